@@ -1,0 +1,64 @@
+/**
+ * The closed vocabularies of the service: every value that a request may name and that the model knows.
+ * Order is part of the meaning where a list is ranked (urgency, routes, bands from best to worst).
+ */
+
+export const DOMAINS = [
+  "general",
+  "financial",
+  "insurance",
+  "healthcare",
+  "legal",
+  "employment",
+  "education",
+  "public_sector",
+  "law_enforcement",
+  "critical_infrastructure",
+] as const;
+export type Domain = (typeof DOMAINS)[number];
+
+/** `rejected` and `overridden` are departures, `deferred` and `escalated` referrals (scoring model, section 2.1). */
+export const DECISIONS = ["accepted", "modified", "rejected", "overridden", "deferred", "escalated"] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+export const SCENARIO_TYPES = [
+  "standard",
+  "high_stakes",
+  "critical",
+  "error_injected",
+  "calibration",
+  "ai_withheld",
+] as const;
+export type ScenarioType = (typeof SCENARIO_TYPES)[number];
+
+export const DIMENSIONS = [
+  "deferral_resistance",
+  "error_detection",
+  "independent_performance",
+  "deliberation_depth",
+  "post_error_recalibration",
+  "domain_confidence",
+  "decision_autonomy",
+] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+export const BANDS = ["exemplary", "proficient", "adequate", "at_risk"] as const;
+export type Band = (typeof BANDS)[number];
+
+export const URGENCIES = ["none", "low", "medium", "high", "critical"] as const;
+export type Urgency = (typeof URGENCIES)[number];
+
+export const ROUTES = ["auto", "review", "must_review", "escalation"] as const;
+export type Route = (typeof ROUTES)[number];
+
+export const MODES = ["full", "lite"] as const;
+export type Mode = (typeof MODES)[number];
+
+export const ROLE_TIERS = ["tier_1", "tier_2", "tier_3"] as const;
+export type RoleTier = (typeof ROLE_TIERS)[number];
+
+export const MODE_OVERRIDES = ["normal", "incident_frozen"] as const;
+export type ModeOverride = (typeof MODE_OVERRIDES)[number];
+
+export const TIERS = ["starter", "standard", "enterprise"] as const;
+export type Tier = (typeof TIERS)[number];

@@ -1,0 +1,60 @@
+/**
+ * One human-AI interaction as a caller describes it, and as the model reads it once defaults are explicit.
+ * Source: specification, Interaction input; contract, section 4; scoring model, section 2.
+ */
+import { z } from "zod";
+import { DECISIONS, DOMAINS, SCENARIO_TYPES } from "./enums.ts";
+
+/** 86 400 000 ms: one day. */
+export const TIME_TO_DECISION_MAX_MS = 86_400_000;
+const TELEMETRY_COUNT_MAX = 100_000;
+
+const ID = /^[A-Za-z0-9_-]{1,256}$/;
+const idMessage = "must be 1 to 256 letters, digits, hyphens or underscores";
+
+export const operatorIdSchema = z.string().regex(ID, idMessage).meta({
+  description: "The human reviewer who is scored: letters, digits, hyphen, underscore; 1 to 256 characters.",
+  examples: ["reviewer-17"],
+});
+
+export const sessionIdSchema = z.string().regex(ID, idMessage).meta({
+  description:
+    "One session_id is one score in an organization: the same request again gets the stored answer.",
+  examples: ["case-2026-000123"],
+});
+
+export const domainSchema = z.enum(DOMAINS).meta({ description: "The field in which the decision is made." });
+
+/** A telemetry count: null or absent means not measured, which is never the same as 0. */
+const telemetryCount = (what: string) =>
+  z.int().min(0).max(TELEMETRY_COUNT_MAX).nullable().default(null).meta({
+    description: `${what}; null or absent = not measured, which is not the same as 0.`,
+  });
+
+/** The interaction's fields with their defaults; wrong types are refused, never coerced. */
+export const interactionSchema = z.object({
+  ai_recommendation_presented: z.boolean().default(true).meta({
+    description: "Whether the AI's recommendation was on the screen when the human decided.",
+  }),
+  time_to_decision_ms: z.number().min(0).max(TIME_TO_DECISION_MAX_MS).meta({
+    description: "From the case being shown to the decision, in milliseconds.",
+  }),
+  decision: z.enum(DECISIONS).meta({ description: "What the human decided about the AI's recommendation." }),
+  modification_extent: z.number().min(0).max(1).default(0).meta({
+    description: "With `modified`: how much of the recommendation was changed, 0.0 to 1.0.",
+  }),
+  ai_available: z.boolean().default(true),
+  scenario_type: z.enum(SCENARIO_TYPES).default("standard"),
+  outcome_correct: z.boolean().nullable().default(null).meta({
+    description:
+      "Whether the outcome of the human's decision proved correct; null when nobody knows. Accepted and correct means that the AI was right, rejected and correct that it was wrong.",
+  }),
+  hover_events: telemetryCount("Hover events over the evidence"),
+  scroll_depth: z.number().min(0).max(1).nullable().default(null).meta({
+    description: "Share of the evidence scrolled through, 0 to 1; null or absent = not measured.",
+  }),
+  alternative_views_checked: telemetryCount("Alternative views opened"),
+});
+
+/** An interaction with its defaults explicit, as it is scored and recorded. */
+export type Interaction = z.output<typeof interactionSchema>;

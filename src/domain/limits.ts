@@ -1,0 +1,27 @@
+/** Every number of the specification's Limits table, and those that the contract adds to it. */
+
+/** 1 MB and 5 MB as the contract counts them (section 8.5); exactly the limit is accepted. */
+export const BODY_LIMIT_BYTES = 1_048_576;
+
+/** Deepest nesting of objects and arrays in a request body; the outermost counts as 1. */
+export const JSON_DEPTH_LIMIT = 16;
+
+export const RATE_WINDOW_MS = 60_000;
+export const RATE_LIMIT_IP_DEFAULT = 60;
+export const RATE_LIMIT_KEY_DEFAULT = 1_000;
+export const RATE_LIMIT_MAX = 1_000_000_000;
+
+/** No response that fails authentication leaves earlier than this after the request arrived. */
+export const AUTH_FLOOR_MS = 80;
+/** How many such responses may wait at once; beyond it the answer is 429. */
+export const AUTH_FLOOR_WAITERS = 1_000;
+
+export const IDEMPOTENCY_KEY_MAX_LENGTH = 256;
+export const IDEMPOTENCY_RETENTION_DAYS = 30;
+
+export const ORGANIZATION_NAME_MAX_LENGTH = 200;
+export const ALLOWED_ORIGINS_MAX = 50;
+export const SECRET_MIN_LENGTH = 32;
+
+/** Requests that may wait for the writer; beyond it the answer is 503. */
+export const WRITE_QUEUE_LIMIT = 10_000;

@@ -1,0 +1,121 @@
+/**
+ * What one interaction is evidence of: hits, misses, correct acceptances and false alarms, where the signal
+ * is "the AI is wrong" and the yes-response is departing from it (signal detection [6]).
+ * Source: scoring model, section 2.3.
+ */
+import type { Interaction } from "../domain/interaction.ts";
+import type { ModelDocument } from "./model.ts";
+
+/** The four cells, weights 0..1 before the scenario's weight. */
+export interface Evidence {
+  /** The AI was wrong and the operator did not let it pass. */
+  readonly hit: number;
+  /** The AI was wrong and was accepted: over-reliance. */
+  readonly miss: number;
+  /** The AI was right and was accepted. */
+  readonly correctAcceptance: number;
+  /** The AI was right and was departed from: under-reliance. */
+  readonly falseAlarm: number;
+}
+
+const NONE: Evidence = { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0 };
+
+/** Whether a recommendation was on screen; otherwise the case is unaided. */
+export function isPresented(interaction: Interaction): boolean {
+  return interaction.ai_available && interaction.ai_recommendation_presented &&
+    interaction.scenario_type !== "ai_withheld";
+}
+
+/** Deferred or escalated: the decision was handed on. */
+export function isReferral(interaction: Interaction): boolean {
+  return interaction.decision === "deferred" || interaction.decision === "escalated";
+}
+
+/** Departure share s, 0..1: the operator's own share of the decision. */
+export function departureShare(model: ModelDocument, interaction: Interaction): number {
+  switch (interaction.decision) {
+    case "rejected":
+    case "overridden":
+      return 1;
+    case "modified":
+      return Math.min(1, interaction.modification_extent / model.classification.full_departure_extent);
+    default:
+      return 0;
+  }
+}
+
+/** A decision with its label and its departure share: what the cells follow from. */
+export interface LabelledDecision {
+  readonly decision: Interaction["decision"];
+  readonly scenario_type: Interaction["scenario_type"];
+  readonly outcome_correct: Interaction["outcome_correct"];
+  /** s, 0..1. */
+  readonly departure: number;
+}
+
+/** The evidence of a case with a recommendation on screen: an injected error overrides what the label says of the AI. */
+export function classify(model: ModelDocument, of: LabelledDecision): Evidence {
+  if (of.scenario_type === "error_injected") return classifyInjected(model, of);
+  if (of.outcome_correct === null) return NONE;
+  return of.outcome_correct ? classifyCorrect(model, of) : classifyWrong(model, of);
+}
+
+function classifyInjected(model: ModelDocument, of: LabelledDecision): Evidence {
+  switch (of.decision) {
+    case "accepted":
+      return { ...NONE, miss: 1 };
+    case "rejected":
+    case "overridden":
+      return { ...NONE, hit: 1 };
+    case "modified": {
+      const caught = of.outcome_correct === true
+        ? 1
+        : of.outcome_correct === false
+        ? model.classification.injected_modified_wrong_share * of.departure
+        : of.departure;
+      return { ...NONE, hit: caught, miss: 1 - caught };
+    }
+    case "deferred":
+    case "escalated":
+      return { ...NONE, hit: model.classification.referral_hit };
+  }
+}
+
+function classifyCorrect(model: ModelDocument, of: LabelledDecision): Evidence {
+  switch (of.decision) {
+    case "accepted":
+      return { ...NONE, correctAcceptance: 1 };
+    case "rejected":
+    case "overridden":
+      return { ...NONE, hit: 1 };
+    case "modified":
+      return { ...NONE, hit: of.departure, correctAcceptance: 1 - of.departure };
+    case "deferred":
+    case "escalated":
+      return { ...NONE, hit: model.classification.referral_hit };
+  }
+}
+
+function classifyWrong(model: ModelDocument, of: LabelledDecision): Evidence {
+  switch (of.decision) {
+    case "accepted":
+      return { ...NONE, miss: 1 };
+    case "rejected":
+    case "overridden":
+      return { ...NONE, falseAlarm: 1 };
+    case "modified":
+      return {
+        ...NONE,
+        falseAlarm: model.classification.modified_false_alarm_share * of.departure,
+        miss: 1 - of.departure,
+      };
+    case "deferred":
+    case "escalated":
+      return { ...NONE, falseAlarm: model.classification.referral_false_alarm };
+  }
+}
+
+/** Whether the case says anything about the AI's correctness. */
+export function isLabelled(evidence: Evidence): boolean {
+  return evidence.hit + evidence.miss + evidence.correctAcceptance + evidence.falseAlarm > 0;
+}

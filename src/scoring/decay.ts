@@ -1,0 +1,100 @@
+/**
+ * The decay projection: where a score goes if nothing renews it, and when it falls below the minimum.
+ *
+ * The forward curve accelerates a little on purpose: it also has to cover the complacency that grows while an
+ * operator goes on working with a reliable AI, where pure forgetting would decelerate [20]. Only the row
+ * `general` is anchored to data (half of the gain gone after about 6.5 months [19]); the others are policy.
+ * Source: scoring model, section 7.
+ */
+import type { Domain } from "../domain/enums.ts";
+import { clamp, exp, ln, roundTo } from "./arithmetic.ts";
+import type { ModelDocument } from "./model.ts";
+import type { OperatorState } from "./state.ts";
+
+/** The curve of section 7.2. */
+export interface DecayCurve {
+  /** J₀, JIS points. */
+  readonly start: number;
+  /** JIS points that the curve falls towards. */
+  readonly floor: number;
+  /** Per day. */
+  readonly rate: number;
+  /** Per day². */
+  readonly acceleration: number;
+}
+
+export interface DecayProjection {
+  readonly current_jis: number;
+  readonly current_trend: number;
+  readonly domain: Domain;
+  readonly decay_rate: number;
+  readonly decay_acceleration: number;
+  readonly floor: number;
+  readonly recovery_rate: number;
+  readonly days_to_non_compliance: number | null;
+  readonly projections: readonly { readonly day: number; readonly jis: number }[];
+}
+
+/** S(t), JIS points, `day` days ahead; a score at or below its floor stays where it is. */
+export function projectedJis(curve: DecayCurve, day: number): number {
+  const { start, floor, rate, acceleration } = curve;
+  if (start <= floor) return start;
+  return floor + (start - floor) * exp(-(rate * day + 0.5 * acceleration * day * day));
+}
+
+/**
+ * The first whole day on which the curve is below `minimum`: 0 where it already is, null where it never is
+ * within `horizonDays`. Solves rate·t + ½·acceleration·t² = ln((J₀ − F)/(minimum − F)).
+ */
+export function daysToNonCompliance(
+  curve: DecayCurve,
+  { minimum, horizonDays }: { readonly minimum: number; readonly horizonDays: number },
+): number | null {
+  const { start, floor, rate, acceleration } = curve;
+  if (start < minimum) return 0;
+  if (floor >= minimum) return null;
+  const target = ln((start - floor) / (minimum - floor));
+  const crossing = acceleration === 0
+    ? target / rate
+    : (-rate + Math.sqrt(rate * rate + 2 * acceleration * target)) / acceleration;
+  const days = Math.floor(crossing) + 1;
+  return days > horizonDays ? null : days;
+}
+
+/** Recent minus longer-run JIS, points, ramped in so that the prior washing out does not look like a trend. */
+export function currentTrend(model: ModelDocument, state: OperatorState): number {
+  const { trend_limit, trend_from_interactions, trend_ramp_interactions } = model.decay;
+  const difference = clamp((state.ef ?? 0) - (state.es ?? 0), -trend_limit, trend_limit);
+  return roundTo(difference * clamp((state.n - trend_from_interactions) / trend_ramp_interactions, 0, 1), 2);
+}
+
+/** The projection of a score, in its domain, from the rounded rates that the response shows. */
+export function projectDecay(
+  model: ModelDocument,
+  state: OperatorState,
+  { jis, domain }: { readonly jis: number; readonly domain: Domain },
+): DecayProjection {
+  const rules = model.decay;
+  const row = model.domains[domain];
+  const trend = currentTrend(model, state);
+  const multiplier = trend < 0
+    ? Math.min(rules.decline_max, 1 + rules.decline_slope * -trend)
+    : Math.max(rules.improve_min, 1 - rules.improve_slope * trend);
+  const rate = roundTo(row.decay_rate * multiplier, 6);
+  const acceleration = roundTo(row.decay_acceleration * multiplier, 8);
+  const curve = { start: jis, floor: row.floor, rate, acceleration };
+  return {
+    current_jis: jis,
+    current_trend: trend,
+    domain,
+    decay_rate: rate,
+    decay_acceleration: acceleration,
+    floor: row.floor,
+    recovery_rate: row.recovery_rate,
+    days_to_non_compliance: daysToNonCompliance(curve, {
+      minimum: model.thresholds.min_jis,
+      horizonDays: rules.horizon_days,
+    }),
+    projections: rules.projection_days.map((day) => ({ day, jis: roundTo(projectedJis(curve, day), 1) })),
+  };
+}

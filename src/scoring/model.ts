@@ -1,0 +1,363 @@
+/**
+ * The model document: every constant of the scoring model as data, validated, with a version and one hash.
+ *
+ * The code holds only the shape of the formulas; `jis-1.0.0.json` holds the numbers, the exercises and the
+ * dated rules of law, and `JISS_SCORING_MODEL_FILE` can replace it, never the formulas. Numbers in square
+ * brackets below are the sources of scoring model section 16, spelt out in `docs/scoring-model.md`.
+ */
+import { z } from "zod";
+import { DIMENSIONS, DOMAINS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";
+import defaultDocument from "./jis-1.0.0.json" with { type: "json" };
+
+const share = z.number().min(0).max(1);
+const positive = z.number().positive();
+const nonNegative = z.number().min(0);
+const count = z.number().int().positive();
+const points = z.number().min(0).max(100);
+const isoDate = z.iso.date().nullable();
+const dimension = z.enum(DIMENSIONS);
+
+const record = <const Keys extends readonly string[], Value extends z.ZodType>(keys: Keys, value: Value) =>
+  z.strictObject(
+    Object.fromEntries(keys.map((key) => [key, value])) as { [K in Keys[number]]: Value },
+  );
+
+/** The two-number buckets of evidence that a state holds besides one `K` for each domain. */
+export const BUCKETS = ["H", "C", "P", "X", "A", "U", "R", "Q"] as const;
+export type BucketName = (typeof BUCKETS)[number] | "K";
+
+/** Bucket capacity N, prior strength n₀ and prior mean π: Beta-Binomial shrinkage toward a prior [7]. */
+const bucket = z.strictObject({
+  capacity: positive,
+  prior_strength: positive,
+  prior_mean: z.number().gt(0).lt(1),
+});
+
+const exerciseParams = z.record(z.string(), z.json());
+
+/** Exercises of section 8.2; the three of deferral_resistance are the published cognitive-forcing designs [21]. */
+const exercise = z.strictObject({
+  id: z.string().min(1),
+  dimension,
+  title: z.string().min(1),
+  scenario_type: z.enum(SCENARIO_TYPES),
+  metric: z.string().min(1),
+  params: z.strictObject({ easy: exerciseParams, moderate: exerciseParams, hard: exerciseParams }),
+});
+
+const difficulty = z.strictObject({
+  items: count,
+  ai_error_share: share,
+  feedback: z.enum(["immediate", "delayed"]),
+  success_threshold: share,
+  estimated_minutes: positive,
+});
+
+/** One dated rule of a framework (section 10): a changed date or a fifth framework is a change of data. */
+const lawRule = z.strictObject({
+  framework: z.string().min(1),
+  provision: z.string().min(1),
+  citation: z.string().min(1),
+  requirement: z.string().min(1),
+  in_force_from: isoDate,
+  in_force_until: isoDate,
+  status_note: z.string(),
+  source: z.string().min(1),
+  date_confidence: z.enum(["primary", "secondary"]),
+  domains: z.array(z.enum(DOMAINS)).min(1).nullable(),
+  conditions: z.partialRecord(z.enum([...DIMENSIONS, "jis", "mean_correct_acceptance"]), z.number().min(0)),
+  cap: z.enum(["no_departure_or_referral", "no_referral_or_freeze"]).nullable(),
+});
+
+const shape = z.strictObject({
+  version: z.string().regex(/^[a-z0-9][a-z0-9.+-]{0,63}$/),
+  /** The set of formulas, released with the program, that the document's numbers belong to. */
+  formulas: z.literal("jis-1"),
+  /** Section 3.1. */
+  buckets: record([...BUCKETS, "K"] as const, bucket),
+  /** Section 2.1: event weight ω. */
+  scenario_weights: record(SCENARIO_TYPES, positive),
+  /** Section 2.3: how a decision and its label become hits, misses, correct acceptances and false alarms [6]. */
+  classification: z.strictObject({
+    full_departure_extent: z.number().gt(0).max(1),
+    injected_modified_wrong_share: share,
+    modified_false_alarm_share: share,
+    referral_hit: share,
+    referral_false_alarm: share,
+  }),
+  /** Section 4.1: half of the gain in accuracy lost after about 6.5 months of non-use [18][19][20]. */
+  retention: z.strictObject({
+    grace_days: nonNegative,
+    hyperbolic_rate_per_day: positive,
+    exponent: positive,
+  }),
+  /** Section 4.3: relief from time demands for operators whose outcomes validate their speed [10]. */
+  relief: z.strictObject({
+    hit_exponent: share,
+    acceptance_exponent: share,
+    from_discrimination: share,
+    over_span: positive,
+    time_shrink: z.number().min(0).lt(1),
+  }),
+  /** Section 4.4: response-time effort on a log scale, soft ramp [8][9][10]; time is necessary, never sufficient [11]. */
+  process: z.strictObject({
+    min_ms: positive,
+    max_ms: positive,
+    unmeasured: z.strictObject({ time_credit: share, weight: share }),
+    measured_weight_span: share,
+    engagement: z.strictObject({
+      hover_weight: positive,
+      hover_full: positive,
+      scroll_weight: positive,
+      views_weight: positive,
+      views_full: positive,
+    }),
+    plausibility: z.strictObject({
+      ms_per_hover: nonNegative,
+      max_hovers: nonNegative,
+      ms_per_view: nonNegative,
+      max_views: nonNegative,
+      ms_full_scroll: nonNegative,
+    }),
+    modification_bonus: share,
+    inert_below: share,
+    idle: z.strictObject({ after_ms: positive, engagement_below: share, time_factor: share }),
+    time_share: share,
+    engagement_share: share,
+    full_engagement: z.number().gt(0).max(1),
+    full_scrutiny: z.number().gt(0).max(1),
+    relief_share: share,
+    relief_time: z.number().gt(0).max(1),
+  }),
+  /** Section 4.5: Beta(1,1) over hits and false alarms. */
+  credibility: z.strictObject({ prior_hits: positive, prior_total: positive }),
+  /** Section 4.6; modification as weight on one's own judgement: judge–advisor system [15]. */
+  updates: z.strictObject({
+    non_reflexive: z.strictObject({
+      wrong_acceptance_cap: share,
+      departure_weight: nonNegative,
+      departure_base: share,
+      departure_scrutiny: share,
+    }),
+    ownership: z.strictObject({
+      miss_weight: nonNegative,
+      false_alarm_weight: nonNegative,
+      hit_weight: nonNegative,
+      acceptance_value: share,
+      acceptance_weight: nonNegative,
+      departure_weight: nonNegative,
+      departure_base: share,
+      departure_scrutiny: share,
+      referral_value: share,
+      referral_weight: nonNegative,
+    }),
+    unaided: z.strictObject({ proxy_weight: nonNegative }),
+    domain: z.strictObject({ right_acceptance_weight: nonNegative }),
+  }),
+  /** Section 4.7: scored on what the operator does next, less on slowing [12][13][14]. */
+  recalibration: z.strictObject({
+    window_days: positive,
+    window_events: count,
+    opens_at: share,
+    sd_floor: positive,
+    slowing_base: share,
+    slowing_slope: share,
+    engagement_base: share,
+    slowing_share: share,
+    engagement_share: share,
+    miss_weight: nonNegative,
+    false_alarm_weight: nonNegative,
+    repeated_false_alarm_weight: nonNegative,
+    hit_weight: nonNegative,
+    unaided_weight: nonNegative,
+    right_acceptance_base: share,
+    right_acceptance_scrutiny: share,
+    right_acceptance_weight: nonNegative,
+    scrutiny_share: share,
+    process_share: share,
+    other_weight: nonNegative,
+  }),
+  /** Section 4.8: exponentially weighted mean and variance of log time [22], outliers bounded (Huber). */
+  baseline: z.strictObject({
+    slowest_rate_events: count,
+    huber_after: count,
+    huber_width: positive,
+    variance_floor: positive,
+  }),
+  /** Section 4.10. */
+  shares: z.strictObject({ span: count }),
+  /** Section 4.11. */
+  score: z.strictObject({
+    fast_span: count,
+    slow_span: count,
+    display: z.strictObject({ rate: share, max_fall: nonNegative, max_rise: nonNegative }),
+  }),
+  /** Section 5: ρ_Q. */
+  restraint: z.strictObject({ full_at: z.number().gt(0).max(1), floor: z.number().gt(0).max(1) }),
+  /** Section 5: weighted geometric means over bucket means; discrimination weighs as much as resisting deference [1][2][4]. */
+  dimensions: record(
+    DIMENSIONS,
+    z.strictObject({
+      weight: share,
+      lite_weight: share,
+      restraint: z.boolean(),
+      exponents: z.partialRecord(z.enum(["H", "C", "P", "X", "A", "U", "R", "K"]), positive),
+    }),
+  ),
+  /** Section 5: lowest JIS of each band; below the last is `at_risk`. */
+  bands: z.strictObject({ exemplary: points, proficient: points, adequate: points }),
+  /** Section 6: non-compensatory floors beside the weighted sum. */
+  thresholds: z.strictObject({
+    min_jis: points,
+    target_jis: points,
+    critical_jis: points,
+    dimension_floor: points,
+    floor_dimensions: z.array(dimension).min(1),
+    action_required_days: nonNegative,
+  }),
+  /** Section 6: the provisional rule. */
+  minimum_data: z.strictObject({ interactions: count, days: positive, ground_truth: count }),
+  /** Read first, point 4: Beta variance, normal interval, calibrated by validation. */
+  uncertainty: z.strictObject({ level: z.number().gt(0).lt(1), z: positive, calibration_factor: positive }),
+  /** Section 7.1: `general` is anchored to data [19]; the other rows are policy parameters, not measurements. */
+  domains: record(
+    DOMAINS,
+    z.strictObject({
+      fast_ms: positive,
+      reference_ms: positive,
+      decay_rate: positive,
+      decay_acceleration: nonNegative,
+      floor: points,
+      recovery_rate: positive,
+      severity: z.number().gt(0).max(1),
+      high_risk: z.boolean(),
+    }),
+  ),
+  /** Section 7.2. */
+  decay: z.strictObject({
+    trend_limit: positive,
+    trend_from_interactions: nonNegative,
+    trend_ramp_interactions: positive,
+    decline_slope: nonNegative,
+    decline_max: z.number().min(1),
+    improve_slope: nonNegative,
+    improve_min: z.number().gt(0).max(1),
+    horizon_days: count,
+    projection_days: z.array(count).min(1),
+    recovery_ceiling: points,
+  }),
+  /** Section 8: urgency, interventions and the exercise catalogue; injected errors as the vigilance instrument [16][17]. */
+  maintenance: z.strictObject({
+    levels: record(URGENCIES, z.strictObject({ frequency: share, next_days: count })),
+    projected_days: z.strictObject({ medium: nonNegative, low: nonNegative }),
+    trend: z.strictObject({ medium: z.number().max(0), low: z.number().max(0) }),
+    provisional_cap: z.enum(URGENCIES),
+    triggers_at: z.enum(URGENCIES),
+    truth_target: dimension,
+    withhold: z.strictObject({ below: points, dimensions: z.array(dimension) }),
+    interventions: record(DIMENSIONS, z.string().min(1)),
+    difficulty: z.strictObject({ easy_below: points, moderate_below: points }),
+    difficulties: z.strictObject({ easy: difficulty, moderate: difficulty, hard: difficulty }),
+    exercises: z.array(exercise).min(1),
+  }),
+  /** Section 9. */
+  organization: z.strictObject({
+    active_days: positive,
+    high_risk_share: share,
+    critical_days: positive,
+    critical_share: share,
+    critical_count: count,
+    non_compliant_share: share,
+  }),
+  /** Section 11. */
+  drs: z.strictObject({
+    acceptance: z.strictObject({ process_weight: share, hit_weight: share }),
+    departure: z.strictObject({ process_weight: share, credibility_weight: share }),
+    referral_likelihood: share,
+    novelty: z.strictObject({ weight: share, interactions: count }),
+    likelihood_min: z.number().gt(0).max(1),
+    likelihood_exponent: positive,
+    severity_exponent: positive,
+    severity_bonus: z.strictObject({ high_stakes: share, critical: share }),
+    stakes_scenario: record(["low", "medium", "high", "critical"] as const, z.enum(SCENARIO_TYPES)),
+    routes: z.strictObject({ review: points, must_review: points, escalation: points }),
+    low_credibility: z.strictObject({ departure: share, credibility: share }),
+    implausible_below: nonNegative,
+  }),
+  /** Section 10. */
+  law: z.strictObject({
+    version: z.string().min(1),
+    pass_share: z.strictObject({ compliant: share, partial: share }),
+    rules: z.array(lawRule).min(1),
+  }),
+});
+
+export type ModelDocument = z.infer<typeof shape>;
+
+/** Sums are compared to within this, as 0.1 + 0.2 is not 0.3. */
+const SUM_TOLERANCE = 1e-9;
+
+interface Complaint {
+  readonly path: (string | number)[];
+  readonly message: string;
+}
+
+/** What a schema of single fields cannot say: sums and orders that the model's properties rest on. */
+function* crossChecks(model: ModelDocument): Generator<Complaint> {
+  const rows = Object.entries(model.dimensions);
+  for (const field of ["weight", "lite_weight"] as const) {
+    const sum = rows.reduce((total, [, row]) => total + row[field], 0);
+    if (Math.abs(sum - 1) > SUM_TOLERANCE) {
+      yield { path: ["dimensions"], message: `every ${field} together must be 1, they are ${sum}` };
+    }
+  }
+  for (const [name, row] of rows) {
+    const sum = Object.values(row.exponents).reduce((total, exponent) => total + exponent, 0);
+    if (Math.abs(sum - 1) > SUM_TOLERANCE) {
+      yield { path: ["dimensions", name, "exponents"], message: `must add up to 1, they add up to ${sum}` };
+    }
+  }
+  const { bands, thresholds, process } = model;
+  if (!(bands.exemplary > bands.proficient && bands.proficient > bands.adequate)) {
+    yield { path: ["bands"], message: "must fall from exemplary over proficient to adequate" };
+  }
+  if (!(thresholds.target_jis > thresholds.min_jis && thresholds.min_jis > thresholds.critical_jis)) {
+    yield { path: ["thresholds"], message: "must fall from target_jis over min_jis to critical_jis" };
+  }
+  if (process.min_ms >= process.max_ms) {
+    yield { path: ["process", "min_ms"], message: "must be below max_ms" };
+  }
+  for (const [name, row] of Object.entries(model.domains)) {
+    if (row.fast_ms >= row.reference_ms) {
+      yield { path: ["domains", name, "fast_ms"], message: "must be below reference_ms" };
+    }
+  }
+  const { review, must_review, escalation } = model.drs.routes;
+  if (!(review < must_review && must_review < escalation)) {
+    yield { path: ["drs", "routes"], message: "must rise from review over must_review to escalation" };
+  }
+  const ids = model.maintenance.exercises.map((row) => row.id);
+  if (new Set(ids).size !== ids.length) {
+    yield { path: ["maintenance", "exercises"], message: "ids must be unique" };
+  }
+  for (const name of DIMENSIONS) {
+    if (!model.maintenance.exercises.some((row) => row.dimension === name)) {
+      yield { path: ["maintenance", "exercises"], message: `must have at least one for ${name}` };
+    }
+  }
+}
+
+/** Validates a model document: every field, every sum and order, all problems at once. */
+export const modelSchema = shape.superRefine((model, context) => {
+  for (const { path, message } of crossChecks(model)) context.addIssue({ code: "custom", path, message });
+});
+
+/** A model in use: its document and the one hash that names it in responses and evidence. */
+export interface Model {
+  readonly document: ModelDocument;
+  /** SHA-256(`jis.params/1\n` ‖ JCS(document)), lower-case hex. */
+  readonly sha256: string;
+}
+
+/** The document that the program carries. */
+export const DEFAULT_MODEL_DOCUMENT: ModelDocument = modelSchema.parse(defaultDocument);

@@ -1,0 +1,398 @@
+/**
+ * The reducer: one interaction moves an operator's state by fixed, bounded steps.
+ *
+ * Pure: `advance(model, state, event)` returns a new state and leaves its arguments alone. The order of the
+ * steps is part of the model; a replay recomputes the same bytes from the same arguments.
+ * Source: scoring model, sections 4.1 to 4.10.
+ */
+import type { Domain } from "../domain/enums.ts";
+import type { Interaction } from "../domain/interaction.ts";
+import { clamp, ln, power, q9 } from "./arithmetic.ts";
+import {
+  classify,
+  departureShare,
+  type Evidence,
+  isLabelled,
+  isPresented,
+  isReferral,
+  type LabelledDecision,
+} from "./classify.ts";
+import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
+import { type ProcessEvidence, processEvidence, scrutiny, validatedSpeedRelief } from "./process.ts";
+import { breakEven, type Bucket, DAY_MS, initialState, mean, type OperatorState, put } from "./state.ts";
+
+/** What a recorded score keeps of its interaction, so that a late label can be applied with the same weights. */
+export interface EventWeights {
+  readonly omega: number;
+  readonly s: number;
+  readonly r: number;
+  readonly kappa: number;
+  readonly wP: number;
+  readonly inert: boolean;
+  readonly domain: Domain;
+  readonly presented: boolean;
+}
+
+export interface ScoringEvent {
+  readonly interaction: Interaction;
+  readonly domain: Domain;
+  /** Epoch milliseconds, as the server received the request. */
+  readonly now: number;
+}
+
+/** The state while one event is applied: the only mutable value of the engine, never handed out. */
+export class Draft {
+  readonly state: OperatorState;
+
+  constructor(readonly model: ModelDocument, state: OperatorState, readonly domain: Domain) {
+    this.state = structuredClone(state);
+  }
+
+  bucket(name: BucketName): Bucket {
+    return name === "K" ? this.state.K[this.domain] : this.state.b[name];
+  }
+
+  /** Puts `value` with `weight`; a weight of 0 is skipped. */
+  put(name: BucketName, value: number, weight: number): void {
+    if (!(weight > 0)) return;
+    const next = put(this.bucket(name), value, weight, this.model.buckets[name].capacity);
+    if (name === "K") this.state.K[this.domain] = next;
+    else this.state.b[name] = next;
+  }
+
+  /** An inert interaction can lower a mean, never raise it. */
+  cap(name: BucketName, value: number, inert: boolean): number {
+    return inert ? Math.min(value, breakEven(this.model, name, this.bucket(name))) : value;
+  }
+
+  mean(name: BucketName): number {
+    return mean(this.model, name, this.bucket(name));
+  }
+}
+
+/** Section 4.1: positive evidence fades over a gap; negative evidence is not forgiven by absence. */
+export function retain(model: ModelDocument, state: OperatorState, now: number): OperatorState {
+  const gapDays = state.t1 === null ? 0 : Math.max(0, (now - state.t1) / DAY_MS);
+  const { grace_days, hyperbolic_rate_per_day, exponent } = model.retention;
+  const beyondGrace = Math.max(0, gapDays - grace_days);
+  if (beyondGrace === 0) return state;
+  // P = m(1 + ht)^(−f), the power form of the forgetting curve [20].
+  const kept = power(1 + hyperbolic_rate_per_day * beyondGrace, -exponent);
+  const fade = ([a, b]: Bucket): [number, number] => [q9(a * kept), b];
+  return {
+    ...state,
+    b: Object.fromEntries(BUCKETS.map((name) => [name, fade(state.b[name])])) as OperatorState["b"],
+    K: Object.fromEntries(
+      Object.entries(state.K).map(([name, bucket]) => [name, fade(bucket)]),
+    ) as OperatorState["K"],
+  };
+}
+
+/** κ, 0..1: hits over hits and false alarms, how far the operator's departures have proved right (section 4.5). */
+export function departureCredibility(model: ModelDocument, state: OperatorState): number {
+  const { prior_hits, prior_total } = model.credibility;
+  const hits = state.b.H[0];
+  return (hits + prior_hits) / (hits + state.b.C[1] + prior_total);
+}
+
+/** Everything the bucket updates need to know of one interaction. */
+interface Context extends LabelledDecision {
+  readonly evidence: Evidence;
+  readonly presented: boolean;
+  readonly referral: boolean;
+  readonly weights: EventWeights;
+  readonly process: ProcessEvidence;
+}
+
+/**
+ * Advances a state by one interaction, all but its score.
+ * @returns the new state, whose `jis`, `ef`, `es` and `disp` are still those of `state`, and the weights to record.
+ */
+export function advance(
+  model: ModelDocument,
+  state: OperatorState | null,
+  { interaction, domain, now }: ScoringEvent,
+): { readonly state: OperatorState; readonly weights: EventWeights } {
+  const before = retain(model, state ?? initialState(model), now);
+  const draft = new Draft(model, before, domain);
+  draft.state.v = model.version;
+  draft.state.t0 = before.t0 ?? now;
+  draft.state.t1 = Math.max(before.t1 ?? now, now);
+
+  const presented = isPresented(interaction);
+  const departure = departureShare(model, interaction);
+  const decided: LabelledDecision = {
+    decision: interaction.decision,
+    scenario_type: interaction.scenario_type,
+    outcome_correct: interaction.outcome_correct,
+    departure,
+  };
+  const evidence = presented
+    ? classify(model, decided)
+    : { hit: 0, miss: 0, correctAcceptance: 0, falseAlarm: 0 };
+  const relief = evidence.miss > 0 ? 0 : validatedSpeedRelief(model, draft.mean("H"), draft.mean("C"));
+  const process = processEvidence(model, interaction, { domain, relief });
+  const weights: EventWeights = {
+    omega: model.scenario_weights[interaction.scenario_type],
+    s: departure,
+    r: scrutiny(model, process, relief),
+    kappa: departureCredibility(model, before),
+    wP: process.weight,
+    inert: process.inert,
+    domain,
+    presented,
+  };
+  const context: Context = {
+    ...decided,
+    evidence,
+    presented,
+    referral: isReferral(interaction),
+    weights,
+    process,
+  };
+
+  updateProcess(draft, context);
+  if (presented) updateAided(draft, context);
+  else putUnaided(draft, interaction.outcome_correct, weights.omega);
+  updateRecalibration(draft, context, now);
+  const baseline = updateBaseline(draft, context);
+  openErrorWindow(draft, context, { now, baseline });
+  count(draft, context, { interaction, now });
+  return { state: draft.state, weights };
+}
+
+function updateProcess(draft: Draft, { process, weights }: Context): void {
+  draft.put("P", draft.cap("P", process.evidence, process.inert), process.weight * weights.omega);
+}
+
+function updateAided(draft: Draft, context: Context): void {
+  const { evidence, weights } = context;
+  putDiscrimination(draft, evidence, weights.omega);
+  updateNonReflexive(draft, context);
+  putLabelledOwnership(draft, evidence, weights);
+  if (!isLabelled(evidence)) updateUnlabelledOwnership(draft, context);
+  putDomainAndUnaidedProxies(draft, { evidence, weights, outcome: context.outcome_correct });
+}
+
+/** H and C of section 4.6. */
+export function putDiscrimination(draft: Draft, evidence: Evidence, omega: number): void {
+  draft.put("H", 1, evidence.hit * omega);
+  draft.put("H", 0, evidence.miss * omega);
+  draft.put("C", 1, evidence.correctAcceptance * omega);
+  draft.put("C", 0, evidence.falseAlarm * omega);
+}
+
+/** X of section 4.6: acceptances that were not reflexive, departures that were meant. */
+function updateNonReflexive(
+  draft: Draft,
+  { evidence, weights, departure, referral, process }: Context,
+): void {
+  const rules = draft.model.updates.non_reflexive;
+  const { omega, r, kappa, wP, inert } = weights;
+  const acceptance = referral ? 0 : 1 - departure;
+  if (acceptance > 0) {
+    const value = evidence.miss > 0
+      ? (process.time > 0 ? Math.min(r, rules.wrong_acceptance_cap) : 0)
+      : draft.cap("X", r, inert);
+    draft.put("X", value, acceptance * wP * omega);
+  }
+  if (departure > 0 && evidence.falseAlarm === 0) {
+    const value = evidence.hit > 0 ? 1 : kappa * (rules.departure_base + rules.departure_scrutiny * r);
+    draft.put("X", value, rules.departure_weight * departure * omega);
+  }
+}
+
+/** The labelled A line of section 4.6. */
+export function putLabelledOwnership(draft: Draft, evidence: Evidence, weights: EventWeights): void {
+  const rules = draft.model.updates.ownership;
+  const { omega, r, wP, inert } = weights;
+  draft.put("A", 0, rules.miss_weight * evidence.miss * omega);
+  draft.put("A", 0, rules.false_alarm_weight * evidence.falseAlarm * omega);
+  draft.put("A", 1, rules.hit_weight * evidence.hit * omega);
+  draft.put(
+    "A",
+    draft.cap("A", rules.acceptance_value * r, inert),
+    rules.acceptance_weight * evidence.correctAcceptance * omega * wP,
+  );
+}
+
+/** Q, then A, of a decision whose correctness nobody knows. */
+function updateUnlabelledOwnership(draft: Draft, { weights, departure, referral }: Context): void {
+  const rules = draft.model.updates.ownership;
+  const { omega, r, kappa, wP, inert } = weights;
+  if (referral || departure > 0 || (r > 0 && !inert)) draft.put("Q", referral ? 0 : 1 - departure, omega);
+  const acceptance = referral ? 0 : 1 - departure;
+  if (acceptance > 0) {
+    const value = draft.cap("A", rules.acceptance_value * r, inert);
+    draft.put("A", value, rules.acceptance_weight * acceptance * omega * wP);
+  }
+  if (departure > 0) {
+    const value = kappa * (rules.departure_base + rules.departure_scrutiny * r);
+    draft.put("A", value, rules.departure_weight * departure * omega);
+  }
+  if (referral) {
+    const value = Math.min(rules.referral_value, breakEven(draft.model, "A", draft.bucket("A")));
+    draft.put("A", value, rules.referral_weight * omega);
+  }
+}
+
+/** U, as weak proxies, and K of the domain: agreeing with a right AI is mostly the AI's credit. */
+export function putDomainAndUnaidedProxies(
+  draft: Draft,
+  { evidence, weights, outcome }: {
+    readonly evidence: Evidence;
+    readonly weights: EventWeights;
+    readonly outcome: boolean | null;
+  },
+): void {
+  const { omega, r, inert } = weights;
+  const proxy = draft.model.updates.unaided.proxy_weight;
+  if (outcome !== false) draft.put("U", 1, proxy * evidence.hit * omega);
+  draft.put("U", 0, proxy * evidence.miss * omega);
+  draft.put("U", 0, proxy * evidence.falseAlarm * omega);
+  draft.put("K", outcome === false ? 0 : 1, evidence.hit * omega);
+  draft.put("K", 0, evidence.miss * omega);
+  draft.put("K", 0, evidence.falseAlarm * omega);
+  if (r > 0 && !inert) {
+    draft.put(
+      "K",
+      1,
+      draft.model.updates.domain.right_acceptance_weight * r * evidence.correctAcceptance * omega,
+    );
+  }
+}
+
+/** Line 3 of section 4.6: the unaided decision was simply right or wrong. */
+export function putUnaided(draft: Draft, outcome: boolean | null, omega: number): void {
+  if (outcome === null) return;
+  draft.put("U", outcome ? 1 : 0, omega);
+  draft.put("K", outcome ? 1 : 0, omega);
+}
+
+/** Section 4.7: what the operator does in the events after an error [12][13][14]. */
+function updateRecalibration(draft: Draft, context: Context, now: number): void {
+  const rules = draft.model.recalibration;
+  const window = draft.state.err;
+  if (window === null || window.k <= 0 || now - window.t > rules.window_days * DAY_MS) {
+    draft.state.err = null;
+    return;
+  }
+  const [value, weight] = recalibrationValue(draft, context, window);
+  draft.put("R", value, weight * context.weights.omega);
+  draft.state.err = window.k === 1 ? null : { ...window, k: window.k - 1 };
+}
+
+function recalibrationValue(
+  draft: Draft,
+  { evidence, presented, outcome_correct, process, weights }: Context,
+  window: NonNullable<OperatorState["err"]>,
+): readonly [value: number, weight: number] {
+  const rules = draft.model.recalibration;
+  const { r, wP, inert } = weights;
+  if (evidence.miss > 0) return [0, rules.miss_weight * evidence.miss];
+  if (evidence.falseAlarm > 0) {
+    const weight = window.type === "under" ? rules.repeated_false_alarm_weight : rules.false_alarm_weight;
+    return [0, weight * evidence.falseAlarm];
+  }
+  if (evidence.hit > 0) return [1, rules.hit_weight * evidence.hit];
+  if (!presented && outcome_correct !== null) return [outcome_correct ? 1 : 0, rules.unaided_weight];
+  if (evidence.correctAcceptance > 0 && window.type === "under") {
+    return [
+      rules.right_acceptance_base + rules.right_acceptance_scrutiny * r,
+      rules.right_acceptance_weight,
+    ];
+  }
+  const lnSeconds = ln(process.timeMs / 1000);
+  const slowing = clamp(
+    rules.slowing_base + rules.slowing_slope * (lnSeconds - window.mu) / Math.max(window.sd, rules.sd_floor),
+    0,
+    1,
+  );
+  const engagement = process.engagement === null
+    ? rules.engagement_base
+    : clamp(rules.engagement_base + (process.engagement - window.im), 0, 1);
+  const attention = Math.sqrt(r);
+  const processGain = (rules.slowing_share * slowing + rules.engagement_share * engagement) * attention;
+  const value = draft.cap("R", rules.scrutiny_share * attention + rules.process_share * processGain, inert);
+  return [value, rules.other_weight * wP];
+}
+
+interface Baseline {
+  readonly mu: number;
+  readonly sd: number;
+  readonly im: number;
+}
+
+/** Section 4.8: streaming mean and variance of log time [22]; returns the baseline as it was before this event. */
+function updateBaseline(draft: Draft, { process }: Context): Baseline {
+  const rules = draft.model.baseline;
+  const { rt } = draft.state;
+  const lnSeconds = ln(process.timeMs / 1000);
+  const baseline = rt.n === 0
+    ? { mu: q9(lnSeconds), sd: 0, im: q9(process.engagement ?? 0) }
+    : { mu: rt.mu, sd: q9(Math.sqrt(Math.max(rt.s2, 0))), im: draft.state.im };
+  const alpha = Math.max(1 / (rt.n + 1), 1 / rules.slowest_rate_events);
+  let delta = lnSeconds - rt.mu;
+  if (rt.n >= rules.huber_after) {
+    const bound = rules.huber_width * Math.sqrt(Math.max(rt.s2, rules.variance_floor));
+    delta = clamp(delta, -bound, bound);
+  }
+  const step = alpha * delta;
+  draft.state.rt = {
+    n: rt.n + 1,
+    mu: q9(rt.mu + step),
+    s2: q9((1 - alpha) * (rt.s2 + delta * step)),
+  };
+  if (process.engagement !== null) {
+    draft.state.im = q9(draft.state.im + alpha * (process.engagement - draft.state.im));
+  }
+  return baseline;
+}
+
+/** Section 4.9: an error opens a window in which recalibration is watched; it replaces an open one. */
+function openErrorWindow(
+  draft: Draft,
+  { evidence, presented, outcome_correct }: Context,
+  { now, baseline }: { readonly now: number; readonly baseline: Baseline },
+): void {
+  const { opens_at, window_events } = draft.model.recalibration;
+  const type = evidence.miss >= opens_at
+    ? "over"
+    : evidence.falseAlarm >= opens_at
+    ? "under"
+    : !presented && outcome_correct === false
+    ? "own"
+    : null;
+  if (type !== null) draft.state.err = { type, t: now, k: window_events, ...baseline };
+}
+
+/** Section 4.10. */
+function count(
+  draft: Draft,
+  { evidence, presented, outcome_correct, departure, referral }: Context,
+  { interaction, now }: { readonly interaction: Interaction; readonly now: number },
+): void {
+  const { state, model, domain } = draft;
+  const labelled = isLabelled(evidence);
+  const critical = interaction.scenario_type === "critical";
+  const highStakes = interaction.scenario_type === "high_stakes";
+  const fast = presented && interaction.decision === "accepted" &&
+    interaction.time_to_decision_ms < model.domains[domain].fast_ms;
+  state.n += 1;
+  state.cnt = {
+    pres: state.cnt.pres + (presented ? 1 : 0),
+    lab: state.cnt.lab + (labelled ? 1 : 0),
+    truth: state.cnt.truth + (labelled || (!presented && outcome_correct !== null) ? 1 : 0),
+    dep: state.cnt.dep + (departure > 0 || referral ? 1 : 0),
+    ref: state.cnt.ref + (referral ? 1 : 0),
+    hs: state.cnt.hs + (highStakes ? 1 : 0),
+    crit: state.cnt.crit + (critical ? 1 : 0),
+    fastAcc: state.cnt.fastAcc + (fast ? 1 : 0),
+  };
+  if (critical) state.tcrit = now;
+  const rate = Math.max(1 / state.n, 1 / model.shares.span);
+  state.share = {
+    hs: q9(state.share.hs + rate * ((highStakes || critical ? 1 : 0) - state.share.hs)),
+    crit: q9(state.share.crit + rate * ((critical ? 1 : 0) - state.share.crit)),
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * One score: `score(model, state, event, options)` → the new state, the result and the weights to record.
+ *
+ * Pure: no clock, no randomness, no I/O; the same arguments give the same bytes, which is what a replay checks.
+ * Source: scoring model, sections 0, 4.11 and 6.
+ */
+import type { Band, Mode, ModeOverride } from "../domain/enums.ts";
+import { clamp, q9, round } from "./arithmetic.ts";
+import { type Compliance, complianceOf } from "./compliance.ts";
+import { type DecayProjection, projectDecay } from "./decay.ts";
+import { bandOf, type Dimensions, dimensionsOf, jisOf } from "./dimensions.ts";
+import { type MaintenanceRecommendation, recommendMaintenance } from "./maintenance.ts";
+import type { ModelDocument } from "./model.ts";
+import { advance, type EventWeights, type ScoringEvent } from "./reducer.ts";
+import { bucketMeans, minimumDataMet, type OperatorState } from "./state.ts";
+import { type Uncertainty, uncertaintyOf } from "./uncertainty.ts";
+
+export interface ScoreOptions {
+  readonly mode: Mode;
+  readonly modeOverride: ModeOverride;
+}
+
+/** The scored part of a response, in wire names. */
+export interface ScoreResult {
+  readonly jis: number;
+  readonly displayed_jis: number;
+  readonly band: Band;
+  readonly dimensions: Dimensions;
+  readonly decay_projection: DecayProjection;
+  readonly compliance: Compliance;
+  readonly maintenance_recommendation: MaintenanceRecommendation;
+  readonly mode: "standard" | "lite";
+  readonly provisional: boolean;
+  readonly committed: boolean;
+  readonly dimensions_computed: number;
+  readonly uncertainty: Uncertainty;
+}
+
+export interface SkippedResult {
+  readonly skipped: true;
+  readonly reason: "incident_frozen";
+}
+
+export interface Scored {
+  readonly state: OperatorState;
+  readonly result: ScoreResult;
+  readonly weights: EventWeights;
+}
+
+export interface Skipped {
+  readonly state: OperatorState | null;
+  readonly result: SkippedResult;
+}
+
+/** Whether a score is still provisional: thin data, or hardly any case whose truth is known. */
+export function isProvisional(model: ModelDocument, state: OperatorState, now: number): boolean {
+  return !(minimumDataMet(model, state, now) && state.cnt.truth >= model.minimum_data.ground_truth);
+}
+
+/** The name of a mode in a response: `standard` is the specification's word for full. */
+export function modeName(mode: Mode): "standard" | "lite" {
+  return mode === "lite" ? "lite" : "standard";
+}
+
+/** Section 4.11: the full-mode JIS, its two moving averages and the damped score for people. */
+function recordScore(model: ModelDocument, state: OperatorState, jis: number): OperatorState {
+  const { fast_span, slow_span, display } = model.score;
+  const average = (previous: number | null, span: number) =>
+    previous === null ? jis : q9(previous + (jis - previous) / span);
+  let shown = jis;
+  if (state.disp !== null) {
+    const step = clamp(display.rate * (jis - state.disp), -display.max_fall, display.max_rise);
+    const risesOnAFall = step > 0 && state.jis !== null && jis < state.jis;
+    shown = q9(state.disp + (risesOnAFall ? 0 : step));
+  }
+  return { ...state, jis, ef: average(state.ef, fast_span), es: average(state.es, slow_span), disp: shown };
+}
+
+/**
+ * Scores one interaction. `lite` changes only what is reported: the state advances as in full mode. With
+ * `incident_frozen` nothing is computed and the state is returned as it came.
+ */
+export function score(
+  model: ModelDocument,
+  state: OperatorState | null,
+  event: ScoringEvent,
+  options: ScoreOptions & { readonly modeOverride: "normal" },
+): Scored;
+export function score(
+  model: ModelDocument,
+  state: OperatorState | null,
+  event: ScoringEvent,
+  options: ScoreOptions,
+): Scored | Skipped;
+export function score(
+  model: ModelDocument,
+  state: OperatorState | null,
+  event: ScoringEvent,
+  options: ScoreOptions,
+): Scored | Skipped {
+  if (options.modeOverride === "incident_frozen") {
+    return { state, result: { skipped: true, reason: "incident_frozen" } };
+  }
+  const advanced = advance(model, state, event);
+  const means = bucketMeans(model, advanced.state, event.domain);
+  const fullJis = jisOf(model, dimensionsOf(model, means, "full"), "full");
+  const next = recordScore(model, advanced.state, fullJis);
+  const dimensions = dimensionsOf(model, means, options.mode);
+  const jis = options.mode === "full" ? fullJis : jisOf(model, dimensions, "lite");
+  const result = resultOf(model, next, { event, mode: options.mode, dimensions, jis });
+  return { state: next, result, weights: advanced.weights };
+}
+
+function resultOf(
+  model: ModelDocument,
+  state: OperatorState,
+  { event, mode, dimensions, jis }: {
+    readonly event: ScoringEvent;
+    readonly mode: Mode;
+    readonly dimensions: Dimensions;
+    readonly jis: number;
+  },
+): ScoreResult {
+  const { domain, now } = event;
+  const band = bandOf(model, jis);
+  const decay = projectDecay(model, state, { jis, domain });
+  const provisional = isProvisional(model, state, now);
+  return {
+    jis,
+    displayed_jis: round(mode === "full" ? state.disp! : jis),
+    band,
+    dimensions,
+    decay_projection: decay,
+    compliance: complianceOf(model, {
+      jis,
+      band,
+      dimensions,
+      daysToNonCompliance: decay.days_to_non_compliance,
+    }),
+    maintenance_recommendation: recommendMaintenance(model, {
+      jis,
+      dimensions,
+      mode,
+      decay,
+      minimumDataMet: minimumDataMet(model, state, now),
+      groundTruth: state.cnt.truth,
+      now,
+    }),
+    mode: modeName(mode),
+    provisional,
+    committed: !provisional,
+    dimensions_computed: Object.keys(dimensions).length,
+    uncertainty: uncertaintyOf(model, state, { jis, domain, mode }),
+  };
+}
