@@ -61,6 +61,18 @@ export function daysToNonCompliance(
   return days > horizonDays ? null : days;
 }
 
+/** Exercise sessions until a JIS reaches the target: 0 where it has. Section 7.2, use of `recovery_rate`. */
+export function sessionsToTarget(
+  model: ModelDocument,
+  { jis, domain }: { jis: number; domain: Domain },
+): number {
+  const { target_jis } = model.thresholds;
+  const { recovery_ceiling } = model.decay;
+  if (jis >= target_jis) return 0;
+  const gap = (recovery_ceiling - jis) / (recovery_ceiling - target_jis);
+  return Math.ceil(ln(gap) / model.domains[domain].recovery_rate);
+}
+
 /** Recent minus longer-run JIS, points, ramped in so that the prior washing out does not look like a trend. */
 export function currentTrend(model: ModelDocument, state: OperatorState): number {
   const { trend_limit, trend_from_interactions, trend_ramp_interactions } = model.decay;

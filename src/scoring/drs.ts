@@ -70,7 +70,7 @@ export function scoreDecision(
   const bonus = scenario === "high_stakes" || scenario === "critical" ? rules.severity_bonus[scenario] : 0;
   const severity = Math.min(1, row.severity + bonus);
   const risk = round(
-    100 * (power(likelihood, rules.likelihood_exponent) * power(severity, rules.severity_exponent)),
+    100 * power(likelihood, rules.likelihood_exponent) * power(severity, rules.severity_exponent),
   );
 
   const critical = scenario === "critical";

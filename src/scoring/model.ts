@@ -33,6 +33,25 @@ const bucket = z.strictObject({
   prior_mean: z.number().gt(0).lt(1),
 });
 
+/** Sums are compared to within this, as 0.1 + 0.2 is not 0.3. */
+const SUM_TOLERANCE = 1e-9;
+
+/** Adds a check that speaks where `complaint` returns a message. It runs however wrong the rest of the document is. */
+function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  complaint: (value: z.output<Schema>) => string | null,
+): Schema {
+  return schema.superRefine((value, context) => {
+    const message = complaint(value as z.output<Schema>);
+    if (message !== null) context.addIssue({ code: "custom", message });
+  });
+}
+
+function sumComplaint(values: readonly number[]): string | null {
+  const sum = values.reduce((total, value) => total + value, 0);
+  return Math.abs(sum - 1) > SUM_TOLERANCE ? `must add up to 1, they add up to ${sum}` : null;
+}
+
 const exerciseParams = z.record(z.string(), z.json());
 
 /** Exercises of section 8.2; the three of deferral_resistance are the published cognitive-forcing designs [21]. */
@@ -100,37 +119,46 @@ const shape = z.strictObject({
     time_shrink: z.number().min(0).lt(1),
   }),
   /** Section 4.4: response-time effort on a log scale, soft ramp [8][9][10]; time is necessary, never sufficient [11]. */
-  process: z.strictObject({
-    min_ms: positive,
-    max_ms: positive,
-    unmeasured: z.strictObject({ time_credit: share, weight: share }),
-    measured_weight_span: share,
-    engagement: z.strictObject({
-      hover_weight: positive,
-      hover_full: positive,
-      scroll_weight: positive,
-      views_weight: positive,
-      views_full: positive,
+  process: checked(
+    z.strictObject({
+      min_ms: positive,
+      max_ms: positive,
+      unmeasured: z.strictObject({ time_credit: share, weight: share }),
+      measured_weight_span: share,
+      engagement: checked(
+        z.strictObject({
+          hover_weight: positive,
+          hover_full: positive,
+          scroll_weight: positive,
+          views_weight: positive,
+          views_full: positive,
+        }),
+        (row) => sumComplaint([row.hover_weight, row.scroll_weight, row.views_weight]),
+      ),
+      plausibility: z.strictObject({
+        ms_per_hover: nonNegative,
+        max_hovers: nonNegative,
+        ms_per_view: nonNegative,
+        max_views: nonNegative,
+        ms_full_scroll: nonNegative,
+      }),
+      modification_bonus: share,
+      inert_below: share,
+      idle: z.strictObject({ after_ms: positive, engagement_below: share, time_factor: share }),
+      time_share: share,
+      engagement_share: share,
+      full_engagement: z.number().gt(0).max(1),
+      full_scrutiny: z.number().gt(0).max(1),
+      relief_share: share,
+      relief_time: z.number().gt(0).max(1),
     }),
-    plausibility: z.strictObject({
-      ms_per_hover: nonNegative,
-      max_hovers: nonNegative,
-      ms_per_view: nonNegative,
-      max_views: nonNegative,
-      ms_full_scroll: nonNegative,
-    }),
-    modification_bonus: share,
-    inert_below: share,
-    idle: z.strictObject({ after_ms: positive, engagement_below: share, time_factor: share }),
-    time_share: share,
-    engagement_share: share,
-    full_engagement: z.number().gt(0).max(1),
-    full_scrutiny: z.number().gt(0).max(1),
-    relief_share: share,
-    relief_time: z.number().gt(0).max(1),
-  }),
+    (row) => (row.min_ms < row.max_ms ? null : "min_ms must be below max_ms"),
+  ),
   /** Section 4.5: Beta(1,1) over hits and false alarms. */
-  credibility: z.strictObject({ prior_hits: positive, prior_total: positive }),
+  credibility: checked(
+    z.strictObject({ prior_hits: positive, prior_total: positive }),
+    (row) => (row.prior_hits < row.prior_total ? null : "prior_hits must be below prior_total"),
+  ),
   /** Section 4.6; modification as weight on one's own judgement: judge–advisor system [15]. */
   updates: z.strictObject({
     non_reflexive: z.strictObject({
@@ -201,20 +229,42 @@ const shape = z.strictObject({
       weight: share,
       lite_weight: share,
       restraint: z.boolean(),
-      exponents: z.partialRecord(z.enum(["H", "C", "P", "X", "A", "U", "R", "K"]), positive),
+      exponents: checked(
+        z.partialRecord(z.enum(["H", "C", "P", "X", "A", "U", "R", "K"]), positive),
+        (row) => sumComplaint(Object.values(row)),
+      ),
     }),
-  ),
-  /** Section 5: lowest JIS of each band; below the last is `at_risk`. */
-  bands: z.strictObject({ exemplary: points, proficient: points, adequate: points }),
-  /** Section 6: non-compensatory floors beside the weighted sum. */
-  thresholds: z.strictObject({
-    min_jis: points,
-    target_jis: points,
-    critical_jis: points,
-    dimension_floor: points,
-    floor_dimensions: z.array(dimension).min(1),
-    action_required_days: nonNegative,
+  ).superRefine((rows, context) => {
+    for (const field of ["weight", "lite_weight"] as const) {
+      const message = sumComplaint(Object.values(rows).map((row) => row[field]));
+      if (message !== null) {
+        context.addIssue({ code: "custom", message: `every ${field} together ${message}` });
+      }
+    }
   }),
+  /** Section 5: lowest JIS of each band; below the last is `at_risk`. */
+  bands: checked(
+    z.strictObject({ exemplary: points, proficient: points, adequate: points }),
+    (row) =>
+      row.exemplary > row.proficient && row.proficient > row.adequate
+        ? null
+        : "must fall from exemplary over proficient to adequate",
+  ),
+  /** Section 6: non-compensatory floors beside the weighted sum. */
+  thresholds: checked(
+    z.strictObject({
+      min_jis: points,
+      target_jis: points,
+      critical_jis: points,
+      dimension_floor: points,
+      floor_dimensions: z.array(dimension).min(1),
+      action_required_days: nonNegative,
+    }),
+    (row) =>
+      row.target_jis > row.min_jis && row.min_jis > row.critical_jis
+        ? null
+        : "must fall from target_jis over min_jis to critical_jis",
+  ),
   /** Section 6: the provisional rule. */
   minimum_data: z.strictObject({ interactions: count, days: positive, ground_truth: count }),
   /** Read first, point 4: Beta variance, normal interval, calibrated by validation. */
@@ -222,16 +272,19 @@ const shape = z.strictObject({
   /** Section 7.1: `general` is anchored to data [19]; the other rows are policy parameters, not measurements. */
   domains: record(
     DOMAINS,
-    z.strictObject({
-      fast_ms: positive,
-      reference_ms: positive,
-      decay_rate: positive,
-      decay_acceleration: nonNegative,
-      floor: points,
-      recovery_rate: positive,
-      severity: z.number().gt(0).max(1),
-      high_risk: z.boolean(),
-    }),
+    checked(
+      z.strictObject({
+        fast_ms: positive,
+        reference_ms: positive,
+        decay_rate: positive,
+        decay_acceleration: nonNegative,
+        floor: points,
+        recovery_rate: positive,
+        severity: z.number().gt(0).max(1),
+        high_risk: z.boolean(),
+      }),
+      (row) => (row.fast_ms < row.reference_ms ? null : "fast_ms must be below reference_ms"),
+    ),
   ),
   /** Section 7.2. */
   decay: z.strictObject({
@@ -249,16 +302,32 @@ const shape = z.strictObject({
   /** Section 8: urgency, interventions and the exercise catalogue; injected errors as the vigilance instrument [16][17]. */
   maintenance: z.strictObject({
     levels: record(URGENCIES, z.strictObject({ frequency: share, next_days: count })),
-    projected_days: z.strictObject({ medium: nonNegative, low: nonNegative }),
-    trend: z.strictObject({ medium: z.number().max(0), low: z.number().max(0) }),
+    projected_days: checked(
+      z.strictObject({ medium: nonNegative, low: nonNegative }),
+      (row) => (row.medium <= row.low ? null : "medium must not be above low"),
+    ),
+    trend: checked(
+      z.strictObject({ medium: z.number().max(0), low: z.number().max(0) }),
+      (row) => (row.medium <= row.low ? null : "medium must not be above low"),
+    ),
     provisional_cap: z.enum(URGENCIES),
     triggers_at: z.enum(URGENCIES),
     truth_target: dimension,
     withhold: z.strictObject({ below: points, dimensions: z.array(dimension) }),
     interventions: record(DIMENSIONS, z.string().min(1)),
-    difficulty: z.strictObject({ easy_below: points, moderate_below: points }),
+    difficulty: checked(
+      z.strictObject({ easy_below: points, moderate_below: points }),
+      (row) => (row.easy_below <= row.moderate_below ? null : "easy_below must not be above moderate_below"),
+    ),
     difficulties: z.strictObject({ easy: difficulty, moderate: difficulty, hard: difficulty }),
-    exercises: z.array(exercise).min(1),
+    exercises: z.array(exercise).min(1).superRefine((rows, context) => {
+      if (new Set(rows.map((row) => row.id)).size !== rows.length) {
+        context.addIssue({ code: "custom", message: "ids must be unique" });
+      }
+      for (const name of DIMENSIONS.filter((name) => !rows.some((row) => row.dimension === name))) {
+        context.addIssue({ code: "custom", message: `must have at least one for ${name}` });
+      }
+    }),
   }),
   /** Section 9. */
   organization: z.strictObject({
@@ -280,7 +349,13 @@ const shape = z.strictObject({
     severity_exponent: positive,
     severity_bonus: z.strictObject({ high_stakes: share, critical: share }),
     stakes_scenario: record(["low", "medium", "high", "critical"] as const, z.enum(SCENARIO_TYPES)),
-    routes: z.strictObject({ review: points, must_review: points, escalation: points }),
+    routes: checked(
+      z.strictObject({ review: points, must_review: points, escalation: points }),
+      (row) =>
+        row.review < row.must_review && row.must_review < row.escalation
+          ? null
+          : "must rise from review over must_review to escalation",
+    ),
     low_credibility: z.strictObject({ departure: share, credibility: share }),
     implausible_below: nonNegative,
   }),
@@ -294,62 +369,32 @@ const shape = z.strictObject({
 
 export type ModelDocument = z.infer<typeof shape>;
 
-/** Sums are compared to within this, as 0.1 + 0.2 is not 0.3. */
-const SUM_TOLERANCE = 1e-9;
-
-interface Complaint {
-  readonly path: (string | number)[];
-  readonly message: string;
+/** The largest weight with which one event can move any bucket. */
+function largestWeight({ scenario_weights, updates, recalibration }: ModelDocument): number {
+  const weights = [
+    1,
+    updates.ownership.miss_weight,
+    updates.ownership.false_alarm_weight,
+    updates.ownership.hit_weight,
+    recalibration.miss_weight,
+    recalibration.hit_weight,
+    recalibration.repeated_false_alarm_weight,
+  ];
+  return Math.max(...weights) * Math.max(...Object.values(scenario_weights));
 }
 
-/** What a schema of single fields cannot say: sums and orders that the model's properties rest on. */
-function* crossChecks(model: ModelDocument): Generator<Complaint> {
-  const rows = Object.entries(model.dimensions);
-  for (const field of ["weight", "lite_weight"] as const) {
-    const sum = rows.reduce((total, [, row]) => total + row[field], 0);
-    if (Math.abs(sum - 1) > SUM_TOLERANCE) {
-      yield { path: ["dimensions"], message: `every ${field} together must be 1, they are ${sum}` };
-    }
-  }
-  for (const [name, row] of rows) {
-    const sum = Object.values(row.exponents).reduce((total, exponent) => total + exponent, 0);
-    if (Math.abs(sum - 1) > SUM_TOLERANCE) {
-      yield { path: ["dimensions", name, "exponents"], message: `must add up to 1, they add up to ${sum}` };
-    }
-  }
-  const { bands, thresholds, process } = model;
-  if (!(bands.exemplary > bands.proficient && bands.proficient > bands.adequate)) {
-    yield { path: ["bands"], message: "must fall from exemplary over proficient to adequate" };
-  }
-  if (!(thresholds.target_jis > thresholds.min_jis && thresholds.min_jis > thresholds.critical_jis)) {
-    yield { path: ["thresholds"], message: "must fall from target_jis over min_jis to critical_jis" };
-  }
-  if (process.min_ms >= process.max_ms) {
-    yield { path: ["process", "min_ms"], message: "must be below max_ms" };
-  }
-  for (const [name, row] of Object.entries(model.domains)) {
-    if (row.fast_ms >= row.reference_ms) {
-      yield { path: ["domains", name, "fast_ms"], message: "must be below reference_ms" };
-    }
-  }
-  const { review, must_review, escalation } = model.drs.routes;
-  if (!(review < must_review && must_review < escalation)) {
-    yield { path: ["drs", "routes"], message: "must rise from review over must_review to escalation" };
-  }
-  const ids = model.maintenance.exercises.map((row) => row.id);
-  if (new Set(ids).size !== ids.length) {
-    yield { path: ["maintenance", "exercises"], message: "ids must be unique" };
-  }
-  for (const name of DIMENSIONS) {
-    if (!model.maintenance.exercises.some((row) => row.dimension === name)) {
-      yield { path: ["maintenance", "exercises"], message: `must have at least one for ${name}` };
-    }
-  }
-}
-
-/** Validates a model document: every field, every sum and order, all problems at once. */
+/** Validates a model document: every field, sum and order, all problems at once. */
 export const modelSchema = shape.superRefine((model, context) => {
-  for (const { path, message } of crossChecks(model)) context.addIssue({ code: "custom", path, message });
+  const weight = largestWeight(model);
+  for (const [name, { capacity }] of Object.entries(model.buckets)) {
+    if (capacity >= weight) continue;
+    const message = `must be at least ${weight}, the largest weight of one event`;
+    context.addIssue({ code: "custom", path: ["buckets", name, "capacity"], message });
+  }
+  if (model.buckets.Q.prior_mean < model.restraint.full_at) {
+    const message = "must not be below restraint.full_at, or an unknown operator would start restrained";
+    context.addIssue({ code: "custom", path: ["buckets", "Q", "prior_mean"], message });
+  }
 });
 
 /** A model in use: its document and the one hash that names it in responses and evidence. */

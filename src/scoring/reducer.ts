@@ -95,6 +95,15 @@ export function departureCredibility(model: ModelDocument, state: OperatorState)
   return (hits + prior_hits) / (hits + state.b.C[1] + prior_total);
 }
 
+export interface Advanced {
+  /** `jis`, `ef`, `es` and `disp` are still those of the state before. */
+  readonly state: OperatorState;
+  /** What is recorded with the score. */
+  readonly weights: EventWeights;
+  /** Whether a wrong recommendation was let pass. */
+  readonly acceptedError: boolean;
+}
+
 /** Everything the bucket updates need to know of one interaction. */
 interface Context extends LabelledDecision {
   readonly evidence: Evidence;
@@ -104,15 +113,12 @@ interface Context extends LabelledDecision {
   readonly process: ProcessEvidence;
 }
 
-/**
- * Advances a state by one interaction, all but its score.
- * @returns the new state, whose `jis`, `ef`, `es` and `disp` are still those of `state`, and the weights to record.
- */
+/** Advances a state by one interaction, all but its score. */
 export function advance(
   model: ModelDocument,
   state: OperatorState | null,
   { interaction, domain, now }: ScoringEvent,
-): { readonly state: OperatorState; readonly weights: EventWeights } {
+): Advanced {
   const before = retain(model, state ?? initialState(model), now);
   const draft = new Draft(model, before, domain);
   draft.state.v = model.version;
@@ -158,7 +164,7 @@ export function advance(
   const baseline = updateBaseline(draft, context);
   openErrorWindow(draft, context, { now, baseline });
   count(draft, context, { interaction, now });
-  return { state: draft.state, weights };
+  return { state: draft.state, weights, acceptedError: evidence.miss > 0 };
 }
 
 function updateProcess(draft: Draft, { process, weights }: Context): void {

@@ -62,16 +62,25 @@ export function modeName(mode: Mode): "standard" | "lite" {
   return mode === "lite" ? "lite" : "standard";
 }
 
-/** Section 4.11: the full-mode JIS, its two moving averages and the damped score for people. */
-function recordScore(model: ModelDocument, state: OperatorState, jis: number): OperatorState {
+/**
+ * Section 4.11: the full-mode JIS, its two moving averages and the damped score for people.
+ *
+ * Decision: beside a fall of the JIS, an accepted error also holds the displayed score where it would rise;
+ * otherwise it could still catch up with an unchanged JIS, or with that of another domain, against property P1.
+ */
+function recordScore(
+  model: ModelDocument,
+  state: OperatorState,
+  { jis, acceptedError }: { readonly jis: number; readonly acceptedError: boolean },
+): OperatorState {
   const { fast_span, slow_span, display } = model.score;
   const average = (previous: number | null, span: number) =>
     previous === null ? jis : q9(previous + (jis - previous) / span);
   let shown = jis;
   if (state.disp !== null) {
     const step = clamp(display.rate * (jis - state.disp), -display.max_fall, display.max_rise);
-    const risesOnAFall = step > 0 && state.jis !== null && jis < state.jis;
-    shown = q9(state.disp + (risesOnAFall ? 0 : step));
+    const held = acceptedError || (state.jis !== null && jis < state.jis);
+    shown = q9(state.disp + (held ? Math.min(0, step) : step));
   }
   return { ...state, jis, ef: average(state.ef, fast_span), es: average(state.es, slow_span), disp: shown };
 }
@@ -104,7 +113,7 @@ export function score(
   const advanced = advance(model, state, event);
   const means = bucketMeans(model, advanced.state, event.domain);
   const fullJis = jisOf(model, dimensionsOf(model, means, "full"), "full");
-  const next = recordScore(model, advanced.state, fullJis);
+  const next = recordScore(model, advanced.state, { jis: fullJis, acceptedError: advanced.acceptedError });
   const dimensions = dimensionsOf(model, means, options.mode);
   const jis = options.mode === "full" ? fullJis : jisOf(model, dimensions, "lite");
   const result = resultOf(model, next, { event, mode: options.mode, dimensions, jis });

@@ -115,7 +115,11 @@ export function restraint(model: ModelDocument, means: BucketMeans): number {
 }
 
 /** Whether the operator's record is long enough for a verdict: enough interactions or enough days. */
-export function minimumDataMet(model: ModelDocument, state: OperatorState, now: number): boolean {
+export function minimumDataMet(
+  model: ModelDocument,
+  state: Pick<OperatorState, "n" | "t0">,
+  now: number,
+): boolean {
   const { interactions, days } = model.minimum_data;
   return state.n >= interactions || (state.t0 !== null && (now - state.t0) / DAY_MS >= days);
 }

@@ -1,0 +1,55 @@
+/** `jiss init [DIR]`: every secret a deployment needs, made here and written for their owner alone. */
+import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+
+export const ENVIRONMENT_FILE = "jiss.env";
+const SIGNING_KEY_FILE = "signing-key.pem";
+const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
+
+/** The lines of a fresh environment file. */
+function environmentLines(shell: Shell, directory: string): readonly string[] {
+  return [
+    `JISS_DATA_DIR=${directory}`,
+    `JISS_KEY_PEPPER=${shell.generateSecret()}`,
+    ...MASTER_SCOPES.map((scope) => `${masterSecretNames(scope)[0]}=${shell.generateSecret()}`),
+  ];
+}
+
+/** Writes both files. @throws {CommandFailure} where one of them is there: nothing is ever overwritten. */
+export function writeSecrets(shell: Shell, directory: string): { readonly environmentFile: string } {
+  Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  const absolute = Deno.realPathSync(directory);
+  const files: readonly (readonly [string, string])[] = [
+    [`${absolute}/${ENVIRONMENT_FILE}`, `${environmentLines(shell, absolute).join("\n")}\n`],
+    [`${absolute}/${SIGNING_KEY_FILE}`, shell.generateSigningKey()],
+  ];
+  const there = files.find(([path]) => exists(path));
+  if (there !== undefined) {
+    throw new CommandFailure(`${there[0]} is there already: nothing was written`, EXIT.failure);
+  }
+  for (const [path, content] of files) {
+    Deno.writeTextFileSync(path, content, { createNew: true, mode: PRIVATE_FILE });
+  }
+  return { environmentFile: files[0]![0] };
+}
+
+export function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+export function init(shell: Shell, directory: string): number {
+  const { environmentFile } = writeSecrets(shell, directory);
+  console.log(`Wrote ${environmentFile} and ${SIGNING_KEY_FILE} beside it, readable by their owner alone.
+Keep a copy of both where only you can read it: without them nothing here can be verified or continued.
+
+Start the service with them:
+  set -a; . ${environmentFile}; set +a; jiss serve`);
+  return EXIT.ok;
+}

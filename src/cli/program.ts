@@ -1,0 +1,83 @@
+/** The command line: one subcommand a file, every mistake answered with the nearest thing that exists. */
+import { Command, CommanderError } from "commander";
+import { closest } from "fastest-levenshtein";
+import { dev } from "./dev.ts";
+import { healthcheck } from "./healthcheck.ts";
+import { init } from "./init.ts";
+import { openapi } from "./openapi.ts";
+import { serve } from "./serve.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { version } from "./version.ts";
+
+const DEFAULT_INIT_DIRECTORY = "./data";
+
+/** Runs the command line and returns the exit code. */
+export async function run(argv: readonly string[], shell: Shell): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const program = buildProgram(shell, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommandFailure) {
+      console.error(`jiss: ${error.message}`);
+      return error.exitCode;
+    }
+    if (error instanceof CommanderError) return reportUsage(program, argv, error);
+    throw error;
+  }
+}
+
+function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command {
+  const program = new Command("jiss")
+    .description("Judgment Independence Scoring Service: does a human reviewer judge, or rubber-stamp?")
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .showSuggestionAfterError(false)
+    .helpCommand(false);
+  const command = (usage: string, description: string) =>
+    program.command(usage).description(description).allowExcessArguments(false);
+
+  command("dev", "one command for local testing: data in ./data/dev, a demo organization, a key, a curl")
+    .option("--fresh", "start over: remove what an earlier run made", false)
+    .action(async ({ fresh }: { fresh: boolean }) => finish(await dev(shell, { fresh })));
+  command("serve", "the service, configured by environment variables")
+    .action(async () => finish(await serve(shell)));
+  command("init [DIR]", "write jiss.env (pepper, master keys) and the signing key; never overwrites")
+    .action((directory: string | undefined) => finish(init(shell, directory ?? DEFAULT_INIT_DIRECTORY)));
+  command("healthcheck", "exit 0 when the local service answers GET / with status ok")
+    .action(async () => finish(await healthcheck(shell)));
+  command("openapi", "print the OpenAPI 3.1 document")
+    .action(() => finish(openapi(shell)));
+  command("version", "versions of the program, Deno, V8, SQLite and the scoring model")
+    .action(() => finish(version(shell)));
+  return program;
+}
+
+/** Help is an answer; anything else is a mistake, told with the nearest known command or flag. */
+function reportUsage(program: Command, argv: readonly string[], error: CommanderError): number {
+  if (error.code === "commander.helpDisplayed") return EXIT.ok;
+  if (error.code === "commander.help") {
+    console.error(program.helpInformation());
+    return EXIT.usage;
+  }
+  const hint = nearest(program, argv, error);
+  const message = error.message.replace(/^error: /, "");
+  console.error(`jiss: ${message}${hint === null ? "" : `: did you mean ${hint}?`}`);
+  return EXIT.usage;
+}
+
+function nearest(program: Command, argv: readonly string[], error: CommanderError): string | null {
+  if (error.code === "commander.unknownCommand") {
+    return closest(argv[0] ?? "", program.commands.map((command) => command.name()));
+  }
+  if (error.code === "commander.unknownOption") {
+    const given = /'([^']*)'/.exec(error.message)?.[1] ?? "";
+    const command = program.commands.find((known) => known.name() === argv[0]) ?? program;
+    const flags = command.options.map((option) => option.long).filter((flag) => flag !== undefined);
+    return closest(given, [...flags, "--help"]);
+  }
+  return null;
+}

@@ -1,0 +1,114 @@
+/** Running the service to its end: signals, the drain, and the way out on a storage failure. */
+import { type Config, ConfigError, type Environment, readConfig } from "../config/config.ts";
+import type { Service } from "../compose.ts";
+import { listen, type Listener } from "../http/server.ts";
+import { errorFields } from "../observability/log.ts";
+import { StartError } from "../operations/installation.ts";
+import { NewerSchema } from "../store/migrate.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+
+/** How long requests in flight may take once the service is told to stop; idle connections hold it that long. */
+const DRAIN_MS = 5_000;
+/** The whole stop, after which the process ends whatever is left. */
+const STOP_MS = 10_000;
+
+/** @throws {CommandFailure} 78 with every problem. */
+export function loadConfig(environment: Environment): Config {
+  return reportProblems(() => readConfig(environment, Deno.readTextFileSync));
+}
+
+/** Turns the problems of a configuration into the command's failure. */
+export function reportProblems<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const problems = error.problems.map((problem) => `  ${problem}`).join("\n");
+    throw new CommandFailure(
+      `the configuration has ${error.problems.length} problem${
+        error.problems.length === 1 ? "" : "s"
+      }:\n${problems}`,
+      EXIT.configuration,
+    );
+  }
+}
+
+export interface RunHooks {
+  /** After the store is open and before the port is. */
+  opened?(service: Service): Promise<void>;
+  listening?(listener: Listener, service: Service): Promise<void> | void;
+}
+
+/** Opens, listens, and returns the exit code once the service has stopped. */
+export async function runService(shell: Shell, config: Config, hooks: RunHooks = {}): Promise<number> {
+  const log = shell.standardLog(config.logFormat);
+  const stop = Promise.withResolvers<number>();
+  const service = await open(shell, config, {
+    log,
+    onFatal(error) {
+      log.error(
+        "storage failed: stopping, so that a supervisor can start the service anew",
+        errorFields(error),
+      );
+      stop.resolve(EXIT.ioError);
+    },
+  });
+  await hooks.opened?.(service);
+  const listener = startListening(service, config);
+  service.announce(listener.url);
+  const model = service.dependencies.model;
+  log.info("listening", {
+    url: listener.url,
+    port: listener.port,
+    version: shell.version,
+    model: model.document.version,
+    model_sha256: model.sha256,
+  });
+  await hooks.listening?.(listener, service);
+
+  const onSignal = (signal: Deno.Signal) => () => {
+    if (signalled) Deno.exit(EXIT.interrupted);
+    signalled = true;
+    log.info("stopping", { signal });
+    stop.resolve(EXIT.ok);
+  };
+  let signalled = false;
+  const signals = (["SIGTERM", "SIGINT"] as const).map((name) => [name, onSignal(name)] as const);
+  for (const [name, handler] of signals) Deno.addSignalListener(name, handler);
+
+  const exitCode = await stop.promise;
+  const lastResort = setTimeout(() => Deno.exit(exitCode === EXIT.ok ? EXIT.failure : exitCode), STOP_MS);
+  await Promise.race([listener.shutdown(), shell.clock.wait(DRAIN_MS)]);
+  await service.close();
+  clearTimeout(lastResort);
+  for (const [name, handler] of signals) Deno.removeSignalListener(name, handler);
+  log.info("stopped");
+  return exitCode;
+}
+
+async function open(
+  shell: Shell,
+  config: Config,
+  hooks: { readonly log: ReturnType<Shell["standardLog"]>; readonly onFatal: (error: unknown) => void },
+): Promise<Service> {
+  try {
+    return await shell.openService({ config, clock: shell.clock, world: shell.realWorld(), ...hooks });
+  } catch (error) {
+    if (error instanceof StartError || error instanceof NewerSchema) {
+      throw new CommandFailure(`cannot start: ${error.message}`, EXIT.configuration);
+    }
+    throw error;
+  }
+}
+
+function startListening(service: Service, config: Config): Listener {
+  try {
+    return listen(service.app, config);
+  } catch (error) {
+    const address = `${config.host}:${config.port}`;
+    throw new CommandFailure(
+      `cannot listen on ${address} (JISS_HOST, JISS_PORT): ${(error as Error).message}`,
+      EXIT.failure,
+    );
+  }
+}

@@ -1,0 +1,38 @@
+/** What a subcommand is handed: the outside world, and the composition that `serve` and `dev` run. */
+import type { Config, Environment } from "../config/config.ts";
+import type { ComposeOptions, Service } from "../compose.ts";
+import type { Clock } from "../http/exchange.ts";
+import type { Log } from "../observability/log.ts";
+import type { World } from "../operations/dependencies.ts";
+import type { Model } from "../scoring/model.ts";
+
+export interface Shell {
+  readonly version: string;
+  readonly clock: Clock;
+  readEnvironment(): Environment;
+  realWorld(): World;
+  generateSecret(): string;
+  generateSigningKey(): string;
+  modelOf(document: Config["model"]): Model;
+  standardLog(format: Config["logFormat"]): Log;
+  openService(options: ComposeOptions): Promise<Service>;
+}
+
+/** Exit codes of sysexits.h where one fits. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  ioError: 74,
+  configuration: 78,
+  interrupted: 130,
+} as const;
+
+/** Ends the command with a message on standard error and an exit code. */
+export class CommandFailure extends Error {
+  override readonly name = "CommandFailure";
+
+  constructor(message: string, readonly exitCode: number) {
+    super(message);
+  }
+}

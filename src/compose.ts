@@ -1,0 +1,184 @@
+/**
+ * Builds the real clock, randomness, store, operations and application: the only file that sees everything, and
+ * with `config/` the only one that touches time, entropy and the environment.
+ */
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { monotonicFactory } from "ulid";
+import deno from "../deno.json" with { type: "json" };
+import { MIGRATIONS } from "../migrations/mod.ts";
+import type { Config, Environment } from "./config/config.ts";
+import { modelSha256 } from "./evidence/hashes.ts";
+import { nodeCrypto } from "./evidence/node_crypto.ts";
+import { type App, createApp } from "./http/app.ts";
+import type { Clock } from "./http/exchange.ts";
+import { parseNetworks } from "./limits/client_address.ts";
+import { SlidingWindow } from "./limits/sliding_window.ts";
+import { createLog, type Log } from "./observability/log.ts";
+import { BreachLog } from "./operations/breaches.ts";
+import type { Dependencies, World } from "./operations/dependencies.ts";
+import { openInstallation, StartError } from "./operations/installation.ts";
+import { RATE_WINDOW_MS } from "./domain/limits.ts";
+import type { Model } from "./scoring/model.ts";
+import { openEmbedded } from "./store/embedded.ts";
+import { migrate } from "./store/migrate.ts";
+import type { Database } from "./store/database.ts";
+import { Writer } from "./store/writer.ts";
+import { bootstrapOrganization, createPrivately, openSigner } from "./startup.ts";
+
+export const VERSION: string = deno.version;
+
+const PRIVATE_DIRECTORY = 0o700;
+/** Longest wait before a commit that lost a race is planned anew. */
+const BACKOFF_CAP_MS = 50;
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+};
+
+/** Secure randomness; ULIDs increase within the process. */
+export function realWorld(): World {
+  const nextUlid = monotonicFactory(() => randomBytes(4).readUInt32BE() / 2 ** 32);
+  return { random: (length) => new Uint8Array(randomBytes(length)), ulid: (at) => nextUlid(at) };
+}
+
+export function readEnvironment(): Environment {
+  return Deno.env.toObject();
+}
+
+/** An Ed25519 private key, PKCS#8 PEM. */
+export function generateSigningKey(): string {
+  return generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+}
+
+/** A secret of 256 random bits, in base64url. */
+export function generateSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+export function modelOf(document: Config["model"]): Model {
+  return { document, sha256: modelSha256(nodeCrypto, document) };
+}
+
+/** The log on standard output; `pretty` on a terminal where the configuration does not say. */
+export function standardLog(format: Config["logFormat"]): Log {
+  const encoder = new TextEncoder();
+  return createLog({
+    format: format ?? (Deno.stdout.isTerminal() ? "pretty" : "json"),
+    clock: () => realClock.now(),
+    write: (line) => Deno.stdout.writeSync(encoder.encode(line)),
+  });
+}
+
+export interface ComposeOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly world: World;
+  /** Called once where storage failed for good: nothing may be written after it. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** The service, open but not yet listening. */
+export interface Service {
+  readonly app: App;
+  readonly dependencies: Dependencies;
+  /** Tells the service where it listens, where the configuration does not name its address. */
+  announce(url: string): void;
+  /** Answers what was accepted and closes the database. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the store, brings it up to date and wires the application.
+ * @throws {StartError} and {NewerSchema} where the start cannot go on.
+ */
+export async function openService({ config, log, clock, world, onFatal }: ComposeOptions): Promise<Service> {
+  Deno.mkdirSync(config.dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
+  createPrivately(config.databaseFile, "");
+  const database = openDatabase(config, onFatal);
+  try {
+    const applied = await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
+    for (const name of applied) log.info("migration applied", { name });
+
+    const signer = await openSigner({ path: config.signingKeyFile, database, generate: generateSigningKey });
+    const signers = () => [signer];
+    const writer = new Writer({
+      database,
+      crypto: nodeCrypto,
+      signers,
+      backoff: (attempt) => clock.wait(jitter(world, Math.min(2 ** attempt, BACKOFF_CAP_MS))),
+    });
+    const model = modelOf(config.model);
+    const installation = await openInstallation({
+      database,
+      writer,
+      crypto: nodeCrypto,
+      signers,
+      world,
+      model,
+      logName: config.logName,
+      secretsKeys: config.secretsKeys,
+      now: clock.now(),
+    });
+    const dependencies: Dependencies = {
+      database,
+      writer,
+      crypto: nodeCrypto,
+      signers,
+      world,
+      log,
+      model,
+      logName: config.logName,
+      auditRetentionDays: config.auditRetentionDays,
+      peppers: config.peppers,
+      installation,
+    };
+    if (config.bootstrapOrganization !== null) {
+      await bootstrapOrganization(dependencies, config.bootstrapOrganization, clock.now());
+    }
+
+    let url = "";
+    const app = createApp({
+      dependencies,
+      masterSecrets: config.masterSecrets,
+      clock,
+      log,
+      breaches: new BreachLog(dependencies),
+      addressWindow: new SlidingWindow({ limit: config.rateLimitIp, windowMs: RATE_WINDOW_MS }),
+      keyWindow: new SlidingWindow({ limit: config.rateLimitKey, windowMs: RATE_WINDOW_MS }),
+      trustedProxies: parseNetworks(config.trustedProxies),
+      description: { version: VERSION, patent: config.patent, baseUrl: () => config.baseUrl ?? url },
+      servesTls: config.tls !== null,
+    });
+    return {
+      app,
+      dependencies,
+      announce(listening) {
+        url = listening;
+      },
+      async close() {
+        await writer.close();
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function jitter(world: World, upTo: number): number {
+  return (world.random(1)[0]! / 255) * upTo;
+}
+
+function openDatabase(config: Config, onFatal: (error: unknown) => void): Database {
+  try {
+    return openEmbedded({ path: config.databaseFile, onFatal });
+  } catch (error) {
+    throw new StartError(
+      `the database file in JISS_DATA_DIR or JISS_DATABASE_URL cannot be opened: ${(error as Error).message}`,
+    );
+  }
+}

@@ -1,0 +1,367 @@
+/**
+ * Environment → one frozen configuration, or every problem at once.
+ *
+ * The only place that reads the environment. A problem names the variable, what is wrong and how to mend it,
+ * and never shows the value. Source: contract, section 1.
+ */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { closest } from "fastest-levenshtein";
+import { z } from "zod";
+import {
+  RATE_LIMIT_IP_DEFAULT,
+  RATE_LIMIT_KEY_DEFAULT,
+  RATE_LIMIT_MAX,
+  SECRET_MIN_LENGTH,
+} from "../domain/limits.ts";
+import { createOrganizationSchema } from "../domain/organization.ts";
+import { MASTER_SCOPES, masterSecretNames, type MasterSecrets, sharedSecrets } from "../keys/master_keys.ts";
+import { deriveSecretsKey } from "../keys/secrets.ts";
+import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../scoring/model.ts";
+import { isClaimed, KNOWN_VARIABLES, SECRET_VARIABLES, VARIABLES_OF_LATER_PARTS } from "./variables.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads a text file. @throws where it cannot be read. */
+export type ReadFile = (path: string) => string;
+
+/** The `patent` object of `GET /v1`, as the administrator states it. */
+const patentSchema = z.strictObject({
+  status: z.string(),
+  filed: z.string().nullable(),
+  confirmation: z.string().nullable(),
+  claims: z.int().min(0),
+});
+export type Patent = z.infer<typeof patentSchema>;
+
+const bootstrapSchema = createOrganizationSchema.extend({ api_key_file: z.string().min(1) });
+export type BootstrapOrganization = z.output<typeof bootstrapSchema>;
+
+export interface Config {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  /** Without a trailing slash; null: from the listener. */
+  readonly baseUrl: string | null;
+  readonly dataDir: string;
+  readonly databaseFile: string;
+  readonly signingKeyFile: string;
+  /** The pepper in use, then the previous one. */
+  readonly peppers: readonly string[];
+  /** The key that wraps secrets at rest, then those that may still have wrapped some. */
+  readonly secretsKeys: readonly Uint8Array[];
+  readonly masterSecrets: MasterSecrets;
+  readonly rateLimitIp: number;
+  readonly rateLimitKey: number;
+  readonly bootstrapOrganization: BootstrapOrganization | null;
+  readonly trustedProxies: readonly string[];
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** null: `pretty` on a terminal, else `json`. */
+  readonly logFormat: "json" | "pretty" | null;
+  /** First part of every chain's origin. */
+  readonly logName: string;
+  readonly auditRetentionDays: number;
+  readonly model: ModelDocument;
+  readonly patent: Patent;
+}
+
+/** Everything that is wrong with the configuration, one line for each problem. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join("\n"));
+  }
+}
+
+const DEFAULT_PATENT: Patent = { status: "none", filed: null, confirmation: null, claims: 0 };
+const MAX_PORT = 65_535;
+const MAX_RETENTION_DAYS = 36_500;
+
+/** Collects problems while fields are read, so that all of them are told at once. */
+class Reader {
+  readonly problems: string[] = [];
+
+  constructor(private readonly environment: Environment, private readonly readFile: ReadFile) {}
+
+  problem(name: string, message: string): void {
+    this.problems.push(`${name} ${message}`);
+  }
+
+  /** The variable's text; undefined where it is unset or empty. */
+  text(name: string): string | undefined {
+    const value = this.environment[name];
+    return value === "" ? undefined : value;
+  }
+
+  /** Parses a variable; a parse that throws is a problem under its name. */
+  parse<T>(name: string, fallback: T, parse: (text: string) => T): T {
+    const text = this.text(name);
+    if (text === undefined) return fallback;
+    try {
+      return parse(text);
+    } catch (error) {
+      this.problem(name, (error as Error).message);
+      return fallback;
+    }
+  }
+
+  integer(name: string, fallback: number, [low, high]: readonly [number, number]): number {
+    return this.parse(name, fallback, (text) => {
+      const value = Number(text);
+      if (!/^[0-9]+$/.test(text) || !(value >= low && value <= high)) {
+        throw new Error(`must be a whole number from ${low} to ${high}`);
+      }
+      return value;
+    });
+  }
+
+  /** The content of a file that a variable names, or undefined with a problem. */
+  file(name: string, path: string): string | undefined {
+    try {
+      return this.readFile(path);
+    } catch {
+      this.problem(name, "names a file that cannot be read: check the path and its permissions");
+      return undefined;
+    }
+  }
+
+  /** A secret, from its variable or from the file that its `…_FILE` form names. */
+  secret(name: string): string | undefined {
+    const direct = this.text(name);
+    const path = this.text(`${name}_FILE`);
+    if (direct !== undefined && path !== undefined) {
+      this.problem(name, `and ${name}_FILE are both set: keep one of them`);
+      return undefined;
+    }
+    const value = path === undefined ? direct : this.file(`${name}_FILE`, path)?.replace(/\r?\n$/, "");
+    if (value === undefined) return undefined;
+    if (value.length < SECRET_MIN_LENGTH) {
+      this.problem(
+        path === undefined ? name : `${name}_FILE`,
+        `must hold at least ${SECRET_MIN_LENGTH} characters: generate one, for instance with \`jiss init\``,
+      );
+      return undefined;
+    }
+    return value;
+  }
+
+  /** The JSON of a file, validated: every issue is a problem with its place in the document. */
+  document<Schema extends z.ZodType>(name: string, schema: Schema): z.output<Schema> | undefined {
+    const path = this.text(name);
+    const text = path === undefined ? undefined : this.file(name, path);
+    if (text === undefined) return undefined;
+    return this.json(name, text, schema);
+  }
+
+  json<Schema extends z.ZodType>(name: string, text: string, schema: Schema): z.output<Schema> | undefined {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      this.problem(name, "does not hold valid JSON");
+      return undefined;
+    }
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const { path, message } of parsed.error.issues) {
+      this.problem(name, `${path.length === 0 ? "the document" : path.join(".")}: ${message}`);
+    }
+    return undefined;
+  }
+}
+
+/**
+ * Reads the whole configuration.
+ * @throws {ConfigError} with every problem.
+ */
+export function readConfig(environment: Environment, readFile: ReadFile): Config {
+  const reader = new Reader(environment, readFile);
+  refuseUnknown(reader, environment);
+  refuseLaterParts(reader);
+
+  const dataDir = reader.text("JISS_DATA_DIR") ?? "./data";
+  const secrets = new Map(SECRET_VARIABLES.map((name) => [name, reader.secret(name)]));
+  refuseShared(reader, secrets);
+  const pepper = requirePepper(reader, secrets);
+  const previousPepper = secrets.get("JISS_KEY_PEPPER_PREVIOUS");
+  const secretsKey = secrets.get("JISS_SECRETS_KEY");
+  const wrapping = [secretsKey, pepper, previousPepper].filter((secret) => secret !== undefined);
+
+  const config: Config = {
+    ...listenerOf(reader),
+    dataDir,
+    databaseFile: reader.parse("JISS_DATABASE_URL", `${dataDir}/jiss.db`, parseDatabaseUrl),
+    signingKeyFile: reader.text("JISS_SIGNING_KEY_FILE") ?? `${dataDir}/signing-key.pem`,
+    peppers: [pepper, previousPepper].filter((value) => value !== undefined),
+    secretsKeys: wrapping.map(deriveSecretsKey),
+    masterSecrets: readMasterSecrets(secrets),
+    rateLimitIp: reader.integer("JISS_RATE_LIMIT_IP", RATE_LIMIT_IP_DEFAULT, [1, RATE_LIMIT_MAX]),
+    rateLimitKey: reader.integer("JISS_RATE_LIMIT_KEY", RATE_LIMIT_KEY_DEFAULT, [1, RATE_LIMIT_MAX]),
+    bootstrapOrganization: reader.document("JISS_BOOTSTRAP_ORG_FILE", bootstrapSchema) ?? null,
+    trustedProxies: reader.parse("JISS_TRUSTED_PROXIES", [], parseCidrs),
+    tls: readTls(reader),
+    logFormat: reader.parse("JISS_LOG", null, parseLogFormat),
+    logName: reader.parse("JISS_LOG_NAME", "jiss.local", parseLogName),
+    auditRetentionDays: reader.integer("JISS_AUDIT_RETENTION_DAYS", 90, [1, MAX_RETENTION_DAYS]),
+    model: modelIn(reader),
+    patent: readPatent(reader),
+  };
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return Object.freeze(config);
+}
+
+/** Where the service listens: all that a health check and the OpenAPI document need to know. */
+export type ListenerConfig = Pick<Config, "host" | "port" | "baseUrl"> & { readonly tls: boolean };
+
+/** @throws {ConfigError}. */
+export function readListener(environment: Environment): ListenerConfig {
+  const reader = new Reader(environment, () => "");
+  const listener = { ...listenerOf(reader), tls: reader.text("JISS_TLS_CERT_FILE") !== undefined };
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return listener;
+}
+
+function listenerOf(reader: Reader): Pick<Config, "host" | "port" | "baseUrl"> {
+  return {
+    host: reader.parse("JISS_HOST", "127.0.0.1", parseHost),
+    port: reader.integer("JISS_PORT", 8080, [0, MAX_PORT]),
+    baseUrl: reader.parse("JISS_BASE_URL", null, parseBaseUrl),
+  };
+}
+
+/** The model document in use. @throws {ConfigError}. */
+export function readModel(environment: Environment, readFile: ReadFile): ModelDocument {
+  const reader = new Reader(environment, readFile);
+  const model = modelIn(reader);
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return model;
+}
+
+function modelIn(reader: Reader): ModelDocument {
+  return reader.document("JISS_SCORING_MODEL_FILE", modelSchema) ?? DEFAULT_MODEL_DOCUMENT;
+}
+
+function refuseUnknown(reader: Reader, environment: Environment): void {
+  for (const name of Object.keys(environment)) {
+    if (!isClaimed(name) || KNOWN_VARIABLES.includes(name)) continue;
+    reader.problem(
+      name,
+      `is not a variable of this program: did you mean ${closest(name, [...KNOWN_VARIABLES])}?`,
+    );
+  }
+}
+
+function refuseLaterParts(reader: Reader): void {
+  for (const [name, { part, harmless }] of Object.entries(VARIABLES_OF_LATER_PARTS)) {
+    const set = [name, `${name}_FILE`].find((form) => reader.text(form) !== undefined);
+    if (set === undefined || reader.text(set) === harmless) continue;
+    reader.problem(set, `belongs to ${part}, which this version does not have: unset it`);
+  }
+}
+
+function refuseShared(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
+  const named = [...secrets].flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+  for (const [first, second] of sharedSecrets(named)) {
+    reader.problem(second, `holds the same value as ${first}: every secret must be used once`);
+  }
+}
+
+function requirePepper(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): string | undefined {
+  const pepper = secrets.get("JISS_KEY_PEPPER");
+  const named = reader.text("JISS_KEY_PEPPER") ?? reader.text("JISS_KEY_PEPPER_FILE");
+  if (named === undefined) {
+    reader.problem(
+      "JISS_KEY_PEPPER",
+      "is required: `jiss init` writes one, with the other secrets, into jiss.env",
+    );
+  }
+  return pepper;
+}
+
+function readMasterSecrets(secrets: ReadonlyMap<string, string | undefined>): MasterSecrets {
+  return Object.fromEntries(MASTER_SCOPES.map((scope) => [
+    scope,
+    masterSecretNames(scope).map((name) => secrets.get(name)).filter((value) => value !== undefined),
+  ]));
+}
+
+function readTls(reader: Reader): Config["tls"] {
+  const [certName, keyName] = ["JISS_TLS_CERT_FILE", "JISS_TLS_KEY_FILE"] as const;
+  const [certPath, keyPath] = [reader.text(certName), reader.text(keyName)];
+  if (certPath === undefined && keyPath === undefined) return null;
+  if (certPath === undefined || keyPath === undefined) {
+    reader.problem(certPath === undefined ? certName : keyName, "is missing: HTTPS needs both files");
+    return null;
+  }
+  const cert = reader.file(certName, certPath);
+  const key = reader.file(keyName, keyPath);
+  if (cert !== undefined && !holds(() => new X509Certificate(cert))) {
+    reader.problem(certName, "does not hold a certificate in PEM");
+  }
+  if (key !== undefined && !holds(() => createPrivateKey(key))) {
+    reader.problem(keyName, "does not hold a private key in PEM");
+  }
+  return cert === undefined || key === undefined ? null : { cert, key };
+}
+
+function holds(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readPatent(reader: Reader): Patent {
+  const text = reader.text("JISS_PATENT_JSON");
+  return (text === undefined ? undefined : reader.json("JISS_PATENT_JSON", text, patentSchema)) ??
+    DEFAULT_PATENT;
+}
+
+function parseHost(text: string): string {
+  if (/[\s/]/.test(text)) throw new Error("must be a host name or an address, like 127.0.0.1 or 0.0.0.0");
+  return text;
+}
+
+function parseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (
+    url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" ||
+    url.username !== ""
+  ) {
+    throw new Error("must be an http or https address without query, like https://jiss.example.com");
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+function parseDatabaseUrl(text: string): string {
+  if (/^(https?|libsql):/.test(text)) {
+    throw new Error("names a libSQL server, which this version does not have: use a file: address");
+  }
+  const path = /^file:(?:\/\/(?=\/))?([^?#]+)$/.exec(text)?.[1];
+  if (path === undefined) throw new Error("must be a file: address, like file:/var/lib/jiss/jiss.db");
+  return path;
+}
+
+function parseLogFormat(text: string): "json" | "pretty" {
+  if (text !== "json" && text !== "pretty") throw new Error("must be json or pretty");
+  return text;
+}
+
+function parseLogName(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._\/-]{0,200}$/.test(text)) {
+    throw new Error("must be a name like jiss.bank.example: letters, digits, dots, hyphens, slashes");
+  }
+  return text;
+}
+
+const CIDR = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]);
+
+function parseCidrs(text: string): readonly string[] {
+  const cidrs = text.split(",").map((cidr) => cidr.trim()).filter((cidr) => cidr !== "");
+  if (cidrs.some((cidr) => !CIDR.safeParse(cidr).success)) {
+    throw new Error("must be networks separated by commas, like 10.0.0.0/8,fd00::/8");
+  }
+  return cidrs;
+}

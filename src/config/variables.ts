@@ -1,0 +1,64 @@
+/**
+ * Every environment variable that the program knows, so that any other `JISS_…` name is a typing mistake.
+ * Source: contract, section 1.
+ */
+import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
+
+/** Secrets: each also has a `…_FILE` form that holds the path of a file with the value. */
+export const SECRET_VARIABLES: readonly string[] = [
+  "JISS_KEY_PEPPER",
+  "JISS_KEY_PEPPER_PREVIOUS",
+  "JISS_SECRETS_KEY",
+  "JISS_DATABASE_AUTH_TOKEN",
+  ...MASTER_SCOPES.flatMap(masterSecretNames),
+];
+
+/** Variables of parts that this version does not have, each with the value that asks for nothing of the part. */
+export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, { part: string; harmless: string | null }>> = {
+  JISS_DATABASE_AUTH_TOKEN: { part: "the libSQL server backend", harmless: null },
+  JISS_DATABASE_ADMIN_URL: { part: "the libSQL server backend", harmless: null },
+  JISS_SIGNING_KEY_PREVIOUS_FILE: { part: "signing-key rotation", harmless: null },
+  JISS_ADMIN_DASHBOARD: { part: "the admin-dashboard endpoints", harmless: "off" },
+  JISS_RATE_LIMIT_STORE: { part: "rate limits shared between processes", harmless: "memory" },
+  JISS_METRICS_ADDR: { part: "the metrics listener", harmless: "off" },
+  JISS_WEBHOOK_ALLOW: { part: "webhooks", harmless: null },
+  JISS_WEBHOOK_BACKOFF_MS: { part: "webhooks", harmless: "10000,60000" },
+  JISS_WEBHOOK_TIMEOUT_MS: { part: "webhooks", harmless: "10000" },
+  JISS_EXTRA_CA_FILE: { part: "webhooks and the libSQL server backend", harmless: null },
+  JISS_EVIDENCE_RETENTION_DAYS: { part: "retention of evidence", harmless: "keep" },
+  JISS_ASSESSMENT_RETENTION_DAYS: { part: "the public demo", harmless: "30" },
+  JISS_SCORING_SHADOW_MODEL_FILE: { part: "the shadow model", harmless: null },
+};
+
+const OTHERS: readonly string[] = [
+  "JISS_HOST",
+  "JISS_PORT",
+  "JISS_BASE_URL",
+  "JISS_DATA_DIR",
+  "JISS_DATABASE_URL",
+  "JISS_SIGNING_KEY_FILE",
+  "JISS_RATE_LIMIT_IP",
+  "JISS_RATE_LIMIT_KEY",
+  "JISS_BOOTSTRAP_ORG_FILE",
+  "JISS_TRUSTED_PROXIES",
+  "JISS_TLS_CERT_FILE",
+  "JISS_TLS_KEY_FILE",
+  "JISS_LOG",
+  "JISS_LOG_NAME",
+  "JISS_AUDIT_RETENTION_DAYS",
+  "JISS_SCORING_MODEL_FILE",
+  "JISS_PATENT_JSON",
+];
+
+export const KNOWN_VARIABLES: readonly string[] = [
+  ...new Set([
+    ...OTHERS,
+    ...Object.keys(VARIABLES_OF_LATER_PARTS),
+    ...SECRET_VARIABLES.flatMap((name) => [name, `${name}_FILE`]),
+  ]),
+];
+
+/** Names that the program claims: an unknown one of them is refused. */
+export function isClaimed(name: string): boolean {
+  return name.startsWith("JISS_") || name.startsWith("MASTER_ADMIN_KEY_");
+}

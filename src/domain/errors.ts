@@ -1,0 +1,65 @@
+/**
+ * The closed table of errors: every code with its statuses, and the one error type that the service throws.
+ * Source: specification, Errors; contract, section 2.
+ */
+
+/** Code → the statuses that it may carry. */
+export const ERROR_STATUSES = {
+  INVALID_JSON: [400],
+  VALIDATION_FAILED: [422, 400],
+  UNAUTHORIZED: [401],
+  ORIGIN_NOT_ALLOWED: [403],
+  NOT_FOUND: [404],
+  METHOD_NOT_ALLOWED: [405],
+  CONFLICT: [409],
+  GONE: [410],
+  PAYLOAD_TOO_LARGE: [413],
+  UNSUPPORTED_MEDIA_TYPE: [415],
+  INSUFFICIENT_DATA: [422],
+  IDEMPOTENCY_KEY_REUSED: [422],
+  RATE_LIMITED: [429],
+  INTERNAL_ERROR: [500],
+  NOT_IMPLEMENTED: [501],
+  upstream_protocol_violation: [502],
+  SERVICE_UNAVAILABLE: [503],
+} as const satisfies Record<string, readonly [number, ...number[]]>;
+
+export type ErrorCode = keyof typeof ERROR_STATUSES;
+export type ErrorStatus = (typeof ERROR_STATUSES)[ErrorCode][number];
+
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface ServiceErrorOptions {
+  /** One of the code's statuses; its first by default. */
+  readonly status?: ErrorStatus;
+  readonly details?: readonly ErrorDetail[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A failure with a name. Its message is shown to the caller: it says what to change, and holds no secret, path,
+ * SQL or stack.
+ */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly status: ErrorStatus;
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(readonly code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
+    super(message);
+    this.status = options.status ?? ERROR_STATUSES[code][0];
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** 503 with `Retry-After`, whole seconds. */
+export function unavailable(message: string, retryAfterSeconds = 1): ServiceError {
+  return new ServiceError("SERVICE_UNAVAILABLE", message, {
+    headers: { "Retry-After": String(retryAfterSeconds) },
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * An organization, and what it takes to create one.
+ * Source: specification, Organization and Master-key admin; contract, section 3.
+ */
+import { z } from "zod";
+import { domainSchema } from "./interaction.ts";
+import { ALLOWED_ORIGINS_MAX, ORGANIZATION_NAME_MAX_LENGTH } from "./limits.ts";
+import { TIERS } from "./enums.ts";
+
+export const orgIdSchema = z.string()
+  .regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, hyphens or underscores")
+  .meta({ description: "The organization's id.", examples: ["acme-bank"] });
+
+/** Why an organization is inactive; it is active when no reason stands. */
+export const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
+export type InactiveReason = (typeof INACTIVE_REASONS)[number];
+
+const CONTROL_CHARACTERS = /\p{Cc}/u;
+
+const nameSchema = z.string()
+  .refine((name) => name.isWellFormed(), "must be well-formed Unicode")
+  .refine((name) => !CONTROL_CHARACTERS.test(name), "must hold no control characters")
+  .transform((name) => name.trim())
+  .refine(
+    (name) => name.length > 0 && Array.from(name).length <= ORGANIZATION_NAME_MAX_LENGTH,
+    `must be 1 to ${ORGANIZATION_NAME_MAX_LENGTH} characters after trimming`,
+  )
+  .meta({ description: "1 to 200 characters after trimming.", examples: ["Acme Bank"] });
+
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s*]+$/i;
+
+/** An origin as browsers send it, or null where the text is not one. */
+export function normalizeOrigin(text: string): string | null {
+  if (!ORIGIN.test(text) || !URL.canParse(text)) return null;
+  const { origin } = new URL(text);
+  return origin === "null" ? text.toLowerCase() : origin;
+}
+
+const allowedOriginsSchema = z.string().transform((text, context) => {
+  const origins = new Set<string>();
+  for (const item of text.split(/[\s,]+/).filter((word) => word !== "")) {
+    const origin = normalizeOrigin(item);
+    if (origin === null) {
+      context.addIssue({
+        code: "custom",
+        message:
+          "must be origins like https://app.example.com, without path or wildcard, separated by commas or spaces",
+      });
+      return z.NEVER;
+    }
+    origins.add(origin);
+  }
+  if (origins.size > ALLOWED_ORIGINS_MAX) {
+    context.addIssue({
+      code: "custom",
+      message: `must be at most ${ALLOWED_ORIGINS_MAX} origins, it has ${origins.size}`,
+    });
+    return z.NEVER;
+  }
+  return [...origins].sort();
+}).meta({
+  description:
+    "Origins allowed for cross-origin calls, separated by commas or spaces; empty means none. Wildcards are never honoured.",
+  examples: ["https://review.acme.example"],
+});
+
+export const createOrganizationSchema = z.object({
+  org_id: orgIdSchema,
+  name: nameSchema,
+  domain: domainSchema,
+  tier: z.enum(TIERS).meta({ description: "Sets the usage limit." }),
+  allowed_origins: allowedOriginsSchema,
+});
+
+export type CreateOrganization = z.output<typeof createOrganizationSchema>;

@@ -1,0 +1,174 @@
+/**
+ * A score request in its two forms, its parameters, and the response.
+ * Source: specification, Scoring and reads; contract, sections 4 and 8.
+ */
+import { z } from "zod";
+import {
+  BANDS,
+  DIMENSIONS,
+  type Domain,
+  type Mode,
+  MODE_OVERRIDES,
+  type ModeOverride,
+  MODES,
+  ROLE_TIERS,
+  type RoleTier,
+  URGENCIES,
+} from "./enums.ts";
+import {
+  domainSchema,
+  type Interaction,
+  interactionSchema,
+  operatorIdSchema,
+  sessionIdSchema,
+} from "./interaction.ts";
+
+/** The form of the specification: the interaction in an object of its own. */
+export const nestedScoreRequestSchema = z.object({
+  session_id: sessionIdSchema,
+  operator_id: operatorIdSchema,
+  domain: domainSchema,
+  interaction: interactionSchema,
+}).meta({ id: "ScoreRequest" });
+
+/** The flat variant: the interaction's fields at top level, `session_id` optional. */
+export const flatScoreRequestSchema = interactionSchema.extend({
+  session_id: sessionIdSchema.optional(),
+  operator_id: operatorIdSchema,
+  domain: domainSchema,
+}).meta({ id: "FlatScoreRequest", description: "The flat variant; without a session_id one is generated." });
+
+/** The effective parameters of a score call. */
+export const scoreParametersSchema = z.object({
+  mode: z.enum(MODES).default("full").meta({ description: "`lite` computes D1, D4 and D7 only." }),
+  role_tier: z.enum(ROLE_TIERS).default("tier_1").meta({
+    description: "Operator skill tier, carried in the response; it changes no number.",
+  }),
+  mode_override: z.enum(MODE_OVERRIDES).default("normal").meta({
+    description: "`incident_frozen` records the call and computes no JIS.",
+  }),
+});
+
+/** A score request, whichever form it came in, with its defaults explicit. */
+export interface ScoreRequest {
+  readonly session_id: string;
+  readonly operator_id: string;
+  readonly domain: Domain;
+  readonly interaction: Interaction;
+  readonly mode: Mode;
+  readonly role_tier: RoleTier;
+  readonly mode_override: ModeOverride;
+}
+
+const points = z.number().min(0).max(100);
+const isoTimestamp = z.iso.datetime();
+
+export const envelopeFields = {
+  request_id: z.string().meta({ description: "ULID of this call; `X-Request-Id` repeats it." }),
+  timestamp: isoTimestamp,
+};
+
+export const uncertaintySchema = z.object({
+  level: z.number(),
+  low: points,
+  high: points,
+  effective_n: z.number().min(0),
+}).meta({
+  id: "Uncertainty",
+  description: "The interval around the score and the weight of evidence behind it.",
+});
+
+export const modelReferenceSchema = z.object({
+  version: z.string(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+}).meta({ id: "ModelReference" });
+
+const dimensionsSchema = z.object(
+  Object.fromEntries(DIMENSIONS.map((name) => [name, z.int().min(0).max(100).optional()])) as Record<
+    (typeof DIMENSIONS)[number],
+    z.ZodOptional<z.ZodInt>
+  >,
+).meta({
+  id: "Dimensions",
+  description:
+    "Seven in full mode; deferral_resistance, deliberation_depth and decision_autonomy in lite mode.",
+});
+
+const decayProjectionSchema = z.object({
+  current_jis: points,
+  current_trend: z.number(),
+  domain: domainSchema,
+  decay_rate: z.number(),
+  decay_acceleration: z.number(),
+  floor: points,
+  recovery_rate: z.number(),
+  days_to_non_compliance: z.int().min(0).nullable(),
+  projections: z.array(z.object({ day: z.int(), jis: points })),
+}).meta({ id: "DecayProjection" });
+
+const complianceSchema = z.object({
+  band: z.enum(BANDS),
+  status: z.enum(["compliant", "conditional", "non_compliant"]),
+  jis: points,
+  article14_met: z.boolean(),
+  action_required: z.boolean(),
+  thresholds: z.object({ min_jis: points, target_jis: points }),
+}).meta({ id: "Compliance" });
+
+const maintenanceSchema = z.object({
+  urgency: z.enum(URGENCIES),
+  trigger_intervention: z.boolean(),
+  recommendation: z.object({
+    intervention_type: z.string(),
+    intervention_frequency: z.number(),
+    recommend_withhold: z.boolean(),
+    reasons: z.array(z.string()),
+    next_assessment: isoTimestamp,
+  }),
+}).meta({ id: "MaintenanceRecommendation" });
+
+const responseMode = z.enum(["standard", "lite"]).meta({ description: "`standard` is full mode." });
+
+/** The response to a score that was computed; `evidence` is the evidence format's own schema. */
+export function scoreResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
+  return z.object({
+    jis: points,
+    displayed_jis: z.int().min(0).max(100).meta({
+      description: "A damped integer for people; decisions use jis.",
+    }),
+    band: z.enum(BANDS),
+    dimensions: dimensionsSchema,
+    decay_projection: decayProjectionSchema,
+    compliance: complianceSchema,
+    maintenance_recommendation: maintenanceSchema,
+    mode: responseMode,
+    provisional: z.boolean(),
+    committed: z.boolean(),
+    dimensions_computed: z.int(),
+    uncertainty: uncertaintySchema,
+    session_id: z.string(),
+    operator_id: z.string(),
+    role_tier: z.enum(ROLE_TIERS),
+    mode_override: z.literal("normal"),
+    model: modelReferenceSchema,
+    evidence,
+    ...envelopeFields,
+  }).meta({ id: "ScoreResponse" });
+}
+
+/** The response to a frozen call. */
+export function skippedResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
+  return z.object({
+    skipped: z.literal(true),
+    reason: z.literal("incident_frozen"),
+    jis: z.null(),
+    mode: responseMode,
+    mode_override: z.literal("incident_frozen"),
+    role_tier: z.enum(ROLE_TIERS),
+    session_id: z.string(),
+    operator_id: z.string(),
+    model: modelReferenceSchema,
+    evidence,
+    ...envelopeFields,
+  }).meta({ id: "SkippedResponse" });
+}

@@ -1,0 +1,6 @@
+/** What the service calls itself. */
+
+export const SERVICE_NAME = "jiss";
+
+/** Of the interface, in the OpenAPI document and `GET /v1`; the program has a version of its own. */
+export const API_VERSION = "1.10.0";

@@ -1,0 +1,132 @@
+/**
+ * An entry of a chain: what is hashed, and how an entry and its parts are made from what happened.
+ *
+ * An entry holds commitments, never personal data: operator and session ids stand in parts, which can be
+ * destroyed while the entry stays. Source: evidence design, section 4.
+ */
+import { z } from "zod";
+import { canonicalJson } from "./canonical.ts";
+import { type Crypto, hex } from "./crypto.ts";
+import { entryHash, genesisPrevious, PART_NAMES, partCommitment, type PartName } from "./hashes.ts";
+import { appendLeaf, EMPTY_FRONTIER, type Frontier, type TreeNode } from "./merkle.ts";
+
+export const ENTRY_VERSION = "jis.audit/1";
+
+/** Hard cap on an entry's canonical text, bytes. */
+const ENTRY_LIMIT_BYTES = 4096;
+
+export const ACTORS = ["api", "self_serve", "payment-worker", "admin-worker", "system"] as const;
+export type Actor = (typeof ACTORS)[number];
+
+const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** ISO 8601 UTC with milliseconds, exactly 24 characters, so that byte order is time order. */
+export const timestampSchema = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+/** Exactly these twelve keys. */
+export const entrySchema = z.strictObject({
+  actor: z.enum(ACTORS),
+  chain: z.string(),
+  commit: z.partialRecord(z.enum(PART_NAMES), hash32),
+  event_type: z.string(),
+  id: z.string(),
+  org_id: z.string().nullable(),
+  prefix: z.string().nullable(),
+  prev: hash32,
+  seq: z.int().min(0),
+  subject: z.string().regex(/^[0-9a-f]{32}$/).nullable(),
+  timestamp: timestampSchema,
+  v: z.literal(ENTRY_VERSION),
+}).meta({
+  id: "EvidenceEntry",
+  description: "A chain entry: SHA-256(0x00 ‖ its canonical JSON) is entry_hash.",
+});
+
+export type Entry = z.infer<typeof entrySchema>;
+
+/** A part as it is committed to: its canonical text and the salt that hides it. */
+export interface Part {
+  readonly name: PartName;
+  /** 32 random bytes. */
+  readonly salt: Uint8Array;
+  readonly text: string;
+}
+
+/** What happened, before it has a place in a chain. Stable over retries: only the place is computed anew. */
+export interface EntryDraft {
+  /** ULID, the audit identifier. */
+  readonly id: string;
+  readonly actor: Actor;
+  readonly eventType: string;
+  readonly orgId: string | null;
+  /** First 8 characters of the key that was used. */
+  readonly prefix: string | null;
+  /** Pseudonym of the operator, 32 hexadecimal digits. */
+  readonly subject: string | null;
+  /** Epoch milliseconds; raised to the chain's last where needed. */
+  readonly at: number;
+  readonly parts: readonly Part[];
+}
+
+/** Where a chain stands: all that appending to it needs. */
+export interface ChainHead {
+  readonly chain: string;
+  readonly origin: string;
+  /** Hash of the newest entry; of the origin in a chain that has none yet. */
+  readonly previous: Uint8Array;
+  readonly lastTimestamp: string;
+  readonly frontier: Frontier;
+}
+
+export interface AppendedEntry {
+  readonly entry: Entry;
+  /** The hashed bytes, as text; nobody serialises the entry again. */
+  readonly text: string;
+  readonly hash: Uint8Array;
+  readonly parts: readonly Part[];
+  /** The tree nodes that this entry completed. */
+  readonly nodes: readonly TreeNode[];
+}
+
+/** The head of a chain that has no entry yet. */
+export function emptyChain(crypto: Crypto, { chain, origin }: { chain: string; origin: string }): ChainHead {
+  return {
+    chain,
+    origin,
+    previous: genesisPrevious(crypto, origin),
+    lastTimestamp: "",
+    frontier: EMPTY_FRONTIER,
+  };
+}
+
+/** Gives a draft its place at the end of a chain. @throws {RangeError} where the entry would exceed 4 KiB. */
+export function appendEntry(
+  crypto: Crypto,
+  head: ChainHead,
+  draft: EntryDraft,
+): { readonly head: ChainHead; readonly appended: AppendedEntry } {
+  const at = new Date(draft.at).toISOString();
+  const timestamp = at > head.lastTimestamp ? at : head.lastTimestamp;
+  const entry: Entry = {
+    actor: draft.actor,
+    chain: head.chain,
+    commit: Object.fromEntries(draft.parts.map((part) => [part.name, hex(partCommitment(crypto, part))])),
+    event_type: draft.eventType,
+    id: draft.id,
+    org_id: draft.orgId,
+    prefix: draft.prefix,
+    prev: hex(head.previous),
+    seq: head.frontier.size,
+    subject: draft.subject,
+    timestamp,
+    v: ENTRY_VERSION,
+  };
+  const text = canonicalJson(entry);
+  if (text.length > ENTRY_LIMIT_BYTES) throw new RangeError(`an entry of ${text.length} bytes`);
+  const hash = entryHash(crypto, text);
+  const { frontier, nodes } = appendLeaf(crypto, head.frontier, hash);
+  return {
+    head: { ...head, previous: hash, lastTimestamp: timestamp, frontier },
+    appended: { entry, text, hash, parts: draft.parts, nodes },
+  };
+}

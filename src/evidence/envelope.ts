@@ -1,0 +1,141 @@
+/**
+ * The evidence block of a response: an offline proof of its content, and a commitment to all history before it.
+ * Source: evidence design, section 5; proofs are C2SP tlog-proof@v1.
+ */
+import { z } from "zod";
+import { canonicalJson } from "./canonical.ts";
+import { base64, type Crypto, equalBytes, fromBase64, fromHex, hex } from "./crypto.ts";
+import { type AppendedEntry, type Entry, entrySchema, type Part } from "./entry.ts";
+import { entryHash, PART_NAMES, partCommitment, type PartName } from "./hashes.ts";
+import { rootFromInclusion } from "./merkle.ts";
+import { parseCheckpoint, parseNote, type VerifierKey, verifyNote } from "./note.ts";
+
+const PROOF_HEADER = "c2sp.org/tlog-proof@v1";
+const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Top-level members of a body that its `result` part does not hold. */
+const OUTSIDE_RESULT = new Set(["evidence", "request_id", "timestamp", "event", "delivery_id"]);
+
+export const evidenceSchema = z.strictObject({
+  v: z.literal("jis.evidence/1"),
+  covers: z.enum(PART_NAMES).meta({ description: "Which part of the entry the commitment covers." }),
+  sha256: hash32.meta({
+    description:
+      "SHA-256 of `jis.commit/1\\n`, the part's name, `\\n`, the salt's 32 bytes and the part's canonical JSON (RFC 8785). The `result` part is the body without evidence, request_id, timestamp, event and delivery_id.",
+  }),
+  salt: hash32,
+  entry: entrySchema,
+  entry_hash: hash32.meta({ description: "SHA-256 of a zero byte and the entry's canonical JSON." }),
+  proof: z.string().meta({ description: "C2SP tlog-proof@v1: inclusion path and signed checkpoint." }),
+}).meta({
+  id: "Evidence",
+  description: "An offline proof that this answer stands in the organization's chain.",
+});
+
+export type Evidence = z.infer<typeof evidenceSchema>;
+
+/** The `result` part of a response body. */
+export function resultPart(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !OUTSIDE_RESULT.has(key)));
+}
+
+export interface InclusionProof {
+  readonly index: number;
+  /** From the leaf up. */
+  readonly path: readonly Uint8Array[];
+  /** The signed checkpoint. */
+  readonly note: string;
+}
+
+export function formatProof({ index, path, note }: InclusionProof): string {
+  const hashes = path.map((hash) => `${base64(hash)}\n`).join("");
+  return `${PROOF_HEADER}\nindex ${index}\n${hashes}\n${note}`;
+}
+
+/** @throws {SyntaxError} where the text is not a tlog-proof without `extra` line. */
+export function parseProof(text: string): InclusionProof {
+  const blank = text.indexOf("\n\n");
+  if (blank < 0) throw new SyntaxError("a proof without checkpoint");
+  const [header, index, ...hashes] = text.slice(0, blank).split("\n");
+  const match = /^index (0|[1-9][0-9]{0,15})$/.exec(index ?? "");
+  if (header !== PROOF_HEADER || match === null) throw new SyntaxError("not a tlog-proof");
+  const path = hashes.map(fromBase64);
+  if (path.length > 63 || path.some((hash) => hash.length !== 32)) throw new SyntaxError("a bad proof hash");
+  return { index: Number(match[1]), path, note: text.slice(blank + 2) };
+}
+
+/** The evidence block for one part of an entry. */
+export function evidenceOf(
+  { entry, hash, part, proof }: {
+    readonly entry: Entry;
+    readonly hash: Uint8Array;
+    readonly part: Part;
+    readonly proof: InclusionProof;
+  },
+): Evidence {
+  return {
+    v: "jis.evidence/1",
+    covers: part.name,
+    sha256: entry.commit[part.name]!,
+    salt: hex(part.salt),
+    entry,
+    entry_hash: hex(hash),
+    proof: formatProof(proof),
+  };
+}
+
+/** The evidence block of a fresh entry. */
+export function evidenceOfAppended(
+  { entry, hash, parts }: AppendedEntry,
+  { covers, proof }: { readonly covers: PartName; readonly proof: InclusionProof },
+): Evidence {
+  return evidenceOf({ entry, hash, part: parts.find((part) => part.name === covers)!, proof });
+}
+
+export const EVIDENCE_FAULTS = [
+  "MALFORMED",
+  "RESULT_MISMATCH",
+  "ENTRY_HASH_MISMATCH",
+  "INCLUSION_FAILED",
+  "BAD_SIGNATURE",
+  "UNTRUSTED_KEY",
+  "WRONG_ORIGIN",
+] as const;
+export type EvidenceFault = (typeof EVIDENCE_FAULTS)[number];
+
+/**
+ * Verifies a response that carries evidence over its `result` part, offline, in the order of the rule.
+ * @returns null where everything holds, else the first check that failed.
+ */
+export function verifyResponse(
+  crypto: Crypto,
+  body: Readonly<Record<string, unknown>>,
+  keys: readonly VerifierKey[],
+): EvidenceFault | null {
+  const parsed = evidenceSchema.safeParse(body.evidence);
+  if (!parsed.success || parsed.data.covers !== "result") return "MALFORMED";
+  const { sha256, salt, entry, entry_hash, proof } = parsed.data;
+  const text = canonicalJson(resultPart(body));
+  const commitment = hex(partCommitment(crypto, { name: "result", salt: fromHex(salt), text }));
+  if (commitment !== sha256 || commitment !== entry.commit.result) return "RESULT_MISMATCH";
+
+  const leafHash = entryHash(crypto, canonicalJson(entry));
+  if (hex(leafHash) !== entry_hash) return "ENTRY_HASH_MISMATCH";
+
+  try {
+    const { index, path, note } = parseProof(proof);
+    const signed = parseNote(note);
+    const { origin, size, root } = parseCheckpoint(signed.text);
+    const computed = rootFromInclusion(crypto, { leaf: index, size, leafHash, path });
+    if (index !== entry.seq || computed === null || !equalBytes(computed, root)) return "INCLUSION_FAILED";
+    const verdict = verifyNote(crypto, signed, keys);
+    if (verdict === "bad_signature") return "BAD_SIGNATURE";
+    if (verdict === "untrusted_key") return "UNTRUSTED_KEY";
+    return keys.some((key) => key.name === origin) && origin.endsWith(`/${entry.chain}`)
+      ? null
+      : "WRONG_ORIGIN";
+  } catch (error) {
+    if (error instanceof SyntaxError) return "MALFORMED";
+    throw error;
+  }
+}

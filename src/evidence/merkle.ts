@@ -1,0 +1,145 @@
+/**
+ * The Merkle tree over a chain's entry hashes: an append-only frontier, stored nodes, inclusion proofs.
+ *
+ * Hashes of RFC 6962. Every hash of a complete subtree has one place in a linear order in which appending only
+ * ever writes at the end (Crosby and Wallach; the layout of Go's sumdb), two of them for each entry on average.
+ */
+import type { Crypto } from "./crypto.ts";
+import { nodeHash } from "./hashes.ts";
+
+/** The complete subtrees of a tree, largest first: all that is needed to append and to compute the root. */
+export interface Frontier {
+  readonly size: number;
+  readonly peaks: readonly Uint8Array[];
+}
+
+export const EMPTY_FRONTIER: Frontier = { size: 0, peaks: [] };
+
+/** A hash with its place in the linear order. */
+export interface TreeNode {
+  readonly index: number;
+  readonly hash: Uint8Array;
+}
+
+/** Half-open range of leaves. */
+type Range = readonly [low: number, high: number];
+
+/** Place of the n-th complete subtree of 2^level leaves. Safe for trees below 2^52 hashes. */
+export function storedNodeIndex(level: number, n: number): number {
+  let last = n;
+  for (let l = level; l > 0; l -= 1) last = 2 * last + 1;
+  let index = 0;
+  for (; last > 0; last = Math.floor(last / 2)) index += last;
+  return index + level;
+}
+
+/** Appends a leaf: the new frontier and the nodes that it completes, the leaf first, in increasing order. */
+export function appendLeaf(
+  crypto: Crypto,
+  frontier: Frontier,
+  leaf: Uint8Array,
+): { readonly frontier: Frontier; readonly nodes: readonly TreeNode[] } {
+  const peaks = [...frontier.peaks];
+  const nodes: TreeNode[] = [{ index: storedNodeIndex(0, frontier.size), hash: leaf }];
+  let hash = leaf;
+  let level = 0;
+  for (let n = frontier.size; n % 2 === 1; n = Math.floor(n / 2)) {
+    hash = nodeHash(crypto, peaks.pop()!, hash);
+    level += 1;
+    nodes.push({ index: storedNodeIndex(level, Math.floor(n / 2)), hash });
+  }
+  peaks.push(hash);
+  return { frontier: { size: frontier.size + 1, peaks }, nodes };
+}
+
+/** The root of a tree of at least one leaf. */
+export function rootOf(crypto: Crypto, peaks: readonly Uint8Array[]): Uint8Array {
+  return peaks.reduceRight((right, left) => nodeHash(crypto, left, right));
+}
+
+/** The complete subtrees that make up a range whose low end is aligned to it, largest first. */
+function completeSubtrees([low, high]: Range): readonly number[] {
+  const indexes: number[] = [];
+  let start = low;
+  while (start < high) {
+    let level = 0;
+    let width = 1;
+    while (start % (width * 2) === 0 && start + width * 2 <= high) {
+      width *= 2;
+      level += 1;
+    }
+    indexes.push(storedNodeIndex(level, start / width));
+    start += width;
+  }
+  return indexes;
+}
+
+/** The peaks of a tree of `size` leaves, with their places. */
+export function peakNodes(frontier: Frontier): readonly TreeNode[] {
+  return completeSubtrees([0, frontier.size]).map((index, i) => ({ index, hash: frontier.peaks[i]! }));
+}
+
+/** The ranges of an inclusion path, from the leaf up (RFC 6962, section 2.1.1). */
+function inclusionRanges(leaf: number, size: number): readonly Range[] {
+  const ranges: Range[] = [];
+  let [low, high] = [0, size];
+  while (high - low > 1) {
+    let split = 1;
+    while (split * 2 < high - low) split *= 2;
+    const middle = low + split;
+    if (leaf < middle) {
+      ranges.push([middle, high]);
+      high = middle;
+    } else {
+      ranges.push([low, middle]);
+      low = middle;
+    }
+  }
+  return ranges.reverse();
+}
+
+/** Which stored nodes an inclusion proof needs, so that they can be fetched at once. */
+export function inclusionNodeIndexes(leaf: number, size: number): readonly number[] {
+  return inclusionRanges(leaf, size).flatMap(completeSubtrees);
+}
+
+/**
+ * The inclusion path of a leaf in the tree of `size` leaves, from the leaf up.
+ * @throws {RangeError} where the leaf is not in the tree; {Error} where `read` lacks a node.
+ */
+export function inclusionPath(
+  crypto: Crypto,
+  { leaf, size }: { readonly leaf: number; readonly size: number },
+  read: (index: number) => Uint8Array | undefined,
+): readonly Uint8Array[] {
+  if (!(leaf >= 0 && leaf < size)) throw new RangeError(`no leaf ${leaf} in a tree of ${size}`);
+  return inclusionRanges(leaf, size).map((range) =>
+    rootOf(
+      crypto,
+      completeSubtrees(range).map((index) => {
+        const hash = read(index);
+        if (hash === undefined) throw new Error(`tree node ${index} is missing`);
+        return hash;
+      }),
+    )
+  );
+}
+
+/** The root that a path leads to, or null where the path does not fit the leaf and the size. */
+export function rootFromInclusion(
+  crypto: Crypto,
+  { leaf, size, leafHash, path }: {
+    readonly leaf: number;
+    readonly size: number;
+    readonly leafHash: Uint8Array;
+    readonly path: readonly Uint8Array[];
+  },
+): Uint8Array | null {
+  if (!(leaf >= 0 && leaf < size)) return null;
+  const ranges = inclusionRanges(leaf, size);
+  if (ranges.length !== path.length) return null;
+  return ranges.reduce(
+    (hash, [low], i) => low > leaf ? nodeHash(crypto, hash, path[i]!) : nodeHash(crypto, path[i]!, hash),
+    leafHash,
+  );
+}

@@ -1,0 +1,98 @@
+/**
+ * Reading a request body: its type, its declared and its received bytes, its JSON and its depth.
+ * Source: specification, Limits and Errors; contract, sections 2 and 8.
+ */
+import { ServiceError } from "../domain/errors.ts";
+import { JSON_DEPTH_LIMIT } from "../domain/limits.ts";
+
+function tooLarge(limit: number, received: string): ServiceError {
+  return new ServiceError("PAYLOAD_TOO_LARGE", `The body must be at most ${limit} bytes; ${received}.`);
+}
+
+/** Refuses a body whose declared length is over the limit, before anything else is spent on it. */
+export function checkDeclaredLength(request: Request, limit: number): void {
+  const declared = request.headers.get("Content-Length");
+  if (declared !== null && Number(declared) > limit) throw tooLarge(limit, `it declares ${Number(declared)}`);
+}
+
+/** A missing header is read as JSON. */
+export function checkContentType(request: Request): void {
+  const type = request.headers.get("Content-Type");
+  if (type === null || type === "") return;
+  const essence = type.split(";")[0]!.trim().toLowerCase();
+  if (essence === "application/json" || /^application\/[a-z0-9.-]+\+json$/.test(essence)) return;
+  throw new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    "Send the body as JSON, with Content-Type: application/json.",
+  );
+}
+
+/** Reads the body, counting as it comes. @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off. */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of request.body) {
+      length += chunk.length;
+      if (length > limit) throw tooLarge(limit, "more than that was received");
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof ServiceError ? error : invalidJson("The body could not be read to its end.");
+  }
+  const whole = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}
+
+function invalidJson(message: string): ServiceError {
+  return new ServiceError("INVALID_JSON", message);
+}
+
+/** @throws {ServiceError} INVALID_JSON where the bytes are not UTF-8, not JSON, or nested too deep. */
+export function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalidJson("The body must be valid JSON in UTF-8; it is not UTF-8.");
+  }
+  if (deepestNesting(text) > JSON_DEPTH_LIMIT) {
+    throw invalidJson(`The body must be nested at most ${JSON_DEPTH_LIMIT} deep.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidJson(text === "" ? "The body must be JSON; it is empty." : "The body must be valid JSON.");
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Depth of objects and arrays, counted before parsing, so that no parser ever sees a deeper text. */
+function deepestNesting(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (inString) {
+      if (code === BACKSLASH) index += 1;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) {
+      inString = true;
+    } else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (code === 0x7d || code === 0x5d) {
+      depth -= 1;
+    }
+  }
+  return deepest;
+}

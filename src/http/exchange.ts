@@ -1,0 +1,89 @@
+/** One request on its way through the service, what it may use, and what it is answered with. */
+import type { Context } from "hono";
+import type { MasterSecrets } from "../keys/master_keys.ts";
+import type { Networks } from "../limits/client_address.ts";
+import type { SlidingWindow } from "../limits/sliding_window.ts";
+import type { Log } from "../observability/log.ts";
+import type { BreachLog } from "../operations/breaches.ts";
+import type { Call, Dependencies } from "../operations/dependencies.ts";
+import type { OrganizationCaller } from "../operations/score.ts";
+import type { Route } from "./routes.ts";
+
+/** The outside world's time. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Milliseconds that never go back. */
+  monotonic(): number;
+  wait(milliseconds: number): Promise<void>;
+}
+
+/** What `GET /v1` and the health check say of the program. */
+export interface ServiceDescription {
+  readonly version: string;
+  readonly patent: Readonly<Record<string, unknown>>;
+  /** Without a trailing slash. */
+  readonly baseUrl: () => string;
+}
+
+/** Everything that the HTTP layer stands on. */
+export interface Services {
+  readonly dependencies: Dependencies;
+  readonly masterSecrets: MasterSecrets;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly breaches: BreachLog;
+  /** Layer 1, by address. */
+  readonly addressWindow: SlidingWindow;
+  /** Layer 2, by key prefix. */
+  readonly keyWindow: SlidingWindow;
+  readonly trustedProxies: Networks;
+  readonly description: ServiceDescription;
+  readonly servesTls: boolean;
+  /** Every operation of the service. */
+  readonly catalogue: readonly Route[];
+  readonly openApi: () => Record<string, unknown>;
+}
+
+/** What the application is composed with; the catalogue is its own. */
+export type AppOptions = Omit<Services, "catalogue" | "openApi">;
+
+/** What is known of a request before its handler runs. */
+export interface Exchange {
+  /** Its own instant and id; a repeated call takes on those of the first. */
+  call: Call;
+  /** Monotonic milliseconds. */
+  readonly arrivedAt: number;
+  readonly address: string;
+  route: Route | null;
+  caller: OrganizationCaller | null;
+  /** Headers that the answer carries, whatever becomes of the request. */
+  readonly headers: Headers;
+}
+
+export type AppEnvironment = {
+  Bindings: { readonly peer: string };
+  Variables: { exchange: Exchange };
+};
+
+export type AppContext = Context<AppEnvironment>;
+
+/** A successful answer; the envelope's `request_id` and `timestamp` are added when it is rendered. */
+export interface Reply {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Of the call that was answered first, where this one repeats it. */
+  readonly call?: Call;
+  readonly replayed?: boolean;
+  /** A body that is a standard document carries no envelope. */
+  readonly document?: boolean;
+}
+
+export interface HandlerInput {
+  readonly context: AppContext;
+  readonly exchange: Exchange;
+  /** The parsed JSON body, not yet validated; undefined on a route without body. */
+  readonly json: unknown;
+}
+
+export type Handler = (services: Services, input: HandlerInput) => Promise<Reply> | Reply;

@@ -1,0 +1,76 @@
+/**
+ * Authentication at the door, and the floor under its failures: no refusal leaves earlier than 80 ms after the
+ * request arrived, and all of them look alike, so that neither answer nor timing tells why.
+ * Source: specification, Authentication, rule 5; contract, section 3.
+ */
+import { ServiceError } from "../../domain/errors.ts";
+import { AUTH_FLOOR_MS, AUTH_FLOOR_WAITERS } from "../../domain/limits.ts";
+import type { MasterScope } from "../../keys/master_keys.ts";
+import {
+  authenticateKey,
+  authenticateMaster,
+  prefixOfMisplacedKey,
+} from "../../operations/authentication.ts";
+import type { OrganizationCaller } from "../../operations/score.ts";
+import type { Clock, Exchange, Services } from "../exchange.ts";
+
+/** Holds refusals back; waiting holds no lock and no worker, and only so many wait at once. */
+export class AuthenticationFloor {
+  #waiting = 0;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Never returns. @throws {ServiceError} UNAUTHORIZED at the floor; RATE_LIMITED where too many wait. */
+  async refuse({ arrivedAt }: Exchange): Promise<never> {
+    if (this.#waiting >= AUTH_FLOOR_WAITERS) {
+      throw new ServiceError("RATE_LIMITED", "Too many failed authentications at once: wait and retry.", {
+        headers: { "Retry-After": "1" },
+      });
+    }
+    this.#waiting += 1;
+    try {
+      // A timer may fire a little early; the floor is a floor.
+      for (;;) {
+        const left = AUTH_FLOOR_MS - (this.clock.monotonic() - arrivedAt);
+        if (left <= 0) break;
+        await this.clock.wait(left);
+      }
+    } finally {
+      this.#waiting -= 1;
+    }
+    throw new ServiceError(
+      "UNAUTHORIZED",
+      "Authentication failed: send a valid key in the X-API-Key header.",
+    );
+  }
+}
+
+/** The organization of the request's key. @throws {ServiceError} UNAUTHORIZED. */
+export async function requireKey(
+  { dependencies }: Services,
+  { floor, exchange, presented }: {
+    readonly floor: AuthenticationFloor;
+    readonly exchange: Exchange;
+    readonly presented: string | undefined;
+  },
+): Promise<OrganizationCaller> {
+  return await authenticateKey(dependencies, presented) ?? await floor.refuse(exchange);
+}
+
+/** The scope's master secret; a failure is audit-logged with the scope. @throws {ServiceError} UNAUTHORIZED. */
+export async function requireMaster(
+  services: Services,
+  { floor, exchange, presented, scope }: {
+    readonly floor: AuthenticationFloor;
+    readonly exchange: Exchange;
+    readonly presented: string | undefined;
+    readonly scope: MasterScope;
+  },
+): Promise<void> {
+  if (authenticateMaster(services, { presented, scope })) return;
+  services.breaches.record({ type: "AUTH_FAIL_MASTER_KEY", scope, address: exchange.address }, {
+    now: exchange.call.now,
+    prefix: prefixOfMisplacedKey(presented),
+  });
+  await floor.refuse(exchange);
+}

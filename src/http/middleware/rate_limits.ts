@@ -1,0 +1,46 @@
+/**
+ * The two layers of rate limits: by address before any look-up, by key prefix once the key has verified.
+ * Source: specification, Limits; contract, section 5.
+ */
+import { ServiceError } from "../../domain/errors.ts";
+import { limitSubject } from "../../limits/client_address.ts";
+import type { Admission } from "../../limits/sliding_window.ts";
+import type { Exchange, Services } from "../exchange.ts";
+
+function seconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000));
+}
+
+function rateLimited({ limit, resetMs }: Admission, who: string): ServiceError {
+  return new ServiceError(
+    "RATE_LIMITED",
+    `At most ${limit} requests in 60 seconds for one ${who}: wait and retry.`,
+    {
+      headers: { "Retry-After": String(seconds(resetMs)) },
+    },
+  );
+}
+
+/** Layer 1. @throws {ServiceError} RATE_LIMITED. */
+export function admitAddress(services: Services, { address, arrivedAt, call }: Exchange): void {
+  const subject = limitSubject(address);
+  const admission = services.addressWindow.admit(subject, arrivedAt);
+  if (admission.admitted) return;
+  services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: subject }, {
+    now: call.now,
+    prefix: null,
+  });
+  throw rateLimited(admission, "address");
+}
+
+/** Layer 2; the answer tells how much is left. @throws {ServiceError} RATE_LIMITED. */
+export function admitKey(services: Services, { arrivedAt, call, caller, headers }: Exchange): void {
+  const { orgId, prefix } = caller!;
+  const admission = services.keyWindow.admit(prefix!, arrivedAt);
+  headers.set("X-RateLimit-Limit", String(admission.limit));
+  headers.set("X-RateLimit-Remaining", String(admission.remaining));
+  headers.set("X-RateLimit-Reset", String(seconds(admission.resetMs)));
+  if (admission.admitted) return;
+  services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_KEY", orgId }, { now: call.now, prefix });
+  throw rateLimited(admission, "key");
+}

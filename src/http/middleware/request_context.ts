@@ -1,0 +1,45 @@
+/** The outermost layer: one instant and one id for each request, the headers of every answer, the access log. */
+import type { MiddlewareHandler } from "hono";
+import { clientAddress } from "../../limits/client_address.ts";
+import type { AppEnvironment, Exchange, Services } from "../exchange.ts";
+
+const HSTS = "max-age=31536000";
+
+export function requestContext(services: Services): MiddlewareHandler<AppEnvironment> {
+  const { clock, log, trustedProxies, servesTls, dependencies } = services;
+  return async (context, next) => {
+    const now = clock.now();
+    const exchange: Exchange = {
+      call: { now, requestId: dependencies.world.ulid(now) },
+      arrivedAt: clock.monotonic(),
+      address: clientAddress(context.env.peer, {
+        forwardedFor: context.req.header("X-Forwarded-For") ?? null,
+        trusted: trustedProxies,
+      }),
+      route: null,
+      caller: null,
+      headers: new Headers(),
+    };
+    context.set("exchange", exchange);
+    await next();
+
+    const { headers } = context.res;
+    for (const [name, value] of exchange.headers) headers.set(name, value);
+    headers.set("X-Request-Id", exchange.call.requestId);
+    headers.set("X-Content-Type-Options", "nosniff");
+    headers.set("Referrer-Policy", "no-referrer");
+    if (isVersioned(context.req.path)) headers.set("Cache-Control", "no-store");
+    if (servesTls) headers.set("Strict-Transport-Security", HSTS);
+    log.info("request", {
+      request_id: exchange.call.requestId,
+      org_id: exchange.caller?.orgId ?? null,
+      route: exchange.route === null ? null : `${exchange.route.method} ${exchange.route.path}`,
+      status: context.res.status,
+      duration_ms: Math.round((clock.monotonic() - exchange.arrivedAt) * 1000) / 1000,
+    });
+  };
+}
+
+function isVersioned(path: string): boolean {
+  return path === "/v1" || path.startsWith("/v1/");
+}

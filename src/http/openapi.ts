@@ -1,0 +1,164 @@
+/** The OpenAPI 3.1 document, made from the catalogue: the same schemas that validate are the ones published. */
+import { z } from "zod";
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
+import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
+import { envelopeFields } from "../domain/score.ts";
+import { API_VERSION } from "../domain/service.ts";
+import { type Route, ROUTES } from "./routes.ts";
+
+const errorSchema = z.object({
+  error: z.object({
+    code: z.enum(Object.keys(ERROR_STATUSES) as [ErrorCode, ...ErrorCode[]]),
+    message: z.string().meta({ description: "What to change." }),
+    ...envelopeFields,
+    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  }),
+}).meta({ id: "Error" });
+
+const STATUS_MEANINGS: Readonly<Record<number, string>> = {
+  400: "The body is not valid JSON, or a required header is missing.",
+  401: "The key is bad, missing, revoked, of another scope, or of an inactive organization.",
+  403: "A preflight from an origin that no organization registered.",
+  409: "The id was used for a different request, or exists.",
+  413: "The body is too large; declared and received bytes are both checked.",
+  415: "The body is not JSON.",
+  422: "A field is missing, of the wrong type, or out of range.",
+  429: "Over a rate limit; `Retry-After` says how many seconds to wait.",
+  500: "The service failed; nothing was written.",
+  503: "The service takes no writes at the moment; `Retry-After` says when to try again.",
+};
+
+/** Every code that an operation can answer with. */
+export function errorCodesOf(route: Route): readonly ErrorCode[] {
+  const codes: ErrorCode[] = [...route.errors];
+  if (route.auth.kind !== "none") codes.push("UNAUTHORIZED");
+  if (route.layer1) codes.push("RATE_LIMITED", "INTERNAL_ERROR");
+  if (route.body !== null) {
+    codes.push(
+      "INVALID_JSON",
+      "PAYLOAD_TOO_LARGE",
+      "UNSUPPORTED_MEDIA_TYPE",
+      "VALIDATION_FAILED",
+      "SERVICE_UNAVAILABLE",
+    );
+  }
+  return [...new Set(codes)];
+}
+
+function statusesOf(route: Route): readonly number[] {
+  const statuses = errorCodesOf(route).map((code) => {
+    const status: number = ERROR_STATUSES[code][0];
+    return status;
+  });
+  return [...new Set(route.idempotent ? [...statuses, 400] : statuses)].sort((a, b) => a - b);
+}
+
+function parametersOf(route: Route) {
+  const shape = route.parameters?.schema.shape ?? {};
+  const query = z.object(shape);
+  const headers = Object.fromEntries(
+    (route.parameters?.sources ?? []).map(({ name, header }) => [
+      header,
+      (shape[name] as z.ZodType).meta({
+        description: `Read where the query has no \`${name}\`; the query wins.`,
+      }),
+    ]),
+  );
+  const idempotency = route.idempotent
+    ? {
+      "Idempotency-Key": z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
+        description: "Names the call: repeated within 30 days, it is answered without being done again.",
+      }),
+    }
+    : {};
+  return { query, header: z.object({ ...headers, ...idempotency }) };
+}
+
+function examplesOf(route: Route) {
+  const rows = route.examples.filter((example) => example.body !== undefined);
+  return Object.fromEntries(rows.map(({ summary, body }) => [summary, { summary, value: body }]));
+}
+
+function operationOf(route: Route): ZodOpenApiOperationObject {
+  const { success } = route;
+  const json = (schema: z.ZodType) => ({ "application/json": { schema } });
+  const errors = Object.fromEntries(
+    statusesOf(route).map((status) => [
+      `${status}`,
+      {
+        description: STATUS_MEANINGS[status]!,
+        content: json(errorSchema),
+        ...(status === 429 || status === 503
+          ? {
+            headers: z.object({
+              "Retry-After": z.string().meta({ description: "Whole seconds, at least 1." }),
+            }),
+          }
+          : {}),
+      },
+    ]),
+  );
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: route.description,
+    requestParams: parametersOf(route),
+    ...(route.auth.kind === "none"
+      ? { security: [] }
+      : { security: [{ [route.auth.kind === "key" ? "organizationKey" : "masterKey"]: [] }] }),
+    ...(route.body === null ? {} : {
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: route.body.schema, examples: examplesOf(route) } },
+      },
+    }),
+    responses: {
+      [`${success.status}`]: {
+        description: success.description,
+        ...(success.schema === null
+          ? (route.method === "HEAD"
+            ? {}
+            : { content: { "application/json": { schema: z.record(z.string(), z.unknown()) } } })
+          : { content: json(success.schema) }),
+      },
+      ...errors,
+    },
+  };
+}
+
+/** The document for a service at `baseUrl`. */
+export function openApiDocument(baseUrl: string): Record<string, unknown> {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const route of ROUTES) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  return createDocument({
+    openapi: "3.1.0",
+    info: {
+      title: "JISS: Judgment Independence Scoring Service",
+      version: API_VERSION,
+      description:
+        "Measures, for each human-AI interaction, whether the reviewer judges independently or rubber-stamps, and leaves signed, chained evidence. Every JSON body carries `request_id` and `timestamp`; errors carry them inside `error`. A preflight (`OPTIONS`) is granted to registered origins and answered 403 to any other.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: baseUrl }],
+    paths: paths as ZodOpenApiPathsObject,
+    components: {
+      securitySchemes: {
+        organizationKey: {
+          type: "apiKey",
+          in: "header",
+          name: "X-API-Key",
+          description: "An organization's live key.",
+        },
+        masterKey: {
+          type: "apiKey",
+          in: "header",
+          name: "X-API-Key",
+          description: "The operation's own master secret.",
+        },
+      },
+    },
+  }) as unknown as Record<string, unknown>;
+}

@@ -1,0 +1,47 @@
+/** Replies and failures as responses: the one place where an envelope is written. */
+import { type ErrorStatus, ServiceError } from "../domain/errors.ts";
+import { errorFields } from "../observability/log.ts";
+import type { Call } from "../operations/dependencies.ts";
+import type { AppContext, Reply, Services } from "./exchange.ts";
+
+function envelope({ now, requestId }: Call) {
+  return { request_id: requestId, timestamp: new Date(now).toISOString() };
+}
+
+export function renderReply(context: AppContext, reply: Reply): Response {
+  const { exchange } = context.var;
+  if (reply.call !== undefined) exchange.call = reply.call;
+  if (reply.replayed) exchange.headers.set("Idempotency-Replayed", "true");
+  const body = reply.document ? reply.body : { ...reply.body, ...envelope(exchange.call) };
+  return json(body, reply.status);
+}
+
+/** An error as the specification's envelope; what is not a {@link ServiceError} keeps its detail in the log. */
+export function renderError(services: Services, context: AppContext, error: unknown): Response {
+  const { exchange } = context.var;
+  const known = error instanceof ServiceError ? error : internalError(services, context, error);
+  for (const [name, value] of Object.entries(known.headers)) exchange.headers.set(name, value);
+  const { request_id, timestamp } = envelope(exchange.call);
+  return json({
+    error: {
+      code: known.code,
+      message: known.message,
+      request_id,
+      timestamp,
+      ...(known.details === undefined ? {} : { details: known.details }),
+    },
+  }, known.status);
+}
+
+function internalError({ log }: Services, context: AppContext, error: unknown): ServiceError {
+  const { call, route } = context.var.exchange;
+  log.error("request failed", { request_id: call.requestId, route: route?.path, ...errorFields(error) });
+  return new ServiceError(
+    "INTERNAL_ERROR",
+    "The service failed on this request; nothing was written. Report the request_id to your administrator.",
+  );
+}
+
+function json(body: unknown, status: number | ErrorStatus): Response {
+  return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
+}

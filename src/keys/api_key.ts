@@ -1,0 +1,65 @@
+/**
+ * Live keys of organizations: their form, how they are minted, and how they are stored and compared.
+ *
+ * `jis_` and 26 characters of Crockford base32 from a secure source: 130 bits. Only a keyed hash is stored.
+ * Source: specification, Authentication; contract, section 3.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+const LIVE_PREFIX = "jis_";
+const BODY_LENGTH = 26;
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const FORM = new RegExp(`^${LIVE_PREFIX}[${CROCKFORD}]{${BODY_LENGTH}}$`);
+
+/** Characters of a key that are stored in the clear: for look-up, rate limits and the audit log. */
+const PREFIX_LENGTH = 8;
+
+/** A key of the right form that no organization holds, so that a malformed one costs the same to refuse. */
+const NOBODY = LIVE_PREFIX + "0".repeat(BODY_LENGTH);
+
+/** Makes a key of 26 random bytes, of each of which five bits count. */
+export function mintApiKey(random: Uint8Array): string {
+  if (random.length !== BODY_LENGTH) throw new RangeError(`a key is made of ${BODY_LENGTH} bytes`);
+  return LIVE_PREFIX + Array.from(random, (byte) => CROCKFORD[byte & 31]).join("");
+}
+
+/** How many random bytes {@link mintApiKey} takes. */
+export const API_KEY_RANDOM_BYTES = BODY_LENGTH;
+
+export function isApiKey(text: string): boolean {
+  return FORM.test(text);
+}
+
+/** The first 8 characters. */
+export function apiKeyPrefix(key: string): string {
+  return key.slice(0, PREFIX_LENGTH);
+}
+
+/** HMAC-SHA256 of the key under the pepper, 32 bytes: what is stored. */
+export function hashApiKey(key: string, pepper: string): Uint8Array {
+  return new Uint8Array(createHmac("sha256", pepper).update(key).digest());
+}
+
+/** What a presented value is looked up and compared as: itself, or a key that nobody holds. */
+export function comparableKey(presented: string | undefined): string {
+  return presented !== undefined && isApiKey(presented) ? presented : NOBODY;
+}
+
+const NO_HASH = new Uint8Array(32);
+
+/**
+ * Whether a key is the one whose hash is stored, under the pepper or the previous one, in constant time; a
+ * missing hash costs the same as a wrong one.
+ */
+export function verifyApiKey(
+  key: string,
+  storedHash: Uint8Array | null,
+  peppers: readonly string[],
+): boolean {
+  let matches = false;
+  for (const pepper of peppers) {
+    const same = timingSafeEqual(hashApiKey(key, pepper), storedHash ?? NO_HASH);
+    matches = (same && storedHash !== null) || matches;
+  }
+  return matches;
+}

@@ -1,0 +1,51 @@
+/**
+ * Secrets at rest: the key that wraps them, wrapping and unwrapping, and keyed request digests.
+ *
+ * AES-256-GCM; the wrapping key is HKDF-SHA256 (RFC 5869) of `JISS_SECRETS_KEY`, or of the pepper where that is
+ * not set. What is wrapped is bound to its purpose, so that no wrapped value can stand in for another.
+ */
+import { Buffer } from "node:buffer";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+
+const KEY_LENGTH = 32;
+export const WRAP_IV_BYTES = 12;
+const TAG_LENGTH = 16;
+
+/** 32 bytes, derived from a secret of the configuration. */
+export function deriveSecretsKey(secret: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", secret, "", "jiss secrets at rest v1", KEY_LENGTH));
+}
+
+/** Wraps `plain` for one purpose: iv ‖ ciphertext ‖ tag. `iv` is 12 random bytes, never used again. */
+export function wrapSecret(
+  plain: Uint8Array,
+  { key, purpose, iv }: { readonly key: Uint8Array; readonly purpose: string; readonly iv: Uint8Array },
+): Uint8Array {
+  const cipher = createCipheriv("aes-256-gcm", key, iv);
+  cipher.setAAD(new TextEncoder().encode(purpose));
+  const sealed = [cipher.update(plain), cipher.final(), cipher.getAuthTag()];
+  return new Uint8Array(Buffer.concat([iv, ...sealed]));
+}
+
+/** The plain bytes, or null where the key or the purpose is another one or the bytes were changed. */
+export function unwrapSecret(
+  wrapped: Uint8Array,
+  { key, purpose }: { readonly key: Uint8Array; readonly purpose: string },
+): Uint8Array | null {
+  const decipher = createDecipheriv("aes-256-gcm", key, wrapped.slice(0, WRAP_IV_BYTES));
+  decipher.setAAD(new TextEncoder().encode(purpose));
+  decipher.setAuthTag(wrapped.slice(-TAG_LENGTH));
+  try {
+    const sealed = wrapped.slice(WRAP_IV_BYTES, -TAG_LENGTH);
+    return new Uint8Array(Buffer.concat([decipher.update(sealed), decipher.final()]));
+  } catch {
+    return null;
+  }
+}
+
+/** HMAC-SHA256 of a canonical request under the installation key, 32 bytes: no rotation of a secret breaks it. */
+export function requestDigest(installationKey: Uint8Array, canonicalText: string): Uint8Array {
+  return new Uint8Array(
+    createHmac("sha256", installationKey).update("jis.request/1\n").update(canonicalText).digest(),
+  );
+}

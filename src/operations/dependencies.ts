@@ -1,0 +1,98 @@
+/** What every operation is given: the store, the model, and the outside world's randomness. */
+import type { Crypto, Signer } from "../evidence/crypto.ts";
+import type { Actor, EntryDraft, Part } from "../evidence/entry.ts";
+import { canonicalJson } from "../evidence/canonical.ts";
+import type { PartName } from "../evidence/hashes.ts";
+import type { Log } from "../observability/log.ts";
+import type { Model } from "../scoring/model.ts";
+import type { Database } from "../store/database.ts";
+import type { Writer } from "../store/writer.ts";
+
+export interface World {
+  /** Secure random bytes. */
+  random(length: number): Uint8Array;
+  /** A ULID, increasing within a process; `at` is epoch milliseconds. */
+  ulid(at: number): string;
+}
+
+export interface Dependencies {
+  readonly database: Database;
+  readonly writer: Writer;
+  readonly crypto: Crypto;
+  readonly signers: () => readonly Signer[];
+  readonly world: World;
+  readonly log: Log;
+  readonly model: Model;
+  /** First part of every chain's origin. */
+  readonly logName: string;
+  readonly auditRetentionDays: number;
+  readonly peppers: readonly string[];
+  readonly installation: Installation;
+}
+
+/** What a deployment is for good. */
+export interface Installation {
+  readonly deploymentId: string;
+  /** 32 bytes under which request digests are made. */
+  readonly key: Uint8Array;
+}
+
+/** Who asks, as an entry of a chain names it: never a person. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly orgId: string | null;
+  readonly prefix: string | null;
+}
+
+/** One call's own instant and id: everything that the call writes agrees on them. */
+export interface Call {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly requestId: string;
+}
+
+export const SYSTEM_CHAIN = "sys";
+
+export function evidenceChain(orgId: string): string {
+  return `org/${orgId}`;
+}
+
+export function adminChain(orgId: string): string {
+  return `org/${orgId}/admin`;
+}
+
+export function originOf(
+  { logName, installation }: Pick<Dependencies, "logName" | "installation">,
+  chain: string,
+): string {
+  return `${logName}/${installation.deploymentId}/${chain}`;
+}
+
+const SALT_BYTES = 32;
+
+/** A part with a salt of its own. */
+export function makePart(world: World, name: PartName, data: unknown): Part {
+  return { name, salt: world.random(SALT_BYTES), text: canonicalJson(data) };
+}
+
+/** An event with nothing but a `detail`. */
+export function eventDraft(
+  world: World,
+  { type, caller, now, detail }: {
+    readonly type: string;
+    readonly caller: Caller;
+    readonly now: number;
+    readonly detail: Record<string, unknown>;
+  },
+): EntryDraft {
+  return {
+    id: world.ulid(now),
+    actor: caller.actor,
+    eventType: type,
+    orgId: caller.orgId,
+    prefix: caller.prefix,
+    subject: null,
+    at: now,
+    parts: [makePart(world, "detail", detail)],
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * The organization rule: the figures of a dashboard and the compliance status, from the operators' stored rows.
+ *
+ * Owns no threshold: every number is the model document's. It reads each operator's last JIS, never a projected or
+ * a displayed one, so that a status can be reproduced from stored state at an instant.
+ * Source: scoring model, section 9.
+ */
+import { type Band, BANDS, type Domain } from "../domain/enums.ts";
+import { round } from "./arithmetic.ts";
+import { bandOf } from "./dimensions.ts";
+import type { ModelDocument } from "./model.ts";
+import { DAY_MS, minimumDataMet } from "./state.ts";
+
+/** What the rule reads of one operator's state and row; times are epoch milliseconds. */
+export interface OperatorRow {
+  /** The last full-mode JIS, 0..100, two decimals. */
+  readonly jis: number;
+  /** Interactions scored. */
+  readonly n: number;
+  /** First interaction. */
+  readonly t0: number;
+  /** Latest interaction. */
+  readonly t1: number;
+  /** The last interaction's domain. */
+  readonly domain: Domain;
+  /** Latest critical interaction, null where there was none. */
+  readonly tcrit: number | null;
+  /** Recent share of high-stakes or critical interactions, 0..1. */
+  readonly shareHs: number;
+  /** Recent share of critical interactions, 0..1. */
+  readonly shareCrit: number;
+  /** Critical interactions ever. */
+  readonly critCount: number;
+}
+
+export type OrganizationStatus = "compliant" | "non_compliant";
+
+/** The dashboard's figures, in wire names. */
+export interface OrganizationFigures {
+  readonly total_operators: number;
+  /** JIS points, two decimals; null where there is no operator. */
+  readonly mean_jis: number | null;
+  /** JIS points; with an even number of operators the mean of the middle two. Null where there is no operator. */
+  readonly median_jis: number | null;
+  readonly at_risk_count: number;
+  readonly band_distribution: Readonly<Record<Band, number>>;
+  readonly compliance_status: OrganizationStatus;
+}
+
+/** Whether the operator decides where harm is grave, on a record long enough for a verdict. */
+export function isHighRisk(model: ModelDocument, row: OperatorRow, now: number): boolean {
+  if (!minimumDataMet(model, row, now)) return false;
+  return model.domains[row.domain].high_risk || row.shareHs >= model.organization.high_risk_share;
+}
+
+/**
+ * Whether the operator takes critical decisions, lately or as a habit. No minimum of data: a JIS below the critical
+ * level already needs several independent failures.
+ */
+export function isCriticalDecision(model: ModelDocument, row: OperatorRow, now: number): boolean {
+  const { critical_days, critical_share, critical_count } = model.organization;
+  if (row.tcrit !== null && now - row.tcrit <= critical_days * DAY_MS) return true;
+  return row.shareCrit >= critical_share && row.critCount >= critical_count;
+}
+
+/** Whether the operator has an interaction recent enough to be counted. */
+export function isActive(model: ModelDocument, row: OperatorRow, now: number): boolean {
+  return row.n > 0 && now - row.t1 <= model.organization.active_days * DAY_MS;
+}
+
+/**
+ * The rule over exactly these operators: too large a share of the high-risk ones below the minimum, or any
+ * critical-decision one below the critical level. Without high-risk operators there is no share to exceed.
+ */
+export function organizationStatus(
+  model: ModelDocument,
+  rows: readonly OperatorRow[],
+  now: number,
+): OrganizationStatus {
+  const { min_jis, critical_jis } = model.thresholds;
+  const highRisk = rows.filter((row) => isHighRisk(model, row, now));
+  const below = highRisk.filter((row) => row.jis < min_jis);
+  const tooMany = highRisk.length > 0 &&
+    below.length / highRisk.length > model.organization.non_compliant_share;
+  const critical = rows.some((row) => row.jis < critical_jis && isCriticalDecision(model, row, now));
+  return tooMany || critical ? "non_compliant" : "compliant";
+}
+
+/** The figures over the operators that are active at `now`, epoch milliseconds; the others are left out of all. */
+export function organizationFigures(
+  model: ModelDocument,
+  rows: readonly OperatorRow[],
+  now: number,
+): OrganizationFigures {
+  const active = rows.filter((row) => isActive(model, row, now));
+  const bands = active.map((row) => bandOf(model, row.jis));
+  const distribution = Object.fromEntries(
+    BANDS.map((band) => [band, bands.filter((other) => other === band).length]),
+  ) as Record<Band, number>;
+  // A JIS has two decimals: whole hundredths add up to the same sum whatever the order of the rows.
+  const hundredths = active.map((row) => round(row.jis * 100)).sort((a, b) => a - b);
+  return {
+    total_operators: active.length,
+    mean_jis: meanOf(hundredths),
+    median_jis: medianOf(hundredths),
+    at_risk_count: distribution.at_risk,
+    band_distribution: distribution,
+    compliance_status: organizationStatus(model, active, now),
+  };
+}
+
+/** Decision: nobody's mean is null, as 0 would read as the worst score there is. */
+function meanOf(hundredths: readonly number[]): number | null {
+  if (hundredths.length === 0) return null;
+  return round(hundredths.reduce((sum, value) => sum + value, 0) / hundredths.length) / 100;
+}
+
+function medianOf(sorted: readonly number[]): number | null {
+  if (sorted.length === 0) return null;
+  const upper = sorted[sorted.length >> 1]!;
+  const lower = sorted[(sorted.length - 1) >> 1]!;
+  return (lower + upper) / 200;
+}

@@ -1,0 +1,357 @@
+/**
+ * Simulated reviewers: the archetypes as data, an operator drawn from one, an interaction drawn from an operator.
+ *
+ * An operator truly evaluates a case with probability θ and is right with skill k; otherwise they depart from the
+ * AI blindly with rate b. So P(depart | AI wrong) − P(depart | AI right) = θ(1.5k − 0.5), whatever b is.
+ * Where the source gives no figure (skills, spreads, telemetry, mixes of departures), the figures here were chosen
+ * so that the mean scores come near its table 13.3. They describe no measured people. Half of the file is that
+ * data; it stands with the two draws because neither means anything without the other.
+ * Source: scoring model, sections 13.1 and 2.3.
+ */
+import type { Decision, Domain, ScenarioType } from "../domain/enums.ts";
+import type { Interaction } from "../domain/interaction.ts";
+import type { Random } from "./random.ts";
+
+/** A quantity that moves in a straight line from its first value to its last over so many interactions. */
+export interface Drift {
+  readonly from: number;
+  readonly to: number;
+  /** Interactions until `to` is reached; 0: constant. */
+  readonly over: number;
+}
+
+/** What a review page would measure of an evaluated case; a case that is not evaluated may leave less (see `skim`). */
+interface TelemetryStyle {
+  /** Mean of a Poisson count. */
+  readonly hovers: number;
+  /** Shapes of a Beta share, both at least 1; null: the page never moves. */
+  readonly scroll: readonly [a: number, b: number] | null;
+  /** Mean of a Poisson count. */
+  readonly views: number;
+}
+
+/** `unmeasured` is a page without the collector: every field null, which is not the same as `idle`. */
+export const TELEMETRY_STYLES = {
+  engaged: { hovers: 5, scroll: [5, 2], views: 1.4 },
+  sparse: { hovers: 1.5, scroll: [2, 3], views: 0.4 },
+  minimal: { hovers: 0.5, scroll: [1, 8], views: 0.05 },
+  idle: { hovers: 0, scroll: null, views: 0 },
+  forged: { hovers: 14, scroll: [12, 1], views: 3 },
+  unmeasured: null,
+} as const satisfies Record<string, TelemetryStyle | null>;
+export type TelemetryStyleName = keyof typeof TELEMETRY_STYLES;
+
+type Range = readonly [low: number, high: number];
+
+interface Archetype {
+  /** θ, 0..1: probability that a case is evaluated on its merits; its last value, where it drifts, and how fast. */
+  readonly theta: Range;
+  readonly thetaTo?: number;
+  /** k, 0..1: mean probability that the operator's own view of an evaluated case is right. */
+  readonly skill: Range;
+  readonly skillTo?: number;
+  /** b, 0..1: probability of departing from the AI on a case that is not evaluated. */
+  readonly blindDeparture: Range;
+  /** Median time to a decision, milliseconds. */
+  readonly medianMs: Range;
+  /** Share, 0..1, of the usual time and activity that a case which is not evaluated gets. */
+  readonly skim: number;
+  readonly telemetry: TelemetryStyleName;
+  /** Weights of the decisions by which the operator departs. */
+  readonly departures: Readonly<Partial<Record<Decision, number>>>;
+}
+
+/** Interactions over which a novice learns and a tired reviewer tires. */
+const DRIFT_INTERACTIONS = 200;
+
+const CONSIDERED_DEPARTURES = {
+  rejected: 35,
+  overridden: 30,
+  modified: 25,
+  deferred: 4,
+  escalated: 6,
+} as const;
+const BLUNT_DEPARTURES = { rejected: 60, overridden: 40 } as const;
+
+export const ARCHETYPES = {
+  /** Evaluates nearly every case. */
+  independent: {
+    theta: [0.85, 0.98],
+    skill: [0.8, 0.95],
+    blindDeparture: [0, 0.05],
+    medianMs: [9_000, 25_000],
+    skim: 0.5,
+    telemetry: "engaged",
+    departures: CONSIDERED_DEPARTURES,
+  },
+  /** Right in seconds, with little to be seen of it. */
+  fast_expert: {
+    theta: [0.88, 0.99],
+    skill: [0.84, 0.97],
+    blindDeparture: [0, 0.03],
+    medianMs: [2_000, 4_000],
+    skim: 0.8,
+    telemetry: "sparse",
+    departures: CONSIDERED_DEPARTURES,
+  },
+  /** Evaluates, and learns to be right. */
+  novice_learning: {
+    theta: [0.75, 0.9],
+    skill: [0.6, 0.6],
+    skillTo: 0.86,
+    blindDeparture: [0, 0.05],
+    medianMs: [12_000, 30_000],
+    skim: 0.5,
+    telemetry: "engaged",
+    departures: CONSIDERED_DEPARTURES,
+  },
+  /** Accepts in about a second. */
+  rubber_stamper: {
+    theta: [0.02, 0.12],
+    skill: [0.6, 0.85],
+    blindDeparture: [0, 0.03],
+    medianMs: [800, 1_800],
+    skim: 1,
+    telemetry: "minimal",
+    departures: CONSIDERED_DEPARTURES,
+  },
+  /** Accepts after a decent interval. */
+  slow_rubber: {
+    theta: [0.02, 0.12],
+    skill: [0.6, 0.85],
+    blindDeparture: [0, 0.03],
+    medianMs: [8_000, 25_000],
+    skim: 1,
+    telemetry: "minimal",
+    departures: CONSIDERED_DEPARTURES,
+  },
+  /** Leaves the case open, does something else, accepts. */
+  idle_clicker: {
+    theta: [0.02, 0.12],
+    skill: [0.6, 0.85],
+    blindDeparture: [0, 0.03],
+    medianMs: [40_000, 240_000],
+    skim: 1,
+    telemetry: "idle",
+    departures: CONSIDERED_DEPARTURES,
+  },
+  /** Accepts while forging the signs of a review. */
+  hover_gamer: {
+    theta: [0.02, 0.12],
+    skill: [0.6, 0.85],
+    blindDeparture: [0, 0.03],
+    medianMs: [6_000, 18_000],
+    skim: 1,
+    telemetry: "forged",
+    departures: CONSIDERED_DEPARTURES,
+  },
+  /** Departs for the sake of departing. */
+  contrarian: {
+    theta: [0.02, 0.12],
+    skill: [0.6, 0.85],
+    blindDeparture: [0.45, 0.8],
+    medianMs: [3_000, 9_000],
+    skim: 1,
+    telemetry: "sparse",
+    departures: BLUNT_DEPARTURES,
+  },
+  always_reject: {
+    theta: [0, 0],
+    skill: [0.5, 0.5],
+    blindDeparture: [1, 1],
+    medianMs: [1_000, 4_000],
+    skim: 1,
+    telemetry: "minimal",
+    departures: { rejected: 1 },
+  },
+  always_escalate: {
+    theta: [0, 0],
+    skill: [0.5, 0.5],
+    blindDeparture: [1, 1],
+    medianMs: [1_500, 6_000],
+    skim: 1,
+    telemetry: "minimal",
+    departures: { escalated: 1 },
+  },
+  /** Begins as an independent reviewer and ends as a rubber-stamper. */
+  fatigued: {
+    theta: [0.9, 0.9],
+    thetaTo: 0.1,
+    skill: [0.82, 0.95],
+    blindDeparture: [0, 0.03],
+    medianMs: [9_000, 20_000],
+    skim: 0.25,
+    telemetry: "engaged",
+    departures: CONSIDERED_DEPARTURES,
+  },
+} as const satisfies Record<string, Archetype>;
+export type ArchetypeName = keyof typeof ARCHETYPES;
+
+/** One simulated reviewer: what is hidden from the score, and how they work. */
+export interface Operator {
+  readonly archetype: ArchetypeName;
+  /** θ, 0..1. */
+  readonly theta: Drift;
+  /** k, 0..1. */
+  readonly skill: Drift;
+  /** b, 0..1. */
+  readonly blindDeparture: number;
+  /** Median time to a decision, milliseconds. */
+  readonly medianMs: number;
+  readonly telemetry: TelemetryStyleName;
+}
+
+/** What the cases are like; shares and rates are 0..1. */
+export interface Environment {
+  /** ε: how often the AI is wrong by itself. */
+  readonly aiErrorRate: number;
+  /** Shares of the cases of each scenario type; the rest are `standard`. */
+  readonly injectedShare: number;
+  readonly withheldShare: number;
+  readonly highStakesShare: number;
+  readonly criticalShare: number;
+  /** How often the outcome becomes known. */
+  readonly labelledShare: number;
+  /** The field whose review times the cases are scored against; an operator's pace does not follow it. */
+  readonly domain: Domain;
+}
+
+/** The default environment of section 13.1. */
+export const DEFAULT_ENVIRONMENT: Environment = {
+  aiErrorRate: 0.15,
+  injectedShare: 0.05,
+  withheldShare: 0.05,
+  highStakesShare: 0,
+  criticalShare: 0,
+  labelledShare: 0.7,
+  domain: "financial",
+};
+
+/** Standard deviation of the skill between cases (section 13.1), and the chance at most and at least left by it. */
+const CASE_NOISE = 0.06;
+const SKILL_BOUNDS: Range = [0.01, 0.99];
+/** How often a right AI is departed from where the operator's own view is wrong (section 13.1). */
+const DEPART_ON_OWN_ERROR = 0.5;
+/** How often a case decided without the AI and without evaluation comes out right. */
+const GUESS = 0.5;
+/** Standard deviation of the logarithm of an operator's times: about 0.6 to 1.6 times the median, two times in three. */
+const TIME_SIGMA = 0.45;
+const TIME_BOUNDS_MS: Range = [200, 3_600_000];
+/** How much a departure by modification changes: a quarter is a full departure (section 2.3). */
+const MODIFICATION_EXTENT: Range = [0.25, 0.9];
+
+/** Draws a reviewer of an archetype. */
+export function drawOperator(archetype: ArchetypeName, random: Random): Operator {
+  const kind: Archetype = ARCHETYPES[archetype];
+  return {
+    archetype,
+    theta: drawDrift(kind.theta, kind.thetaTo, random),
+    skill: drawDrift(kind.skill, kind.skillTo, random),
+    blindDeparture: random.uniform(...kind.blindDeparture),
+    medianMs: random.uniform(...kind.medianMs),
+    telemetry: kind.telemetry,
+  };
+}
+
+function drawDrift(range: Range, to: number | undefined, random: Random): Drift {
+  const from = random.uniform(...range);
+  return to === undefined ? { from, to: from, over: 0 } : { from, to, over: DRIFT_INTERACTIONS };
+}
+
+/** The value of a drifting quantity at an interaction, counted from 0. */
+export function driftAt(drift: Drift, index: number): number {
+  if (drift.over === 0) return drift.to;
+  return drift.from + (drift.to - drift.from) * clamp(index / drift.over, [0, 1]);
+}
+
+/**
+ * Draws an operator's interaction `index` (from 0), with every default explicit, as `interactionSchema` gives it.
+ * `outcome_correct`, where the outcome is known, labels the operator's final decision, not the AI: accepted is right
+ * where the AI was right, a departure or referral where it was wrong.
+ */
+export function drawInteraction(
+  operator: Operator,
+  index: number,
+  environment: Environment,
+  random: Random,
+): Interaction {
+  const scenario = drawScenario(environment, random);
+  const evaluated = random.bernoulli(driftAt(operator.theta, index));
+  const unaided = scenario === "ai_withheld";
+  const aiWrong = scenario === "error_injected" || random.bernoulli(environment.aiErrorRate);
+  const ownViewRight = drawOwnView(driftAt(operator.skill, index), evaluated, random);
+  const departs = drawDeparture({ operator, evaluated, unaided, aiWrong, ownViewRight }, random);
+  const decision = departs ? drawDepartureDecision(operator, random) : "accepted";
+  const correct = unaided ? ownViewRight : departs === aiWrong;
+  const pace = evaluated ? 1 : ARCHETYPES[operator.archetype].skim;
+  return {
+    ai_recommendation_presented: !unaided,
+    time_to_decision_ms: Math.round(
+      clamp(random.lognormal(operator.medianMs * pace, TIME_SIGMA), TIME_BOUNDS_MS),
+    ),
+    decision,
+    modification_extent: decision === "modified" ? hundredths(random.uniform(...MODIFICATION_EXTENT)) : 0,
+    ai_available: true,
+    scenario_type: scenario,
+    outcome_correct: random.bernoulli(environment.labelledShare) ? correct : null,
+    ...drawTelemetry(TELEMETRY_STYLES[operator.telemetry], pace, random),
+  };
+}
+
+function drawScenario(environment: Environment, random: Random): ScenarioType {
+  const { injectedShare, withheldShare, highStakesShare, criticalShare } = environment;
+  const standardShare = 1 - injectedShare - withheldShare - highStakesShare - criticalShare;
+  return random.pick(
+    ["standard", "error_injected", "ai_withheld", "high_stakes", "critical"],
+    [standardShare, injectedShare, withheldShare, highStakesShare, criticalShare],
+  );
+}
+
+/** Whether the operator's own view of the case is right; without evaluation there is only a guess. */
+function drawOwnView(skill: number, evaluated: boolean, random: Random): boolean {
+  const chance = clamp(random.normal(skill, CASE_NOISE), SKILL_BOUNDS);
+  return random.bernoulli(evaluated ? chance : GUESS);
+}
+
+/** Whether the operator departs; with the AI withheld, whether they turn down the case itself. */
+function drawDeparture(
+  { operator, evaluated, unaided, aiWrong, ownViewRight }: {
+    readonly operator: Operator;
+    readonly evaluated: boolean;
+    readonly unaided: boolean;
+    readonly aiWrong: boolean;
+    readonly ownViewRight: boolean;
+  },
+  random: Random,
+): boolean {
+  if (!evaluated) return random.bernoulli(operator.blindDeparture);
+  if (unaided) return random.bernoulli(0.5);
+  if (aiWrong) return ownViewRight;
+  return !ownViewRight && random.bernoulli(DEPART_ON_OWN_ERROR);
+}
+
+function drawDepartureDecision(operator: Operator, random: Random): Decision {
+  const departures: Archetype["departures"] = ARCHETYPES[operator.archetype].departures;
+  return random.pick(Object.keys(departures) as Decision[], Object.values(departures));
+}
+
+function drawTelemetry(
+  style: TelemetryStyle | null,
+  pace: number,
+  random: Random,
+): Pick<Interaction, "hover_events" | "scroll_depth" | "alternative_views_checked"> {
+  if (style === null) return { hover_events: null, scroll_depth: null, alternative_views_checked: null };
+  return {
+    hover_events: random.poisson(style.hovers * pace),
+    scroll_depth: style.scroll === null ? 0 : hundredths(random.beta(...style.scroll) * pace),
+    alternative_views_checked: random.poisson(style.views * pace),
+  };
+}
+
+function clamp(value: number, [low, high]: Range): number {
+  return Math.max(low, Math.min(high, value));
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}

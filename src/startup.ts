@@ -1,0 +1,107 @@
+/** The files that a start reads or makes: the signing key, and the first organization's key. */
+import type { BootstrapOrganization } from "./config/config.ts";
+import type { Signer } from "./evidence/crypto.ts";
+import { signerFromPem } from "./evidence/node_crypto.ts";
+import { API_KEY_RANDOM_BYTES, isApiKey, mintApiKey } from "./keys/api_key.ts";
+import type { Dependencies } from "./operations/dependencies.ts";
+import { holdsChains, StartError } from "./operations/installation.ts";
+import { createOrganization, organizationExists } from "./operations/organizations.ts";
+import type { Database } from "./store/database.ts";
+
+const PRIVATE_FILE = 0o600;
+
+/** Creates a file for its owner alone, unless it is there. Returns whether it was created. */
+export function createPrivately(path: string, content: string): boolean {
+  if (path === ":memory:") return false;
+  try {
+    Deno.writeTextFileSync(path, content, { createNew: true, mode: PRIVATE_FILE });
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return false;
+    throw new StartError(`a file cannot be created in JISS_DATA_DIR: ${(error as Error).message}`);
+  }
+}
+
+export interface SignerOptions {
+  readonly path: string;
+  readonly database: Database;
+  /** Makes a private key, PKCS#8 PEM. */
+  readonly generate: () => string;
+}
+
+/**
+ * The signing key: generated only where the database holds no chain yet.
+ * @throws {StartError} where the key is missing, unreadable or not an Ed25519 key.
+ */
+export async function openSigner({ path, database, generate }: SignerOptions): Promise<Signer> {
+  let pem: string;
+  try {
+    pem = Deno.readTextFileSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) {
+      throw new StartError("JISS_SIGNING_KEY_FILE cannot be read: check its permissions");
+    }
+    if (await holdsChains(database)) {
+      throw new StartError(
+        "JISS_SIGNING_KEY_FILE names no file, and this database's chains were signed: put the signing key back",
+      );
+    }
+    pem = generate();
+    createPrivately(path, pem);
+  }
+  try {
+    return signerFromPem(pem);
+  } catch (error) {
+    throw new StartError(`JISS_SIGNING_KEY_FILE ${(error as Error).message}`);
+  }
+}
+
+/**
+ * The first organization of `JISS_BOOTSTRAP_ORG_FILE`, created once. Its key is in the file before the
+ * organization exists, so that no crash in between can lose it.
+ */
+export async function bootstrapOrganization(
+  dependencies: Dependencies,
+  { api_key_file, ...organization }: BootstrapOrganization,
+  now: number,
+): Promise<void> {
+  if (await organizationExists(dependencies, organization.org_id)) return;
+  const apiKey = readKeyFile(api_key_file) ?? mintApiKey(dependencies.world.random(API_KEY_RANDOM_BYTES));
+  writeKeyFile(api_key_file, apiKey);
+  await createOrganization(dependencies, { actor: "system", orgId: null, prefix: null }, {
+    organization,
+    call: { now, requestId: dependencies.world.ulid(now) },
+    scope: null,
+    idempotency: null,
+    apiKey,
+  });
+  dependencies.log.info("bootstrap organization created", { org_id: organization.org_id });
+}
+
+function readKeyFile(path: string): string | null {
+  let text: string;
+  try {
+    text = Deno.readTextFileSync(path).trim();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw new StartError("JISS_BOOTSTRAP_ORG_FILE: api_key_file cannot be read: check its permissions");
+  }
+  if (text === "") return null;
+  if (!isApiKey(text)) {
+    throw new StartError(
+      "JISS_BOOTSTRAP_ORG_FILE: api_key_file holds something else than a key: empty it, or put a key there",
+    );
+  }
+  return text;
+}
+
+function writeKeyFile(path: string, apiKey: string): void {
+  try {
+    Deno.writeTextFileSync(path, `${apiKey}\n`, { mode: PRIVATE_FILE });
+    Deno.chmodSync(path, PRIVATE_FILE);
+  } catch {
+    throw new StartError(
+      "JISS_BOOTSTRAP_ORG_FILE: api_key_file cannot be written: check the path and its permissions",
+    );
+  }
+}

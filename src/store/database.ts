@@ -1,0 +1,49 @@
+/**
+ * What the service asks of a database: compiled queries to read, and one way to write, the atomic batch.
+ *
+ * Kysely builds the SQL and its types; running it is left to the backend, so that a batch is one transaction
+ * on an embedded file and one request to a libSQL server. No transaction is ever held open across awaits.
+ */
+import {
+  type CompiledQuery,
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { Schema } from "./schema.ts";
+
+/** Builds queries and runs none. */
+export const query = new Kysely<Schema>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+
+/** One statement of a batch. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** How many rows it must change; the batch is a conflict where it changes another number. */
+  readonly mustChange?: number;
+}
+
+export interface Database {
+  read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]>;
+  /**
+   * Runs all statements, durably, or none.
+   * @throws {WriteConflict} where another writer was there first: reload and try again.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE where the disk is full, locked or read-only.
+   */
+  batch(statements: readonly Statement[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Another writer changed what this batch was built on. */
+export class WriteConflict extends Error {
+  override readonly name = "WriteConflict";
+}

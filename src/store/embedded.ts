@@ -1,0 +1,121 @@
+/**
+ * The embedded backend: one SQLite file through `node:sqlite`, which is inside Deno, so that the compiled
+ * binary needs no native add-on and no FFI permission.
+ *
+ * WAL with `synchronous=FULL`: a batch that returned survives `kill -9` and a power cut.
+ */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { CompiledQuery } from "kysely";
+import { unavailable } from "../domain/errors.ts";
+import { type Database, type Statement, WriteConflict } from "./database.ts";
+
+/** Another process may hold the write lock this long before a batch gives up. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** https://sqlite.org/rescode.html; the low byte of an extended code is the primary one. */
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+const SQLITE_CONSTRAINT_TRIGGER = 1811;
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+
+const CONFLICTS: readonly number[] = [
+  SQLITE_CONSTRAINT_PRIMARYKEY,
+  SQLITE_CONSTRAINT_TRIGGER,
+  SQLITE_CONSTRAINT_UNIQUE,
+];
+const PASSING: readonly number[] = [SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL];
+/** After a failed sync SQLite would carry on as if nothing had happened; the process must not. */
+const FATAL: readonly number[] = [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_NOTADB];
+
+/** The extended result code of an error that SQLite raised, or null for any other. */
+function resultCode(error: unknown): number | null {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === "number" ? code : null;
+}
+
+export interface EmbeddedOptions {
+  /** A file's path, or `:memory:`. */
+  readonly path: string;
+  /** Called once on an I/O error: nothing may be written after it. */
+  onFatal(error: unknown): void;
+}
+
+/** Opens the file, creating it where it is missing. @throws where it is not a database or cannot be opened. */
+export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
+  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+  connection.exec("PRAGMA journal_mode = WAL");
+  connection.exec("PRAGMA synchronous = FULL");
+  connection.exec("PRAGMA trusted_schema = OFF");
+  connection.exec("PRAGMA secure_delete = ON");
+  const prepared = new Map<string, StatementSync>();
+  let failed = false;
+
+  function prepare(sql: string): StatementSync {
+    let statement = prepared.get(sql);
+    if (statement === undefined) {
+      statement = connection.prepare(sql);
+      prepared.set(sql, statement);
+    }
+    return statement;
+  }
+
+  function translate(error: unknown): unknown {
+    const code = resultCode(error);
+    if (code === null) return error;
+    if (CONFLICTS.includes(code)) return new WriteConflict((error as Error).message);
+    if (PASSING.includes(code & 0xff)) {
+      return unavailable("The database takes no writes at the moment; try again later.");
+    }
+    if (FATAL.includes(code & 0xff) && !failed) {
+      failed = true;
+      onFatal(error);
+    }
+    return failed ? unavailable("The database failed; the service is stopping.") : error;
+  }
+
+  function runBatch(statements: readonly Statement[]): void {
+    connection.exec("BEGIN IMMEDIATE");
+    try {
+      for (const { sql, parameters, mustChange } of statements) {
+        const { changes } = prepare(sql).run(...parameters as never[]);
+        if (mustChange !== undefined && Number(changes) !== mustChange) {
+          throw new WriteConflict(`changed ${changes} rows where it must change ${mustChange}`);
+        }
+      }
+      connection.exec("COMMIT");
+    } catch (error) {
+      if (connection.isTransaction) connection.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  return {
+    read<Row>({ sql, parameters }: CompiledQuery<Row>) {
+      try {
+        return Promise.resolve(prepare(sql).all(...parameters as never[]) as Row[]);
+      } catch (error) {
+        return Promise.reject(translate(error));
+      }
+    },
+    batch(statements) {
+      if (failed) return Promise.reject(unavailable("The database failed; the service is stopping."));
+      try {
+        runBatch(statements);
+        return Promise.resolve();
+      } catch (error) {
+        return Promise.reject(translate(error));
+      }
+    },
+    close() {
+      connection.close();
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** Brings a database to the schema that this program knows; refuses one that is ahead of it. */
+import { sql } from "kysely";
+import type { Migration } from "../../migrations/mod.ts";
+import { type Database, query } from "./database.ts";
+
+/** The database was written by a newer program. */
+export class NewerSchema extends Error {
+  override readonly name = "NewerSchema";
+}
+
+/**
+ * Applies what is pending, each step in one atomic batch.
+ * @returns the names of the steps applied.
+ * @throws {NewerSchema} where the database knows a step that this program does not.
+ */
+export async function migrate(
+  database: Database,
+  { migrations, now }: { readonly migrations: readonly Migration[]; readonly now: number },
+): Promise<readonly string[]> {
+  await database.batch([{
+    sql: `CREATE TABLE IF NOT EXISTS schema_migration (
+      version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
+    parameters: [],
+  }]);
+  const [row] = await database.read(
+    query.selectFrom("schema_migration").select(sql<number | null>`max(version)`.as("version")).compile(),
+  );
+  const current = row?.version ?? 0;
+  const known = migrations.at(-1)?.version ?? 0;
+  if (current > known) {
+    throw new NewerSchema(
+      `the database has schema version ${current}, this program knows up to ${known}: run the program that wrote it, or a newer one`,
+    );
+  }
+  const pending = migrations.filter((migration) => migration.version > current);
+  for (const { version, name, statements } of pending) {
+    await database.batch([
+      ...statements.map((text) => ({ sql: text, parameters: [] })),
+      query.insertInto("schema_migration").values({ version, name, applied_at: now }).compile(),
+    ]);
+  }
+  return pending.map((migration) => migration.name);
+}

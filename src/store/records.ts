@@ -1,0 +1,149 @@
+/**
+ * The rows that a plan may read and replace by their key, each kind with the one query that loads it and the
+ * one statement that saves it.
+ */
+import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
+import { query, type Statement } from "./database.ts";
+import type {
+  IdempotencyTable,
+  InteractionTable,
+  OperatorTable,
+  OrganizationTable,
+  SkippedInteractionTable,
+  SubjectTable,
+} from "./schema.ts";
+
+/** Parts of a key, in the order of the table's primary key. */
+export type Key = readonly string[];
+
+export interface RecordKind<Row> {
+  readonly name: string;
+  /** Loads all rows whose keys stand in a JSON array of arrays: one text of SQL however many keys. */
+  load(keys: string): CompiledQuery<Row>;
+  keyOf(row: Row): Key;
+  /** Absent for a kind that only says what is taken. */
+  save?(row: Row): Statement;
+}
+
+/** `(a, b) IN (…)` over a JSON array of keys, which the primary key's index serves. */
+function keyIn(columns: readonly string[], keys: string) {
+  const list = sql.join(columns.map((column) => sql.ref(column)));
+  const values = sql.join(columns.map((_, index) => sql`value ->> ${sql.lit(index)}`));
+  return columns.length === 1
+    ? sql<boolean>`${list} in (select ${values} from json_each(${keys}))`
+    : sql<boolean>`(${list}) in (select ${values} from json_each(${keys}))`;
+}
+
+export type OrganizationRow = Insertable<OrganizationTable>;
+const ORGANIZATION_COLUMNS = [
+  "org_id",
+  "name",
+  "domain",
+  "tier",
+  "allowed_origins",
+  "inactive_reasons",
+  "prefix",
+  "key_hash",
+  "api_key_version",
+  "api_key_rotated_at",
+  "created_at",
+] as const;
+
+export const organizations: RecordKind<OrganizationRow> = {
+  name: "organization",
+  load: (keys) =>
+    query.selectFrom("organization").select(ORGANIZATION_COLUMNS).where(keyIn(["org_id"], keys)).compile(),
+  keyOf: (row) => [row.org_id],
+  save: (row) =>
+    query.insertInto("organization").values(row).onConflict((conflict) =>
+      conflict.column("org_id").doUpdateSet({
+        name: row.name,
+        inactive_reasons: row.inactive_reasons,
+        prefix: row.prefix,
+        key_hash: row.key_hash,
+        api_key_version: row.api_key_version,
+        api_key_rotated_at: row.api_key_rotated_at,
+      })
+    ).compile(),
+};
+
+/** Which of the candidate prefixes are taken. */
+export interface TakenPrefix {
+  readonly prefix: string | null;
+}
+
+export const takenPrefixes: RecordKind<TakenPrefix> = {
+  name: "prefix",
+  load: (keys) => query.selectFrom("organization").select("prefix").where(keyIn(["prefix"], keys)).compile(),
+  keyOf: (row) => [row.prefix!],
+};
+
+export type SubjectRow = Selectable<SubjectTable>;
+
+export const subjects: RecordKind<SubjectRow> = {
+  name: "subject",
+  load: (keys) =>
+    query.selectFrom("subject").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile(),
+  keyOf: (row) => [row.org_id, row.operator_id],
+  save: (row) => query.insertInto("subject").values(row).compile(),
+};
+
+export type OperatorRow = Insertable<OperatorTable>;
+
+export const operators: RecordKind<OperatorRow> = {
+  name: "operator",
+  load: (keys) =>
+    query.selectFrom("operator")
+      .select(["org_id", "operator_id", "state", "domain", "prior_seq", "prior_hash"])
+      .where(keyIn(["org_id", "operator_id"], keys)).compile(),
+  keyOf: (row) => [row.org_id, row.operator_id],
+  save: (row) =>
+    query.insertInto("operator").values(row).onConflict((conflict) =>
+      conflict.columns(["org_id", "operator_id"]).doUpdateSet({
+        state: row.state,
+        domain: row.domain,
+        prior_seq: row.prior_seq,
+        prior_hash: row.prior_hash,
+      })
+    ).compile(),
+};
+
+export type InteractionRow = Selectable<InteractionTable>;
+
+export const interactions: RecordKind<InteractionRow> = {
+  name: "interaction",
+  load: (keys) =>
+    query.selectFrom("interaction").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile(),
+  keyOf: (row) => [row.org_id, row.session_id],
+  save: (row) => query.insertInto("interaction").values(row).compile(),
+};
+
+export type SkippedInteractionRow = Selectable<SkippedInteractionTable>;
+
+export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
+  name: "skipped_interaction",
+  load: (keys) =>
+    query.selectFrom("skipped_interaction").selectAll().where(keyIn(["org_id", "session_id"], keys))
+      .compile(),
+  keyOf: (row) => [row.org_id, row.session_id],
+  save: (row) => query.insertInto("skipped_interaction").values(row).compile(),
+};
+
+export type IdempotencyRow = Selectable<IdempotencyTable>;
+
+export const idempotencyRecords: RecordKind<IdempotencyRow> = {
+  name: "idempotency",
+  load: (keys) =>
+    query.selectFrom("idempotency").selectAll().where(keyIn(["endpoint", "idempotency_key"], keys)).compile(),
+  keyOf: (row) => [row.endpoint, row.idempotency_key],
+  // A record past its retention is replaced by the call that uses its key anew.
+  save: (row) =>
+    query.insertInto("idempotency").values(row).onConflict((conflict) =>
+      conflict.columns(["endpoint", "idempotency_key"]).doUpdateSet({
+        request_digest: row.request_digest,
+        status: row.status,
+        body: row.body,
+        created_at: row.created_at,
+      })
+    ).compile(),
+};

@@ -1,0 +1,122 @@
+/**
+ * What one job has read and wants written: rows by key, chain heads, entries, statements.
+ *
+ * A job plans on a unit of its own, on top of what the jobs before it in the same commit have planned. Only a
+ * job that succeeds is merged; one that throws leaves nothing behind.
+ */
+import type { Crypto } from "../evidence/crypto.ts";
+import {
+  type AppendedEntry,
+  appendEntry,
+  type ChainHead,
+  emptyChain,
+  type EntryDraft,
+} from "../evidence/entry.ts";
+import { insertChain, insertEntry } from "./chains.ts";
+import type { Statement } from "./database.ts";
+import type { Key, RecordKind } from "./records.ts";
+
+// deno-lint-ignore no-explicit-any -- a unit holds rows of every kind, each under its own kind's name
+type AnyKind = RecordKind<any>;
+
+/** A row that a job may read. */
+export interface Need {
+  readonly kind: AnyKind;
+  readonly key: Key;
+}
+
+export function needKey({ kind, key }: Need): string {
+  return JSON.stringify([kind.name, ...key]);
+}
+
+interface Cell {
+  readonly kind: AnyKind;
+  readonly row: unknown;
+}
+
+export class UnitOfWork {
+  readonly #cells = new Map<string, Cell>();
+  readonly #dirty = new Set<string>();
+  readonly #heads = new Map<string, ChainHead | null>();
+  readonly #statements: Statement[] = [];
+  readonly #appended: AppendedEntry[] = [];
+
+  constructor(readonly crypto: Crypto, private readonly parent: UnitOfWork | null = null) {}
+
+  /** What the database held, before any job of the commit planned. */
+  loaded(need: Need, row: unknown): void {
+    this.#cells.set(needKey(need), { kind: need.kind, row });
+  }
+
+  loadedHead(chain: string, head: ChainHead | null): void {
+    this.#heads.set(chain, head);
+  }
+
+  /** The row of a key, as the commit so far would leave it; null where there is none. */
+  get<Row>(kind: RecordKind<Row>, key: Key): Row | null {
+    const name = needKey({ kind, key });
+    const cell = this.#cells.get(name);
+    if (cell !== undefined) return cell.row as Row | null;
+    if (this.parent === null) throw new Error(`${name} was not declared as a need`);
+    return this.parent.get(kind, key);
+  }
+
+  put<Row>(kind: RecordKind<Row>, row: Row): void {
+    const name = needKey({ kind, key: kind.keyOf(row) });
+    this.#cells.set(name, { kind, row });
+    this.#dirty.add(name);
+  }
+
+  /** A statement that nothing in this commit reads back. */
+  execute(statement: Statement): void {
+    this.#statements.push(statement);
+  }
+
+  head(chain: string): ChainHead | null {
+    const head = this.#heads.get(chain);
+    if (head !== undefined) return head;
+    if (this.parent === null) throw new Error(`chain ${chain} was not declared as a need`);
+    return this.parent.head(chain);
+  }
+
+  /** Starts a chain; its first entry must follow. */
+  openChain(chain: string, origin: string): void {
+    const head = emptyChain(this.crypto, { chain, origin });
+    this.#heads.set(chain, head);
+    this.#statements.push(insertChain(head));
+  }
+
+  append(chain: string, draft: EntryDraft): AppendedEntry {
+    const before = this.head(chain);
+    if (before === null) throw new Error(`chain ${chain} does not exist`);
+    const { head, appended } = appendEntry(this.crypto, before, draft);
+    this.#heads.set(chain, head);
+    this.#appended.push(appended);
+    this.#statements.push(...insertEntry(appended, before.previous));
+    return appended;
+  }
+
+  /** Hands everything that this unit planned to its parent. */
+  merge(): void {
+    const parent = this.parent!;
+    for (const [name, cell] of this.#cells) parent.#cells.set(name, cell);
+    for (const name of this.#dirty) parent.#dirty.add(name);
+    for (const [chain, head] of this.#heads) parent.#heads.set(chain, head);
+    parent.#statements.push(...this.#statements);
+    parent.#appended.push(...this.#appended);
+  }
+
+  /** The entries planned so far, in the order of their chains. */
+  get appended(): readonly AppendedEntry[] {
+    return this.#appended;
+  }
+
+  /** Everything to write but the closing of the chains: rows first, so that references hold. */
+  statements(): readonly Statement[] {
+    const rows = [...this.#dirty].flatMap((name) => {
+      const { kind, row } = this.#cells.get(name)!;
+      return kind.save === undefined ? [] : [kind.save(row)];
+    });
+    return [...rows, ...this.#statements];
+  }
+}

@@ -1,0 +1,825 @@
+/**
+ * The laws of the scoring model over random reachable states: properties P1 to P16 of section 12, and those of late
+ * labels, of lite mode and of the model document.
+ *
+ * One file, as all of them share one population: histories of eight behaviours, each prefix of which, 0 to 160
+ * events long, is a reachable state. Seeds are fixed; a counterexample names its history and its length.
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  type Decision,
+  DECISIONS,
+  type Dimension,
+  DIMENSIONS,
+  type Domain,
+  DOMAINS,
+  MODES,
+  SCENARIO_TYPES,
+} from "../../src/domain/enums.ts";
+import { type Interaction, interactionSchema } from "../../src/domain/interaction.ts";
+import { roundTo } from "../../src/scoring/arithmetic.ts";
+import { currentTrend, type DecayCurve, projectDecay, projectedJis } from "../../src/scoring/decay.ts";
+import { dimensionsOf, dimensionWeight, type FullDimensions, jisOf } from "../../src/scoring/dimensions.ts";
+import { scoreDecision } from "../../src/scoring/drs.ts";
+import { applyLabel } from "../../src/scoring/label.ts";
+import { type BucketName, BUCKETS, DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import { processEvidence } from "../../src/scoring/process.ts";
+import { retain } from "../../src/scoring/reducer.ts";
+import { score, type Scored } from "../../src/scoring/score.ts";
+import {
+  breakEven,
+  type Bucket,
+  bucketMeans,
+  DAY_MS,
+  initialState,
+  mean,
+  type OperatorState,
+  put,
+  stateSchema,
+} from "../../src/scoring/state.ts";
+
+const SEED = 20_261_120;
+const RUNS = 1_000;
+const EPOCH = 1_780_304_400_000;
+const LONGEST_HISTORY = 160;
+const HISTORIES_OF_EACH_STYLE = 8;
+const IDLE_MS = 180_000;
+const FULL = { mode: "full", modeOverride: "normal" } as const;
+const LITE = { mode: "lite", modeOverride: "normal" } as const;
+const OVERSIGHT = ["deferral_resistance", "error_detection", "decision_autonomy"] as const;
+
+// ---- the population ---------------------------------------------------------------------------------------
+
+/** How one kind of operator behaves; shares are 0..1, times in seconds. */
+interface Style {
+  /** Relative frequency of each decision, in the order of DECISIONS. */
+  readonly decisions: readonly number[];
+  readonly seconds: readonly [from: number, to: number];
+  /** How much activity is seen, 0 (none) to 1; null where nothing is measured, "mixed" where some is. */
+  readonly activity: number | null | "mixed";
+  readonly labelled: number;
+  readonly right: number;
+}
+
+const STYLES: readonly Style[] = [
+  { decisions: [6, 2, 1, 1, 0.3, 0.3], seconds: [5, 90], activity: 0.8, labelled: 0.7, right: 0.92 },
+  { decisions: [40, 1, 0, 0, 0, 0], seconds: [0.3, 2.5], activity: 0, labelled: 0.5, right: 0.8 },
+  { decisions: [20, 1, 1, 0, 0, 1], seconds: [60, 5000], activity: 0, labelled: 0.3, right: 0.8 },
+  { decisions: [12, 1, 0, 1, 0, 0], seconds: [2, 15], activity: 1, labelled: 0.6, right: 0.75 },
+  { decisions: [2, 2, 6, 6, 0, 0], seconds: [1, 30], activity: null, labelled: 0.6, right: 0.3 },
+  { decisions: [1, 0, 1, 0, 6, 6], seconds: [1, 60], activity: "mixed", labelled: 0.2, right: 0.5 },
+  { decisions: [3, 12, 1, 1, 0, 0], seconds: [3, 120], activity: 0.5, labelled: 0.4, right: 0.6 },
+  { decisions: [1, 1, 1, 1, 1, 1], seconds: [0.05, 9000], activity: "mixed", labelled: 0.5, right: 0.5 },
+];
+
+/** A small generator of numbers in [0, 1): the population must not change with a version of fast-check. */
+function mulberry32(seed: number): () => number {
+  let word = seed >>> 0;
+  return () => {
+    word = (word + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(word ^ (word >>> 15), word | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function weighted<Value>(random: () => number, values: readonly Value[], weights: readonly number[]): Value {
+  let left = random() * weights.reduce((sum, weight) => sum + weight, 0);
+  for (const [index, value] of values.entries()) {
+    left -= weights[index] ?? 0;
+    if (left < 0) return value;
+  }
+  return values[values.length - 1]!;
+}
+
+function randomInteraction(random: () => number, style: Style): Interaction {
+  const [from, to] = style.seconds;
+  const measure = (value: () => number): number | null => {
+    if (style.activity === null || (style.activity === "mixed" && random() < 0.5)) return null;
+    return value() * (style.activity === "mixed" ? random() : style.activity);
+  };
+  const hovers = measure(() => random() * 16);
+  const views = measure(() => random() * 5);
+  return interactionSchema.parse({
+    ai_recommendation_presented: random() < 0.95,
+    ai_available: random() < 0.98,
+    time_to_decision_ms: Math.floor(Math.exp(Math.log(from) + random() * Math.log(to / from)) * 1000),
+    decision: weighted(random, DECISIONS, style.decisions),
+    modification_extent: random() < 0.5 ? random() * 0.4 : random(),
+    scenario_type: weighted(random, SCENARIO_TYPES, [60, 10, 8, 10, 5, 7]),
+    outcome_correct: random() < style.labelled ? random() < style.right : null,
+    hover_events: hovers === null ? null : Math.floor(hovers),
+    scroll_depth: measure(random),
+    alternative_views_checked: views === null ? null : Math.floor(views),
+  });
+}
+
+/** A state that a history leads to; `domain` and `now` are its last event's. */
+interface Reached {
+  readonly history: number;
+  readonly length: number;
+  readonly state: OperatorState | null;
+  readonly domain: Domain;
+  readonly now: number;
+}
+
+/** Every prefix of one history, from no event to 160. */
+function historyOf(history: number): readonly Reached[] {
+  const random = mulberry32(history + 1);
+  const style = STYLES[history % STYLES.length]!;
+  const home = DOMAINS[Math.floor(random() * DOMAINS.length)]!;
+  const reached: Reached[] = [{ history, length: 0, state: null, domain: home, now: EPOCH }];
+  for (let length = 1; length <= LONGEST_HISTORY; length += 1) {
+    const last = reached[length - 1]!;
+    const domain = random() < 0.8 ? home : DOMAINS[Math.floor(random() * DOMAINS.length)]!;
+    const longestGap = weighted(random, [DAY_MS / 24, DAY_MS, 7 * DAY_MS, 60 * DAY_MS], [60, 20, 15, 5]);
+    const now = last.now + Math.floor(random() * longestGap);
+    const interaction = randomInteraction(random, style);
+    const { state } = score(model, last.state, { interaction, domain, now }, FULL);
+    reached.push({ history, length, state, domain, now });
+  }
+  return reached;
+}
+
+const POPULATION = Array.from(
+  { length: STYLES.length * HISTORIES_OF_EACH_STYLE },
+  (_, index) => historyOf(index),
+);
+
+// ---- arbitraries ------------------------------------------------------------------------------------------
+
+const reached: fc.Arbitrary<Reached> = fc.record({
+  history: fc.nat(POPULATION.length - 1),
+  length: fc.nat(LONGEST_HISTORY),
+}).map(({ history, length }) => POPULATION[history]![length]!);
+
+type Fields = { readonly [Key in keyof Interaction]: fc.Arbitrary<Interaction[Key]> };
+
+const FIELDS: Fields = {
+  ai_recommendation_presented: fc.boolean(),
+  time_to_decision_ms: fc.oneof(
+    fc.integer({ min: 0, max: 3_000 }),
+    fc.integer({ min: 0, max: 60_000 }),
+    fc.integer({ min: 0, max: 86_400_000 }),
+  ),
+  decision: fc.constantFrom(...DECISIONS),
+  modification_extent: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true })),
+  ai_available: fc.boolean(),
+  scenario_type: fc.constantFrom(...SCENARIO_TYPES),
+  outcome_correct: fc.constantFrom(true, false, null),
+  hover_events: fc.option(fc.oneof(fc.nat(8), fc.nat(100_000))),
+  scroll_depth: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+  alternative_views_checked: fc.option(fc.oneof(fc.nat(3), fc.nat(100_000))),
+};
+
+/** A recommendation on screen; with it, only the scenario can make a case unaided. */
+const PRESENTED = { ai_available: fc.constant(true), ai_recommendation_presented: fc.constant(true) };
+/** Scenarios with a recommendation whose correctness only a label can tell. */
+const ORDINARY = fc.constantFrom("standard", "high_stakes", "critical", "calibration");
+const INJECTED = fc.constant("error_injected" as const);
+
+function interactionOf(fields: Partial<Fields> = {}): fc.Arbitrary<Interaction> {
+  return fc.record({ ...FIELDS, ...fields }) as fc.Arbitrary<Interaction>;
+}
+
+const unaided = (outcome: boolean | null) =>
+  fc.oneof(
+    interactionOf({ scenario_type: fc.constant("ai_withheld"), outcome_correct: fc.constant(outcome) }),
+    interactionOf({ ai_available: fc.constant(false), outcome_correct: fc.constant(outcome) }),
+    interactionOf({ ai_recommendation_presented: fc.constant(false), outcome_correct: fc.constant(outcome) }),
+  );
+
+/** An interaction with a state before it; `gapMs` after the state's last event. */
+interface Step {
+  readonly from: Reached;
+  readonly interaction: Interaction;
+  readonly domain: Domain;
+  readonly gapMs: number;
+}
+
+const WITHIN_GRACE = fc.integer({ min: 0, max: DAY_MS });
+const gapUpTo = (days: number) => fc.oneof(WITHIN_GRACE, fc.integer({ min: 0, max: days * DAY_MS }));
+
+function stepOf(interaction: fc.Arbitrary<Interaction>, gapMs: fc.Arbitrary<number>): fc.Arbitrary<Step> {
+  return fc.record({ from: reached, interaction, other: fc.option(fc.constantFrom(...DOMAINS)), gapMs })
+    .map(({ from, interaction, other, gapMs }) => ({
+      from,
+      interaction,
+      domain: other ?? from.domain,
+      gapMs,
+    }));
+}
+
+const anyStep = stepOf(interactionOf(), gapUpTo(60));
+
+// ---- readings ---------------------------------------------------------------------------------------------
+
+const nowOf = ({ from, gapMs }: Step) => from.now + gapMs;
+
+function scoreStep(step: Step): Scored {
+  const { from, interaction, domain } = step;
+  return score(model, from.state, { interaction, domain, now: nowOf(step) }, FULL);
+}
+
+function dimensionsIn(state: OperatorState | null, domain: Domain): FullDimensions {
+  const means = bucketMeans(model, state ?? initialState(model), domain);
+  return dimensionsOf(model, means, "full") as FullDimensions;
+}
+
+const jisIn = (state: OperatorState | null, domain: Domain) =>
+  jisOf(model, dimensionsIn(state, domain), "full");
+
+/** The dimensions before and after a step, both with K of the step's domain. */
+function compare(step: Step): { before: FullDimensions; after: FullDimensions } {
+  return {
+    before: dimensionsIn(step.from.state, step.domain),
+    after: dimensionsIn(scoreStep(step).state, step.domain),
+  };
+}
+
+function neverRises(names: readonly Dimension[], step: Step): void {
+  const { before, after } = compare(step);
+  for (const name of names) {
+    assert.ok(after[name] <= before[name], `${name} rose from ${before[name]} to ${after[name]}`);
+  }
+}
+
+function neverFalls(names: readonly Dimension[], step: Step): void {
+  const { before, after } = compare(step);
+  for (const name of names) {
+    assert.ok(after[name] >= before[name], `${name} fell from ${before[name]} to ${after[name]}`);
+  }
+}
+
+/** Every bucket of a state with its name. */
+function* bucketsOf(state: OperatorState): Generator<readonly [BucketName, Bucket]> {
+  for (const name of BUCKETS) yield [name, state.b[name]];
+  for (const domain of DOMAINS) yield ["K", state.K[domain]];
+}
+
+function withinCapacity(state: OperatorState): void {
+  for (const [name, [a, b]] of bucketsOf(state)) {
+    assert.ok(a >= 0 && b >= 0, `${name} = [${a}, ${b}]`);
+    assert.ok(a + b <= model.buckets[name].capacity, `${name} = [${a}, ${b}] is over its capacity`);
+  }
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}
+
+/** A test whose name is the law, over `numRuns` examples with the file's seed. */
+function law<Value>(
+  name: string,
+  arbitrary: fc.Arbitrary<Value>,
+  holds: (value: Value) => void,
+  numRuns: number = RUNS,
+): void {
+  Deno.test(name, () => fc.assert(fc.property(arbitrary, holds), { seed: SEED, numRuns }));
+}
+
+// ---- P1 to P16 --------------------------------------------------------------------------------------------
+
+const UNDER_TWO_SECONDS = fc.integer({ min: 0, max: 1_999 });
+const ACCEPTED = fc.constant("accepted" as const);
+
+const wrongAcceptance = fc.oneof(
+  interactionOf({
+    ...PRESENTED,
+    decision: ACCEPTED,
+    time_to_decision_ms: UNDER_TWO_SECONDS,
+    scenario_type: ORDINARY,
+    outcome_correct: fc.constant(false),
+  }),
+  interactionOf({
+    ...PRESENTED,
+    decision: ACCEPTED,
+    time_to_decision_ms: UNDER_TWO_SECONDS,
+    scenario_type: INJECTED,
+  }),
+);
+
+law(
+  "P1: accepting a wrong recommendation in under 2 s never raises a dimension or the JIS",
+  stepOf(wrongAcceptance, gapUpTo(30)),
+  (step) => {
+    neverRises(DIMENSIONS, step);
+    assert.ok(scoreStep(step).result.jis <= jisIn(step.from.state, step.domain), "the JIS rose");
+  },
+);
+
+law(
+  "P1: accepting a wrong recommendation in under 2 s never raises the displayed score",
+  stepOf(wrongAcceptance, gapUpTo(30)),
+  (step) => {
+    const { state } = step.from;
+    assert.ok(state === null || scoreStep(step).state.disp! <= state.disp!);
+  },
+);
+
+law(
+  "the displayed score never rises on an interaction that lowered the JIS, and moves by −6 to +3",
+  anyStep,
+  (step) => {
+    const { state } = step.from;
+    fc.pre(state !== null);
+    const after = scoreStep(step).state;
+    const moved = after.disp! - state!.disp!;
+    assert.ok(moved >= -6 - 1e-9 && moved <= 3 + 1e-9, `moved by ${moved}`);
+    if (after.jis! < state!.jis!) assert.ok(moved <= 0, `moved by ${moved}`);
+  },
+);
+
+const detection = (decision: fc.Arbitrary<Decision>) =>
+  interactionOf({ ...PRESENTED, decision, scenario_type: INJECTED });
+
+law(
+  "P2: detecting an injected error never lowers D2, nor D1 where it was rejected, overridden, deferred or escalated",
+  stepOf(detection(fc.constantFrom("rejected", "overridden", "deferred", "escalated")), WITHIN_GRACE),
+  (step) => neverFalls(["deferral_resistance", "error_detection"], step),
+);
+
+law(
+  "P2: correcting an injected error by a modification that proved right never lowers D2",
+  stepOf(
+    interactionOf({
+      ...PRESENTED,
+      decision: fc.constant("modified"),
+      scenario_type: INJECTED,
+      outcome_correct: fc.constant(true),
+    }),
+    WITHIN_GRACE,
+  ),
+  (step) => neverFalls(["error_detection"], step),
+);
+
+const nothing = fc.option(fc.constant(0));
+const inertAcceptance = interactionOf({
+  decision: ACCEPTED,
+  outcome_correct: fc.constant(null),
+  scenario_type: fc.constantFrom(...SCENARIO_TYPES.filter((type) => type !== "error_injected")),
+  hover_events: nothing,
+  scroll_depth: nothing,
+  alternative_views_checked: fc.constant(0),
+});
+
+law(
+  "P3: an unlabelled acceptance with no activity never raises D1, D4 or D7, however long it took",
+  stepOf(inertAcceptance, gapUpTo(60)),
+  (step) => neverRises(["deferral_resistance", "deliberation_depth", "decision_autonomy"], step),
+);
+
+law(
+  "P4: a rejection or override that is labelled wrong never raises D1, D2 or D7",
+  stepOf(
+    interactionOf({
+      ...PRESENTED,
+      decision: fc.constantFrom("rejected", "overridden"),
+      scenario_type: ORDINARY,
+      outcome_correct: fc.constant(false),
+    }),
+    gapUpTo(60),
+  ),
+  (step) => neverRises(OVERSIGHT, step),
+);
+
+law(
+  "P5: process evidence never falls with time up to the idle limit and never rises with time beyond it",
+  fc.record({
+    interaction: interactionOf(),
+    domain: fc.constantFrom(...DOMAINS),
+    relief: fc.double({ min: 0, max: 1, noNaN: true }),
+    times: fc.oneof(
+      fc.tuple(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 0, max: IDLE_MS })),
+      fc.tuple(fc.integer({ min: IDLE_MS, max: 700_000 }), fc.integer({ min: IDLE_MS, max: 86_400_000 })),
+    ),
+  }),
+  ({ interaction, domain, relief, times }) => {
+    const shorter = Math.min(...times);
+    const longer = Math.max(...times);
+    const evidence = (timeMs: number) =>
+      processEvidence(model, { ...interaction, time_to_decision_ms: timeMs }, { domain, relief }).evidence;
+    if (longer <= IDLE_MS) assert.ok(evidence(longer) >= evidence(shorter));
+    else assert.ok(evidence(longer) <= evidence(shorter));
+  },
+);
+
+law(
+  "P6: a longer gap before the same interaction never raises a dimension, D5 excepted",
+  fc.record({ step: anyStep, longerMs: fc.integer({ min: 0, max: 400 * DAY_MS }) }),
+  ({ step, longerMs }) => {
+    const sooner = dimensionsIn(scoreStep(step).state, step.domain);
+    const later = dimensionsIn(scoreStep({ ...step, gapMs: step.gapMs + longerMs }).state, step.domain);
+    for (const name of DIMENSIONS) {
+      if (name === "post_error_recalibration") continue;
+      assert.ok(later[name] <= sooner[name], `${name}: ${sooner[name]} sooner, ${later[name]} later`);
+    }
+  },
+);
+
+law(
+  "P7: dimensions are integers 0 to 100, the JIS lies in 0 to 100 and every bucket within its capacity",
+  anyStep,
+  (step) => {
+    const { state, result } = scoreStep(step);
+    assert.deepEqual(Object.keys(result.dimensions), DIMENSIONS);
+    for (const value of Object.values(result.dimensions)) {
+      assert.ok(Number.isInteger(value) && value >= 0 && value <= 100);
+    }
+    assert.ok(result.jis >= 0 && result.jis <= 100);
+    assert.equal(result.jis, roundTo(result.jis, 2));
+    const { low, high } = result.uncertainty;
+    assert.ok(0 <= low && low <= result.jis && result.jis <= high && high <= 100);
+    withinCapacity(state);
+    stateSchema.parse(state);
+  },
+);
+
+Deno.test("P7: after thousands of equal events no bucket is over its capacity by more than rounding adds", () => {
+  const interaction = interactionSchema.parse({
+    decision: "accepted",
+    scenario_type: "critical",
+    time_to_decision_ms: 5_000,
+    outcome_correct: true,
+    hover_events: 3,
+    scroll_depth: 0.37,
+    alternative_views_checked: 1,
+  });
+  let state: OperatorState | null = null;
+  for (let index = 0; index < 2_500; index += 1) {
+    state = score(model, state, { interaction, domain: "general", now: EPOCH + index * 1_000 }, FULL).state;
+  }
+  for (const [name, [a, b]] of bucketsOf(state!)) {
+    assert.ok(a >= 0 && b >= 0 && a + b <= model.buckets[name].capacity + 2e-9, `${name} = [${a}, ${b}]`);
+  }
+  assert.ok(state!.b.X[0] > 59.9, "X is full");
+});
+
+law("P8: the same inputs give the same bytes and are left as they were", anyStep, (step) => {
+  const frozen = deepFreeze(structuredClone(step));
+  const bytes = JSON.stringify(step);
+  const first = JSON.stringify(scoreStep(frozen));
+  assert.equal(JSON.stringify(scoreStep(frozen)), first);
+  assert.equal(
+    JSON.stringify(scoreStep(JSON.parse(bytes))),
+    first,
+    "nor does a copy read back from JSON differ",
+  );
+  scoreDecision(model, frozen.from.state, { ...frozen, now: nowOf(frozen) });
+  assert.equal(JSON.stringify(frozen), bytes);
+});
+
+law(
+  "P9: a correct unaided decision never lowers D3 or D6",
+  stepOf(unaided(true), WITHIN_GRACE),
+  (step) => neverFalls(["independent_performance", "domain_confidence"], step),
+);
+
+law(
+  "P9: a wrong unaided decision never raises D3 or D6",
+  stepOf(unaided(false), gapUpTo(60)),
+  (step) => neverRises(["independent_performance", "domain_confidence"], step),
+);
+
+law(
+  "P10: hovering alone, all three measured, is an engagement of at most 0.25 however many the events",
+  fc.record({
+    interaction: interactionOf({
+      decision: fc.constantFrom(...DECISIONS.filter((decision) => decision !== "modified")),
+      hover_events: fc.nat(100_000),
+      scroll_depth: fc.constant(0),
+      alternative_views_checked: fc.constant(0),
+    }),
+    domain: fc.constantFrom(...DOMAINS),
+    relief: fc.double({ min: 0, max: 1, noNaN: true }),
+  }),
+  ({ interaction, domain, relief }) => {
+    assert.ok(processEvidence(model, interaction, { domain, relief }).engagement! <= 0.25);
+  },
+);
+
+/** A JIS as the model can give one (a multiple of 0.05) with the trend of a reachable state. */
+const projection = fc.record({
+  from: reached,
+  twentieths: fc.nat(2_000),
+  domain: fc.constantFrom(...DOMAINS),
+})
+  .map(({ from, twentieths, domain }) => {
+    const state = from.state ?? initialState(model);
+    return projectDecay(model, state, { jis: twentieths / 20, domain });
+  });
+
+function curveOf(shown: ReturnType<typeof projectDecay>): DecayCurve {
+  const { current_jis: start, floor, decay_rate: rate, decay_acceleration: acceleration } = shown;
+  return { start, floor, rate, acceleration };
+}
+
+law("P11: projections never exceed the current score and never rise from day to day", projection, (shown) => {
+  const curve = curveOf(shown);
+  let previous = curve.start;
+  for (let day = 0; day <= 400; day += 1) {
+    const value = projectedJis(curve, day);
+    assert.ok(value <= previous, `day ${day}: ${value} after ${previous}`);
+    previous = value;
+  }
+  // Shown values have one decimal: a current 34.35 that is at its floor stays there and is shown as 34.4.
+  let previousShown = roundTo(shown.current_jis, 1);
+  for (const { day, jis } of shown.projections) {
+    assert.equal(jis, roundTo(projectedJis(curve, day), 1));
+    assert.ok(jis <= previousShown);
+    previousShown = jis;
+  }
+});
+
+law("P11: days_to_non_compliance is the first whole day below the minimum", projection, (shown) => {
+  const curve = curveOf(shown);
+  const days = shown.days_to_non_compliance;
+  const { min_jis } = model.thresholds;
+  if (shown.current_jis < min_jis) return assert.equal(days, 0);
+  assert.ok(days !== null && days >= 1, "every built-in floor is below the minimum");
+  assert.ok(projectedJis(curve, days) < min_jis, `still compliant on day ${days}`);
+  assert.ok(projectedJis(curve, days - 1) >= min_jis, `already below on day ${days - 1}`);
+});
+
+law(
+  "P12: accepting a right recommendation never lowers D2",
+  stepOf(
+    interactionOf({
+      ...PRESENTED,
+      decision: ACCEPTED,
+      scenario_type: ORDINARY,
+      outcome_correct: fc.constant(true),
+    }),
+    WITHIN_GRACE,
+  ),
+  (step) => neverFalls(["error_detection"], step),
+);
+
+const unlabelled = (fields: Partial<Fields> = {}) =>
+  interactionOf({
+    scenario_type: fc.constantFrom(...SCENARIO_TYPES.filter((type) => type !== "error_injected")),
+    outcome_correct: fc.constant(null),
+    ...fields,
+  });
+
+law(
+  "P13: a decision whose truth nobody knows leaves H, C, U and K as retention had them",
+  stepOf(unlabelled(), gapUpTo(60)),
+  (step) => {
+    const before = retain(model, step.from.state ?? initialState(model), nowOf(step));
+    const { state } = scoreStep(step);
+    for (const name of ["H", "C", "U"] as const) assert.deepEqual(state.b[name], before.b[name]);
+    assert.deepEqual(state.K, before.K);
+    assert.equal(state.cnt.truth, before.cnt.truth);
+  },
+);
+
+function riskOf(step: Step, timeMs: number): number {
+  return scoreDecision(model, step.from.state, {
+    interaction: { ...step.interaction, time_to_decision_ms: timeMs },
+    domain: step.domain,
+    now: nowOf(step),
+  }).decision_risk_score;
+}
+
+law("P14: a decision risk score lies in 0 to 1", anyStep, (step) => {
+  const risk = riskOf(step, step.interaction.time_to_decision_ms);
+  assert.ok(risk >= 0 && risk <= 1 && risk === roundTo(risk, 2));
+});
+
+law(
+  "P14: shortening an acceptance never lowers its decision risk score",
+  fc.record({
+    step: stepOf(interactionOf({ decision: ACCEPTED }), gapUpTo(60)),
+    times: fc.tuple(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 0, max: IDLE_MS })),
+  }),
+  ({ step, times }) => assert.ok(riskOf(step, Math.min(...times)) >= riskOf(step, Math.max(...times))),
+);
+
+law(
+  "P15: an unlabelled departure or referral never raises D2",
+  stepOf(
+    fc.oneof(
+      unlabelled({ decision: fc.constantFrom("rejected", "overridden", "deferred", "escalated") }),
+      unlabelled({
+        decision: fc.constant("modified"),
+        modification_extent: fc.double({ min: 0.25, max: 1, noNaN: true }),
+      }),
+    ),
+    gapUpTo(60),
+  ),
+  (step) => neverRises(["error_detection"], step),
+);
+
+// Over the population; a search for the worst case, instead of draws, has found 12.5.
+law(
+  "P16: one interaction moves the JIS by at most 12 points",
+  stepOf(interactionOf(), WITHIN_GRACE),
+  (step) => {
+    const moved = scoreStep(step).result.jis - jisIn(step.from.state, step.domain);
+    assert.ok(Math.abs(moved) <= 12, `moved by ${moved}`);
+  },
+);
+
+// ---- bucket algebra, section 3.1 --------------------------------------------------------------------------
+
+/** One bucket's content as evidence could have left it, with a put of any weight that an event can have. */
+const bucketPut = fc.record({
+  name: fc.constantFrom<BucketName>(...BUCKETS, "K"),
+  fill: fc.double({ min: 0, max: 1, noNaN: true }),
+  positive: fc.double({ min: 0, max: 1, noNaN: true }),
+  value: fc.double({ min: 0, max: 1, noNaN: true }),
+  weight: fc.double({ min: 0.01, max: 2.25, noNaN: true }),
+}).map(({ name, fill, positive, value, weight }) => {
+  const { capacity } = model.buckets[name];
+  const bucket: Bucket = [fill * capacity * positive, fill * capacity * (1 - positive)];
+  const meanAfter = (given: number) => mean(model, name, put(bucket, given, weight, capacity));
+  return { name, bucket, value, meanBefore: mean(model, name, bucket), meanAfter };
+});
+
+/** Stored numbers are rounded to 1e-9, and a mean divides them by at least its prior strength of 4. */
+const QUANTUM = 1e-9;
+
+law("putting 0 never raises a mean and putting 1 never lowers it", bucketPut, ({ meanBefore, meanAfter }) => {
+  assert.ok(meanAfter(0) <= meanBefore + QUANTUM);
+  assert.ok(meanAfter(1) >= meanBefore - QUANTUM);
+});
+
+law(
+  "the break-even value leaves a mean where it is, less lowers it, more raises it",
+  bucketPut,
+  ({ name, bucket, value, meanBefore, meanAfter }) => {
+    const even = breakEven(model, name, bucket);
+    assert.ok(Math.abs(meanAfter(even) - meanBefore) <= QUANTUM);
+    if (value <= even) assert.ok(meanAfter(value) <= meanBefore + QUANTUM);
+    else assert.ok(meanAfter(value) >= meanBefore - QUANTUM);
+  },
+);
+
+// ---- late labels ------------------------------------------------------------------------------------------
+
+/** A case scored without its truth, what the operator did after it, and the label that comes at last. */
+const lateLabel = fc.record({
+  step: stepOf(unlabelled(), gapUpTo(60)),
+  later: fc.array(interactionOf(), { maxLength: 5 }),
+  outcome: fc.boolean(),
+}).map(({ step, later, outcome }) => {
+  const { state, weights } = scoreStep(step);
+  const { domain, interaction: { decision, scenario_type } } = step;
+  const before = later.reduce((current, interaction, index) => {
+    const event = { interaction, domain, now: nowOf(step) + (index + 1) * 60_000 };
+    return score(model, current, event, FULL).state;
+  }, state);
+  return {
+    step,
+    scored: state,
+    before,
+    label: { weights, decision, scenario_type, outcome_correct: outcome },
+  };
+});
+
+law(
+  "a late label moves only what it may: H, C, A, U, the domain's K and the truth counters",
+  lateLabel,
+  (late) => {
+    const { before, label } = late;
+    const { presented, domain } = label.weights;
+    const after = applyLabel(model, before, label);
+    const { H, C, A, U } = presented ? after.b : { ...before.b, U: after.b.U };
+    assert.deepEqual(after, {
+      ...before,
+      b: { ...before.b, H, C, A, U },
+      K: { ...before.K, [domain]: after.K[domain] },
+      cnt: { ...before.cnt, truth: before.cnt.truth + 1, lab: before.cnt.lab + (presented ? 1 : 0) },
+    });
+  },
+);
+
+law("a late label keeps every bucket within its capacity", lateLabel, ({ before, label }) => {
+  const after = applyLabel(model, before, label);
+  withinCapacity(after);
+  stateSchema.parse(after);
+});
+
+law(
+  "a late label is pure: the same inputs give the same bytes and are left as they were",
+  lateLabel,
+  (late) => {
+    const bytes = JSON.stringify(late);
+    const { before, label } = deepFreeze(structuredClone(late));
+    const first = JSON.stringify(applyLabel(model, before, label));
+    assert.equal(JSON.stringify(applyLabel(model, before, label)), first);
+    const copy = JSON.parse(bytes);
+    assert.equal(JSON.stringify(applyLabel(model, copy.before, copy.label)), first);
+    assert.equal(JSON.stringify({ ...late, before, label }), bytes);
+  },
+);
+
+law(
+  "a label right after its score leaves H, C, U and K as the same label in the request would",
+  lateLabel,
+  (late) => {
+    const { step, scored, label } = late;
+    const labelled = applyLabel(model, scored, label);
+    const interaction = { ...step.interaction, outcome_correct: label.outcome_correct };
+    const atOnce = scoreStep({ ...step, interaction }).state;
+    for (const name of ["H", "C", "U"] as const) assert.deepEqual(labelled.b[name], atOnce.b[name]);
+    assert.deepEqual(labelled.K, atOnce.K);
+    assert.deepEqual(labelled.cnt, atOnce.cnt);
+  },
+);
+
+law("a late label that says wrong never raises a dimension", lateLabel, ({ before, label }) => {
+  const { domain } = label.weights;
+  const old = dimensionsIn(before, domain);
+  const now = dimensionsIn(applyLabel(model, before, { ...label, outcome_correct: false }), domain);
+  for (const name of DIMENSIONS) assert.ok(now[name] <= old[name], `${name} rose`);
+});
+
+law(
+  "a late label that says right never lowers a dimension, but D7 where the acceptance proves to have been careless",
+  lateLabel,
+  ({ before, label }) => {
+    const { domain } = label.weights;
+    const old = dimensionsIn(before, domain);
+    const now = dimensionsIn(applyLabel(model, before, { ...label, outcome_correct: true }), domain);
+    for (const name of DIMENSIONS) {
+      if (name === "decision_autonomy" && ["accepted", "modified"].includes(label.decision)) continue;
+      assert.ok(now[name] >= old[name], `${name} fell`);
+    }
+  },
+);
+
+// ---- lite mode --------------------------------------------------------------------------------------------
+
+law("a lite score equals the full one over its three dimensions, renormalised", anyStep, (step) => {
+  const { from, interaction, domain } = step;
+  const full = scoreStep(step);
+  const lite = score(model, from.state, { interaction, domain, now: nowOf(step) }, LITE);
+  const { deferral_resistance, deliberation_depth, decision_autonomy } = full.result.dimensions;
+  assert.deepEqual(lite.result.dimensions, { deferral_resistance, deliberation_depth, decision_autonomy });
+  assert.equal(lite.result.dimensions_computed, 3);
+  const weighed = 0.2 * deferral_resistance! + 0.15 * deliberation_depth! + 0.15 * decision_autonomy!;
+  assert.equal(lite.result.jis, roundTo(weighed / 0.5, 2));
+});
+
+law("the state after a lite score is the state after a full one", anyStep, (step) => {
+  const { from, interaction, domain } = step;
+  const full = scoreStep(step);
+  const lite = score(model, from.state, { interaction, domain, now: nowOf(step) }, LITE);
+  assert.deepEqual(lite.state, full.state);
+  assert.deepEqual(lite.weights, full.weights);
+  assert.deepEqual(lite.result.decay_projection.current_trend, currentTrend(model, full.state));
+});
+
+law("an incident-frozen interaction leaves the state as it was and has no score", anyStep, (step) => {
+  const { from, interaction, domain } = step;
+  const frozen = { mode: "full", modeOverride: "incident_frozen" } as const;
+  const { state, result } = score(model, from.state, { interaction, domain, now: nowOf(step) }, frozen);
+  assert.equal(state, from.state);
+  assert.deepEqual(result, { skipped: true, reason: "incident_frozen" });
+});
+
+// ---- the model document -----------------------------------------------------------------------------------
+
+law(
+  "a model whose priors are all p starts everyone at 100·p, in every dimension, domain and mode",
+  fc.record({
+    percent: fc.oneof(fc.constant(65), fc.integer({ min: 1, max: 99 })),
+    domain: fc.constantFrom(...DOMAINS),
+  }),
+  ({ percent, domain }) => {
+    const prior_mean = percent / 100;
+    const buckets = Object.fromEntries(
+      Object.entries(model.buckets).map(([name, row]) => [name, name === "Q" ? row : { ...row, prior_mean }]),
+    ) as typeof model.buckets;
+    const changed = { ...model, buckets };
+    const means = bucketMeans(changed, initialState(changed), domain);
+    for (const mode of MODES) {
+      const dimensions = dimensionsOf(changed, means, mode);
+      assert.deepEqual([...new Set(Object.values(dimensions))], [percent]);
+      assert.equal(jisOf(changed, dimensions, mode), percent);
+    }
+  },
+  200,
+);
+
+law(
+  "a JIS lies between its lowest and its highest dimension, as the weights of a mode add up to 1",
+  fc.record({
+    values: fc.array(fc.nat(100), { minLength: 7, maxLength: 7 }),
+    mode: fc.constantFrom(...MODES),
+  }),
+  ({ values, mode }) => {
+    const dimensions = Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!]));
+    const counted = DIMENSIONS.filter((name) => dimensionWeight(model, name, mode) > 0).map((name) =>
+      dimensions[name]!
+    );
+    const jis = jisOf(model, dimensions, mode);
+    assert.ok(jis >= Math.min(...counted) && jis <= Math.max(...counted));
+    // Every built-in weight is a multiple of 1/20, so that a client can recompute the JIS exactly.
+    assert.equal(jis, roundTo(jis * 20, 0) / 20);
+  },
+);

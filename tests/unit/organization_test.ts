@@ -1,0 +1,179 @@
+/** The organization rule and the dashboard's figures, on rows written by hand. */
+import assert from "node:assert/strict";
+import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import {
+  isActive,
+  isCriticalDecision,
+  isHighRisk,
+  type OperatorRow,
+  organizationFigures,
+  organizationStatus,
+} from "../../src/scoring/organization.ts";
+
+const DAY = 86_400_000;
+const NOW = 1_780_304_400_000;
+
+/** An experienced operator of an ordinary domain, in no way special. */
+const ORDINARY: OperatorRow = {
+  jis: 80,
+  n: 60,
+  t0: NOW - 30 * DAY,
+  t1: NOW - DAY,
+  domain: "general",
+  tcrit: null,
+  shareHs: 0,
+  shareCrit: 0,
+  critCount: 0,
+};
+
+const row = (fields: Partial<OperatorRow> = {}): OperatorRow => ({ ...ORDINARY, ...fields });
+const rows = (count: number, fields: Partial<OperatorRow>) =>
+  Array.from({ length: count }, () => row(fields));
+
+Deno.test("an operator whose last domain is high-risk is a high-risk operator", () => {
+  assert.equal(isHighRisk(model, row({ domain: "financial" }), NOW), true);
+  assert.equal(isHighRisk(model, row({ domain: "general" }), NOW), false);
+});
+
+Deno.test("an operator of an ordinary domain is high-risk from a tenth of high-stakes cases on", () => {
+  assert.equal(isHighRisk(model, row({ shareHs: 0.1 }), NOW), true);
+  assert.equal(isHighRisk(model, row({ shareHs: 0.099999999 }), NOW), false);
+});
+
+Deno.test("nobody is high-risk before 50 interactions or 10 days", () => {
+  const early = { domain: "healthcare", shareHs: 1, t0: NOW - 10 * DAY + 1 } as const;
+  assert.equal(isHighRisk(model, row({ ...early, n: 49 }), NOW), false);
+  assert.equal(isHighRisk(model, row({ ...early, n: 50 }), NOW), true);
+  assert.equal(isHighRisk(model, row({ ...early, n: 1, t0: NOW - 10 * DAY }), NOW), true);
+});
+
+Deno.test("one critical case makes a critical-decision operator for 90 days", () => {
+  assert.equal(isCriticalDecision(model, row({ tcrit: NOW }), NOW), true);
+  assert.equal(isCriticalDecision(model, row({ tcrit: NOW - 90 * DAY }), NOW), true);
+  assert.equal(isCriticalDecision(model, row({ tcrit: NOW - 90 * DAY - 1 }), NOW), false);
+});
+
+Deno.test("a habit of critical cases makes a critical-decision operator, from three cases and 2 % on", () => {
+  const old = { tcrit: NOW - 91 * DAY };
+  assert.equal(isCriticalDecision(model, row({ ...old, shareCrit: 0.02, critCount: 3 }), NOW), true);
+  assert.equal(isCriticalDecision(model, row({ ...old, shareCrit: 0.02, critCount: 2 }), NOW), false);
+  assert.equal(isCriticalDecision(model, row({ ...old, shareCrit: 0.019999999, critCount: 3 }), NOW), false);
+});
+
+Deno.test("a critical-decision operator needs no minimum of data", () => {
+  assert.equal(isCriticalDecision(model, row({ n: 1, t0: NOW, t1: NOW, tcrit: NOW }), NOW), true);
+});
+
+Deno.test("an operator counts as active for 90 days after an interaction", () => {
+  assert.equal(isActive(model, row({ t1: NOW - 90 * DAY }), NOW), true);
+  assert.equal(isActive(model, row({ t1: NOW - 90 * DAY - 1 }), NOW), false);
+  assert.equal(isActive(model, row({ n: 0 }), NOW), false);
+});
+
+Deno.test("exactly 10 % of high-risk operators below 60 is compliant, more is not", () => {
+  const good = { domain: "legal", jis: 60 } as const;
+  const bad = { domain: "legal", jis: 59.95 } as const;
+  assert.equal(organizationStatus(model, [...rows(9, good), ...rows(1, bad)], NOW), "compliant");
+  assert.equal(organizationStatus(model, [...rows(27, good), ...rows(3, bad)], NOW), "compliant");
+  assert.equal(organizationStatus(model, [...rows(8, good), ...rows(1, bad)], NOW), "non_compliant");
+});
+
+Deno.test("operators who are not high-risk do not dilute the share of those who are", () => {
+  const mixed = [...rows(100, { jis: 90 }), row({ domain: "legal", jis: 59.95 })];
+  assert.equal(organizationStatus(model, mixed, NOW), "non_compliant");
+});
+
+Deno.test("without high-risk operators no share is exceeded, however low the scores", () => {
+  assert.equal(organizationStatus(model, rows(5, { jis: 20 }), NOW), "compliant");
+});
+
+Deno.test("one critical-decision operator below 40 makes the organization non-compliant", () => {
+  const others = rows(99, { jis: 95 });
+  const critical = { n: 3, t0: NOW - DAY, tcrit: NOW - DAY };
+  assert.equal(
+    organizationStatus(model, [...others, row({ ...critical, jis: 39.95 })], NOW),
+    "non_compliant",
+  );
+  assert.equal(organizationStatus(model, [...others, row({ ...critical, jis: 40 })], NOW), "compliant");
+});
+
+Deno.test("the figures count bands, mean and median of an odd number of operators", () => {
+  const scores = [85, 84.95, 75, 74.95, 60, 59.95, 0].map((jis) => row({ jis }));
+  assert.deepEqual(organizationFigures(model, scores, NOW), {
+    total_operators: 7,
+    mean_jis: 62.84,
+    median_jis: 74.95,
+    at_risk_count: 2,
+    band_distribution: { exemplary: 1, proficient: 2, adequate: 2, at_risk: 2 },
+    compliance_status: "compliant",
+  });
+});
+
+Deno.test("the median of an even number of operators is the mean of the middle two", () => {
+  const figures = organizationFigures(model, [66.35, 90, 20, 66.3].map((jis) => row({ jis })), NOW);
+  assert.equal(figures.median_jis, 66.325);
+  assert.equal(figures.mean_jis, 60.66);
+});
+
+Deno.test("a mean that ends in half a hundredth is rounded up", () => {
+  assert.equal(organizationFigures(model, [60.05, 60.1].map((jis) => row({ jis })), NOW).mean_jis, 60.08);
+});
+
+Deno.test("the order of the operators changes no figure", () => {
+  const scores = [61.35, 74.95, 33.05, 88.8, 59.95, 66.3, 70.15].map((jis) =>
+    row({ jis, domain: "education" })
+  );
+  const figures = organizationFigures(model, scores, NOW);
+  assert.deepEqual(organizationFigures(model, scores.toReversed(), NOW), figures);
+  assert.equal(figures.mean_jis, 64.94);
+  assert.equal(figures.compliance_status, "non_compliant");
+});
+
+Deno.test("operators with no interaction in the last 90 days are left out of every figure and of the status", () => {
+  const gone = row({
+    jis: 10,
+    domain: "law_enforcement",
+    t0: NOW - 300 * DAY,
+    t1: NOW - 91 * DAY,
+    shareCrit: 1,
+    critCount: 60,
+  });
+  assert.deepEqual(organizationFigures(model, [gone, row({ jis: 88.85 })], NOW), {
+    total_operators: 1,
+    mean_jis: 88.85,
+    median_jis: 88.85,
+    at_risk_count: 0,
+    band_distribution: { exemplary: 1, proficient: 0, adequate: 0, at_risk: 0 },
+    compliance_status: "compliant",
+  });
+});
+
+Deno.test("an organization without operators is compliant and has no mean", () => {
+  assert.deepEqual(organizationFigures(model, [], NOW), {
+    total_operators: 0,
+    mean_jis: null,
+    median_jis: null,
+    at_risk_count: 0,
+    band_distribution: { exemplary: 0, proficient: 0, adequate: 0, at_risk: 0 },
+    compliance_status: "compliant",
+  });
+});
+
+Deno.test("every threshold of the rule is the model document's", () => {
+  const organization = {
+    active_days: 10,
+    high_risk_share: 0.5,
+    critical_days: 5,
+    critical_share: 0.3,
+    critical_count: 7,
+    non_compliant_share: 0.25,
+  };
+  const other = { ...model, organization };
+  assert.equal(isActive(other, row({ t1: NOW - 11 * DAY }), NOW), false);
+  assert.equal(isHighRisk(other, row({ shareHs: 0.4 }), NOW), false);
+  assert.equal(isCriticalDecision(other, row({ tcrit: NOW - 6 * DAY }), NOW), false);
+  assert.equal(isCriticalDecision(other, row({ shareCrit: 0.3, critCount: 7 }), NOW), true);
+  assert.equal(isCriticalDecision(other, row({ shareCrit: 0.3, critCount: 6 }), NOW), false);
+  const quarter = [...rows(3, { domain: "legal" }), row({ domain: "legal", jis: 50 })];
+  assert.equal(organizationStatus(other, quarter, NOW), "compliant");
+});
