@@ -1,0 +1,307 @@
+/**
+ * The real application on an in-memory database, with a clock that stands until it is moved and seeded
+ * randomness; every test's evidence is verified when it closes.
+ */
+import { createPrivateKey, hash } from "node:crypto";
+import { MIGRATIONS } from "../migrations/mod.ts";
+import { RATE_WINDOW_MS } from "../src/domain/limits.ts";
+import { canonicalJson } from "../src/evidence/canonical.ts";
+import { modelSha256 } from "../src/evidence/hashes.ts";
+import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
+import type { VerifierKey } from "../src/evidence/note.ts";
+import { type App, createApp } from "../src/http/app.ts";
+import type { Clock } from "../src/http/exchange.ts";
+import type { MasterScope } from "../src/keys/master_keys.ts";
+import { parseNetworks } from "../src/limits/client_address.ts";
+import { SlidingWindow } from "../src/limits/sliding_window.ts";
+import { createLog } from "../src/observability/log.ts";
+import { BreachLog } from "../src/operations/breaches.ts";
+import type { Dependencies, World } from "../src/operations/dependencies.ts";
+import { openInstallation } from "../src/operations/installation.ts";
+import { createOrganization } from "../src/operations/organizations.ts";
+import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import type { Database } from "../src/store/database.ts";
+import { openEmbedded } from "../src/store/embedded.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { Writer } from "../src/store/writer.ts";
+import { verifyDatabase } from "./oracle.ts";
+
+/** 2026-11-20T09:00:00.000Z: after the sunset of body keys. */
+export const EPOCH = 1_795_165_200_000;
+
+/** A throw-away key, made from a label so that every run signs the same bytes. */
+export const SIGNING_KEY_PEM = pemOf("jiss test signing key");
+
+export const MASTER_KEY = "master-key-of-the-tests-ORG_CREATE-0001";
+export const PEPPER = "pepper-of-the-tests-0123456789-0123456789";
+
+/** PKCS#8 PEM of the Ed25519 key whose seed is the label's SHA-256. */
+export function pemOf(label: string): string {
+  const der = new Uint8Array([
+    ...Uint8Array.fromHex("302e020100300506032b657004220420"),
+    ...hash("sha256", label, "buffer"),
+  ]);
+  return createPrivateKey({ key: der as never, format: "der", type: "pkcs8" })
+    .export({ format: "pem", type: "pkcs8" }).toString();
+}
+
+export interface ManualClock extends Clock {
+  advance(milliseconds: number): void;
+}
+
+/** Stands until advanced; waiting advances it. */
+export function manualClock(start = EPOCH): ManualClock {
+  let now = start;
+  return {
+    now: () => now,
+    monotonic: () => now - start,
+    wait(milliseconds) {
+      now += Math.ceil(milliseconds);
+      return Promise.resolve();
+    },
+    advance(milliseconds) {
+      now += milliseconds;
+    },
+  };
+}
+
+/** Bytes and ids that follow from a counter: the same in every run, never the same twice. */
+export function seededWorld(seed = "harness"): World {
+  let counter = 0;
+  const block = () => new Uint8Array(hash("sha256", `${seed}/${counter++}`, "buffer"));
+  return {
+    random(length) {
+      const bytes = new Uint8Array(length);
+      for (let offset = 0; offset < length; offset += 32) {
+        bytes.set(block().subarray(0, length - offset), offset);
+      }
+      return bytes;
+    },
+    ulid: () => `01TEST${String(counter++).padStart(20, "0")}`,
+  };
+}
+
+export interface HarnessOptions {
+  readonly rateLimitIp?: number;
+  readonly rateLimitKey?: number;
+  readonly trustedProxies?: readonly string[];
+  readonly masterSecrets?: Partial<Record<MasterScope, readonly string[]>>;
+  /** Wraps the database, to make it fail or to watch it. */
+  readonly wrap?: (database: Database) => Database;
+  readonly servesTls?: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, or as it is where it is a string or bytes. */
+  readonly body?: unknown;
+  readonly key?: string;
+  readonly peer?: string;
+}
+
+export interface Harness {
+  readonly app: App;
+  readonly clock: ManualClock;
+  readonly database: Database;
+  readonly dependencies: Dependencies;
+  /** Lines of the log. */
+  readonly log: readonly Record<string, unknown>[];
+  /** The key under which the log signs as an origin. */
+  verifierKey(origin: string): VerifierKey;
+  send(path: string, options?: RequestOptions): Promise<Answer>;
+  /** Creates an organization past the HTTP layer; returns its key. */
+  organization(orgId: string, fields?: Partial<{ allowed_origins: string[] }>): Promise<string>;
+  /** How many rows each table holds, and every chain's head. */
+  rowCounts(): Promise<Record<string, unknown>>;
+  /** Waits for the writes in flight, verifies every chain and closes. */
+  close(): Promise<void>;
+}
+
+export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const clock = manualClock();
+  const world = seededWorld();
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog({ format: "json", clock: clock.now, write: (line) => lines.push(JSON.parse(line)) });
+  const embedded = openEmbedded({ path: ":memory:", onFatal: () => {} });
+  await migrate(embedded, { migrations: MIGRATIONS, now: clock.now() });
+  const database = options.wrap?.(embedded) ?? embedded;
+  const signer = signerFromPem(SIGNING_KEY_PEM);
+  const signers = () => [signer];
+  const model = {
+    document: DEFAULT_MODEL_DOCUMENT,
+    sha256: modelSha256(nodeCrypto, DEFAULT_MODEL_DOCUMENT),
+  };
+  const writer = new Writer({ database, crypto: nodeCrypto, signers, backoff: () => Promise.resolve() });
+  const installation = await openInstallation({
+    database,
+    writer,
+    crypto: nodeCrypto,
+    signers,
+    world,
+    model,
+    logName: "jiss.test",
+    secretsKeys: [new Uint8Array(32).fill(7)],
+    now: clock.now(),
+  });
+  const dependencies: Dependencies = {
+    database,
+    writer,
+    crypto: nodeCrypto,
+    signers,
+    world,
+    log,
+    model,
+    logName: "jiss.test",
+    auditRetentionDays: 90,
+    peppers: [PEPPER],
+    installation,
+  };
+  const app = createApp({
+    dependencies,
+    masterSecrets: options.masterSecrets ?? { ORG_CREATE: [MASTER_KEY] },
+    clock,
+    log,
+    breaches: new BreachLog(dependencies),
+    addressWindow: new SlidingWindow({ limit: options.rateLimitIp ?? 1_000_000, windowMs: RATE_WINDOW_MS }),
+    keyWindow: new SlidingWindow({ limit: options.rateLimitKey ?? 1_000_000, windowMs: RATE_WINDOW_MS }),
+    trustedProxies: parseNetworks(options.trustedProxies ?? []),
+    description: {
+      version: "0.0.0-test",
+      patent: { status: "none", filed: null, confirmation: null, claims: 0 },
+      baseUrl: () => "http://jiss.test",
+    },
+    servesTls: options.servesTls ?? false,
+  });
+
+  return {
+    app,
+    clock,
+    database,
+    dependencies,
+    log: lines,
+    verifierKey: (origin) => ({ name: origin, publicKey: signer.publicKey }),
+    async send(path, { method, headers = {}, body, key, peer = "203.0.113.7" } = {}) {
+      const text = body === undefined || typeof body === "string" || body instanceof Uint8Array
+        ? body
+        : JSON.stringify(body);
+      const response = await app.request(path, {
+        method: method ?? (body === undefined ? "GET" : "POST"),
+        headers: {
+          ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+          ...(key === undefined ? {} : { "X-API-Key": key }),
+          ...headers,
+        },
+        ...(text === undefined ? {} : { body: text as BodyInit }),
+      }, { peer });
+      const answer = await response.text();
+      const isJson = response.headers.get("Content-Type") === "application/json" && answer !== "";
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: isJson ? JSON.parse(answer) : null,
+        text: answer,
+      };
+    },
+    async organization(orgId, fields = {}) {
+      const { body } = await createOrganization(
+        dependencies,
+        { actor: "system", orgId: null, prefix: null },
+        {
+          organization: {
+            org_id: orgId,
+            name: `Organization ${orgId}`,
+            domain: "financial",
+            tier: "standard",
+            allowed_origins: fields.allowed_origins ?? [],
+          },
+          call: { now: clock.now(), requestId: world.ulid(clock.now()) },
+          scope: null,
+          idempotency: null,
+          apiKey: null,
+        },
+      );
+      return body.api_key as string;
+    },
+    rowCounts: () => rowCounts(database),
+    async close() {
+      await writer.close();
+      await verifyDatabase(embedded, { publicKey: signer.publicKey });
+      await database.close();
+    },
+  };
+}
+
+async function rowCounts(database: Database): Promise<Record<string, unknown>> {
+  const read = (sql: string) =>
+    database.read<Record<string, unknown>>({ sql, parameters: [], query: {} as never, queryId: {} as never });
+  const tables = await read("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  const counts: Record<string, unknown> = {};
+  for (const { name } of tables) {
+    const [row] = await read(`SELECT count(*) AS n FROM "${name}"`);
+    counts[String(name)] = row!.n;
+  }
+  const heads = await read("SELECT chain, size, hex(head) AS head, last_ts FROM audit_chain ORDER BY chain");
+  return { ...counts, heads: heads.map((head) => canonicalJson({ ...head })) };
+}
+
+/** Opens a harness, runs the test, and closes it, which verifies all evidence. */
+export function withHarness(
+  test: (harness: Harness) => Promise<void>,
+  options: HarnessOptions = {},
+): () => Promise<void> {
+  return async () => {
+    const harness = await openHarness(options);
+    try {
+      await test(harness);
+    } finally {
+      await harness.close();
+    }
+  };
+}
+
+/** A score request that is valid as it stands. */
+export function scoreRequest(
+  fields: Record<string, unknown> = {},
+  interaction: Record<string, unknown> = {},
+) {
+  return {
+    session_id: "session-1",
+    operator_id: "operator-1",
+    domain: "general",
+    interaction: {
+      ai_recommendation_presented: true,
+      time_to_decision_ms: 14200,
+      decision: "accepted",
+      modification_extent: 0,
+      ai_available: true,
+      scenario_type: "standard",
+      outcome_correct: true,
+      hover_events: 5,
+      scroll_depth: 0.8,
+      alternative_views_checked: 1,
+      ...interaction,
+    },
+    ...fields,
+  };
+}
+
+/** An organization that is valid as it stands. */
+export function organizationRequest(fields: Record<string, unknown> = {}) {
+  return {
+    org_id: "acme",
+    name: "Acme Bank",
+    domain: "financial",
+    tier: "standard",
+    allowed_origins: "https://review.acme.example",
+    ...fields,
+  };
+}

@@ -1,0 +1,173 @@
+/** Who gets in, and that every refusal looks the same and takes at least 80 ms. */
+import assert from "node:assert/strict";
+import { query } from "../../src/store/database.ts";
+import {
+  type Answer,
+  type Harness,
+  MASTER_KEY,
+  organizationRequest,
+  scoreRequest,
+  withHarness,
+} from "../harness.ts";
+import { verifyDatabase } from "../oracle.ts";
+
+const UNKNOWN_KEY = "jis_ABCDEFGHJKMNPQRSTVWXYZ0123";
+
+/** Everything of an answer but what is its own: ids and times. */
+function shapeOf({ status, headers, body }: Answer) {
+  const rest = Object.fromEntries([...headers].filter(([name]) => name !== "x-request-id"));
+  const { request_id: _id, timestamp: _at, ...error } = body.error;
+  return { status, headers: rest, error };
+}
+
+async function deactivate({ database }: Harness, orgId: string): Promise<void> {
+  await database.batch([
+    query.updateTable("organization").set({ inactive_reasons: '["manual"]' }).where("org_id", "=", orgId)
+      .compile(),
+  ]);
+}
+
+Deno.test(
+  "every authentication failure is the same 401, whatever the reason, and waits for the floor",
+  withHarness(async (harness) => {
+    const { send, organization, clock } = harness;
+    const inactive = await organization("inactive");
+    const active = await organization("active");
+    await deactivate(harness, "inactive");
+    const flipped = active.slice(0, -1) + (active.endsWith("0") ? "1" : "0");
+    const presented: readonly (readonly [string, string, string | undefined])[] = [
+      ["missing", "/v1/score", undefined],
+      ["empty", "/v1/score", ""],
+      ["malformed", "/v1/score", "not a key"],
+      ["unknown", "/v1/score", UNKNOWN_KEY],
+      ["right prefix, wrong rest", "/v1/score", flipped],
+      ["inactive organization", "/v1/score", inactive],
+      ["a master key", "/v1/score", MASTER_KEY],
+      ["no master key", "/v1/admin/org/create", undefined],
+      ["wrong master key", "/v1/admin/org/create", `${MASTER_KEY}x`],
+      ["an organization's key for a master", "/v1/admin/org/create", active],
+    ];
+    const shapes = [];
+    for (const [name, path, key] of presented) {
+      const before = clock.monotonic();
+      const body = path === "/v1/score" ? scoreRequest() : organizationRequest();
+      const answer = await send(path, { body, ...(key === undefined ? {} : { key }) });
+      assert.equal(answer.status, 401, name);
+      assert.equal(answer.body.error.code, "UNAUTHORIZED");
+      assert.ok(clock.monotonic() - before >= 80, `${name}: the floor`);
+      shapes.push(shapeOf(answer));
+    }
+    for (const shape of shapes) assert.deepEqual(shape, shapes[0]);
+  }),
+);
+
+Deno.test(
+  "a successful call is not held back",
+  withHarness(async ({ send, organization, clock }) => {
+    const key = await organization("acme");
+    const before = clock.monotonic();
+    assert.equal((await send("/v1/score", { key, body: scoreRequest() })).status, 200);
+    assert.equal(clock.monotonic(), before);
+  }),
+);
+
+Deno.test(
+  "a refused key writes nothing at all",
+  withHarness(async ({ send, rowCounts }) => {
+    const before = await rowCounts();
+    await send("/v1/score", { key: UNKNOWN_KEY, body: scoreRequest() });
+    assert.deepEqual(await rowCounts(), before);
+  }),
+);
+
+Deno.test(
+  "authentication comes before the body: a bad key with a bad body is 401",
+  withHarness(async ({ send }) => {
+    assert.equal((await send("/v1/score", { key: UNKNOWN_KEY, body: "{" })).status, 401);
+    assert.equal(
+      (await send("/v1/score?mode=quick", { key: UNKNOWN_KEY, body: scoreRequest() })).status,
+      401,
+    );
+  }),
+);
+
+Deno.test(
+  "a body api_key is not accepted after its sunset",
+  withHarness(async ({ send, organization }) => {
+    const key = await organization("acme");
+    assert.equal((await send("/v1/score", { body: { ...scoreRequest(), api_key: key } })).status, 401);
+  }),
+);
+
+Deno.test(
+  "a failed master key is in the system chain once for a window, with scope and the presented key's prefix",
+  withHarness(async (harness) => {
+    const { send, organization, clock, dependencies } = harness;
+    const key = await organization("acme");
+    const attempt = (presented: string) =>
+      send("/v1/admin/org/create", { key: presented, body: organizationRequest() });
+    for (let index = 0; index < 5; index += 1) await attempt(key);
+    clock.advance(60_000);
+    await attempt("something else");
+    await dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
+
+    const { publicKey } = harness.verifierKey("any");
+    const chains = await verifyDatabase(harness.database, { publicKey });
+    const { entries, parts } = chains.find(({ chain }) => chain === "sys")!;
+    const failures = entries.filter(({ event_type }) => event_type === "AUTH_FAIL_MASTER_KEY");
+    assert.deepEqual(
+      failures.map(({ org_id, prefix, actor }) => [org_id, prefix, actor]),
+      [[null, key.slice(0, 8), "system"], [null, null, "system"]],
+    );
+    assert.deepEqual(failures.map(({ seq }) => parts.get(`${seq}/detail`)), [
+      { scope: "ORG_CREATE", address: "203.0.113.7", count: 1 },
+      { scope: "ORG_CREATE", address: "203.0.113.7", count: 5 },
+    ]);
+  }),
+);
+
+Deno.test(
+  "the previous secret of a scope is honoured, another scope's is not, and an unset scope admits nobody",
+  withHarness(async ({ send }) => {
+    const attempt = (key: string, org_id: string) =>
+      send("/v1/admin/org/create", {
+        headers: { "X-API-Key": key, "Idempotency-Key": org_id },
+        body: organizationRequest({ org_id }),
+      });
+    assert.equal((await attempt("n".repeat(32), "new")).status, 201);
+    assert.equal((await attempt("o".repeat(32), "old")).status, 201);
+    assert.equal((await attempt("s".repeat(32), "suspend")).status, 401);
+  }, {
+    masterSecrets: { ORG_CREATE: ["n".repeat(32), "o".repeat(32)], ORG_SUSPEND: ["s".repeat(32)] },
+  }),
+);
+
+Deno.test(
+  "without any secret the scope is closed",
+  withHarness(async ({ send }) => {
+    for (const key of ["", "undefined", MASTER_KEY]) {
+      assert.equal((await send("/v1/admin/org/create", { key, body: organizationRequest() })).status, 401);
+    }
+  }, { masterSecrets: {} }),
+);
+
+Deno.test(
+  "beyond 1,000 failures waiting at once the answer is 429",
+  withHarness(async (harness) => {
+    const release = Promise.withResolvers<void>();
+    const { clock } = harness;
+    (clock as { wait: (ms: number) => Promise<void> }).wait = async (ms) => {
+      await release.promise;
+      clock.advance(Math.ceil(ms));
+    };
+    const attempts = Array.from({ length: 1_005 }, () => harness.send("/v1/score", { body: scoreRequest() }));
+    // Those over the limit answer although nobody was released.
+    const first = await Promise.race(attempts);
+    assert.deepEqual([first.status, first.body.error.code], [429, "RATE_LIMITED"]);
+    assert.equal(first.headers.get("Retry-After"), "1");
+    release.resolve();
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 401).length, 1_000);
+    assert.equal(statuses.filter((status) => status === 429).length, 5);
+  }),
+);

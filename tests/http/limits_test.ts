@@ -1,0 +1,121 @@
+/** The two layers of rate limits at the door. */
+import assert from "node:assert/strict";
+import { MASTER_KEY, organizationRequest, scoreRequest, withHarness } from "../harness.ts";
+import { verifyDatabase } from "../oracle.ts";
+
+Deno.test(
+  "the 61st request of an address in 60 seconds is 429 with Retry-After, and one a minute later is not",
+  withHarness(async ({ send, clock }) => {
+    for (let index = 0; index < 60; index += 1) {
+      assert.equal((await send("/v1")).status, 200);
+      if (index === 0) clock.advance(1_500);
+    }
+    const refused = await send("/v1");
+    assert.deepEqual([refused.status, refused.body.error.code], [429, "RATE_LIMITED"]);
+    assert.equal(refused.headers.get("Retry-After"), "59");
+    assert.equal((await send("/v1", { peer: "203.0.113.8" })).status, 200, "another address");
+    clock.advance(58_500);
+    assert.equal((await send("/v1")).status, 200, "the first request has left the window");
+    assert.equal((await send("/v1")).status, 429);
+  }, { rateLimitIp: 60 }),
+);
+
+Deno.test(
+  "unknown paths, wrong methods and failed keys count for the address; GET / and HEAD / do not",
+  withHarness(async ({ send }) => {
+    for (let index = 0; index < 20; index += 1) {
+      assert.equal((await send("/")).status, 200);
+      assert.equal((await send("/", { method: "HEAD" })).status, 200);
+    }
+    await send("/nowhere");
+    await send("/v1/score", { method: "PUT" });
+    await send("/v1/score", { body: scoreRequest() });
+    assert.equal((await send("/v1")).status, 429);
+    assert.equal((await send("/")).status, 200);
+  }, { rateLimitIp: 3 }),
+);
+
+Deno.test(
+  "behind a trusted proxy the forwarded address counts, from anybody else it is not believed",
+  withHarness(async ({ send }) => {
+    const from = (peer: string, forwarded: string) =>
+      send("/v1", { peer, headers: { "X-Forwarded-For": forwarded } });
+    assert.equal((await from("10.0.0.1", "198.51.100.1")).status, 200);
+    assert.equal((await from("10.0.0.1", "198.51.100.2")).status, 200);
+    assert.equal((await from("10.0.0.1", "198.51.100.99, 198.51.100.1")).status, 429);
+    assert.equal((await from("203.0.113.1", "198.51.100.3")).status, 200);
+    assert.equal((await from("203.0.113.1", "198.51.100.4")).status, 429);
+  }, { rateLimitIp: 1, trustedProxies: ["10.0.0.0/8"] }),
+);
+
+Deno.test(
+  "a key's answers count down and the next beyond its limit is 429, audited once in its own admin chain",
+  withHarness(async (harness) => {
+    const { send, organization, dependencies } = harness;
+    const [key, other] = [await organization("acme"), await organization("other")];
+    const ask = (session: string, apiKey = key) =>
+      send("/v1/score", { key: apiKey, body: scoreRequest({ session_id: session }) });
+    const first = await ask("1");
+    assert.deepEqual(
+      ["Limit", "Remaining", "Reset"].map((name) => first.headers.get(`X-RateLimit-${name}`)),
+      ["3", "2", "60"],
+    );
+    await send("/v1/score", { key, body: "{" });
+    assert.equal((await ask("3")).headers.get("X-RateLimit-Remaining"), "0");
+    for (const session of ["4", "5"]) {
+      const refused = await ask(session);
+      assert.deepEqual([refused.status, refused.body.error.code], [429, "RATE_LIMITED"]);
+      assert.equal(refused.headers.get("Retry-After"), "60");
+    }
+    assert.equal((await ask("6", other)).status, 200);
+    await dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
+    const { publicKey } = harness.verifierKey("any");
+    const chains = await verifyDatabase(harness.database, { publicKey });
+    const admin = chains.find(({ chain }) => chain === "org/acme/admin")!;
+    const breaches = admin.entries.filter(({ event_type }) => event_type === "AUTH_FAIL_RATE_LIMITED_KEY");
+    assert.deepEqual(breaches.map(({ prefix }) => prefix), [key.slice(0, 8)]);
+  }, { rateLimitKey: 3 }),
+);
+
+Deno.test(
+  "a breach by address is in the system chain once for a window",
+  withHarness(async (harness) => {
+    for (let index = 0; index < 10; index += 1) await harness.send("/v1");
+    await harness.dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
+    const { publicKey } = harness.verifierKey("any");
+    const chains = await verifyDatabase(harness.database, { publicKey });
+    const { entries, parts } = chains.find(({ chain }) => chain === "sys")!;
+    const breaches = entries.filter(({ event_type }) => event_type === "AUTH_FAIL_RATE_LIMITED_IP");
+    assert.deepEqual(breaches.map(({ seq }) => parts.get(`${seq}/detail`)), [{
+      address: "203.0.113.7",
+      count: 1,
+    }]);
+  }, { rateLimitIp: 2 }),
+);
+
+Deno.test(
+  "a failed key does not count for the key layer",
+  withHarness(async ({ send, organization }) => {
+    const key = await organization("acme");
+    const wrong = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
+    for (let index = 0; index < 5; index += 1) await send("/v1/score", { key: wrong, body: scoreRequest() });
+    assert.equal((await send("/v1/score", { key, body: scoreRequest() })).status, 200);
+  }, { rateLimitKey: 1 }),
+);
+
+Deno.test(
+  "master-key calls are bound by the address layer only and carry no rate-limit headers",
+  withHarness(async ({ send }) => {
+    const create = (org_id: string) =>
+      send("/v1/admin/org/create", {
+        headers: { "X-API-Key": MASTER_KEY, "Idempotency-Key": org_id },
+        body: organizationRequest({ org_id }),
+      });
+    for (const org of ["a", "b", "c"]) {
+      const { status, headers } = await create(org);
+      assert.equal(status, 201);
+      assert.deepEqual([...headers.keys()].filter((name) => name.startsWith("x-ratelimit")), []);
+    }
+    assert.equal((await create("d")).status, 429);
+  }, { rateLimitKey: 1, rateLimitIp: 3 }),
+);

@@ -1,0 +1,137 @@
+/** What the service says of itself, and what every answer carries. */
+import assert from "node:assert/strict";
+import { EPOCH, withHarness } from "../harness.ts";
+
+Deno.test(
+  "GET / answers ok with the program's version, and HEAD / the same without a body",
+  withHarness(async ({ send }) => {
+    const get = await send("/");
+    assert.equal(get.status, 200);
+    assert.deepEqual(get.body, {
+      status: "ok",
+      service: "jiss",
+      version: "0.0.0-test",
+      request_id: get.headers.get("X-Request-Id"),
+      timestamp: new Date(EPOCH).toISOString(),
+    });
+    const head = await send("/", { method: "HEAD" });
+    assert.equal(head.status, 200);
+    assert.equal(head.headers.get("Content-Type"), "application/json");
+    assert.equal(head.text, "");
+  }),
+);
+
+Deno.test(
+  "GET /v1 lists exactly the operations that exist, the frameworks and the stated patent",
+  withHarness(async ({ send }) => {
+    const { status, body } = await send("/v1");
+    assert.equal(status, 200);
+    assert.deepEqual(
+      body.endpoints.map(({ method, path, auth }: Record<string, string>) => `${method} ${path} ${auth}`),
+      [
+        "GET / none",
+        "HEAD / none",
+        "GET /v1 none",
+        "GET /openapi.json none",
+        "POST /v1/score key",
+        "POST /v1/admin/org/create master",
+      ],
+    );
+    assert.deepEqual(body.compliance, [
+      "EU AI Act Article 14",
+      "Colorado SB 205",
+      "NYC Local Law 144",
+      "SR 11-7",
+    ]);
+    assert.deepEqual(body.patent, { status: "none", filed: null, confirmation: null, claims: 0 });
+    assert.equal(body.api_version, "1.10.0");
+    assert.equal(body.service, "jiss");
+  }),
+);
+
+Deno.test(
+  "routes of later parts are absent, not stubs",
+  withHarness(async ({ send }) => {
+    const key = "jis_0000000000000000000000000A";
+    for (
+      const path of [
+        "/v1/score/batch",
+        "/v1/score/s/commit",
+        "/v1/decision/score",
+        "/assessments",
+        "/v1/audit/append",
+      ]
+    ) {
+      const { status, body } = await send(path, { body: {}, key });
+      assert.deepEqual([path, status, body.error.code], [path, 404, "NOT_FOUND"]);
+    }
+    for (
+      const path of [
+        "/v1/operator/x/profile",
+        "/v1/organization/dashboard",
+        "/console",
+        "/.well-known/jwks.json",
+      ]
+    ) {
+      assert.equal((await send(path, { key })).status, 404);
+    }
+  }),
+);
+
+Deno.test(
+  "an unknown path is 404 and a known path with another method is 405 with Allow, both in the envelope",
+  withHarness(async ({ send }) => {
+    const missing = await send("/v2");
+    assert.equal(missing.status, 404);
+    assert.equal(missing.body.error.code, "NOT_FOUND");
+    for (
+      const [method, path, allow] of [["PUT", "/v1/score", "POST"], ["DELETE", "/", "GET, HEAD"], [
+        "POST",
+        "/v1",
+        "GET, HEAD",
+      ]]
+    ) {
+      const answer = await send(path!, { method: method! });
+      assert.equal(answer.status, 405);
+      assert.equal(answer.body.error.code, "METHOD_NOT_ALLOWED");
+      assert.equal(answer.headers.get("Allow"), allow);
+    }
+  }),
+);
+
+Deno.test(
+  "every answer carries a request id that the body repeats, and the security headers",
+  withHarness(async ({ send }) => {
+    for (const path of ["/", "/v1", "/nowhere", "/v1/score"]) {
+      const { headers, body } = await send(path);
+      const id = headers.get("X-Request-Id");
+      assert.equal((body.error ?? body).request_id, id);
+      assert.equal(headers.get("X-Content-Type-Options"), "nosniff");
+      assert.equal(headers.get("Referrer-Policy"), "no-referrer");
+      assert.equal(headers.get("Cache-Control"), path.startsWith("/v1") ? "no-store" : null);
+      assert.equal(headers.get("Strict-Transport-Security"), null);
+    }
+  }),
+);
+
+Deno.test(
+  "over TLS every answer asks browsers to stay with it",
+  withHarness(async ({ send }) => {
+    assert.equal((await send("/")).headers.get("Strict-Transport-Security"), "max-age=31536000");
+  }, { servesTls: true }),
+);
+
+Deno.test(
+  "the access log names route, status and organization, and never a key, a body or a query",
+  withHarness(async ({ send, organization, log }) => {
+    const key = await organization("acme");
+    await send("/v1/score?mode=lite&secret=of-the-query", { key, body: { operator_id: "body-secret" } });
+    const line = log.findLast((entry) => entry.msg === "request")!;
+    assert.equal(line.route, "POST /v1/score");
+    assert.equal(line.status, 422);
+    assert.equal(line.org_id, "acme");
+    assert.equal(typeof line.duration_ms, "number");
+    const all = JSON.stringify(log);
+    for (const secret of [key, "of-the-query", "body-secret"]) assert.ok(!all.includes(secret), secret);
+  }),
+);
