@@ -1,5 +1,5 @@
 /** Organizations and their keys, operators, interactions, and the three kinds of evidence chain. */
-import type { Migration } from "./mod.ts";
+import type { Migration } from "../src/store/migrate.ts";
 
 export const initial: Migration = {
   version: 1,

@@ -1,7 +1,15 @@
 /** Brings a database to the schema that this program knows; refuses one that is ahead of it. */
 import { sql } from "kysely";
-import type { Migration } from "../../migrations/mod.ts";
 import { type Database, query } from "./database.ts";
+
+/** One step of the schema; `migrations/` lists them all. */
+export interface Migration {
+  /** 1, 2, 3 … without a gap. */
+  readonly version: number;
+  readonly name: string;
+  /** Run in one atomic batch, in order. */
+  readonly statements: readonly string[];
+}
 
 /** The database was written by a newer program. */
 export class NewerSchema extends Error {

@@ -1,0 +1,165 @@
+/**
+ * The direction table of docs/architecture.md: a folder imports only what stands to its right, and time,
+ * entropy, the environment and the network stand only where the table says.
+ */
+import assert from "node:assert/strict";
+import { dirname, relative, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname!, "..");
+
+/** Folder or file under src → the folders that it may import from, besides itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  "domain": [],
+  "scoring": ["domain"],
+  "keys": ["domain"],
+  "evidence": ["domain", "scoring"],
+  "observability": ["domain"],
+  "config": ["domain", "keys", "scoring"],
+  "limits": ["domain"],
+  "store": ["domain", "evidence"],
+  "operations": ["domain", "scoring", "keys", "evidence", "observability", "config", "limits", "store"],
+  "simulation": ["domain", "scoring"],
+  "http": ["domain", "evidence", "keys", "limits", "observability", "operations"],
+  "cli": [
+    "config",
+    "domain",
+    "evidence",
+    "http",
+    "keys",
+    "observability",
+    "operations",
+    "scoring",
+    "simulation",
+    "store",
+    "compose.ts",
+  ],
+  "startup.ts": ["config", "evidence", "keys", "operations", "store"],
+  "compose.ts": [
+    "config",
+    "domain",
+    "evidence",
+    "http",
+    "limits",
+    "observability",
+    "operations",
+    "scoring",
+    "store",
+    "startup.ts",
+  ],
+};
+
+/** What scoring and evidence may take from outside: nothing that does I/O. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "domain": ["zod"],
+  "scoring": ["zod"],
+  "evidence": ["zod"],
+};
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+async function sourceFiles(folder = `${ROOT}/src`): Promise<readonly string[]> {
+  const files: string[] = [];
+  for await (const entry of Deno.readDir(folder)) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory) files.push(...await sourceFiles(path));
+    else if (entry.name.endsWith(".ts")) files.push(path);
+  }
+  return files;
+}
+
+async function importsOf(file: string): Promise<readonly Import[]> {
+  const text = await Deno.readTextFile(file);
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"/gms);
+  return [...statements].map(([, type, target]) => ({ file, target: target!, typeOnly: type !== undefined }));
+}
+
+/** `src/http/app.ts` → `http`; `src/compose.ts` → `compose.ts`. */
+function placeOf(path: string): string {
+  return relative(`${ROOT}/src`, path).split("/")[0]!;
+}
+
+Deno.test("every import points the way that the direction table allows", async () => {
+  const offences: string[] = [];
+  for (const file of await sourceFiles()) {
+    const from = placeOf(file);
+    const allowed = MAY_IMPORT[from];
+    assert.ok(allowed !== undefined, `${from} is not in the table`);
+    for (const { target, typeOnly } of await importsOf(file)) {
+      if (!target.startsWith(".")) continue;
+      const to = relative(ROOT, resolve(dirname(file), target));
+      // A command is handed what compose builds: it knows its shape and nothing else.
+      if (from === "cli" && to === "src/compose.ts" && !typeOnly) {
+        offences.push(`${relative(ROOT, file)} → ${to}`);
+      }
+      if (!to.startsWith("src/")) {
+        if (from !== "compose.ts") offences.push(`${relative(ROOT, file)} → ${to}`);
+        continue;
+      }
+      const place = placeOf(`${ROOT}/${to}`);
+      if (place !== from && !allowed.includes(place)) offences.push(`${relative(ROOT, file)} → ${to}`);
+    }
+  }
+  assert.deepEqual(offences, []);
+});
+
+Deno.test("domain, scoring and evidence use no package but the schema library", async () => {
+  const offences: string[] = [];
+  for (const file of await sourceFiles()) {
+    const packages = PACKAGES[placeOf(file)];
+    if (packages === undefined || file.endsWith("/evidence/node_crypto.ts")) continue;
+    for (const { target } of await importsOf(file)) {
+      if (!target.startsWith(".") && !packages.includes(target)) {
+        offences.push(`${relative(ROOT, file)}: ${target}`);
+      }
+    }
+  }
+  assert.deepEqual(offences, []);
+});
+
+Deno.test("nothing but compose imports a migration or the program's version, and nobody imports main", async () => {
+  for (const file of await sourceFiles()) {
+    for (const { target } of await importsOf(file)) assert.ok(!target.endsWith("main.ts"), file);
+  }
+});
+
+/** Outside effects → the only places of their own. */
+const EFFECTS: readonly (readonly [pattern: RegExp, places: readonly string[]])[] = [
+  [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, ["src/compose.ts"]],
+  [/\bMath\.random\(|\brandomBytes\b|\bgetRandomValues\b|\brandomUUID\b|\bgenerateKeyPair/, [
+    "src/compose.ts",
+  ]],
+  [/\bDeno\.env\b|\bprocess\.env\b/, ["src/compose.ts"]],
+  [/(?<![.\w])fetch\(/, []],
+];
+
+Deno.test("time, entropy, the environment and the network stand only where they may", async () => {
+  const offences: string[] = [];
+  for (const file of await sourceFiles()) {
+    const text = await Deno.readTextFile(file);
+    const path = relative(ROOT, file);
+    for (const [pattern, places] of EFFECTS) {
+      if (pattern.test(text) && !places.includes(path)) offences.push(`${path}: ${pattern}`);
+    }
+  }
+  assert.deepEqual(offences, []);
+});
+
+/** ECMAScript leaves the last bits of these to the engine; a replay must not depend on one. */
+const INEXACT =
+  /\bMath\.(?:exp|expm1|log|log2|log10|log1p|pow|round|sin|cos|tan|hypot|cbrt|fround)\b|\*\*(?!\/)|\.toFixed\(|\bIntl\b|toLocale/;
+
+Deno.test("scoring uses no function whose last bits are the engine's own", async () => {
+  const offences: string[] = [];
+  for (const file of await sourceFiles(`${ROOT}/src/scoring`)) {
+    const lines = (await Deno.readTextFile(file)).split("\n");
+    lines.forEach((line, index) => {
+      const code = line.replace(/^\s*(?:\/?\*.*|\/\/.*)$/, "");
+      if (INEXACT.test(code)) offences.push(`${relative(ROOT, file)}:${index + 1}: ${line.trim()}`);
+    });
+  }
+  assert.deepEqual(offences, []);
+});

@@ -1,0 +1,228 @@
+/** What the program refuses to start with, and what it says. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { scoreRequest } from "../harness.ts";
+import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+
+Deno.test("serve ends with 78 and names every problem of the configuration, and no value", async () => {
+  const { code, stderr, stdout } = await runProgram(["serve"], {
+    env: {
+      JISS_PORT: "99999",
+      JISS_HOTS: "value-one",
+      JISS_KEY_PEPPER: "short-value-two",
+      JISS_TRUSTED_PROXIES: "value-three",
+      MASTER_ADMIN_KEY_ORG_CREATE: "the-same-value-used-twice-0123456789",
+      MASTER_ADMIN_KEY_ALERT_ACK: "the-same-value-used-twice-0123456789",
+      JISS_DATABASE_URL: "https://value-four.example",
+      JISS_LOG: "value-five",
+    },
+  });
+  assert.equal(code, 78);
+  assert.equal(stdout, "");
+  for (
+    const name of [
+      "JISS_PORT",
+      "JISS_HOTS",
+      "JISS_KEY_PEPPER",
+      "JISS_TRUSTED_PROXIES",
+      "MASTER_ADMIN_KEY_ORG_CREATE",
+      "MASTER_ADMIN_KEY_ALERT_ACK",
+      "JISS_DATABASE_URL",
+      "JISS_LOG",
+    ]
+  ) assert.ok(stderr.includes(name), `${name}: ${stderr}`);
+  assert.match(stderr, /JISS_HOTS .*JISS_HOST\?/);
+  assert.ok(!/value-(one|two|three|four|five)|used-twice/.test(stderr), stderr);
+});
+
+Deno.test("a bad scoring model is refused with every problem named, and a good one is used and recorded", async () => {
+  const deployment = await freshDeployment();
+  const model = JSON.parse(
+    await Deno.readTextFile(`${import.meta.dirname}/../../src/scoring/jis-1.0.0.json`),
+  );
+  const path = `${deployment.directory}/model.json`;
+  const env = { ...deployment.env, JISS_SCORING_MODEL_FILE: path };
+  const bad = structuredClone(model);
+  bad.bands.adequate = 90;
+  bad.dimensions.error_detection.weight = 0.5;
+  delete bad.retention.exponent;
+  await Deno.writeTextFile(path, JSON.stringify(bad));
+  const refused = await runProgram(["serve"], { env });
+  assert.equal(refused.code, 78);
+  for (const place of ["bands", "dimensions", "retention.exponent"]) {
+    assert.ok(refused.stderr.includes(place));
+  }
+
+  const plain = await startService(["serve"], deployment);
+  const key = await createOrganization(plain, deployment.env);
+  const builtIn = await plain.send("/v1/score", { key, body: scoreRequest({ session_id: "a" }) });
+  await plain.stop();
+
+  model.version = "acme-1";
+  model.domains.general.reference_ms = 30_000;
+  await Deno.writeTextFile(path, JSON.stringify(model));
+  const calibrated = await startService(["serve"], { env });
+  const scored = await calibrated.send("/v1/score", { key, body: scoreRequest({ session_id: "b" }) });
+  assert.equal(scored.body.model.version, "acme-1");
+  assert.notEqual(scored.body.model.sha256, builtIn.body.model.sha256);
+  await calibrated.stop();
+  const version = await runProgram(["version"], { env });
+  assert.ok(version.stdout.includes(`model sha256 ${scored.body.model.sha256}`));
+
+  const database = new DatabaseSync(`${deployment.directory}/data/jiss.db`);
+  const changes = database.prepare(
+    `SELECT p.data FROM audit_entry e JOIN audit_part p USING (chain, seq)
+     WHERE e.chain = 'sys' AND e.event_type = 'MODEL_CHANGED'`,
+  ).all() as { data: string }[];
+  database.close();
+  assert.deepEqual(changes.map(({ data }) => JSON.parse(data)), [{
+    from_sha256: builtIn.body.model.sha256,
+    to_sha256: scored.body.model.sha256,
+    to_version: "acme-1",
+  }]);
+  await deployment.remove();
+});
+
+Deno.test("a missing, broken or foreign signing key is refused once the database holds chains", async () => {
+  const deployment = await freshDeployment();
+  await (await startService(["serve"], deployment)).stop();
+  const path = `${deployment.directory}/data/signing-key.pem`;
+  const right = await Deno.readTextFile(path);
+  const serve = () => runProgram(["serve"], { env: { ...deployment.env, JISS_PORT: "0" } });
+
+  await Deno.remove(path);
+  const missing = await serve();
+  assert.deepEqual([missing.code, /JISS_SIGNING_KEY_FILE/.test(missing.stderr)], [78, true]);
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+
+  await Deno.writeTextFile(path, "nonsense");
+  const broken = await serve();
+  assert.deepEqual([broken.code, /PKCS#8/.test(broken.stderr)], [78, true]);
+
+  await Deno.remove(path);
+  const elsewhere = `${deployment.directory}/other`;
+  await runProgram(["init", elsewhere]);
+  await Deno.copyFile(`${elsewhere}/signing-key.pem`, path);
+  const foreign = await serve();
+  assert.deepEqual([foreign.code, /another key/.test(foreign.stderr)], [78, true]);
+
+  await Deno.writeTextFile(path, right);
+  await (await startService(["serve"], deployment)).stop();
+  await deployment.remove();
+});
+
+Deno.test("a pepper that is not the database's is refused; while it is rotated, the previous one opens and verifies", async () => {
+  const deployment = await freshDeployment();
+  const first = await startService(["serve"], deployment);
+  const key = await createOrganization(first, deployment.env);
+  await first.stop();
+  const pepper = "another-pepper-0123456789-0123456789";
+  const wrong = await runProgram(["serve"], {
+    env: { ...deployment.env, JISS_PORT: "0", JISS_KEY_PEPPER: pepper },
+  });
+  assert.equal(wrong.code, 78);
+  assert.match(wrong.stderr, /JISS_KEY_PEPPER_PREVIOUS/);
+  const rotating = {
+    ...deployment.env,
+    JISS_KEY_PEPPER: pepper,
+    JISS_KEY_PEPPER_PREVIOUS: deployment.env.JISS_KEY_PEPPER!,
+  };
+  const second = await startService(["serve"], { env: rotating });
+  assert.equal((await second.send("/v1/score", { key, body: scoreRequest() })).status, 200);
+  await second.stop();
+  await deployment.remove();
+});
+
+Deno.test("a database with a newer schema, or a file that is no database, is refused with advice", async () => {
+  const deployment = await freshDeployment();
+  await (await startService(["serve"], deployment)).stop();
+  const path = `${deployment.directory}/data/jiss.db`;
+  const database = new DatabaseSync(path);
+  database.exec("INSERT INTO schema_migration VALUES (99, 'future', 0)");
+  database.close();
+  const newer = await runProgram(["serve"], { env: { ...deployment.env, JISS_PORT: "0" } });
+  assert.deepEqual([newer.code, /schema version 99/.test(newer.stderr)], [78, true]);
+  await Deno.writeTextFile(
+    path,
+    "this is not a database, and longer than a header of one hundred bytes ".repeat(9),
+  );
+  for (const suffix of ["-wal", "-shm"]) await Deno.remove(path + suffix).catch(() => {});
+  const broken = await runProgram(["serve"], { env: { ...deployment.env, JISS_PORT: "0" } });
+  assert.equal(broken.code, 78, broken.stderr);
+  await deployment.remove();
+});
+
+Deno.test("init never overwrites: with either file there, it fails and changes neither", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
+  assert.equal((await runProgram(["init", directory])).code, 0);
+  const [env, key] = [`${directory}/jiss.env`, `${directory}/signing-key.pem`];
+  const before = [await Deno.readTextFile(env), await Deno.readTextFile(key)];
+  assert.equal((await runProgram(["init", directory])).code, 1);
+  assert.deepEqual([await Deno.readTextFile(env), await Deno.readTextFile(key)], before);
+  await Deno.remove(env);
+  assert.equal((await runProgram(["init", directory])).code, 1);
+  await assert.rejects(Deno.stat(env), Deno.errors.NotFound);
+  assert.equal(await Deno.readTextFile(key), before[1]);
+  await Deno.remove(directory, { recursive: true });
+});
+
+Deno.test("init writes a pepper and nine master keys, all different, and prints none of them", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
+  const { stdout } = await runProgram(["init", directory]);
+  const lines = (await Deno.readTextFile(`${directory}/jiss.env`)).trim().split("\n").slice(1);
+  assert.deepEqual(lines.map((line) => line.split("=")[0]), [
+    "JISS_KEY_PEPPER",
+    "MASTER_ADMIN_KEY_ORG_CREATE",
+    "MASTER_ADMIN_KEY_BILLING_SUSPEND",
+    "MASTER_ADMIN_KEY_BILLING_ROTATE",
+    "MASTER_ADMIN_KEY_ORG_USAGE_READ",
+    "MASTER_ADMIN_KEY_ORG_SUSPEND",
+    "MASTER_ADMIN_KEY_ORG_REACTIVATE",
+    "MASTER_ADMIN_KEY_ORG_FORCE_ROTATE",
+    "MASTER_ADMIN_KEY_ORG_FORCE_REVOKE",
+    "MASTER_ADMIN_KEY_ALERT_ACK",
+  ]);
+  const values = lines.map((line) => line.slice(line.indexOf("=") + 1));
+  assert.equal(new Set(values).size, 10);
+  for (const value of values) assert.ok(value.length >= 32 && !stdout.includes(value));
+  assert.match(await Deno.readTextFile(`${directory}/signing-key.pem`), /^-----BEGIN PRIVATE KEY-----/);
+  await Deno.remove(directory, { recursive: true });
+});
+
+Deno.test("a mistyped command or flag, an extra argument or none at all ends with 2 and names the nearest", async () => {
+  for (
+    const [args, told] of [
+      [["serv"], /unknown command 'serv': did you mean serve\?/],
+      [["zzz"], /did you mean \w+\?/],
+      [["dev", "--frsh"], /unknown option '--frsh': did you mean --fresh\?/],
+      [["serve", "--port"], /unknown option '--port': did you mean --help\?/],
+      [["--hlp"], /did you mean --help\?/],
+      [["init", "a", "b"], /too many arguments/],
+      [[], /Usage: jiss/],
+    ] as const
+  ) {
+    const { code, stderr } = await runProgram(args);
+    assert.equal(code, 2, args.join(" "));
+    assert.match(stderr, told);
+  }
+});
+
+Deno.test("every command has --help", async () => {
+  const { code, stdout } = await runProgram(["--help"]);
+  assert.equal(code, 0);
+  const commands = ["dev", "serve", "init", "healthcheck", "openapi", "version"];
+  for (const command of commands) {
+    assert.ok(stdout.includes(`  ${command}`), command);
+    const help = await runProgram([command, "--help"]);
+    assert.deepEqual([help.code, help.stdout.includes(`Usage: jiss ${command}`)], [0, true]);
+  }
+});
+
+Deno.test("version names everything that an answer can depend on", async () => {
+  const { code, stdout } = await runProgram(["version"]);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^jiss \d+\.\d+\.\d+\ndeno \d+\.\S+\nv8 \S+\nsqlite 3\.\S+\nmodel jis-1\.0\.0\nmodel sha256 [0-9a-f]{64}\n$/,
+  );
+});

@@ -1,0 +1,178 @@
+/** The program as its administrator meets it: set up, started, asked, stopped, started again. */
+import assert from "node:assert/strict";
+import { scoreRequest } from "../harness.ts";
+import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+
+Deno.test("init, serve, create an organization, score, stop, and find everything again after a restart", async () => {
+  const deployment = await freshDeployment();
+  const first = await startService(["serve"], deployment);
+  const key = await createOrganization(first, deployment.env);
+  const scored = await first.send("/v1/score", { key, body: scoreRequest() });
+  assert.equal(scored.status, 200);
+  assert.equal(scored.body.jis, 66.3);
+  assert.equal(await first.stop(), 0);
+  assert.ok(first.log().some(({ msg }) => msg === "stopped"));
+
+  const second = await startService(["serve"], deployment);
+  const again = await second.send("/v1/score", { key, body: scoreRequest() });
+  assert.equal(again.headers.get("Idempotency-Replayed"), "true");
+  assert.deepEqual(again.body, scored.body);
+  assert.equal(await second.stop(), 0);
+  await deployment.remove();
+});
+
+Deno.test("every log line is one JSON object with time, level and message, and none holds a secret", async () => {
+  const deployment = await freshDeployment();
+  const service = await startService(["serve"], deployment);
+  const key = await createOrganization(service, deployment.env);
+  await service.send("/v1/score", { key, body: scoreRequest() });
+  await service.stop();
+  const lines = service.output().trim().split("\n");
+  for (const line of lines) {
+    const { time, level, msg } = JSON.parse(line);
+    assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.ok(["info", "warn", "error"].includes(level) && typeof msg === "string");
+  }
+  const request = service.log().find(({ route }) => route === "POST /v1/score")!;
+  assert.deepEqual(
+    ["request_id", "org_id", "status", "duration_ms"].map((name) => typeof request[name]),
+    ["string", "string", "number", "number"],
+  );
+  const secrets = Object.entries(deployment.env).filter(([name]) => /PEPPER|MASTER/.test(name)).map((
+    [, value],
+  ) => value);
+  for (const secret of [key, ...secrets]) assert.ok(!service.output().includes(secret));
+  await deployment.remove();
+});
+
+Deno.test("the data directory and its files are their owner's alone", async () => {
+  const deployment = await freshDeployment();
+  const service = await startService(["serve"], deployment);
+  const mode = async (path: string) => (await Deno.stat(`${deployment.directory}/${path}`)).mode! & 0o777;
+  assert.equal(await mode("data"), 0o700);
+  for (const file of ["jiss.env", "signing-key.pem", "jiss.db", "jiss.db-wal", "jiss.db-shm"]) {
+    assert.equal(await mode(`data/${file}`), 0o600, file);
+  }
+  await service.stop();
+  await deployment.remove();
+});
+
+Deno.test("SIGTERM lets the requests in flight finish, and a second signal ends the program at once", async () => {
+  const deployment = await freshDeployment();
+  const service = await startService(["serve"], deployment);
+  const key = await createOrganization(service, deployment.env);
+  const inFlight = Array.from(
+    { length: 20 },
+    (_, index) => service.send("/v1/score", { key, body: scoreRequest({ session_id: `s-${index}` }) }),
+  );
+  await inFlight[0];
+  service.kill("SIGTERM");
+  const answers = await Promise.allSettled(inFlight);
+  const acknowledged = answers.flatMap((answer, index) =>
+    answer.status === "fulfilled" && answer.value.status === 200 ? [`s-${index}`] : []
+  );
+  assert.equal((await service.status).code, 0);
+
+  const second = await startService(["serve"], deployment);
+  for (const session_id of acknowledged) {
+    const again = await second.send("/v1/score", { key, body: scoreRequest({ session_id }) });
+    assert.equal(again.headers.get("Idempotency-Replayed"), "true");
+  }
+  // A request that never ends holds the drain; the second signal does not wait for it.
+  const { hostname, port } = new URL(second.url);
+  const held = await Deno.connect({ hostname, port: Number(port) });
+  await held.write(new TextEncoder().encode(
+    `POST /v1/score HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: 10\r\n\r\n{`,
+  ));
+  await second.send("/");
+  second.kill("SIGTERM");
+  while (!second.log().some(({ msg }) => msg === "stopping")) {
+    await new Promise((next) => setTimeout(next, 5));
+  }
+  second.kill("SIGTERM");
+  assert.equal((await second.status).code, 130);
+  held.close();
+  await deployment.remove();
+});
+
+Deno.test("healthcheck succeeds while the service answers and fails when nothing or something else does", async () => {
+  const deployment = await freshDeployment();
+  const service = await startService(["serve"], deployment);
+  const port = new URL(service.url).port;
+  const check = (env: Record<string, string>) => runProgram(["healthcheck"], { env });
+  assert.equal((await check({ JISS_PORT: port })).code, 0);
+  assert.equal((await check({ JISS_PORT: port, JISS_HOST: "0.0.0.0" })).code, 0);
+  await service.stop();
+  const down = await check({ JISS_PORT: port });
+  assert.equal(down.code, 1);
+  assert.match(down.stderr, /not healthy/);
+  const other = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => new Response("hello"),
+  );
+  assert.equal((await check({ JISS_PORT: String(other.addr.port) })).code, 1);
+  await other.shutdown();
+  await deployment.remove();
+});
+
+Deno.test("a port that is taken is told by name, and the program ends", async () => {
+  const deployment = await freshDeployment();
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { code, stderr } = await runProgram(["serve"], {
+    env: { ...deployment.env, JISS_PORT: String(taken.addr.port) },
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /JISS_PORT/);
+  taken.close();
+  await deployment.remove();
+});
+
+Deno.test("the bootstrap organization is created once and its key is in its file, for its owner alone", async () => {
+  const deployment = await freshDeployment();
+  const keyFile = `${deployment.directory}/key`;
+  const orgFile = `${deployment.directory}/org.json`;
+  await Deno.writeTextFile(
+    orgFile,
+    JSON.stringify({
+      org_id: "first",
+      name: "First",
+      domain: "general",
+      tier: "starter",
+      allowed_origins: "",
+      api_key_file: keyFile,
+    }),
+  );
+  const env = { ...deployment.env, JISS_BOOTSTRAP_ORG_FILE: orgFile };
+  for (const session_id of ["before-restart", "after-restart"]) {
+    const service = await startService(["serve"], { env });
+    const key = (await Deno.readTextFile(keyFile)).trim();
+    assert.equal((await service.send("/v1/score", { key, body: scoreRequest({ session_id }) })).status, 200);
+    await service.stop();
+  }
+  assert.equal((await Deno.stat(keyFile)).mode! & 0o777, 0o600);
+  await deployment.remove();
+});
+
+Deno.test("a key that the administrator put into the bootstrap file is taken", async () => {
+  const deployment = await freshDeployment();
+  const [keyFile, orgFile] = [`${deployment.directory}/key`, `${deployment.directory}/org.json`];
+  const key = "jis_BR0VGHTBYTHEADM1N1STRAT0R0";
+  await Deno.writeTextFile(keyFile, `${key}\n`);
+  await Deno.writeTextFile(
+    orgFile,
+    JSON.stringify({
+      org_id: "first",
+      name: "First",
+      domain: "general",
+      tier: "starter",
+      allowed_origins: "",
+      api_key_file: keyFile,
+    }),
+  );
+  const service = await startService(["serve"], {
+    env: { ...deployment.env, JISS_BOOTSTRAP_ORG_FILE: orgFile },
+  });
+  assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 200);
+  await service.stop();
+  await deployment.remove();
+});

@@ -1,0 +1,179 @@
+/** The whole program as a process of its own: started, asked, stopped and killed by the tests. */
+import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
+
+const ROOT = `${import.meta.dirname}/..`;
+
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  /** The whole environment but what Deno itself needs. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** What Deno needs to find its cache. */
+function baseEnvironment(): Record<string, string> {
+  const names = ["PATH", "HOME", "DENO_DIR", "XDG_CACHE_HOME"];
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = Deno.env.get(name);
+    return value === undefined ? [] : [[name, value]];
+  }));
+}
+
+function commandOf(args: readonly string[], { env = {}, cwd }: RunOptions): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, `${ROOT}/main.ts`, ...args],
+    clearEnv: true,
+    env: { ...baseEnvironment(), ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    stdout: "piped",
+    stderr: "piped",
+    stdin: "null",
+  });
+}
+
+/** Runs a command to its end. */
+export async function runProgram(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const { code, stdout, stderr } = await commandOf(args, options).output();
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+export interface RunningService {
+  readonly url: string;
+  /** Everything on standard output so far. */
+  output(): string;
+  /** The log lines so far; what is not a JSON line is left out. */
+  log(): readonly Record<string, unknown>[];
+  send(path: string, options?: SendOptions): Promise<Answer>;
+  kill(signal: Deno.Signal): void;
+  /** Ends with SIGTERM and returns the exit code. */
+  stop(): Promise<number>;
+  readonly status: Promise<Deno.CommandStatus>;
+}
+
+export interface SendOptions {
+  readonly method?: string;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+  readonly body: any;
+}
+
+/** Starts a service on a free port and waits until it listens. @throws where it ends before. */
+export function startService(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<RunningService> {
+  return watch(
+    commandOf(args, { ...options, env: { JISS_PORT: "0", JISS_LOG: "json", ...options.env } }).spawn(),
+  );
+}
+
+/** Watches a spawned service until it listens. */
+export async function watch(child: Deno.ChildProcess): Promise<RunningService> {
+  let output = "";
+  let errors = "";
+  const listening = Promise.withResolvers<string>();
+  const log = () =>
+    output.split("\n").slice(0, -1).flatMap((line) => {
+      try {
+        return [JSON.parse(line) as Record<string, unknown>];
+      } catch {
+        return [];
+      }
+    });
+  const drained = Promise.all([
+    drain(child.stdout, (text) => {
+      output += text;
+      const line = log().find(({ msg }) => msg === "listening");
+      if (line !== undefined) listening.resolve(String(line.url));
+    }),
+    drain(child.stderr, (text) => {
+      errors += text;
+    }),
+  ]);
+  const status = child.status.then(async (result) => {
+    await drained;
+    return result;
+  });
+  status.then(({ code }) =>
+    listening.reject(new Error(`ended with ${code} before it listened: ${errors}${output}`))
+  );
+  const url = await listening.promise;
+  return {
+    url,
+    output: () => output,
+    log,
+    status,
+    kill: (signal) => child.kill(signal),
+    async stop() {
+      child.kill("SIGTERM");
+      return (await status).code;
+    },
+    async send(path, { method, key, headers = {}, body } = {}) {
+      const response = await fetch(url + path, {
+        method: method ?? (body === undefined ? "GET" : "POST"),
+        headers: {
+          ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+          ...(key === undefined ? {} : { "X-API-Key": key }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === "" ? null : JSON.parse(text),
+      };
+    },
+  };
+}
+
+async function drain(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) take(text);
+}
+
+/** A fresh directory with what `jiss init` writes, and the environment that it describes. */
+export async function freshDeployment(): Promise<
+  { readonly directory: string; readonly env: Readonly<Record<string, string>>; remove(): Promise<void> }
+> {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
+  const { code, stderr } = await runProgram(["init", `${directory}/data`]);
+  if (code !== 0) throw new Error(stderr);
+  const lines = (await Deno.readTextFile(`${directory}/data/jiss.env`)).trim().split("\n");
+  const env = Object.fromEntries(lines.map((line) => {
+    const at = line.indexOf("=");
+    return [line.slice(0, at), line.slice(at + 1)];
+  }));
+  return {
+    directory,
+    env: { ...env, JISS_RATE_LIMIT_IP: "1000000", JISS_RATE_LIMIT_KEY: "1000000" },
+    remove: () => Deno.remove(directory, { recursive: true }),
+  };
+}
+
+/** Creates an organization over HTTP and returns its key. */
+export async function createOrganization(
+  service: RunningService,
+  env: Readonly<Record<string, string>>,
+  orgId = "acme",
+): Promise<string> {
+  const { status, body } = await service.send("/v1/admin/org/create", {
+    key: env.MASTER_ADMIN_KEY_ORG_CREATE!,
+    headers: { "Idempotency-Key": `create-${orgId}` },
+    body: { org_id: orgId, name: orgId, domain: "financial", tier: "standard", allowed_origins: "" },
+  });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body.api_key;
+}

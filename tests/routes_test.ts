@@ -1,0 +1,240 @@
+/** Every row of the catalogue answers well, refuses a bad key, refuses bad input, and is in the OpenAPI document. */
+import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/2020";
+import { openApiDocument } from "../src/http/openapi.ts";
+import { type Route, ROUTES } from "../src/http/routes.ts";
+import { type Harness, MASTER_KEY, openHarness, withHarness } from "./harness.ts";
+
+// deno-lint-ignore no-explicit-any -- the document is walked by its names
+const document = openApiDocument("http://jiss.test") as any;
+
+const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, date: true } });
+ajv.addSchema(document, "openapi");
+
+/** Whether a value fits a response's schema in the document; the problems otherwise. */
+function misfits(route: Route, status: number, value: unknown): unknown {
+  const path = route.path.replaceAll("~", "~0").replaceAll("/", "~1");
+  const pointer =
+    `openapi#/paths/${path}/${route.method.toLowerCase()}/responses/${status}/content/application~1json/schema`;
+  const validate = ajv.compile({ $ref: pointer });
+  return validate(value) ? null : validate.errors;
+}
+
+const MASTER_KEYS: Readonly<Record<string, string>> = { ORG_CREATE: MASTER_KEY };
+
+async function keyFor(harness: Harness, route: Route): Promise<string | undefined> {
+  if (route.auth.kind === "none") return undefined;
+  return route.auth.kind === "key" ? await harness.organization("caller") : MASTER_KEYS[route.auth.scope];
+}
+
+for (const route of ROUTES) {
+  const name = `${route.method} ${route.path}`;
+
+  Deno.test(`${name}: each example of the catalogue is answered as the OpenAPI document says`, async () => {
+    const harness = await openHarness();
+    const key = await keyFor(harness, route);
+    assert.ok(route.examples.length > 0);
+    for (const [index, { summary, query = {}, body }] of route.examples.entries()) {
+      const search = new URLSearchParams(query).toString();
+      const answer = await harness.send(`${route.path}${search && `?${search}`}`, {
+        method: route.method,
+        headers: route.idempotent ? { "Idempotency-Key": `example-${index}` } : {},
+        ...(key === undefined ? {} : { key }),
+        ...(body === undefined ? {} : { body }),
+      });
+      assert.equal(answer.status, route.success.status, `${summary}: ${answer.text}`);
+      if (route.method === "HEAD") assert.equal(answer.text, "");
+      else assert.equal(misfits(route, answer.status, answer.body), null, summary);
+    }
+    await harness.close();
+  });
+
+  if (route.auth.kind !== "none") {
+    Deno.test(
+      `${name}: a bad key is 401, as the OpenAPI document says`,
+      withHarness(async ({ send }) => {
+        const answer = await send(route.path, { method: route.method, key: "nobody's key", body: {} });
+        assert.equal(answer.status, 401);
+        assert.equal(misfits(route, 401, answer.body), null);
+      }),
+    );
+  }
+
+  if (route.body !== null) {
+    Deno.test(`${name}: bad input is refused, as the OpenAPI document says`, async () => {
+      const harness = await openHarness();
+      const key = await keyFor(harness, route);
+      const headers: Record<string, string> = route.idempotent ? { "Idempotency-Key": "bad" } : {};
+      for (
+        const [body, status] of [["{", 400], [{}, 422], [
+          `"${"x".repeat(route.body!.limitBytes)}"`,
+          413,
+        ]] as const
+      ) {
+        const answer = await harness.send(route.path, { key: key!, headers, body });
+        assert.equal(answer.status, status);
+        assert.equal(misfits(route, status, answer.body), null);
+      }
+      await harness.close();
+    });
+  }
+}
+
+Deno.test("the document is OpenAPI 3.1 of the interface's version and holds exactly the catalogue", () => {
+  assert.equal(document.openapi, "3.1.0");
+  assert.equal(document.info.version, "1.10.0");
+  const operations = Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+  );
+  assert.deepEqual(operations.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+});
+
+Deno.test("the document has every status of the specification's tables for each operation", () => {
+  const statuses = (path: string, method: string) =>
+    Object.keys(document.paths[path][method].responses).map(Number);
+  assert.deepEqual(statuses("/v1/score", "post").sort(), [200, 400, 401, 409, 413, 415, 422, 429, 500, 503]);
+  assert.deepEqual(statuses("/v1/admin/org/create", "post").sort(), [
+    201,
+    400,
+    401,
+    409,
+    413,
+    415,
+    422,
+    429,
+    500,
+    503,
+  ]);
+  assert.deepEqual(statuses("/v1", "get").sort(), [200, 429, 500]);
+});
+
+Deno.test("the parameters of POST /v1/score stand in the document as query and as header, with their values", () => {
+  const parameters = document.paths["/v1/score"].post.parameters.map(
+    // deno-lint-ignore no-explicit-any
+    (
+      { in: place, name, schema, required }: any,
+    ) => [place, name, schema.enum, schema.default, required ?? false],
+  );
+  const modes = [["full", "lite"], "full", false];
+  const tiers = [["tier_1", "tier_2", "tier_3"], "tier_1", false];
+  const overrides = [["normal", "incident_frozen"], "normal", false];
+  assert.deepEqual(parameters, [
+    ["query", "mode", ...modes],
+    ["query", "role_tier", ...tiers],
+    ["query", "mode_override", ...overrides],
+    ["header", "X-Service-Mode", ...modes],
+    ["header", "X-Service-Role-Tier", ...tiers],
+    ["header", "X-Service-Mode-Override", ...overrides],
+  ]);
+});
+
+/** The schema behind a reference. */
+// deno-lint-ignore no-explicit-any
+function resolved(schema: any): any {
+  return schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split("/").at(-1)];
+}
+
+Deno.test("the wire names of the score response are those of the specification", () => {
+  const score = document.components.schemas.ScoreResponse.properties;
+  const fieldsOf = (name: string) => Object.keys(resolved(score[name]).properties);
+  const specified = [
+    "jis",
+    "displayed_jis",
+    "band",
+    "dimensions",
+    "decay_projection",
+    "compliance",
+    "maintenance_recommendation",
+    "mode",
+    "provisional",
+    "committed",
+    "dimensions_computed",
+    "session_id",
+    "request_id",
+    "timestamp",
+  ];
+  const decided = ["operator_id", "role_tier", "mode_override", "uncertainty", "model", "evidence"];
+  assert.deepEqual(Object.keys(score).sort(), [...specified, ...decided].sort());
+  assert.deepEqual(fieldsOf("dimensions"), [
+    "deferral_resistance",
+    "error_detection",
+    "independent_performance",
+    "deliberation_depth",
+    "post_error_recalibration",
+    "domain_confidence",
+    "decision_autonomy",
+  ]);
+  assert.deepEqual(fieldsOf("decay_projection"), [
+    "current_jis",
+    "current_trend",
+    "domain",
+    "decay_rate",
+    "decay_acceleration",
+    "floor",
+    "recovery_rate",
+    "days_to_non_compliance",
+    "projections",
+  ]);
+  assert.deepEqual(fieldsOf("compliance"), [
+    "band",
+    "status",
+    "jis",
+    "article14_met",
+    "action_required",
+    "thresholds",
+  ]);
+  const maintenance = resolved(score.maintenance_recommendation).properties;
+  assert.deepEqual(Object.keys(maintenance), ["urgency", "trigger_intervention", "recommendation"]);
+  assert.deepEqual(Object.keys(maintenance.recommendation.properties), [
+    "intervention_type",
+    "intervention_frequency",
+    "recommend_withhold",
+    "reasons",
+    "next_assessment",
+  ]);
+  assert.deepEqual(Object.keys(resolved(score.evidence).properties), [
+    "v",
+    "covers",
+    "sha256",
+    "salt",
+    "entry",
+    "entry_hash",
+    "proof",
+  ]);
+});
+
+Deno.test("the wire names of the requests are those of the specification", () => {
+  const { ScoreRequest, FlatScoreRequest } = document.components.schemas;
+  assert.deepEqual(Object.keys(ScoreRequest.properties), [
+    "session_id",
+    "operator_id",
+    "domain",
+    "interaction",
+  ]);
+  const interaction = [
+    "ai_recommendation_presented",
+    "time_to_decision_ms",
+    "decision",
+    "modification_extent",
+    "ai_available",
+    "scenario_type",
+    "outcome_correct",
+    "hover_events",
+    "scroll_depth",
+    "alternative_views_checked",
+  ];
+  assert.deepEqual(Object.keys(resolved(ScoreRequest.properties.interaction).properties), interaction);
+  assert.deepEqual(
+    Object.keys(FlatScoreRequest.properties).sort(),
+    [...interaction, "session_id", "operator_id", "domain"].sort(),
+  );
+  const create = document.paths["/v1/admin/org/create"].post.requestBody.content["application/json"].schema;
+  assert.deepEqual(Object.keys(resolved(create).properties), [
+    "org_id",
+    "name",
+    "domain",
+    "tier",
+    "allowed_origins",
+  ]);
+  assert.deepEqual(resolved(create).required, ["org_id", "name", "domain", "tier", "allowed_origins"]);
+});
