@@ -158,7 +158,12 @@ export async function freshDeployment(): Promise<
   }));
   return {
     directory,
-    env: { ...env, JISS_RATE_LIMIT_IP: "1000000", JISS_RATE_LIMIT_KEY: "1000000" },
+    env: {
+      ...env,
+      JISS_DATA_DIR: `${directory}/data`,
+      JISS_RATE_LIMIT_IP: "1000000",
+      JISS_RATE_LIMIT_KEY: "1000000",
+    },
     remove: () => Deno.remove(directory, { recursive: true }),
   };
 }

@@ -8,20 +8,19 @@ const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
 /** The lines of a fresh environment file. */
-function environmentLines(shell: Shell, directory: string): readonly string[] {
+function environmentLines(shell: Shell): readonly string[] {
   return [
-    `JISS_DATA_DIR=${directory}`,
     `JISS_KEY_PEPPER=${shell.generateSecret()}`,
     ...MASTER_SCOPES.map((scope) => `${masterSecretNames(scope)[0]}=${shell.generateSecret()}`),
   ];
 }
 
 /** Writes both files. @throws {CommandFailure} where one of them is there: nothing is ever overwritten. */
-export function writeSecrets(shell: Shell, directory: string): { readonly environmentFile: string } {
+export function writeSecrets(shell: Shell, directory: string): { readonly directory: string } {
   Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   const absolute = Deno.realPathSync(directory);
   const files: readonly (readonly [string, string])[] = [
-    [`${absolute}/${ENVIRONMENT_FILE}`, `${environmentLines(shell, absolute).join("\n")}\n`],
+    [`${absolute}/${ENVIRONMENT_FILE}`, `${environmentLines(shell).join("\n")}\n`],
     [`${absolute}/${SIGNING_KEY_FILE}`, shell.generateSigningKey()],
   ];
   const there = files.find(([path]) => exists(path));
@@ -31,7 +30,7 @@ export function writeSecrets(shell: Shell, directory: string): { readonly enviro
   for (const [path, content] of files) {
     Deno.writeTextFileSync(path, content, { createNew: true, mode: PRIVATE_FILE });
   }
-  return { environmentFile: files[0]![0] };
+  return { directory: absolute };
 }
 
 export function exists(path: string): boolean {
@@ -45,11 +44,12 @@ export function exists(path: string): boolean {
 }
 
 export function init(shell: Shell, directory: string): number {
-  const { environmentFile } = writeSecrets(shell, directory);
+  const { directory: absolute } = writeSecrets(shell, directory);
+  const environmentFile = `${absolute}/${ENVIRONMENT_FILE}`;
   console.log(`Wrote ${environmentFile} and ${SIGNING_KEY_FILE} beside it, readable by their owner alone.
 Keep a copy of both where only you can read it: without them nothing here can be verified or continued.
 
 Start the service with them:
-  set -a; . ${environmentFile}; set +a; jiss serve`);
+  set -a; . ${environmentFile}; set +a; JISS_DATA_DIR=${absolute} jiss serve`);
   return EXIT.ok;
 }

@@ -26,8 +26,17 @@ export async function run(argv: readonly string[], shell: Shell): Promise<number
       return error.exitCode;
     }
     if (error instanceof CommanderError) return reportUsage(program, argv, error);
+    if (isSystemError(error)) {
+      console.error(`jiss: ${error.message}`);
+      return EXIT.failure;
+    }
     throw error;
   }
+}
+
+/** A file or an address that the system refused: the message says which, and a stack would only hide it. */
+function isSystemError(error: unknown): error is Error {
+  return Object.values(Deno.errors).some((kind) => error instanceof kind);
 }
 
 function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command {

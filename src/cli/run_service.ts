@@ -1,4 +1,5 @@
 /** Running the service to its end: signals, the drain, and the way out on a storage failure. */
+import { ServiceError } from "../domain/errors.ts";
 import { type Config, ConfigError, type Environment, readConfig } from "../config/config.ts";
 import type { Service } from "../compose.ts";
 import { listen, type Listener } from "../http/server.ts";
@@ -94,7 +95,7 @@ async function open(
   try {
     return await shell.openService({ config, clock: shell.clock, world: shell.realWorld(), ...hooks });
   } catch (error) {
-    if (error instanceof StartError || error instanceof NewerSchema) {
+    if (error instanceof StartError || error instanceof NewerSchema || error instanceof ServiceError) {
       throw new CommandFailure(`cannot start: ${error.message}`, EXIT.configuration);
     }
     throw error;

@@ -1,0 +1,82 @@
+/** The release's form: one file, run where nothing else is, with the release's permissions and no more. */
+import assert from "node:assert/strict";
+import { bundle } from "../../scripts/bundle.ts";
+import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
+import { scoreRequest } from "../harness.ts";
+import { createOrganization, freshDeployment, watch } from "../program.ts";
+
+Deno.test("the bundle serves from an empty directory, with no npm, no cache, no network and only its own files", async () => {
+  const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
+  const deployment = await freshDeployment();
+  await bundle(`${place}/jiss.js`);
+  await Deno.mkdir(`${place}/empty`);
+  const data = `${deployment.directory}/data`;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      "--no-config",
+      "--no-remote",
+      "--no-npm",
+      "--cached-only",
+      // What `serve` needs: its data directory, the network, the environment.
+      `--allow-read=${data}`,
+      `--allow-write=${data}`,
+      "--allow-net",
+      "--allow-env",
+      `${place}/jiss.js`,
+      "serve",
+    ],
+    clearEnv: true,
+    env: { ...deployment.env, DENO_DIR: `${place}/cache`, JISS_PORT: "0", JISS_LOG: "json" },
+    cwd: `${place}/empty`,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const service = await watch(child);
+  const key = await createOrganization(service, deployment.env);
+  const { status, body } = await service.send("/v1/score", { key, body: scoreRequest() });
+  assert.deepEqual([status, body.jis], [200, 66.3]);
+  assert.equal(await service.stop(), 0);
+  assert.deepEqual([...Deno.readDirSync(`${place}/empty`)], []);
+  await deployment.remove();
+  await Deno.remove(place, { recursive: true });
+});
+
+Deno.test("the compile step builds an executable from the bundle, given any base binary", async () => {
+  // Without Deno's download host only a full deno is at hand: what is built then is not the program, and is not run.
+  const output = await Deno.makeTempDir({ prefix: "jiss-compile-" });
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", `${import.meta.dirname}/../compile_step.ts`, `${output}/jiss`],
+    env: { DENORT_BIN: Deno.execPath() },
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  const { size, mode } = await Deno.stat(`${output}/jiss`);
+  assert.ok(size > (await Deno.stat(Deno.execPath())).size, "the base binary and the bundle");
+  assert.notEqual(mode! & 0o100, 0);
+  await Deno.remove(output, { recursive: true });
+});
+
+Deno.test("the release asks for read, write, net and env, and never for run, ffi or sys", () => {
+  assert.deepEqual(RELEASE_PERMISSIONS, [
+    "--allow-read",
+    "--allow-write",
+    "--allow-net",
+    "--allow-env",
+    "--deny-net=169.254.0.0/16",
+  ]);
+});
+
+Deno.test("Deno still takes no IPv6 range in --deny-net; when it does, fe80::/10 joins the release's permissions", async () => {
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-config", "--deny-net=169.254.0.0/16,fe80::/10", "data:text/javascript,0"],
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  assert.notEqual(code, 0, "add fe80::/10 to RELEASE_PERMISSIONS in scripts/compile.ts");
+  assert.match(new TextDecoder().decode(stderr), /ipv6/);
+});

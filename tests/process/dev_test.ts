@@ -1,0 +1,76 @@
+/** `jiss dev`: the first thing that anybody runs. */
+import assert from "node:assert/strict";
+import { scoreRequest } from "../harness.ts";
+import { type RunningService, startService } from "../program.ts";
+
+interface Printed {
+  readonly key: string;
+  readonly curl: string;
+}
+
+function printedBy(service: RunningService): Printed {
+  const key = /API key \(this is the only copy\): {2}(jis_\w{26})/.exec(service.output())?.[1];
+  const curl = /^curl .*$/m.exec(service.output())?.[0];
+  assert.ok(key !== undefined && curl !== undefined, service.output());
+  return { key, curl };
+}
+
+/** Waits until the greeting, which follows the listening line, is printed whole. */
+async function greeted(service: RunningService): Promise<Printed> {
+  while (!/^curl .*\n/m.test(service.output())) await new Promise((next) => setTimeout(next, 5));
+  return printedBy(service);
+}
+
+/** Pastes a line into a shell, as a reader would. */
+async function paste(line: string): Promise<Record<string, unknown>> {
+  const { stdout, code } = await new Deno.Command("sh", { args: ["-c", line] }).output();
+  assert.equal(code, 0);
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+async function hasCurl(): Promise<boolean> {
+  try {
+    return (await new Deno.Command("curl", { args: ["--version"], stdout: "null" }).output()).success;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven integer dimensions and evidence", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+  const options = { cwd: directory };
+  const service = await startService(["dev"], options);
+  const { key, curl } = await greeted(service);
+  assert.ok(curl.includes(key) && curl.includes(service.url));
+  if (await hasCurl()) {
+    const body = await paste(curl);
+    assert.equal(typeof body.jis, "number");
+    const dimensions = Object.values(body.dimensions as Record<string, number>);
+    assert.equal(dimensions.length, 7);
+    for (const value of dimensions) assert.ok(Number.isInteger(value) && value >= 0 && value <= 100);
+    assert.equal((body.evidence as Record<string, unknown>).v, "jis.evidence/1");
+    assert.equal(body.provisional, false, "the demo's operators have a history");
+    assert.deepEqual(await paste(curl), body, "pasted twice it is the same answer");
+  } else {
+    assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 200);
+  }
+  assert.equal(await service.stop(), 0);
+
+  const second = await startService(["dev"], options);
+  const { key: next } = await greeted(second);
+  assert.notEqual(next, key);
+  assert.equal((await second.send("/v1/score", { key, body: scoreRequest() })).status, 401, "the old key");
+  assert.equal((await second.send("/v1/score", { key: next, body: scoreRequest() })).status, 200);
+  assert.ok(!second.log().some(({ msg }) => msg === "demo history written"), "the data is kept");
+  await second.stop();
+
+  const fresh = await startService(["dev", "--fresh"], options);
+  await greeted(fresh);
+  assert.ok(
+    fresh.log().some(({ msg, interactions }) =>
+      msg === "demo history written" && Number(interactions) > 1000
+    ),
+  );
+  await fresh.stop();
+  await Deno.remove(directory, { recursive: true });
+});

@@ -1,0 +1,30 @@
+/** The short forms of the long checks; the long ones are `task soak`. */
+import assert from "node:assert/strict";
+import { fuzz } from "../soak/fuzz.ts";
+import { refusalTiming } from "../soak/timing.ts";
+import { crashCycles } from "../soak/crashes.ts";
+
+Deno.test("kill -9 under load loses no acknowledged score, doubles none, and leaves every chain whole", async () => {
+  const figures = await crashCycles({ cycles: 4 });
+  assert.ok(figures.acknowledged > 100, `only ${figures.acknowledged} were acknowledged before the kills`);
+  assert.deepEqual([figures.lost, figures.doubled, figures.chains_verified], [0, 0, true]);
+});
+
+Deno.test("no refusal of a key leaves before the floor, whatever the reason", async () => {
+  const { below_floor, reasons } = await refusalTiming({ rounds: 5 });
+  assert.equal(below_floor, 0);
+  assert.equal(Object.keys(reasons).length, 5);
+});
+
+Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx", async () => {
+  const figures = await fuzz({ requests: 3_000, seed: "test" });
+  assert.deepEqual(
+    [figures.server_errors, figures.without_envelope, figures.hung],
+    [0, 0, 0],
+    JSON.stringify(figures),
+  );
+  assert.ok(figures.chains_verified);
+  for (const status of ["200", "400", "401", "404", "405", "415", "422"]) {
+    assert.ok((figures.statuses[status] ?? 0) > 0, `no ${status}: ${JSON.stringify(figures.statuses)}`);
+  }
+});

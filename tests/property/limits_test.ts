@@ -1,0 +1,118 @@
+/** The laws of the sliding window, over adversarial schedules, against the definition counted one by one. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { SlidingWindow } from "../../src/limits/sliding_window.ts";
+
+const SEED = 20_261_120;
+const WINDOW = 60_000;
+
+interface Arrival {
+  readonly subject: string;
+  readonly at: number;
+}
+
+/** Gaps at which a window that is off by one shows: none, one, and just under, at and over the window. */
+const gap = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(0, 0, 1, 0.5, WINDOW - 1, WINDOW, WINDOW + 1, WINDOW - 0.25) },
+  { weight: 2, arbitrary: fc.nat({ max: 1_000 }) },
+  { weight: 2, arbitrary: fc.nat({ max: 2 * WINDOW }) },
+  { weight: 1, arbitrary: fc.constantFrom(WINDOW / 2, WINDOW / 3, 10 * WINDOW) },
+);
+
+const schedule = fc.array(fc.record({ subject: fc.constantFrom("a", "a", "b"), gap }), { maxLength: 200 })
+  .map(
+    (steps): readonly Arrival[] => {
+      let at = 0;
+      return steps.map(({ subject, gap }) => ({ subject, at: at += gap }));
+    },
+  );
+
+const limits = fc.constantFrom(1, 2, 3, 5, 20);
+
+function run(limit: number, arrivals: readonly Arrival[]) {
+  const window = new SlidingWindow({ limit, windowMs: WINDOW });
+  return arrivals.map(({ subject, at }) => ({ subject, at, ...window.admit(subject, at) }));
+}
+
+Deno.test("in no span of 60 s, wherever it starts, are more requests admitted than the limit", () => {
+  fc.assert(
+    fc.property(limits, schedule, (limit, arrivals) => {
+      for (const subject of ["a", "b"]) {
+        const times = run(limit, arrivals).filter((row) => row.subject === subject && row.admitted)
+          .map(({ at }) => at);
+        // A fullest half-open span starts at an admitted request.
+        for (const start of times) {
+          const inside = times.filter((at) => at >= start && at < start + WINDOW);
+          assert.ok(inside.length <= limit, `${inside.length} from ${start} on, at most ${limit}`);
+        }
+      }
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});
+
+Deno.test("a request is refused exactly where the limit was admitted in the 60 s before it", () => {
+  fc.assert(
+    fc.property(limits, schedule, (limit, arrivals) => {
+      const admitted: Arrival[] = [];
+      for (const row of run(limit, arrivals)) {
+        const counted = admitted.filter(({ subject, at }) => subject === row.subject && at > row.at - WINDOW);
+        assert.equal(row.admitted, counted.length < limit, `at ${row.at}`);
+        if (row.admitted) admitted.push(row);
+      }
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});
+
+Deno.test("an answer tells what is left now and when the oldest counted request leaves the window", () => {
+  fc.assert(
+    fc.property(limits, schedule, (limit, arrivals) => {
+      const admitted: Arrival[] = [];
+      for (const row of run(limit, arrivals)) {
+        if (row.admitted) admitted.push(row);
+        const counted = admitted.filter(({ subject, at }) => subject === row.subject && at > row.at - WINDOW);
+        assert.equal(row.limit, limit);
+        assert.equal(row.remaining, limit - counted.length, `at ${row.at}`);
+        assert.equal(row.resetMs, counted[0]!.at + WINDOW - row.at, `at ${row.at}`);
+        assert.ok(row.resetMs > 0 && row.resetMs <= WINDOW);
+      }
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});
+
+Deno.test("refused requests are not counted: without them every other answer is the same", () => {
+  fc.assert(
+    fc.property(limits, schedule, (limit, arrivals) => {
+      const all = run(limit, arrivals);
+      const without = run(limit, arrivals.filter((_, index) => all[index]!.admitted));
+      assert.deepEqual(without, all.filter(({ admitted }) => admitted));
+    }),
+    { seed: SEED, numRuns: 300 },
+  );
+});
+
+Deno.test("a refused request is admitted once it has waited as long as it was told", () => {
+  fc.assert(
+    fc.property(limits, schedule, (limit, arrivals) => {
+      const window = new SlidingWindow({ limit, windowMs: WINDOW });
+      let last: Arrival & { readonly admitted: boolean; readonly resetMs: number } | undefined;
+      for (const { subject, at } of arrivals) last = { subject, at, ...window.admit(subject, at) };
+      fc.pre(last !== undefined && !last.admitted);
+      assert.equal(window.admit(last.subject, last.at + last.resetMs).admitted, true);
+    }),
+    { seed: SEED, numRuns: 300 },
+  );
+});
+
+Deno.test("one subject's requests change nothing for another", () => {
+  fc.assert(
+    fc.property(limits, schedule, (limit, arrivals) => {
+      const together = run(limit, arrivals).filter(({ subject }) => subject === "a");
+      const alone = run(limit, arrivals.filter(({ subject }) => subject === "a"));
+      assert.deepEqual(together, alone);
+    }),
+    { seed: SEED, numRuns: 300 },
+  );
+});

@@ -1,0 +1,72 @@
+/** The rule of the evidence block, recomputed by another language from what the documentation says. */
+import assert from "node:assert/strict";
+import { scoreRequest } from "../harness.ts";
+import { createOrganization, freshDeployment, startService } from "../program.ts";
+
+const SCRIPT = `${import.meta.dirname}/../../docs/examples/check_score.py`;
+
+/** null where there is no Python, else what the script said of the file. */
+async function check(path: string): Promise<{ code: number; text: string }> {
+  const { code, stdout, stderr } = await new Deno.Command("python3", { args: [SCRIPT, path] }).output();
+  const decoder = new TextDecoder();
+  return { code, text: decoder.decode(stdout) + decoder.decode(stderr) };
+}
+
+function pythonIsMissing(): boolean {
+  try {
+    return !new Deno.Command("python3", { args: ["--version"], stdout: "null", stderr: "null" }).outputSync()
+      .success;
+  } catch {
+    return true;
+  }
+}
+
+Deno.test({
+  name: "docs/examples/check_score.py finds a saved response intact, and every change of it [needs python3]",
+  ignore: pythonIsMissing(),
+  async fn() {
+    const deployment = await freshDeployment();
+    const service = await startService(["serve"], deployment);
+    const key = await createOrganization(service, deployment.env);
+    const file = `${deployment.directory}/response.json`;
+    const save = (body: unknown) => Deno.writeTextFile(file, JSON.stringify(body));
+    let body;
+    for (let index = 0; index < 12; index += 1) {
+      const answer = await service.send("/v1/score", {
+        key,
+        body: scoreRequest({ session_id: `s-${index}` }, {
+          time_to_decision_ms: 500 * index,
+          decision: "modified",
+        }),
+      });
+      body = answer.body;
+      await save(body);
+      const { code, text } = await check(file);
+      assert.deepEqual([code, text.startsWith("intact: entry")], [0, true], text);
+    }
+    const { evidence } = body;
+    const changes = [
+      [{ ...body, jis: body.jis + 0.01 }, /the answer was changed/],
+      [{ ...body, band: "exemplary" }, /the answer was changed/],
+      [
+        { ...body, evidence: { ...evidence, entry: { ...evidence.entry, actor: "system" } } },
+        /the entry was changed/,
+      ],
+      [
+        {
+          ...body,
+          evidence: { ...evidence, proof: evidence.proof.replace(/\n\d+\n(?=[^\n]+\n\n)/, "\n99\n") },
+        },
+        /not under the signed root/,
+      ],
+    ] as const;
+    for (const [changed, told] of changes) {
+      await save(changed);
+      const { code, text } = await check(file);
+      assert.equal(code, 1);
+      assert.match(text, told);
+    }
+    await service.stop();
+    await deployment.remove();
+  },
+});

@@ -1,0 +1,181 @@
+/**
+ * Random and damaged bodies, headers and queries against the real program: every answer has the envelope, none
+ * is a 5xx, nothing hangs, and after it the service still scores and its chains are whole.
+ */
+import { signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { openEmbedded } from "../../src/store/embedded.ts";
+import { scoreRequest, seededWorld } from "../harness.ts";
+import { verifyDatabase } from "../oracle.ts";
+import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
+
+const TIMEOUT_MS = 10_000;
+const CONNECTIONS = 16;
+
+export interface FuzzFigures {
+  readonly requests: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly server_errors: number;
+  readonly without_envelope: number;
+  readonly hung: number;
+  readonly chains_verified: boolean;
+}
+
+type Draw = (below: number) => number;
+
+/** A generator that a label seeds: the same requests in every run. */
+function drawer(seed: string): Draw {
+  const { random } = seededWorld(seed);
+  return (below) => new DataView(random(4).buffer).getUint32(0) % below;
+}
+
+const VALUES: readonly string[] = [
+  "null",
+  "true",
+  "-1",
+  "0",
+  "1e999",
+  "9007199254740993",
+  "0.1",
+  '""',
+  '"\\ud800"',
+  '"\\u0000"',
+  "[]",
+  "{}",
+  '{"__proto__":{"x":1}}',
+  '"accepted"',
+  "[".repeat(17) + "]".repeat(17),
+];
+
+/** A valid body with one thing wrong with it, or many. */
+function damaged(draw: Draw, index: number): string {
+  const text = JSON.stringify(scoreRequest({ session_id: `fuzz-${index}` }));
+  switch (draw(6)) {
+    case 0:
+      return text.slice(0, draw(text.length));
+    case 1: {
+      const at = draw(text.length);
+      return text.slice(0, at) + String.fromCharCode(draw(256)) + text.slice(at + 1);
+    }
+    case 2: {
+      const fields = [...text.matchAll(/:("[^"]*"|[^,{}]+)/g)];
+      const field = fields[draw(fields.length)]!;
+      return text.slice(0, field.index) + ":" + VALUES[draw(VALUES.length)] +
+        text.slice(field.index! + field[0].length);
+    }
+    case 3:
+      return VALUES[draw(VALUES.length)]!;
+    case 4:
+      return text + text.slice(0, draw(text.length));
+    default:
+      return text;
+  }
+}
+
+function pathOf(draw: Draw): string {
+  const paths = [
+    "/v1/score",
+    "/v1/score",
+    "/v1/score",
+    "/v1/admin/org/create",
+    "/v1",
+    "/",
+    "/v1/score/%00",
+    "/%ff",
+    "//",
+  ];
+  const queries = [
+    "",
+    "",
+    "?mode=lite",
+    "?mode=",
+    "?mode=lite&mode=full",
+    "?role_tier=%00",
+    "?mode_override=incident_frozen",
+  ];
+  return paths[draw(paths.length)]! + queries[draw(queries.length)]!;
+}
+
+/** Keys with which a request gets past authentication, by path. */
+interface Keys {
+  readonly organization: string;
+  readonly master: string;
+}
+
+function headersOf(draw: Draw, path: string, keys: Keys): Record<string, string> {
+  const key = path.startsWith("/v1/admin") ? keys.master : keys.organization;
+  const types = ["application/json", "application/json; charset=utf-8", "text/plain", "x/y", ""];
+  return {
+    "Content-Type": types[draw(draw(3) === 0 ? types.length : 2)]!,
+    "X-API-Key": draw(40) === 0 ? "jis_bad" : key,
+    ...(draw(4) === 0 ? { "Idempotency-Key": "k".repeat(draw(300)) } : {}),
+    ...(draw(6) === 0 ? { "X-Service-Mode": "LITE" } : {}),
+    ...(draw(6) === 0 ? { Origin: "https://elsewhere.example" } : {}),
+  };
+}
+
+interface Tally {
+  readonly statuses: Record<string, number>;
+  withoutEnvelope: number;
+  hung: number;
+}
+
+async function ask(service: RunningService, { path, init, tally }: {
+  readonly path: string;
+  readonly init: RequestInit;
+  readonly tally: Tally;
+}): Promise<void> {
+  try {
+    const response = await fetch(service.url + path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await response.text();
+    tally.statuses[response.status] = (tally.statuses[response.status] ?? 0) + 1;
+    if (init.method === "HEAD" || response.status === 204) return;
+    const body = JSON.parse(text);
+    const { request_id, timestamp } = response.ok ? body : body.error;
+    if (typeof request_id !== "string" || typeof timestamp !== "string") tally.withoutEnvelope += 1;
+  } catch (error) {
+    if ((error as Error).name === "TimeoutError") tally.hung += 1;
+    else tally.withoutEnvelope += 1;
+  }
+}
+
+export async function fuzz(
+  { requests, seed }: { readonly requests: number; readonly seed: string },
+): Promise<FuzzFigures> {
+  const deployment = await freshDeployment();
+  const service = await startService(["serve"], deployment);
+  const key = await createOrganization(service, deployment.env);
+  const draw = drawer(seed);
+  const tally: Tally = { statuses: {}, withoutEnvelope: 0, hung: 0 };
+  const keys = { organization: key, master: deployment.env.MASTER_ADMIN_KEY_ORG_CREATE! };
+  const methods = ["POST", "POST", "POST", "POST", "PUT", "DELETE", "OPTIONS"];
+  let next = 0;
+  const work = async () => {
+    while (next < requests) {
+      const index = next++;
+      const path = pathOf(draw);
+      const init = {
+        method: methods[draw(methods.length)]!,
+        headers: headersOf(draw, path, keys),
+        body: damaged(draw, index),
+      };
+      await ask(service, { path, init, tally });
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  const alive = await service.send("/v1/score", { key, body: scoreRequest({ session_id: "still-alive" }) });
+  await service.stop();
+  const database = openEmbedded({ path: `${deployment.directory}/data/jiss.db`, onFatal: () => {} });
+  const pem = await Deno.readTextFile(`${deployment.directory}/data/signing-key.pem`);
+  const chains = await verifyDatabase(database, { publicKey: signerFromPem(pem).publicKey });
+  await database.close();
+  await deployment.remove();
+  const serverErrors = Object.entries(tally.statuses).filter(([status]) => Number(status) >= 500);
+  return {
+    requests,
+    statuses: tally.statuses,
+    server_errors: serverErrors.reduce((sum, [, count]) => sum + count, 0),
+    without_envelope: tally.withoutEnvelope,
+    hung: tally.hung,
+    chains_verified: chains.length >= 3 && alive.status === 200,
+  };
+}

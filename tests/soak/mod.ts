@@ -1,0 +1,52 @@
+/**
+ * `task soak [name]`: the long checks. Each prints its figures as JSON and fails by exit code; each has a short
+ * form among the tests. Without a name they run one after another.
+ */
+import { crashCycles } from "./crashes.ts";
+import { fuzz } from "./fuzz.ts";
+import { refusalTiming } from "./timing.ts";
+
+interface Soak {
+  readonly about: string;
+  run(): Promise<{ readonly figures: unknown; readonly passed: boolean }>;
+}
+
+const SOAKS: Readonly<Record<string, Soak>> = {
+  crashes: {
+    about: "200 kill -9 under load: nothing acknowledged is lost or doubled, every chain verifies",
+    async run() {
+      const figures = await crashCycles({ cycles: 200 });
+      return { figures, passed: figures.lost === 0 && figures.doubled === 0 && figures.chains_verified };
+    },
+  },
+  timing: {
+    about: "500 refusals for each reason: none below the floor, medians that tell nothing",
+    async run() {
+      const figures = await refusalTiming({ rounds: 500 });
+      return { figures, passed: figures.below_floor === 0 && !figures.telling };
+    },
+  },
+  fuzz: {
+    about: "100,000 damaged requests: no 5xx, no hang, every answer in the envelope",
+    async run() {
+      const figures = await fuzz({ requests: 100_000, seed: "soak" });
+      const { server_errors, without_envelope, hung, chains_verified } = figures;
+      return { figures, passed: server_errors + without_envelope + hung === 0 && chains_verified };
+    },
+  },
+};
+
+const names = Deno.args.length > 0 ? Deno.args : Object.keys(SOAKS);
+const unknown = names.filter((name) => !Object.hasOwn(SOAKS, name));
+if (unknown.length > 0) {
+  console.error(`unknown: ${unknown.join(", ")}. There are:`);
+  for (const [name, { about }] of Object.entries(SOAKS)) console.error(`  ${name}  ${about}`);
+  Deno.exit(2);
+}
+let failed = false;
+for (const name of names) {
+  const { figures, passed } = await SOAKS[name]!.run();
+  console.log(JSON.stringify({ soak: name, passed, figures }));
+  failed ||= !passed;
+}
+Deno.exit(failed ? 1 : 0);

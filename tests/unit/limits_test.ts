@@ -1,0 +1,214 @@
+/** Rate limits by example: the window's edges and its memory, and whose request it is behind proxies. */
+import assert from "node:assert/strict";
+import { clientAddress, limitSubject, parseNetworks } from "../../src/limits/client_address.ts";
+import { SlidingWindow } from "../../src/limits/sliding_window.ts";
+
+const WINDOW = 60_000;
+
+// ---- the window -------------------------------------------------------------------------------------------
+
+Deno.test("the 60th request of a minute is admitted, the 61st refused, and one more a minute after the first", () => {
+  const window = new SlidingWindow({ limit: 60, windowMs: WINDOW });
+  const first = window.admit("a", 1_000);
+  assert.deepEqual(first, { admitted: true, limit: 60, remaining: 59, resetMs: 60_000 });
+  for (let n = 2; n < 60; n += 1) assert.equal(window.admit("a", 1_000 + n).admitted, true);
+  assert.deepEqual(window.admit("a", 2_000), { admitted: true, limit: 60, remaining: 0, resetMs: 59_000 });
+  assert.deepEqual(window.admit("a", 2_000), { admitted: false, limit: 60, remaining: 0, resetMs: 59_000 });
+  assert.deepEqual(window.admit("a", 60_999), { admitted: false, limit: 60, remaining: 0, resetMs: 1 });
+  assert.deepEqual(window.admit("a", 61_000), { admitted: true, limit: 60, remaining: 0, resetMs: 2 });
+});
+
+Deno.test("a burst at the end of one minute leaves nothing for the start of the next", () => {
+  const window = new SlidingWindow({ limit: 3, windowMs: WINDOW });
+  for (const at of [59_997, 59_998, 59_999]) assert.equal(window.admit("a", at).admitted, true);
+  for (const at of [60_000, 60_001, 90_000, 119_996]) assert.equal(window.admit("a", at).admitted, false);
+  assert.equal(window.admit("a", 119_997).admitted, true);
+});
+
+Deno.test("a subject that goes on while it is refused is admitted no later", () => {
+  const window = new SlidingWindow({ limit: 1, windowMs: WINDOW });
+  window.admit("a", 0);
+  for (let at = 1; at < WINDOW; at += 100) assert.equal(window.admit("a", at).admitted, false);
+  assert.equal(window.admit("a", WINDOW).admitted, true);
+});
+
+/** The longest array that grew while `work` ran: the window keeps its times in arrays of its own. */
+function longestArrayIn(work: () => void): number {
+  const push = Array.prototype.push;
+  let longest = 0;
+  Array.prototype.push = function (...items: unknown[]) {
+    const length = Reflect.apply(push, this, items);
+    longest = Math.max(longest, length);
+    return length;
+  };
+  try {
+    work();
+  } finally {
+    Array.prototype.push = push;
+  }
+  return longest;
+}
+
+Deno.test("expired times are forgotten: a subject that never pauses keeps no more for it", () => {
+  const window = new SlidingWindow({ limit: 10, windowMs: WINDOW });
+  const longest = longestArrayIn(() => {
+    for (let n = 0; n < 100_000; n += 1) assert.equal(window.admit("a", n * 6_000).admitted, true);
+  });
+  assert.ok(longest > 10 && longest <= 2_100, `${longest} times were kept`);
+});
+
+Deno.test("at 200,000 subjects new ones are refused, known ones are served, and a minute later all is well", () => {
+  const window = new SlidingWindow({ limit: 2, windowMs: WINDOW });
+  for (let n = 0; n < 200_000; n += 1) window.admit(`subject ${n}`, 0);
+  assert.deepEqual(window.admit("new", 1), { admitted: false, limit: 2, remaining: 0, resetMs: WINDOW });
+  assert.equal(window.admit("subject 7", 1).admitted, true);
+  assert.equal(window.admit("new", WINDOW).admitted, true);
+});
+
+// ---- networks ---------------------------------------------------------------------------------------------
+
+Deno.test("a network holds its addresses, whole or partly given, in IPv4 and IPv6", () => {
+  const cases: readonly (readonly [cidr: string, inside: string, outside: string])[] = [
+    ["10.0.0.0/8", "10.255.255.255", "11.0.0.0"],
+    ["10.1.2.3/8", "10.9.9.9", "9.9.9.9"],
+    ["192.0.2.0/31", "192.0.2.1", "192.0.2.2"],
+    ["192.0.2.7", "192.0.2.7", "192.0.2.8"],
+    ["0.0.0.0/0", "203.0.113.9", "2001:db8::1"],
+    ["2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::1"],
+    ["2001:db8::1", "2001:0DB8:0::1", "2001:db8::2"],
+    ["::/0", "2001:db8::1", "10.0.0.1"],
+  ];
+  for (const [cidr, inside, outside] of cases) {
+    assert.equal(parseNetworks([cidr]).includes(inside), true, `${cidr} holds ${inside}`);
+    assert.equal(parseNetworks([cidr]).includes(outside), false, `${cidr} does not hold ${outside}`);
+  }
+});
+
+Deno.test("an IPv4-mapped address stands in the network of its IPv4 address, however it is spelt", () => {
+  const networks = parseNetworks(["10.0.0.0/8"]);
+  for (const address of ["::ffff:10.0.0.1", "::FFFF:10.0.0.1", "::ffff:a00:1", "0:0:0:0:0:ffff:10.0.0.1"]) {
+    assert.equal(networks.includes(address), true, address);
+  }
+  assert.equal(networks.includes("::ffff:11.0.0.1"), false);
+  assert.equal(networks.includes("::10.0.0.1"), false);
+});
+
+Deno.test("what is no address is in no network", () => {
+  const networks = parseNetworks(["0.0.0.0/0", "::/0"]);
+  for (const text of ["", "unknown", "10.0.0.1:80", "[::1]", "010.0.0.1", "10.0.0", "10.0.0.1/32"]) {
+    assert.equal(networks.includes(text), false, text);
+  }
+});
+
+Deno.test("a text that is not a network is refused by name", () => {
+  const bad = [
+    "",
+    "10.0.0.0/33",
+    "10.0.0.0/",
+    "10.0.0.0/8/8",
+    "10.0.0.0/-1",
+    "10.0.0.0/+8",
+    "::/129",
+    "proxy",
+  ];
+  for (const cidr of bad) {
+    assert.throws(
+      () => parseNetworks(["10.0.0.0/8", cidr]),
+      { name: "SyntaxError", message: `${cidr} is not a network like 10.0.0.0/8` },
+    );
+  }
+});
+
+// ---- whose request it is ----------------------------------------------------------------------------------
+
+const trusted = parseNetworks(["10.0.0.0/8", "fd00::/8"]);
+const through = (peer: string, forwardedFor: string | null) => clientAddress(peer, { forwardedFor, trusted });
+
+Deno.test("without a trusted proxy the peer is the client, whatever it forwards", () => {
+  assert.equal(through("203.0.113.7", null), "203.0.113.7");
+  assert.equal(through("203.0.113.7", "198.51.100.1"), "203.0.113.7");
+  assert.equal(through("203.0.113.7", "10.0.0.1"), "203.0.113.7");
+  assert.equal(
+    clientAddress("10.0.0.1", { forwardedFor: "198.51.100.1", trusted: parseNetworks([]) }),
+    "10.0.0.1",
+  );
+});
+
+Deno.test("behind trusted proxies the client is the first from the right that is none of them", () => {
+  assert.equal(through("10.0.0.1", "198.51.100.1"), "198.51.100.1");
+  assert.equal(through("10.0.0.1", "198.51.100.1, 10.0.0.2"), "198.51.100.1");
+  assert.equal(through("10.0.0.1", "198.51.100.1,10.0.0.3 , 10.0.0.2"), "198.51.100.1");
+  assert.equal(through("fd00::1", "2001:db8::5"), "2001:db8::5");
+});
+
+Deno.test("what a client writes to the left of its own address is ignored", () => {
+  const spoofed = [
+    "192.0.2.1",
+    "10.9.9.9",
+    "unknown",
+    "",
+    "<script>",
+    "a".repeat(10_000),
+    "192.0.2.1, 192.0.2.2",
+  ];
+  for (const left of spoofed) {
+    assert.equal(through("10.0.0.1", `${left}, 198.51.100.1`), "198.51.100.1", left.slice(0, 40));
+    assert.equal(through("10.0.0.1", `${left}, 198.51.100.1, 10.0.0.2`), "198.51.100.1", left.slice(0, 40));
+  }
+});
+
+Deno.test("a trusted proxy that forwards nothing, or only proxies, is itself the client", () => {
+  assert.equal(through("10.0.0.1", null), "10.0.0.1");
+  assert.equal(through("10.0.0.1", ""), "10.0.0.1");
+  assert.equal(through("10.0.0.1", " , "), "10.0.0.1");
+  assert.equal(through("10.0.0.1", "10.0.0.3, 10.0.0.2"), "10.0.0.3");
+});
+
+Deno.test("a malformed hop ends the reading: the proxy that wrote it is counted", () => {
+  for (
+    const hop of ["unknown", "198.51.100.1:443", "[2001:db8::1]", "_hidden", "198.51.100.999", "010.1.1.1"]
+  ) {
+    assert.equal(through("10.0.0.1", `198.51.100.1, ${hop}`), "10.0.0.1", hop);
+    assert.equal(through("10.0.0.1", `198.51.100.1, ${hop}, 10.0.0.2`), "10.0.0.2", hop);
+  }
+});
+
+Deno.test("an IPv4-mapped peer or hop is the IPv4 address that it is", () => {
+  assert.equal(through("::ffff:203.0.113.7", null), "203.0.113.7");
+  assert.equal(through("::FFFF:203.0.113.7", null), "203.0.113.7");
+  assert.equal(through("::ffff:10.0.0.1", "198.51.100.1"), "198.51.100.1");
+  assert.equal(through("10.0.0.1", "::ffff:198.51.100.1, ::ffff:10.0.0.2"), "198.51.100.1");
+});
+
+// ---- what is counted --------------------------------------------------------------------------------------
+
+Deno.test("an IPv4 address is counted by itself", () => {
+  assert.equal(limitSubject("203.0.113.7"), "203.0.113.7");
+});
+
+Deno.test("an IPv6 address is counted by its /64, however it is spelt", () => {
+  const cases: Readonly<Record<string, string>> = {
+    "2001:db8::1": "2001:db8:0:0::/64",
+    "2001:0DB8:0000:0000:ffff:ffff:ffff:ffff": "2001:db8:0:0::/64",
+    "2001:db8:0:0:1::": "2001:db8:0:0::/64",
+    "2001:db8::192.0.2.1": "2001:db8:0:0::/64",
+    "2001:db8:0:1::1": "2001:db8:0:1::/64",
+    "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+    "2001:db8:1:2:3:4:192.0.2.1": "2001:db8:1:2::/64",
+    "1:2:3:4:5:6:7::": "1:2:3:4::/64",
+    "::2:3:4:5:6:7:8": "0:2:3:4::/64",
+    "1::8": "1:0:0:0::/64",
+    "1::": "1:0:0:0::/64",
+    "::1": "0:0:0:0::/64",
+    "::": "0:0:0:0::/64",
+    "fe80::1%eth0": "fe80:0:0:0::/64",
+    "fe80::1:2:3:4%25en0": "fe80:0:0:0::/64",
+  };
+  for (const [address, subject] of Object.entries(cases)) {
+    assert.equal(limitSubject(address), subject, address);
+  }
+});
+
+Deno.test("what is no address, such as the path of a socket, is counted as it is", () => {
+  assert.equal(limitSubject("/run/jiss.sock"), "/run/jiss.sock");
+});
