@@ -86,7 +86,9 @@ Deno.test("the document is OpenAPI 3.1 of the interface's version and holds exac
   const operations = Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
   );
-  assert.deepEqual(operations.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+  const catalogue = ROUTES.map(({ method, path }) => `${method} ${path}`);
+  const preflights = new Set(ROUTES.map(({ path }) => `OPTIONS ${path}`));
+  assert.deepEqual(operations.sort(), [...catalogue, ...preflights].sort());
 });
 
 Deno.test("the document has every status of the specification's tables for each operation", () => {
@@ -106,6 +108,7 @@ Deno.test("the document has every status of the specification's tables for each 
     503,
   ]);
   assert.deepEqual(statuses("/v1", "get").sort(), [200, 429, 500]);
+  assert.deepEqual(statuses("/v1/score", "options").sort(), [204, 403, 429]);
 });
 
 // deno-lint-ignore no-explicit-any -- as it stands in the document

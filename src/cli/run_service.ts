@@ -67,13 +67,13 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   });
   await hooks.listening?.(listener, service);
 
+  let signalled = false;
   const onSignal = (signal: Deno.Signal) => () => {
     if (signalled) Deno.exit(EXIT.interrupted);
     signalled = true;
     log.info("stopping", { signal });
     stop.resolve(EXIT.ok);
   };
-  let signalled = false;
   const signals = (["SIGTERM", "SIGINT"] as const).map((name) => [name, onSignal(name)] as const);
   for (const [name, handler] of signals) Deno.addSignalListener(name, handler);
 

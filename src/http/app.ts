@@ -14,7 +14,7 @@ import { admitAddress, admitKey } from "./middleware/rate_limits.ts";
 import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
 import { renderError, renderReply } from "./render.ts";
-import { type Route, ROUTES } from "./routes.ts";
+import { methodsOf, type Route, ROUTES } from "./routes.ts";
 
 export type App = Hono<AppEnvironment>;
 
@@ -95,11 +95,10 @@ function checkIdempotencyKey(context: AppContext): void {
 
 /** A known path with a method that it does not have: a preflight, or 405. */
 async function serveOtherMethod(services: Services, context: AppContext, path: string): Promise<Response> {
-  const routes = ROUTES.filter((route) => route.path === path);
-  const methods = [
-    ...new Set(routes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))),
-  ];
-  if (routes.some((route) => route.layer1)) admitAddress(services, context.var.exchange);
+  const methods = methodsOf(path);
+  if (ROUTES.some((route) => route.path === path && route.layer1)) {
+    admitAddress(services, context.var.exchange);
+  }
   if (isPreflight(context.req.raw)) return await answerPreflight(services, context, methods);
   throw new ServiceError("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`, {
     headers: { Allow: methods.join(", ") },

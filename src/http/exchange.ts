@@ -5,8 +5,7 @@ import type { Networks } from "../limits/client_address.ts";
 import type { SlidingWindow } from "../limits/sliding_window.ts";
 import type { Log } from "../observability/log.ts";
 import type { BreachLog } from "../operations/breaches.ts";
-import type { Call, Dependencies } from "../operations/dependencies.ts";
-import type { OrganizationCaller } from "../operations/score.ts";
+import type { Call, Dependencies, OrganizationCaller } from "../operations/dependencies.ts";
 import type { Route } from "./routes.ts";
 
 /** The outside world's time. */

@@ -5,7 +5,7 @@ import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { envelopeFields } from "../domain/score.ts";
 import { API_VERSION } from "../domain/service.ts";
-import { type Route, ROUTES } from "./routes.ts";
+import { methodsOf, type Route, ROUTES } from "./routes.ts";
 
 const errorSchema = z.object({
   error: z.object({
@@ -80,25 +80,21 @@ function examplesOf(route: Route) {
   return Object.fromEntries(rows.map(({ summary, body }) => [summary, { summary, value: body }]));
 }
 
+const json = (schema: z.ZodType) => ({ "application/json": { schema } });
+
+const RETRY_AFTER = z.object({
+  "Retry-After": z.string().meta({ description: "Whole seconds, at least 1." }),
+});
+
+function errorResponse(status: number) {
+  const description = STATUS_MEANINGS[status]!;
+  const retries = status === 429 || status === 503;
+  return { description, content: json(errorSchema), ...(retries ? { headers: RETRY_AFTER } : {}) };
+}
+
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const { success } = route;
-  const json = (schema: z.ZodType) => ({ "application/json": { schema } });
-  const errors = Object.fromEntries(
-    statusesOf(route).map((status) => [
-      `${status}`,
-      {
-        description: STATUS_MEANINGS[status]!,
-        content: json(errorSchema),
-        ...(status === 429 || status === 503
-          ? {
-            headers: z.object({
-              "Retry-After": z.string().meta({ description: "Whole seconds, at least 1." }),
-            }),
-          }
-          : {}),
-      },
-    ]),
-  );
+  const errors = Object.fromEntries(statusesOf(route).map((status) => [`${status}`, errorResponse(status)]));
   return {
     operationId: route.operationId,
     summary: route.summary,
@@ -127,11 +123,36 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   };
 }
 
+/** What a browser asks before a cross-origin call; it needs no key and is the same on every path. */
+function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperationObject {
+  const names = path.split("/").filter((part) => part !== "").map((part) => part.replace(/\W/g, "_"));
+  return {
+    operationId: ["preflight", ...names].join("_"),
+    summary: `Preflight of ${methods.join(", ")}`,
+    description: "Granted when an active organization registered the origin; wildcards are never honoured.",
+    security: [],
+    requestParams: {
+      header: z.object({ Origin: z.string(), "Access-Control-Request-Method": z.string() }),
+    },
+    responses: {
+      "204": {
+        description: "Granted.",
+        headers: z.object({ "Access-Control-Allow-Origin": z.string() }),
+      },
+      "403": errorResponse(403),
+      "429": errorResponse(429),
+    },
+  };
+}
+
 /** The document for a service at `baseUrl`. */
 export function openApiDocument(baseUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of ROUTES) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  for (const path of Object.keys(paths)) {
+    paths[path] = { ...paths[path], options: preflightOf(path, methodsOf(path)) };
   }
   return createDocument({
     openapi: "3.1.0",
@@ -139,7 +160,7 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
       title: "JISS: Judgment Independence Scoring Service",
       version: API_VERSION,
       description:
-        "Measures, for each human-AI interaction, whether the reviewer judges independently or rubber-stamps, and leaves signed, chained evidence. Every JSON body carries `request_id` and `timestamp`; errors carry them inside `error`. A preflight (`OPTIONS`) is granted to registered origins and answered 403 to any other.",
+        "Measures, for each human-AI interaction, whether the reviewer judges independently or rubber-stamps, and leaves signed, chained evidence. Every JSON body carries `request_id` and `timestamp`; errors carry them inside `error`. A request that is not valid HTTP (a bad request line, headers over the server's limit) is refused before the service sees it, without this envelope.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: baseUrl }],

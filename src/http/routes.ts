@@ -251,3 +251,9 @@ export const ROUTES: readonly Route[] = [
     handler: postOrganization,
   },
 ];
+
+/** The methods of a path; HEAD is answered wherever GET is. */
+export function methodsOf(path: string): readonly string[] {
+  const methods = ROUTES.filter((route) => route.path === path).map((route) => route.method);
+  return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
+}

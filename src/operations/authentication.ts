@@ -5,8 +5,7 @@
 import { apiKeyPrefix, comparableKey, isApiKey, verifyApiKey } from "../keys/api_key.ts";
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../keys/master_keys.ts";
 import { query } from "../store/database.ts";
-import type { Dependencies } from "./dependencies.ts";
-import type { OrganizationCaller } from "./score.ts";
+import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
 
 /** The organization of a presented key, or null: unknown, revoked, inactive, malformed or missing alike. */
 export async function authenticateKey(

@@ -44,6 +44,11 @@ export interface Caller {
   readonly prefix: string | null;
 }
 
+/** A caller that is an organization. */
+export interface OrganizationCaller extends Caller {
+  readonly orgId: string;
+}
+
 /** One call's own instant and id: everything that the call writes agrees on them. */
 export interface Call {
   /** Epoch milliseconds. */

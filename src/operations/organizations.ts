@@ -20,6 +20,7 @@ import {
   type Dependencies,
   eventDraft,
   evidenceChain,
+  type OrganizationCaller,
 } from "./dependencies.ts";
 
 const DAY_MS = 86_400_000;
@@ -151,7 +152,7 @@ export async function organizationExists(
 /** Mints a new key for an organization; the old one stops working with the commit. */
 export async function rotateKey(
   dependencies: Dependencies,
-  caller: Caller & { readonly orgId: string },
+  caller: OrganizationCaller,
   { now }: Pick<Call, "now">,
 ): Promise<{ readonly apiKey: string; readonly prefix: string }> {
   const { world, writer, peppers } = dependencies;

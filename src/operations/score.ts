@@ -24,7 +24,13 @@ import {
 } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import type { WriteJob } from "../store/writer.ts";
-import { type Call, type Caller, type Dependencies, evidenceChain, makePart } from "./dependencies.ts";
+import {
+  type Call,
+  type Dependencies,
+  evidenceChain,
+  makePart,
+  type OrganizationCaller,
+} from "./dependencies.ts";
 
 const PSEUDONYM_BYTES = 16;
 
@@ -47,11 +53,6 @@ interface StoredAnswer {
 type Outcome =
   | { readonly kind: "scored"; readonly body: ScoreAnswer["body"] }
   | { readonly kind: "repeated"; readonly stored: StoredAnswer };
-
-/** A caller that is an organization. */
-export interface OrganizationCaller extends Caller {
-  readonly orgId: string;
-}
 
 /**
  * Scores an interaction.

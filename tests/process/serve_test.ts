@@ -127,22 +127,30 @@ Deno.test("a port that is taken is told by name, and the program ends", async ()
   await deployment.remove();
 });
 
-Deno.test("the bootstrap organization is created once and its key is in its file, for its owner alone", async () => {
-  const deployment = await freshDeployment();
-  const keyFile = `${deployment.directory}/key`;
-  const orgFile = `${deployment.directory}/org.json`;
+/** Writes a bootstrap file and returns its path. */
+async function bootstrapFile(directory: string, apiKeyFile: string): Promise<string> {
+  const path = `${directory}/org.json`;
   await Deno.writeTextFile(
-    orgFile,
+    path,
     JSON.stringify({
       org_id: "first",
       name: "First",
       domain: "general",
       tier: "starter",
       allowed_origins: "",
-      api_key_file: keyFile,
+      api_key_file: apiKeyFile,
     }),
   );
-  const env = { ...deployment.env, JISS_BOOTSTRAP_ORG_FILE: orgFile };
+  return path;
+}
+
+Deno.test("the bootstrap organization is created once and its key is in its file, for its owner alone", async () => {
+  const deployment = await freshDeployment();
+  const keyFile = `${deployment.directory}/key`;
+  const env = {
+    ...deployment.env,
+    JISS_BOOTSTRAP_ORG_FILE: await bootstrapFile(deployment.directory, keyFile),
+  };
   for (const session_id of ["before-restart", "after-restart"]) {
     const service = await startService(["serve"], { env });
     const key = (await Deno.readTextFile(keyFile)).trim();
@@ -155,22 +163,12 @@ Deno.test("the bootstrap organization is created once and its key is in its file
 
 Deno.test("a key that the administrator put into the bootstrap file is taken", async () => {
   const deployment = await freshDeployment();
-  const [keyFile, orgFile] = [`${deployment.directory}/key`, `${deployment.directory}/org.json`];
+  const keyFile = `${deployment.directory}/key`;
   const key = "jis_BR0VGHTBYTHEADM1N1STRAT0R0";
   await Deno.writeTextFile(keyFile, `${key}\n`);
-  await Deno.writeTextFile(
-    orgFile,
-    JSON.stringify({
-      org_id: "first",
-      name: "First",
-      domain: "general",
-      tier: "starter",
-      allowed_origins: "",
-      api_key_file: keyFile,
-    }),
-  );
+  const path = await bootstrapFile(deployment.directory, keyFile);
   const service = await startService(["serve"], {
-    env: { ...deployment.env, JISS_BOOTSTRAP_ORG_FILE: orgFile },
+    env: { ...deployment.env, JISS_BOOTSTRAP_ORG_FILE: path },
   });
   assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 200);
   await service.stop();

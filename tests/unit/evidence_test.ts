@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
-import { fromBase64, fromHex, hex, utf8 } from "../../src/evidence/crypto.ts";
+import { fromBase64, fromHex, hex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
 import {
   appendEntry,
   type ChainHead,
@@ -49,7 +49,6 @@ import {
   signNote,
   verifyNote,
 } from "../../src/evidence/note.ts";
-import { pemOf } from "../harness.ts";
 import chain8 from "../vectors/evidence/chain_8.json" with { type: "json" };
 import checkpoints from "../vectors/evidence/checkpoint.json" with { type: "json" };
 import envelope from "../vectors/evidence/evidence_envelope.json" with { type: "json" };
@@ -60,8 +59,13 @@ const ORIGIN = "jis.example.internal/dep-7f3a/org/acme";
 const EM_DASH = "\u2014";
 
 /** The vectors' throw-away keys: the seed is the SHA-256 of the label. */
-const signer = signerFromPem(pemOf(checkpoints.seed_label));
-const nextSigner = signerFromPem(pemOf("THROW-AWAY TEST KEY 2"));
+function throwAwaySigner(label: string): Signer {
+  const pkcs8 = [...fromHex("302e020100300506032b657004220420"), ...nodeCrypto.sha256(utf8(label))];
+  const text = Uint8Array.from(pkcs8).toBase64();
+  return signerFromPem(`-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----\n`);
+}
+const signer = throwAwaySigner(checkpoints.seed_label);
+const nextSigner = throwAwaySigner("THROW-AWAY TEST KEY 2");
 const trusted = parseVerifierKey(nodeCrypto, checkpoints.vkey);
 const trustedNext = parseVerifierKey(nodeCrypto, checkpoints.vkey_next);
 

@@ -11,7 +11,7 @@ import {
   authenticateMaster,
   prefixOfMisplacedKey,
 } from "../../operations/authentication.ts";
-import type { OrganizationCaller } from "../../operations/score.ts";
+import type { OrganizationCaller } from "../../operations/dependencies.ts";
 import type { Clock, Exchange, Services } from "../exchange.ts";
 
 /** Holds refusals back; waiting holds no lock and no worker, and only so many wait at once. */
