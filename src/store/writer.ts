@@ -114,8 +114,7 @@ export class Writer {
         await this.#options.backoff(attempt);
       }
     }
-    const error = unavailable("Other writers kept changing the same data; send this again.");
-    for (const waiting of group) waiting.reject(error);
+    await this.#fail(group, new WriteConflict("planned anew too often"));
   }
 
   /** One job that cannot be written must not take the others of its commit with it. */
@@ -124,7 +123,10 @@ export class Writer {
       for (const waiting of group) await this.#commit([waiting]);
       return;
     }
-    for (const waiting of group) waiting.reject(error);
+    const told = error instanceof WriteConflict
+      ? unavailable("Other writers kept changing the same data; send this again.")
+      : error;
+    for (const waiting of group) waiting.reject(told);
   }
 
   async #attempt(group: readonly Waiting[]): Promise<void> {
@@ -150,9 +152,17 @@ export class Writer {
     planned.forEach(({ waiting }, index) => waiting.resolve(answers[index]));
   }
 
-  /** Loads the rows and heads that a group needs: one query for each kind. */
+  /**
+   * Loads the heads and rows that a group needs: one query for each kind. Heads come first: a row that another
+   * process changed after that belongs to a head which has moved on, and the commit then fails as a conflict.
+   */
   async #load(unit: UnitOfWork, group: readonly Waiting[]): Promise<ReadonlyMap<string, ChainHead>> {
     const { database } = this.#options;
+    const chains = [...new Set(group.flatMap(({ job }) => job.chains))];
+    for (const chain of chains) unit.loadedHead(chain, null);
+    const heads = await loadHeads(database, chains);
+    for (const head of heads) unit.loadedHead(head.chain, head);
+
     const byKind = new Map<string, Need[]>();
     const seen = new Set<string>();
     for (const need of group.flatMap(({ job }) => job.needs)) {
@@ -169,10 +179,6 @@ export class Writer {
       const rows = await database.read(kind.load(JSON.stringify(needs.map((need) => need.key))));
       for (const row of rows) unit.loaded({ kind, key: kind.keyOf(row) }, row);
     }
-    const chains = [...new Set(group.flatMap(({ job }) => job.chains))];
-    for (const chain of chains) unit.loadedHead(chain, null);
-    const heads = await loadHeads(database, chains);
-    for (const head of heads) unit.loadedHead(head.chain, head);
     return new Map(heads.map((head) => [head.chain, head]));
   }
 

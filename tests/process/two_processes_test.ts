@@ -1,0 +1,44 @@
+/** Two processes on one database: appends are compare-and-swap, so neither forks, skips nor doubles. */
+import assert from "node:assert/strict";
+import { signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { openEmbedded } from "../../src/store/embedded.ts";
+import { scoreRequest } from "../harness.ts";
+import { verifyDatabase } from "../oracle.ts";
+import { createOrganization, freshDeployment, startService } from "../program.ts";
+
+const SESSIONS = 120;
+
+Deno.test("two processes scoring the same operators at once leave one whole chain with each score once", async () => {
+  const deployment = await freshDeployment();
+  const first = await startService(["serve"], deployment);
+  const key = await createOrganization(first, deployment.env);
+  const second = await startService(["serve"], deployment);
+  // Every session is sent to both: one of them scores it, the other repeats its answer.
+  const answers = await Promise.all(
+    Array.from({ length: SESSIONS }, (_, index) => index).flatMap((index) =>
+      [first, second].map((service) =>
+        service.send("/v1/score", {
+          key,
+          body: scoreRequest({ session_id: `s-${index}`, operator_id: `operator-${index % 3}` }),
+        })
+      )
+    ),
+  );
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  const repeated = answers.filter(({ headers }) => headers.get("Idempotency-Replayed") === "true");
+  assert.equal(repeated.length, SESSIONS);
+  for (let index = 0; index < SESSIONS; index += 1) {
+    const [one, other] = [answers[2 * index]!.body, answers[2 * index + 1]!.body];
+    assert.deepEqual(one, other);
+  }
+  assert.deepEqual([await first.stop(), await second.stop()], [0, 0]);
+
+  const data = `${deployment.directory}/data`;
+  const database = openEmbedded({ path: `${data}/jiss.db`, onFatal: () => {} });
+  const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
+  const chains = await verifyDatabase(database, { publicKey });
+  await database.close();
+  const { entries } = chains.find(({ chain }) => chain === "org/acme")!;
+  assert.equal(entries.length, SESSIONS + 1);
+  await deployment.remove();
+});
