@@ -47,10 +47,13 @@ Deno.test("every relative link of the documentation leads somewhere", async () =
   }
 });
 
-Deno.test("the files hold no key: neither an organization's nor a private one", async () => {
+Deno.test("nothing but a test's throw-away files holds a private key", async () => {
   const { stdout, success } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
   assert.ok(success);
-  const paths = new TextDecoder().decode(stdout).split("\0").filter((path) => path !== "");
+  const paths = new TextDecoder().decode(stdout).split("\0").filter((path) =>
+    path !== "" && !path.startsWith("tests/")
+  );
+  assert.ok(paths.includes("README.md"));
   for (const path of paths) {
     const text = await read(path).catch(() => "");
     assert.ok(!/-----BEGIN (?:EC |RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/]/.test(text), path);

@@ -295,21 +295,23 @@ function readTls(reader: Reader): Config["tls"] {
   }
   const cert = reader.file(certName, certPath);
   const key = reader.file(keyName, keyPath);
-  if (cert !== undefined && !holds(() => new X509Certificate(cert))) {
-    reader.problem(certName, "does not hold a certificate in PEM");
-  }
-  if (key !== undefined && !holds(() => createPrivateKey(key))) {
-    reader.problem(keyName, "does not hold a private key in PEM");
+  const certificate = parsed(cert, (text) => new X509Certificate(text));
+  const privateKey = parsed(key, createPrivateKey);
+  if (certificate === null) reader.problem(certName, "does not hold a certificate in PEM");
+  if (privateKey === null) reader.problem(keyName, "does not hold a private key in PEM");
+  if (certificate && privateKey && !certificate.checkPrivateKey(privateKey)) {
+    reader.problem(keyName, `is not the key of the certificate in ${certName}`);
   }
   return cert === undefined || key === undefined ? null : { cert, key };
 }
 
-function holds(parse: () => unknown): boolean {
+/** undefined where there is no text, null where it cannot be parsed. */
+function parsed<T>(text: string | undefined, parse: (text: string) => T): T | null | undefined {
+  if (text === undefined) return undefined;
   try {
-    parse();
-    return true;
+    return parse(text);
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -327,8 +329,8 @@ function parseHost(text: string): string {
 function parseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (
-    url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" ||
-    url.username !== ""
+    url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(text) || url.username !== "" ||
+    url.password !== ""
   ) {
     throw new Error("must be an http or https address without query, like https://jiss.example.com");
   }
@@ -350,8 +352,8 @@ function parseLogFormat(text: string): "json" | "pretty" {
 }
 
 function parseLogName(text: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._\/-]{0,200}$/.test(text)) {
-    throw new Error("must be a name like jiss.bank.example: letters, digits, dots, hyphens, slashes");
+  if (text.length > 200 || !/^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9._-]+)*$/.test(text)) {
+    throw new Error("must be a name like jiss.bank.example: letters, digits, dots, hyphens, single slashes");
   }
   return text;
 }

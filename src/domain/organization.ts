@@ -27,7 +27,8 @@ const nameSchema = z.string()
   )
   .meta({ description: "1 to 200 characters after trimming.", examples: ["Acme Bank"] });
 
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s*]+$/i;
+/** scheme://host[:port]: no path, query, fragment, user, escape, wildcard, control character, lone surrogate. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/\\?#@%*\s\p{Cc}\p{Cs}]+$/iu;
 
 /** An origin as browsers send it, or null where the text is not one. */
 export function normalizeOrigin(text: string): string | null {

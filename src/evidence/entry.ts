@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import { canonicalJson } from "./canonical.ts";
-import { type Crypto, hex } from "./crypto.ts";
+import { type Crypto, hex, utf8 } from "./crypto.ts";
 import { entryHash, genesisPrevious, PART_NAMES, partCommitment, type PartName } from "./hashes.ts";
 import { appendLeaf, EMPTY_FRONTIER, type Frontier, type TreeNode } from "./merkle.ts";
 
@@ -122,7 +122,8 @@ export function appendEntry(
     v: ENTRY_VERSION,
   };
   const text = canonicalJson(entry);
-  if (text.length > ENTRY_LIMIT_BYTES) throw new RangeError(`an entry of ${text.length} bytes`);
+  const { length } = utf8(text);
+  if (length > ENTRY_LIMIT_BYTES) throw new RangeError(`an entry of ${length} bytes`);
   const hash = entryHash(crypto, text);
   const { frontier, nodes } = appendLeaf(crypto, head.frontier, hash);
   return {

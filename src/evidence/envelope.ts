@@ -115,11 +115,14 @@ export function verifyResponse(
   const parsed = evidenceSchema.safeParse(body.evidence);
   if (!parsed.success || parsed.data.covers !== "result") return "MALFORMED";
   const { sha256, salt, entry, entry_hash, proof } = parsed.data;
-  const text = canonicalJson(resultPart(body));
+  const text = canonicalOrNull(resultPart(body));
+  // The entry as it came, not as it was parsed: what a schema overlooks must change the hash.
+  const entryText = canonicalOrNull((body.evidence as Evidence).entry);
+  if (text === null || entryText === null) return "MALFORMED";
   const commitment = hex(partCommitment(crypto, { name: "result", salt: fromHex(salt), text }));
   if (commitment !== sha256 || commitment !== entry.commit.result) return "RESULT_MISMATCH";
 
-  const leafHash = entryHash(crypto, canonicalJson(entry));
+  const leafHash = entryHash(crypto, entryText);
   if (hex(leafHash) !== entry_hash) return "ENTRY_HASH_MISMATCH";
 
   try {
@@ -131,11 +134,22 @@ export function verifyResponse(
     const verdict = verifyNote(crypto, signed, keys);
     if (verdict === "bad_signature") return "BAD_SIGNATURE";
     if (verdict === "untrusted_key") return "UNTRUSTED_KEY";
-    return keys.some((key) => key.name === origin) && origin.endsWith(`/${entry.chain}`)
+    // A key speaks for the origin that it is pinned under, and for no other log's.
+    const own = keys.filter((key) => key.name === origin);
+    return verifyNote(crypto, signed, own) === "verified" && origin.endsWith(`/${entry.chain}`)
       ? null
       : "WRONG_ORIGIN";
   } catch (error) {
     if (error instanceof SyntaxError) return "MALFORMED";
     throw error;
+  }
+}
+
+/** Canonical JSON, or null of what it cannot hold: lone surrogates, 1e999, too deep a nesting. */
+function canonicalOrNull(value: unknown): string | null {
+  try {
+    return canonicalJson(value);
+  } catch {
+    return null;
   }
 }

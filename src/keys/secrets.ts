@@ -32,6 +32,7 @@ export function unwrapSecret(
   wrapped: Uint8Array,
   { key, purpose }: { readonly key: Uint8Array; readonly purpose: string },
 ): Uint8Array | null {
+  if (wrapped.length < WRAP_IV_BYTES + TAG_LENGTH) return null;
   const decipher = createDecipheriv("aes-256-gcm", key, wrapped.slice(0, WRAP_IV_BYTES));
   decipher.setAAD(new TextEncoder().encode(purpose));
   decipher.setAuthTag(wrapped.slice(-TAG_LENGTH));

@@ -27,8 +27,15 @@ export function parseNetworks(cidrs: readonly string[]): Networks {
   };
 }
 
+const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
+
+/** An IPv4-mapped address, however it is spelt, as the IPv4 address that it is. */
 function unmapped(address: string): string {
-  return address.toLowerCase().startsWith("::ffff:") && isIPv4(address.slice(7)) ? address.slice(7) : address;
+  if (isIP(address) !== 6 || address.includes("%")) return address;
+  const [, high, low] = MAPPED.exec(new URL(`http://[${address}]`).hostname.slice(1, -1)) ?? [];
+  if (high === undefined) return address;
+  const bits = Number.parseInt(high, 16) * 0x1_0000 + Number.parseInt(low!, 16);
+  return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join(".");
 }
 
 /**

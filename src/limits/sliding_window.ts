@@ -9,7 +9,7 @@
 /** Subjects that are tracked at once; beyond it new ones are refused, which fails closed. */
 const SUBJECT_LIMIT = 200_000;
 /** Times before the head that are kept before an array is cut. */
-const SLACK = 1_024;
+const SLACK = 64;
 
 export interface Admission {
   readonly admitted: boolean;

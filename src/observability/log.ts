@@ -41,8 +41,13 @@ function renderJson(time: string, level: LogLevel, { message, fields }: Line): s
 
 function renderPretty(time: string, level: LogLevel, { message, fields }: Line): string {
   const rest = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
-  const tail = rest.map(([key, value]) => ` ${key}=${value}`).join("");
+  const tail = rest.map(([key, value]) => ` ${key}=${onOneLine(value)}`).join("");
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${message}${tail}`;
+}
+
+/** A value that could break the line, or the terminal, is escaped as JSON does it. */
+function onOneLine(value: unknown): string {
+  return typeof value === "string" && /\p{Cc}/u.test(value) ? JSON.stringify(value) : String(value);
 }
 
 /** The name and message of an error and where it was thrown, for a log line; never for a response. */

@@ -25,11 +25,10 @@ const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_TRIGGER = 1811;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
-const CONFLICTS: readonly number[] = [
-  SQLITE_CONSTRAINT_PRIMARYKEY,
-  SQLITE_CONSTRAINT_TRIGGER,
-  SQLITE_CONSTRAINT_UNIQUE,
-];
+/** What the trigger says that refuses an entry which does not continue its chain's head. */
+const HEAD_CONFLICT = "audit_head_conflict";
+/** Somebody else has the key. */
+const TAKEN: readonly number[] = [SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE];
 const PASSING: readonly number[] = [SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL];
 /** After a failed sync SQLite would carry on as if nothing had happened; the process must not. */
 const FATAL: readonly number[] = [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_NOTADB];
@@ -69,7 +68,10 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
   function translate(error: unknown): unknown {
     const code = resultCode(error);
     if (code === null) return error;
-    if (CONFLICTS.includes(code)) return new WriteConflict((error as Error).message);
+    const { message } = error as Error;
+    if (code === SQLITE_CONSTRAINT_TRIGGER ? message.includes(HEAD_CONFLICT) : TAKEN.includes(code)) {
+      return new WriteConflict(message);
+    }
     if (PASSING.includes(code & 0xff)) {
       return unavailable("The database takes no writes at the moment; try again later.");
     }
@@ -80,8 +82,18 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     return failed ? unavailable("The database failed; the service is stopping.") : error;
   }
 
+  /** What failed is told, not that rolling it back failed too. */
+  function rollBack(): void {
+    try {
+      if (connection.isTransaction) connection.exec("ROLLBACK");
+    } catch {
+      // The error that led here decides what becomes of the connection.
+    }
+  }
+
   function runBatch(statements: readonly Statement[]): void {
-    connection.exec("BEGIN IMMEDIATE");
+    // Prepared, as an error of exec carries no result code: a busy lock, or a commit that cannot be synced.
+    prepare("BEGIN IMMEDIATE").run();
     try {
       for (const { sql, parameters, mustChange } of statements) {
         const { changes } = prepare(sql).run(...parameters as never[]);
@@ -89,9 +101,9 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
           throw new WriteConflict(`changed ${changes} rows where it must change ${mustChange}`);
         }
       }
-      connection.exec("COMMIT");
+      prepare("COMMIT").run();
     } catch (error) {
-      if (connection.isTransaction) connection.exec("ROLLBACK");
+      rollBack();
       throw error;
     }
   }

@@ -34,6 +34,14 @@ interface Cell {
   readonly row: unknown;
 }
 
+/** A job's own view of its commit: what it declared, and nothing that only its neighbours did. */
+export interface Scope {
+  readonly parent: UnitOfWork;
+  /** {@link needKey} of each declared row. */
+  readonly needs: ReadonlySet<string>;
+  readonly chains: ReadonlySet<string>;
+}
+
 export class UnitOfWork {
   readonly #cells = new Map<string, Cell>();
   readonly #dirty = new Set<string>();
@@ -41,7 +49,7 @@ export class UnitOfWork {
   readonly #statements: Statement[] = [];
   readonly #appended: AppendedEntry[] = [];
 
-  constructor(readonly crypto: Crypto, private readonly parent: UnitOfWork | null = null) {}
+  constructor(readonly crypto: Crypto, private readonly scope: Scope | null = null) {}
 
   /** What the database held, before any job of the commit planned. */
   loaded(need: Need, row: unknown): void {
@@ -57,8 +65,8 @@ export class UnitOfWork {
     const name = needKey({ kind, key });
     const cell = this.#cells.get(name);
     if (cell !== undefined) return cell.row as Row | null;
-    if (this.parent === null) throw new Error(`${name} was not declared as a need`);
-    return this.parent.get(kind, key);
+    if (!this.scope?.needs.has(name)) throw new Error(`${name} was not declared as a need`);
+    return this.scope.parent.get(kind, key);
   }
 
   put<Row>(kind: RecordKind<Row>, row: Row): void {
@@ -75,8 +83,8 @@ export class UnitOfWork {
   head(chain: string): ChainHead | null {
     const head = this.#heads.get(chain);
     if (head !== undefined) return head;
-    if (this.parent === null) throw new Error(`chain ${chain} was not declared as a need`);
-    return this.parent.head(chain);
+    if (!this.scope?.chains.has(chain)) throw new Error(`chain ${chain} was not declared as a need`);
+    return this.scope.parent.head(chain);
   }
 
   /** Starts a chain; its first entry must follow. */
@@ -98,7 +106,7 @@ export class UnitOfWork {
 
   /** Hands everything that this unit planned to its parent. */
   merge(): void {
-    const parent = this.parent!;
+    const { parent } = this.scope!;
     for (const [name, cell] of this.#cells) parent.#cells.set(name, cell);
     for (const name of this.#dirty) parent.#dirty.add(name);
     for (const [chain, head] of this.#heads) parent.#heads.set(chain, head);

@@ -16,7 +16,7 @@ import { inclusionPath, peakNodes, rootOf } from "../evidence/merkle.ts";
 import { formatCheckpoint, signNote } from "../evidence/note.ts";
 import { insertCheckpoint, loadHeads, updatePeaks } from "./chains.ts";
 import { type Database, type Statement, WriteConflict } from "./database.ts";
-import { type Need, needKey, UnitOfWork } from "./unit_of_work.ts";
+import { type Need, needKey, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
 /** Jobs in one commit at most: bounds how long the first of them waits for the last. */
 const GROUP_LIMIT = 256;
@@ -136,7 +136,7 @@ export class Writer {
     const planned: Planned[] = [];
     const failed: (readonly [Waiting, unknown])[] = [];
     for (const waiting of group) {
-      const own = new UnitOfWork(crypto, unit);
+      const own = new UnitOfWork(crypto, scopeOf(waiting.job, unit));
       try {
         planned.push({ waiting, finish: waiting.job.plan(own) });
         own.merge();
@@ -217,6 +217,10 @@ export class Writer {
     };
     return { receipts, statements };
   }
+}
+
+function scopeOf({ needs, chains }: WriteJob<unknown>, parent: UnitOfWork): Scope {
+  return { parent, needs: new Set(needs.map(needKey)), chains: new Set(chains) };
 }
 
 /** After the I/O that is ready now; a timer would cost at least a millisecond. */

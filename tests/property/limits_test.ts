@@ -1,6 +1,10 @@
-/** The laws of the sliding window, over adversarial schedules, against the definition counted one by one. */
+/**
+ * The laws of rate limits: the sliding window over adversarial schedules, against its definition counted one by
+ * one, and the subject of an address however the address is spelt.
+ */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { clientAddress, limitSubject, parseNetworks } from "../../src/limits/client_address.ts";
 import { SlidingWindow } from "../../src/limits/sliding_window.ts";
 
 const SEED = 20_261_120;
@@ -114,5 +118,62 @@ Deno.test("one subject's requests change nothing for another", () => {
       assert.deepEqual(together, alone);
     }),
     { seed: SEED, numRuns: 300 },
+  );
+});
+
+// ---- addresses --------------------------------------------------------------------------------------------
+
+/** Eight groups, many of them zero. */
+const groups = fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 0xffff })), { minLength: 8, maxLength: 8 });
+
+interface Spelling {
+  readonly padded: boolean;
+  readonly upper: boolean;
+  readonly dotted: boolean;
+  /** Where a run of zeros is left out, if one starts there. */
+  readonly elideFrom: number;
+}
+
+const spelling: fc.Arbitrary<Spelling> = fc.record({
+  padded: fc.boolean(),
+  upper: fc.boolean(),
+  dotted: fc.boolean(),
+  elideFrom: fc.nat({ max: 8 }),
+});
+
+function spell(groups: readonly number[], { padded, upper, dotted, elideFrom }: Spelling): string {
+  const words = groups.map((group) => group.toString(16).padStart(padded ? 4 : 1, "0"));
+  const [high, low] = groups.slice(6) as [number, number];
+  const tail = dotted ? [[high >> 8, high & 255, low >> 8, low & 255].join(".")] : words.slice(6);
+  const all = [...words.slice(0, 6), ...tail];
+  let end = elideFrom;
+  while (end < 6 && groups[end] === 0) end += 1;
+  const text = end > elideFrom
+    ? `${all.slice(0, elideFrom).join(":")}::${all.slice(end).join(":")}`
+    : all.join(":");
+  return upper ? text.toUpperCase() : text;
+}
+
+Deno.test("an IPv6 address is counted by its first four groups, however it is spelt", () => {
+  fc.assert(
+    fc.property(groups, spelling, (numbers, how) => {
+      const subject = `${numbers.slice(0, 4).map((group) => group.toString(16)).join(":")}::/64`;
+      assert.equal(limitSubject(spell(numbers, how)), subject);
+    }),
+    { seed: SEED, numRuns: 1_000 },
+  );
+});
+
+Deno.test("whatever a client writes into X-Forwarded-For, its own address is the one that counts", () => {
+  const trusted = parseNetworks(["10.0.0.0/8"]);
+  const hop = fc.oneof(fc.ipV4(), fc.ipV6(), fc.string(), fc.constantFrom("10.1.1.1", "unknown", ""));
+  const proxies = fc.array(fc.constantFrom("10.0.0.1", "10.2.2.2", "::ffff:10.3.3.3"), { maxLength: 3 });
+  fc.assert(
+    fc.property(fc.array(hop, { maxLength: 5 }), proxies, (written, appended) => {
+      const forwardedFor = [...written, "198.51.100.1", ...appended].join(", ");
+      assert.equal(clientAddress("10.0.0.9", { forwardedFor, trusted }), "198.51.100.1");
+      assert.equal(clientAddress("198.51.100.1", { forwardedFor, trusted }), "198.51.100.1");
+    }),
+    { seed: SEED, numRuns: 500 },
   );
 });

@@ -513,6 +513,7 @@ Deno.test("a verifier key whose id, type, length or encoding does not fit is ref
     "another name": `${name}x+${id}+${encoded}`,
     "upper-case id": `${name}+B388EE46+${encoded}`,
     "a time key": checkpoints.time_vkey,
+    "another type": `${name}+${id}+${Uint8Array.of(4, ...key.slice(1)).toBase64()}`,
     "no key": `${name}+${id}+AQ==`,
     "a short key": `${name}+${id}+${key.slice(0, 32).toBase64()}`,
     "a long key": `${name}+${id}+${Uint8Array.of(...key, 0).toBase64()}`,
@@ -569,6 +570,7 @@ Deno.test("sound public keys are not refused, up to the last reduced y", () => {
   assert.equal(isSoundPublicKey(signer.publicKey), true);
   assert.equal(isSoundPublicKey(nextSigner.publicKey), true);
   assert.equal(isSoundPublicKey(encodePoint(FIELD_PRIME - 2n, 0)), true);
+  assert.equal(isSoundPublicKey(encodePoint(2n ** 255n - 257n, 0)), true);
   assert.equal(isSoundPublicKey(signer.publicKey.slice(1)), false);
   assert.equal(isSoundPublicKey(Uint8Array.of(...signer.publicKey, 0)), false);
 });
@@ -879,4 +881,67 @@ Deno.test("a checkpoint of another chain, signed by the same key, is WRONG_ORIGI
   const body = withEvidence((e) => ({ ...e, proof: formatProof({ index, path, note }) }));
   const pinned = [trusted, { name: other, publicKey: signer.publicKey }];
   assert.equal(verifyResponse(nodeCrypto, body, pinned), "WRONG_ORIGIN");
+});
+
+Deno.test("another result with a commitment of its own is RESULT_MISMATCH: the entry committed to the first", () => {
+  const result = { ...resultPart(response), displayed_jis: 99 };
+  const part = { name: "result", salt: fromHex(sound.salt), text: canonicalJson(result) } as const;
+  const sha256 = hex(partCommitment(nodeCrypto, part));
+  const body = { ...withEvidence((e) => ({ ...e, sha256 })), displayed_jis: 99 };
+  assert.equal(verifyResponse(nodeCrypto, body, [trusted]), "RESULT_MISMATCH");
+});
+
+Deno.test("an entry that stands at another place than it says is INCLUSION_FAILED, signed or not", () => {
+  const head = emptyChain(nodeCrypto, { chain: "org/acme", origin: ORIGIN });
+  const { appended } = appendEntry(nodeCrypto, head, vectorDrafts[6]!);
+  const { frontiers } = grow([chainLeaves[0]!, appended.hash]);
+  const root = rootOf(nodeCrypto, frontiers[2]!.peaks);
+  const text = formatCheckpoint({ origin: ORIGIN, size: 2, root });
+  const note = signNote(nodeCrypto, { text, name: ORIGIN }, [signer]);
+  const evidence = evidenceOfAppended(appended, {
+    covers: "result",
+    proof: { index: 1, path: [chainLeaves[0]!], note },
+  });
+  assert.equal(evidence.entry.seq, 0);
+  assert.equal(verifyResponse(nodeCrypto, { ...response, evidence }, [trusted]), "INCLUSION_FAILED");
+});
+
+Deno.test("a checkpoint of another log, signed by a key that is pinned under a third name, is WRONG_ORIGIN", () => {
+  const { path, index } = parseProof(sound.proof);
+  const { size, root } = parseCheckpoint(parseNote(parseProof(sound.proof).note).text);
+  const stranger = "other.example/dep-1/org/acme";
+  const note = signNote(
+    nodeCrypto,
+    { text: formatCheckpoint({ origin: ORIGIN, size, root }), name: stranger },
+    [nextSigner],
+  );
+  const body = withEvidence((e) => ({ ...e, proof: formatProof({ index, path, note }) }));
+  const pinned = [trusted, { name: stranger, publicKey: nextSigner.publicKey }];
+  assert.equal(verifyResponse(nodeCrypto, body, pinned), "WRONG_ORIGIN");
+});
+
+Deno.test("a response that no canonical JSON can hold is MALFORMED, never an exception", () => {
+  const text = JSON.stringify(response);
+  const bad = {
+    "a lone surrogate": text.replace('"mode":"standard"', '"mode":"\\ud800"'),
+    "an infinite number": text.replace("761234", "1e999"),
+    "a deep nesting": text.replace("761234", "[".repeat(70) + "]".repeat(70)),
+    "a lone surrogate in the entry": text.replace('"id":"', '"id":"\\ud800'),
+  };
+  for (const [what, changed] of Object.entries(bad)) {
+    assert.notEqual(changed, text, what);
+    assert.equal(verifyResponse(nodeCrypto, JSON.parse(changed), [trusted]), "MALFORMED", what);
+  }
+});
+
+Deno.test("a member named __proto__ anywhere in a response is refused", () => {
+  const text = JSON.stringify(response);
+  for (const member of ['{"displayed_jis"', '"v":"jis.evidence/1"', '"actor"', '"input":"0b']) {
+    const proto = '"__proto__":{"x":1},';
+    const changed = member.startsWith("{")
+      ? text.replace(member, `{${proto}${member.slice(1)}`)
+      : text.replace(member, proto + member);
+    assert.notEqual(changed, text, member);
+    assert.notEqual(verifyResponse(nodeCrypto, JSON.parse(changed), [trusted]), null, member);
+  }
 });

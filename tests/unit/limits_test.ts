@@ -176,6 +176,9 @@ Deno.test("a malformed hop ends the reading: the proxy that wrote it is counted"
 Deno.test("an IPv4-mapped peer or hop is the IPv4 address that it is", () => {
   assert.equal(through("::ffff:203.0.113.7", null), "203.0.113.7");
   assert.equal(through("::FFFF:203.0.113.7", null), "203.0.113.7");
+  for (const peer of ["::ffff:cb00:7107", "0:0:0:0:0:ffff:203.0.113.7", "0:0:0:0:0:FFFF:CB00:7107"]) {
+    assert.equal(through(peer, null), "203.0.113.7", peer);
+  }
   assert.equal(through("::ffff:10.0.0.1", "198.51.100.1"), "198.51.100.1");
   assert.equal(through("10.0.0.1", "::ffff:198.51.100.1, ::ffff:10.0.0.2"), "198.51.100.1");
 });

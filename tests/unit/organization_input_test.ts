@@ -186,6 +186,10 @@ Deno.test("what is more or less than an origin is refused: wildcard, path, user,
     "null",
     "localhost:3000",
     "mailto:a@b.example",
+    "https://app.example.com\\path",
+    "https://%2a.example.com",
+    "app://\ud800",
+    "app://a\u0001b",
   ];
   for (const text of bad) {
     assert.deepEqual(issuesOf({ allowed_origins: text }), [NOT_AN_ORIGIN], text);

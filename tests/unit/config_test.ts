@@ -1,0 +1,613 @@
+/** The configuration: defaults as in the contract's table, every problem at once, and never a value shown. */
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import {
+  type Config,
+  ConfigError,
+  type Environment,
+  readConfig,
+  readListener,
+  readModel,
+} from "../../src/config/config.ts";
+import { KNOWN_VARIABLES } from "../../src/config/variables.ts";
+import { deriveSecretsKey } from "../../src/keys/secrets.ts";
+import document from "../../src/scoring/jis-1.0.0.json" with { type: "json" };
+
+const PEPPER = "pepper-SHOWN-NOWHERE-0123456789-0123456789";
+const REQUIRED = { JISS_KEY_PEPPER: PEPPER };
+
+/** Self-signed for CN=jiss.test with the key below, until 2126. */
+const TLS_CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBPjCB8aADAgECAhQgE6HZ/22dclq/fwwdXAzrYsYQIjAFBgMrZXAwFDESMBAG
+A1UEAwwJamlzcy50ZXN0MCAXDTI2MTEyMDExNTY1OVoYDzIxMjYxMDI3MTE1NjU5
+WjAUMRIwEAYDVQQDDAlqaXNzLnRlc3QwKjAFBgMrZXADIQDe+ehrRDFhs4ZAqFBz
+DjdYesY3O8afUDRSM2o1RepTWaNTMFEwHQYDVR0OBBYEFGKvat9X0jT1SkBJi21i
+L9z65RLqMB8GA1UdIwQYMBaAFGKvat9X0jT1SkBJi21iL9z65RLqMA8GA1UdEwEB
+/wQFMAMBAf8wBQYDK2VwA0EAIg+EgXHA3KqJR9JECeBspzyGJE+Ur0TPxmp3hVWt
+Lxy18XV4KyfpYy84PbmKeab76jN97cIDZCJ163cc/nAqDA==
+-----END CERTIFICATE-----
+`;
+/** Throw-away: it is the key of these tests and of nothing else. */
+const TLS_KEY = `-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIIlm10kLVtqJVZunZsrs+vpl+Rf96f5dHfVoB9wOarSG
+-----END PRIVATE KEY-----
+`;
+
+type Files = Readonly<Record<string, string>>;
+
+/** Reads files from a record; any other path cannot be read. */
+const readerOf = (files: Files) => (path: string) => {
+  const text = files[path];
+  if (text === undefined) throw new Deno.errors.NotFound(`SHOWN-NOWHERE ${path}`);
+  return text;
+};
+
+function read(environment: Environment, files: Files = {}): Config {
+  return readConfig({ ...REQUIRED, ...environment }, readerOf(files));
+}
+
+/** The problems of a configuration that must be refused; none of them shows anything marked as a value. */
+function problemsOf(environment: Environment, files: Files = {}): readonly string[] {
+  try {
+    readConfig({ ...REQUIRED, ...environment }, readerOf(files));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    assert.equal(error.message, error.problems.join("\n"));
+    assert.ok(!error.message.includes("SHOWN-NOWHERE"), error.message);
+    return error.problems;
+  }
+  assert.fail("the configuration was accepted");
+}
+
+// ---- defaults ---------------------------------------------------------------------------------------------
+
+Deno.test("with nothing but the pepper, everything has the default of the contract's table", () => {
+  const { model, secretsKeys, ...config } = read({});
+  assert.deepEqual(config, {
+    host: "127.0.0.1",
+    port: 8080,
+    baseUrl: null,
+    dataDir: "./data",
+    databaseFile: "./data/jiss.db",
+    signingKeyFile: "./data/signing-key.pem",
+    peppers: [PEPPER],
+    masterSecrets: {
+      ORG_CREATE: [],
+      BILLING_SUSPEND: [],
+      BILLING_ROTATE: [],
+      ORG_USAGE_READ: [],
+      ORG_SUSPEND: [],
+      ORG_REACTIVATE: [],
+      ORG_FORCE_ROTATE: [],
+      ORG_FORCE_REVOKE: [],
+      ALERT_ACK: [],
+    },
+    rateLimitIp: 60,
+    rateLimitKey: 1000,
+    bootstrapOrganization: null,
+    trustedProxies: [],
+    tls: null,
+    logFormat: null,
+    logName: "jiss.local",
+    auditRetentionDays: 90,
+    patent: { status: "none", filed: null, confirmation: null, claims: 0 },
+  });
+  assert.deepEqual(model, document);
+  assert.deepEqual(secretsKeys, [deriveSecretsKey(PEPPER)]);
+});
+
+Deno.test("the configuration is frozen", () => {
+  const config = read({});
+  assert.ok(Object.isFrozen(config));
+});
+
+Deno.test("an empty variable is an unset one", () => {
+  const empty = Object.fromEntries(
+    KNOWN_VARIABLES.filter((name) => name !== "JISS_KEY_PEPPER").map((name) => [name, ""]),
+  );
+  assert.deepEqual(read(empty), read({}));
+});
+
+Deno.test("names that the program does not claim are none of its business", () => {
+  assert.deepEqual(
+    read({ PATH: "/bin", JISS: "1", XJISS_PORT: "2", MASTER_KEY: "3", NO_COLOR: "" }),
+    read({}),
+  );
+});
+
+Deno.test("every variable is taken as it is given", () => {
+  const secret = (name: string) => `secret of ${name} 0123456789-0123456789`;
+  const config = read({
+    JISS_HOST: "0.0.0.0",
+    JISS_PORT: "0",
+    JISS_BASE_URL: "https://jiss.example.com/api/",
+    JISS_DATA_DIR: "/var/lib/jiss",
+    JISS_DATABASE_URL: "file:/srv/jiss.db",
+    JISS_KEY_PEPPER_PREVIOUS: secret("previous"),
+    JISS_SECRETS_KEY: secret("wrapping"),
+    JISS_SIGNING_KEY_FILE: "/run/secrets/signing.pem",
+    MASTER_ADMIN_KEY_ORG_CREATE: secret("active"),
+    MASTER_ADMIN_KEY_ORG_CREATE_PREVIOUS: secret("before"),
+    MASTER_ADMIN_KEY_ALERT_ACK: secret("ack"),
+    JISS_RATE_LIMIT_IP: "1",
+    JISS_RATE_LIMIT_KEY: "1000000000",
+    JISS_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8,192.0.2.1,2001:db8::1",
+    JISS_LOG: "pretty",
+    JISS_LOG_NAME: "jiss.bank.example",
+    JISS_AUDIT_RETENTION_DAYS: "365",
+    JISS_PATENT_JSON: '{"status":"pending","filed":"2026-01-02","confirmation":"1234","claims":20}',
+  });
+  assert.equal(config.host, "0.0.0.0");
+  assert.equal(config.port, 0);
+  assert.equal(config.baseUrl, "https://jiss.example.com/api");
+  assert.equal(config.dataDir, "/var/lib/jiss");
+  assert.equal(config.databaseFile, "/srv/jiss.db");
+  assert.deepEqual(config.peppers, [PEPPER, secret("previous")]);
+  assert.deepEqual(config.secretsKeys, [
+    deriveSecretsKey(secret("wrapping")),
+    deriveSecretsKey(PEPPER),
+    deriveSecretsKey(secret("previous")),
+  ]);
+  assert.equal(config.signingKeyFile, "/run/secrets/signing.pem");
+  assert.deepEqual(config.masterSecrets.ORG_CREATE, [secret("active"), secret("before")]);
+  assert.deepEqual(config.masterSecrets.ALERT_ACK, [secret("ack")]);
+  assert.deepEqual(config.masterSecrets.ORG_SUSPEND, []);
+  assert.equal(config.rateLimitIp, 1);
+  assert.equal(config.rateLimitKey, 1_000_000_000);
+  assert.deepEqual(config.trustedProxies, ["10.0.0.0/8", "fd00::/8", "192.0.2.1", "2001:db8::1"]);
+  assert.equal(config.logFormat, "pretty");
+  assert.equal(config.logName, "jiss.bank.example");
+  assert.equal(config.auditRetentionDays, 365);
+  assert.deepEqual(config.patent, {
+    status: "pending",
+    filed: "2026-01-02",
+    confirmation: "1234",
+    claims: 20,
+  });
+});
+
+Deno.test("the database and the signing key follow the data directory", () => {
+  const config = read({ JISS_DATA_DIR: "/data" });
+  assert.equal(config.databaseFile, "/data/jiss.db");
+  assert.equal(config.signingKeyFile, "/data/signing-key.pem");
+});
+
+Deno.test("a database address is a file: address, relative or absolute", () => {
+  assert.equal(read({ JISS_DATABASE_URL: "file:jiss.db" }).databaseFile, "jiss.db");
+  assert.equal(read({ JISS_DATABASE_URL: "file:///srv/jiss.db" }).databaseFile, "/srv/jiss.db");
+  for (const url of ["/srv/jiss.db", "file:", "file:a?mode=ro", "sqlite:a"]) {
+    assert.deepEqual(problemsOf({ JISS_DATABASE_URL: url }), [
+      "JISS_DATABASE_URL must be a file: address, like file:/var/lib/jiss/jiss.db",
+    ]);
+  }
+  for (const url of ["http://db.example:8080", "https://db.example", "libsql://db.example"]) {
+    assert.deepEqual(problemsOf({ JISS_DATABASE_URL: url }), [
+      "JISS_DATABASE_URL names a libSQL server, which this version does not have: use a file: address",
+    ]);
+  }
+});
+
+// ---- problems ---------------------------------------------------------------------------------------------
+
+Deno.test("without a pepper nothing starts, and the problem says how to get one", () => {
+  for (const environment of [{}, { JISS_KEY_PEPPER: "" }]) {
+    assert.throws(() => readConfig(environment, readerOf({})), {
+      name: "ConfigError",
+      message: "JISS_KEY_PEPPER is required: `jiss init` writes one, with the other secrets, into jiss.env",
+    });
+  }
+});
+
+Deno.test("all problems are told at once, each under the name of its variable", () => {
+  const problems = problemsOf({
+    JISS_KEY_PEPPER: "SHOWN-NOWHERE",
+    JISS_HOST: "a host SHOWN-NOWHERE",
+    JISS_PORT: "70000",
+    JISS_BASE_URL: "SHOWN-NOWHERE",
+    JISS_DATABASE_URL: "SHOWN-NOWHERE",
+    JISS_RATE_LIMIT_IP: "0",
+    JISS_RATE_LIMIT_KEY: "1000000001",
+    JISS_BOOTSTRAP_ORG_FILE: "/SHOWN-NOWHERE",
+    JISS_TRUSTED_PROXIES: "10.0.0.0/8,SHOWN-NOWHERE",
+    JISS_TLS_CERT_FILE: "/SHOWN-NOWHERE",
+    JISS_LOG: "SHOWN-NOWHERE",
+    JISS_LOG_NAME: "SHOWN NOWHERE",
+    JISS_AUDIT_RETENTION_DAYS: "0",
+    JISS_SCORING_MODEL_FILE: "/SHOWN-NOWHERE",
+    JISS_PATENT_JSON: "SHOWN-NOWHERE",
+    JISS_METRICS_ADDR: "SHOWN-NOWHERE",
+    JISS_PROT: "SHOWN-NOWHERE",
+    MASTER_ADMIN_KEY_ORG_CREATE_FILE: "/SHOWN-NOWHERE",
+  });
+  assert.deepEqual(
+    problems.map((problem) => problem.split(" ")[0]).sort(),
+    [
+      "JISS_AUDIT_RETENTION_DAYS",
+      "JISS_BASE_URL",
+      "JISS_BOOTSTRAP_ORG_FILE",
+      "JISS_DATABASE_URL",
+      "JISS_HOST",
+      "JISS_KEY_PEPPER",
+      "JISS_LOG",
+      "JISS_LOG_NAME",
+      "JISS_METRICS_ADDR",
+      "JISS_PORT",
+      "JISS_PROT",
+      "JISS_RATE_LIMIT_IP",
+      "JISS_RATE_LIMIT_KEY",
+      "JISS_SCORING_MODEL_FILE",
+      "JISS_TLS_KEY_FILE",
+      "JISS_TRUSTED_PROXIES",
+      "JISS_PATENT_JSON",
+      "MASTER_ADMIN_KEY_ORG_CREATE_FILE",
+    ].sort(),
+  );
+});
+
+Deno.test("no problem shows a value, whichever variable it was put into", () => {
+  for (const name of KNOWN_VARIABLES) {
+    for (const value of ["SHOWN-NOWHERE", "SHOWN-NOWHERE and more: {]\n1.2.3.4/99", "/SHOWN-NOWHERE"]) {
+      try {
+        readConfig({ ...REQUIRED, [name]: value }, readerOf({ "/SHOWN-NOWHERE": "SHOWN-NOWHERE" }));
+      } catch (error) {
+        assert.ok(error instanceof ConfigError, `${name}: ${error}`);
+        assert.ok(!error.message.includes("SHOWN-NOWHERE"), error.message);
+      }
+    }
+  }
+});
+
+Deno.test("an unknown name is a typing mistake, and the nearest known one is named", () => {
+  const problems = problemsOf({
+    JISS_PROT: "8080",
+    JISS_KEY_PEPER: "SHOWN-NOWHERE",
+    JISS_TRUSTED_PROXY: "10.0.0.0/8",
+    MASTER_ADMIN_KEY_ORG_CRATE: "SHOWN-NOWHERE",
+    MASTER_ADMIN_KEY_ORG_CREATE_FLIE: "/SHOWN-NOWHERE",
+    JISS_PORT_FILE: "/SHOWN-NOWHERE",
+  });
+  assert.deepEqual(problems, [
+    "JISS_PROT is not a variable of this program: did you mean JISS_PORT?",
+    "JISS_KEY_PEPER is not a variable of this program: did you mean JISS_KEY_PEPPER?",
+    "JISS_TRUSTED_PROXY is not a variable of this program: did you mean JISS_TRUSTED_PROXIES?",
+    "MASTER_ADMIN_KEY_ORG_CRATE is not a variable of this program: did you mean MASTER_ADMIN_KEY_ORG_CREATE?",
+    "MASTER_ADMIN_KEY_ORG_CREATE_FLIE is not a variable of this program: did you mean MASTER_ADMIN_KEY_ORG_CREATE_FILE?",
+    "JISS_PORT_FILE is not a variable of this program: did you mean JISS_PORT?",
+  ]);
+});
+
+Deno.test("a port is a whole number from 0 to 65535", () => {
+  assert.equal(read({ JISS_PORT: "65535" }).port, 65_535);
+  for (const port of ["65536", "-1", "80.5", "0x50", "1e3", " 80", "80 ", "http", "99999999999999999999"]) {
+    assert.deepEqual(
+      problemsOf({ JISS_PORT: port }),
+      ["JISS_PORT must be a whole number from 0 to 65535"],
+      port,
+    );
+  }
+});
+
+Deno.test("a rate limit is 1 to 1,000,000,000, and 0 is refused", () => {
+  for (const name of ["JISS_RATE_LIMIT_IP", "JISS_RATE_LIMIT_KEY"]) {
+    for (const limit of ["0", "1000000001", "-5", "many", "1.5"]) {
+      assert.deepEqual(
+        problemsOf({ [name]: limit }),
+        [`${name} must be a whole number from 1 to 1000000000`],
+        limit,
+      );
+    }
+  }
+});
+
+Deno.test("trusted proxies are networks or addresses, and one bad one is a problem", () => {
+  const bad = [
+    "10.0.0.0/33",
+    "10.0.0.0/",
+    "10.0.0.0/8/8",
+    "010.0.0.0/8",
+    "10.0.0.0/08",
+    "2001:db8::/129",
+    "fe80::1%eth0",
+    "proxy.example",
+    "10.0.0.1:80",
+    "*",
+  ];
+  for (const cidr of bad) {
+    assert.deepEqual(
+      problemsOf({ JISS_TRUSTED_PROXIES: `192.0.2.0/24,${cidr}` }),
+      ["JISS_TRUSTED_PROXIES must be networks separated by commas, like 10.0.0.0/8,fd00::/8"],
+      cidr,
+    );
+  }
+});
+
+Deno.test("a base address is http or https, without query, fragment or user", () => {
+  assert.equal(read({ JISS_BASE_URL: "http://127.0.0.1:8080" }).baseUrl, "http://127.0.0.1:8080");
+  assert.equal(read({ JISS_BASE_URL: "https://jiss.example.com/a//" }).baseUrl, "https://jiss.example.com/a");
+  const bad = [
+    "jiss.example.com",
+    "ftp://a",
+    "https://a/?b=c",
+    "https://a/#b",
+    "https://SHOWN-NOWHERE@a",
+    "https://:SHOWN-NOWHERE@a",
+    "https://a/?",
+    "https://a/#",
+    "https://a/?#",
+    "//a",
+  ];
+  for (const url of bad) {
+    assert.deepEqual(
+      problemsOf({ JISS_BASE_URL: url }),
+      ["JISS_BASE_URL must be an http or https address without query, like https://jiss.example.com"],
+      url,
+    );
+  }
+});
+
+Deno.test("a log name has what an origin may have: no space, no plus sign", () => {
+  for (const name of ["a b", "a+b", "-a", "/a", "a/", "a//b", "a\n", "é", "a".repeat(202)]) {
+    assert.deepEqual(
+      problemsOf({ JISS_LOG_NAME: name }),
+      ["JISS_LOG_NAME must be a name like jiss.bank.example: letters, digits, dots, hyphens, single slashes"],
+      name,
+    );
+  }
+});
+
+// ---- secrets ----------------------------------------------------------------------------------------------
+
+const SECRETS = KNOWN_VARIABLES.filter((name) =>
+  KNOWN_VARIABLES.includes(`${name}_FILE`) && name !== "JISS_DATABASE_AUTH_TOKEN"
+);
+
+Deno.test("the secrets are the pepper and the one before, the wrapping key, and eighteen master keys", () => {
+  assert.equal(SECRETS.length, 3 + 18);
+});
+
+Deno.test("every secret can stand in a file, whose last line end is not part of it", () => {
+  const value = "a secret in a file, 0123456789-0123456789";
+  for (const name of SECRETS) {
+    const base: Environment = name === "JISS_KEY_PEPPER" ? {} : REQUIRED;
+    for (const ending of ["", "\n", "\r\n"]) {
+      const fromFile = readConfig({ ...base, [`${name}_FILE`]: "/s" }, readerOf({ "/s": value + ending }));
+      assert.deepEqual(fromFile, readConfig({ ...base, [name]: value }, readerOf({})), name);
+    }
+  }
+});
+
+Deno.test("a secret that is set twice, directly and by file, is a problem", () => {
+  for (const name of SECRETS) {
+    const environment = { [name]: `${PEPPER} of its own`, [`${name}_FILE`]: "/SHOWN-NOWHERE" };
+    assert.deepEqual(problemsOf(environment), [`${name} and ${name}_FILE are both set: keep one of them`]);
+  }
+});
+
+Deno.test("a secret below 32 characters is a problem, from its variable or its file", () => {
+  for (const name of SECRETS) {
+    const told = "must hold at least 32 characters: generate one, for instance with `jiss init`";
+    const short = "SHOWN-NOWHERE".padEnd(31, "x");
+    assert.deepEqual(problemsOf({ [name]: short }), [`${name} ${told}`]);
+    const base: Environment = name === "JISS_KEY_PEPPER" ? {} : REQUIRED;
+    for (const content of [short, `${short}\n`, "", "\n"]) {
+      assert.throws(
+        () => readConfig({ ...base, [`${name}_FILE`]: "/s" }, readerOf({ "/s": content })),
+        { message: `${name}_FILE ${told}` },
+      );
+    }
+  }
+  assert.equal(read({ JISS_SECRETS_KEY: "x".repeat(32) }).secretsKeys.length, 2);
+});
+
+Deno.test("a secret's file that cannot be read is a problem, without its path", () => {
+  assert.deepEqual(problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE_FILE: "/SHOWN-NOWHERE" }), [
+    "MASTER_ADMIN_KEY_ORG_CREATE_FILE names a file that cannot be read: check the path and its permissions",
+  ]);
+  assert.throws(() => readConfig({ JISS_KEY_PEPPER_FILE: "/nowhere" }, readerOf({})), {
+    message: "JISS_KEY_PEPPER_FILE names a file that cannot be read: check the path and its permissions",
+  });
+});
+
+Deno.test("no two secrets may hold the same value: across scopes, active and previous, file and pepper", () => {
+  const told = (name: string, first: string) =>
+    `${name} holds the same value as ${first}: every secret must be used once`;
+  const same = "one value SHOWN-NOWHERE in two places 0123456789";
+  assert.deepEqual(
+    problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE: same, MASTER_ADMIN_KEY_ALERT_ACK: same }),
+    [told("MASTER_ADMIN_KEY_ALERT_ACK", "MASTER_ADMIN_KEY_ORG_CREATE")],
+  );
+  assert.deepEqual(
+    problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE: same, MASTER_ADMIN_KEY_ORG_CREATE_PREVIOUS: same }),
+    [told("MASTER_ADMIN_KEY_ORG_CREATE_PREVIOUS", "MASTER_ADMIN_KEY_ORG_CREATE")],
+  );
+  assert.deepEqual(
+    problemsOf({ MASTER_ADMIN_KEY_ORG_CREATE: PEPPER }),
+    [told("MASTER_ADMIN_KEY_ORG_CREATE", "JISS_KEY_PEPPER")],
+  );
+  assert.deepEqual(
+    problemsOf({ JISS_KEY_PEPPER_PREVIOUS: PEPPER, JISS_SECRETS_KEY: PEPPER }),
+    [told("JISS_KEY_PEPPER_PREVIOUS", "JISS_KEY_PEPPER"), told("JISS_SECRETS_KEY", "JISS_KEY_PEPPER")],
+  );
+  assert.deepEqual(
+    problemsOf(
+      { MASTER_ADMIN_KEY_ORG_SUSPEND: same, MASTER_ADMIN_KEY_BILLING_SUSPEND_PREVIOUS_FILE: "/s" },
+      { "/s": `${same}\n` },
+    ),
+    [told("MASTER_ADMIN_KEY_ORG_SUSPEND", "MASTER_ADMIN_KEY_BILLING_SUSPEND_PREVIOUS")],
+  );
+});
+
+// ---- documents --------------------------------------------------------------------------------------------
+
+Deno.test("a model document that is not one is told with every problem and its place", () => {
+  const changed = structuredClone(document) as Record<string, unknown>;
+  changed.version = "SHOWN-NOWHERE";
+  changed.bands = { ...document.bands, exemplary: "SHOWN-NOWHERE" };
+  changed.more = "SHOWN-NOWHERE";
+  const problems = problemsOf({ JISS_SCORING_MODEL_FILE: "/m" }, { "/m": JSON.stringify(changed) });
+  assert.deepEqual(problems.map((problem) => problem.split(":")[0]), [
+    "JISS_SCORING_MODEL_FILE version",
+    "JISS_SCORING_MODEL_FILE bands.exemplary",
+    "JISS_SCORING_MODEL_FILE the document",
+  ]);
+  assert.deepEqual(problemsOf({ JISS_SCORING_MODEL_FILE: "/m" }, { "/m": "{SHOWN-NOWHERE" }), [
+    "JISS_SCORING_MODEL_FILE does not hold valid JSON",
+  ]);
+  assert.deepEqual(problemsOf({ JISS_SCORING_MODEL_FILE: "/SHOWN-NOWHERE" }), [
+    "JISS_SCORING_MODEL_FILE names a file that cannot be read: check the path and its permissions",
+  ]);
+});
+
+Deno.test("a sound model document is taken, and read alone by those who need nothing else", () => {
+  const calibrated = { ...document, version: "jis-1.0.0-acme" };
+  const files = { "/m": JSON.stringify(calibrated) };
+  assert.deepEqual(read({ JISS_SCORING_MODEL_FILE: "/m" }, files).model, calibrated);
+  assert.deepEqual(readModel({ JISS_SCORING_MODEL_FILE: "/m" }, readerOf(files)), calibrated);
+  assert.deepEqual(readModel({}, readerOf({})), document);
+  assert.throws(
+    () => readModel({ JISS_SCORING_MODEL_FILE: "/m" }, readerOf({ "/m": "{}" })),
+    ConfigError,
+  );
+});
+
+const BOOTSTRAP = {
+  org_id: "acme",
+  name: " Acme Bank ",
+  domain: "financial",
+  tier: "standard",
+  allowed_origins: "https://b.example, https://A.example:443/",
+  api_key_file: "/run/secrets/acme.key",
+};
+
+Deno.test("a bootstrap organization is parsed as org/create parses one", () => {
+  const good = { ...BOOTSTRAP, allowed_origins: "https://b.example, https://A.example:443" };
+  const config = read({ JISS_BOOTSTRAP_ORG_FILE: "/b" }, { "/b": JSON.stringify(good) });
+  assert.deepEqual(config.bootstrapOrganization, {
+    org_id: "acme",
+    name: "Acme Bank",
+    domain: "financial",
+    tier: "standard",
+    allowed_origins: ["https://a.example", "https://b.example"],
+    api_key_file: "/run/secrets/acme.key",
+  });
+});
+
+Deno.test("a bootstrap organization that is not one is told field by field", () => {
+  const bad = { ...BOOTSTRAP, org_id: "SHOWN-NOWHERE!", domain: "SHOWN-NOWHERE", api_key_file: "" };
+  const problems = problemsOf({ JISS_BOOTSTRAP_ORG_FILE: "/b" }, { "/b": JSON.stringify(bad) });
+  assert.deepEqual(problems.map((problem) => problem.split(":")[0]), [
+    "JISS_BOOTSTRAP_ORG_FILE org_id",
+    "JISS_BOOTSTRAP_ORG_FILE domain",
+    "JISS_BOOTSTRAP_ORG_FILE allowed_origins",
+    "JISS_BOOTSTRAP_ORG_FILE api_key_file",
+  ]);
+  assert.deepEqual(
+    problemsOf({ JISS_BOOTSTRAP_ORG_FILE: "/b" }, { "/b": "{}" }).map((problem) => problem.split(":")[0]),
+    ["org_id", "name", "domain", "tier", "allowed_origins", "api_key_file"].map((field) =>
+      `JISS_BOOTSTRAP_ORG_FILE ${field}`
+    ),
+  );
+});
+
+Deno.test("the patent object is exactly its four members", () => {
+  const bad = ["[]", "null", '{"status":"none"}', '{"status":1,"filed":2,"confirmation":3,"claims":-1}'];
+  for (const text of bad) {
+    for (const problem of problemsOf({ JISS_PATENT_JSON: text })) assert.match(problem, /^JISS_PATENT_JSON /);
+  }
+  assert.deepEqual(problemsOf({ JISS_PATENT_JSON: "{" }), ["JISS_PATENT_JSON does not hold valid JSON"]);
+});
+
+// ---- TLS --------------------------------------------------------------------------------------------------
+
+const TLS_PATHS = { JISS_TLS_CERT_FILE: "/cert", JISS_TLS_KEY_FILE: "/key" };
+
+Deno.test("a certificate and its key are taken together", () => {
+  const { tls } = read(TLS_PATHS, { "/cert": TLS_CERTIFICATE, "/key": TLS_KEY });
+  assert.deepEqual(tls, { cert: TLS_CERTIFICATE, key: TLS_KEY });
+});
+
+Deno.test("one TLS file without the other is a problem of the missing one", () => {
+  const files = { "/cert": TLS_CERTIFICATE, "/key": TLS_KEY };
+  assert.deepEqual(problemsOf({ JISS_TLS_CERT_FILE: "/cert" }, files), [
+    "JISS_TLS_KEY_FILE is missing: HTTPS needs both files",
+  ]);
+  assert.deepEqual(problemsOf({ JISS_TLS_KEY_FILE: "/key" }, files), [
+    "JISS_TLS_CERT_FILE is missing: HTTPS needs both files",
+  ]);
+});
+
+Deno.test("TLS files that hold something else are told, both at once, without their content", () => {
+  assert.deepEqual(problemsOf(TLS_PATHS, { "/cert": "SHOWN-NOWHERE", "/key": "SHOWN-NOWHERE" }), [
+    "JISS_TLS_CERT_FILE does not hold a certificate in PEM",
+    "JISS_TLS_KEY_FILE does not hold a private key in PEM",
+  ]);
+  assert.deepEqual(problemsOf(TLS_PATHS, { "/cert": TLS_KEY, "/key": TLS_CERTIFICATE }), [
+    "JISS_TLS_CERT_FILE does not hold a certificate in PEM",
+    "JISS_TLS_KEY_FILE does not hold a private key in PEM",
+  ]);
+  assert.deepEqual(problemsOf(TLS_PATHS), [
+    "JISS_TLS_CERT_FILE names a file that cannot be read: check the path and its permissions",
+    "JISS_TLS_KEY_FILE names a file that cannot be read: check the path and its permissions",
+  ]);
+});
+
+Deno.test("a TLS key that is not the certificate's is told at start, not when the port is opened", () => {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const other = privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+  assert.deepEqual(problemsOf(TLS_PATHS, { "/cert": TLS_CERTIFICATE, "/key": other }), [
+    "JISS_TLS_KEY_FILE is not the key of the certificate in JISS_TLS_CERT_FILE",
+  ]);
+});
+
+// ---- later parts ------------------------------------------------------------------------------------------
+
+Deno.test("a variable of a later part is refused, unless it asks for nothing of that part", () => {
+  const harmless: Readonly<Record<string, string>> = {
+    JISS_ADMIN_DASHBOARD: "off",
+    JISS_RATE_LIMIT_STORE: "memory",
+    JISS_METRICS_ADDR: "off",
+    JISS_WEBHOOK_BACKOFF_MS: "10000,60000",
+    JISS_WEBHOOK_TIMEOUT_MS: "10000",
+    JISS_EVIDENCE_RETENTION_DAYS: "keep",
+    JISS_ASSESSMENT_RETENTION_DAYS: "30",
+  };
+  assert.deepEqual(read(harmless), read({}));
+  const never = [
+    "JISS_DATABASE_ADMIN_URL",
+    "JISS_SIGNING_KEY_PREVIOUS_FILE",
+    "JISS_WEBHOOK_ALLOW",
+    "JISS_EXTRA_CA_FILE",
+    "JISS_SCORING_SHADOW_MODEL_FILE",
+  ];
+  for (const name of [...Object.keys(harmless), ...never]) {
+    const problems = problemsOf({ [name]: "SHOWN-NOWHERE" });
+    assert.equal(problems.length, 1, name);
+    assert.match(problems[0]!, /^JISS_[A-Z_]+ belongs to .+, which this version does not have: unset it$/);
+    assert.ok(problems[0]!.startsWith(`${name} `));
+  }
+});
+
+Deno.test("a token for the libSQL server is refused, from its variable or its file", () => {
+  const token = "a token SHOWN-NOWHERE 0123456789-0123456789";
+  const told = "belongs to the libSQL server backend, which this version does not have: unset it";
+  assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN: token }), [`JISS_DATABASE_AUTH_TOKEN ${told}`]);
+  assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN_FILE: "/t" }, { "/t": token }), [
+    `JISS_DATABASE_AUTH_TOKEN_FILE ${told}`,
+  ]);
+});
+
+// ---- the listener alone -----------------------------------------------------------------------------------
+
+Deno.test("a health check needs to know where the service listens, and nothing else", () => {
+  assert.deepEqual(readListener({}), { host: "127.0.0.1", port: 8080, baseUrl: null, tls: false });
+  assert.deepEqual(
+    readListener({
+      JISS_HOST: "0.0.0.0",
+      JISS_PORT: "9",
+      JISS_TLS_CERT_FILE: "/c",
+      JISS_KEY_PEPPER: "short",
+    }),
+    { host: "0.0.0.0", port: 9, baseUrl: null, tls: true },
+  );
+  assert.throws(() => readListener({ JISS_PORT: "x" }), ConfigError);
+});

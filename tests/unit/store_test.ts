@@ -1,0 +1,1344 @@
+/**
+ * The store: the embedded backend, migrations and guard rails, the unit of work, and the writer that commits
+ * jobs together. Every test that writes evidence ends with the deep oracle.
+ */
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { DatabaseSync } from "node:sqlite";
+import { MIGRATIONS } from "../../migrations/mod.ts";
+import { ServiceError, unavailable } from "../../src/domain/errors.ts";
+import { canonicalJson } from "../../src/evidence/canonical.ts";
+import { fromHex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
+import type { AppendedEntry, EntryDraft } from "../../src/evidence/entry.ts";
+import { evidenceOfAppended, type InclusionProof, verifyResponse } from "../../src/evidence/envelope.ts";
+import { rootFromInclusion } from "../../src/evidence/merkle.ts";
+import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { parseCheckpoint, parseNote, verifyNote } from "../../src/evidence/note.ts";
+import {
+  checkpointOfCommit,
+  loadHeads,
+  newestCheckpoint,
+  readEvidence,
+  updatePeaks,
+} from "../../src/store/chains.ts";
+import { type Database, query, type Statement, WriteConflict } from "../../src/store/database.ts";
+import { openEmbedded } from "../../src/store/embedded.ts";
+import { migrate, NewerSchema } from "../../src/store/migrate.ts";
+import {
+  idempotencyRecords,
+  interactions,
+  operators,
+  type OrganizationRow,
+  organizations,
+  type RecordKind,
+  skippedInteractions,
+  subjects,
+  takenPrefixes,
+} from "../../src/store/records.ts";
+import { type Need, needKey, UnitOfWork } from "../../src/store/unit_of_work.ts";
+import { type Receipts, type WriteJob, Writer } from "../../src/store/writer.ts";
+import { verifyDatabase } from "../oracle.ts";
+
+const EPOCH = 1_795_165_200_000;
+
+function throwAwaySigner(label: string): Signer {
+  const pkcs8 = [...fromHex("302e020100300506032b657004220420"), ...nodeCrypto.sha256(utf8(label))];
+  const text = Uint8Array.from(pkcs8).toBase64();
+  return signerFromPem(`-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----\n`);
+}
+
+const signer = throwAwaySigner("jiss test signing key");
+const nextSigner = throwAwaySigner("jiss test signing key, the next one");
+
+// ---- fixtures ---------------------------------------------------------------------------------------------
+
+type Row = Readonly<Record<string, unknown>>;
+
+function select(database: Database, sql: string, ...parameters: unknown[]): Promise<readonly Row[]> {
+  return database.read<Row>({ sql, parameters, query: {} as never, queryId: {} as never });
+}
+
+async function count(database: Database, table: string): Promise<unknown> {
+  const [row] = await select(database, `SELECT count(*) AS n FROM ${table}`);
+  return row!.n;
+}
+
+function statement(sql: string, ...parameters: unknown[]): Statement {
+  return { sql, parameters };
+}
+
+interface Store {
+  readonly database: Database;
+  readonly writer: Writer;
+  /** The statements of every batch that was tried. */
+  readonly batches: (readonly Statement[])[];
+  /** The attempts that were waited for. */
+  readonly waits: number[];
+}
+
+interface StoreOptions {
+  readonly path?: string;
+  /** Stands between the writer and the database; `undefined` lets the batch through. */
+  readonly before?: (database: Database, attempt: number) => Promise<void> | undefined;
+  /** The same for the writer's n-th read. */
+  readonly beforeRead?: (database: Database, read: number) => Promise<void> | undefined;
+  readonly signers?: readonly Signer[];
+}
+
+function memory(onFatal: (error: unknown) => void = () => {}): Database {
+  return openEmbedded({ path: ":memory:", onFatal });
+}
+
+/** Opens a migrated store with a writer, runs the test, then verifies every chain and closes. */
+function withStore(test: (store: Store) => Promise<void>, options: StoreOptions = {}): () => Promise<void> {
+  return async () => {
+    const database = openEmbedded({ path: options.path ?? ":memory:", onFatal: () => {} });
+    await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
+    const batches: (readonly Statement[])[] = [];
+    const waits: number[] = [];
+    let reads = 0;
+    const watched: Database = {
+      ...database,
+      async read(compiled) {
+        reads += 1;
+        await options.beforeRead?.(database, reads);
+        return await database.read(compiled);
+      },
+      async batch(statements) {
+        batches.push(statements);
+        await options.before?.(database, batches.length);
+        return await database.batch(statements);
+      },
+    };
+    const writer = new Writer({
+      database: watched,
+      crypto: nodeCrypto,
+      signers: () => options.signers ?? [signer],
+      backoff(attempt) {
+        waits.push(attempt);
+        return Promise.resolve();
+      },
+    });
+    try {
+      await test({ database, writer, batches, waits });
+      await writer.close();
+      await verifyDatabase(database, { publicKey: signer.publicKey });
+    } finally {
+      await database.close();
+    }
+  };
+}
+
+function draft(id: string, at = EPOCH): EntryDraft {
+  return {
+    id,
+    actor: "system",
+    eventType: "TEST_EVENT",
+    orgId: null,
+    prefix: null,
+    subject: null,
+    at,
+    parts: [{
+      name: "result",
+      salt: new Uint8Array(hash("sha256", id, "buffer")),
+      text: canonicalJson({ id }),
+    }],
+  };
+}
+
+const originOf = (chain: string) => `jiss.test/01DEPLOYMENT/${chain}`;
+
+interface Receipt {
+  readonly appended: AppendedEntry;
+  readonly proof: InclusionProof;
+}
+
+/** Appends entries to a chain, opening it where it is not there. */
+function appending(chain: string, ids: readonly string[], at = EPOCH): WriteJob<readonly Receipt[]> {
+  return {
+    needs: [],
+    chains: [chain],
+    plan(unit) {
+      if (unit.head(chain) === null) unit.openChain(chain, originOf(chain));
+      const appended = ids.map((id) => unit.append(chain, draft(id, at)));
+      return (receipts) => appended.map((entry) => ({ appended: entry, proof: receipts.proofOf(entry) }));
+    },
+  };
+}
+
+function executing(sql: string, ...parameters: unknown[]): WriteJob<string> {
+  return {
+    needs: [],
+    chains: [],
+    plan(unit) {
+      unit.execute(statement(sql, ...parameters));
+      return () => "done";
+    },
+  };
+}
+
+function assertProves({ appended, proof }: Receipt, chain: string): void {
+  const signed = parseNote(proof.note);
+  const { origin, size, root } = parseCheckpoint(signed.text);
+  assert.equal(origin, originOf(chain));
+  assert.equal(proof.index, appended.entry.seq);
+  const computed = rootFromInclusion(nodeCrypto, {
+    leaf: proof.index,
+    size,
+    leafHash: appended.hash,
+    path: proof.path,
+  });
+  assert.deepEqual(computed, root, `${chain} ${proof.index} of ${size}`);
+  const key = { name: origin, publicKey: signer.publicKey };
+  assert.equal(verifyNote(nodeCrypto, signed, [key]), "verified");
+}
+
+function organization(orgId: string, fields: Partial<OrganizationRow> = {}): OrganizationRow {
+  return {
+    org_id: orgId,
+    name: `Organization ${orgId}`,
+    domain: "financial",
+    tier: "standard",
+    allowed_origins: "",
+    inactive_reasons: "[]",
+    prefix: null,
+    key_hash: null,
+    api_key_version: 1,
+    api_key_rotated_at: null,
+    created_at: EPOCH,
+    ...fields,
+  };
+}
+
+/** Puts an organization, or throws where it is there. */
+function creating(orgId: string): WriteJob<string> {
+  return {
+    needs: [{ kind: organizations, key: [orgId] }],
+    chains: [],
+    plan(unit) {
+      if (unit.get(organizations, [orgId]) !== null) throw new ServiceError("CONFLICT", `${orgId} exists`);
+      unit.put(organizations, organization(orgId));
+      return () => orgId;
+    },
+  };
+}
+
+const isUnavailable = (error: unknown) =>
+  error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE" && error.status === 503 &&
+  /^[1-9][0-9]*$/.test(error.headers["Retry-After"] ?? "");
+
+// ---- the embedded backend ---------------------------------------------------------------------------------
+
+async function withTemporaryFile(test: (path: string) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir();
+  try {
+    await test(`${directory}/jiss.db`);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** SQLite's own page size. */
+const PAGE_BYTES = 4_096;
+
+async function pragma(database: Database, name: string): Promise<unknown> {
+  const [row] = await select(database, `PRAGMA ${name}`);
+  return Object.values(row!)[0];
+}
+
+Deno.test("a file is opened with a write-ahead log, full syncs, references, and no trusted schema", () =>
+  withTemporaryFile(async (path) => {
+    const database = openEmbedded({ path, onFatal: () => {} });
+    assert.equal(await pragma(database, "journal_mode"), "wal");
+    assert.equal(await pragma(database, "synchronous"), 2);
+    assert.equal(await pragma(database, "foreign_keys"), 1);
+    assert.equal(await pragma(database, "trusted_schema"), 0);
+    assert.equal(await pragma(database, "secure_delete"), 1);
+    assert.equal(await pragma(database, "busy_timeout"), 5_000);
+    await database.close();
+  }));
+
+Deno.test("what a batch wrote is there when the file is opened again", () =>
+  withTemporaryFile(async (path) => {
+    await withStore(async ({ writer }) => {
+      await writer.submit(appending("sys", ["01A", "01B"]));
+    }, { path })();
+    const again = openEmbedded({ path, onFatal: () => {} });
+    const [verified] = await verifyDatabase(again, { publicKey: signer.publicKey });
+    assert.deepEqual(verified!.entries.map(({ id }) => id), ["01A", "01B"]);
+    await again.close();
+  }));
+
+Deno.test("a file that is no database is refused, and is not touched", () =>
+  withTemporaryFile(async (path) => {
+    const text = "this is not a database, and long enough to be asked for its header ".repeat(20);
+    await Deno.writeTextFile(path, text);
+    assert.throws(() => openEmbedded({ path, onFatal: () => {} }), /file is not a database/);
+    assert.equal(await Deno.readTextFile(path), text);
+  }));
+
+Deno.test("a batch that fails at any of its statements leaves nothing", async () => {
+  const database = memory();
+  await database.batch([statement("CREATE TABLE t (n INTEGER PRIMARY KEY CHECK (n < 10)) STRICT")]);
+  const insert = (n: unknown) => statement("INSERT INTO t VALUES (?)", n);
+  const bad = [insert(10), insert("text"), insert(1), statement("INSERT INTO nowhere VALUES (1)")];
+  for (const failing of bad) {
+    await assert.rejects(database.batch([insert(1), insert(2), failing, insert(3)]));
+    assert.equal(await count(database, "t"), 0);
+  }
+  await database.batch([insert(1), insert(2)]);
+  assert.equal(await count(database, "t"), 2);
+  await database.close();
+});
+
+Deno.test("a statement that changes another number of rows than it must is a conflict and leaves nothing", async () => {
+  const database = memory();
+  await database.batch([
+    statement("CREATE TABLE t (n INTEGER PRIMARY KEY, m INTEGER) STRICT"),
+    statement("INSERT INTO t VALUES (1, 0), (2, 0)"),
+  ]);
+  const update = (where: string, mustChange: number): Statement => ({
+    ...statement(`UPDATE t SET m = m + 1 WHERE ${where}`),
+    mustChange,
+  });
+  await database.batch([update("n = 1", 1), update("n > 0", 2), update("n > 2", 0)]);
+  for (const failing of [update("n = 3", 1), update("n > 0", 1), update("n = 1", 0)]) {
+    await assert.rejects(database.batch([update("n = 1", 1), failing]), WriteConflict);
+  }
+  assert.deepEqual((await select(database, "SELECT m FROM t ORDER BY n")).map(({ m }) => m), [2, 1]);
+  await database.close();
+});
+
+Deno.test("a key that is taken is a conflict; a reference or a check that fails is not", async () => {
+  const database = memory();
+  await database.batch([
+    statement("CREATE TABLE t (n INTEGER PRIMARY KEY, u TEXT UNIQUE, c INTEGER CHECK (c = 1)) STRICT"),
+    statement("CREATE TABLE child (n INTEGER REFERENCES t (n)) STRICT"),
+    statement("INSERT INTO t VALUES (1, 'a', 1)"),
+  ]);
+  await assert.rejects(database.batch([statement("INSERT INTO t VALUES (1, 'b', 1)")]), WriteConflict);
+  await assert.rejects(database.batch([statement("INSERT INTO t VALUES (2, 'a', 1)")]), WriteConflict);
+  const isOther = (error: unknown) => !(error instanceof WriteConflict) && !(error instanceof ServiceError);
+  await assert.rejects(database.batch([statement("INSERT INTO t VALUES (2, 'b', 2)")]), isOther);
+  await assert.rejects(database.batch([statement("INSERT INTO child VALUES (7)")]), isOther);
+  await database.close();
+});
+
+Deno.test("a database that is full answers 503 with Retry-After, and goes on reading", async () => {
+  const fatal: unknown[] = [];
+  const database = memory((error) => fatal.push(error));
+  await database.batch([statement("CREATE TABLE t (text TEXT) STRICT")]);
+  await select(database, "PRAGMA max_page_count = 2");
+  await assert.rejects(
+    database.batch([statement("INSERT INTO t VALUES (?)", "x".repeat(100_000))]),
+    isUnavailable,
+  );
+  assert.equal(await count(database, "t"), 0);
+  assert.deepEqual(fatal, []);
+  await database.close();
+});
+
+Deno.test("a database that is read-only answers 503 with Retry-After", async () => {
+  const database = memory();
+  await select(database, "PRAGMA query_only = ON");
+  await assert.rejects(database.batch([statement("CREATE TABLE t (n INTEGER)")]), isUnavailable);
+  await database.close();
+});
+
+Deno.test("a database that another process holds answers 503, at the begin and at the commit of a batch", () =>
+  withTemporaryFile(async (path) => {
+    const database = openEmbedded({ path, onFatal: () => {} });
+    await database.batch([statement("CREATE TABLE t (n INTEGER) STRICT")]);
+    await select(database, "PRAGMA journal_mode = DELETE");
+    await select(database, "PRAGMA busy_timeout = 0");
+    const other = new DatabaseSync(path);
+    const insert = statement("INSERT INTO t VALUES (1)");
+    // With a rollback journal a writer blocks the begin, and a reader the commit.
+    for (const lock of ["BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM t"]) {
+      other.exec(lock);
+      await assert.rejects(database.batch([insert]), isUnavailable, lock);
+      other.exec("ROLLBACK");
+      assert.equal(await count(database, "t"), 0, lock);
+    }
+    await database.batch([insert]);
+    assert.equal(await count(database, "t"), 1);
+    other.close();
+    await database.close();
+  }));
+
+Deno.test("a database that turns out corrupt is fatal once, and nothing is written after it", () =>
+  withTemporaryFile(async (path) => {
+    const healthy = openEmbedded({ path, onFatal: () => {} });
+    await healthy.batch([
+      statement("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT) STRICT"),
+      statement("INSERT INTO t VALUES (1, ?)", "x".repeat(20_000)),
+    ]);
+    await healthy.close();
+    const bytes = await Deno.readFile(path);
+    assert.ok(bytes.length > 3 * PAGE_BYTES);
+    bytes.fill(0xff, PAGE_BYTES);
+    await Deno.writeFile(path, bytes);
+
+    const fatal: unknown[] = [];
+    const database = openEmbedded({ path, onFatal: (error) => fatal.push(error) });
+    const insert = statement("INSERT INTO t VALUES (2, 'y')");
+    await assert.rejects(database.batch([insert]), isUnavailable);
+    await assert.rejects(database.batch([insert]), isUnavailable);
+    await assert.rejects(database.batch([statement("CREATE TABLE other (n INTEGER) STRICT")]), isUnavailable);
+    await assert.rejects(count(database, "t"), isUnavailable);
+    assert.equal(fatal.length, 1);
+    await database.close();
+  }));
+
+// ---- migrations -------------------------------------------------------------------------------------------
+
+Deno.test("migrating applies every step, and migrating again is a no-op", async () => {
+  const database = memory();
+  assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["initial"]);
+  const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
+  assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
+  assert.deepEqual(await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name"), schema);
+  const steps = await select(database, "SELECT version, name, applied_at FROM schema_migration");
+  assert.deepEqual(steps.map((step) => ({ ...step })), [{ version: 1, name: "initial", applied_at: EPOCH }]);
+  await database.close();
+});
+
+Deno.test("steps are numbered 1, 2, 3 … without a gap", () => {
+  assert.deepEqual(MIGRATIONS.map(({ version }) => version), MIGRATIONS.map((_, index) => index + 1));
+});
+
+Deno.test("a database that is ahead of the program is refused and left as it is", async () => {
+  const database = memory();
+  const newer = {
+    version: MIGRATIONS.length + 1,
+    name: "later",
+    statements: ["CREATE TABLE later (n INTEGER)"],
+  };
+  await migrate(database, { migrations: [...MIGRATIONS, newer], now: EPOCH });
+  const schema = await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name");
+  await assert.rejects(
+    migrate(database, { migrations: MIGRATIONS, now: EPOCH }),
+    (error: unknown) =>
+      error instanceof NewerSchema && /schema version 2, this program knows up to 1/.test(error.message),
+  );
+  assert.deepEqual(await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name"), schema);
+  await database.close();
+});
+
+Deno.test("a step that fails leaves nothing of itself, and the steps before it stand", async () => {
+  const database = memory();
+  const broken = { version: 2, name: "broken", statements: ["CREATE TABLE half (n INTEGER)", "NOT SQL"] };
+  await assert.rejects(migrate(database, { migrations: [...MIGRATIONS, broken], now: EPOCH }));
+  assert.deepEqual(await select(database, "SELECT name FROM sqlite_schema WHERE name = 'half'"), []);
+  assert.equal(await count(database, "schema_migration"), 1);
+  const mended = { ...broken, statements: ["CREATE TABLE whole (n INTEGER)"] };
+  assert.deepEqual(await migrate(database, { migrations: [...MIGRATIONS, mended], now: EPOCH }), ["broken"]);
+  await database.close();
+});
+
+Deno.test(
+  "every table is STRICT",
+  withStore(async ({ database }) => {
+    const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
+    const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
+    assert.equal(own.length, 15);
+    assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
+  }),
+);
+
+// ---- guard rails ------------------------------------------------------------------------------------------
+
+/** What the row of a next entry would be. */
+async function nextEntry(database: Database, chain: string): Promise<Record<string, unknown>> {
+  const [head] = await loadHeads(database, [chain]);
+  return {
+    chain,
+    seq: head!.frontier.size,
+    id: "01NEXT",
+    entry_hash: new Uint8Array(32).fill(9),
+    prev_hash: head!.previous,
+    event_type: "TEST_EVENT",
+    ts: head!.lastTimestamp,
+    body: "{}",
+  };
+}
+
+function insertRow(row: Record<string, unknown>): Statement {
+  const names = Object.keys(row);
+  return statement(
+    `INSERT INTO audit_entry (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
+    ...Object.values(row),
+  );
+}
+
+Deno.test(
+  "an entry that does not continue its chain's head is refused: place, link, time or chain",
+  withStore(async ({ database, writer }) => {
+    await writer.submit(appending("sys", ["01A", "01B"], EPOCH));
+    const next = await nextEntry(database, "sys");
+    const bad: Record<string, Record<string, unknown>> = {
+      "a gap": { ...next, seq: 3 },
+      "a place that is taken": { ...next, seq: 1 },
+      "another link": { ...next, prev_hash: new Uint8Array(32) },
+      "an earlier time": { ...next, ts: "2026-11-20T08:59:59.999Z" },
+      "a chain that is not there": { ...next, chain: "org/nobody" },
+    };
+    for (const [what, row] of Object.entries(bad)) {
+      await assert.rejects(database.batch([insertRow(row)]), WriteConflict, what);
+    }
+    assert.equal(await count(database, "audit_entry"), 2);
+    const [head] = await loadHeads(database, ["sys"]);
+    assert.equal(head!.frontier.size, 2);
+    // The same row is good where nothing is wrong with it, so that it was refused for its fault alone.
+    const rollback = [insertRow(next), statement("NOT SQL")];
+    await assert.rejects(database.batch(rollback), /near "NOT"/);
+  }),
+);
+
+Deno.test(
+  "an entry moves its chain's head; nobody else has to",
+  withStore(async ({ database, writer }) => {
+    const [receipt] = await writer.submit(appending("sys", ["01A"]));
+    const [row] = await select(database, "SELECT size, head, last_ts FROM audit_chain WHERE chain = 'sys'");
+    assert.deepEqual({ ...row }, {
+      size: 1,
+      head: receipt!.appended.hash,
+      last_ts: "2026-11-20T09:00:00.000Z",
+    });
+  }),
+);
+
+Deno.test(
+  "an entry cannot be changed or deleted, and a checkpoint cannot be changed",
+  withStore(async ({ database, writer }) => {
+    await writer.submit(appending("sys", ["01A", "01B"]));
+    const refused = [
+      "UPDATE audit_entry SET body = '{}' WHERE seq = 1",
+      "UPDATE audit_entry SET seq = 7 WHERE seq = 1",
+      "DELETE FROM audit_entry WHERE seq = 1",
+      "DELETE FROM audit_entry",
+      "UPDATE audit_checkpoint SET note = ''",
+    ];
+    for (const sql of refused) await assert.rejects(database.batch([statement(sql)]), /immutable/, sql);
+    assert.equal(await count(database, "audit_entry"), 2);
+  }),
+);
+
+Deno.test("an entry below the first that is kept can be deleted, and no other", async () => {
+  const database = memory();
+  await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
+  const writer = new Writer({
+    database,
+    crypto: nodeCrypto,
+    signers: () => [signer],
+    backoff: () => Promise.resolve(),
+  });
+  await writer.submit(appending("sys", ["01A", "01B", "01C"]));
+  await database.batch([statement("UPDATE audit_chain SET min_index = 2")]);
+  await assert.rejects(database.batch([statement("DELETE FROM audit_entry WHERE seq = 2")]), /immutable/);
+  await database.batch([statement("DELETE FROM audit_entry WHERE seq < 2")]);
+  assert.deepEqual((await select(database, "SELECT seq FROM audit_entry")).map(({ seq }) => seq), [2]);
+  await database.close();
+});
+
+Deno.test(
+  "peaks are written onto the size that they belong to and onto no other",
+  withStore(async ({ database, writer }) => {
+    await writer.submit(appending("sys", ["01A"]));
+    const [stale] = await loadHeads(database, ["sys"]);
+    await database.batch([updatePeaks(stale!)]);
+    await writer.submit(appending("sys", ["01B"]));
+    await assert.rejects(database.batch([updatePeaks(stale!)]), WriteConflict);
+    const [head] = await loadHeads(database, ["sys"]);
+    assert.notDeepEqual(head!.frontier.peaks, stale!.frontier.peaks);
+  }),
+);
+
+Deno.test(
+  "no two organizations have the same key prefix, and one has a prefix exactly where it has a key",
+  withStore(async ({ database }) => {
+    const put = (row: OrganizationRow) => {
+      const { sql, parameters } = organizations.save!(row);
+      return database.batch([{ sql, parameters }]);
+    };
+    const key = { prefix: "jis_ABCD", key_hash: new Uint8Array(32) };
+    await put(organization("acme", key));
+    await put(organization("none"));
+    await assert.rejects(put(organization("other", key)), WriteConflict);
+    await assert.rejects(put(organization("half", { prefix: "jis_EFGH" })), /CHECK/);
+    await assert.rejects(put(organization("half", { key_hash: new Uint8Array(32) })), /CHECK/);
+    await assert.rejects(put(organization("long", { ...key, prefix: "jis_ABCDE" })), /CHECK/);
+    assert.equal(await count(database, "organization"), 2);
+  }),
+);
+
+// ---- records ----------------------------------------------------------------------------------------------
+
+// deno-lint-ignore no-explicit-any -- rows of every kind
+const KINDS: readonly RecordKind<any>[] = [
+  organizations,
+  subjects,
+  operators,
+  interactions,
+  skippedInteractions,
+  idempotencyRecords,
+];
+
+async function planOf(database: Database, sql: string, parameters: readonly unknown[]): Promise<string[]> {
+  return (await select(database, `EXPLAIN QUERY PLAN ${sql}`, ...parameters)).map(({ detail }) =>
+    String(detail)
+  );
+}
+
+for (const kind of KINDS) {
+  Deno.test(
+    `rows of ${kind.name} are loaded through the primary key's index`,
+    withStore(async ({ database }) => {
+      const { sql, parameters } = kind.load('[["a","b"]]');
+      const plan = await planOf(database, sql, parameters);
+      assert.ok(plan[0]!.startsWith(`SEARCH ${kind.name} USING PRIMARY KEY (`), plan.join("\n"));
+      assert.deepEqual(plan.filter((step) => step.startsWith(`SCAN ${kind.name}`)), []);
+    }),
+  );
+}
+
+Deno.test(
+  "taken prefixes are found in their unique index, and heads through the primary key's",
+  withStore(async ({ database }) => {
+    const prefixes = takenPrefixes.load('[["jis_ABCD"]]');
+    const [first] = await planOf(database, prefixes.sql, prefixes.parameters);
+    assert.match(first!, /^SEARCH organization USING COVERING INDEX \S+ \(prefix=\?\)$/);
+
+    const asked: { sql: string; parameters: readonly unknown[] }[] = [];
+    const spy: Database = {
+      ...database,
+      read(compiled) {
+        asked.push(compiled);
+        return Promise.resolve([]);
+      },
+    };
+    await loadHeads(spy, ["sys"]);
+    const [heads] = await planOf(database, asked[0]!.sql, asked[0]!.parameters);
+    assert.equal(heads, "SEARCH audit_chain USING PRIMARY KEY (chain=?)");
+  }),
+);
+
+Deno.test(
+  "a key is matched as the text that it is, whatever it looks like",
+  withStore(async ({ database, writer }) => {
+    const names = [
+      "1",
+      "01",
+      "1e0",
+      "null",
+      "true",
+      '"',
+      "'",
+      "\\",
+      "[]",
+      '{"a":1}',
+      "é",
+      "e\u0301",
+      "😀",
+      "",
+    ];
+    for (const name of names) await writer.submit(creating(name));
+    for (const name of names) {
+      const rows = await database.read(organizations.load(JSON.stringify([[name]])));
+      assert.deepEqual(rows.map(({ org_id }) => org_id), [name], JSON.stringify(name));
+    }
+    const all = await database.read(organizations.load(JSON.stringify(names.map((name) => [name]))));
+    assert.equal(all.length, names.length);
+  }),
+);
+
+Deno.test(
+  "a row is replaced as a whole where its kind says so, and its creation stays",
+  withStore(async ({ database, writer }) => {
+    await writer.submit(creating("acme"));
+    await writer.submit({
+      needs: [{ kind: organizations, key: ["acme"] }],
+      chains: [],
+      plan(unit) {
+        const row = unit.get(organizations, ["acme"])!;
+        unit.put(organizations, {
+          ...row,
+          name: "Acme",
+          inactive_reasons: '["manual"]',
+          api_key_version: 2,
+          created_at: 0,
+        });
+        return () => undefined;
+      },
+    });
+    const [row] = await database.read(organizations.load('[["acme"]]'));
+    assert.equal(row!.name, "Acme");
+    assert.equal(row!.api_key_version, 2);
+    assert.equal(row!.created_at, EPOCH);
+    const [active] = await select(database, "SELECT active FROM organization");
+    assert.equal(active!.active, 0);
+  }),
+);
+
+// ---- the unit of work -------------------------------------------------------------------------------------
+
+const NEED: Need = { kind: organizations, key: ["acme"] };
+
+/** A job's own unit that declared {@link NEED} and the system chain. */
+function ownUnit(parent: UnitOfWork): UnitOfWork {
+  return new UnitOfWork(nodeCrypto, { parent, needs: new Set([needKey(NEED)]), chains: new Set(["sys"]) });
+}
+
+Deno.test("reading what was not declared as a need throws, on a job's own unit too", () => {
+  const unit = new UnitOfWork(nodeCrypto);
+  unit.loaded(NEED, null);
+  unit.loadedHead("sys", null);
+  for (const reader of [unit, ownUnit(unit)]) {
+    assert.equal(reader.get(organizations, ["acme"]), null);
+    assert.equal(reader.head("sys"), null);
+    assert.throws(() => reader.get(organizations, ["other"]), /"other".* was not declared as a need/);
+    assert.throws(() => reader.get(subjects, ["acme", "x"]), /was not declared as a need/);
+    assert.throws(() => reader.head("org/acme"), /chain org\/acme was not declared as a need/);
+    assert.throws(() => reader.append("org/acme", draft("01A")), /was not declared as a need/);
+    assert.throws(() => reader.append("sys", draft("01A")), /chain sys does not exist/);
+  }
+});
+
+Deno.test("what only a neighbour in the same commit declared is not readable", () => {
+  const unit = new UnitOfWork(nodeCrypto);
+  unit.loaded(NEED, null);
+  unit.loaded({ kind: organizations, key: ["other"] }, organization("other"));
+  unit.loadedHead("sys", null);
+  unit.loadedHead("org/other", null);
+  const own = ownUnit(unit);
+  assert.throws(() => own.get(organizations, ["other"]), /"other".* was not declared as a need/);
+  assert.throws(() => own.head("org/other"), /chain org\/other was not declared as a need/);
+});
+
+Deno.test("keys of two kinds, and keys that read the same when joined, are kept apart", () => {
+  const unit = new UnitOfWork(nodeCrypto);
+  unit.loaded({ kind: subjects, key: ["a", "b,c"] }, { pseudonym: "1" });
+  unit.loaded({ kind: subjects, key: ["a,b", "c"] }, { pseudonym: "2" });
+  unit.loaded({ kind: operators, key: ["a", "b,c"] }, { state: "3" });
+  assert.equal(unit.get(subjects, ["a", "b,c"])!.pseudonym, "1");
+  assert.equal(unit.get(subjects, ["a,b", "c"])!.pseudonym, "2");
+  assert.equal(unit.get(operators, ["a", "b,c"])!.state, "3");
+});
+
+Deno.test("what a unit plans is its own until it is merged, and its parent's from then on", () => {
+  const parent = new UnitOfWork(nodeCrypto);
+  parent.loaded(NEED, null);
+  parent.loadedHead("sys", null);
+  const failed = ownUnit(parent);
+  failed.put(organizations, organization("acme"));
+  failed.openChain("sys", originOf("sys"));
+  failed.append("sys", draft("01A"));
+  failed.execute(statement("SELECT 1"));
+  assert.equal(failed.get(organizations, ["acme"])!.org_id, "acme");
+  assert.equal(failed.head("sys")!.frontier.size, 1);
+  assert.equal(parent.get(organizations, ["acme"]), null);
+  assert.equal(parent.head("sys"), null);
+  assert.deepEqual(parent.statements(), []);
+  assert.equal(parent.appended.length, 0);
+
+  const merged = ownUnit(parent);
+  merged.put(organizations, organization("acme", { name: "Merged" }));
+  merged.openChain("sys", originOf("sys"));
+  merged.append("sys", draft("01B"));
+  merged.merge();
+  const later = ownUnit(parent);
+  assert.equal(later.get(organizations, ["acme"])!.name, "Merged");
+  assert.equal(later.append("sys", draft("01C")).entry.seq, 1);
+  assert.deepEqual(parent.appended.map(({ entry }) => entry.id), ["01B"]);
+  // the row, the chain, then the entry with its part and its node
+  assert.equal(parent.statements().length, 1 + 1 + 3);
+});
+
+Deno.test("a row that was put twice is written once, as it was put last", () => {
+  const unit = new UnitOfWork(nodeCrypto);
+  unit.put(organizations, organization("acme", { name: "First" }));
+  unit.put(organizations, organization("acme", { name: "Second" }));
+  const statements = unit.statements();
+  assert.equal(statements.length, 1);
+  assert.ok(statements[0]!.parameters.includes("Second"));
+  assert.ok(!statements[0]!.parameters.includes("First"));
+});
+
+Deno.test("a kind that only says what is taken writes nothing", () => {
+  const unit = new UnitOfWork(nodeCrypto);
+  unit.put(takenPrefixes, { prefix: "jis_ABCD" });
+  assert.deepEqual(unit.get(takenPrefixes, ["jis_ABCD"]), { prefix: "jis_ABCD" });
+  assert.deepEqual(unit.statements(), []);
+});
+
+// ---- the writer -------------------------------------------------------------------------------------------
+
+Deno.test(
+  "jobs submitted together commit in one batch, with one checkpoint for each chain",
+  withStore(async ({ database, writer, batches }) => {
+    const chains = ["sys", "org/acme", "org/acme", "org/acme/admin", "sys"];
+    const receipts = await Promise.all(
+      chains.map((chain, index) => writer.submit(appending(chain, [`01A${index}`, `01B${index}`]))),
+    );
+    assert.equal(batches.length, 1);
+    const checkpoints = await select(database, "SELECT chain, size FROM audit_checkpoint ORDER BY chain");
+    assert.deepEqual(checkpoints.map((row) => ({ ...row })), [
+      { chain: "org/acme", size: 4 },
+      { chain: "org/acme/admin", size: 2 },
+      { chain: "sys", size: 4 },
+    ]);
+    for (const [index, list] of receipts.entries()) {
+      for (const receipt of list) assertProves(receipt, chains[index]!);
+    }
+    assert.deepEqual(
+      receipts.map((list) => list.map(({ appended }) => appended.entry.seq)),
+      [[0, 1], [0, 1], [2, 3], [0, 1], [2, 3]],
+      "in the order in which they were submitted",
+    );
+  }),
+);
+
+Deno.test(
+  "300 jobs at once are two commits, of 256 and 44",
+  withStore(async ({ database, writer, batches }) => {
+    const jobs = Array.from({ length: 300 }, (_, index) => appending("sys", [`01A${index}`]));
+    await Promise.all(jobs.map((job) => writer.submit(job)));
+    assert.equal(batches.length, 2);
+    const sizes = await select(database, "SELECT size FROM audit_checkpoint ORDER BY size");
+    assert.deepEqual(sizes.map(({ size }) => size), [256, 300]);
+  }),
+);
+
+Deno.test(
+  "every proof of commits of 1 to 20 entries verifies against its own commit's note",
+  withStore(async ({ database, writer }) => {
+    let size = 0;
+    for (let entries = 1; entries <= 20; entries += 1) {
+      const ids = Array.from({ length: entries }, (_, index) => `01A${entries}-${index}`);
+      const receipts = await writer.submit(appending("sys", ids));
+      size += entries;
+      for (const receipt of receipts) {
+        assert.equal(parseCheckpoint(parseNote(receipt.proof.note).text).size, size);
+        assertProves(receipt, "sys");
+      }
+    }
+    assert.equal(size, 210);
+    assert.equal(await count(database, "audit_checkpoint"), 20);
+  }),
+);
+
+Deno.test(
+  "the tree in the database is complete: every node once, in order, and the peaks of its size",
+  withStore(async ({ database, writer }) => {
+    for (const entries of [1, 2, 5, 11]) {
+      await writer.submit(appending("sys", Array.from({ length: entries }, (_, i) => `01A${entries}-${i}`)));
+    }
+    const nodes = await select(database, "SELECT idx FROM audit_node ORDER BY idx");
+    // 19 leaves: 19 + 9 + 4 + 2 + 1 complete subtrees
+    assert.deepEqual(nodes.map(({ idx }) => idx), Array.from({ length: 35 }, (_, index) => index));
+    const [head] = await loadHeads(database, ["sys"]);
+    assert.equal(head!.frontier.size, 19);
+    assert.equal(head!.frontier.peaks.length, 3);
+  }),
+);
+
+Deno.test(
+  "a later job of a commit sees the rows and the chains of an earlier one",
+  withStore(async ({ writer, batches }) => {
+    const [first, second] = await Promise.allSettled([
+      writer.submit(creating("acme")),
+      writer.submit(creating("acme")),
+    ]);
+    assert.equal(batches.length, 1);
+    assert.deepEqual(first, { status: "fulfilled", value: "acme" });
+    assert.equal(second.status, "rejected");
+    assert.equal((second as PromiseRejectedResult).reason.code, "CONFLICT");
+  }),
+);
+
+Deno.test(
+  "rows are written before statements, so that a statement may refer to a row of its job",
+  withStore(async ({ database, writer }) => {
+    await writer.submit({
+      ...creating("acme"),
+      plan(unit) {
+        unit.execute(statement("INSERT INTO organization_origin VALUES ('https://a.example', 'acme')"));
+        unit.put(organizations, organization("acme"));
+        unit.put(subjects, { org_id: "acme", operator_id: "x", pseudonym: "0".repeat(32) });
+        return () => undefined;
+      },
+    });
+    assert.equal(await count(database, "organization_origin"), 1);
+    assert.equal(await count(database, "subject"), 1);
+  }),
+);
+
+Deno.test(
+  "a job that throws fails alone and leaves nothing, wherever it stands in the commit",
+  withStore(async ({ database, writer, batches }) => {
+    const throwing: WriteJob<never> = {
+      needs: [{ kind: organizations, key: ["nothing"] }],
+      chains: ["sys", "org/nothing"],
+      plan(unit) {
+        unit.put(organizations, organization("nothing"));
+        unit.openChain("org/nothing", originOf("org/nothing"));
+        unit.append("org/nothing", draft("01NOTHING"));
+        if (unit.head("sys") !== null) unit.append("sys", draft("01NOTHING-SYS"));
+        unit.execute(statement("INSERT INTO nowhere VALUES (1)"));
+        throw new ServiceError("NOT_FOUND", "nothing");
+      },
+    };
+    const answers = await Promise.allSettled([
+      writer.submit(throwing),
+      writer.submit(appending("sys", ["01A"])),
+      writer.submit(throwing),
+      writer.submit(creating("acme")),
+      writer.submit(appending("sys", ["01B"])),
+      writer.submit(throwing),
+    ]);
+    assert.equal(batches.length, 1);
+    assert.deepEqual(answers.map(({ status }) => status), [
+      "rejected",
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+      "fulfilled",
+      "rejected",
+    ]);
+    for (const answer of answers) {
+      if (answer.status === "rejected") assert.equal(answer.reason.code, "NOT_FOUND");
+    }
+    assert.deepEqual(
+      (await select(database, "SELECT chain, id FROM audit_entry ORDER BY seq")).map((row) => ({ ...row })),
+      [{ chain: "sys", id: "01A" }, { chain: "sys", id: "01B" }],
+    );
+    assert.equal(await count(database, "audit_chain"), 1);
+    assert.equal(await count(database, "organization"), 1);
+  }),
+);
+
+Deno.test(
+  "a job whose answer cannot be made fails alone and leaves nothing",
+  withStore(async ({ database, writer }) => {
+    const speechless: WriteJob<never> = {
+      needs: [],
+      chains: ["sys"],
+      plan(unit) {
+        unit.append("sys", draft("01NOTHING"));
+        return () => {
+          throw new TypeError("speechless");
+        };
+      },
+    };
+    const answers = await Promise.allSettled([
+      writer.submit(appending("sys", ["01A"])),
+      writer.submit(speechless),
+      writer.submit(appending("sys", ["01B"])),
+    ]);
+    assert.deepEqual(answers.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled"]);
+    const ids = await select(database, "SELECT id FROM audit_entry ORDER BY seq");
+    assert.deepEqual(ids.map(({ id }) => id), ["01A", "01B"]);
+  }),
+);
+
+Deno.test(
+  "a job whose statement is invalid does not take others with it",
+  withStore(async ({ database, writer }) => {
+    const answers = await Promise.allSettled([
+      writer.submit(appending("sys", ["01A"])),
+      writer.submit(executing("INSERT INTO nowhere VALUES (1)")),
+      writer.submit(executing("INSERT INTO organization_origin VALUES ('https://a.example', 'nobody')")),
+      writer.submit(creating("acme")),
+      writer.submit(appending("sys", ["01B"])),
+    ]);
+    assert.deepEqual(answers.map(({ status }) => status), [
+      "fulfilled",
+      "rejected",
+      "rejected",
+      "fulfilled",
+      "fulfilled",
+    ]);
+    const [first, , , , last] = answers as PromiseFulfilledResult<readonly Receipt[]>[];
+    assertProves(first!.value[0]!, "sys");
+    assertProves(last!.value[0]!, "sys");
+    assert.equal(await count(database, "audit_entry"), 2);
+  }),
+);
+
+Deno.test(
+  "a job that reads what it did not declare fails alone",
+  withStore(async ({ writer }) => {
+    const [bad, good] = await Promise.allSettled([
+      writer.submit<unknown>({ ...creating("acme"), needs: [] }),
+      writer.submit(creating("other")),
+    ]);
+    assert.match((bad as PromiseRejectedResult).reason.message, /was not declared as a need/);
+    assert.equal(good.status, "fulfilled");
+  }),
+);
+
+Deno.test(
+  "a commit without statements touches no database, and answers",
+  withStore(async ({ writer, batches }) => {
+    assert.equal(
+      await writer.submit({ needs: [], chains: [], plan: () => () => "nothing to write" }),
+      "nothing to write",
+    );
+    assert.equal(batches.length, 0);
+  }),
+);
+
+Deno.test(
+  "a commit that lost a race is planned anew from fresh data, with the same ids, and its first note is thrown away",
+  withStore(
+    async ({ database, writer, batches, waits }) => {
+      const planned: AppendedEntry[] = [];
+      const notes: string[] = [];
+      const job: WriteJob<string> = {
+        needs: [{ kind: organizations, key: ["acme"] }],
+        chains: ["sys"],
+        plan(unit) {
+          const known = unit.get(organizations, ["acme"]);
+          if (unit.head("sys") === null) unit.openChain("sys", originOf("sys"));
+          const appended = unit.append("sys", draft("01MINE"));
+          planned.push(appended);
+          return (receipts: Receipts) => {
+            notes.push(receipts.proofOf(appended).note);
+            return known?.name ?? "nobody";
+          };
+        },
+      };
+      assert.equal(
+        await writer.submit(job),
+        "Organization acme",
+        "the row that the other writer made is seen",
+      );
+      assert.equal(batches.length, 2);
+      assert.deepEqual(waits, [1]);
+      assert.deepEqual(planned.map(({ entry }) => [entry.id, entry.seq]), [["01MINE", 0], ["01MINE", 1]]);
+      assert.deepEqual(planned[1]!.parts, planned[0]!.parts);
+      const stored = await select(database, "SELECT size, note FROM audit_checkpoint ORDER BY size");
+      assert.deepEqual(stored.map(({ size }) => size), [1, 2]);
+      assert.equal(stored[1]!.note, notes[1]);
+      assert.ok(!stored.some(({ note }) => note === notes[0]), "a note of a lost attempt is nowhere");
+    },
+    {
+      // Another process commits between the load and the batch: the chain is there when this one's would open it.
+      before(database, attempt) {
+        if (attempt > 1) return undefined;
+        const other = new Writer({
+          database,
+          crypto: nodeCrypto,
+          signers: () => [signer],
+          backoff: () => Promise.resolve(),
+        });
+        return Promise.all([
+          other.submit(appending("sys", ["01THEIRS"])),
+          other.submit(creating("acme")),
+        ]).then(() => undefined);
+      },
+    },
+  ),
+);
+
+/** What another process would write at the same time: a row, and an entry of the chain that tells of it. */
+function renaming(database: Database, name: string): Promise<void> {
+  const other = new Writer({
+    database,
+    crypto: nodeCrypto,
+    signers: () => [signer],
+    backoff: () => Promise.resolve(),
+  });
+  return other.submit({
+    needs: [{ kind: organizations, key: ["acme"] }],
+    chains: ["sys"],
+    plan(unit) {
+      if (unit.head("sys") === null) unit.openChain("sys", originOf("sys"));
+      unit.put(organizations, organization("acme", { name }));
+      unit.append("sys", draft(`01${name}`));
+      return () => undefined;
+    },
+  });
+}
+
+for (const between of [2, 3]) {
+  Deno.test(
+    `what another process wrote before read ${between} of a commit is planned on, never overwritten`,
+    withStore(
+      async ({ database, writer }) => {
+        await renaming(database, "FIRST");
+        const seen: unknown[] = [];
+        await writer.submit({
+          needs: [{ kind: organizations, key: ["acme"] }, { kind: subjects, key: ["acme", "x"] }],
+          chains: ["sys"],
+          plan(unit) {
+            const row = unit.get(organizations, ["acme"])!;
+            seen.push(row.name);
+            unit.put(organizations, { ...row, api_key_version: row.api_key_version + 1 });
+            unit.append("sys", draft("01MINE"));
+            return () => undefined;
+          },
+        });
+        assert.equal(seen.at(-1), "SECOND");
+        const [row] = await database.read(organizations.load('[["acme"]]'));
+        assert.equal(row!.name, "SECOND");
+        assert.equal(row!.api_key_version, 2);
+      },
+      { beforeRead: (database, read) => read === between ? renaming(database, "SECOND") : undefined },
+    ),
+  );
+}
+
+Deno.test(
+  "a conflict that passes is retried for the whole commit, each job once in the end",
+  withStore(
+    async ({ database, writer, batches, waits }) => {
+      const receipts = await Promise.all([
+        writer.submit(appending("sys", ["01A"])),
+        writer.submit(appending("sys", ["01B"])),
+        writer.submit(creating("acme")),
+      ]);
+      assert.equal(batches.length, 4);
+      assert.deepEqual(waits, [1, 2, 3]);
+      assertProves(receipts[0][0]!, "sys");
+      assertProves(receipts[1][0]!, "sys");
+      assert.equal(await count(database, "audit_entry"), 2);
+      assert.equal(await count(database, "audit_checkpoint"), 1);
+    },
+    { before: (_, attempt) => attempt < 4 ? Promise.reject(new WriteConflict("lost")) : undefined },
+  ),
+);
+
+Deno.test(
+  "a commit that loses 20 times is answered with 503, and the next one is served",
+  withStore(
+    async ({ writer, batches, waits }) => {
+      await assert.rejects(writer.submit(appending("sys", ["01A"])), isUnavailable);
+      assert.equal(batches.length, 20);
+      assert.deepEqual(waits.slice(0, 3), [1, 2, 3]);
+      const [receipt] = await writer.submit(appending("sys", ["01B"]));
+      assert.equal(receipt!.appended.entry.seq, 0);
+    },
+    { before: (_, attempt) => attempt <= 20 ? Promise.reject(new WriteConflict("lost")) : undefined },
+  ),
+);
+
+Deno.test(
+  "a job that conflicts whenever it is tried does not take others with it",
+  withStore(async ({ database, writer }) => {
+    await writer.submit(creating("acme"));
+    const { sql, parameters } = query.insertInto("organization").values(organization("acme")).compile();
+    const [before, doomed, after] = await Promise.allSettled([
+      writer.submit(appending("sys", ["01A"])),
+      writer.submit(executing(sql, ...parameters)),
+      writer.submit(appending("sys", ["01B"])),
+    ]);
+    assert.equal(before.status, "fulfilled");
+    assert.ok(doomed.status === "rejected" && isUnavailable(doomed.reason));
+    assert.equal(after.status, "fulfilled");
+    assert.equal(await count(database, "audit_entry"), 2);
+  }),
+);
+
+Deno.test(
+  "a database that takes no writes answers every job of the commit with 503, without a retry",
+  withStore(
+    async ({ database, writer, batches }) => {
+      const answers = await Promise.allSettled([
+        writer.submit(appending("sys", ["01A"])),
+        writer.submit(creating("acme")),
+      ]);
+      for (const answer of answers) {
+        assert.ok(answer.status === "rejected" && isUnavailable(answer.reason));
+      }
+      assert.equal(batches.length, 1);
+      assert.equal(await count(database, "audit_entry"), 0);
+      await writer.submit(appending("sys", ["01B"]));
+    },
+    { before: (_, attempt) => attempt === 1 ? Promise.reject(unavailable("away")) : undefined },
+  ),
+);
+
+Deno.test(
+  "nothing is answered before the batch is written",
+  async () => {
+    const gate = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    await withStore(async ({ writer }) => {
+      let answered = false;
+      const answer = writer.submit(appending("sys", ["01A"])).then(() => answered = true);
+      await reached.promise;
+      assert.equal(answered, false);
+      gate.resolve();
+      await answer;
+    }, {
+      before() {
+        reached.resolve();
+        return gate.promise;
+      },
+    })();
+  },
+);
+
+Deno.test(
+  "10,000 jobs may wait and the next is answered with 503; those that waited are served",
+  withStore(async ({ writer }) => {
+    const job: WriteJob<number> = { needs: [], chains: [], plan: () => () => 1 };
+    const waiting = Array.from({ length: 10_000 }, () => writer.submit(job));
+    await assert.rejects(writer.submit(job), isUnavailable);
+    const answers = await Promise.all(waiting);
+    assert.equal(answers.length, 10_000);
+    assert.equal(await writer.submit(job), 1);
+  }),
+);
+
+Deno.test(
+  "closing answers what was accepted, in as many commits as it takes, and refuses what comes after",
+  withStore(async ({ database, writer, batches }) => {
+    const accepted = Array.from(
+      { length: 260 },
+      (_, index) => writer.submit(appending("sys", [`01A${index}`])),
+    );
+    const closed = writer.close();
+    await assert.rejects(writer.submit(appending("sys", ["01LATE"])), isUnavailable);
+    await closed;
+    assert.equal(batches.length, 2);
+    assert.equal(await count(database, "audit_entry"), 260);
+    const receipts = await Promise.all(accepted);
+    assertProves(receipts[259]![0]!, "sys");
+    await writer.close();
+  }),
+);
+
+Deno.test(
+  "a writer that has nothing to do closes at once",
+  withStore(async ({ writer, batches }) => {
+    await writer.close();
+    assert.equal(batches.length, 0);
+  }),
+);
+
+Deno.test(
+  "a job that comes while a commit is written is taken by the next one",
+  withStore(async ({ writer, batches }) => {
+    const second: Promise<unknown>[] = [];
+    await writer.submit({
+      needs: [],
+      chains: [],
+      plan(unit) {
+        unit.execute(statement("SELECT 1"));
+        return () => second.push(writer.submit(creating("acme")));
+      },
+    });
+    assert.deepEqual(await Promise.all(second), ["acme"]);
+    assert.equal(batches.length, 2);
+  }),
+);
+
+Deno.test(
+  "with two signers every checkpoint carries both signatures",
+  withStore(async ({ writer }) => {
+    const [receipt] = await writer.submit(appending("sys", ["01A"]));
+    assertProves(receipt!, "sys");
+    const note = parseNote(receipt!.proof.note);
+    assert.equal(note.signatures.length, 2);
+    const key = { name: originOf("sys"), publicKey: nextSigner.publicKey };
+    assert.equal(verifyNote(nodeCrypto, note, [key]), "verified");
+  }, { signers: [signer, nextSigner] }),
+);
+
+Deno.test(
+  "a chain's time never goes back across commits",
+  withStore(async ({ writer }) => {
+    await writer.submit(appending("sys", ["01A"], EPOCH + 5_000));
+    const [receipt] = await writer.submit(appending("sys", ["01B"], EPOCH));
+    assert.equal(receipt!.appended.entry.timestamp, "2026-11-20T09:00:05.000Z");
+  }),
+);
+
+// ---- evidence read back -----------------------------------------------------------------------------------
+
+Deno.test(
+  "evidence read back is that which was answered, byte for byte, against its own commit's checkpoint",
+  withStore(async ({ database, writer }) => {
+    const answered: Receipt[] = [];
+    for (const [index, entries] of [1, 3, 1, 4].entries()) {
+      const ids = Array.from({ length: entries }, (_, place) => `01A${index}-${place}`);
+      answered.push(...await writer.submit(appending("org/acme", ids)));
+    }
+    const keys = [{ name: originOf("org/acme"), publicKey: signer.publicKey }];
+    for (const { appended, proof } of answered) {
+      const { seq } = appended.entry;
+      const checkpoint = (await checkpointOfCommit(database, { chain: "org/acme", seq }))!;
+      assert.equal(checkpoint.note, proof.note);
+      const stored = await readEvidence(database, nodeCrypto, {
+        chain: "org/acme",
+        seq,
+        covers: "result",
+        checkpoint,
+      });
+      assert.deepEqual(stored!.evidence, evidenceOfAppended(appended, { covers: "result", proof }));
+      assert.equal(verifyResponse(nodeCrypto, { ...stored!.data, evidence: stored!.evidence }, keys), null);
+    }
+  }),
+);
+
+Deno.test(
+  "an old entry proves itself against every later checkpoint of its chain",
+  withStore(async ({ database, writer }) => {
+    for (let n = 0; n < 12; n += 1) await writer.submit(appending("org/acme", [`01A${n}`]));
+    const keys = [{ name: originOf("org/acme"), publicKey: signer.publicKey }];
+    const checkpoints = await select(database, "SELECT size, note FROM audit_checkpoint ORDER BY size");
+    for (const { size, note } of checkpoints) {
+      for (let seq = 0; seq < Number(size); seq += 1) {
+        const checkpoint = { size: Number(size), note: String(note) };
+        const stored = await readEvidence(database, nodeCrypto, {
+          chain: "org/acme",
+          seq,
+          covers: "result",
+          checkpoint,
+        });
+        assert.equal(
+          verifyResponse(nodeCrypto, { ...stored!.data, evidence: stored!.evidence }, keys),
+          null,
+          `${seq} of ${size}`,
+        );
+      }
+    }
+    assert.equal(await newestCheckpoint(database, "org/acme"), checkpoints.at(-1)!.note);
+  }),
+);
+
+Deno.test(
+  "there is no evidence of an entry, a part or a chain that is not there",
+  withStore(async ({ database, writer }) => {
+    await writer.submit(appending("org/acme", ["01A"]));
+    const checkpoint = (await checkpointOfCommit(database, { chain: "org/acme", seq: 0 }))!;
+    const read = (chain: string, seq: number, covers: "result" | "detail") =>
+      readEvidence(database, nodeCrypto, { chain, seq, covers, checkpoint });
+    assert.equal(await read("org/acme", 1, "result"), null);
+    assert.equal(await read("org/acme", 0, "detail"), null);
+    assert.equal(await read("org/other", 0, "result"), null);
+    assert.equal(await checkpointOfCommit(database, { chain: "org/acme", seq: 1 }), null);
+    assert.equal(await newestCheckpoint(database, "org/other"), null);
+    assert.deepEqual(await loadHeads(database, ["org/other"]), []);
+    assert.deepEqual(await loadHeads(database, []), []);
+  }),
+);
+
+Deno.test("a part that was erased has no evidence", async () => {
+  const database = memory();
+  await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
+  const writer = new Writer({
+    database,
+    crypto: nodeCrypto,
+    signers: () => [signer],
+    backoff: () => Promise.resolve(),
+  });
+  await writer.submit(appending("org/acme", ["01A"]));
+  await database.batch([statement("UPDATE audit_part SET salt = NULL, data = NULL")]);
+  const checkpoint = (await checkpointOfCommit(database, { chain: "org/acme", seq: 0 }))!;
+  const place = { chain: "org/acme", seq: 0, covers: "result", checkpoint } as const;
+  assert.equal(await readEvidence(database, nodeCrypto, place), null);
+  await database.close();
+});
