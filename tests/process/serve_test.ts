@@ -82,9 +82,11 @@ Deno.test("SIGTERM lets the requests in flight finish, and a second signal ends 
   const { hostname, port } = new URL(second.url);
   const held = await Deno.connect({ hostname, port: Number(port) });
   await held.write(new TextEncoder().encode(
-    `POST /v1/score HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: 10\r\n\r\n{`,
+    `POST /v1/score HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n`,
   ));
-  await second.send("/");
+  const asked = new Uint8Array(64);
+  await held.read(asked);
+  assert.match(new TextDecoder().decode(asked), /^HTTP\/1\.1 100 /, "the service is waiting for the body");
   second.kill("SIGTERM");
   while (!second.log().some(({ msg }) => msg === "stopping")) {
     await new Promise((next) => setTimeout(next, 5));
