@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/2020";
 import { openApiDocument } from "../src/http/openapi.ts";
-import { type Route, ROUTES } from "../src/http/routes.ts";
+import type { Route } from "../src/http/exchange.ts";
+import { ROUTES } from "../src/http/routes.ts";
 import { type Harness, MASTER_KEY, openHarness, withHarness } from "./harness.ts";
 
 // deno-lint-ignore no-explicit-any -- the document is walked by its names

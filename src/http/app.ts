@@ -7,14 +7,14 @@ import { Hono } from "hono";
 import { ServiceError } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
-import type { AppContext, AppEnvironment, AppOptions, Services } from "./exchange.ts";
+import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
 import { AuthenticationFloor, requireKey, requireMaster } from "./middleware/authentication.ts";
 import { allowOrigin, answerPreflight, isPreflight } from "./middleware/cors.ts";
 import { admitAddress, admitKey } from "./middleware/rate_limits.ts";
 import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
 import { renderError, renderReply } from "./render.ts";
-import { methodsOf, type Route, ROUTES } from "./routes.ts";
+import { methodsOf, ROUTES } from "./routes.ts";
 
 export type App = Hono<AppEnvironment>;
 

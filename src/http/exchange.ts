@@ -1,12 +1,14 @@
-/** One request on its way through the service, what it may use, and what it is answered with. */
+/** The HTTP layer's nouns: a route, one request on its way, what it may use, and what it is answered with. */
 import type { Context } from "hono";
-import type { MasterSecrets } from "../keys/master_keys.ts";
+import type { z } from "zod";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { MasterScope, MasterSecrets } from "../keys/master_keys.ts";
 import type { Networks } from "../limits/client_address.ts";
 import type { SlidingWindow } from "../limits/sliding_window.ts";
 import type { Log } from "../observability/log.ts";
 import type { BreachLog } from "../operations/breaches.ts";
 import type { Call, Dependencies, OrganizationCaller } from "../operations/dependencies.ts";
-import type { Route } from "./routes.ts";
+import type { ParameterSource } from "./parse.ts";
 
 /** The outside world's time. */
 export interface Clock {
@@ -86,3 +88,44 @@ export interface HandlerInput {
 }
 
 export type Handler = (services: Services, input: HandlerInput) => Promise<Reply> | Reply;
+
+export type RouteAuth =
+  | { readonly kind: "none" }
+  | { readonly kind: "key" }
+  | { readonly kind: "master"; readonly scope: MasterScope };
+
+export interface RouteExample {
+  /** What the example shows. */
+  readonly summary: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+export interface Route {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly auth: RouteAuth;
+  /** False for what a health probe asks, so that it can never lock itself out. */
+  readonly layer1: boolean;
+  readonly body: { readonly schema: z.ZodType; readonly limitBytes: number } | null;
+  readonly parameters: {
+    readonly schema: z.ZodObject;
+    readonly sources: readonly ParameterSource[];
+  } | null;
+  /** The call must carry an Idempotency-Key. */
+  readonly idempotent: boolean;
+  readonly success: {
+    readonly status: number;
+    readonly description: string;
+    /** null: no body, or a standard document. */
+    readonly schema: z.ZodType | null;
+  };
+  /** Errors that the operation can answer with, besides those that its authentication and body imply. */
+  readonly errors: readonly ErrorCode[];
+  /** Each is executed as a test. */
+  readonly examples: readonly RouteExample[];
+  readonly handler: Handler;
+}

@@ -5,7 +5,8 @@ import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { envelopeFields } from "../domain/score.ts";
 import { API_VERSION } from "../domain/service.ts";
-import { methodsOf, type Route, ROUTES } from "./routes.ts";
+import type { Route } from "./exchange.ts";
+import { methodsOf, ROUTES } from "./routes.ts";
 
 const errorSchema = z.object({
   error: z.object({

@@ -3,7 +3,6 @@
  * Source: specification, Endpoints.
  */
 import { z } from "zod";
-import type { ErrorCode } from "../domain/errors.ts";
 import { BODY_LIMIT_BYTES } from "../domain/limits.ts";
 import { createOrganizationSchema } from "../domain/organization.ts";
 import {
@@ -15,53 +14,10 @@ import {
   skippedResponseSchema,
 } from "../domain/score.ts";
 import { evidenceSchema } from "../evidence/envelope.ts";
-import type { MasterScope } from "../keys/master_keys.ts";
-import type { Handler } from "./exchange.ts";
+import type { Route } from "./exchange.ts";
 import { postOrganization } from "./handlers/organizations.ts";
 import { postScore, SCORE_PARAMETERS } from "./handlers/score.ts";
 import { getHealth, getOpenApi, getSelfDescription } from "./handlers/service.ts";
-import type { ParameterSource } from "./parse.ts";
-
-export type RouteAuth =
-  | { readonly kind: "none" }
-  | { readonly kind: "key" }
-  | { readonly kind: "master"; readonly scope: MasterScope };
-
-export interface RouteExample {
-  /** What the example shows. */
-  readonly summary: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: Readonly<Record<string, unknown>>;
-}
-
-export interface Route {
-  readonly method: "GET" | "HEAD" | "POST";
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly auth: RouteAuth;
-  /** False for what a health probe asks, so that it can never lock itself out. */
-  readonly layer1: boolean;
-  readonly body: { readonly schema: z.ZodType; readonly limitBytes: number } | null;
-  readonly parameters: {
-    readonly schema: z.ZodObject;
-    readonly sources: readonly ParameterSource[];
-  } | null;
-  /** The call must carry an Idempotency-Key. */
-  readonly idempotent: boolean;
-  readonly success: {
-    readonly status: number;
-    readonly description: string;
-    /** null: no body, or a standard document. */
-    readonly schema: z.ZodType | null;
-  };
-  /** Errors that the operation can answer with, besides those that its authentication and body imply. */
-  readonly errors: readonly ErrorCode[];
-  /** Each is executed as a test. */
-  readonly examples: readonly RouteExample[];
-  readonly handler: Handler;
-}
 
 const healthSchema = z.object({
   status: z.literal("ok"),
