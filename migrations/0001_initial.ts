@@ -70,7 +70,7 @@ export const initial: Migration = {
       share_crit REAL NOT NULL GENERATED ALWAYS AS (state ->> '$.share.crit') STORED,
       PRIMARY KEY (org_id, operator_id),
       FOREIGN KEY (org_id, operator_id) REFERENCES subject (org_id, operator_id)
-    ) WITHOUT ROWID, STRICT`,
+    ) STRICT`,
 
     // One score. jis, d1 to d7 and mean_c are full-mode values after the interaction, in lite mode too.
     `CREATE TABLE interaction (
@@ -143,7 +143,8 @@ export const initial: Migration = {
     ) WITHOUT ROWID, STRICT`,
     `CREATE INDEX audit_entry_event ON audit_entry (chain, event_type, ts)`,
 
-    // data is the canonical text that the entry commits to; NULL once erased or pruned
+    // data is the canonical text that the entry commits to; NULL once erased or pruned. With rowids, as rows of more
+    // than a quarter of a page would each spill into an overflow page of their own without.
     `CREATE TABLE audit_part (
       chain TEXT NOT NULL,
       seq INTEGER NOT NULL,
@@ -152,7 +153,7 @@ export const initial: Migration = {
       data TEXT,
       PRIMARY KEY (chain, seq, name),
       CHECK ((salt IS NULL) = (data IS NULL))
-    ) WITHOUT ROWID, STRICT`,
+    ) STRICT`,
 
     // Every hash of a complete subtree, in the order in which appending completes them.
     `CREATE TABLE audit_node (

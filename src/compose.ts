@@ -23,11 +23,10 @@ import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
 import type { Database } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";
-import { bootstrapOrganization, createPrivately, openSigner } from "./startup.ts";
+import { bootstrapOrganization, createPrivately, lockDirectory, openSigner } from "./startup.ts";
 
 export const VERSION: string = deno.version;
 
-const PRIVATE_DIRECTORY = 0o700;
 /** Longest wait before a commit that lost a race is planned anew. */
 const BACKOFF_CAP_MS = 50;
 
@@ -86,6 +85,8 @@ export interface Service {
   readonly dependencies: Dependencies;
   /** Tells the service where it listens, where the configuration does not name its address. */
   announce(url: string): void;
+  /** From now on new requests get 503. */
+  drain(): void;
   /** Answers what was accepted and closes the database. */
   close(): Promise<void>;
 }
@@ -95,7 +96,8 @@ export interface Service {
  * @throws {StartError} and {NewerSchema} where the start cannot go on.
  */
 export async function openService({ config, log, clock, world, onFatal }: ComposeOptions): Promise<Service> {
-  Deno.mkdirSync(config.dataDir, { recursive: true, mode: PRIVATE_DIRECTORY });
+  // One process starts at a time: the first one makes the key, the schema and the installation, the next finds them.
+  using _lock = await lockDirectory(config.dataDir);
   createPrivately(config.databaseFile, "");
   const database = openDatabase(config, onFatal);
   try {
@@ -140,17 +142,21 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
     }
 
     let url = "";
+    let draining = false;
+    const breaches = new BreachLog(dependencies);
+    const breachTimer = setInterval(() => breaches.flush(clock.now()), RATE_WINDOW_MS);
     const app = createApp({
       dependencies,
       masterSecrets: config.masterSecrets,
       clock,
       log,
-      breaches: new BreachLog(dependencies),
+      breaches,
       addressWindow: new SlidingWindow({ limit: config.rateLimitIp, windowMs: RATE_WINDOW_MS }),
       keyWindow: new SlidingWindow({ limit: config.rateLimitKey, windowMs: RATE_WINDOW_MS }),
       trustedProxies: parseNetworks(config.trustedProxies),
       description: { version: VERSION, patent: config.patent, baseUrl: () => config.baseUrl ?? url },
       servesTls: config.tls !== null,
+      isDraining: () => draining,
     });
     return {
       app,
@@ -158,7 +164,12 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
       announce(listening) {
         url = listening;
       },
+      drain() {
+        draining = true;
+      },
       async close() {
+        clearInterval(breachTimer);
+        breaches.flush(Infinity);
         await writer.close();
         await database.close();
       },

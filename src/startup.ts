@@ -9,6 +9,32 @@ import { createOrganization, organizationExists } from "./operations/organizatio
 import type { Database } from "./store/database.ts";
 
 const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
+const LOCK_FILE = "start.lock";
+
+/**
+ * Makes the data directory where it is missing, and holds a lock on it until disposed of; waits while another
+ * process holds it.
+ * @throws {StartError} where the directory cannot be made or written.
+ */
+export async function lockDirectory(directory: string): Promise<Disposable> {
+  try {
+    Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+    const file = Deno.openSync(`${directory}/${LOCK_FILE}`, {
+      create: true,
+      write: true,
+      mode: PRIVATE_FILE,
+    });
+    await file.lock(true);
+    return file;
+  } catch (error) {
+    throw new StartError(
+      `JISS_DATA_DIR cannot be made or written (${
+        (error as Error).name
+      }): check the path and its permissions`,
+    );
+  }
+}
 
 /** Creates a file for its owner alone, unless it is there. Returns whether it was created. */
 export function createPrivately(path: string, content: string): boolean {
@@ -47,7 +73,9 @@ export async function openSigner({ path, database, generate }: SignerOptions): P
       );
     }
     pem = generate();
-    createPrivately(path, pem);
+    if (!createPrivately(path, pem)) {
+      throw new StartError("JISS_SIGNING_KEY_FILE appeared just now: start again");
+    }
   }
   try {
     return signerFromPem(pem);

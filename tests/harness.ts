@@ -122,6 +122,9 @@ export interface Harness {
   organization(orgId: string, fields?: Partial<{ allowed_origins: string[] }>): Promise<string>;
   /** How many rows each table holds, and every chain's head. */
   rowCounts(): Promise<Record<string, unknown>>;
+  /** As a stop does: what comes from now on gets 503. */
+  drain(): void;
+  flushBreaches(now: number): void;
   /** Waits for the writes in flight, verifies every chain and closes. */
   close(): Promise<void>;
 }
@@ -165,12 +168,14 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     peppers: [PEPPER],
     installation,
   };
+  let draining = false;
+  const breaches = new BreachLog(dependencies);
   const app = createApp({
     dependencies,
     masterSecrets: options.masterSecrets ?? { ORG_CREATE: [MASTER_KEY] },
     clock,
     log,
-    breaches: new BreachLog(dependencies),
+    breaches,
     addressWindow: new SlidingWindow({ limit: options.rateLimitIp ?? 1_000_000, windowMs: RATE_WINDOW_MS }),
     keyWindow: new SlidingWindow({ limit: options.rateLimitKey ?? 1_000_000, windowMs: RATE_WINDOW_MS }),
     trustedProxies: parseNetworks(options.trustedProxies ?? []),
@@ -180,6 +185,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
       baseUrl: () => "http://jiss.test",
     },
     servesTls: options.servesTls ?? false,
+    isDraining: () => draining,
   });
 
   return {
@@ -232,6 +238,10 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
       return body.api_key as string;
     },
     rowCounts: () => rowCounts(database),
+    drain() {
+      draining = true;
+    },
+    flushBreaches: (now) => breaches.flush(now),
     async close() {
       await writer.close();
       await verifyDatabase(embedded, { publicKey: signer.publicKey });

@@ -11,6 +11,12 @@ const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::
 
 export async function healthcheck(shell: Shell): Promise<number> {
   const { host, port, tls } = reportProblems(() => readListener(shell.readEnvironment()));
+  if (port === 0) {
+    throw new CommandFailure(
+      "JISS_PORT is 0, so the port was picked at start: set it to the one that the log told",
+      EXIT.configuration,
+    );
+  }
   const answer = await ask({ host: LOOPBACK[host] ?? host, port, tls });
   if (answer !== null) throw new CommandFailure(`not healthy: ${answer}`, EXIT.failure);
   return EXIT.ok;

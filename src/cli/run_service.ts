@@ -5,10 +5,11 @@ import type { Service } from "../compose.ts";
 import { listen, type Listener } from "../http/server.ts";
 import { errorFields } from "../observability/log.ts";
 import { StartError } from "../operations/installation.ts";
+import { WriteConflict } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
-/** How long requests in flight may take once the service is told to stop; idle connections hold it that long. */
+/** How long requests in flight may take once the service is told to stop; new ones get 503 meanwhile. */
 const DRAIN_MS = 5_000;
 /** The whole stop, after which the process ends whatever is left. */
 const STOP_MS = 10_000;
@@ -55,7 +56,9 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
     },
   });
   await hooks.opened?.(service);
-  const listener = startListening(service, config);
+  const listener = startListening(service, config, (error) => {
+    log.error("the listener failed and is set up again", errorFields(error));
+  });
   service.announce(listener.url);
   const model = service.dependencies.model;
   log.info("listening", {
@@ -79,6 +82,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
 
   const exitCode = await stop.promise;
   const lastResort = setTimeout(() => Deno.exit(exitCode === EXIT.ok ? EXIT.failure : exitCode), STOP_MS);
+  service.drain();
   await Promise.race([listener.shutdown(), shell.clock.wait(DRAIN_MS)]);
   await service.close();
   clearTimeout(lastResort);
@@ -98,13 +102,16 @@ async function open(
     if (error instanceof StartError || error instanceof NewerSchema || error instanceof ServiceError) {
       throw new CommandFailure(`cannot start: ${error.message}`, EXIT.configuration);
     }
+    if (error instanceof WriteConflict) {
+      throw new CommandFailure("cannot start: another process holds the database: start again", EXIT.failure);
+    }
     throw error;
   }
 }
 
-function startListening(service: Service, config: Config): Listener {
+function startListening(service: Service, config: Config, onFailure: (error: unknown) => void): Listener {
   try {
-    return listen(service.app, config);
+    return listen(service.app, { ...config, onFailure });
   } catch (error) {
     const address = `${config.host}:${config.port}`;
     throw new CommandFailure(

@@ -289,12 +289,10 @@ function readTls(reader: Reader): Config["tls"] {
   const [certName, keyName] = ["JISS_TLS_CERT_FILE", "JISS_TLS_KEY_FILE"] as const;
   const [certPath, keyPath] = [reader.text(certName), reader.text(keyName)];
   if (certPath === undefined && keyPath === undefined) return null;
-  if (certPath === undefined || keyPath === undefined) {
-    reader.problem(certPath === undefined ? certName : keyName, "is missing: HTTPS needs both files");
-    return null;
-  }
-  const cert = reader.file(certName, certPath);
-  const key = reader.file(keyName, keyPath);
+  if (certPath === undefined) reader.problem(certName, "is missing: HTTPS needs both files");
+  if (keyPath === undefined) reader.problem(keyName, "is missing: HTTPS needs both files");
+  const cert = certPath === undefined ? undefined : reader.file(certName, certPath);
+  const key = keyPath === undefined ? undefined : reader.file(keyName, keyPath);
   const certificate = parsed(cert, (text) => new X509Certificate(text));
   const privateKey = parsed(key, createPrivateKey);
   if (certificate === null) reader.problem(certName, "does not hold a certificate in PEM");

@@ -4,7 +4,7 @@
  * Source: contract, section 2.
  */
 import { Hono } from "hono";
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError, unavailable } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
@@ -74,7 +74,12 @@ async function serve(
 
   let json: unknown;
   if (route.body !== null) {
-    const bytes = await readBody(request, route.body.limitBytes);
+    const bytes = await readBody(request, route.body.limitBytes).catch((error) => {
+      // The stop cut the body off: the caller did nothing wrong and should send it again.
+      throw services.isDraining()
+        ? unavailable("The service is shutting down; send this again later.")
+        : error;
+    });
     checkContentType(request);
     if (route.idempotent) checkIdempotencyKey(context);
     json = parseJson(bytes);
@@ -96,9 +101,7 @@ function checkIdempotencyKey(context: AppContext): void {
 /** A known path with a method that it does not have: a preflight, or 405. */
 async function serveOtherMethod(services: Services, context: AppContext, path: string): Promise<Response> {
   const methods = methodsOf(path);
-  if (ROUTES.some((route) => route.path === path && route.layer1)) {
-    admitAddress(services, context.var.exchange);
-  }
+  admitAddress(services, context.var.exchange);
   if (isPreflight(context.req.raw)) return await answerPreflight(services, context, methods);
   throw new ServiceError("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`, {
     headers: { Allow: methods.join(", ") },

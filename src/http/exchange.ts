@@ -41,6 +41,8 @@ export interface Services {
   readonly trustedProxies: Networks;
   readonly description: ServiceDescription;
   readonly servesTls: boolean;
+  /** Whether the service was told to stop: what is in flight is finished, what comes gets 503. */
+  readonly isDraining: () => boolean;
   /** Every operation of the service. */
   readonly catalogue: readonly Route[];
   readonly openApi: () => Record<string, unknown>;

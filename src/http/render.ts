@@ -43,5 +43,8 @@ function internalError({ log }: Services, context: AppContext, error: unknown): 
 }
 
 function json(body: unknown, status: number | ErrorStatus): Response {
-  return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  // Said here, so that HEAD says of its empty body what GET says of its own (RFC 9110, section 8.6).
+  const headers = { "Content-Type": "application/json", "Content-Length": String(bytes.length) };
+  return new Response(bytes, { status, headers });
 }

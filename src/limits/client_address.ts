@@ -38,6 +38,11 @@ function unmapped(address: string): string {
   return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join(".");
 }
 
+/** Some proxies write `203.0.113.7:4711` or `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]+)\](?::[0-9]+)?$/.exec(hop)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(hop)?.[1] ?? hop;
+}
+
 /**
  * The client's address: the peer's, or behind a trusted proxy the first address in `X-Forwarded-For`, read from
  * the right, that is not a trusted proxy itself.
@@ -47,7 +52,9 @@ export function clientAddress(
   { forwardedFor, trusted }: { readonly forwardedFor: string | null; readonly trusted: Networks },
 ): string {
   let client = unmapped(peer);
-  const hops = (forwardedFor ?? "").split(",").map((hop) => hop.trim()).filter((hop) => hop !== "");
+  const hops = (forwardedFor ?? "").split(",").map((hop) => withoutPort(hop.trim())).filter((hop) =>
+    hop !== ""
+  );
   while (trusted.includes(client)) {
     const next = hops.pop();
     if (next === undefined || isIP(next) === 0) break;

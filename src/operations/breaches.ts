@@ -17,6 +17,8 @@ export type Breach =
   | { readonly type: "AUTH_FAIL_RATE_LIMITED_KEY"; readonly orgId: string };
 
 interface Window {
+  readonly breach: Breach;
+  readonly prefix: string | null;
   readonly openedAt: number;
   /** Breaches after the first that no entry has told of. */
   untold: number;
@@ -32,7 +34,6 @@ export class BreachLog {
    * answer to the caller must not tell by its timing whether anything was written.
    */
   record(breach: Breach, { now, prefix }: { readonly now: number; readonly prefix: string | null }): void {
-    const { log, writer, world } = this.dependencies;
     const subject = JSON.stringify(breach);
     const known = this.#windows.get(subject);
     if (known !== undefined && now >= known.openedAt && now - known.openedAt < WINDOW_MS) {
@@ -40,13 +41,35 @@ export class BreachLog {
       return;
     }
     if (known === undefined && !this.#makeRoom(now)) {
-      log.warn("breach not recorded: too many subjects", { type: breach.type });
+      this.dependencies.log.warn("breach not recorded: too many subjects", { type: breach.type });
       return;
     }
-    const count = (known?.untold ?? 0) + 1;
-    this.#windows.set(subject, { openedAt: now, untold: 0 });
-    log.warn("authentication breach", { audit: true, type: breach.type, count });
+    this.#windows.set(subject, { breach, prefix, openedAt: now, untold: 0 });
+    this.#append(breach, { now, prefix, count: (known?.untold ?? 0) + 1 });
+  }
 
+  /**
+   * Tells of the breaches in windows that are over at `now`, which no later breach has told of; each opens the
+   * window that it is told in. At a stop, with `Infinity`, of all.
+   */
+  flush(now: number): void {
+    for (const [subject, window] of this.#windows) {
+      const { breach, prefix, openedAt, untold } = window;
+      if (now - openedAt < WINDOW_MS) continue;
+      this.#windows.delete(subject);
+      if (untold === 0) continue;
+      const at = Number.isFinite(now) ? now : openedAt;
+      this.#windows.set(subject, { breach, prefix, openedAt: at, untold: 0 });
+      this.#append(breach, { now: at, prefix, count: untold });
+    }
+  }
+
+  #append(
+    breach: Breach,
+    { now, prefix, count }: { readonly now: number; readonly prefix: string | null; readonly count: number },
+  ): void {
+    const { log, writer, world } = this.dependencies;
+    log.warn("authentication breach", { audit: true, type: breach.type, count });
     const { type, ...rest } = breach;
     const orgId = breach.type === "AUTH_FAIL_RATE_LIMITED_KEY" ? breach.orgId : null;
     const chain = orgId === null ? SYSTEM_CHAIN : adminChain(orgId);

@@ -167,11 +167,14 @@ function findRepeated(
   session: readonly [string, string],
   { request, digest }: Context,
 ): StoredAnswer | null {
-  const scored = unit.get(interactions, session);
   const frozen = request.mode_override === "incident_frozen";
-  const used = scored ?? (frozen ? unit.get(skippedInteractions, session) : null);
-  if (used === null) return null;
-  if (equalBytes(used.request_digest, digest)) return used;
+  const used = [
+    unit.get(interactions, session),
+    frozen ? unit.get(skippedInteractions, session) : null,
+  ].filter((row) => row !== null);
+  if (used.length === 0) return null;
+  const same = used.find((row) => equalBytes(row.request_digest, digest));
+  if (same !== undefined) return same;
   throw new ServiceError(
     "CONFLICT",
     `session_id ${request.session_id} was used for a different request: send the same request again to get its answer, or use a new session_id.`,
@@ -295,7 +298,7 @@ function interactionRow(
   };
 }
 
-/** The answer that was given first, byte for byte, its evidence against the checkpoint of its own commit. */
+/** The answer that was given first, its evidence against the checkpoint of its own commit. */
 async function storedAnswer(
   { database, crypto }: Dependencies,
   orgId: string,

@@ -9,8 +9,11 @@ import type { CompiledQuery } from "kysely";
 import { unavailable } from "../domain/errors.ts";
 import { type Database, type Statement, WriteConflict } from "./database.ts";
 
-/** Another process may hold the write lock this long before a batch gives up. */
-const BUSY_TIMEOUT_MS = 5_000;
+/**
+ * How long a batch waits, blocking, for another process's write lock; a batch that waited in vain is a conflict,
+ * which the writer tries again without blocking anybody.
+ */
+const BUSY_TIMEOUT_MS = 100;
 
 /** https://sqlite.org/rescode.html; the low byte of an extended code is the primary one. */
 const SQLITE_BUSY = 5;
@@ -29,7 +32,8 @@ const SQLITE_CONSTRAINT_UNIQUE = 2067;
 const HEAD_CONFLICT = "audit_head_conflict";
 /** Somebody else has the key. */
 const TAKEN: readonly number[] = [SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE];
-const PASSING: readonly number[] = [SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL];
+const LOCKED: readonly number[] = [SQLITE_BUSY, SQLITE_LOCKED];
+const PASSING: readonly number[] = [SQLITE_READONLY, SQLITE_FULL];
 /** After a failed sync SQLite would carry on as if nothing had happened; the process must not. */
 const FATAL: readonly number[] = [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_NOTADB];
 
@@ -72,6 +76,7 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     if (code === SQLITE_CONSTRAINT_TRIGGER ? message.includes(HEAD_CONFLICT) : TAKEN.includes(code)) {
       return new WriteConflict(message);
     }
+    if (LOCKED.includes(code & 0xff)) return new WriteConflict(message);
     if (PASSING.includes(code & 0xff)) {
       return unavailable("The database takes no writes at the moment; try again later.");
     }

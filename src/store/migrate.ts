@@ -25,11 +25,13 @@ export async function migrate(
   database: Database,
   { migrations, now }: { readonly migrations: readonly Migration[]; readonly now: number },
 ): Promise<readonly string[]> {
-  await database.batch([{
-    sql: `CREATE TABLE IF NOT EXISTS schema_migration (
-      version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
-    parameters: [],
-  }]);
+  if (!await hasTable(database, "schema_migration")) {
+    await database.batch([{
+      sql: `CREATE TABLE schema_migration (
+        version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
+      parameters: [],
+    }]);
+  }
   const [row] = await database.read(
     query.selectFrom("schema_migration").select(sql<number | null>`max(version)`.as("version")).compile(),
   );
@@ -48,4 +50,13 @@ export async function migrate(
     ]);
   }
   return pending.map((migration) => migration.name);
+}
+
+async function hasTable(database: Database, name: string): Promise<boolean> {
+  const rows = await database.read(
+    sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ${name}`.compile(
+      query,
+    ),
+  );
+  return rows.length > 0;
 }

@@ -30,9 +30,11 @@ Deno.test(
     await send("/nowhere");
     await send("/v1/score", { method: "PUT" });
     await send("/v1/score", { body: scoreRequest() });
+    await send("/", { method: "OPTIONS" });
     assert.equal((await send("/v1")).status, 429);
+    assert.equal((await send("/", { method: "POST" })).status, 429);
     assert.equal((await send("/")).status, 200);
-  }, { rateLimitIp: 3 }),
+  }, { rateLimitIp: 4 }),
 );
 
 Deno.test(
@@ -90,6 +92,26 @@ Deno.test(
       address: "203.0.113.7",
       count: 1,
     }]);
+  }, { rateLimitIp: 2 }),
+);
+
+Deno.test(
+  "breaches after the first of a window are told when it is over, or at a stop",
+  withHarness(async (harness) => {
+    const { send, clock, flushBreaches, dependencies } = harness;
+    for (let index = 0; index < 5; index += 1) await send("/v1");
+    flushBreaches(clock.now());
+    clock.advance(60_000);
+    flushBreaches(clock.now());
+    flushBreaches(clock.now());
+    clock.advance(60_000);
+    flushBreaches(clock.now());
+    await dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
+    const { publicKey } = harness.verifierKey("any");
+    const { entries, parts } = (await verifyDatabase(harness.database, { publicKey }))
+      .find(({ chain }) => chain === "sys")!;
+    const breaches = entries.filter(({ event_type }) => event_type === "AUTH_FAIL_RATE_LIMITED_IP");
+    assert.deepEqual(breaches.map(({ seq }) => parts.get(`${seq}/detail`).count), [1, 2]);
   }, { rateLimitIp: 2 }),
 );
 

@@ -325,7 +325,12 @@ Deno.test(
     const scored = await send("/v1/score", { key, body: scoreRequest() });
     assert.equal(scored.status, 200);
     assert.equal(scored.body.jis, 66.3);
-    assert.equal((await frozen()).status, 409);
+    assert.deepEqual((await frozen()).body, first.body, "a retry of the frozen post still gets its answer");
+    const other = await send("/v1/score?mode_override=incident_frozen", {
+      key,
+      body: scoreRequest({}, { decision: "rejected" }),
+    });
+    assert.deepEqual([other.status, other.body.error.code], [409, "CONFLICT"]);
     const types = (await chainsOf(harness))["org/acme"]!.entries.map(({ event_type }) => event_type);
     assert.deepEqual(types, ["CHAIN_GENESIS", "SCORE_SKIPPED", "SCORE_COMPUTED"]);
   }),

@@ -135,3 +135,28 @@ Deno.test(
     for (const secret of [key, "of-the-query", "body-secret"]) assert.ok(!all.includes(secret), secret);
   }),
 );
+
+Deno.test(
+  "once the service drains, what comes gets 503 with Retry-After",
+  withHarness(async ({ send, drain }) => {
+    drain();
+    for (const path of ["/", "/v1", "/v1/score"]) {
+      const { status, body, headers } = await send(path);
+      assert.deepEqual([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
+      assert.equal(headers.get("Retry-After"), "1");
+    }
+  }),
+);
+
+Deno.test(
+  "a Host header that holds more than a host is 400 and chooses no route",
+  withHarness(async ({ send }) => {
+    for (const host of ["x/v1?", "x/v1/score?mode=lite&z=", "a b", "user@x", "x#", ""]) {
+      const { status, body } = await send("/", { headers: { Host: host } });
+      assert.deepEqual([status, body.error.code], [400, "VALIDATION_FAILED"], host);
+    }
+    for (const host of ["localhost", "127.0.0.1:8080", "[::1]:8080", "jiss.bank.example", "my_host:1"]) {
+      assert.equal((await send("/", { headers: { Host: host } })).status, 200, host);
+    }
+  }),
+);

@@ -42,3 +42,23 @@ Deno.test("two processes scoring the same operators at once leave one whole chai
   assert.equal(entries.length, SESSIONS + 1);
   await deployment.remove();
 });
+
+Deno.test("processes that start at once on an empty directory agree on one key, one schema and one installation", async () => {
+  const deployment = await freshDeployment();
+  const data = `${deployment.directory}/data`;
+  await Deno.remove(`${data}/signing-key.pem`);
+  const services = await Promise.all([1, 2, 3, 4].map(() => startService(["serve"], deployment)));
+  const key = await createOrganization(services[0]!, deployment.env);
+  const answers = await Promise.all(
+    services.map((service, index) =>
+      service.send("/v1/score", { key, body: scoreRequest({ session_id: `s-${index}` }) })
+    ),
+  );
+  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200]);
+  for (const service of services) assert.equal(await service.stop(), 0);
+  const database = openEmbedded({ path: `${data}/jiss.db`, onFatal: () => {} });
+  const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
+  assert.equal((await verifyDatabase(database, { publicKey })).length, 3);
+  await database.close();
+  await deployment.remove();
+});

@@ -164,9 +164,16 @@ Deno.test("a trusted proxy that forwards nothing, or only proxies, is itself the
   assert.equal(through("10.0.0.1", "10.0.0.3, 10.0.0.2"), "10.0.0.3");
 });
 
+Deno.test("a hop that a proxy wrote with its port is the address without it", () => {
+  assert.equal(through("10.0.0.1", "198.51.100.1:443"), "198.51.100.1");
+  assert.equal(through("10.0.0.1", "198.51.100.1, 10.0.0.2:8080"), "198.51.100.1");
+  assert.equal(through("10.0.0.1", "[2001:db8::1]:443"), "2001:db8::1");
+  assert.equal(through("10.0.0.1", "[2001:db8::1]"), "2001:db8::1");
+});
+
 Deno.test("a malformed hop ends the reading: the proxy that wrote it is counted", () => {
   for (
-    const hop of ["unknown", "198.51.100.1:443", "[2001:db8::1]", "_hidden", "198.51.100.999", "010.1.1.1"]
+    const hop of ["unknown", "198.51.100.1:x", "[2001:db8::1", "_hidden", "198.51.100.999", "010.1.1.1"]
   ) {
     assert.equal(through("10.0.0.1", `198.51.100.1, ${hop}`), "10.0.0.1", hop);
     assert.equal(through("10.0.0.1", `198.51.100.1, ${hop}, 10.0.0.2`), "10.0.0.2", hop);

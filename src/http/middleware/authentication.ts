@@ -6,6 +6,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { AUTH_FLOOR_MS, AUTH_FLOOR_WAITERS } from "../../domain/limits.ts";
 import type { MasterScope } from "../../keys/master_keys.ts";
+import { limitSubject } from "../../limits/client_address.ts";
 import {
   authenticateKey,
   authenticateMaster,
@@ -68,7 +69,7 @@ export async function requireMaster(
   },
 ): Promise<void> {
   if (authenticateMaster(services, { presented, scope })) return;
-  services.breaches.record({ type: "AUTH_FAIL_MASTER_KEY", scope, address: exchange.address }, {
+  services.breaches.record({ type: "AUTH_FAIL_MASTER_KEY", scope, address: limitSubject(exchange.address) }, {
     now: exchange.call.now,
     prefix: prefixOfMisplacedKey(presented),
   });

@@ -1,6 +1,8 @@
 /** The outermost layer: one instant and one id for each request, the headers of every answer, the access log. */
 import type { MiddlewareHandler } from "hono";
 import { clientAddress } from "../../limits/client_address.ts";
+import { ServiceError, unavailable } from "../../domain/errors.ts";
+import { renderError } from "../render.ts";
 import type { AppEnvironment, Exchange, Services } from "../exchange.ts";
 
 const HSTS = "max-age=31536000";
@@ -21,7 +23,13 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       headers: new Headers(),
     };
     context.set("exchange", exchange);
-    await next();
+    const refusal = services.isDraining()
+      ? unavailable("The service is shutting down; send this again later.")
+      : isHost(context.req.header("Host"))
+      ? null
+      : badHost();
+    if (refusal === null) await next();
+    else context.res = renderError(services, context, refusal);
 
     const { headers } = context.res;
     for (const [name, value] of exchange.headers) headers.set(name, value);
@@ -38,6 +46,18 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       duration_ms: Math.round((clock.monotonic() - exchange.arrivedAt) * 1000) / 1000,
     });
   };
+}
+
+/** Deno makes the URL, and so the path, from this header: one that holds more than a host must not choose a route. */
+function isHost(host: string | undefined): boolean {
+  return host === undefined || /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/.test(host);
+}
+
+/** RFC 9110, section 7.2: an invalid Host field is answered 400. */
+function badHost(): ServiceError {
+  return new ServiceError("VALIDATION_FAILED", "Send a Host header that names a host and nothing else.", {
+    status: 400,
+  });
 }
 
 function isVersioned(path: string): boolean {
