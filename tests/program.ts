@@ -13,6 +13,8 @@ export interface RunOptions {
   /** The whole environment but what Deno itself needs. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Limit of open file descriptors. */
+  readonly descriptors?: number;
 }
 
 /** What Deno needs to find its cache. */
@@ -24,9 +26,20 @@ function baseEnvironment(): Record<string, string> {
   }));
 }
 
-function commandOf(args: readonly string[], { env = {}, cwd }: RunOptions): Deno.Command {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, `${ROOT}/main.ts`, ...args],
+function commandOf(args: readonly string[], { env = {}, cwd, descriptors }: RunOptions): Deno.Command {
+  const line = [
+    Deno.execPath(),
+    "run",
+    "--quiet",
+    "--no-prompt",
+    ...RELEASE_PERMISSIONS,
+    `${ROOT}/main.ts`,
+    ...args,
+  ];
+  const limited = ["sh", "-c", `ulimit -n ${descriptors} && exec "$@"`, "sh", ...line];
+  const [command, ...rest] = descriptors === undefined ? line : limited;
+  return new Deno.Command(command!, {
+    args: rest,
     clearEnv: true,
     env: { ...baseEnvironment(), ...env },
     ...(cwd === undefined ? {} : { cwd }),

@@ -152,6 +152,19 @@ Deno.test("a database with a newer schema, or a file that is no database, is ref
   await deployment.remove();
 });
 
+Deno.test("a data directory that cannot be made or used is refused by its variable's name, without its value", async () => {
+  const deployment = await freshDeployment();
+  const file = `${deployment.directory}/a-file`;
+  await Deno.writeTextFile(file, "");
+  for (const path of [file, `${file}/below`]) {
+    const { code, stderr } = await runProgram(["serve"], { env: { ...deployment.env, JISS_DATA_DIR: path } });
+    assert.equal(code, 78);
+    assert.match(stderr, /JISS_DATA_DIR/);
+    assert.ok(!stderr.includes("a-file"), stderr);
+  }
+  await deployment.remove();
+});
+
 Deno.test("init never overwrites: with either file there, it fails and changes neither", async () => {
   const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
   assert.equal((await runProgram(["init", directory])).code, 0);
