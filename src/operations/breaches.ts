@@ -1,6 +1,6 @@
 /**
  * Breaches in the audit log, once for each subject and window, so that an attacker cannot grow the log faster
- * than the clock: the first is recorded at once, the others of its window are counted and told with the next.
+ * than the clock: the first is recorded at once, the others of its window are counted and told together after it.
  * Source: contract, section 5.
  */
 import type { MasterScope } from "../keys/master_keys.ts";
@@ -53,8 +53,7 @@ export class BreachLog {
    * window that it is told in. At a stop, with `Infinity`, of all.
    */
   flush(now: number): void {
-    for (const [subject, window] of this.#windows) {
-      const { breach, prefix, openedAt, untold } = window;
+    for (const [subject, { breach, prefix, openedAt, untold }] of [...this.#windows]) {
       if (now - openedAt < WINDOW_MS) continue;
       this.#windows.delete(subject);
       if (untold === 0) continue;
