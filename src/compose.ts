@@ -21,7 +21,7 @@ import { RATE_WINDOW_MS } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
-import type { Database } from "./store/database.ts";
+import { type Database, DatabaseBusy } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";
 import { bootstrapOrganization, createPrivately, lockDirectory, openSigner } from "./startup.ts";
 
@@ -29,6 +29,9 @@ export const VERSION: string = deno.version;
 
 /** Longest wait before a commit that lost a race is planned anew. */
 const BACKOFF_CAP_MS = 50;
+/** How long a start waits for a database that another process holds: about six seconds. */
+const START_ATTEMPTS = 30;
+const START_RETRY_MS = 100;
 
 export const realClock: Clock = {
   now: () => Date.now(),
@@ -101,7 +104,10 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
   createPrivately(config.databaseFile, "");
   const database = openDatabase(config, onFatal);
   try {
-    const applied = await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
+    const applied = await whileBusy(
+      clock,
+      () => migrate(database, { migrations: MIGRATIONS, now: clock.now() }),
+    );
     for (const name of applied) log.info("migration applied", { name });
 
     const signer = await openSigner({ path: config.signingKeyFile, database, generate: generateSigningKey });
@@ -177,6 +183,18 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
   } catch (error) {
     await database.close();
     throw error;
+  }
+}
+
+/** Tries again while another process, a backup perhaps, holds the database. */
+async function whileBusy<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof DatabaseBusy) || attempt >= START_ATTEMPTS) throw error;
+      await clock.wait(START_RETRY_MS);
+    }
   }
 }
 

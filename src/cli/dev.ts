@@ -19,7 +19,14 @@ const DAY_MS = 86_400_000;
 /** A seed whose reviewers end in all four bands. */
 const HISTORY_SEED = 8;
 /** What `--fresh` removes: the files that this command makes, and nothing else. */
-const OWN_FILES = [ENVIRONMENT_FILE, "signing-key.pem", "jiss.db", "jiss.db-wal", "jiss.db-shm"];
+const OWN_FILES = [
+  ENVIRONMENT_FILE,
+  "signing-key.pem",
+  "jiss.db",
+  "jiss.db-wal",
+  "jiss.db-shm",
+  "start.lock",
+];
 
 export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }): Promise<number> {
   const environment = shell.readEnvironment();
@@ -28,7 +35,7 @@ export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }):
     for (const path of OWN_FILES.map((name) => `${directory}/${name}`).filter(exists)) Deno.removeSync(path);
   }
   const environmentFile = `${directory}/${ENVIRONMENT_FILE}`;
-  if (!exists(environmentFile)) writeSecrets(shell, directory);
+  makeSecrets(shell, directory, environmentFile);
   const secrets = parseEnv(Deno.readTextFileSync(environmentFile));
   const config = loadConfig({ ...secrets, ...environment, JISS_DATA_DIR: directory });
 
@@ -43,6 +50,16 @@ export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }):
       );
     },
   });
+}
+
+/** Writes the secrets, unless they are there or another process was a moment earlier. */
+function makeSecrets(shell: Shell, directory: string, environmentFile: string): void {
+  if (exists(environmentFile)) return;
+  try {
+    writeSecrets(shell, directory);
+  } catch (error) {
+    if (!exists(environmentFile)) throw error;
+  }
 }
 
 /** The demo organization with its history; returns a new key. */

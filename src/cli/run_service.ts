@@ -5,7 +5,7 @@ import type { Service } from "../compose.ts";
 import { listen, type Listener } from "../http/server.ts";
 import { errorFields } from "../observability/log.ts";
 import { StartError } from "../operations/installation.ts";
-import { WriteConflict } from "../store/database.ts";
+import { DatabaseBusy } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
@@ -102,7 +102,7 @@ async function open(
     if (error instanceof StartError || error instanceof NewerSchema || error instanceof ServiceError) {
       throw new CommandFailure(`cannot start: ${error.message}`, EXIT.configuration);
     }
-    if (error instanceof WriteConflict) {
+    if (error instanceof DatabaseBusy) {
       throw new CommandFailure("cannot start: another process holds the database: start again", EXIT.failure);
     }
     throw error;

@@ -4,7 +4,7 @@
  * Source: contract, section 2.
  */
 import { Hono } from "hono";
-import { ServiceError, unavailable } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
@@ -74,12 +74,7 @@ async function serve(
 
   let json: unknown;
   if (route.body !== null) {
-    const bytes = await readBody(request, route.body.limitBytes).catch((error) => {
-      // The stop cut the body off: the caller did nothing wrong and should send it again.
-      throw services.isDraining()
-        ? unavailable("The service is shutting down; send this again later.")
-        : error;
-    });
+    const bytes = await readBody(request, route.body.limitBytes);
     checkContentType(request);
     if (route.idempotent) checkIdempotencyKey(context);
     json = parseJson(bytes);

@@ -44,8 +44,9 @@ export function listen(app: App, { host, port, tls, onFailure }: ListenOptions):
   // Where descriptors run out, accept fails and Deno's server ends: it is set up again on the same port.
   const relisten = async (error: unknown) => {
     onFailure(error);
-    while (!stopping) {
+    for (;;) {
       await new Promise((resolve) => setTimeout(resolve, RELISTEN_MS));
+      if (stopping) return;
       try {
         server = serveOn(address.port);
         return;

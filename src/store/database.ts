@@ -37,7 +37,8 @@ export interface Database {
   /**
    * Runs all statements, durably, or none.
    * @throws {WriteConflict} where another writer was there first: reload and try again.
-   * @throws {ServiceError} SERVICE_UNAVAILABLE where the disk is full, locked or read-only.
+   * @throws {DatabaseBusy} where another process holds the database: wait and try again.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE where the disk is full or read-only.
    */
   batch(statements: readonly Statement[]): Promise<void>;
   close(): Promise<void>;
@@ -46,4 +47,9 @@ export interface Database {
 /** Another writer changed what this batch was built on. */
 export class WriteConflict extends Error {
   override readonly name = "WriteConflict";
+}
+
+/** Another process holds the database, for the moment or for long. */
+export class DatabaseBusy extends Error {
+  override readonly name = "DatabaseBusy";
 }

@@ -7,11 +7,11 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
 import { unavailable } from "../domain/errors.ts";
-import { type Database, type Statement, WriteConflict } from "./database.ts";
+import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
 
 /**
- * How long a batch waits, blocking, for another process's write lock; a batch that waited in vain is a conflict,
- * which the writer tries again without blocking anybody.
+ * How long a batch waits for another process's write lock. The wait blocks this whole process, so it is short;
+ * who asked waits on, and tries again.
  */
 const BUSY_TIMEOUT_MS = 100;
 
@@ -76,7 +76,7 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     if (code === SQLITE_CONSTRAINT_TRIGGER ? message.includes(HEAD_CONFLICT) : TAKEN.includes(code)) {
       return new WriteConflict(message);
     }
-    if (LOCKED.includes(code & 0xff)) return new WriteConflict(message);
+    if (LOCKED.includes(code & 0xff)) return new DatabaseBusy(message);
     if (PASSING.includes(code & 0xff)) {
       return unavailable("The database takes no writes at the moment; try again later.");
     }

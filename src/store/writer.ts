@@ -15,13 +15,15 @@ import type { InclusionProof } from "../evidence/envelope.ts";
 import { inclusionPath, peakNodes, rootOf } from "../evidence/merkle.ts";
 import { formatCheckpoint, signNote } from "../evidence/note.ts";
 import { insertCheckpoint, loadHeads, updatePeaks } from "./chains.ts";
-import { type Database, type Statement, WriteConflict } from "./database.ts";
+import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
 import { type Need, needKey, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
 /** Jobs in one commit at most: bounds how long the first of them waits for the last. */
 const GROUP_LIMIT = 256;
 /** How often a commit that lost a race is planned anew. */
 const ATTEMPTS = 20;
+/** How often a commit is tried while another process holds the database: one or two seconds. */
+const BUSY_ATTEMPTS = 10;
 
 /** Proofs of the entries of a commit, against its own checkpoints. */
 export interface Receipts {
@@ -105,12 +107,16 @@ export class Writer {
 
   /** Commits a group, planning it anew where another writer was first. Never throws. */
   async #commit(group: readonly Waiting[]): Promise<void> {
+    let busy = 0;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       try {
         await this.#attempt(group);
         return;
       } catch (error) {
-        if (!(error instanceof WriteConflict)) return await this.#fail(group, error);
+        if (error instanceof DatabaseBusy) {
+          busy += 1;
+          if (busy >= BUSY_ATTEMPTS || this.#closed) return refuse(group, held());
+        } else if (!(error instanceof WriteConflict)) return await this.#fail(group, error);
         await this.#options.backoff(attempt);
       }
     }
@@ -126,7 +132,7 @@ export class Writer {
     const told = error instanceof WriteConflict
       ? unavailable("Other writers kept changing the same data; send this again.")
       : error;
-    for (const waiting of group) waiting.reject(told);
+    refuse(group, told);
   }
 
   async #attempt(group: readonly Waiting[]): Promise<void> {
@@ -217,6 +223,14 @@ export class Writer {
     };
     return { receipts, statements };
   }
+}
+
+function refuse(group: readonly Waiting[], error: unknown): void {
+  for (const waiting of group) waiting.reject(error);
+}
+
+function held(): ServiceError {
+  return unavailable("Another process holds the database; send this again in a moment.");
 }
 
 function scopeOf({ needs, chains }: WriteJob<unknown>, parent: UnitOfWork): Scope {

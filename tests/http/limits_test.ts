@@ -31,10 +31,12 @@ Deno.test(
     await send("/v1/score", { method: "PUT" });
     await send("/v1/score", { body: scoreRequest() });
     await send("/", { method: "OPTIONS" });
+    await send("/", { headers: { Host: "x/v1?" } });
     assert.equal((await send("/v1")).status, 429);
+    assert.equal((await send("/", { headers: { Host: "x/v1?" } })).status, 429);
     assert.equal((await send("/", { method: "POST" })).status, 429);
     assert.equal((await send("/")).status, 200);
-  }, { rateLimitIp: 4 }),
+  }, { rateLimitIp: 5 }),
 );
 
 Deno.test(

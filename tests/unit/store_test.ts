@@ -21,7 +21,13 @@ import {
   readEvidence,
   updatePeaks,
 } from "../../src/store/chains.ts";
-import { type Database, query, type Statement, WriteConflict } from "../../src/store/database.ts";
+import {
+  type Database,
+  DatabaseBusy,
+  query,
+  type Statement,
+  WriteConflict,
+} from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { migrate, NewerSchema } from "../../src/store/migrate.ts";
 import {
@@ -345,7 +351,7 @@ Deno.test("a database that is read-only answers 503 with Retry-After", async () 
   await database.close();
 });
 
-Deno.test("a database that another process holds is a conflict, at the begin and at the commit of a batch", () =>
+Deno.test("a database that another process holds is busy, at the begin and at the commit of a batch", () =>
   withTemporaryFile(async (path) => {
     const database = openEmbedded({ path, onFatal: () => {} });
     await database.batch([statement("CREATE TABLE t (n INTEGER) STRICT")]);
@@ -356,7 +362,7 @@ Deno.test("a database that another process holds is a conflict, at the begin and
     // With a rollback journal a writer blocks the begin, and a reader the commit.
     for (const lock of ["BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM t"]) {
       other.exec(lock);
-      await assert.rejects(database.batch([insert]), WriteConflict, lock);
+      await assert.rejects(database.batch([insert]), DatabaseBusy, lock);
       other.exec("ROLLBACK");
       assert.equal(await count(database, "t"), 0, lock);
     }
@@ -978,6 +984,27 @@ Deno.test(
     assert.match((bad as PromiseRejectedResult).reason.message, /was not declared as a need/);
     assert.equal(good.status, "fulfilled");
   }),
+);
+
+Deno.test(
+  "while another process holds the database, all that wait get 503 together, after ten tries and not ten for each",
+  withStore(async ({ writer, batches }) => {
+    const jobs = Array.from({ length: 20 }, (_, index) => appending("sys", [`01BUSY${index}`]));
+    const answers = await Promise.allSettled(jobs.map((job) => writer.submit(job)));
+    for (const answer of answers) assert.ok(answer.status === "rejected" && isUnavailable(answer.reason));
+    assert.equal(batches.length, 10);
+  }, { before: () => Promise.reject(new DatabaseBusy("held by the test")) }),
+);
+
+Deno.test(
+  "a stop does not wait for a database that another process holds",
+  withStore(async ({ writer, batches }) => {
+    const answer = writer.submit(appending("sys", ["01BUSY"]));
+    const closed = writer.close();
+    await assert.rejects(answer, isUnavailable);
+    await closed;
+    assert.equal(batches.length, 1);
+  }, { before: () => Promise.reject(new DatabaseBusy("held by the test")) }),
 );
 
 Deno.test(

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import { clientAddress } from "../../limits/client_address.ts";
 import { ServiceError, unavailable } from "../../domain/errors.ts";
 import { renderError } from "../render.ts";
+import { admitAddress } from "./rate_limits.ts";
 import type { AppEnvironment, Exchange, Services } from "../exchange.ts";
 
 const HSTS = "max-age=31536000";
@@ -23,13 +24,12 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       headers: new Headers(),
     };
     context.set("exchange", exchange);
-    const refusal = services.isDraining()
-      ? unavailable("The service is shutting down; send this again later.")
-      : isHost(context.req.header("Host"))
-      ? null
-      : badHost();
-    if (refusal === null) await next();
-    else context.res = renderError(services, context, refusal);
+    try {
+      admitAtAll(services, exchange, context.req.header("Host"));
+      await next();
+    } catch (error) {
+      context.res = renderError(services, context, error);
+    }
 
     const { headers } = context.res;
     for (const [name, value] of exchange.headers) headers.set(name, value);
@@ -48,16 +48,20 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
   };
 }
 
-/** Deno makes the URL, and so the path, from this header: one that holds more than a host must not choose a route. */
-function isHost(host: string | undefined): boolean {
-  return host === undefined || /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/.test(host);
-}
-
-/** RFC 9110, section 7.2: an invalid Host field is answered 400. */
-function badHost(): ServiceError {
-  return new ServiceError("VALIDATION_FAILED", "Send a Host header that names a host and nothing else.", {
+/** @throws {ServiceError} where the service drains, or where nothing says what is asked for. */
+function admitAtAll(services: Services, exchange: Exchange, host: string | undefined): void {
+  if (services.isDraining()) throw unavailable("The service is shutting down; send this again later.");
+  if (host === undefined || isHost(host)) return;
+  admitAddress(services, exchange);
+  // RFC 9110, section 7.2: an invalid Host field is answered 400.
+  throw new ServiceError("VALIDATION_FAILED", "Send a Host header that names a host and nothing else.", {
     status: 400,
   });
+}
+
+/** Deno makes the URL, and so the path, from this header: one that holds more than a host must not choose a route. */
+function isHost(host: string): boolean {
+  return /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/.test(host);
 }
 
 function isVersioned(path: string): boolean {
