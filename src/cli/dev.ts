@@ -4,6 +4,7 @@
  */
 import { parseEnv } from "node:util";
 import type { Service } from "../compose.ts";
+import { ServiceError } from "../domain/errors.ts";
 import type { Listener } from "../http/server.ts";
 import { createOrganization, organizationExists, rotateKey } from "../operations/organizations.ts";
 import { scoreInteraction } from "../operations/score.ts";
@@ -42,7 +43,11 @@ export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }):
   let apiKey = "";
   return await runService(shell, config, {
     async opened(service) {
-      apiKey = await prepareDemo(shell, service);
+      apiKey = await prepareDemo(shell, service).catch((error) => {
+        // Another process created it a moment ago: now it is there, and gets a key of this run.
+        if (error instanceof ServiceError && error.code === "CONFLICT") return prepareDemo(shell, service);
+        throw error;
+      });
     },
     listening(listener, service) {
       console.log(
