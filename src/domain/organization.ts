@@ -11,10 +11,6 @@ export const orgIdSchema = z.string()
   .regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, hyphens or underscores")
   .meta({ description: "The organization's id.", examples: ["acme-bank"] });
 
-/** Why an organization is inactive; it is active when no reason stands. */
-export const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
-export type InactiveReason = (typeof INACTIVE_REASONS)[number];
-
 const CONTROL_CHARACTERS = /\p{Cc}/u;
 
 const nameSchema = z.string()

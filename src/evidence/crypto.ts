@@ -17,15 +17,9 @@ export interface Signer {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
 
 export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
-}
-
-/** Decodes UTF-8 strictly. @throws {TypeError} where the bytes are not UTF-8. */
-export function fromUtf8(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
 }
 
 /** Lower-case hexadecimal, as every hash in JSON is written. */

@@ -75,9 +75,13 @@ export function originOf(
 
 const SALT_BYTES = 32;
 
-/** A part with a salt of its own. */
-export function makePart(world: World, name: PartName, data: unknown): Part {
-  return { name, salt: world.random(SALT_BYTES), text: canonicalJson(data) };
+/** 32 random bytes, drawn once for a part: a commit that is planned anew keeps them. */
+export function drawSalt(world: World): Uint8Array {
+  return world.random(SALT_BYTES);
+}
+
+export function makePart(name: PartName, salt: Uint8Array, data: unknown): Part {
+  return { name, salt, text: canonicalJson(data) };
 }
 
 /** An event with nothing but a `detail`. */
@@ -98,6 +102,6 @@ export function eventDraft(
     prefix: caller.prefix,
     subject: null,
     at: now,
-    parts: [makePart(world, "detail", detail)],
+    parts: [makePart("detail", drawSalt(world), detail)],
   };
 }

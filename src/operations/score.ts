@@ -8,12 +8,11 @@ import { ServiceError } from "../domain/errors.ts";
 import type { ScoreRequest } from "../domain/score.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
-import type { EntryDraft, Part } from "../evidence/entry.ts";
+import type { EntryDraft } from "../evidence/entry.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { requestDigest } from "../keys/secrets.ts";
-import { dimensionsOf } from "../scoring/dimensions.ts";
 import { modeName, score, type Scored } from "../scoring/score.ts";
-import { bucketMeans, type OperatorState } from "../scoring/state.ts";
+import type { OperatorState } from "../scoring/state.ts";
 import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
 import {
   interactions,
@@ -27,6 +26,7 @@ import type { WriteJob } from "../store/writer.ts";
 import {
   type Call,
   type Dependencies,
+  drawSalt,
   evidenceChain,
   makePart,
   type OrganizationCaller,
@@ -90,7 +90,7 @@ function scoreJob(
   // Drawn once: a commit that is planned anew writes the same ids and salts.
   const newPseudonym = hex(world.random(PSEUDONYM_BYTES));
   const entryId = world.ulid(call.now);
-  const salted = { input: makePart(world, "input", null), result: makePart(world, "result", null) };
+  const salts = { input: drawSalt(world), result: drawSalt(world) };
   const chain = evidenceChain(orgId);
 
   return {
@@ -123,8 +123,8 @@ function scoreJob(
         subject: subject.pseudonym,
         at: call.now,
         parts: [
-          withData(salted.input, planned.input),
-          withData(salted.result, planned.result),
+          makePart("input", salts.input, planned.input),
+          makePart("result", salts.result, planned.result),
         ],
       };
       const appended = unit.append(chain, draft);
@@ -140,7 +140,7 @@ function scoreJob(
           prior_seq: seq,
           prior_hash: appended.hash,
         });
-        unit.put(interactions, interactionRow(dependencies, { orgId, seq, context, scored: planned.scored }));
+        unit.put(interactions, interactionRow({ orgId, seq, context, scored: planned.scored }));
       }
       return (receipts) => ({
         kind: "scored",
@@ -151,10 +151,6 @@ function scoreJob(
       });
     },
   };
-}
-
-function withData(part: Part, data: unknown): Part {
-  return { ...part, text: canonicalJson(data) };
 }
 
 /**
@@ -266,7 +262,6 @@ function identityOf(orgId: string, { request, call, digest }: Context) {
 
 /** The row that reports and histories read: full-mode values, in lite mode too. */
 function interactionRow(
-  { model }: Dependencies,
   { orgId, seq, context, scored }: {
     readonly orgId: string;
     readonly seq: number;
@@ -275,9 +270,7 @@ function interactionRow(
   },
 ) {
   const { request } = context;
-  const means = bucketMeans(model.document, scored.state, request.domain);
-  const dimensions = dimensionsOf(model.document, means, "full");
-  const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => dimensions[name]!);
+  const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => scored.fullDimensions[name]);
   return {
     ...identityOf(orgId, context),
     domain: request.domain,
@@ -294,7 +287,7 @@ function interactionRow(
     d5: d5!,
     d6: d6!,
     d7: d7!,
-    mean_c: means.C,
+    mean_c: scored.meanCorrectAcceptance,
   };
 }
 

@@ -8,7 +8,7 @@ import type { Band, Mode, ModeOverride } from "../domain/enums.ts";
 import { clamp, q9, round } from "./arithmetic.ts";
 import { type Compliance, complianceOf } from "./compliance.ts";
 import { type DecayProjection, projectDecay } from "./decay.ts";
-import { bandOf, type Dimensions, dimensionsOf, jisOf } from "./dimensions.ts";
+import { bandOf, type Dimensions, dimensionsOf, type FullDimensions, jisOf } from "./dimensions.ts";
 import { type MaintenanceRecommendation, recommendMaintenance } from "./maintenance.ts";
 import type { ModelDocument } from "./model.ts";
 import { advance, type EventWeights, type ScoringEvent } from "./reducer.ts";
@@ -45,6 +45,10 @@ export interface Scored {
   readonly state: OperatorState;
   readonly result: ScoreResult;
   readonly weights: EventWeights;
+  /** Full-mode dimensions after the interaction, in lite mode too. */
+  readonly fullDimensions: FullDimensions;
+  /** Mean of C after the interaction, 0..1. */
+  readonly meanCorrectAcceptance: number;
 }
 
 export interface Skipped {
@@ -112,12 +116,19 @@ export function score(
   }
   const advanced = advance(model, state, event);
   const means = bucketMeans(model, advanced.state, event.domain);
-  const fullJis = jisOf(model, dimensionsOf(model, means, "full"), "full");
+  const fullDimensions = dimensionsOf(model, means, "full") as FullDimensions;
+  const fullJis = jisOf(model, fullDimensions, "full");
   const next = recordScore(model, advanced.state, { jis: fullJis, acceptedError: advanced.acceptedError });
-  const dimensions = dimensionsOf(model, means, options.mode);
+  const dimensions = options.mode === "full" ? fullDimensions : dimensionsOf(model, means, "lite");
   const jis = options.mode === "full" ? fullJis : jisOf(model, dimensions, "lite");
   const result = resultOf(model, next, { event, mode: options.mode, dimensions, jis });
-  return { state: next, result, weights: advanced.weights };
+  return {
+    state: next,
+    result,
+    weights: advanced.weights,
+    fullDimensions,
+    meanCorrectAcceptance: means.C,
+  };
 }
 
 function resultOf(

@@ -5,7 +5,6 @@ import {
   scoreParametersSchema,
   type ScoreRequest,
 } from "../../domain/score.ts";
-import { interactionSchema } from "../../domain/interaction.ts";
 import { scoreInteraction } from "../../operations/score.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
@@ -38,7 +37,7 @@ function parseScoreBody(
     session_id: session_id ?? dependencies.world.ulid(exchange.call.now),
     operator_id,
     domain,
-    interaction: interactionSchema.parse(interaction),
+    interaction,
   };
 }
 
