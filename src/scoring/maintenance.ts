@@ -133,9 +133,11 @@ export function recommendMaintenance(
 
 export type Difficulty = "easy" | "moderate" | "hard";
 
+/** One row of the catalogue at one difficulty. */
 export interface Exercise {
   readonly id: string;
   readonly title: string;
+  /** Scale, parameters and texts; `sample_case` holds the solution, which is not for the reviewer's screen. */
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
@@ -198,6 +200,11 @@ function exercisesFor(
           value === DOMAIN_PLACEHOLDER ? domain : value,
         ]),
       ),
+      purpose: row.purpose,
+      setup: row.setup,
+      instructions: row.instructions,
+      debrief: row.debrief,
+      sample_case: row.cases[difficulty],
     },
   }));
 }

@@ -54,15 +54,48 @@ function sumComplaint(values: readonly number[]): string | null {
 
 const exerciseParams = z.record(z.string(), z.json());
 
-/** Exercises of section 8.2; the three of deferral_resistance are the published cognitive-forcing designs [21]. */
-const exercise = z.strictObject({
-  id: z.string().min(1),
-  dimension,
-  title: z.string().min(1),
-  scenario_type: z.enum(SCENARIO_TYPES),
-  metric: z.string().min(1),
-  params: z.strictObject({ easy: exerciseParams, moderate: exerciseParams, hard: exerciseParams }),
+const text = z.string().min(1);
+const texts = z.array(text).min(1);
+
+/** One worked case; `ai_recommendation` and `ai_is_right` are null where the exercise withholds the AI. */
+const sampleCase = z.strictObject({
+  case: text,
+  ai_recommendation: text.nullable(),
+  ai_is_right: z.boolean().nullable(),
+  look_for: text,
 });
+
+/** Exercises of section 8.2; the three of deferral_resistance are the published cognitive-forcing designs [21]. */
+const exercise = checked(
+  z.strictObject({
+    id: text,
+    dimension,
+    title: text,
+    purpose: text,
+    scenario_type: z.enum(SCENARIO_TYPES),
+    metric: text,
+    params: z.strictObject({ easy: exerciseParams, moderate: exerciseParams, hard: exerciseParams }),
+    /** For whoever prepares the exercise in the organization. */
+    setup: texts,
+    /** For the reviewer. */
+    instructions: texts,
+    debrief: texts,
+    cases: z.strictObject({ easy: sampleCase, moderate: sampleCase, hard: sampleCase }),
+  }),
+  ({ scenario_type, cases }) => {
+    const withheld = scenario_type === "ai_withheld";
+    const fits = Object.values(cases).every((row) =>
+      (row.ai_recommendation === null) === withheld && (row.ai_is_right === null) === withheld
+    );
+    if (fits) return null;
+    return withheld
+      ? "cases of ai_withheld must have null for ai_recommendation and ai_is_right"
+      : "cases must say ai_recommendation and ai_is_right, except with ai_withheld";
+  },
+);
+
+/** The fewest of one dimension: the endpoint recommends all of the target dimension. */
+const EXERCISES_PER_DIMENSION = 3;
 
 const difficulty = z.strictObject({
   items: count,
@@ -72,21 +105,38 @@ const difficulty = z.strictObject({
   estimated_minutes: positive,
 });
 
-/** One dated rule of a framework (section 10): a changed date or a fifth framework is a change of data. */
-const lawRule = z.strictObject({
-  framework: z.string().min(1),
-  provision: z.string().min(1),
-  citation: z.string().min(1),
-  requirement: z.string().min(1),
-  in_force_from: isoDate,
-  in_force_until: isoDate,
-  status_note: z.string(),
-  source: z.string().min(1),
-  date_confidence: z.enum(["primary", "secondary"]),
-  domains: z.array(z.enum(DOMAINS)).min(1).nullable(),
-  conditions: z.partialRecord(z.enum([...DIMENSIONS, "jis", "mean_correct_acceptance"]), z.number().min(0)),
-  cap: z.enum(["no_departure_or_referral", "no_referral_or_freeze"]).nullable(),
-});
+/**
+ * One dated rule of a framework (section 10): a changed date or a fifth framework is a change of data. An operator
+ * passes with every condition's value at least as high. `in_force_from` null: it never came to apply, or nobody
+ * knows since when; it is then the framework's rule up to its end without being in force.
+ */
+const lawRule = checked(
+  z.strictObject({
+    framework: z.string().min(1),
+    provision: z.string().min(1),
+    citation: z.string().min(1),
+    requirement: z.string().min(1),
+    in_force_from: isoDate,
+    in_force_until: isoDate,
+    status_note: z.string(),
+    source: z.string().min(1),
+    date_confidence: z.enum(["primary", "secondary"]),
+    domains: z.array(z.enum(DOMAINS)).min(1).nullable(),
+    conditions: checked(
+      z.partialRecord(z.enum([...DIMENSIONS, "jis", "mean_correct_acceptance"]), points),
+      (row) => {
+        if (Object.keys(row).length === 0) return "must hold at least one condition, or everybody would pass";
+        return (row.mean_correct_acceptance ?? 0) > 1 ? "mean_correct_acceptance must be at most 1" : null;
+      },
+    ),
+    cap: z.enum(["no_departure_or_referral", "no_referral_or_freeze"]).nullable(),
+  }),
+  ({ in_force_from: from, in_force_until: until }) =>
+    from !== null && until !== null && until < from
+      ? "in_force_until must not be before in_force_from"
+      : null,
+);
+export type LawRule = z.infer<typeof lawRule>;
 
 const shape = z.strictObject({
   version: z.string().regex(/^[a-z0-9][a-z0-9.+-]{0,63}$/),
@@ -324,8 +374,9 @@ const shape = z.strictObject({
       if (new Set(rows.map((row) => row.id)).size !== rows.length) {
         context.addIssue({ code: "custom", message: "ids must be unique" });
       }
-      for (const name of DIMENSIONS.filter((name) => !rows.some((row) => row.dimension === name))) {
-        context.addIssue({ code: "custom", message: `must have at least one for ${name}` });
+      for (const name of DIMENSIONS) {
+        if (rows.filter((row) => row.dimension === name).length >= EXERCISES_PER_DIMENSION) continue;
+        context.addIssue({ code: "custom", message: `must have at least three for ${name}` });
       }
     }),
   }),
@@ -362,7 +413,10 @@ const shape = z.strictObject({
   /** Section 10. */
   law: z.strictObject({
     version: z.string().min(1),
-    pass_share: z.strictObject({ compliant: share, partial: share }),
+    pass_share: checked(
+      z.strictObject({ compliant: share, partial: share }),
+      (row) => (row.partial <= row.compliant ? null : "partial must not be above compliant"),
+    ),
     rules: z.array(lawRule).min(1),
   }),
 });

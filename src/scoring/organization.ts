@@ -68,22 +68,48 @@ export function isActive(model: ModelDocument, row: OperatorRow, now: number): b
   return row.n > 0 && now - row.t1 <= model.organization.active_days * DAY_MS;
 }
 
+/** What the rule counts of some operators, and the status that follows. */
+export interface OrganizationRule {
+  readonly status: OrganizationStatus;
+  readonly highRisk: number;
+  readonly highRiskBelowMinimum: number;
+  readonly critical: number;
+  readonly criticalBelowCritical: number;
+}
+
 /**
- * The rule over exactly these operators: too large a share of the high-risk ones below the minimum, or any
- * critical-decision one below the critical level. Without high-risk operators there is no share to exceed.
+ * The rule over exactly these operators, each judged at its own instant, epoch milliseconds: too large a share of
+ * the high-risk ones below the minimum, or any critical-decision one below the critical level. Without high-risk
+ * operators there is no share to exceed.
  */
+export function organizationRule(
+  model: ModelDocument,
+  rows: readonly OperatorRow[],
+  { instantOf }: { readonly instantOf: (row: OperatorRow) => number },
+): OrganizationRule {
+  const { min_jis, critical_jis } = model.thresholds;
+  const highRisk = rows.filter((row) => isHighRisk(model, row, instantOf(row)));
+  const below = highRisk.filter((row) => row.jis < min_jis);
+  const critical = rows.filter((row) => isCriticalDecision(model, row, instantOf(row)));
+  const grave = critical.filter((row) => row.jis < critical_jis);
+  const tooMany = highRisk.length > 0 &&
+    below.length / highRisk.length > model.organization.non_compliant_share;
+  return {
+    status: tooMany || grave.length > 0 ? "non_compliant" : "compliant",
+    highRisk: highRisk.length,
+    highRiskBelowMinimum: below.length,
+    critical: critical.length,
+    criticalBelowCritical: grave.length,
+  };
+}
+
+/** The rule's status over exactly these operators, all judged at `now`, epoch milliseconds. */
 export function organizationStatus(
   model: ModelDocument,
   rows: readonly OperatorRow[],
   now: number,
 ): OrganizationStatus {
-  const { min_jis, critical_jis } = model.thresholds;
-  const highRisk = rows.filter((row) => isHighRisk(model, row, now));
-  const below = highRisk.filter((row) => row.jis < min_jis);
-  const tooMany = highRisk.length > 0 &&
-    below.length / highRisk.length > model.organization.non_compliant_share;
-  const critical = rows.some((row) => row.jis < critical_jis && isCriticalDecision(model, row, now));
-  return tooMany || critical ? "non_compliant" : "compliant";
+  return organizationRule(model, rows, { instantOf: () => now }).status;
 }
 
 /** The figures over the operators that are active at `now`, epoch milliseconds; the others are left out of all. */
@@ -97,16 +123,27 @@ export function organizationFigures(
   const distribution = Object.fromEntries(
     BANDS.map((band) => [band, bands.filter((other) => other === band).length]),
   ) as Record<Band, number>;
-  // A JIS has two decimals: whole hundredths add up to the same sum whatever the order of the rows.
-  const hundredths = active.map((row) => round(row.jis * 100)).sort((a, b) => a - b);
+  const { mean, median } = jisAverages(active);
   return {
     total_operators: active.length,
-    mean_jis: meanOf(hundredths),
-    median_jis: medianOf(hundredths),
+    mean_jis: mean,
+    median_jis: median,
     at_risk_count: distribution.at_risk,
     band_distribution: distribution,
     compliance_status: organizationStatus(model, active, now),
   };
+}
+
+/**
+ * Mean JIS, two decimals, and median JIS, with an even number of operators the mean of the middle two; points, null
+ * where there is no operator. The order of the rows changes neither.
+ */
+export function jisAverages(
+  rows: readonly Pick<OperatorRow, "jis">[],
+): { readonly mean: number | null; readonly median: number | null } {
+  // A JIS has two decimals: whole hundredths add up to the same sum whatever the order of the rows.
+  const hundredths = rows.map((row) => round(row.jis * 100)).sort((a, b) => a - b);
+  return { mean: meanOf(hundredths), median: medianOf(hundredths) };
 }
 
 /** Decision: nobody's mean is null, as 0 would read as the worst score there is. */

@@ -1,0 +1,202 @@
+/**
+ * The compliance report: what a period's records say about human oversight, framework by framework. It is evidence
+ * for a deployer's own assessment and declares nobody compliant with a law.
+ * Source: specification, Compliance report; contract, section 4; scoring model, section 10.
+ */
+import { z } from "zod";
+import { DIMENSIONS, DOMAINS } from "./enums.ts";
+import { envelopeFields, modelReferenceSchema } from "./score.ts";
+
+/** From worst to best; `not_applicable` stands outside the order. */
+export const FINDING_STATUSES = [
+  "non_compliant",
+  "partial",
+  "insufficient_data",
+  "compliant",
+  "not_applicable",
+] as const;
+export type FindingStatus = (typeof FINDING_STATUSES)[number];
+
+const findingStatus = z.enum(FINDING_STATUSES);
+const share = z.number().min(0).max(1);
+const points = z.number().min(0).max(100);
+const count = z.int().min(0);
+const isoDate = z.iso.date().nullable();
+
+/** One provision of one framework, held against the population. */
+export const findingSchema = z.object({
+  regulation: z.string().meta({ description: "The framework's name." }),
+  provision: z.string(),
+  citation: z.string(),
+  requirement: z.string(),
+  status: findingStatus,
+  status_certain: z.boolean().meta({
+    description:
+      "False where the operators whose interval straddles the minimum JIS could turn the status either way.",
+  }),
+  metric: z.string().meta({ description: "What an operator must show to pass, in words." }),
+  observed: share.nullable().meta({
+    description: "Share of the population that passes; null where there is no population.",
+  }),
+  threshold: share.meta({ description: "Share from which the status is compliant." }),
+  operators: count.meta({ description: "The finding's population." }),
+  passing: count,
+  capped: z.string().nullable().meta({
+    description: "Why the status cannot be better than partial, in one sentence; null where nothing caps it.",
+  }),
+  in_force: z.boolean().meta({ description: "Whether the provision was in force on the period's last day." }),
+  in_force_from: isoDate.meta({
+    description: "Null where the provision never came to apply, or where nobody knows since when it does.",
+  }),
+  in_force_until: isoDate.meta({ description: "The last day; null where no end is known." }),
+  date_confidence: z.enum(["primary", "secondary"]),
+  status_note: z.string(),
+  source: z.string(),
+}).meta({ id: "Finding" });
+export type Finding = z.infer<typeof findingSchema>;
+
+const bandCounts = z.object({
+  exemplary: count,
+  proficient: count,
+  adequate: count,
+  at_risk: count,
+  undetermined: count.meta({
+    description: "Operators whose interval reaches into another band: a report puts them in none.",
+  }),
+});
+
+export const reportFiguresSchema = z.object({
+  jis: z.object({ mean: points.nullable(), median: points.nullable() }),
+  histogram: z.array(z.object({ from: points, to: points, operators: count })).meta({
+    description: "Operators by JIS, in steps of 5 points; `from` included, `to` excluded but for 100.",
+  }),
+  bands: bandCounts,
+  against_minimum: z.object({ above: count, below: count, undetermined: count }).meta({
+    description: "Operators whose whole interval lies at or above, or below, the minimum JIS.",
+  }),
+  dimensions: z.array(z.object({
+    dimension: z.enum(DIMENSIONS),
+    mean: points.nullable(),
+    lower_quartile: points.nullable(),
+    median: points.nullable(),
+    upper_quartile: points.nullable(),
+  })).meta({ description: "Means to one decimal; median and quartiles by nearest rank." }),
+}).meta({ id: "ReportFigures" });
+
+const thresholdsSchema = z.object({ min_jis: points, target_jis: points, critical_jis: points });
+
+export const reportSchema = z.object({
+  report_id: z.string().meta({ description: "Stable and citable." }),
+  organization: z.object({ org_id: z.string(), name: z.string(), domain: z.enum(DOMAINS) }),
+  overall_status: findingStatus,
+  status_certain: z.boolean(),
+  period: z.object({ start: z.iso.datetime(), end: z.iso.datetime() }).meta({
+    description: "Includes its start, excludes its end.",
+  }),
+  findings: z.array(findingSchema),
+  organization_rule: z.object({
+    status: z.enum(["compliant", "non_compliant", "insufficient_data"]),
+    status_certain: z.boolean(),
+    high_risk_operators: count,
+    high_risk_below_minimum: count,
+    critical_operators: count,
+    critical_below_critical: count,
+  }).meta({ description: "The rule of the dashboard over the period's last records." }),
+  population: z.object({
+    operators: count.meta({ description: "Operators with an interaction in the period." }),
+    minimum_data_met: count.meta({
+      description: "Of these, those whose record is long enough for a verdict.",
+    }),
+    insufficient_data: count,
+    without_ground_truth: count.meta({
+      description:
+        "Operators of the population for whom hardly any case's truth is known: for them the score cannot tell careful review from a good imitation of it.",
+    }),
+    interactions: count,
+    departures: count,
+    referrals: count,
+    incident_freezes: count,
+  }),
+  figures: reportFiguresSchema,
+  thresholds: thresholdsSchema,
+  rules_version: z.string(),
+  model: modelReferenceSchema,
+  statement: z.string(),
+  caveats: z.array(z.string()),
+}).meta({ id: "Report" });
+export type Report = z.infer<typeof reportSchema>;
+/** What a report says, before it has an id. */
+export type ReportContent = Omit<Report, "report_id">;
+
+/** The measures of Article 14(4) on their own. */
+export const article14Schema = z.object({
+  article: z.literal("14"),
+  overall_status: findingStatus.meta({ description: "The worst of the measures." }),
+  status_certain: z.boolean(),
+  measures: z.array(
+    z.object({
+      paragraph: z.string().meta({ examples: ["14(4)(a)"] }),
+      ...findingSchema.pick({
+        requirement: true,
+        status: true,
+        status_certain: true,
+        metric: true,
+        observed: true,
+        threshold: true,
+        operators: true,
+        passing: true,
+        capped: true,
+        citation: true,
+        in_force: true,
+      }).shape,
+    }).meta({ id: "Article14Measure" }),
+  ),
+  operators: z.object({
+    total: count.meta({ description: "Operators with an interaction in the period." }),
+    minimum_data_met: count.meta({
+      description: "Of these, those whose record is long enough for a verdict.",
+    }),
+    below_min: count.meta({ description: "Of those long enough, the ones whose JIS is below the minimum." }),
+    below_critical: count,
+  }),
+  thresholds: thresholdsSchema,
+}).meta({ id: "Article14" });
+/** The body's own part, without `request_id` and `timestamp`. */
+export type Article14 = z.infer<typeof article14Schema>;
+
+/** A UTC date, or a date-time with its offset, as epoch milliseconds. */
+const periodEdge = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
+  error: "must be an ISO date (2026-10-01) or a date-time with an offset (2026-10-01T00:00:00Z)",
+}).transform((text) => Date.parse(text)).meta({
+  override: { type: "string", examples: ["2026-10-01", "2026-10-01T00:00:00+02:00"] },
+});
+
+export const reportFormatSchema = z.object({ format: z.enum(["json", "html"]).default("json") });
+
+export const reportParametersSchema = z.object({
+  period_start: periodEdge,
+  period_end: periodEdge,
+  ...reportFormatSchema.shape,
+});
+
+export const reportPathSchema = z.object({
+  report_id: z.string().regex(
+    /^[A-Za-z0-9_-]{1,64}$/,
+    "must be 1 to 64 letters, digits, hyphens or underscores",
+  ),
+});
+
+export function reportResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
+  return z.object({
+    report: reportSchema.meta({ description: "Canonical JSON (RFC 8785)." }),
+    report_sha256: z.string().regex(/^[0-9a-f]{64}$/).meta({ description: "Of the bytes of `report`." }),
+    evidence: evidence.meta({
+      description: "Over `{report_id, report_sha256}`, the detail of the report's REPORT_ISSUED entry.",
+    }),
+    ...envelopeFields,
+  }).meta({ id: "ReportResponse" });
+}
+
+export const article14ResponseSchema = article14Schema.extend(envelopeFields).meta({
+  id: "Article14Response",
+});

@@ -1,0 +1,72 @@
+/**
+ * The figures of a compliance report: where the population's scores lie, and how its dimensions spread.
+ * Source: scoring model, section 10.
+ */
+import { BANDS, DIMENSIONS } from "../domain/enums.ts";
+import type { Report } from "../domain/report.ts";
+import { round } from "./arithmetic.ts";
+import { bandOf } from "./dimensions.ts";
+import type { ModelDocument } from "./model.ts";
+import { jisAverages } from "./organization.ts";
+import { againstMinimum, type PeriodRecord } from "./period.ts";
+
+/** Width of a histogram step, JIS points, and how many there are from 0 to 100. */
+const STEP_POINTS = 5;
+const STEPS = 20;
+
+/** Counts, averages and spreads over exactly these records; null where there is nothing to average. */
+export function figuresOf(model: ModelDocument, population: readonly PeriodRecord[]): Report["figures"] {
+  const sides = population.map((record) => againstMinimum(model, record));
+  const sideCount = (side: (typeof sides)[number]) => sides.filter((other) => other === side).length;
+  return {
+    jis: jisAverages(population),
+    histogram: histogramOf(population),
+    bands: bandCountsOf(model, population),
+    against_minimum: {
+      above: sideCount("above"),
+      below: sideCount("below"),
+      undetermined: sideCount("undetermined"),
+    },
+    dimensions: DIMENSIONS.map((dimension) => ({
+      dimension,
+      ...spreadOf(population.map((record) => record.dimensions[dimension])),
+    })),
+  };
+}
+
+function histogramOf(population: readonly PeriodRecord[]): Report["figures"]["histogram"] {
+  // In whole hundredths, so that no quotient can fall short of its step's edge.
+  const steps = population.map((record) =>
+    Math.min(Math.floor(round(record.jis * 100) / (STEP_POINTS * 100)), STEPS - 1)
+  );
+  return Array.from({ length: STEPS }, (_, step) => ({
+    from: step * STEP_POINTS,
+    to: (step + 1) * STEP_POINTS,
+    operators: steps.filter((other) => other === step).length,
+  }));
+}
+
+/** A band never flips inside its own interval: an operator counts only where the whole interval lies in one. */
+function bandCountsOf(model: ModelDocument, population: readonly PeriodRecord[]): Report["figures"]["bands"] {
+  const bands = population.map(({ low, high }) => {
+    const band = bandOf(model, low);
+    return band === bandOf(model, high) ? band : "undetermined";
+  });
+  return Object.fromEntries(
+    [...BANDS, "undetermined"].map((band) => [band, bands.filter((other) => other === band).length]),
+  ) as Report["figures"]["bands"];
+}
+
+/** Mean to one decimal; quartiles by nearest rank, the ⌈q·n⌉-th smallest, which is always a value that occurs. */
+function spreadOf(values: readonly number[]): Omit<Report["figures"]["dimensions"][number], "dimension"> {
+  if (values.length === 0) return { mean: null, lower_quartile: null, median: null, upper_quartile: null };
+  const sorted = values.toSorted((a, b) => a - b);
+  const quartile = (quarters: number) => sorted[Math.ceil(quarters * sorted.length / 4) - 1]!;
+  const sum = sorted.reduce((total, value) => total + value, 0);
+  return {
+    mean: round(sum * 10 / sorted.length) / 10,
+    lower_quartile: quartile(1),
+    median: quartile(2),
+    upper_quartile: quartile(3),
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * The findings of a compliance report: each dated rule of law held against a period's records.
+ *
+ * Knows no framework by name: which rules there are, when each is in force, what an operator must show and what
+ * caps a status is the model document's, so that a fifth framework or a changed date is a change of data.
+ * Source: scoring model, section 10.
+ */
+import { DIMENSIONS, type Domain } from "../domain/enums.ts";
+import { type Finding, FINDING_STATUSES, type FindingStatus } from "../domain/report.ts";
+import { round } from "./arithmetic.ts";
+import type { LawRule, ModelDocument } from "./model.ts";
+import {
+  againstMinimum,
+  lastDayOf,
+  type Period,
+  type PeriodData,
+  type PeriodRecord,
+  populationOf,
+} from "./period.ts";
+
+/** What the findings are made from. */
+export interface FindingsInput {
+  readonly period: Period;
+  readonly data: PeriodData;
+  readonly organizationDomain: Domain;
+}
+
+/** A status as reported, and as it would be were every undetermined operator to pass, or to fail. */
+export interface Verdicts<Status> {
+  readonly reported: Status;
+  readonly best: Status;
+  readonly worst: Status;
+}
+
+export interface JudgedFinding {
+  readonly finding: Finding;
+  readonly verdicts: Verdicts<FindingStatus>;
+}
+
+/** Whether the undetermined operators leave the status as it is, whichever way they fall. */
+export function isCertain<Status>({ reported, best, worst }: Verdicts<Status>): boolean {
+  return best === reported && worst === reported;
+}
+
+/** The worst of the applicable statuses; insufficient_data where none applies. */
+export function worstOf(statuses: readonly FindingStatus[]): FindingStatus {
+  const worst = FINDING_STATUSES.find((status) => status !== "not_applicable" && statuses.includes(status));
+  return worst ?? "insufficient_data";
+}
+
+/** One finding for each rule that the period's last day calls for, frameworks in the order of the document. */
+export function findingsOf(model: ModelDocument, input: FindingsInput): readonly JudgedFinding[] {
+  const day = lastDayOf(input.period);
+  const population = populationOf(model, input.data.records);
+  return reportedRules(model.law.rules, day).map((rule) => judge(model, rule, { ...input, day, population }));
+}
+
+/** A framework's rules of that day; all of them where it has none, so that a framework is never left out. */
+function reportedRules(rules: readonly LawRule[], day: string): readonly LawRule[] {
+  const frameworks = new Set(rules.map((rule) => rule.framework));
+  return [...frameworks].flatMap((framework) => {
+    const own = rules.filter((rule) => rule.framework === framework);
+    const current = own.filter((rule) => covers(rule, day));
+    return current.length > 0 ? current : own;
+  });
+}
+
+/** Whether the rule is the framework's on that day. ISO dates compare as text. */
+function covers({ in_force_from: from, in_force_until: until }: LawRule, day: string): boolean {
+  return (from === null || from <= day) && (until === null || day <= until);
+}
+
+function judge(
+  model: ModelDocument,
+  rule: LawRule,
+  { day, data, population, organizationDomain }: FindingsInput & {
+    readonly day: string;
+    readonly population: readonly PeriodRecord[];
+  },
+): JudgedFinding {
+  const isMeant = (domain: Domain) => rule.domains === null || rule.domains.includes(domain);
+  const applies = isMeant(organizationDomain) || data.records.some((record) => isMeant(record.domain));
+  const records = population.filter((record) => isMeant(record.domain));
+  const capped = records.length > 0 ? capOf(rule, data) : null;
+  const statusWith = (passing: number): FindingStatus => {
+    if (!applies) return "not_applicable";
+    if (records.length === 0) return "insufficient_data";
+    const status = shareStatus(model, passing / records.length);
+    return status === "compliant" && capped !== null ? "partial" : status;
+  };
+  const undetermined = (record: PeriodRecord) => againstMinimum(model, record) === "undetermined";
+  const passing = records.filter((record) => passes(rule, record)).length;
+  const verdicts = {
+    reported: statusWith(passing),
+    best: statusWith(records.filter((record) => passes(rule, record) || undetermined(record)).length),
+    worst: statusWith(records.filter((record) => passes(rule, record) && !undetermined(record)).length),
+  };
+  const finding = {
+    regulation: rule.framework,
+    provision: rule.provision,
+    citation: rule.citation,
+    requirement: rule.requirement,
+    status: verdicts.reported,
+    status_certain: isCertain(verdicts),
+    metric: metricOf(rule),
+    // Four decimals, from a quotient of whole numbers: exact where it ends in half a unit.
+    observed: records.length === 0 ? null : round(passing * 10_000 / records.length) / 10_000,
+    threshold: model.law.pass_share.compliant,
+    operators: records.length,
+    passing,
+    capped,
+    in_force: rule.in_force_from !== null && covers(rule, day),
+    in_force_from: rule.in_force_from,
+    in_force_until: rule.in_force_until,
+    date_confidence: rule.date_confidence,
+    status_note: rule.status_note,
+    source: rule.source,
+  };
+  return { finding, verdicts };
+}
+
+/** Why the status is partial at best, null where nothing caps it. */
+function capOf({ cap }: LawRule, { departures, referrals, incidentFreezes }: PeriodData): string | null {
+  if (cap === "no_departure_or_referral" && departures + referrals === 0) {
+    return "No departure and no referral is on record in the period, so the status is partial at best.";
+  }
+  if (cap === "no_referral_or_freeze" && referrals + incidentFreezes === 0) {
+    return "No referral and no incident freeze is on record in the period, so the status is partial at best.";
+  }
+  return null;
+}
+
+/** Division is correctly rounded: 9 of 10 is the very number that 0.9 is. */
+function shareStatus(model: ModelDocument, share: number): FindingStatus {
+  const { compliant, partial } = model.law.pass_share;
+  if (share >= compliant) return "compliant";
+  return share >= partial ? "partial" : "non_compliant";
+}
+
+/** In one fixed order, whatever the order of the document's keys. */
+const CONDITION_ORDER = [...DIMENSIONS, "jis", "mean_correct_acceptance"] as const;
+
+function conditionsOf({ conditions }: LawRule) {
+  return CONDITION_ORDER.flatMap((name) => {
+    const least = conditions[name];
+    return least === undefined ? [] : [{ name, least }];
+  });
+}
+
+function passes(rule: LawRule, record: PeriodRecord): boolean {
+  const values = {
+    ...record.dimensions,
+    jis: record.jis,
+    mean_correct_acceptance: record.meanCorrectAcceptance,
+  };
+  return conditionsOf(rule).every(({ name, least }) => values[name] >= least);
+}
+
+function metricOf(rule: LawRule): string {
+  const conditions = conditionsOf(rule).map(({ name, least }) => `${name} at least ${least}`);
+  return `share of operators with ${conditions.join(" and ")}`;
+}

@@ -1,0 +1,81 @@
+/**
+ * A period and its records: one for each operator, the last inside it, which alone a period's report depends on.
+ * Source: scoring model, section 10.
+ */
+import type { Domain } from "../domain/enums.ts";
+import type { FullDimensions } from "./dimensions.ts";
+import type { ModelDocument } from "./model.ts";
+import { minimumDataMet } from "./state.ts";
+
+/** One operator's last record inside the period; times are epoch milliseconds. */
+export interface PeriodRecord {
+  /** When the record was made: the instant at which the operator is judged. */
+  readonly at: number;
+  /** The record's domain. */
+  readonly domain: Domain;
+  /** Full-mode JIS after the record, 0..100, two decimals. */
+  readonly jis: number;
+  /** The interval of that JIS, points: low ≤ jis ≤ high. */
+  readonly low: number;
+  readonly high: number;
+  /** Full-mode dimensions after the record, integers 0..100. */
+  readonly dimensions: FullDimensions;
+  /** Mean of the bucket of correct acceptance after the record, 0..1. */
+  readonly meanCorrectAcceptance: number;
+  /** Interactions scored, up to and with the record. */
+  readonly n: number;
+  /** First interaction ever. */
+  readonly t0: number;
+  /** Cases whose truth was known at the record. */
+  readonly groundTruth: number;
+  /** Latest critical interaction up to the record, null where there was none. */
+  readonly tcrit: number | null;
+  /** Critical interactions up to the record. */
+  readonly critCount: number;
+  /** Recent share of high-stakes or critical interactions at the record, 0..1. */
+  readonly shareHs: number;
+  /** Recent share of critical interactions at the record, 0..1. */
+  readonly shareCrit: number;
+}
+
+/** What a period's records say, all operators together. */
+export interface PeriodData {
+  /** One for each operator with an interaction in the period, in any order. */
+  readonly records: readonly PeriodRecord[];
+  /** Interactions scored in the period. */
+  readonly interactions: number;
+  /** Of these, those that departed from the recommendation, in whole or in part (section 2.3). */
+  readonly departures: number;
+  /** Of these: deferred or escalated. */
+  readonly referrals: number;
+  /** Calls of the period that an incident froze: recorded, not scored. */
+  readonly incidentFreezes: number;
+}
+
+/** Epoch milliseconds: the start is included, the end excluded. */
+export interface Period {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The UTC date of the period's last millisecond. */
+export function lastDayOf({ end }: Period): string {
+  return new Date(end - 1).toISOString().slice(0, 10);
+}
+
+/** Population E: the records long enough for a verdict, each at its own instant. */
+export function populationOf(
+  model: ModelDocument,
+  records: readonly PeriodRecord[],
+): readonly PeriodRecord[] {
+  return records.filter((record) => minimumDataMet(model, record, record.at));
+}
+
+/** Where the whole interval lies; undetermined where it straddles the minimum JIS. */
+export function againstMinimum(
+  model: ModelDocument,
+  { low, high }: PeriodRecord,
+): "above" | "below" | "undetermined" {
+  if (low >= model.thresholds.min_jis) return "above";
+  return high < model.thresholds.min_jis ? "below" : "undetermined";
+}

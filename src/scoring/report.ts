@@ -1,0 +1,204 @@
+/**
+ * The compliance report of a period and its Article 14 part, from each operator's last record inside it.
+ *
+ * Depends on the model document, the period and its records alone, whatever their order, so that a past period's
+ * report can be made again. Its statuses speak of the records, never of the law.
+ * Source: scoring model, sections 9 and 10; contract, section 4.
+ */
+import type { Domain } from "../domain/enums.ts";
+import type { Article14, Finding, FindingStatus, Report, ReportContent } from "../domain/report.ts";
+import { figuresOf } from "./figures.ts";
+import {
+  type FindingsInput,
+  findingsOf,
+  isCertain,
+  type JudgedFinding,
+  type Verdicts,
+  worstOf,
+} from "./findings.ts";
+import type { Model, ModelDocument } from "./model.ts";
+import { type OperatorRow, organizationRule } from "./organization.ts";
+import { type Period, type PeriodData, type PeriodRecord, populationOf } from "./period.ts";
+
+const ARTICLE_14_FRAMEWORK = "EU AI Act Article 14";
+
+const STATEMENT =
+  "This report is evidence for a deployer's own assessment of human oversight. It does not declare anyone compliant with any law, and it is not legal advice.";
+
+/** What a report says of a period, before it has an id. */
+export function reportOf(
+  model: Model,
+  { organization, period, data }: {
+    readonly organization: { readonly org_id: string; readonly name: string; readonly domain: Domain };
+    readonly period: Period;
+    readonly data: PeriodData;
+  },
+): ReportContent {
+  const { document, sha256 } = model;
+  const population = populationOf(document, data.records);
+  const judged = findingsOf(document, { period, data, organizationDomain: organization.domain });
+  const findings = judged.map(({ finding }) => finding);
+  const rule = judgeOrganization(document, population);
+  const overall = overallOf(judged, rule.verdicts);
+  return {
+    organization: { org_id: organization.org_id, name: organization.name, domain: organization.domain },
+    overall_status: overall.reported,
+    status_certain: isCertain(overall),
+    period: { start: new Date(period.start).toISOString(), end: new Date(period.end).toISOString() },
+    findings,
+    organization_rule: rule.body,
+    population: {
+      operators: data.records.length,
+      minimum_data_met: population.length,
+      insufficient_data: data.records.length - population.length,
+      without_ground_truth: withoutGroundTruth(document, population),
+      interactions: data.interactions,
+      departures: data.departures,
+      referrals: data.referrals,
+      incident_freezes: data.incidentFreezes,
+    },
+    figures: figuresOf(document, population),
+    thresholds: thresholdsOf(document),
+    rules_version: document.law.version,
+    model: { version: document.version, sha256 },
+    statement: STATEMENT,
+    caveats: caveatsOf(document, { data, population, findings }),
+  };
+}
+
+/**
+ * The measures of Article 14(4) alone. Its overall status is the worst of them: the organization rule is the
+ * dashboard's and the report's.
+ */
+export function article14Of(model: ModelDocument, input: FindingsInput): Article14 {
+  const population = populationOf(model, input.data.records);
+  const judged = findingsOf(model, input).filter(({ finding }) =>
+    finding.regulation === ARTICLE_14_FRAMEWORK
+  );
+  const overall = overallOf(judged);
+  const { min_jis, critical_jis } = model.thresholds;
+  return {
+    article: "14",
+    overall_status: overall.reported,
+    status_certain: isCertain(overall),
+    measures: judged.map(({ finding }) => ({
+      paragraph: finding.provision,
+      requirement: finding.requirement,
+      status: finding.status,
+      status_certain: finding.status_certain,
+      metric: finding.metric,
+      observed: finding.observed,
+      threshold: finding.threshold,
+      operators: finding.operators,
+      passing: finding.passing,
+      capped: finding.capped,
+      citation: finding.citation,
+      in_force: finding.in_force,
+    })),
+    operators: {
+      total: input.data.records.length,
+      minimum_data_met: population.length,
+      below_min: population.filter((record) => record.jis < min_jis).length,
+      below_critical: population.filter((record) => record.jis < critical_jis).length,
+    },
+    thresholds: thresholdsOf(model),
+  };
+}
+
+function thresholdsOf({ thresholds }: ModelDocument): Report["thresholds"] {
+  return {
+    min_jis: thresholds.min_jis,
+    target_jis: thresholds.target_jis,
+    critical_jis: thresholds.critical_jis,
+  };
+}
+
+type RuleStatus = Report["organization_rule"]["status"];
+
+/** The worst of the findings, as reported and at both extremes; the organization rule outweighs them all. */
+function overallOf(
+  judged: readonly JudgedFinding[],
+  rule: Verdicts<RuleStatus> | null = null,
+): Verdicts<FindingStatus> {
+  const overall = (which: keyof Verdicts<FindingStatus>): FindingStatus =>
+    rule?.[which] === "non_compliant"
+      ? "non_compliant"
+      : worstOf(judged.map(({ verdicts }) => verdicts[which]));
+  return { reported: overall("reported"), best: overall("best"), worst: overall("worst") };
+}
+
+/**
+ * The organization rule over the population, each operator at its record's instant; at the extremes each JIS is read
+ * at an end of its interval, which moves those that straddle a threshold and no other.
+ */
+function judgeOrganization(
+  model: ModelDocument,
+  population: readonly PeriodRecord[],
+): { readonly body: Report["organization_rule"]; readonly verdicts: Verdicts<RuleStatus> } {
+  const ruleAt = (end: "jis" | "low" | "high") =>
+    organizationRule(model, population.map((record) => rowOf(record, record[end])), {
+      instantOf: (row) => row.t1,
+    });
+  const rule = ruleAt("jis");
+  const verdicts: Verdicts<RuleStatus> = population.length === 0
+    ? { reported: "insufficient_data", best: "insufficient_data", worst: "insufficient_data" }
+    : { reported: rule.status, best: ruleAt("high").status, worst: ruleAt("low").status };
+  const body = {
+    status: verdicts.reported,
+    status_certain: isCertain(verdicts),
+    high_risk_operators: rule.highRisk,
+    high_risk_below_minimum: rule.highRiskBelowMinimum,
+    critical_operators: rule.critical,
+    critical_below_critical: rule.criticalBelowCritical,
+  };
+  return { body, verdicts };
+}
+
+function rowOf(record: PeriodRecord, jis: number): OperatorRow {
+  const { at: t1, n, t0, domain, tcrit, shareHs, shareCrit, critCount } = record;
+  return { jis, n, t0, t1, domain, tcrit, shareHs, shareCrit, critCount };
+}
+
+function withoutGroundTruth(model: ModelDocument, population: readonly PeriodRecord[]): number {
+  return population.filter((record) => record.groundTruth < model.minimum_data.ground_truth).length;
+}
+
+/** What a reader must know before believing the figures; only what applies to this report. */
+function caveatsOf(
+  model: ModelDocument,
+  { data, population, findings }: {
+    readonly data: PeriodData;
+    readonly population: readonly PeriodRecord[];
+    readonly findings: readonly Finding[];
+  },
+): string[] {
+  const { interactions, days, ground_truth } = model.minimum_data;
+  const unproven = withoutGroundTruth(model, population);
+  const short = data.records.length - population.length;
+  const domains = new Set(data.records.map((record) => record.domain));
+  const caveats: readonly (readonly [applies: boolean, sentence: string])[] = [
+    [
+      unproven > 0,
+      `Operators with fewer than ${ground_truth} cases whose truth is known: ${unproven} of ${population.length}. ` +
+      "Without outcome labels or injected errors the score cannot tell careful review from a good imitation of it.",
+    ],
+    [
+      population.length === 0,
+      "No operator's record is long enough for a verdict, so nothing is said for or against the organization.",
+    ],
+    [
+      short > 0,
+      `Operators left out because their record is too short (below ${interactions} interactions and ${days} days): ` +
+      `${short} of ${data.records.length}.`,
+    ],
+    [
+      domains.size > 1,
+      "An operator is judged by the last record in the period, under the domain of that record.",
+    ],
+    [
+      findings.some((finding) => finding.date_confidence === "secondary"),
+      "Dates marked secondary come from secondary sources: verify them before relying on them.",
+    ],
+  ];
+  return caveats.filter(([applies]) => applies).map(([, sentence]) => sentence);
+}
