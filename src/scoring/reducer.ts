@@ -2,7 +2,8 @@
  * The reducer: one interaction moves an operator's state by fixed, bounded steps.
  *
  * Pure: `advance(model, state, event)` returns a new state and leaves its arguments alone. The order of the
- * steps is part of the model; a replay recomputes the same bytes from the same arguments.
+ * steps is part of the model; a replay recomputes the same bytes from the same arguments. Every step names its
+ * rule and can be watched, which changes no number: that is what an explanation is made of.
  * Source: scoring model, sections 4.1 to 4.10.
  */
 import type { Domain } from "../domain/enums.ts";
@@ -40,24 +41,78 @@ export interface ScoringEvent {
   readonly now: number;
 }
 
+/** The rules that change a bucket: retention (section 4.1), the lines of section 4.6 and the cases of section 4.7. */
+export type Rule =
+  | "retention"
+  | "process"
+  | "hit"
+  | "miss"
+  | "correct_acceptance"
+  | "false_alarm"
+  | "unreflexive_acceptance"
+  | "wrong_acceptance"
+  | "warranted_departure"
+  | "departure"
+  | "unlabelled_acceptance"
+  | "referral"
+  | "restraint"
+  | "unaided_right"
+  | "unaided_wrong"
+  | RecalibrationRule;
+
+type RecalibrationRule =
+  | "recalibration_miss"
+  | "recalibration_false_alarm"
+  | "recalibration_hit"
+  | "recalibration_unaided_right"
+  | "recalibration_unaided_wrong"
+  | "recalibration_right_acceptance"
+  | "recalibration_conduct";
+
+/** What one rule did to one bucket; with `K`, to that of the event's domain. */
+export interface Step {
+  readonly rule: Rule;
+  readonly bucket: BucketName;
+  /** What was put, 0..1; of retention, the share of the positive evidence that is kept. */
+  readonly value: number;
+  /** Scenario weight included; of retention 1. */
+  readonly weight: number;
+  readonly before: Bucket;
+  readonly after: Bucket;
+}
+
+/** Is told every step in its order, and can change nothing by it. */
+export type Observer = (step: Step) => void;
+
+function bucketOf(state: OperatorState, name: BucketName, domain: Domain): Bucket {
+  return name === "K" ? state.K[domain] : state.b[name];
+}
+
 /** The state while one event is applied: the only mutable value of the engine, never handed out. */
 export class Draft {
   readonly state: OperatorState;
 
-  constructor(readonly model: ModelDocument, state: OperatorState, readonly domain: Domain) {
+  constructor(
+    readonly model: ModelDocument,
+    state: OperatorState,
+    readonly domain: Domain,
+    readonly observer?: Observer,
+  ) {
     this.state = structuredClone(state);
   }
 
   bucket(name: BucketName): Bucket {
-    return name === "K" ? this.state.K[this.domain] : this.state.b[name];
+    return bucketOf(this.state, name, this.domain);
   }
 
-  /** Puts `value` with `weight`; a weight of 0 is skipped. */
-  put(name: BucketName, value: number, weight: number): void {
+  /** Puts `value` with `weight` by `rule`; a weight of 0 is skipped. */
+  put(rule: Rule, name: BucketName, value: number, weight: number): void {
     if (!(weight > 0)) return;
-    const next = put(this.bucket(name), value, weight, this.model.buckets[name].capacity);
-    if (name === "K") this.state.K[this.domain] = next;
-    else this.state.b[name] = next;
+    const before = this.bucket(name);
+    const after = put(before, value, weight, this.model.buckets[name].capacity);
+    if (name === "K") this.state.K[this.domain] = after;
+    else this.state.b[name] = after;
+    this.observer?.({ rule, bucket: name, value, weight, before, after });
   }
 
   /** An inert interaction can lower a mean, never raise it. */
@@ -70,22 +125,42 @@ export class Draft {
   }
 }
 
-/** Section 4.1: positive evidence fades over a gap; negative evidence is not forgiven by absence. */
-export function retain(model: ModelDocument, state: OperatorState, now: number): OperatorState {
-  const gapDays = state.t1 === null ? 0 : Math.max(0, (now - state.t1) / DAY_MS);
+/** Days from the operator's last interaction to `now`; 0 before the first one and where the clock went back. */
+export function gapDays(state: OperatorState, now: number): number {
+  return state.t1 === null ? 0 : Math.max(0, (now - state.t1) / DAY_MS);
+}
+
+/**
+ * Section 4.1: positive evidence fades over a gap; negative evidence is not forgiven by absence.
+ * `watch` is told what that did to every bucket, with the `K` of its domain alone.
+ */
+export function retain(
+  model: ModelDocument,
+  state: OperatorState,
+  now: number,
+  watch?: { readonly domain: Domain; readonly observer: Observer },
+): OperatorState {
   const { grace_days, hyperbolic_rate_per_day, exponent } = model.retention;
-  const beyondGrace = Math.max(0, gapDays - grace_days);
+  const beyondGrace = Math.max(0, gapDays(state, now) - grace_days);
   if (beyondGrace === 0) return state;
   // P = m(1 + ht)^(−f), the power form of the forgetting curve [20].
   const kept = power(1 + hyperbolic_rate_per_day * beyondGrace, -exponent);
   const fade = ([a, b]: Bucket): [number, number] => [q9(a * kept), b];
-  return {
+  const retained: OperatorState = {
     ...state,
     b: Object.fromEntries(BUCKETS.map((name) => [name, fade(state.b[name])])) as OperatorState["b"],
     K: Object.fromEntries(
       Object.entries(state.K).map(([name, bucket]) => [name, fade(bucket)]),
     ) as OperatorState["K"],
   };
+  if (watch !== undefined) {
+    for (const bucket of [...BUCKETS, "K"] as const) {
+      const before = bucketOf(state, bucket, watch.domain);
+      const after = bucketOf(retained, bucket, watch.domain);
+      watch.observer({ rule: "retention", bucket, value: kept, weight: 1, before, after });
+    }
+  }
+  return retained;
 }
 
 /** κ, 0..1: hits over hits and false alarms, how far the operator's departures have proved right (section 4.5). */
@@ -102,6 +177,11 @@ export interface Advanced {
   readonly weights: EventWeights;
   /** Whether a wrong recommendation was let pass. */
   readonly acceptedError: boolean;
+  /** What the interaction was read as. */
+  readonly evidence: Evidence;
+  readonly process: ProcessEvidence;
+  /** q of section 4.3, 0..1. */
+  readonly relief: number;
 }
 
 /** Everything the bucket updates need to know of one interaction. */
@@ -113,14 +193,16 @@ interface Context extends LabelledDecision {
   readonly process: ProcessEvidence;
 }
 
-/** Advances a state by one interaction, all but its score. */
+/** Advances a state by one interaction, all but its score; `observer` is told every step that a bucket takes. */
 export function advance(
   model: ModelDocument,
   state: OperatorState | null,
   { interaction, domain, now }: ScoringEvent,
+  observer?: Observer,
 ): Advanced {
-  const before = retain(model, state ?? initialState(model), now);
-  const draft = new Draft(model, before, domain);
+  const watch = observer && { domain, observer };
+  const before = retain(model, state ?? initialState(model), now, watch);
+  const draft = new Draft(model, before, domain, observer);
   draft.state.v = model.version;
   draft.state.t0 = before.t0 ?? now;
   draft.state.t1 = Math.max(before.t1 ?? now, now);
@@ -164,11 +246,12 @@ export function advance(
   const baseline = updateBaseline(draft, context);
   openErrorWindow(draft, context, { now, baseline });
   count(draft, context, { interaction, now });
-  return { state: draft.state, weights, acceptedError: evidence.miss > 0 };
+  return { state: draft.state, weights, acceptedError: evidence.miss > 0, evidence, process, relief };
 }
 
 function updateProcess(draft: Draft, { process, weights }: Context): void {
-  draft.put("P", draft.cap("P", process.evidence, process.inert), process.weight * weights.omega);
+  const value = draft.cap("P", process.evidence, process.inert);
+  draft.put("process", "P", value, process.weight * weights.omega);
 }
 
 function updateAided(draft: Draft, context: Context): void {
@@ -182,10 +265,10 @@ function updateAided(draft: Draft, context: Context): void {
 
 /** H and C of section 4.6. */
 export function putDiscrimination(draft: Draft, evidence: Evidence, omega: number): void {
-  draft.put("H", 1, evidence.hit * omega);
-  draft.put("H", 0, evidence.miss * omega);
-  draft.put("C", 1, evidence.correctAcceptance * omega);
-  draft.put("C", 0, evidence.falseAlarm * omega);
+  draft.put("hit", "H", 1, evidence.hit * omega);
+  draft.put("miss", "H", 0, evidence.miss * omega);
+  draft.put("correct_acceptance", "C", 1, evidence.correctAcceptance * omega);
+  draft.put("false_alarm", "C", 0, evidence.falseAlarm * omega);
 }
 
 /** X of section 4.6: acceptances that were not reflexive, departures that were meant. */
@@ -200,11 +283,13 @@ function updateNonReflexive(
     const value = evidence.miss > 0
       ? (process.time > 0 ? Math.min(r, rules.wrong_acceptance_cap) : 0)
       : draft.cap("X", r, inert);
-    draft.put("X", value, acceptance * wP * omega);
+    const rule = evidence.miss > 0 ? "wrong_acceptance" : "unreflexive_acceptance";
+    draft.put(rule, "X", value, acceptance * wP * omega);
   }
   if (departure > 0 && evidence.falseAlarm === 0) {
     const value = evidence.hit > 0 ? 1 : kappa * (rules.departure_base + rules.departure_scrutiny * r);
-    draft.put("X", value, rules.departure_weight * departure * omega);
+    const rule = evidence.hit > 0 ? "warranted_departure" : "departure";
+    draft.put(rule, "X", value, rules.departure_weight * departure * omega);
   }
 }
 
@@ -212,10 +297,11 @@ function updateNonReflexive(
 export function putLabelledOwnership(draft: Draft, evidence: Evidence, weights: EventWeights): void {
   const rules = draft.model.updates.ownership;
   const { omega, r, wP, inert } = weights;
-  draft.put("A", 0, rules.miss_weight * evidence.miss * omega);
-  draft.put("A", 0, rules.false_alarm_weight * evidence.falseAlarm * omega);
-  draft.put("A", 1, rules.hit_weight * evidence.hit * omega);
+  draft.put("miss", "A", 0, rules.miss_weight * evidence.miss * omega);
+  draft.put("false_alarm", "A", 0, rules.false_alarm_weight * evidence.falseAlarm * omega);
+  draft.put("hit", "A", 1, rules.hit_weight * evidence.hit * omega);
   draft.put(
+    "correct_acceptance",
     "A",
     draft.cap("A", rules.acceptance_value * r, inert),
     rules.acceptance_weight * evidence.correctAcceptance * omega * wP,
@@ -226,19 +312,21 @@ export function putLabelledOwnership(draft: Draft, evidence: Evidence, weights: 
 function updateUnlabelledOwnership(draft: Draft, { weights, departure, referral }: Context): void {
   const rules = draft.model.updates.ownership;
   const { omega, r, kappa, wP, inert } = weights;
-  if (referral || departure > 0 || (r > 0 && !inert)) draft.put("Q", referral ? 0 : 1 - departure, omega);
+  if (referral || departure > 0 || (r > 0 && !inert)) {
+    draft.put("restraint", "Q", referral ? 0 : 1 - departure, omega);
+  }
   const acceptance = referral ? 0 : 1 - departure;
   if (acceptance > 0) {
     const value = draft.cap("A", rules.acceptance_value * r, inert);
-    draft.put("A", value, rules.acceptance_weight * acceptance * omega * wP);
+    draft.put("unlabelled_acceptance", "A", value, rules.acceptance_weight * acceptance * omega * wP);
   }
   if (departure > 0) {
     const value = kappa * (rules.departure_base + rules.departure_scrutiny * r);
-    draft.put("A", value, rules.departure_weight * departure * omega);
+    draft.put("departure", "A", value, rules.departure_weight * departure * omega);
   }
   if (referral) {
     const value = Math.min(rules.referral_value, breakEven(draft.model, "A", draft.bucket("A")));
-    draft.put("A", value, rules.referral_weight * omega);
+    draft.put("referral", "A", value, rules.referral_weight * omega);
   }
 }
 
@@ -253,14 +341,15 @@ export function putDomainAndUnaidedProxies(
 ): void {
   const { omega, r, inert } = weights;
   const proxy = draft.model.updates.unaided.proxy_weight;
-  if (outcome !== false) draft.put("U", 1, proxy * evidence.hit * omega);
-  draft.put("U", 0, proxy * evidence.miss * omega);
-  draft.put("U", 0, proxy * evidence.falseAlarm * omega);
-  draft.put("K", outcome === false ? 0 : 1, evidence.hit * omega);
-  draft.put("K", 0, evidence.miss * omega);
-  draft.put("K", 0, evidence.falseAlarm * omega);
+  if (outcome !== false) draft.put("hit", "U", 1, proxy * evidence.hit * omega);
+  draft.put("miss", "U", 0, proxy * evidence.miss * omega);
+  draft.put("false_alarm", "U", 0, proxy * evidence.falseAlarm * omega);
+  draft.put("hit", "K", outcome === false ? 0 : 1, evidence.hit * omega);
+  draft.put("miss", "K", 0, evidence.miss * omega);
+  draft.put("false_alarm", "K", 0, evidence.falseAlarm * omega);
   if (r > 0 && !inert) {
     draft.put(
+      "correct_acceptance",
       "K",
       1,
       draft.model.updates.domain.right_acceptance_weight * r * evidence.correctAcceptance * omega,
@@ -271,8 +360,9 @@ export function putDomainAndUnaidedProxies(
 /** Line 3 of section 4.6: the unaided decision was simply right or wrong. */
 export function putUnaided(draft: Draft, outcome: boolean | null, omega: number): void {
   if (outcome === null) return;
-  draft.put("U", outcome ? 1 : 0, omega);
-  draft.put("K", outcome ? 1 : 0, omega);
+  const rule = outcome ? "unaided_right" : "unaided_wrong";
+  draft.put(rule, "U", outcome ? 1 : 0, omega);
+  draft.put(rule, "K", outcome ? 1 : 0, omega);
 }
 
 /** Section 4.7: what the operator does in the events after an error [12][13][14]. */
@@ -283,8 +373,8 @@ function updateRecalibration(draft: Draft, context: Context, now: number): void 
     draft.state.err = null;
     return;
   }
-  const [value, weight] = recalibrationValue(draft, context, window);
-  draft.put("R", value, weight * context.weights.omega);
+  const [rule, value, weight] = recalibrationValue(draft, context, window);
+  draft.put(rule, "R", value, weight * context.weights.omega);
   draft.state.err = window.k === 1 ? null : { ...window, k: window.k - 1 };
 }
 
@@ -292,18 +382,23 @@ function recalibrationValue(
   draft: Draft,
   { evidence, presented, outcome_correct, process, weights }: Context,
   window: NonNullable<OperatorState["err"]>,
-): readonly [value: number, weight: number] {
+): readonly [rule: RecalibrationRule, value: number, weight: number] {
   const rules = draft.model.recalibration;
   const { r, wP, inert } = weights;
-  if (evidence.miss > 0) return [0, rules.miss_weight * evidence.miss];
+  if (evidence.miss > 0) return ["recalibration_miss", 0, rules.miss_weight * evidence.miss];
   if (evidence.falseAlarm > 0) {
     const weight = window.type === "under" ? rules.repeated_false_alarm_weight : rules.false_alarm_weight;
-    return [0, weight * evidence.falseAlarm];
+    return ["recalibration_false_alarm", 0, weight * evidence.falseAlarm];
   }
-  if (evidence.hit > 0) return [1, rules.hit_weight * evidence.hit];
-  if (!presented && outcome_correct !== null) return [outcome_correct ? 1 : 0, rules.unaided_weight];
+  if (evidence.hit > 0) return ["recalibration_hit", 1, rules.hit_weight * evidence.hit];
+  if (!presented && outcome_correct !== null) {
+    return outcome_correct
+      ? ["recalibration_unaided_right", 1, rules.unaided_weight]
+      : ["recalibration_unaided_wrong", 0, rules.unaided_weight];
+  }
   if (evidence.correctAcceptance > 0 && window.type === "under") {
     return [
+      "recalibration_right_acceptance",
       rules.right_acceptance_base + rules.right_acceptance_scrutiny * r,
       rules.right_acceptance_weight,
     ];
@@ -320,7 +415,7 @@ function recalibrationValue(
   const attention = Math.sqrt(r);
   const processGain = (rules.slowing_share * slowing + rules.engagement_share * engagement) * attention;
   const value = draft.cap("R", rules.scrutiny_share * attention + rules.process_share * processGain, inert);
-  return [value, rules.other_weight * wP];
+  return ["recalibration_conduct", value, rules.other_weight * wP];
 }
 
 interface Baseline {

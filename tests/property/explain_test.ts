@@ -1,0 +1,223 @@
+/**
+ * The laws of explanations over random histories: they agree with the score, tell every step that the reducer takes,
+ * say nothing untrue of a direction, and watching changes no number.
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { DECISIONS, DIMENSIONS, type Domain, DOMAINS, SCENARIO_TYPES } from "../../src/domain/enums.ts";
+import type { Interaction } from "../../src/domain/interaction.ts";
+import { dimensionsOf, type FullDimensions } from "../../src/scoring/dimensions.ts";
+import { type DimensionExplanation, explainDecision, explainScore } from "../../src/scoring/explain.ts";
+import { BUCKETS, DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import { advance, retain, type Step } from "../../src/scoring/reducer.ts";
+import { score } from "../../src/scoring/score.ts";
+import { bucketMeans, DAY_MS, initialState, mean, type OperatorState } from "../../src/scoring/state.ts";
+
+const SEED = 20_261_120;
+const RUNS = 1_000;
+const EPOCH = 1_780_304_400_000;
+const FULL = { mode: "full", modeOverride: "normal" } as const;
+const NOTHING = "Nothing in this interaction bears on it.";
+const UNCHANGED = "A decision score reads the operator's record and does not change it.";
+
+// ---- arbitraries ------------------------------------------------------------------------------------------
+
+const unit = fc.double({ min: 0, max: 1, noNaN: true });
+
+const interactions: fc.Arbitrary<Interaction> = fc.record({
+  ai_recommendation_presented: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.boolean()),
+  ai_available: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.boolean()),
+  time_to_decision_ms: fc.oneof(
+    fc.integer({ min: 0, max: 3_000 }),
+    fc.integer({ min: 0, max: 60_000 }),
+    fc.integer({ min: 0, max: 86_400_000 }),
+  ),
+  decision: fc.constantFrom(...DECISIONS),
+  modification_extent: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 0.3, noNaN: true }), unit),
+  scenario_type: fc.constantFrom(...SCENARIO_TYPES),
+  outcome_correct: fc.constantFrom(true, false, null),
+  hover_events: fc.option(fc.oneof(fc.constant(0), fc.nat(8), fc.nat(100_000))),
+  scroll_depth: fc.option(fc.oneof(fc.constant(0), unit)),
+  alternative_views_checked: fc.option(fc.oneof(fc.constant(0), fc.nat(3), fc.nat(100_000))),
+});
+
+const gaps = fc.oneof(fc.nat(DAY_MS / 24), fc.nat(3 * DAY_MS), fc.nat(120 * DAY_MS));
+const happenings = fc.record({
+  interaction: interactions,
+  domain: fc.constantFrom<Domain>("general", "public_sector", "healthcare"),
+  gapMs: gaps,
+});
+
+/** A state that a history leads to, null before the first interaction, and one more event after it. */
+interface Case {
+  readonly state: OperatorState | null;
+  readonly event: { readonly interaction: Interaction; readonly domain: Domain; readonly now: number };
+}
+
+const anyCase: fc.Arbitrary<Case> = fc.record({
+  history: fc.array(happenings, { maxLength: 12 }),
+  // A history of one kind fills one bucket, as where nothing is labelled and nothing is followed.
+  repeated: fc.option(fc.record({ times: fc.nat(40), what: happenings })),
+  last: happenings,
+  domain: fc.constantFrom(...DOMAINS),
+}).map(({ history, repeated, last, domain }) => {
+  const events = [...history, ...Array.from({ length: repeated?.times ?? 0 }, () => repeated!.what)];
+  let now = EPOCH;
+  let state: OperatorState | null = null;
+  for (const { interaction, domain, gapMs } of events) {
+    now += gapMs;
+    ({ state } = score(model, state, { interaction, domain, now }, FULL));
+  }
+  const event = { interaction: last.interaction, domain, now: now + last.gapMs };
+  return { state, event: history.length % 2 === 0 ? event : { ...event, domain: last.domain } };
+});
+
+// ---- readings ---------------------------------------------------------------------------------------------
+
+function stepsOf({ state, event }: Case): readonly Step[] {
+  const steps: Step[] = [];
+  advance(model, state, event, (step) => steps.push(step));
+  return steps;
+}
+
+function dimensionsIn(state: OperatorState | null, domain: Domain): FullDimensions {
+  const means = bucketMeans(model, state ?? initialState(model), domain);
+  return dimensionsOf(model, means, "full") as FullDimensions;
+}
+
+const valuesOf = (explained: readonly DimensionExplanation[], side: "before" | "after") =>
+  Object.fromEntries(explained.map((row) => [row.dimension, row[side]]));
+
+/** Every "rose from 0.5 to 0.6", "fell from" and "stayed at" of a sentence. */
+interface Movement {
+  readonly word: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+function movementsOf(sentence: string): readonly Movement[] {
+  const moved = [...sentence.matchAll(/\b(rose|fell) from (\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)/g)]
+    .map(([, word, from, to]) => ({ word: word!, from: Number(from), to: Number(to) }));
+  const stayed = [...sentence.matchAll(/\bstayed at (\d+(?:\.\d+)?)/g)]
+    .map(([, at]) => ({ word: "stayed", from: Number(at), to: Number(at) }));
+  return [...moved, ...stayed];
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}
+
+/** A test whose name is the law, with the file's seed. */
+function law(name: string, holds: (of: Case) => void): void {
+  Deno.test(name, () => fc.assert(fc.property(anyCase, holds), { seed: SEED, numRuns: RUNS }));
+}
+
+// ---- the laws ---------------------------------------------------------------------------------------------
+
+law("an explanation has the dimensions of the stored state before and those of the score after", (of) => {
+  const { state, event } = of;
+  const explained = explainScore(model, state, event);
+  assert.deepEqual(explained.map((row) => row.dimension), DIMENSIONS);
+  assert.deepEqual(valuesOf(explained, "before"), dimensionsIn(state, event.domain));
+  assert.deepEqual(valuesOf(explained, "after"), score(model, state, event, FULL).fullDimensions);
+});
+
+law("a dimension that moved has a sentence that moved it the same way", ({ state, event }) => {
+  for (const { dimension, before, after, rules } of explainScore(model, state, event)) {
+    if (before === after) continue;
+    const word = after > before ? "rose" : "fell";
+    assert.ok(
+      rules.some((rule) => movementsOf(rule).some((movement) => movement.word === word)),
+      `${dimension} ${word} from ${before} to ${after}: ${rules.join(" ")}`,
+    );
+  }
+});
+
+law(
+  "every sentence is whole: it says something, ends in a full stop and has no gap in it",
+  ({ state, event }) => {
+    const explained = [...explainScore(model, state, event), ...explainDecision(model, state, event)];
+    for (const { rules } of explained) {
+      assert.ok(rules.length > 0);
+      for (const rule of rules) {
+        assert.match(rule, /^[A-Z].*[^.,;: ]\.$/);
+        assert.doesNotMatch(rule, /undefined|null|NaN|Infinity|\[object|_| {2}|[,;:] ?[,;:]|\de|-\d/);
+      }
+      assert.ok(!rules.includes(NOTHING) || rules.length === 1);
+    }
+  },
+);
+
+law("every direction word agrees with its figures, and these with a step of the reducer", (of) => {
+  const steps = stepsOf(of).map(({ bucket, before, after }) => ({
+    before: mean(model, bucket, before),
+    after: mean(model, bucket, after),
+  }));
+  const near = (shown: number, value: number) => Math.abs(shown - value) <= 0.005 + 1e-9;
+  for (const { rules } of explainScore(model, of.state, of.event)) {
+    for (const rule of rules.filter((rule) => rule !== NOTHING)) {
+      const movements = movementsOf(rule);
+      assert.ok(movements.length > 0, rule);
+      for (const { word, from, to } of movements) {
+        assert.equal(word, to > from ? "rose" : to < from ? "fell" : "stayed", rule);
+      }
+      const { word, from, to } = movements[0]!;
+      const told = steps.some(({ before, after }) => {
+        const direction = Math.abs(after - before) <= 1e-9 ? "stayed" : after > before ? "rose" : "fell";
+        return direction === word && near(from, before) && near(to, after);
+      });
+      assert.ok(told, rule);
+    }
+  }
+});
+
+law("the observed steps lead from the stored state to the next, each rule once for a bucket", (of) => {
+  const { state, event } = of;
+  const steps = stepsOf(of);
+  const next = advance(model, state, event).state;
+  const names = steps.map(({ rule, bucket }) => `${rule} ${bucket}`);
+  assert.equal(new Set(names).size, names.length, names.join(", "));
+  for (const name of [...BUCKETS, "K"] as const) {
+    const bucketOf = (of: OperatorState) => name === "K" ? of.K[event.domain] : of.b[name];
+    let bucket = bucketOf(state ?? initialState(model));
+    for (const { before, after } of steps.filter((step) => step.bucket === name)) {
+      assert.deepEqual(before, bucket);
+      bucket = [after[0], after[1]];
+    }
+    assert.deepEqual(bucket, bucketOf(next));
+  }
+});
+
+law("watching changes no number", ({ state, event }) => {
+  const bytes = JSON.stringify(advance(model, state, event));
+  assert.equal(JSON.stringify(advance(model, state, event, () => {})), bytes);
+});
+
+law("an explanation is pure: the same inputs give the same sentences and are left as they were", (of) => {
+  const frozen = deepFreeze(structuredClone(of));
+  const bytes = JSON.stringify(of);
+  const explain = ({ state, event }: Case) =>
+    JSON.stringify([explainScore(model, state, event), explainDecision(model, state, event)]);
+  const first = explain(frozen);
+  assert.equal(explain(frozen), first);
+  assert.equal(explain(JSON.parse(bytes)), first);
+  assert.equal(JSON.stringify(frozen), bytes);
+});
+
+law("a decision is explained by what retention leaves, which raises nothing", ({ state, event }) => {
+  const { domain, now } = event;
+  const explained = explainDecision(model, state, { domain, now });
+  assert.deepEqual(explained.map((row) => row.dimension), DIMENSIONS);
+  assert.deepEqual(valuesOf(explained, "before"), dimensionsIn(state, domain));
+  const retained = retain(model, state ?? initialState(model), now);
+  assert.deepEqual(valuesOf(explained, "after"), dimensionsIn(retained, domain));
+  for (const { before, after, rules } of explained) {
+    assert.ok(after <= before);
+    if (after < before) assert.ok(!rules.includes(UNCHANGED));
+    for (const rule of rules.filter((rule) => rule !== UNCHANGED)) {
+      assert.match(rule, /^Over a gap of /);
+      assert.ok(movementsOf(rule).every(({ word }) => word === "fell"), rule);
+    }
+  }
+});

@@ -1,0 +1,312 @@
+/** Explanations: the sentences of the worked examples and of what a person would contest, word for word. */
+import assert from "node:assert/strict";
+import { type Dimension, DIMENSIONS, type Domain } from "../../src/domain/enums.ts";
+import { interactionSchema } from "../../src/domain/interaction.ts";
+import { type DimensionExplanation, explainDecision, explainScore } from "../../src/scoring/explain.ts";
+import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import type { OperatorState } from "../../src/scoring/state.ts";
+import examples from "../vectors/scoring/examples.json" with { type: "json" };
+
+// deno-lint-ignore no-explicit-any
+const cases = examples.examples as any[];
+const exampleOf = (name: string) => cases.find((example) => example.name === name);
+
+const NOW = 1_780_304_400_000;
+const DAY = 86_400_000;
+const NOTHING = ["Nothing in this interaction bears on it."];
+const UNCHANGED = ["A decision score reads the operator's record and does not change it."];
+
+/** An operator after 60 interactions in the financial domain, watched after an accepted error. */
+const EXPERT: OperatorState = exampleOf("independent_expert_after_60").state_before;
+/** One who accepts nearly everything at once, watched for one more interaction after a false alarm. */
+const RUBBER_STAMPER: OperatorState = exampleOf("rubber_stamper_after_60").state_before;
+
+function explainExample(name: string): readonly DimensionExplanation[] {
+  const example = exampleOf(name);
+  const { domain, ...fields } = example.interaction;
+  const event = { interaction: interactionSchema.parse(fields), domain, now: Date.parse(example.now) };
+  return explainScore(model, example.state_before ?? null, event);
+}
+
+function explainFields(
+  fields: Record<string, unknown>,
+  { domain = "general", state = null }: { domain?: Domain; state?: OperatorState | null } = {},
+): readonly DimensionExplanation[] {
+  const interaction = interactionSchema.parse(fields);
+  return explainScore(model, state, { interaction, domain, now: state?.t1 ?? NOW });
+}
+
+function rulesOf(explained: readonly DimensionExplanation[], dimension: Dimension): readonly string[] {
+  return explained.find((row) => row.dimension === dimension)!.rules;
+}
+
+const valuesOf = (explained: readonly DimensionExplanation[], side: "before" | "after") =>
+  explained.map((row) => row[side]);
+
+// Sums of the dimensions before agree with the JIS before of the examples: 79.65, 37 and 43.55.
+for (
+  const [name, before] of [
+    ["first_interaction_careful_correct_accept", [65, 65, 65, 65, 65, 65, 65]],
+    ["fast_accept_of_wrong_recommendation", [67, 67, 65, 67, 65, 66, 66]],
+    ["post_error_slower_and_detects_injected_error", [59, 58, 61, 59, 65, 55, 58]],
+    ["independent_expert_after_60", [83, 81, 75, 83, 76, 77, 78]],
+    ["rubber_stamper_after_60", [34, 44, 54, 30, 22, 39, 31]],
+    ["rubber_stamper_idles_90_seconds", [34, 44, 54, 30, 22, 39, 31]],
+    ["ai_withheld_wrong_answer", [83, 81, 75, 83, 76, 77, 78]],
+    ["return_after_120_day_gap", [83, 81, 75, 83, 76, 77, 78]],
+    ["contrarian_random_override", [49, 49, 39, 41, 40, 36, 41]],
+    ["flat_variant_without_telemetry", [65, 65, 65, 65, 65, 65, 65]],
+  ] as const
+) {
+  Deno.test(`${name} is explained with the dimensions of the example, before and after`, () => {
+    const explained = explainExample(name);
+    assert.deepEqual(explained.map((row) => row.dimension), DIMENSIONS);
+    assert.deepEqual(valuesOf(explained, "before"), before);
+    const { dimensions } = exampleOf(name).result;
+    assert.deepEqual(valuesOf(explained, "after"), DIMENSIONS.map((dimension) => dimensions[dimension]));
+  });
+}
+
+Deno.test("a lite score is explained in full mode: its three dimensions are the example's, the rest the full score's", () => {
+  const explained = explainExample("same_state_lite_mode");
+  assert.deepEqual(valuesOf(explained, "after"), [84, 83, 76, 84, 79, 78, 79]);
+  assert.deepEqual(exampleOf("same_state_lite_mode").result.dimensions, {
+    deferral_resistance: 84,
+    deliberation_depth: 84,
+    decision_autonomy: 79,
+  });
+});
+
+Deno.test("a careful acceptance of a right recommendation is told with its time, its activity and the relief", () => {
+  const explained = explainExample("first_interaction_careful_correct_accept");
+  const accepted =
+    "The AI was right and the operator accepted it: evidence of accepting what is right rose from 0.65 to 0.7 (weight 1).";
+  assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
+    accepted,
+    "The operator accepted the recommendation, and 14.2 seconds and the activity seen came to 100 % of full scrutiny; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds: evidence of considered rather than reflexive decisions rose from 0.65 to 0.68 (counted as 1 out of 1, weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "error_detection"), [accepted]);
+  assert.deepEqual(rulesOf(explained, "independent_performance"), NOTHING);
+  assert.deepEqual(rulesOf(explained, "deliberation_depth"), [
+    "The operator took 14.2 seconds, where the general domain counts 2 seconds as fast and 12 seconds as a full review, with 5 hover events, 80 % scrolled and 1 alternative view; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds: evidence of deliberation rose from 0.65 to 0.68 (counted as 1 out of 1, weight 1).",
+    accepted,
+  ]);
+  assert.deepEqual(rulesOf(explained, "post_error_recalibration"), NOTHING);
+  assert.deepEqual(rulesOf(explained, "domain_confidence"), [
+    "The AI was right and the operator accepted it, which is mostly the AI's credit, and 14.2 seconds and the activity seen came to 100 % of full scrutiny; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds: evidence of sound decisions in the general domain rose from 0.65 to 0.66 (weight 0.15).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
+    accepted,
+    "The AI was right and the operator accepted it, and 14.2 seconds and the activity seen came to 100 % of full scrutiny; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds: evidence of the operator's own part in decisions rose from 0.65 to 0.66 (counted as 0.85 out of 1, weight 0.5).",
+  ]);
+});
+
+Deno.test("a fast acceptance of a wrong recommendation is told in every dimension that it lowered", () => {
+  const explained = explainExample("fast_accept_of_wrong_recommendation");
+  const missed =
+    "The AI was wrong and the operator accepted it: evidence of catching errors fell from 0.65 to 0.52 (weight 1).";
+  assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
+    missed,
+    "The operator accepted a wrong recommendation, and took 1.4 seconds, no more than the 2 seconds that the general domain counts as fast: evidence of considered rather than reflexive decisions fell from 0.68 to 0.62 (counted as 0 out of 1, weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "error_detection"), [missed]);
+  assert.deepEqual(rulesOf(explained, "independent_performance"), [
+    "The AI was wrong and the operator accepted it, an indirect sign of how the operator would decide alone: evidence of sound decisions without the AI fell from 0.65 to 0.61 (weight 0.35).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "deliberation_depth"), [
+    "The operator took 1.4 seconds, where the general domain counts 2 seconds as fast and 12 seconds as a full review, with 0 hover events, 0 % scrolled and 0 alternative views: evidence of deliberation fell from 0.68 to 0.62 (counted as 0 out of 1, weight 1).",
+    missed,
+  ]);
+  assert.deepEqual(rulesOf(explained, "post_error_recalibration"), NOTHING);
+  assert.deepEqual(rulesOf(explained, "domain_confidence"), [
+    "The AI was wrong and the operator accepted it: evidence of sound decisions in the general domain fell from 0.66 to 0.55 (weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
+    missed,
+    "The AI was wrong and the operator accepted it: evidence of the operator's own part in decisions fell from 0.66 to 0.58 (weight 1.5).",
+  ]);
+});
+
+Deno.test("an injected error rejected after an error is told with its weight and its place after the error", () => {
+  const explained = explainExample("post_error_slower_and_detects_injected_error");
+  const caught =
+    "The AI was wrong and the operator did not let it pass: evidence of catching errors rose from 0.52 to 0.62 (weight 1.25 for an injected error).";
+  assert.deepEqual(rulesOf(explained, "error_detection"), [caught]);
+  assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
+    caught,
+    "The operator rejected a wrong recommendation: evidence of considered rather than reflexive decisions rose from 0.62 to 0.64 (weight 0.63 with the factor 1.25 for an injected error).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "post_error_recalibration"), [
+    "The AI was wrong and the operator did not let it pass, in one of the 5 interactions still watched after accepting a wrong recommendation: evidence of recovering from errors rose from 0.65 to 0.76 (weight 1.88 with the factor 1.25 for an injected error).",
+  ]);
+});
+
+Deno.test("a modification is told with the share changed and what it counts as", () => {
+  assert.deepEqual(rulesOf(explainExample("independent_expert_after_60"), "error_detection"), [
+    "The operator changed 30 % of the recommendation and the decision proved right, which counts in full as catching a wrong recommendation: evidence of catching errors rose from 0.79 to 0.81 (weight 1.25 for a high-stakes case).",
+  ]);
+  const explained = explainFields({
+    decision: "modified",
+    modification_extent: 0.1,
+    time_to_decision_ms: 5_000,
+    outcome_correct: false,
+  });
+  assert.deepEqual(rulesOf(explained, "error_detection"), [
+    "The operator changed 10 % of the recommendation and the decision proved wrong, which counts for 60 % as letting a wrong recommendation pass: evidence of catching errors fell from 0.65 to 0.57 (weight 0.6).",
+    "The operator changed 10 % of the recommendation and the decision proved wrong, which counts for 20 % as departing from a right recommendation: evidence of accepting what is right fell from 0.65 to 0.63 (weight 0.2).",
+  ]);
+});
+
+Deno.test("90 seconds without activity are told as what may lower the evidence and never raise it", () => {
+  const explained = explainExample("rubber_stamper_idles_90_seconds");
+  assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
+    "The operator accepted the recommendation, and 90 seconds and the activity seen came to 50 % of full scrutiny; hardly any activity counts, so that this may lower the evidence and never raise it: evidence of considered rather than reflexive decisions stayed at 0.18 (counted as 0.1 out of 1, weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "deliberation_depth"), [
+    "The operator took 90 seconds, where the financial domain counts 2 seconds as fast and 15 seconds as a full review, with 0 hover events, 0 % scrolled and 0 alternative views; hardly any activity counts, so that this may lower the evidence and never raise it: evidence of deliberation stayed at 0.17 (counted as 0.09 out of 1, weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "post_error_recalibration"), [
+    "The operator took 90 seconds where 1.644 seconds had been usual before the error, with 0 % of full activity where 4.5 % had been usual, in the last interaction watched after departing from a right recommendation, and that came to 50 % of full scrutiny; hardly any activity counts, so that this may lower the evidence and never raise it: evidence of recovering from errors stayed at 0.22 (counted as 0.15 out of 1, weight 0.5).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
+    "The operator accepted the recommendation, whether that was right is not known, and 90 seconds and the activity seen came to 50 % of full scrutiny; hardly any activity counts, so that this may lower the evidence and never raise it: evidence of the operator's own part in decisions stayed at 0.21 (counted as 0.14 out of 1, weight 0.5).",
+  ]);
+});
+
+Deno.test("a wrong answer with the AI withheld bears on unaided work, on the domain and on recovery", () => {
+  const explained = explainExample("ai_withheld_wrong_answer");
+  assert.deepEqual(rulesOf(explained, "deferral_resistance"), NOTHING);
+  assert.deepEqual(rulesOf(explained, "error_detection"), NOTHING);
+  assert.deepEqual(rulesOf(explained, "independent_performance"), [
+    "The operator decided without the AI and was wrong: evidence of sound decisions without the AI fell from 0.75 to 0.69 (weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "post_error_recalibration"), [
+    "The operator decided without the AI and was wrong, in one of the 3 interactions still watched after accepting a wrong recommendation: evidence of recovering from errors fell from 0.76 to 0.71 (weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "domain_confidence"), [
+    "The operator decided without the AI and was wrong: evidence of sound decisions in the financial domain fell from 0.77 to 0.73 (weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "decision_autonomy"), NOTHING);
+});
+
+Deno.test("a gap of 120 days is told before what the interaction did", () => {
+  const explained = explainExample("return_after_120_day_gap");
+  assert.deepEqual(rulesOf(explained, "error_detection"), [
+    "Over a gap of 120 days, 1 of them without loss, earlier evidence in the operator's favour faded to 55.9 % while evidence against kept its full weight: evidence of catching errors fell from 0.79 to 0.72.",
+    "Over a gap of 120 days, 1 of them without loss, earlier evidence in the operator's favour faded to 55.9 % while evidence against kept its full weight: evidence of accepting what is right fell from 0.86 to 0.79.",
+    "The AI was right and the operator accepted it: evidence of accepting what is right rose from 0.79 to 0.8 (weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "independent_performance"), [
+    "Over a gap of 120 days, 1 of them without loss, earlier evidence in the operator's favour faded to 55.9 % while evidence against kept its full weight: evidence of sound decisions without the AI fell from 0.75 to 0.68.",
+  ]);
+});
+
+Deno.test("an override of a right recommendation is told as such, and gives no credit for being a departure", () => {
+  const explained = explainExample("contrarian_random_override");
+  const overrode =
+    "The AI was right and the operator overrode it: evidence of accepting what is right fell from 0.4 to 0.39 (weight 1).";
+  assert.deepEqual(rulesOf(explained, "deferral_resistance"), [overrode]);
+  assert.deepEqual(rulesOf(explained, "deliberation_depth"), [
+    "The operator took 5.2 seconds, where the insurance domain counts 2 seconds as fast and 15 seconds as a full review, with 1 hover event, 10 % scrolled and 0 alternative views: evidence of deliberation fell from 0.286 to 0.285 (counted as 0.19 out of 1, weight 1).",
+    overrode,
+  ]);
+  assert.deepEqual(rulesOf(explained, "post_error_recalibration"), [
+    "The AI was right and the operator overrode it, in one of the 2 interactions still watched after accepting a wrong recommendation: evidence of recovering from errors fell from 0.4 to 0.38 (weight 1).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
+    overrode,
+    "The AI was right and the operator overrode it: evidence of the operator's own part in decisions fell from 0.38 to 0.37 (weight 1.25).",
+  ]);
+});
+
+Deno.test("missing telemetry is told, with what it leaves of the time and of the weight", () => {
+  assert.deepEqual(rulesOf(explainExample("flat_variant_without_telemetry"), "deliberation_depth"), [
+    "The operator took 25 seconds, where the healthcare domain counts 2.5 seconds as fast and 20 seconds as a full review; the operator's standing in telling right advice from wrong lowers the times demanded to 1.7 and 13.6 seconds; no activity was measured, so that time alone counts for at most 0.65, at 50 % of the weight: evidence of deliberation stayed at 0.65 (counted as 0.65 out of 1, weight 0.5).",
+  ]);
+  const partial = explainFields({ decision: "rejected", time_to_decision_ms: 5_000, hover_events: 4 });
+  assert.deepEqual(rulesOf(partial, "deliberation_depth"), [
+    "The operator took 5 seconds, where the general domain counts 2 seconds as fast and 12 seconds as a full review, with 4 hover events; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds; without a measurement of scroll depth and alternative views the rest of the activity stands for all, at 62.5 % of the weight: evidence of deliberation rose from 0.65 to 0.655 (counted as 0.73 out of 1, weight 0.63).",
+  ]);
+});
+
+Deno.test("activity that the time cannot hold, and time beyond the idle limit, are told with what counts of them", () => {
+  const hurried = explainFields({
+    decision: "accepted",
+    time_to_decision_ms: 3_000,
+    hover_events: 40,
+    scroll_depth: 1,
+    alternative_views_checked: 10,
+  });
+  assert.deepEqual(rulesOf(hurried, "deliberation_depth"), [
+    "The operator took 3 seconds, where the general domain counts 2 seconds as fast and 12 seconds as a full review, with 40 hover events, 100 % scrolled and 10 alternative views; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds; the activity reported takes longer than the time spent, so that 22.2 % of it counts: evidence of deliberation fell from 0.65 to 0.61 (counted as 0.25 out of 1, weight 1).",
+  ]);
+  const away = explainFields({
+    decision: "accepted",
+    time_to_decision_ms: 900_000,
+    hover_events: 1,
+    scroll_depth: 0.1,
+    alternative_views_checked: 0,
+  }, { domain: "public_sector" });
+  assert.deepEqual(rulesOf(away, "deliberation_depth"), [
+    "The operator took 900 seconds (counted as 600 seconds), where the public sector domain counts 2 seconds as fast and 15 seconds as a full review, with 1 hover event, 10 % scrolled and 0 alternative views; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 10.2 seconds; the time counts 50 %, being over 180 seconds with little activity: evidence of deliberation fell from 0.65 to 0.61 (counted as 0.2 out of 1, weight 1).",
+  ]);
+});
+
+Deno.test("a departure that nobody can judge is told with how far this operator's departures are trusted", () => {
+  const explained = explainFields({ decision: "overridden", time_to_decision_ms: 1_000 });
+  assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
+    "The operator overrode the recommendation, and whether that was right is not known; departures of this operator are trusted 50 % so far, and 1 second came to 0 % of full scrutiny; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds; no activity was measured, so that time alone counts: evidence of the operator's own part in decisions fell from 0.65 to 0.62 (counted as 0.25 out of 1, weight 0.75).",
+  ]);
+});
+
+Deno.test("restraint is told where its factor really moves, and left out where it does not", () => {
+  const referred = { decision: "escalated", time_to_decision_ms: 5_000 };
+  const handedOn =
+    "The operator handed on the case, and whether that was needed is not known, which counts as at most 0.65 and never raises this: evidence of the operator's own part in decisions stayed at 0.21 (counted as 0.14 out of 1, weight 0.25).";
+  const free = explainFields(referred, { domain: "financial", state: RUBBER_STAMPER });
+  assert.deepEqual(rulesOf(free, "error_detection"), NOTHING);
+  assert.deepEqual(rulesOf(free, "decision_autonomy"), [handedOn]);
+  const restrained: OperatorState = { ...RUBBER_STAMPER, b: { ...RUBBER_STAMPER.b, Q: [10, 20] } };
+  const bound = explainFields(referred, { domain: "financial", state: restrained });
+  const factor =
+    "The operator handed on the case, and whether that was right is not known: evidence of following advice where nobody knows whether it is right fell from 0.46 to 0.45, and the factor that it puts on this dimension fell from 0.93 to 0.91 (weight 1).";
+  assert.deepEqual(rulesOf(bound, "error_detection"), [factor]);
+  assert.deepEqual(rulesOf(bound, "decision_autonomy"), [factor, handedOn]);
+  assert.deepEqual(rulesOf(bound, "independent_performance"), NOTHING);
+});
+
+Deno.test("an injected error that was caught and then decided wrongly counts against the domain alone", () => {
+  const explained = explainFields({
+    decision: "rejected",
+    scenario_type: "error_injected",
+    time_to_decision_ms: 5_000,
+    outcome_correct: false,
+  });
+  assert.deepEqual(rulesOf(explained, "domain_confidence"), [
+    "The AI was wrong and the operator did not let it pass, but the operator's own decision proved wrong: evidence of sound decisions in the general domain fell from 0.65 to 0.52 (weight 1.25 for an injected error).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "independent_performance"), NOTHING);
+});
+
+Deno.test("a decision score right after an interaction changes nothing, and says so in all seven dimensions", () => {
+  const explained = explainDecision(model, EXPERT, { domain: "financial", now: EXPERT.t1! + DAY });
+  assert.deepEqual(explained.map((row) => row.dimension), DIMENSIONS);
+  assert.deepEqual(valuesOf(explained, "before"), [83, 81, 75, 83, 76, 77, 78]);
+  assert.deepEqual(valuesOf(explained, "after"), [83, 81, 75, 83, 76, 77, 78]);
+  for (const { rules } of explained) assert.deepEqual(rules, UNCHANGED);
+  const unknown = explainDecision(model, null, { domain: "legal", now: NOW });
+  assert.deepEqual(valuesOf(unknown, "after"), [65, 65, 65, 65, 65, 65, 65]);
+  for (const { rules } of unknown) assert.deepEqual(rules, UNCHANGED);
+});
+
+Deno.test("a decision score after 120 days reads what the gap has left, and says so where evidence faded", () => {
+  const explained = explainDecision(model, EXPERT, { domain: "financial", now: EXPERT.t1! + 120 * DAY });
+  assert.deepEqual(valuesOf(explained, "before"), [83, 81, 75, 83, 76, 77, 78]);
+  assert.deepEqual(valuesOf(explained, "after"), [77, 74, 68, 76, 68, 68, 69]);
+  assert.deepEqual(rulesOf(explained, "independent_performance"), [
+    "Over a gap of 120 days, 1 of them without loss, earlier evidence in the operator's favour faded to 55.9 % while evidence against kept its full weight: evidence of sound decisions without the AI fell from 0.75 to 0.68.",
+  ]);
+  // Nothing of the operator is known in this domain, so that nothing could fade.
+  const elsewhere = explainDecision(model, EXPERT, { domain: "legal", now: EXPERT.t1! + 120 * DAY });
+  assert.deepEqual(rulesOf(elsewhere, "domain_confidence"), UNCHANGED);
+});
