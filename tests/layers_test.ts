@@ -19,7 +19,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "store": ["domain", "evidence"],
   "operations": ["domain", "scoring", "keys", "evidence", "observability", "config", "limits", "store"],
   "simulation": ["domain", "scoring"],
-  "http": ["domain", "evidence", "keys", "limits", "observability", "operations"],
+  "pages": ["domain", "scoring"],
+  "http": ["domain", "evidence", "keys", "limits", "observability", "operations", "pages"],
   "cli": [
     "config",
     "domain",

@@ -3,7 +3,7 @@
  * behind it, and where it should be routed. Reads a state, never changes it.
  * Source: scoring model, section 11.
  */
-import { type Domain, type Route, ROUTES } from "../domain/enums.ts";
+import { type Domain, type Route, ROUTES, type ScenarioType, type Stakes } from "../domain/enums.ts";
 import type { Interaction } from "../domain/interaction.ts";
 import { clamp, power, round, roundTo } from "./arithmetic.ts";
 import { departureShare, isReferral } from "./classify.ts";
@@ -41,9 +41,11 @@ export interface DrsResult {
 export function scoreDecision(
   model: ModelDocument,
   state: OperatorState | null,
-  { interaction, domain, now }: {
+  { interaction, domain, stakes, now }: {
     readonly interaction: Interaction;
     readonly domain: Domain;
+    /** null where the caller does not say. */
+    readonly stakes: Stakes | null;
     readonly now: number;
   },
 ): DrsResult {
@@ -66,9 +68,8 @@ export function scoreDecision(
       rules.departure.credibility_weight * (1 - credibility),
     interactions: current.n,
   });
-  const scenario = interaction.scenario_type;
-  const bonus = scenario === "high_stakes" || scenario === "critical" ? rules.severity_bonus[scenario] : 0;
-  const severity = Math.min(1, row.severity + bonus);
+  const scenario = graverScenario(model, { scenario: interaction.scenario_type, stakes });
+  const severity = Math.min(1, row.severity + severityBonus(model, scenario));
   const risk = round(
     100 * power(likelihood, rules.likelihood_exponent) * power(severity, rules.severity_exponent),
   );
@@ -144,6 +145,21 @@ export function scoreDecision(
       { name: "operator_jis", value: jis, weight: null },
     ],
   };
+}
+
+function severityBonus(model: ModelDocument, scenario: ScenarioType): number {
+  const { severity_bonus: bonus } = model.drs;
+  return scenario === "high_stakes" || scenario === "critical" ? bonus[scenario] : 0;
+}
+
+/** The scenario that counts for severity: the stakes speak as one of their own, and the graver of the two is taken. */
+function graverScenario(
+  model: ModelDocument,
+  { scenario, stakes }: { readonly scenario: ScenarioType; readonly stakes: Stakes | null },
+): ScenarioType {
+  if (stakes === null) return scenario;
+  const implied = model.drs.stakes_scenario[stakes];
+  return severityBonus(model, implied) > severityBonus(model, scenario) ? implied : scenario;
 }
 
 /** λ, the likelihood that the decision is wrong in a way nobody noticed. */

@@ -193,7 +193,10 @@ function exercisesFor(
       scenario_type: row.scenario_type,
       ai_error_share: scale.ai_error_share,
       feedback: scale.feedback,
-      success: { metric: row.metric, threshold: scale.success_threshold },
+      success: {
+        metric: row.metric,
+        threshold: row.success_thresholds?.[difficulty] ?? scale.success_threshold,
+      },
       params: Object.fromEntries(
         Object.entries(row.params[difficulty]).map(([key, value]) => [
           key,

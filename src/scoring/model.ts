@@ -74,6 +74,8 @@ const exercise = checked(
     purpose: text,
     scenario_type: z.enum(SCENARIO_TYPES),
     metric: text,
+    /** Where the metric has a scale of its own; else the difficulty's threshold counts. */
+    success_thresholds: z.strictObject({ easy: share, moderate: share, hard: share }).optional(),
     params: z.strictObject({ easy: exerciseParams, moderate: exerciseParams, hard: exerciseParams }),
     /** For whoever prepares the exercise in the organization. */
     setup: texts,

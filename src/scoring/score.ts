@@ -47,6 +47,8 @@ export interface Scored {
   readonly weights: EventWeights;
   /** Full-mode dimensions after the interaction, in lite mode too. */
   readonly fullDimensions: FullDimensions;
+  /** Of the full-mode JIS, in lite mode too. */
+  readonly fullUncertainty: Uncertainty;
   /** Mean of C after the interaction, 0..1. */
   readonly meanCorrectAcceptance: number;
 }
@@ -127,6 +129,9 @@ export function score(
     result,
     weights: advanced.weights,
     fullDimensions,
+    fullUncertainty: options.mode === "full"
+      ? result.uncertainty
+      : uncertaintyOf(model, next, { jis: fullJis, domain: event.domain, mode: "full" }),
     meanCorrectAcceptance: means.C,
   };
 }

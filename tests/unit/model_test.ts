@@ -117,7 +117,7 @@ Deno.test("broken sums and orders are all named at once, beside a field that is 
       "thresholds: must fall from target_jis over min_jis to critical_jis",
       "domains.legal: fast_ms must be below reference_ms",
       "maintenance.exercises: ids must be unique",
-      "maintenance.exercises: must have at least one for domain_confidence",
+      "maintenance.exercises: must have at least three for domain_confidence",
       "drs.routes: must rise from review over must_review to escalation",
     ],
   );
@@ -618,7 +618,7 @@ Deno.test("a decision is scored against what is left of the record, and the reco
   // U = [50, 0] is 97; 21 days later 40.6126 of 50 are left, which is 96: JIS 55.25 + 0.15·96
   const record: OperatorState = { ...BLANK, n: 60, t0: NOW, t1: NOW, b: { ...BLANK.b, U: [50, 0] } };
   const jisAt = (now: number) =>
-    scoreDecision(model, record, { interaction: interactionAt(12_000), domain: "general", now })
+    scoreDecision(model, record, { interaction: interactionAt(12_000), domain: "general", stakes: null, now })
       .factors.find(({ name }) => name === "operator_jis")?.value;
   assert.deepEqual([jisAt(NOW), jisAt(NOW + 21 * DAY), jisAt(NOW)], [69.8, 69.65, 69.8]);
 });

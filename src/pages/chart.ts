@@ -1,0 +1,168 @@
+/**
+ * What the plots of a page are drawn with: the figure around picture and table, axes, bars, dashed marks and rows.
+ * Lengths are in the picture's own units, of which a line of text is about 14 high.
+ */
+// @ts-types="@types/d3-scale"
+import { scaleBand, type ScaleLinear } from "d3-scale";
+import { roundTo } from "../scoring/arithmetic.ts";
+import { type Markup, markup } from "./markup.ts";
+
+/** Of every picture. */
+export const WIDTH = 520;
+/** Where a plot of rows stands, and how a row is divided. */
+export const ROWS = { left: 10, right: 500, each: 36, label: 16 };
+/** Room that a mark's label needs at the right of its line; with less it stands at the left. */
+const MARK_LABEL = 110;
+/** From one mark's label to the next one's. */
+const MARK_LINE = 14;
+
+export type Scale = ScaleLinear<number, number>;
+
+/** A figure's pieces. */
+export interface Figure {
+  /** Unique in the page. */
+  readonly id: string;
+  readonly caption: string;
+  /** What the picture shows, in words. */
+  readonly description: string;
+  readonly height: number;
+  readonly drawing: Markup;
+  /** The same numbers. */
+  readonly table: Markup;
+}
+
+/** A dashed line across a plot, at a value that decides something. */
+export interface Mark {
+  readonly at: number;
+  readonly label: string;
+}
+
+/** One labelled row of a plot. */
+export interface Row {
+  readonly label: string;
+  /** What is drawn under the label, between `top` and `top + height`. */
+  readonly draw: (place: { readonly top: number; readonly height: number }) => Markup;
+}
+
+/** Ticks and how their values are written. */
+export interface Axis {
+  readonly ticks: readonly number[];
+  readonly format: (value: number) => string;
+}
+
+/** Bars differ by outline, so that they do without colour. */
+const BAR_LOOKS = {
+  solid: markup``,
+  hollow: markup` fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"`,
+  pale: markup` fill-opacity="0.35" stroke="currentColor"`,
+};
+
+const TICK = { ground: 6, line: markup` stroke-width="3"` };
+const DASHED = { ground: 4, line: markup` stroke-width="1.5" stroke-dasharray="6 4"` };
+
+/** A picture with its name and description, and its numbers beside it. */
+export function figure({ id, caption, description, height, drawing, table }: Figure): Markup {
+  return markup`<figure id="${id}">
+<figcaption>${caption}</figcaption>
+<div class="plot">
+<svg role="img" aria-labelledby="${id}-title ${id}-desc" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" fill="currentColor" font-size="12">
+<title id="${id}-title">${caption}</title>
+<desc id="${id}-desc">${description}</desc>
+${drawing}
+</svg>
+${table}
+</div>
+</figure>`;
+}
+
+/** Labelled rows one under another over a common scale; without `axis` the labels alone tell the values. */
+export function rowPlot({ rows, x, marks, axis }: {
+  readonly rows: readonly Row[];
+  readonly x: Scale;
+  readonly marks: readonly Mark[];
+  readonly axis?: Axis;
+}): Pick<Figure, "height" | "drawing"> {
+  const top = 4 + marks.length * MARK_LINE;
+  const bottom = top + rows.length * ROWS.each;
+  const band = scaleBand(rows.map((_, index) => index), [top, bottom]);
+  const drawn = rows.map(({ label, draw }, index) => {
+    const rowTop = px(band(index)!);
+    const place = { top: rowTop + ROWS.label + 2, height: band.bandwidth() - ROWS.label - 8 };
+    return markup`<text class="label" x="${ROWS.left}" y="${rowTop + ROWS.label - 3}">${label}</text>
+${draw(place)}`;
+  });
+  const drawing = markup`${axis === undefined ? null : axisOf(x, { y: bottom, ...axis })}
+${marksOf(marks, { x, bottom })}
+${drawn}`;
+  return { height: bottom + (axis === undefined ? 4 : 24), drawing };
+}
+
+/** A bar along the scale, from one value to another. */
+export function bar({ x, from, to, top, height, look = "solid" }: {
+  readonly x: Scale;
+  readonly from: number;
+  readonly to: number;
+  readonly top: number;
+  readonly height: number;
+  readonly look?: keyof typeof BAR_LOOKS;
+}): Markup {
+  return markup`<rect class="bar" x="${px(x(from))}" y="${top}" width="${
+    px(x(to) - x(from))
+  }" height="${height}"${BAR_LOOKS[look]}/>`;
+}
+
+/** A thick upright line through a row, set off from the bar that it crosses. */
+export function tick(
+  at: number,
+  { className, top, height }: { readonly className: string; readonly top: number; readonly height: number },
+): Markup {
+  return upright({ x: px(at), from: top - 3, to: top + height + 3, className, look: TICK });
+}
+
+/** An upright line on a ground of its own, which is `look`'s wider one in the paper's colour. */
+function upright({ x, from, to, className, look }: {
+  readonly x: number;
+  readonly from: number;
+  readonly to: number;
+  readonly className: string;
+  readonly look: { readonly ground: number; readonly line: Markup };
+}): Markup {
+  const place = markup`x1="${x}" x2="${x}" y1="${from}" y2="${to}" stroke="currentColor"`;
+  return markup`<line class="ground" ${place} stroke-width="${look.ground}"/><line class="${className}" ${place}${look.line}/>`;
+}
+
+/** A line with its ticks and their labels underneath. */
+export function axisOf(x: Scale, { y, ticks, format }: Axis & { readonly y: number }): Markup {
+  const [left, right] = x.range();
+  return markup`<g class="axis" stroke="currentColor">
+<line x1="${left!}" x2="${right!}" y1="${y}" y2="${y}"/>
+${ticks.map((tick) => markup`<line x1="${px(x(tick))}" x2="${px(x(tick))}" y1="${y}" y2="${y + 4}"/>`)}
+</g>
+<g text-anchor="middle">${
+    ticks.map((tick) => markup`<text x="${px(x(tick))}" y="${y + 18}">${format(tick)}</text>`)
+  }</g>`;
+}
+
+/** Dashed lines down to `bottom`, each with its label in a line of its own at the top. */
+export function marksOf(
+  marks: readonly Mark[],
+  { x, bottom }: { readonly x: Scale; readonly bottom: number },
+): readonly Markup[] {
+  const right = x.range()[1]!;
+  return marks.map(({ at, label }, index) => {
+    const place = px(x(at));
+    const isRight = place > right - MARK_LABEL;
+    const labelY = 12 + index * MARK_LINE;
+    return markup`<g class="mark">
+${upright({ x: place, from: labelY - 10, to: bottom, className: "mark", look: DASHED })}
+<text class="label" x="${place + (isRight ? -5 : 5)}" y="${labelY}" text-anchor="${
+      isRight ? "end" : "start"
+    }">${label}</text>
+</g>`;
+  });
+}
+
+/** A length as it is written: more than two decimals are nothing that a picture shows. */
+export function px(length: number): number {
+  return roundTo(length, 2);
+}

@@ -1,0 +1,36 @@
+/** Plain tables: heads that name rows and columns, and a line of explanation underneath where one is needed. */
+import { type Markup, markup } from "./markup.ts";
+
+/** The first cell of a row is its head. */
+export type TableRow = readonly [head: string, ...cells: readonly (string | number)[]];
+
+export function dataTable({ columns, rows, note }: {
+  readonly columns: readonly string[];
+  readonly rows: readonly TableRow[];
+  readonly note?: string;
+}): Markup {
+  return markup`<div class="numbers">
+<table>
+<thead><tr>${columns.map((column) => markup`<th scope="col">${column}</th>`)}</tr></thead>
+<tbody>
+${
+    rows.map(([head, ...cells]) =>
+      markup`<tr><th scope="row">${head}</th>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>
+`
+    )
+  }</tbody>
+</table>
+${note === undefined ? null : markup`<p class="note">${note}</p>`}
+</div>`;
+}
+
+/** Names and what they stand for. */
+export function definitionList(items: readonly (readonly [name: string, value: string | Markup])[]): Markup {
+  return markup`<dl>
+${
+    items.map(([name, value]) =>
+      markup`<div><dt>${name}</dt><dd>${value}</dd></div>
+`
+    )
+  }</dl>`;
+}

@@ -1,0 +1,52 @@
+/** Numbers, dates and wire names as a person reads them, in English and the same on every machine. */
+import type { FindingStatus } from "../domain/report.ts";
+import { roundTo } from "../scoring/arithmetic.ts";
+
+export const NO_DATA = "no data";
+
+export const STATUS_WORDS: Readonly<Record<FindingStatus, string>> = {
+  non_compliant: "Not compliant",
+  partial: "Partial",
+  insufficient_data: "Insufficient data",
+  compliant: "Compliant",
+  not_applicable: "Not applicable",
+};
+
+/** `deferral_resistance` → `Deferral resistance`. */
+export function nameInWords(wireName: string): string {
+  const words = wireName.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Points, 0 to 100, with at most the two decimals that a JIS has; null in words. */
+export function pointsInWords(points: number | null): string {
+  return points === null ? NO_DATA : String(roundTo(points, 2));
+}
+
+/**
+ * A share, 0 to 1, in percent with at most one decimal.
+ *
+ * Decision: rounded down, so that a share just under its threshold never reads as if it had met it.
+ */
+export function shareInWords(share: number): string {
+  // 1e-9: a product such as 0.58 × 1000 may fall just short of the whole number that it stands for.
+  return `${Math.floor(share * 1000 + 1e-9) / 10}%`;
+}
+
+/** `1 operator`, `0 operators`. */
+export function countInWords(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** The UTC day of an instant in ISO 8601. */
+export function dayOf(instant: string): string {
+  return new Date(instant).toISOString().slice(0, 10);
+}
+
+/** An instant in UTC to the second; a midnight is its day alone. */
+export function instantInWords(instant: string): string {
+  const text = new Date(instant).toISOString();
+  return text.endsWith("T00:00:00.000Z")
+    ? text.slice(0, 10)
+    : `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
+}
