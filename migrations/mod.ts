@@ -1,5 +1,6 @@
 /** Every schema step in order. A step is frozen once it is released; a change is a new step. */
 import type { Migration } from "../src/store/migrate.ts";
 import { initial } from "./0001_initial.ts";
+import { surface } from "./0002_surface.ts";
 
-export const MIGRATIONS: readonly Migration[] = [initial];
+export const MIGRATIONS: readonly Migration[] = [initial, surface];

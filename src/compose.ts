@@ -127,6 +127,7 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
       world,
       model,
       logName: config.logName,
+      auditRetentionDays: config.auditRetentionDays,
       secretsKeys: config.secretsKeys,
       now: clock.now(),
     });

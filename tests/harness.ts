@@ -89,6 +89,8 @@ export interface HarnessOptions {
   /** Wraps the database, to make it fail or to watch it. */
   readonly wrap?: (database: Database) => Database;
   readonly servesTls?: boolean;
+  /** The database's file; in memory without one. */
+  readonly path?: string;
 }
 
 export interface Answer {
@@ -134,7 +136,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const world = seededWorld();
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ format: "json", clock: clock.now, write: (line) => lines.push(JSON.parse(line)) });
-  const embedded = openEmbedded({ path: ":memory:", onFatal: () => {} });
+  const embedded = openEmbedded({ path: options.path ?? ":memory:", onFatal: () => {} });
   await migrate(embedded, { migrations: MIGRATIONS, now: clock.now() });
   const database = options.wrap?.(embedded) ?? embedded;
   const signer = signerFromPem(SIGNING_KEY_PEM);
@@ -152,6 +154,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     world,
     model,
     logName: "jiss.test",
+    auditRetentionDays: 90,
     secretsKeys: [new Uint8Array(32).fill(7)],
     now: clock.now(),
   });

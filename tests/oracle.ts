@@ -3,13 +3,16 @@
  *
  * Hashes each stored entry, follows the links, holds every part against its commitment, recomputes each signed
  * root by the recursive definition of RFC 6962 (the program keeps a frontier), checks each signature, and
- * recomputes each score from its recorded input, its state against the state after the operator's entry before.
+ * recomputes each score, decision and label from its recorded input, its state against the state after the
+ * operator's entry before.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { canonicalJson } from "../src/evidence/canonical.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote, verifyNote } from "../src/evidence/note.ts";
+import { scoreDecision } from "../src/scoring/drs.ts";
+import { applyLabel } from "../src/scoring/label.ts";
 import { modelSchema } from "../src/scoring/model.ts";
 import { score } from "../src/scoring/score.ts";
 import type { Database } from "../src/store/database.ts";
@@ -107,7 +110,7 @@ export async function verifyDatabase(
     }
     assert.deepEqual(head, previous, `${chain}: head`);
     await verifyCheckpoints(database, { chain, origin, leaves, publicKey });
-    await replayScores(database, { chain, entries, parts });
+    await replayRecords(database, { chain, entries, parts });
     verified.push({ chain, entries, parts });
   }
   return verified;
@@ -140,8 +143,11 @@ async function verifyCheckpoints(
   }
 }
 
-/** Every score follows from its recorded input, and every recorded state from the entry that it names. */
-async function replayScores(
+/**
+ * Every score, decision and late label follows from its recorded input, every recorded state from the entry that it
+ * names, and every commit from the score that it refers to.
+ */
+async function replayRecords(
   database: Database,
   { chain, entries, parts }: VerifiedChain,
 ): Promise<void> {
@@ -150,10 +156,29 @@ async function replayScores(
     documents.map(({ sha256, document }) => [sha256, modelSchema.parse(JSON.parse(document))]),
   );
   const after = new Map<string, { seq: number; hash: string; state: string }>();
-  for (const entry of entries.filter(({ event_type }) => event_type === "SCORE_COMPUTED")) {
+  const hashOf = (entry: Json) => sha256(Uint8Array.of(0), canonicalJson(entry)).toHex();
+  for (const entry of entries) {
     const where = `${chain} ${entry.seq}`;
     const input = parts.get(`${entry.seq}/input`);
     const result = parts.get(`${entry.seq}/result`);
+    if (entry.event_type === "SCORE_COMMITTED") {
+      const { ref_id, ref_seq, ref_entry_hash } = parts.get(`${entry.seq}/detail`);
+      const scored = entries[ref_seq];
+      assert.deepEqual(
+        [scored.id, hashOf(scored)],
+        [ref_id, ref_entry_hash],
+        `${where}: the score referred to`,
+      );
+      assert.equal(scored.subject, entry.subject, `${where}: subject`);
+      assert.deepEqual(
+        result,
+        { ...parts.get(`${ref_seq}/result`), provisional: false, committed: true },
+        `${where}: the recorded numbers`,
+      );
+    }
+    if (!["SCORE_COMPUTED", "DRS_COMPUTED", "OUTCOME_LABELLED"].includes(entry.event_type)) continue;
+
+    const model = models.get(input.algo.model_sha256)!;
     const known = after.get(entry.subject);
     assert.deepEqual(
       input.prior,
@@ -161,20 +186,40 @@ async function replayScores(
       `${where}: prior`,
     );
     assert.equal(canonicalJson(input.state), known?.state ?? "null", `${where}: state before`);
-    const replayed = score(
-      models.get(input.algo.model_sha256)!,
-      input.state,
-      { interaction: input.interaction, domain: input.domain, now: Date.parse(input.as_of) },
-      { mode: input.mode, modeOverride: "normal" },
-    );
-    for (const [name, value] of Object.entries(replayed.result)) {
-      assert.deepEqual(result[name], value, `${where}: ${name}`);
+    const now = Date.parse(input.as_of);
+    if (entry.event_type === "DRS_COMPUTED") {
+      const { interaction, domain, stakes } = input;
+      const replayed = scoreDecision(model, input.state, { interaction, domain, stakes, now });
+      for (const [name, value] of Object.entries(replayed)) {
+        assert.deepEqual(result[name], value, `${where}: ${name}`);
+      }
+      assert.equal(result.audit_id, entry.id, `${where}: audit_id`);
+      continue;
     }
-    assert.deepEqual(input.weights, replayed.weights, `${where}: weights`);
-    after.set(entry.subject, {
-      seq: entry.seq,
-      hash: sha256(Uint8Array.of(0), canonicalJson(entry)).toHex(),
-      state: canonicalJson(replayed.state),
-    });
+    let state: unknown;
+    if (entry.event_type === "OUTCOME_LABELLED") {
+      const scored = parts.get(`${input.ref_seq}/input`);
+      assert.equal(hashOf(entries[input.ref_seq]), input.ref_entry_hash, `${where}: the score referred to`);
+      assert.deepEqual(
+        [input.weights, input.decision, input.scenario_type, input.session_id],
+        [scored.weights, scored.interaction.decision, scored.interaction.scenario_type, scored.session_id],
+        `${where}: what the score recorded`,
+      );
+      const { weights, decision, scenario_type, label } = input;
+      state = applyLabel(model, input.state, { weights, decision, scenario_type, outcome_correct: label });
+    } else {
+      const replayed = score(
+        model,
+        input.state,
+        { interaction: input.interaction, domain: input.domain, now },
+        { mode: input.mode, modeOverride: "normal" },
+      );
+      for (const [name, value] of Object.entries(replayed.result)) {
+        assert.deepEqual(result[name], value, `${where}: ${name}`);
+      }
+      assert.deepEqual(input.weights, replayed.weights, `${where}: weights`);
+      state = replayed.state;
+    }
+    after.set(entry.subject, { seq: entry.seq, hash: hashOf(entry), state: canonicalJson(state) });
   }
 }

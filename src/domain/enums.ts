@@ -51,6 +51,10 @@ export type Urgency = (typeof URGENCIES)[number];
 export const ROUTES = ["auto", "review", "must_review", "escalation"] as const;
 export type Route = (typeof ROUTES)[number];
 
+/** How much hangs on a decision, as its caller says it. */
+export const STAKES = ["low", "medium", "high", "critical"] as const;
+export type Stakes = (typeof STAKES)[number];
+
 export const MODES = ["full", "lite"] as const;
 export type Mode = (typeof MODES)[number];
 

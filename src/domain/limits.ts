@@ -2,6 +2,23 @@
 
 /** 1 MB and 5 MB as the contract counts them (section 8.5); exactly the limit is accepted. */
 export const BODY_LIMIT_BYTES = 1_048_576;
+export const BATCH_BODY_LIMIT_BYTES = 5 * BODY_LIMIT_BYTES;
+
+/** Interactions in one batch. */
+export const BATCH_MAX = 100;
+
+/** Interactions in a rolling window of {@link USAGE_WINDOW_DAYS}; crossing it never throttles. */
+export const TIER_LIMITS = { starter: 10_000, standard: 100_000, enterprise: 1_000_000 } as const;
+export const USAGE_WINDOW_DAYS = 30;
+
+/** Newest points of an operator's history in a profile. */
+export const HISTORY_POINTS = 100;
+export const SPARKLINE_DAYS_MAX = 365;
+export const SPARKLINE_DAYS_DEFAULT = 30;
+/** Days of the sparkline beside each row of the operators' list. */
+export const LIST_SPARKLINE_DAYS = 30;
+export const OPERATORS_PAGE_MAX = 200;
+export const OPERATORS_PAGE_DEFAULT = 50;
 
 /** Deepest nesting of objects and arrays in a request body; the outermost counts as 1. */
 export const JSON_DEPTH_LIMIT = 16;

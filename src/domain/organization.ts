@@ -61,6 +61,8 @@ const allowedOriginsSchema = z.string().transform((text, context) => {
   examples: ["https://review.acme.example"],
 });
 
+export const organizationPathSchema = z.object({ org_id: orgIdSchema });
+
 export const createOrganizationSchema = z.object({
   org_id: orgIdSchema,
   name: nameSchema,

@@ -92,6 +92,43 @@ export function evidenceOfAppended(
   return evidenceOf({ entry, hash, part: parts.find((part) => part.name === covers)!, proof });
 }
 
+export const batchEvidenceSchema = z.strictObject({
+  v: z.literal("jis.evidence-batch/1"),
+  checkpoint: z.string().meta({ description: "The signed checkpoint of the batch's commit." }),
+  items: z.array(z.strictObject({
+    session_id: z.string(),
+    index: z.int().meta({ description: "The entry's place in the tree." }),
+    entry_hash: hash32,
+    path: z.array(z.string()).meta({ description: "Hashes from the leaf to the root, base64." }),
+  })),
+}).meta({
+  id: "BatchEvidence",
+  description:
+    "Proof that each item's entry stands in the organization's chain; an item's full evidence comes from its replay.",
+});
+
+export type BatchEvidence = z.infer<typeof batchEvidenceSchema>;
+
+export interface BatchItemProof {
+  readonly sessionId: string;
+  readonly entryHash: Uint8Array;
+  readonly proof: InclusionProof;
+}
+
+/** The compact evidence of a batch, whose entries all came with one commit. */
+export function batchEvidenceOf(items: readonly BatchItemProof[]): BatchEvidence {
+  return {
+    v: "jis.evidence-batch/1",
+    checkpoint: items[0]!.proof.note,
+    items: items.map(({ sessionId, entryHash: hash, proof: { index, path } }) => ({
+      session_id: sessionId,
+      index,
+      entry_hash: hex(hash),
+      path: path.map(base64),
+    })),
+  };
+}
+
 export const EVIDENCE_FAULTS = [
   "MALFORMED",
   "RESULT_MISMATCH",

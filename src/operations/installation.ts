@@ -8,7 +8,7 @@ import { canonicalJson } from "../evidence/canonical.ts";
 import { keyId, parseNote } from "../evidence/note.ts";
 import type { Model } from "../scoring/model.ts";
 import { newestCheckpoint } from "../store/chains.ts";
-import { type Database, query } from "../store/database.ts";
+import { type Database, query, type Statement } from "../store/database.ts";
 import type { Writer } from "../store/writer.ts";
 import { draftGenesis } from "./chains.ts";
 import { eventDraft, type Installation, SYSTEM_CHAIN, type World } from "./dependencies.ts";
@@ -29,6 +29,7 @@ export interface InstallationOptions {
   readonly world: World;
   readonly model: Model;
   readonly logName: string;
+  readonly auditRetentionDays: number;
   readonly secretsKeys: readonly Uint8Array[];
   /** Epoch milliseconds. */
   readonly now: number;
@@ -54,6 +55,9 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const installation = { deploymentId: row.deployment_id, key };
   if (row.model_sha256 !== options.model.sha256) {
     await recordModelChange(options, row.model_sha256);
+  }
+  if (row.audit_retention_days !== options.auditRetentionDays) {
+    await recordRetentionChange(options, row.audit_retention_days);
   }
   return installation;
 }
@@ -83,6 +87,7 @@ async function createInstallation(options: InstallationOptions): Promise<Install
           deployment_id: installation.deploymentId,
           wrapped_key: wrapped,
           model_sha256: model.sha256,
+          audit_retention_days: options.auditRetentionDays,
           created_at: now,
         }).compile(),
       );
@@ -95,10 +100,10 @@ async function createInstallation(options: InstallationOptions): Promise<Install
 
 /** The key that signs must be the one that signed last: another one would start a second history. */
 async function requireKnownSigner({ database, crypto, signers }: InstallationOptions): Promise<void> {
-  const note = await newestCheckpoint(database, SYSTEM_CHAIN);
-  if (note === null) return;
+  const checkpoint = await newestCheckpoint(database, SYSTEM_CHAIN);
+  if (checkpoint === null) return;
   const [signer] = signers();
-  const known = parseNote(note).signatures.some(({ name, keyId: id }) =>
+  const known = parseNote(checkpoint.note).signatures.some(({ name, keyId: id }) =>
     equalBytes(keyId(crypto, { name, publicKey: signer!.publicKey }), id)
   );
   if (!known) {
@@ -139,19 +144,46 @@ function insertModel({ sha256, document }: Model, now: number) {
 
 /** A model that bears on judgments from now on is an entry of the system chain, with the old and the new hash. */
 async function recordModelChange(options: InstallationOptions, previous: string): Promise<void> {
-  const { writer, world, model, now } = options;
-  const draft = eventDraft(world, {
+  const { model, now } = options;
+  await recordChange(options, {
     type: "MODEL_CHANGED",
+    detail: { from_sha256: previous, to_sha256: model.sha256, to_version: model.document.version },
+    statements: [
+      insertModel(model, now),
+      query.updateTable("installation").set({ model_sha256: model.sha256 }).compile(),
+    ],
+  });
+}
+
+/** So is the retention of the audit logs; `previous` is null where no start has recorded it yet. */
+async function recordRetentionChange(options: InstallationOptions, previous: number | null): Promise<void> {
+  const { auditRetentionDays: days } = options;
+  await recordChange(options, {
+    type: "RETENTION_POLICY",
+    detail: { policy: "audit_log", from_days: previous, to_days: days },
+    statements: [query.updateTable("installation").set({ audit_retention_days: days }).compile()],
+  });
+}
+
+async function recordChange(
+  { writer, world, now }: InstallationOptions,
+  { type, detail, statements }: {
+    readonly type: string;
+    readonly detail: Record<string, unknown>;
+    readonly statements: readonly Statement[];
+  },
+): Promise<void> {
+  const draft = eventDraft(world, {
+    type,
     caller: { actor: "system", orgId: null, prefix: null },
     now,
-    detail: { from_sha256: previous, to_sha256: model.sha256, to_version: model.document.version },
+    detail,
   });
   await writer.submit({
     needs: [],
     chains: [SYSTEM_CHAIN],
     plan(unit) {
-      unit.execute(insertModel(model, now));
-      unit.execute(query.updateTable("installation").set({ model_sha256: model.sha256 }).compile());
+      for (const statement of statements) unit.execute(statement);
       unit.append(SYSTEM_CHAIN, draft);
       return () => undefined;
     },

@@ -8,21 +8,22 @@ import { ServiceError } from "../domain/errors.ts";
 import type { ScoreRequest } from "../domain/score.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
-import type { EntryDraft } from "../evidence/entry.ts";
-import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
+import type { AppendedEntry } from "../evidence/entry.ts";
+import { evidenceOfAppended } from "../evidence/envelope.ts";
+import { computeScore, inputHead, scoreResultPart } from "../evidence/record.ts";
 import { requestDigest } from "../keys/secrets.ts";
-import { modeName, score, type Scored } from "../scoring/score.ts";
+import { modeName, type Scored } from "../scoring/score.ts";
 import type { OperatorState } from "../scoring/state.ts";
-import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
 import {
+  decisions,
   interactions,
   type OperatorRow,
   operators,
   skippedInteractions,
   subjects,
 } from "../store/records.ts";
-import type { UnitOfWork } from "../store/unit_of_work.ts";
-import type { WriteJob } from "../store/writer.ts";
+import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
+import { addUsage } from "../store/usage.ts";
 import {
   type Call,
   type Dependencies,
@@ -31,27 +32,11 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
-
-const PSEUDONYM_BYTES = 16;
-
-/** An answer to a score call, and the call's id and instant that it carries. */
-export interface ScoreAnswer {
-  readonly body: Record<string, unknown> & { readonly evidence: Evidence };
-  /** Of the call that was answered first, where this one repeats it. */
-  readonly call: Call;
-  readonly replayed: boolean;
-}
-
-/** Where a stored answer lies. */
-interface StoredAnswer {
-  readonly seq: number;
-  readonly at: number;
-  readonly request_id: string;
-  readonly request_digest: Uint8Array;
-}
+import { type EvidencedAnswer, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
 type Outcome =
-  | { readonly kind: "scored"; readonly body: ScoreAnswer["body"] }
+  | { readonly kind: "scored"; readonly body: EvidencedAnswer["body"] }
   | { readonly kind: "repeated"; readonly stored: StoredAnswer };
 
 /**
@@ -62,95 +47,65 @@ export async function scoreInteraction(
   dependencies: Dependencies,
   caller: OrganizationCaller,
   { request, call }: { readonly request: ScoreRequest; readonly call: Call },
-): Promise<ScoreAnswer> {
-  const digest = requestDigest(dependencies.installation.key, canonicalJson({ kind: "score", ...request }));
-  const job = scoreJob(dependencies, caller, { request, call, digest });
-  const outcome = await dependencies.writer.submit(job);
-  if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
-  return await storedAnswer(dependencies, caller.orgId, outcome.stored);
-}
-
-interface Context {
-  readonly request: ScoreRequest;
-  readonly call: Call;
-  readonly digest: Uint8Array;
-}
-
-/** The write of one score, to be submitted as it is or beside others. */
-function scoreJob(
-  dependencies: Dependencies,
-  caller: OrganizationCaller,
-  context: Context,
-): WriteJob<Outcome> {
-  const { world } = dependencies;
-  const { request, call } = context;
+): Promise<EvidencedAnswer> {
+  const score = prepareScore(dependencies, { request, call });
   const { orgId } = caller;
-  const session = [orgId, request.session_id] as const;
-  const operator = [orgId, request.operator_id] as const;
-  // Drawn once: a commit that is planned anew writes the same ids and salts.
-  const newPseudonym = hex(world.random(PSEUDONYM_BYTES));
-  const entryId = world.ulid(call.now);
-  const salts = { input: drawSalt(world), result: drawSalt(world) };
-  const chain = evidenceChain(orgId);
-
-  return {
-    needs: [
-      { kind: interactions, key: session },
-      { kind: skippedInteractions, key: session },
-      { kind: operators, key: operator },
-      { kind: subjects, key: operator },
-    ],
-    chains: [chain],
+  const outcome = await dependencies.writer.submit<Outcome>({
+    needs: needsOf(orgId, score),
+    chains: [evidenceChain(orgId)],
     plan(unit) {
-      const repeated = findRepeated(unit, session, context);
+      const repeated = findRepeated(unit, orgId, score);
       if (repeated !== null) return () => ({ kind: "repeated", stored: repeated });
-
-      let subject = unit.get(subjects, operator);
-      if (subject === null) {
-        subject = { org_id: orgId, operator_id: request.operator_id, pseudonym: newPseudonym };
-        unit.put(subjects, subject);
-      }
-      const row = unit.get(operators, operator);
-      const planned = request.mode_override === "incident_frozen"
-        ? planSkipped(dependencies, context)
-        : planScored(dependencies, context, row);
-      const draft: EntryDraft = {
-        id: entryId,
-        actor: caller.actor,
-        eventType: planned.scored === null ? "SCORE_SKIPPED" : "SCORE_COMPUTED",
-        orgId,
-        prefix: caller.prefix,
-        subject: subject.pseudonym,
-        at: call.now,
-        parts: [
-          makePart("input", salts.input, planned.input),
-          makePart("result", salts.result, planned.result),
-        ],
-      };
-      const appended = unit.append(chain, draft);
-      const { seq } = appended.entry;
-      if (planned.scored === null) {
-        unit.put(skippedInteractions, { ...identityOf(orgId, context), seq });
-      } else {
-        unit.put(operators, {
-          org_id: orgId,
-          operator_id: request.operator_id,
-          state: canonicalJson(planned.scored.state),
-          domain: request.domain,
-          prior_seq: seq,
-          prior_hash: appended.hash,
-        });
-        unit.put(interactions, interactionRow({ orgId, seq, context, scored: planned.scored }));
-      }
+      const { appended, result, counted } = planScore(unit, dependencies, { caller, score });
+      if (counted) addUsage(orgId, { at: call.now, count: 1 }).forEach((row) => unit.execute(row));
       return (receipts) => ({
         kind: "scored",
         body: {
-          ...planned.result,
+          ...result,
           evidence: evidenceOfAppended(appended, { covers: "result", proof: receipts.proofOf(appended) }),
         },
       });
     },
+  });
+  if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
+  return await storedAnswer(dependencies, orgId, outcome.stored);
+}
+
+/** One score on its way, with what is drawn once: a commit that is planned anew writes the same ids and salts. */
+export interface PreparedScore {
+  readonly request: ScoreRequest;
+  readonly call: Call;
+  readonly digest: Uint8Array;
+  readonly entryId: string;
+  readonly salts: { readonly input: Uint8Array; readonly result: Uint8Array };
+  readonly pseudonym: string;
+}
+
+export function prepareScore(
+  { world, installation }: Dependencies,
+  { request, call }: { readonly request: ScoreRequest; readonly call: Call },
+): PreparedScore {
+  return {
+    request,
+    call,
+    digest: requestDigest(installation.key, canonicalJson({ kind: "score", ...request })),
+    entryId: world.ulid(call.now),
+    salts: { input: drawSalt(world), result: drawSalt(world) },
+    pseudonym: drawPseudonym(world),
   };
+}
+
+/** The rows that planning a score reads. */
+export function needsOf(orgId: string, { request }: PreparedScore): readonly Need[] {
+  const session = [orgId, request.session_id] as const;
+  const operator = [orgId, request.operator_id] as const;
+  return [
+    { kind: interactions, key: session },
+    { kind: skippedInteractions, key: session },
+    { kind: decisions, key: session },
+    { kind: operators, key: operator },
+    { kind: subjects, key: operator },
+  ];
 }
 
 /**
@@ -160,21 +115,73 @@ function scoreJob(
  */
 function findRepeated(
   unit: UnitOfWork,
-  session: readonly [string, string],
-  { request, digest }: Context,
+  orgId: string,
+  { request, digest }: PreparedScore,
 ): StoredAnswer | null {
+  const session = [orgId, request.session_id] as const;
   const frozen = request.mode_override === "incident_frozen";
   const used = [
     unit.get(interactions, session),
     frozen ? unit.get(skippedInteractions, session) : null,
   ].filter((row) => row !== null);
-  if (used.length === 0) return null;
   const same = used.find((row) => equalBytes(row.request_digest, digest));
   if (same !== undefined) return same;
-  throw new ServiceError(
+  if (used.length > 0 || unit.get(decisions, session) !== null) throw usedSession(request.session_id);
+  return null;
+}
+
+export function usedSession(sessionId: string): ServiceError {
+  return new ServiceError(
     "CONFLICT",
-    `session_id ${request.session_id} was used for a different request: send the same request again to get its answer, or use a new session_id.`,
+    `session_id ${sessionId} was used for a different request: send the same request again to get its answer, or use a new session_id.`,
   );
+}
+
+export interface PlannedScore {
+  readonly appended: AppendedEntry;
+  readonly result: Record<string, unknown>;
+  /** Whether it counts as usage: a skipped call does not. */
+  readonly counted: boolean;
+}
+
+/** Plans the rows and the entry of a score whose session is free. */
+export function planScore(
+  unit: UnitOfWork,
+  dependencies: Dependencies,
+  { caller, score }: { readonly caller: OrganizationCaller; readonly score: PreparedScore },
+): PlannedScore {
+  const { request, call, salts } = score;
+  const { orgId } = caller;
+  const operator = [orgId, request.operator_id] as const;
+  const subject = pseudonymOf(unit, operator, score.pseudonym);
+  const planned = request.mode_override === "incident_frozen"
+    ? planSkipped(dependencies, score)
+    : planScored(dependencies, score, unit.get(operators, operator));
+  const appended = unit.append(evidenceChain(orgId), {
+    id: score.entryId,
+    actor: caller.actor,
+    eventType: planned.scored === null ? "SCORE_SKIPPED" : "SCORE_COMPUTED",
+    orgId,
+    prefix: caller.prefix,
+    subject,
+    at: call.now,
+    parts: [makePart("input", salts.input, planned.input), makePart("result", salts.result, planned.result)],
+  });
+  const { seq } = appended.entry;
+  if (planned.scored === null) {
+    unit.put(skippedInteractions, { ...identityOf(orgId, score), seq });
+  } else {
+    unit.put(operators, {
+      org_id: orgId,
+      operator_id: request.operator_id,
+      state: canonicalJson(planned.scored.state),
+      domain: request.domain,
+      prior_seq: seq,
+      prior_hash: appended.hash,
+    });
+    unit.put(interactions, interactionRow({ orgId, seq, score, scored: planned.scored }));
+  }
+  return { appended, result: planned.result, counted: planned.scored !== null };
 }
 
 interface Planned {
@@ -184,15 +191,9 @@ interface Planned {
 }
 
 /** What every input part says of its request (evidence design, section 12). */
-function inputOf({ model }: Dependencies, { request, call }: Context) {
+function inputOf({ model }: Dependencies, { request, call }: PreparedScore) {
   return {
-    v: "jis.input/1",
-    algo: {
-      formulas: model.document.formulas,
-      model_version: model.document.version,
-      model_sha256: model.sha256,
-    },
-    as_of: new Date(call.now).toISOString(),
+    ...inputHead(model, call.now),
     mode: request.mode,
     role_tier: request.role_tier,
     mode_override: request.mode_override,
@@ -203,53 +204,40 @@ function inputOf({ model }: Dependencies, { request, call }: Context) {
   };
 }
 
-/** What every result says of its request. */
-function echoOf({ model }: Dependencies, { request }: Context) {
+function planSkipped(dependencies: Dependencies, score: PreparedScore): Planned {
+  const input = inputOf(dependencies, score);
   return {
-    session_id: request.session_id,
-    operator_id: request.operator_id,
-    role_tier: request.role_tier,
-    mode_override: request.mode_override,
-    model: { version: model.document.version, sha256: model.sha256 },
-  };
-}
-
-function planSkipped(dependencies: Dependencies, context: Context): Planned {
-  return {
-    input: { ...inputOf(dependencies, context), prior: null, weights: null, state: null },
-    result: {
+    input: { ...input, prior: null, weights: null, state: null },
+    result: scoreResultPart(input, {
       skipped: true,
       reason: "incident_frozen",
       jis: null,
-      mode: modeName(context.request.mode),
-      ...echoOf(dependencies, context),
-    },
+      mode: modeName(input.mode),
+    }),
     scored: null,
   };
 }
 
-function planScored(dependencies: Dependencies, context: Context, row: OperatorRow | null): Planned {
-  const { request, call } = context;
-  const before: OperatorState | null = row === null ? null : JSON.parse(row.state);
-  const scored = score(
-    dependencies.model.document,
-    before,
-    { interaction: request.interaction, domain: request.domain, now: call.now },
-    { mode: request.mode, modeOverride: "normal" },
-  );
+function planScored(dependencies: Dependencies, score: PreparedScore, row: OperatorRow | null): Planned {
+  const input = { ...inputOf(dependencies, score), ...priorOf(row) };
+  const scored = computeScore(dependencies.model.document, input);
   return {
-    input: {
-      ...inputOf(dependencies, context),
-      prior: row === null ? null : { seq: row.prior_seq, entry_hash: hex(row.prior_hash) },
-      weights: scored.weights,
-      state: before,
-    },
-    result: { ...scored.result, ...echoOf(dependencies, context) },
+    input: { ...input, weights: scored.weights },
+    result: scoreResultPart(input, scored.result),
     scored,
   };
 }
 
-function identityOf(orgId: string, { request, call, digest }: Context) {
+/** The operator's state, and the entry that it is the state after. */
+export function priorOf(row: OperatorRow | null): {
+  readonly prior: { readonly seq: number; readonly entry_hash: string } | null;
+  readonly state: OperatorState | null;
+} {
+  if (row === null) return { prior: null, state: null };
+  return { prior: { seq: row.prior_seq, entry_hash: hex(row.prior_hash) }, state: JSON.parse(row.state) };
+}
+
+function identityOf(orgId: string, { request, call, digest }: PreparedScore) {
   return {
     org_id: orgId,
     session_id: request.session_id,
@@ -262,24 +250,28 @@ function identityOf(orgId: string, { request, call, digest }: Context) {
 
 /** The row that reports and histories read: full-mode values, in lite mode too. */
 function interactionRow(
-  { orgId, seq, context, scored }: {
+  { orgId, seq, score, scored }: {
     readonly orgId: string;
     readonly seq: number;
-    readonly context: Context;
+    readonly score: PreparedScore;
     readonly scored: Scored;
   },
 ) {
-  const { request } = context;
+  const { request } = score;
+  const { state } = scored;
   const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => scored.fullDimensions[name]);
   return {
-    ...identityOf(orgId, context),
+    ...identityOf(orgId, score),
     domain: request.domain,
     decision: request.interaction.decision,
     scenario_type: request.interaction.scenario_type,
     mode: request.mode,
+    departure: scored.weights.s,
     seq,
     committed: scored.result.committed ? 1 : 0,
-    jis: scored.state.jis!,
+    jis: state.jis!,
+    low: scored.fullUncertainty.low,
+    high: scored.fullUncertainty.high,
     d1: d1!,
     d2: d2!,
     d3: d3!,
@@ -288,23 +280,12 @@ function interactionRow(
     d6: d6!,
     d7: d7!,
     mean_c: scored.meanCorrectAcceptance,
-  };
-}
-
-/** The answer that was given first, its evidence against the checkpoint of its own commit. */
-async function storedAnswer(
-  { database, crypto }: Dependencies,
-  orgId: string,
-  { seq, at, request_id }: StoredAnswer,
-): Promise<ScoreAnswer> {
-  const chain = evidenceChain(orgId);
-  const checkpoint = await checkpointOfCommit(database, { chain, seq });
-  const stored = checkpoint &&
-    await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
-  if (stored === null) throw new Error(`entry ${seq} of ${chain} has no stored answer`);
-  return {
-    body: { ...stored.data, evidence: stored.evidence },
-    call: { now: at, requestId: request_id },
-    replayed: true,
+    n: state.n,
+    t0: state.t0!,
+    ground_truth: state.cnt.truth,
+    tcrit: state.tcrit,
+    crit_count: state.cnt.crit,
+    share_hs: state.share.hs,
+    share_crit: state.share.crit,
   };
 }

@@ -2,9 +2,9 @@
 import { type Insertable, sql } from "kysely";
 import { concat, type Crypto } from "../evidence/crypto.ts";
 import { type AppendedEntry, type ChainHead, entrySchema } from "../evidence/entry.ts";
-import { type Evidence, evidenceOf } from "../evidence/envelope.ts";
+import { type Evidence, evidenceOf, type InclusionProof } from "../evidence/envelope.ts";
 import type { PartName } from "../evidence/hashes.ts";
-import { inclusionNodeIndexes, inclusionPath } from "../evidence/merkle.ts";
+import { inclusionNodeIndexes, inclusionPath, storedNodeIndex } from "../evidence/merkle.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import type { AuditChainTable } from "./schema.ts";
 
@@ -86,19 +86,19 @@ export function insertCheckpoint({ chain, frontier, lastTimestamp }: ChainHead, 
     .values({ chain, size: frontier.size, ts: lastTimestamp, note }).compile();
 }
 
-/** The newest checkpoint of a chain, a signed note, or null where there is none. */
-export async function newestCheckpoint(database: Database, chain: string): Promise<string | null> {
-  const [row] = await database.read(
-    query.selectFrom("audit_checkpoint").select("note").where("chain", "=", chain)
-      .orderBy("size", "desc").limit(1).compile(),
-  );
-  return row?.note ?? null;
-}
-
 export interface StoredCheckpoint {
   readonly size: number;
   /** The signed note. */
   readonly note: string;
+}
+
+/** The newest checkpoint of a chain, or null where there is none. */
+export async function newestCheckpoint(database: Database, chain: string): Promise<StoredCheckpoint | null> {
+  const [row] = await database.read(
+    query.selectFrom("audit_checkpoint").select(["size", "note"]).where("chain", "=", chain)
+      .orderBy("size", "desc").limit(1).compile(),
+  );
+  return row ?? null;
 }
 
 /**
@@ -146,19 +146,59 @@ export async function readEvidence(
       .where("e.chain", "=", chain).where("e.seq", "=", seq).where("p.name", "=", covers).compile(),
   );
   if (row === undefined || row.data === null || row.salt === null) return null;
-  const { size, note } = checkpoint;
-  const indexes = inclusionNodeIndexes(seq, size);
-  const nodes = await database.read(
-    query.selectFrom("audit_node").select(["idx", "hash"]).where("chain", "=", chain)
-      .where(sql<boolean>`idx in (select value from json_each(${JSON.stringify(indexes)}))`).compile(),
-  );
-  const hashes = new Map(nodes.map(({ idx, hash }) => [idx, hash]));
-  const path = inclusionPath(crypto, { leaf: seq, size }, (index) => hashes.get(index));
+  const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
   const evidence = evidenceOf({
     entry: entrySchema.parse(JSON.parse(row.body)),
     hash: row.entry_hash,
     part: { name: covers, salt: row.salt, text: row.data },
-    proof: { index: seq, path, note },
+    proof: inclusions.get(seq)!.proof,
   });
   return { evidence, data: JSON.parse(row.data) };
+}
+
+export interface StoredResult {
+  readonly seq: number;
+  readonly data: Record<string, unknown>;
+}
+
+/** The `result` parts of entries that follow one another, those that are still held. */
+export async function readResults(
+  database: Database,
+  { chain, first, count }: { readonly chain: string; readonly first: number; readonly count: number },
+): Promise<readonly StoredResult[]> {
+  const rows = await database.read(
+    query.selectFrom("audit_part").select(["seq", "data"]).where("chain", "=", chain)
+      .where("seq", ">=", first).where("seq", "<", first + count).where("name", "=", "result")
+      .where("data", "is not", null).orderBy("seq").compile(),
+  );
+  return rows.map(({ seq, data }) => ({ seq, data: JSON.parse(data!) }));
+}
+
+export interface Inclusion {
+  /** Of the entry. */
+  readonly hash: Uint8Array;
+  readonly proof: InclusionProof;
+}
+
+/** Proofs that entries stand under a checkpoint, by `seq`. @throws where the checkpoint does not cover one. */
+export async function readInclusions(
+  database: Database,
+  crypto: Crypto,
+  { chain, seqs, checkpoint: { size, note } }: {
+    readonly chain: string;
+    readonly seqs: readonly number[];
+    readonly checkpoint: StoredCheckpoint;
+  },
+): Promise<ReadonlyMap<number, Inclusion>> {
+  const leaves = seqs.map((seq) => storedNodeIndex(0, seq));
+  const indexes = new Set([...leaves, ...seqs.flatMap((seq) => inclusionNodeIndexes(seq, size))]);
+  const nodes = await database.read(
+    query.selectFrom("audit_node").select(["idx", "hash"]).where("chain", "=", chain)
+      .where(sql<boolean>`idx in (select value from json_each(${JSON.stringify([...indexes])}))`).compile(),
+  );
+  const hashes = new Map(nodes.map(({ idx, hash }) => [idx, hash]));
+  return new Map(seqs.map((seq) => {
+    const path = inclusionPath(crypto, { leaf: seq, size }, (index) => hashes.get(index));
+    return [seq, { hash: hashes.get(storedNodeIndex(0, seq))!, proof: { index: seq, path, note } }];
+  }));
 }

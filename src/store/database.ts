@@ -34,6 +34,10 @@ export interface Statement {
 
 export interface Database {
   read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]>;
+  /** Runs several queries on one state of the database, whatever is written meanwhile. */
+  snapshot<Rows extends readonly unknown[]>(
+    queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
+  ): Promise<{ readonly [Index in keyof Rows]: readonly Rows[Index][] }>;
   /**
    * Runs all statements, durably, or none.
    * @throws {WriteConflict} where another writer was there first: reload and try again.

@@ -121,6 +121,24 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
         return Promise.reject(translate(error));
       }
     },
+    snapshot<Rows extends readonly unknown[]>(
+      queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
+    ) {
+      try {
+        prepare("BEGIN").run();
+        try {
+          const rows = queries.map(({ sql, parameters }) => prepare(sql).all(...parameters as never[]));
+          return Promise.resolve(
+            rows as unknown as { readonly [Index in keyof Rows]: readonly Rows[Index][] },
+          );
+        } finally {
+          // Nothing was written: giving up the snapshot is all that is left, whatever the reads did.
+          rollBack();
+        }
+      } catch (error) {
+        return Promise.reject(translate(error));
+      }
+    },
     batch(statements) {
       if (failed) return Promise.reject(unavailable("The database failed; the service is stopping."));
       try {

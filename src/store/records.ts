@@ -5,10 +5,15 @@
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import { query, type Statement } from "./database.ts";
 import type {
+  ComplianceReportTable,
+  DecisionTable,
   IdempotencyTable,
   InteractionTable,
   OperatorTable,
   OrganizationTable,
+  OutcomeLabelTable,
+  ScoreBatchTable,
+  ScoreCommitTable,
   SkippedInteractionTable,
   SubjectTable,
 } from "./schema.ts";
@@ -127,6 +132,58 @@ export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
       .compile(),
   keyOf: (row) => [row.org_id, row.session_id],
   save: (row) => query.insertInto("skipped_interaction").values(row).compile(),
+};
+
+export type ScoreCommitRow = Selectable<ScoreCommitTable>;
+
+export const scoreCommits: RecordKind<ScoreCommitRow> = {
+  name: "score_commit",
+  load: (keys) =>
+    query.selectFrom("score_commit").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile(),
+  keyOf: (row) => [row.org_id, row.session_id],
+  save: (row) => query.insertInto("score_commit").values(row).compile(),
+};
+
+export type OutcomeLabelRow = Selectable<OutcomeLabelTable>;
+
+export const outcomeLabels: RecordKind<OutcomeLabelRow> = {
+  name: "outcome_label",
+  load: (keys) =>
+    query.selectFrom("outcome_label").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile(),
+  keyOf: (row) => [row.org_id, row.session_id],
+  save: (row) => query.insertInto("outcome_label").values(row).compile(),
+};
+
+export type ScoreBatchRow = Selectable<ScoreBatchTable>;
+
+export const scoreBatches: RecordKind<ScoreBatchRow> = {
+  name: "score_batch",
+  load: (keys) =>
+    query.selectFrom("score_batch").selectAll().where(keyIn(["org_id", "request_digest"], keys)).compile(),
+  keyOf: (row) => [row.org_id, row.request_digest],
+  save: (row) => query.insertInto("score_batch").values(row).compile(),
+};
+
+export type DecisionRow = Selectable<DecisionTable>;
+
+export const decisions: RecordKind<DecisionRow> = {
+  name: "decision",
+  load: (keys) =>
+    query.selectFrom("decision").selectAll().where(keyIn(["org_id", "decision_id"], keys)).compile(),
+  keyOf: (row) => [row.org_id, row.decision_id],
+  save: (row) => query.insertInto("decision").values(row).compile(),
+};
+
+export type ComplianceReportRow = Selectable<ComplianceReportTable>;
+
+/** A report by what it says, its period included: the same content is the same report. */
+export const complianceReports: RecordKind<ComplianceReportRow> = {
+  name: "compliance_report",
+  load: (keys) =>
+    query.selectFrom("compliance_report").selectAll()
+      .where(keyIn(["org_id", "content_sha256"], keys)).compile(),
+  keyOf: (row) => [row.org_id, row.content_sha256],
+  save: (row) => query.insertInto("compliance_report").values(row).compile(),
 };
 
 export type IdempotencyRow = Selectable<IdempotencyTable>;

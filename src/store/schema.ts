@@ -7,6 +7,8 @@ export interface InstallationTable {
   wrapped_key: Uint8Array;
   model_sha256: string;
   created_at: number;
+  /** null until a start has recorded it. */
+  audit_retention_days: number | null;
 }
 
 export interface ModelDocumentTable {
@@ -70,9 +72,14 @@ export interface InteractionTable {
   decision: string;
   scenario_type: string;
   mode: string;
+  /** Share of the recommendation that was departed from, 0..1. */
+  departure: number;
   seq: number;
+  /** At scoring; a later commit has a row of its own. */
   committed: number;
   jis: number;
+  low: number;
+  high: number;
   d1: number;
   d2: number;
   d3: number;
@@ -81,6 +88,77 @@ export interface InteractionTable {
   d6: number;
   d7: number;
   mean_c: number;
+  n: number;
+  t0: number;
+  ground_truth: number;
+  tcrit: number | null;
+  crit_count: number;
+  share_hs: number;
+  share_crit: number;
+}
+
+export interface ScoreCommitTable {
+  org_id: string;
+  session_id: string;
+  request_id: string;
+  at: number;
+  seq: number;
+}
+
+export interface OutcomeLabelTable {
+  org_id: string;
+  session_id: string;
+  outcome_correct: number;
+  at: number;
+  seq: number;
+}
+
+export interface ScoreBatchTable {
+  org_id: string;
+  /** Hexadecimal. */
+  request_digest: string;
+  request_id: string;
+  at: number;
+  operator_id: string;
+  first_seq: number;
+  count: number;
+}
+
+export interface DecisionTable {
+  org_id: string;
+  decision_id: string;
+  operator_id: string;
+  request_digest: Uint8Array;
+  request_id: string;
+  at: number;
+  domain: string;
+  risk: number;
+  route: string;
+  seq: number;
+}
+
+export interface ComplianceReportTable {
+  report_id: string;
+  org_id: string;
+  period_start: number;
+  period_end: number;
+  content_sha256: string;
+  at: number;
+  seq: number;
+  report: string;
+}
+
+export interface UsageHourTable {
+  org_id: string;
+  /** Epoch hours. */
+  hour: number;
+  count: number;
+}
+
+export interface UsageInstantTable {
+  org_id: string;
+  at: number;
+  count: number;
 }
 
 export interface SkippedInteractionTable {
@@ -160,6 +238,13 @@ export interface Schema {
   operator: OperatorTable;
   interaction: InteractionTable;
   skipped_interaction: SkippedInteractionTable;
+  score_commit: ScoreCommitTable;
+  outcome_label: OutcomeLabelTable;
+  score_batch: ScoreBatchTable;
+  decision: DecisionTable;
+  compliance_report: ComplianceReportTable;
+  usage_hour: UsageHourTable;
+  usage_instant: UsageInstantTable;
   idempotency: IdempotencyTable;
   audit_chain: AuditChainTable;
   audit_entry: AuditEntryTable;

@@ -467,7 +467,7 @@ law("P8: the same inputs give the same bytes and are left as they were", anyStep
     first,
     "nor does a copy read back from JSON differ",
   );
-  scoreDecision(model, frozen.from.state, { ...frozen, now: nowOf(frozen) });
+  scoreDecision(model, frozen.from.state, { ...frozen, stakes: null, now: nowOf(frozen) });
   assert.equal(JSON.stringify(frozen), bytes);
 });
 
@@ -580,6 +580,7 @@ function riskOf(step: Step, timeMs: number): number {
   return scoreDecision(model, step.from.state, {
     interaction: { ...step.interaction, time_to_decision_ms: timeMs },
     domain: step.domain,
+    stakes: null,
     now: nowOf(step),
   }).decision_risk_score;
 }

@@ -57,6 +57,7 @@ for (const example of ofKind("drs")) {
     const result = scoreDecision(model, example.state_before ?? null, {
       interaction: interactionSchema.parse(fields),
       domain,
+      stakes: null,
       now: Date.parse(example.now),
     });
     assert.equal(result.decision_risk_score, example.result.decision_risk_score / 100);

@@ -400,12 +400,15 @@ Deno.test("a database that turns out corrupt is fatal once, and nothing is writt
 
 Deno.test("migrating applies every step, and migrating again is a no-op", async () => {
   const database = memory();
-  assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["initial"]);
+  assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["initial", "surface"]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
   assert.deepEqual(await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name"), schema);
   const steps = await select(database, "SELECT version, name, applied_at FROM schema_migration");
-  assert.deepEqual(steps.map((step) => ({ ...step })), [{ version: 1, name: "initial", applied_at: EPOCH }]);
+  assert.deepEqual(steps.map((step) => ({ ...step })), [
+    { version: 1, name: "initial", applied_at: EPOCH },
+    { version: 2, name: "surface", applied_at: EPOCH },
+  ]);
   await database.close();
 });
 
@@ -425,7 +428,7 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
   await assert.rejects(
     migrate(database, { migrations: MIGRATIONS, now: EPOCH }),
     (error: unknown) =>
-      error instanceof NewerSchema && /schema version 2, this program knows up to 1/.test(error.message),
+      error instanceof NewerSchema && /schema version 3, this program knows up to 2/.test(error.message),
   );
   assert.deepEqual(await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name"), schema);
   await database.close();
@@ -433,10 +436,10 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
 
 Deno.test("a step that fails leaves nothing of itself, and the steps before it stand", async () => {
   const database = memory();
-  const broken = { version: 2, name: "broken", statements: ["CREATE TABLE half (n INTEGER)", "NOT SQL"] };
+  const broken = { version: 3, name: "broken", statements: ["CREATE TABLE half (n INTEGER)", "NOT SQL"] };
   await assert.rejects(migrate(database, { migrations: [...MIGRATIONS, broken], now: EPOCH }));
   assert.deepEqual(await select(database, "SELECT name FROM sqlite_schema WHERE name = 'half'"), []);
-  assert.equal(await count(database, "schema_migration"), 1);
+  assert.equal(await count(database, "schema_migration"), 2);
   const mended = { ...broken, statements: ["CREATE TABLE whole (n INTEGER)"] };
   assert.deepEqual(await migrate(database, { migrations: [...MIGRATIONS, mended], now: EPOCH }), ["broken"]);
   await database.close();
@@ -447,7 +450,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 15);
+    assert.equal(own.length, 22);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
@@ -1335,7 +1338,7 @@ Deno.test(
         );
       }
     }
-    assert.equal(await newestCheckpoint(database, "org/acme"), checkpoints.at(-1)!.note);
+    assert.equal((await newestCheckpoint(database, "org/acme"))!.note, checkpoints.at(-1)!.note);
   }),
 );
 

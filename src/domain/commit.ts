@@ -1,0 +1,12 @@
+/** The commit of a score, with its optional late label. Source: contract, section 4. */
+import { z } from "zod";
+import { sessionIdSchema } from "./interaction.ts";
+
+export const commitPathSchema = z.object({ session_id: sessionIdSchema });
+
+export const commitRequestSchema = z.object({
+  outcome_correct: z.boolean().optional().meta({
+    description:
+      "The late label: whether the human's decision proved right. Once for a score that came without an outcome.",
+  }),
+}).meta({ id: "CommitRequest" });

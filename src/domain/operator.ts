@@ -1,0 +1,144 @@
+/**
+ * What is shown of operators: profile, sparkline, list, maintenance recommendation, dashboard.
+ * Source: specification, Operator profile, Organization dashboard, Maintenance recommendation; contract, section 4.
+ */
+import { z } from "zod";
+import { BANDS, DIMENSIONS, DOMAINS, TIERS } from "./enums.ts";
+import { operatorIdSchema } from "./interaction.ts";
+import {
+  LIST_SPARKLINE_DAYS,
+  OPERATORS_PAGE_DEFAULT,
+  OPERATORS_PAGE_MAX,
+  SPARKLINE_DAYS_DEFAULT,
+  SPARKLINE_DAYS_MAX,
+} from "./limits.ts";
+import { envelopeFields, uncertaintySchema } from "./score.ts";
+
+const points = z.number().min(0).max(100);
+const count = z.int().min(0);
+const instant = z.iso.datetime();
+
+/** A whole number that came as text; anything else is refused, never read in part. */
+export function integerParameter({ min, max }: { readonly min: number; readonly max: number }) {
+  return z.string().regex(/^(0|[1-9][0-9]{0,8})$/, "must be a whole number").transform(Number)
+    .pipe(z.int().min(min).max(max)).meta({ override: { type: "integer", minimum: min, maximum: max } });
+}
+
+export const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
+
+export const PROFILE_BANDS = ["Exemplary", "Proficient", "Adequate", "At Risk"] as const;
+
+const fullDimensions = z.object(
+  Object.fromEntries(DIMENSIONS.map((name) => [name, z.int().min(0).max(100)])) as Record<
+    (typeof DIMENSIONS)[number],
+    z.ZodInt
+  >,
+).meta({ id: "FullDimensions" });
+
+const historyPoint = z.object({ timestamp: instant, jis: points });
+
+export const profileResponseSchema = z.object({
+  profile: z.object({
+    operator_id: z.string(),
+    jis: points.meta({ description: "Full-mode JIS of the latest interaction." }),
+    band: z.enum(PROFILE_BANDS),
+    dimensions: fullDimensions.meta({
+      description: "Of the state as stored: a late label shows here at once, in jis with the next score.",
+    }),
+    minimum_data_met: z.boolean(),
+    total_interactions: count,
+    uncertainty: uncertaintySchema,
+    domain: z.enum(DOMAINS).meta({ description: "Of the latest interaction." }),
+    last_interaction_at: instant,
+  }),
+  jis_history: z.array(historyPoint).meta({ description: "The newest 100, oldest first." }),
+  ...envelopeFields,
+}).meta({ id: "Profile" });
+
+export const sparklineParametersSchema = z.object({
+  days: integerParameter({ min: 1, max: SPARKLINE_DAYS_MAX }).default(SPARKLINE_DAYS_DEFAULT),
+  format: z.enum(["json", "svg"]).default("json"),
+});
+
+export const sparklineResponseSchema = z.object({
+  operator_id: z.string(),
+  days: z.int(),
+  points: z.array(historyPoint).meta({
+    description: "The last score of each UTC day that has one, oldest first; the window ends with today.",
+  }),
+  min: points.nullable(),
+  max: points.nullable(),
+  current: points,
+  trend: z.number().meta({ description: "Recent minus longer-run JIS, points; negative is a decline." }),
+  uncertainty: uncertaintySchema,
+  ...envelopeFields,
+}).meta({ id: "Sparkline" });
+
+export const OPERATOR_SORTS = ["operator_id", "jis", "-jis", "last_interaction_at"] as const;
+export type OperatorSort = (typeof OPERATOR_SORTS)[number];
+
+export const operatorsParametersSchema = z.object({
+  band: z.enum(BANDS).optional(),
+  sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({ description: "`-` is descending." }),
+  limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX }).default(OPERATORS_PAGE_DEFAULT),
+  cursor: z.string().max(1024).optional().meta({
+    description: "`next_cursor` of the page before, which had the same sort.",
+  }),
+  include: z.enum(["sparkline"]).optional(),
+});
+
+export const operatorsResponseSchema = z.object({
+  operators: z.array(z.object({
+    operator_id: z.string(),
+    domain: z.enum(DOMAINS),
+    jis: points,
+    band: z.enum(BANDS),
+    minimum_data_met: z.boolean(),
+    total_interactions: count,
+    uncertainty: uncertaintySchema,
+    high_risk: z.boolean(),
+    critical_decision: z.boolean(),
+    last_interaction_at: instant,
+    sparkline: z.array(points).optional().meta({
+      description:
+        `With include=sparkline: the last JIS of each of the last ${LIST_SPARKLINE_DAYS} days that has one.`,
+    }),
+  })),
+  count: count.meta({ description: "Operators in this answer." }),
+  next_cursor: z.string().nullable(),
+  ...envelopeFields,
+}).meta({ id: "Operators" });
+
+export const dashboardResponseSchema = z.object({
+  organization: z.object({ id: z.string(), name: z.string() }),
+  domain: z.enum(DOMAINS),
+  tier: z.enum(TIERS),
+  dashboard: z.object({
+    total_operators: count.meta({ description: "Operators with an interaction in the last 90 days." }),
+    mean_jis: points.nullable(),
+    median_jis: points.nullable(),
+    at_risk_count: count,
+    band_distribution: z.object(
+      Object.fromEntries(BANDS.map((band) => [band, count])) as Record<(typeof BANDS)[number], z.ZodInt>,
+    ),
+    compliance_status: z.enum(["compliant", "non_compliant"]),
+  }),
+  ...envelopeFields,
+}).meta({ id: "Dashboard" });
+
+export const maintenanceRequestSchema = z.object({ operator_id: operatorIdSchema }).meta({
+  id: "MaintenanceRequest",
+});
+
+export const maintenanceResponseSchema = z.object({
+  recommendation: z.object({
+    intervention_type: z.string(),
+    target_dimension: z.enum(DIMENSIONS),
+    difficulty: z.enum(["easy", "moderate", "hard"]),
+    frequency_ratio: z.number().min(0).max(1).meta({ description: "Share of the operator's interactions." }),
+  }),
+  exercises: z.array(
+    z.object({ id: z.string(), title: z.string(), payload: z.record(z.string(), z.unknown()) }),
+  ),
+  ...envelopeFields,
+}).meta({ id: "Maintenance" });

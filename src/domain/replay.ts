@@ -1,0 +1,35 @@
+/** The replay of a score or a decision. Source: contract, section 4. */
+import { z } from "zod";
+import { DIMENSIONS } from "./enums.ts";
+import { sessionIdSchema } from "./interaction.ts";
+import { envelopeFields, modelReferenceSchema } from "./score.ts";
+
+export const replayPathSchema = z.object({
+  id: sessionIdSchema.meta({ description: "A scored session_id or a decision_id." }),
+});
+
+const part = z.record(z.string(), z.unknown());
+
+export function replayResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
+  return z.object({
+    id: z.string(),
+    kind: z.enum(["score", "decision"]),
+    recorded: part.meta({ description: "The recorded result, which the evidence covers." }),
+    replayed: part.meta({
+      description: "Recomputed from the recorded input and the operator's state before it.",
+    }),
+    match: z.boolean(),
+    differences: z.array(z.object({ path: z.string(), recorded: z.unknown(), replayed: z.unknown() })),
+    explanation: z.array(z.object({
+      dimension: z.enum(DIMENSIONS),
+      before: z.int().min(0).max(100),
+      after: z.int().min(0).max(100),
+      rules: z.array(z.string()).meta({
+        description: "What moved the dimension, one sentence for each rule.",
+      }),
+    })),
+    model: modelReferenceSchema,
+    evidence,
+    ...envelopeFields,
+  }).meta({ id: "Replay" });
+}

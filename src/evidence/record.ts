@@ -1,0 +1,205 @@
+/**
+ * What the entries of scores, decisions and late labels hold, and how their results follow from their inputs: the
+ * service makes its answers with these functions, a replay and an auditor recompute them with the same ones.
+ *
+ * An input holds everything that the result depends on, the operator's state before it included; nothing is looked
+ * up. Source: evidence design, section 12; scoring model, section 15, point 6.
+ */
+import { z } from "zod";
+import {
+  DECISIONS,
+  DOMAINS,
+  MODE_OVERRIDES,
+  MODES,
+  ROLE_TIERS,
+  SCENARIO_TYPES,
+  STAKES,
+} from "../domain/enums.ts";
+import { interactionSchema } from "../domain/interaction.ts";
+import { type DrsResult, scoreDecision } from "../scoring/drs.ts";
+import { applyLabel } from "../scoring/label.ts";
+import type { Model, ModelDocument } from "../scoring/model.ts";
+import { score, type Scored, type ScoreResult } from "../scoring/score.ts";
+import { type OperatorState, stateSchema } from "../scoring/state.ts";
+
+const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const priorSchema = z.strictObject({ seq: z.int(), entry_hash: hash32 }).nullable();
+
+const weightsSchema = z.strictObject({
+  omega: z.number(),
+  s: z.number(),
+  r: z.number(),
+  kappa: z.number(),
+  wP: z.number(),
+  inert: z.boolean(),
+  domain: z.enum(DOMAINS),
+  presented: z.boolean(),
+});
+
+const common = {
+  v: z.literal("jis.input/1"),
+  algo: z.strictObject({ formulas: z.literal("jis-1"), model_version: z.string(), model_sha256: hash32 }),
+  /** The request's instant. */
+  as_of: z.iso.datetime(),
+  operator_id: z.string(),
+  /** The operator's entry that moved the state last, and the state that it left. */
+  prior: priorSchema,
+  state: stateSchema.nullable(),
+};
+
+/** The input of a SCORE_COMPUTED entry. */
+export const scoreInputSchema = z.strictObject({
+  ...common,
+  session_id: z.string(),
+  domain: z.enum(DOMAINS),
+  interaction: interactionSchema,
+  mode: z.enum(MODES),
+  role_tier: z.enum(ROLE_TIERS),
+  mode_override: z.enum(MODE_OVERRIDES),
+  weights: weightsSchema,
+});
+export type ScoreInput = z.infer<typeof scoreInputSchema>;
+
+/** The input of a DRS_COMPUTED entry. */
+export const decisionInputSchema = z.strictObject({
+  ...common,
+  decision_id: z.string(),
+  domain: z.enum(DOMAINS),
+  interaction: interactionSchema,
+  ai_confidence: z.number().nullable(),
+  stakes: z.enum(STAKES).nullable(),
+});
+export type DecisionInput = z.infer<typeof decisionInputSchema>;
+
+/** The input of an OUTCOME_LABELLED entry: the late truth of a score, and the weights that it was recorded with. */
+export const labelInputSchema = z.strictObject({
+  ...common,
+  state: stateSchema,
+  session_id: z.string(),
+  ref_id: z.string(),
+  ref_seq: z.int(),
+  ref_entry_hash: hash32,
+  decision: z.enum(DECISIONS),
+  scenario_type: z.enum(SCENARIO_TYPES),
+  label: z.boolean(),
+  weights: weightsSchema,
+});
+export type LabelInput = z.infer<typeof labelInputSchema>;
+
+/** How every input begins. */
+export function inputHead({ document, sha256 }: Model, now: number) {
+  return {
+    v: "jis.input/1",
+    algo: { formulas: document.formulas, model_version: document.version, model_sha256: sha256 },
+    as_of: new Date(now).toISOString(),
+  } as const;
+}
+
+function modelReference({ algo }: Pick<ScoreInput, "algo">) {
+  return { version: algo.model_version, sha256: algo.model_sha256 };
+}
+
+/** What the result of a frozen call holds beside its echo. */
+interface SkippedPart {
+  readonly skipped: true;
+  readonly reason: "incident_frozen";
+  readonly jis: null;
+  readonly mode: "standard" | "lite";
+}
+
+/** The `result` part of a score, or of a call that was skipped. */
+export function scoreResultPart(
+  input: Omit<ScoreInput, "weights" | "prior" | "state">,
+  result: ScoreResult | SkippedPart,
+): Record<string, unknown> {
+  return {
+    ...result,
+    session_id: input.session_id,
+    operator_id: input.operator_id,
+    role_tier: input.role_tier,
+    mode_override: input.mode_override,
+    model: modelReference(input),
+  };
+}
+
+/** The `result` part of a decision; `auditId` is its entry's id. */
+export function decisionResultPart(
+  input: DecisionInput,
+  { result, auditId }: { readonly result: DrsResult; readonly auditId: string },
+): Record<string, unknown> {
+  return {
+    decision_id: input.decision_id,
+    operator_id: input.operator_id,
+    domain: input.domain,
+    ...result,
+    audit_id: auditId,
+    model: modelReference(input),
+  };
+}
+
+/** The score that an input leads to. */
+export function computeScore(
+  document: ModelDocument,
+  input: Pick<ScoreInput, "as_of" | "interaction" | "domain" | "mode" | "state">,
+): Scored {
+  return score(
+    document,
+    input.state,
+    { interaction: input.interaction, domain: input.domain, now: Date.parse(input.as_of) },
+    { mode: input.mode, modeOverride: "normal" },
+  );
+}
+
+/** The decision score that an input leads to. */
+export function computeDecision(document: ModelDocument, input: DecisionInput): DrsResult {
+  return scoreDecision(document, input.state, {
+    interaction: input.interaction,
+    domain: input.domain,
+    stakes: input.stakes,
+    now: Date.parse(input.as_of),
+  });
+}
+
+/** The state that a late label leaves. */
+export function computeLabel(document: ModelDocument, input: LabelInput): OperatorState {
+  return applyLabel(document, input.state, {
+    weights: input.weights,
+    decision: input.decision,
+    scenario_type: input.scenario_type,
+    outcome_correct: input.label,
+  });
+}
+
+/** One place where a recomputed value differs from the recorded one. */
+export interface Difference {
+  /** Member names and indexes, joined by dots. */
+  readonly path: string;
+  /** null where there is none. */
+  readonly recorded: unknown;
+  readonly replayed: unknown;
+}
+
+/** Every place where two JSON values differ, in the order of the first one's members. */
+export function differencesOf(recorded: unknown, replayed: unknown, path = ""): readonly Difference[] {
+  if (isContainer(recorded) && isContainer(replayed) && Array.isArray(recorded) === Array.isArray(replayed)) {
+    const names = new Set([...Object.keys(recorded), ...Object.keys(replayed)]);
+    return [...names].flatMap((name) =>
+      differencesOf(
+        memberOf(recorded, name),
+        memberOf(replayed, name),
+        path === "" ? name : `${path}.${name}`,
+      )
+    );
+  }
+  if (recorded === replayed) return [];
+  return [{ path, recorded: recorded ?? null, replayed: replayed ?? null }];
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function memberOf(container: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(container, name) ? container[name] : undefined;
+}

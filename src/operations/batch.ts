@@ -1,0 +1,128 @@
+/**
+ * Scoring a batch: up to 100 interactions of one operator in the order of the array, all in one durable write.
+ * Source: specification, POST /v1/score/batch; contract, sections 4 and 8.8; evidence design, section 5.
+ */
+import { BATCH_DEFAULTS, type BatchRequest } from "../domain/batch.ts";
+import { canonicalJson } from "../evidence/canonical.ts";
+import { hex } from "../evidence/crypto.ts";
+import { type BatchEvidence, batchEvidenceOf, type BatchItemProof } from "../evidence/envelope.ts";
+import { requestDigest } from "../keys/secrets.ts";
+import { checkpointOfCommit, readInclusions, readResults } from "../store/chains.ts";
+import { decisions, interactions, scoreBatches, type ScoreBatchRow } from "../store/records.ts";
+import type { UnitOfWork } from "../store/unit_of_work.ts";
+import { addUsage } from "../store/usage.ts";
+import { type Call, type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
+import { needsOf, planScore, type PreparedScore, prepareScore, usedSession } from "./score.ts";
+
+export interface BatchAnswer {
+  readonly body: {
+    readonly results: readonly { readonly session_id: string; readonly jis: number }[];
+    readonly count: number;
+    readonly operator_id: string;
+    readonly evidence: BatchEvidence;
+  };
+  readonly call: Call;
+  readonly replayed: boolean;
+}
+
+type Outcome =
+  | { readonly kind: "scored"; readonly body: BatchAnswer["body"] }
+  | { readonly kind: "repeated"; readonly stored: ScoreBatchRow };
+
+/**
+ * Scores a batch, or answers it again where the whole batch was answered before.
+ * @throws {ServiceError} CONFLICT where a session was used otherwise; SERVICE_UNAVAILABLE.
+ */
+export async function scoreBatch(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  { request, call }: { readonly request: BatchRequest; readonly call: Call },
+): Promise<BatchAnswer> {
+  const { orgId } = caller;
+  const { operator_id, domain } = request;
+  const digest = hex(
+    requestDigest(dependencies.installation.key, canonicalJson({ kind: "batch", ...request })),
+  );
+  const scores = request.interactions.map(({ session_id, interaction }) =>
+    prepareScore(dependencies, {
+      request: { session_id, operator_id, domain, interaction, ...BATCH_DEFAULTS },
+      call,
+    })
+  );
+  const batch = [orgId, digest] as const;
+  const outcome = await dependencies.writer.submit<Outcome>({
+    needs: [{ kind: scoreBatches, key: batch }, ...scores.flatMap((score) => needsOf(orgId, score))],
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      const repeated = unit.get(scoreBatches, batch);
+      if (repeated !== null) return () => ({ kind: "repeated", stored: repeated });
+      refuseUsed(unit, orgId, scores);
+      const planned = scores.map((score) => planScore(unit, dependencies, { caller, score }));
+      unit.put(scoreBatches, {
+        org_id: orgId,
+        request_digest: digest,
+        request_id: call.requestId,
+        at: call.now,
+        operator_id,
+        first_seq: planned[0]!.appended.entry.seq,
+        count: planned.length,
+      });
+      addUsage(orgId, { at: call.now, count: planned.length }).forEach((row) => unit.execute(row));
+      return (receipts) => {
+        const items = planned.map(({ appended, result }, index) => ({
+          sessionId: scores[index]!.request.session_id,
+          jis: result.jis as number,
+          entryHash: appended.hash,
+          proof: receipts.proofOf(appended),
+        }));
+        return { kind: "scored", body: bodyOf(operator_id, items) };
+      };
+    },
+  });
+  if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
+  return await storedBatch(dependencies, orgId, outcome.stored);
+}
+
+/** @throws {ServiceError} CONFLICT for the first session that is used. */
+function refuseUsed(unit: UnitOfWork, orgId: string, scores: readonly PreparedScore[]): void {
+  for (const { request: { session_id } } of scores) {
+    const session = [orgId, session_id] as const;
+    if (unit.get(interactions, session) !== null || unit.get(decisions, session) !== null) {
+      throw usedSession(session_id);
+    }
+  }
+}
+
+interface Item extends BatchItemProof {
+  readonly jis: number;
+}
+
+function bodyOf(operatorId: string, items: readonly Item[]): BatchAnswer["body"] {
+  return {
+    results: items.map(({ sessionId, jis }) => ({ session_id: sessionId, jis })),
+    count: items.length,
+    operator_id: operatorId,
+    evidence: batchEvidenceOf(items),
+  };
+}
+
+/** The answer that was given first: its entries follow one another, under the checkpoint of their commit. */
+async function storedBatch(
+  { database, crypto }: Dependencies,
+  orgId: string,
+  { first_seq: first, count, operator_id, request_id, at }: ScoreBatchRow,
+): Promise<BatchAnswer> {
+  const chain = evidenceChain(orgId);
+  const results = await readResults(database, { chain, first, count });
+  const checkpoint = await checkpointOfCommit(database, { chain, seq: first + count - 1 });
+  if (results.length !== count || checkpoint === null) {
+    throw new Error(`a batch at entry ${first} of ${chain} has no stored answer`);
+  }
+  const seqs = results.map(({ seq }) => seq);
+  const inclusions = await readInclusions(database, crypto, { chain, seqs, checkpoint });
+  const items = results.map(({ seq, data }) => {
+    const { hash, proof } = inclusions.get(seq)!;
+    return { sessionId: data.session_id as string, jis: data.jis as number, entryHash: hash, proof };
+  });
+  return { body: bodyOf(operator_id, items), call: { now: at, requestId: request_id }, replayed: true };
+}

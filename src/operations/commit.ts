@@ -1,0 +1,225 @@
+/**
+ * Committing a score, and the late label: the recorded numbers never change; a label moves the operator's state by
+ * an event of its own and counts from the next score on.
+ * Source: specification, Score commit status; contract, section 4; scoring model, section 15, point 6.
+ */
+import { ServiceError } from "../domain/errors.ts";
+import { canonicalJson } from "../evidence/canonical.ts";
+import { hex } from "../evidence/crypto.ts";
+import { evidenceOfAppended } from "../evidence/envelope.ts";
+import { computeLabel, inputHead, type LabelInput, scoreInputSchema } from "../evidence/record.ts";
+import { readRecordedScore, type RecordedScore } from "../store/interactions.ts";
+import { interactions, operators, outcomeLabels, scoreCommits, subjects } from "../store/records.ts";
+import type { UnitOfWork } from "../store/unit_of_work.ts";
+import {
+  type Call,
+  type Dependencies,
+  drawSalt,
+  evidenceChain,
+  makePart,
+  type OrganizationCaller,
+} from "./dependencies.ts";
+import { priorOf } from "./score.ts";
+import { type EvidencedAnswer, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+
+export interface CommitRequest {
+  readonly sessionId: string;
+  /** The late label: whether the operator's decision proved right; null where none is given. */
+  readonly outcomeCorrect: boolean | null;
+}
+
+type Outcome =
+  | { readonly kind: "committed"; readonly body: EvidencedAnswer["body"] }
+  | { readonly kind: "known"; readonly stored: StoredAnswer; readonly labelled: boolean };
+
+/**
+ * Commits a provisional score and takes its late label, each at most once.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT for a label that contradicts what is known; SERVICE_UNAVAILABLE.
+ */
+export async function commitScore(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  { request, call }: { readonly request: CommitRequest; readonly call: Call },
+): Promise<EvidencedAnswer> {
+  const { database, writer, world } = dependencies;
+  const { orgId } = caller;
+  const chain = evidenceChain(orgId);
+  const recorded = await readRecordedScore(database, orgId, { sessionId: request.sessionId, chain });
+  if (recorded === null) throw unknownSession(request.sessionId);
+
+  const session = [orgId, request.sessionId] as const;
+  const operator = [orgId, recorded.row.operator_id] as const;
+  const drawn: Drawn = {
+    commitId: world.ulid(call.now),
+    labelId: world.ulid(call.now),
+    salts: { detail: drawSalt(world), result: drawSalt(world), input: drawSalt(world) },
+  };
+  const outcome = await writer.submit<Outcome>({
+    needs: [
+      { kind: interactions, key: session },
+      { kind: scoreCommits, key: session },
+      { kind: outcomeLabels, key: session },
+      { kind: operators, key: operator },
+      { kind: subjects, key: operator },
+    ],
+    chains: [chain],
+    plan(unit) {
+      const row = unit.get(interactions, session);
+      if (row === null) throw unknownSession(request.sessionId);
+      const context: Context = {
+        caller,
+        call,
+        recorded,
+        drawn,
+        subject: unit.get(subjects, operator)!.pseudonym,
+      };
+      const stored = row.committed === 1 ? row : unit.get(scoreCommits, session);
+      const labelled = planLabel(unit, dependencies, { context, label: request.outcomeCorrect });
+      if (stored !== null) return () => ({ kind: "known", stored, labelled });
+      const { appended, result } = planCommit(unit, context);
+      return (receipts) => ({
+        kind: "committed",
+        body: {
+          ...result,
+          evidence: evidenceOfAppended(appended, { covers: "result", proof: receipts.proofOf(appended) }),
+        },
+      });
+    },
+  });
+  if (outcome.kind === "committed") return { body: outcome.body, call, replayed: false };
+  const answer = await storedAnswer(dependencies, orgId, outcome.stored);
+  // A first label is a call of its own, though its answer is the score that it found.
+  return outcome.labelled ? { ...answer, call, replayed: false } : answer;
+}
+
+/** Drawn once: a commit that is planned anew writes the same. */
+interface Drawn {
+  readonly commitId: string;
+  readonly labelId: string;
+  readonly salts: Readonly<Record<"detail" | "result" | "input", Uint8Array>>;
+}
+
+interface Context {
+  readonly caller: OrganizationCaller;
+  readonly call: Call;
+  readonly recorded: RecordedScore;
+  readonly drawn: Drawn;
+  readonly subject: string;
+}
+
+function unknownSession(sessionId: string): ServiceError {
+  return new ServiceError(
+    "NOT_FOUND",
+    `session_id ${sessionId} has no score: score it first, or check the session_id.`,
+  );
+}
+
+/** How the entries of a commit and of a label begin. */
+function draftHead({ caller, call, subject }: Context) {
+  return { actor: caller.actor, orgId: caller.orgId, prefix: caller.prefix, subject, at: call.now };
+}
+
+/** The entry that finalizes a score; the numbers are the recorded ones. */
+function planCommit(unit: UnitOfWork, context: Context) {
+  const { call, recorded, drawn, caller: { orgId } } = context;
+  const { row, entryId, entryHash } = recorded;
+  const result = { ...JSON.parse(recorded.result), provisional: false, committed: true };
+  const appended = unit.append(evidenceChain(orgId), {
+    ...draftHead(context),
+    id: drawn.commitId,
+    eventType: "SCORE_COMMITTED",
+    parts: [
+      makePart("detail", drawn.salts.detail, {
+        ref_id: entryId,
+        ref_seq: row.seq,
+        ref_entry_hash: hex(entryHash),
+      }),
+      makePart("result", drawn.salts.result, result),
+    ],
+  });
+  unit.put(scoreCommits, {
+    org_id: orgId,
+    session_id: row.session_id,
+    request_id: call.requestId,
+    at: call.now,
+    seq: appended.entry.seq,
+  });
+  return { appended, result };
+}
+
+/**
+ * Plans a first label; the same again is nothing.
+ * @returns whether there is something to write.
+ * @throws {ServiceError} CONFLICT where the truth was known at scoring, or is known to be another.
+ */
+function planLabel(
+  unit: UnitOfWork,
+  { model }: Dependencies,
+  { context, label }: { readonly context: Context; readonly label: boolean | null },
+): boolean {
+  if (label === null) return false;
+  const { caller: { orgId }, call, recorded, drawn } = context;
+  const { row } = recorded;
+  const input = scoreInputSchema.parse(JSON.parse(recorded.input));
+  requireLabelable(row.session_id, input.interaction);
+  const known = unit.get(outcomeLabels, [orgId, row.session_id]);
+  if (known !== null) {
+    if ((known.outcome_correct === 1) === label) return false;
+    throw refusedLabel(row.session_id, `it was labelled ${!label} before, and a label is final`);
+  }
+  const operator = unit.get(operators, [orgId, row.operator_id])!;
+  const { prior, state } = priorOf(operator);
+  const labelInput: LabelInput = {
+    ...inputHead(model, call.now),
+    operator_id: row.operator_id,
+    session_id: row.session_id,
+    ref_id: recorded.entryId,
+    ref_seq: row.seq,
+    ref_entry_hash: hex(recorded.entryHash),
+    decision: input.interaction.decision,
+    scenario_type: input.interaction.scenario_type,
+    label,
+    weights: input.weights,
+    prior,
+    state: state!,
+  };
+  const after = computeLabel(model.document, labelInput);
+  const appended = unit.append(evidenceChain(orgId), {
+    ...draftHead(context),
+    id: drawn.labelId,
+    eventType: "OUTCOME_LABELLED",
+    parts: [makePart("input", drawn.salts.input, labelInput)],
+  });
+  const { seq } = appended.entry;
+  unit.put(operators, {
+    ...operator,
+    state: canonicalJson(after),
+    prior_seq: seq,
+    prior_hash: appended.hash,
+  });
+  unit.put(outcomeLabels, {
+    org_id: orgId,
+    session_id: row.session_id,
+    outcome_correct: label ? 1 : 0,
+    at: call.now,
+    seq,
+  });
+  return true;
+}
+
+function requireLabelable(
+  sessionId: string,
+  { scenario_type, outcome_correct }: { scenario_type: string; outcome_correct: boolean | null },
+): void {
+  if (scenario_type === "error_injected") {
+    throw refusedLabel(sessionId, "the truth of an injected error is known by construction");
+  }
+  if (outcome_correct !== null) throw refusedLabel(sessionId, "it was scored with its outcome");
+}
+
+function refusedLabel(sessionId: string, reason: string): ServiceError {
+  return new ServiceError(
+    "CONFLICT",
+    `session_id ${sessionId} takes no outcome_correct: ${reason}. Leave outcome_correct out.`,
+  );
+}

@@ -1,0 +1,121 @@
+/**
+ * Scoring a decision for its risk: reads the operator's record, changes nothing in it, and leaves an entry.
+ * Source: specification, POST /v1/decision/score; contract, section 4; scoring model, section 11.
+ */
+import type { DecisionRequest } from "../domain/decision.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { canonicalJson } from "../evidence/canonical.ts";
+import { equalBytes } from "../evidence/crypto.ts";
+import { evidenceOfAppended } from "../evidence/envelope.ts";
+import { computeDecision, decisionResultPart, inputHead } from "../evidence/record.ts";
+import { requestDigest } from "../keys/secrets.ts";
+import { decisions, interactions, operators, skippedInteractions, subjects } from "../store/records.ts";
+import type { UnitOfWork } from "../store/unit_of_work.ts";
+import {
+  type Call,
+  type Dependencies,
+  drawSalt,
+  evidenceChain,
+  makePart,
+  type OrganizationCaller,
+} from "./dependencies.ts";
+import { priorOf } from "./score.ts";
+import { type EvidencedAnswer, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+import { drawPseudonym, pseudonymOf } from "./subjects.ts";
+
+type Outcome =
+  | { readonly kind: "scored"; readonly body: EvidencedAnswer["body"] }
+  | { readonly kind: "repeated"; readonly stored: StoredAnswer };
+
+/**
+ * Scores a decision.
+ * @throws {ServiceError} CONFLICT where the id was used for something else; SERVICE_UNAVAILABLE.
+ */
+export async function scoreDecisionRisk(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  { request, call }: { readonly request: DecisionRequest; readonly call: Call },
+): Promise<EvidencedAnswer> {
+  const { world, installation, model } = dependencies;
+  const { orgId } = caller;
+  const { decision_id } = request;
+  const name = [orgId, decision_id] as const;
+  const operator = [orgId, request.operator_id] as const;
+  const chain = evidenceChain(orgId);
+  const digest = requestDigest(installation.key, canonicalJson({ kind: "decision", ...request }));
+  const auditId = world.ulid(call.now);
+  const salts = { input: drawSalt(world), result: drawSalt(world) };
+  const drawnPseudonym = drawPseudonym(world);
+
+  const outcome = await dependencies.writer.submit<Outcome>({
+    needs: [
+      { kind: decisions, key: name },
+      { kind: interactions, key: name },
+      { kind: skippedInteractions, key: name },
+      { kind: operators, key: operator },
+      { kind: subjects, key: operator },
+    ],
+    chains: [chain],
+    plan(unit) {
+      const repeated = findRepeated(unit, name, digest);
+      if (repeated !== null) return () => ({ kind: "repeated", stored: repeated });
+      const input = { ...inputHead(model, call.now), ...request, ...priorOf(unit.get(operators, operator)) };
+      const risk = computeDecision(model.document, input);
+      const result = decisionResultPart(input, { result: risk, auditId });
+      const appended = unit.append(chain, {
+        id: auditId,
+        actor: caller.actor,
+        eventType: "DRS_COMPUTED",
+        orgId,
+        prefix: caller.prefix,
+        subject: pseudonymOf(unit, operator, drawnPseudonym),
+        at: call.now,
+        parts: [makePart("input", salts.input, input), makePart("result", salts.result, result)],
+      });
+      unit.put(decisions, {
+        org_id: orgId,
+        decision_id,
+        operator_id: request.operator_id,
+        request_digest: digest,
+        request_id: call.requestId,
+        at: call.now,
+        domain: request.domain,
+        risk: risk.decision_risk_score,
+        route: risk.routing_decision,
+        seq: appended.entry.seq,
+      });
+      return (receipts) => ({
+        kind: "scored",
+        body: {
+          ...result,
+          evidence: evidenceOfAppended(appended, { covers: "result", proof: receipts.proofOf(appended) }),
+        },
+      });
+    },
+  });
+  if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
+  return await storedAnswer(dependencies, orgId, outcome.stored);
+}
+
+/**
+ * The stored answer that this request repeats, or null where its id is free. The ids of sessions and decisions are
+ * one name space; a session that was frozen stays a session, to be scored later.
+ * @throws {ServiceError} CONFLICT.
+ */
+function findRepeated(
+  unit: UnitOfWork,
+  name: readonly [orgId: string, decisionId: string],
+  digest: Uint8Array,
+): StoredAnswer | null {
+  const known = unit.get(decisions, name);
+  if (known !== null && equalBytes(known.request_digest, digest)) return known;
+  const taken = known !== null || unit.get(interactions, name) !== null ||
+    unit.get(skippedInteractions, name) !== null;
+  if (!taken) return null;
+  throw new ServiceError(
+    "CONFLICT",
+    `decision_id ${
+      name[1]
+    } was used for something else: send the same request again to get its answer, or use a new decision_id.`,
+  );
+}

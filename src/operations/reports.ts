@@ -1,0 +1,187 @@
+/**
+ * Compliance reports: computed from one snapshot of the records, kept for good, cited by id. The same period over
+ * unchanged records is the same report.
+ * Source: specification, GET /v1/compliance/report; contract, section 4; scoring model, section 10.
+ */
+import { DIMENSIONS, type Domain } from "../domain/enums.ts";
+import { ServiceError } from "../domain/errors.ts";
+import type { Report } from "../domain/report.ts";
+import { canonicalJson } from "../evidence/canonical.ts";
+import { hex, utf8 } from "../evidence/crypto.ts";
+import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
+import type { FullDimensions } from "../scoring/dimensions.ts";
+import type { Period, PeriodData, PeriodRecord } from "../scoring/period.ts";
+import { article14Of, reportOf } from "../scoring/report.ts";
+import { DAY_MS } from "../scoring/state.ts";
+import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
+import { query } from "../store/database.ts";
+import { lastRecordsQuery, type PeriodCounts, periodCountsQuery } from "../store/interactions.ts";
+import { organizationQuery } from "../store/organizations.ts";
+import { type ComplianceReportRow, complianceReports, type InteractionRow } from "../store/records.ts";
+import {
+  type Call,
+  type Dependencies,
+  drawSalt,
+  evidenceChain,
+  makePart,
+  type OrganizationCaller,
+} from "./dependencies.ts";
+
+/** A report as it was issued. */
+export interface IssuedReport {
+  readonly report: Report;
+  /** SHA-256 of the report's canonical JSON, hexadecimal. */
+  readonly report_sha256: string;
+  /** Over `{report_id, report_sha256}` of its REPORT_ISSUED entry. */
+  readonly evidence: Evidence;
+}
+
+type Outcome =
+  | { readonly kind: "issued"; readonly issued: IssuedReport }
+  | { readonly kind: "known"; readonly stored: ComplianceReportRow };
+
+/** The report of a period: the one that was issued before where the records say the same, else a new one. */
+export async function complianceReport(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  { period, call }: { readonly period: Period; readonly call: Call },
+): Promise<IssuedReport> {
+  const { world, writer } = dependencies;
+  const { orgId } = caller;
+  const { organization, data } = await readPeriod(dependencies, orgId, period);
+  const content = reportOf(dependencies.model, { organization, period, data });
+  const contentSha256 = sha256(dependencies, canonicalJson(content));
+  const reportId = world.ulid(call.now);
+  const entryId = world.ulid(call.now);
+  const salt = drawSalt(world);
+  const text = canonicalJson({ ...content, report_id: reportId });
+  const detail = { report_id: reportId, report_sha256: sha256(dependencies, text) };
+  const key = [orgId, contentSha256] as const;
+
+  const outcome = await writer.submit<Outcome>({
+    needs: [{ kind: complianceReports, key }],
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      const stored = unit.get(complianceReports, key);
+      if (stored !== null) return () => ({ kind: "known", stored });
+      const appended = unit.append(evidenceChain(orgId), {
+        id: entryId,
+        actor: caller.actor,
+        eventType: "REPORT_ISSUED",
+        orgId,
+        prefix: caller.prefix,
+        subject: null,
+        at: call.now,
+        parts: [makePart("detail", salt, detail)],
+      });
+      unit.put(complianceReports, {
+        report_id: reportId,
+        org_id: orgId,
+        period_start: period.start,
+        period_end: period.end,
+        content_sha256: contentSha256,
+        at: call.now,
+        seq: appended.entry.seq,
+        report: text,
+      });
+      return (receipts) => ({
+        kind: "issued",
+        issued: {
+          report: JSON.parse(text),
+          report_sha256: detail.report_sha256,
+          evidence: evidenceOfAppended(appended, { covers: "detail", proof: receipts.proofOf(appended) }),
+        },
+      });
+    },
+  });
+  return outcome.kind === "issued" ? outcome.issued : await issuedReport(dependencies, outcome.stored);
+}
+
+/** A report that was issued before. @throws {ServiceError} NOT_FOUND. */
+export async function storedReport(
+  dependencies: Dependencies,
+  { orgId }: OrganizationCaller,
+  reportId: string,
+): Promise<IssuedReport> {
+  const [row] = await dependencies.database.read(
+    query.selectFrom("compliance_report").selectAll().where("report_id", "=", reportId)
+      .where("org_id", "=", orgId).compile(),
+  );
+  if (row === undefined) {
+    throw new ServiceError("NOT_FOUND", `There is no report ${reportId}: check the report_id.`);
+  }
+  return await issuedReport(dependencies, row);
+}
+
+/** What the records of the last 90 days say of Article 14, at `now`, epoch milliseconds. */
+export async function article14(
+  dependencies: Dependencies,
+  { orgId }: OrganizationCaller,
+  now: number,
+) {
+  const { document } = dependencies.model;
+  const period = { start: now - document.organization.active_days * DAY_MS, end: now + 1 };
+  const { organization, data } = await readPeriod(dependencies, orgId, period);
+  return article14Of(document, { period, data, organizationDomain: organization.domain });
+}
+
+async function readPeriod({ database }: Dependencies, orgId: string, period: Period) {
+  const [[organization], records, [counts]] = await database.snapshot([
+    organizationQuery(orgId),
+    lastRecordsQuery(orgId, period),
+    periodCountsQuery(orgId, period),
+  ]);
+  const { org_id, name, domain } = organization!;
+  return { organization: { org_id, name, domain: domain as Domain }, data: periodData(records, counts!) };
+}
+
+function periodData(records: readonly InteractionRow[], counts: PeriodCounts): PeriodData {
+  return {
+    records: records.map(periodRecord),
+    interactions: counts.interactions,
+    departures: counts.departures,
+    referrals: counts.referrals,
+    incidentFreezes: counts.incident_freezes,
+  };
+}
+
+function periodRecord(row: InteractionRow): PeriodRecord {
+  const values = [row.d1, row.d2, row.d3, row.d4, row.d5, row.d6, row.d7];
+  return {
+    at: row.at,
+    domain: row.domain as Domain,
+    jis: row.jis,
+    low: row.low,
+    high: row.high,
+    dimensions: Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!])) as FullDimensions,
+    meanCorrectAcceptance: row.mean_c,
+    n: row.n,
+    t0: row.t0,
+    groundTruth: row.ground_truth,
+    tcrit: row.tcrit,
+    critCount: row.crit_count,
+    shareHs: row.share_hs,
+    shareCrit: row.share_crit,
+  };
+}
+
+async function issuedReport(
+  dependencies: Dependencies,
+  { org_id, seq, report }: ComplianceReportRow,
+): Promise<IssuedReport> {
+  const { database, crypto } = dependencies;
+  const chain = evidenceChain(org_id);
+  const checkpoint = await checkpointOfCommit(database, { chain, seq });
+  const stored = checkpoint &&
+    await readEvidence(database, crypto, { chain, seq, covers: "detail", checkpoint });
+  if (stored === null) throw new Error(`entry ${seq} of ${chain} has no evidence`);
+  return {
+    report: JSON.parse(report),
+    report_sha256: sha256(dependencies, report),
+    evidence: stored.evidence,
+  };
+}
+
+function sha256({ crypto }: Dependencies, text: string): string {
+  return hex(crypto.sha256(utf8(text)));
+}

@@ -1,0 +1,34 @@
+/** The usage record of an organization, counted afresh. Source: specification, Usage record; contract, section 5. */
+import type { Tier } from "../domain/enums.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { TIER_LIMITS, USAGE_WINDOW_DAYS } from "../domain/limits.ts";
+import { DAY_MS } from "../scoring/state.ts";
+import { organizationQuery } from "../store/organizations.ts";
+import { countUsage } from "../store/usage.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** @throws {ServiceError} NOT_FOUND. */
+export async function organizationUsage(
+  { database }: Dependencies,
+  { orgId, now }: { readonly orgId: string; readonly now: number },
+) {
+  const [organization] = await database.read(organizationQuery(orgId));
+  if (organization === undefined) {
+    throw new ServiceError("NOT_FOUND", `There is no organization ${orgId}: check the org_id.`);
+  }
+  const start = now - USAGE_WINDOW_DAYS * DAY_MS;
+  const count = await countUsage(database, orgId, { from: start, to: now });
+  const limit = TIER_LIMITS[organization.tier as Tier];
+  const ratio = count / limit;
+  return {
+    org_id: orgId,
+    tier: organization.tier,
+    active: organization.active === 1,
+    interaction_count_current_period: count,
+    period_start: new Date(start).toISOString(),
+    period_end: new Date(now).toISOString(),
+    tier_limit: limit,
+    utilization_ratio: ratio,
+    threshold_crossed: ratio >= 1,
+  };
+}
