@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/2020";
 import { openApiDocument } from "../src/http/openapi.ts";
 import type { Route } from "../src/http/exchange.ts";
 import { ROUTES } from "../src/http/routes.ts";
-import { type Harness, MASTER_KEY, openHarness, withHarness } from "./harness.ts";
+import { type Harness, MASTER_KEY, openHarness } from "./harness.ts";
 
 // deno-lint-ignore no-explicit-any -- the document is walked by its names
 const document = openApiDocument("http://jiss.test") as any;
@@ -21,30 +21,115 @@ function misfits(route: Route, status: number, value: unknown): unknown {
   return validate(value) ? null : validate.errors;
 }
 
-const MASTER_KEYS: Readonly<Record<string, string>> = { ORG_CREATE: MASTER_KEY };
+const USAGE_KEY = "master-key-of-the-tests-ORG_USAGE_READ-0001";
+const MASTER_KEYS: Readonly<Record<string, string>> = {
+  ORG_CREATE: MASTER_KEY,
+  ORG_USAGE_READ: USAGE_KEY,
+};
+const MASTER_SECRETS = { ORG_CREATE: [MASTER_KEY], ORG_USAGE_READ: [USAGE_KEY] };
 
-async function keyFor(harness: Harness, route: Route): Promise<string | undefined> {
-  if (route.auth.kind === "none") return undefined;
-  return route.auth.kind === "key" ? await harness.organization("caller") : MASTER_KEYS[route.auth.scope];
+interface World {
+  readonly harness: Harness;
+  /** The key that the route asks for. */
+  readonly key: string | undefined;
+  /** What the catalogue's examples name and only the service can give. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** A service in which everything that the examples name is there: scores, a decision, a report. */
+async function openWorld(route: Route): Promise<World> {
+  const harness = await openHarness({ masterSecrets: MASTER_SECRETS });
+  const organizationKey = await harness.organization("caller");
+  const post = async (path: string, body: unknown) => {
+    const answer = await harness.send(path, { key: organizationKey, body });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  await post("/v1/score/batch", {
+    operator_id: "reviewer-17",
+    domain: "financial",
+    interactions: Array.from({ length: 60 }, (_, index) => ({
+      session_id: `case-2025-${index}`,
+      time_to_decision_ms: 9000 + 100 * index,
+      decision: index % 7 === 0 ? "rejected" : "accepted",
+    })),
+  });
+  for (const session of ["case-2026-000101", "case-2026-000102"]) {
+    await post("/v1/score", {
+      session_id: session,
+      operator_id: "reviewer-17",
+      domain: "financial",
+      interaction: { time_to_decision_ms: 7000, decision: "accepted" },
+    });
+  }
+  await post("/v1/decision/score", {
+    decision_id: "decision-2026-000300",
+    operator_id: "reviewer-17",
+    domain: "financial",
+    time_to_decision_ms: 7000,
+    decision: "accepted",
+  });
+  const { body } = await harness.send(
+    "/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01",
+    { key: organizationKey },
+  );
+  const { kind } = route.auth;
+  return {
+    harness,
+    key: kind === "none" ? undefined : kind === "key" ? organizationKey : MASTER_KEYS[route.auth.scope],
+    names: { "report-of-the-example": body.report.report_id },
+  };
+}
+
+/** The path with its parameters filled in. */
+function pathOf(route: Route, values: Readonly<Record<string, string>>): string {
+  return route.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? "x"));
+}
+
+/** What could be wrong with a request of a route: the path after the base, and the status that says so. */
+function badRequests(route: Route) {
+  const example = route.examples[0]!;
+  const path = pathOf(route, example.path ?? {});
+  const bodies: readonly (readonly [unknown, number])[] = route.body === null ? [] : [
+    ["{", 400],
+    [route.body.optional ? [] : {}, 422],
+    [`"${"x".repeat(route.body.limitBytes)}"`, 413],
+  ];
+  const names = Object.keys(route.pathParameters?.shape ?? {});
+  const parameters = (route.parameters?.sources ?? []).map(({ name }) => name);
+  const query = (name: string, value: string) =>
+    new URLSearchParams({ ...example.query, [name]: value }).toString();
+  return [
+    ...bodies.map(([body, status]) => ({ path, body, status })),
+    ...names.map((name) => ({
+      path: pathOf(route, { ...example.path, [name]: "no id!" }),
+      body: example.body,
+      status: 422,
+    })),
+    ...parameters.flatMap((name) =>
+      ["", "¤"].map((value) => ({ path: `${path}?${query(name, value)}`, body: example.body, status: 422 }))
+    ),
+  ];
 }
 
 for (const route of ROUTES) {
   const name = `${route.method} ${route.path}`;
 
   Deno.test(`${name}: each example of the catalogue is answered as the OpenAPI document says`, async () => {
-    const harness = await openHarness();
-    const key = await keyFor(harness, route);
+    const { harness, key, names } = await openWorld(route);
     assert.ok(route.examples.length > 0);
-    for (const [index, { summary, query = {}, body }] of route.examples.entries()) {
+    for (const [index, { summary, path = {}, query = {}, body }] of route.examples.entries()) {
       const search = new URLSearchParams(query).toString();
-      const answer = await harness.send(`${route.path}${search && `?${search}`}`, {
+      const filled = Object.fromEntries(Object.entries(path).map(([k, v]) => [k, names[v] ?? v]));
+      const answer = await harness.send(`${pathOf(route, filled)}${search && `?${search}`}`, {
         method: route.method,
         headers: route.idempotent ? { "Idempotency-Key": `example-${index}` } : {},
         ...(key === undefined ? {} : { key }),
         ...(body === undefined ? {} : { body }),
       });
       assert.equal(answer.status, route.success.status, `${summary}: ${answer.text}`);
+      const type = answer.headers.get("Content-Type")!;
       if (route.method === "HEAD") assert.equal(answer.text, "");
+      else if (type !== "application/json") assert.ok(route.success.otherTypes?.includes(type), type);
       else assert.equal(misfits(route, answer.status, answer.body), null, summary);
     }
     await harness.close();
@@ -52,30 +137,52 @@ for (const route of ROUTES) {
 
   if (route.auth.kind !== "none") {
     Deno.test(
-      `${name}: a bad key is 401, as the OpenAPI document says`,
-      withHarness(async ({ send }) => {
-        const answer = await send(route.path, { method: route.method, key: "nobody's key", body: {} });
-        assert.equal(answer.status, 401);
-        assert.equal(misfits(route, 401, answer.body), null);
-      }),
+      `${name}: a bad key, another kind of key and no key are 401, as the OpenAPI document says`,
+      async () => {
+        const { harness } = await openWorld(route);
+        const path = pathOf(route, route.examples[0]!.path ?? {});
+        const otherKind = route.auth.kind === "key" ? USAGE_KEY : await harness.organization("other");
+        for (const key of ["nobody's key", otherKind, undefined]) {
+          const before = await harness.rowCounts();
+          const answer = await harness.send(path, {
+            method: route.method,
+            ...(key === undefined ? {} : { key }),
+            ...(route.body === null ? {} : { body: route.examples[0]!.body ?? {} }),
+          });
+          assert.equal(answer.status, 401);
+          assert.equal(misfits(route, 401, answer.body), null);
+          const { interaction, decision, compliance_report } = await harness.rowCounts();
+          assert.deepEqual(
+            { interaction, decision, compliance_report },
+            {
+              interaction: before.interaction,
+              decision: before.decision,
+              compliance_report: before.compliance_report,
+            },
+          );
+        }
+        await harness.close();
+      },
     );
   }
 
-  if (route.body !== null) {
-    Deno.test(`${name}: bad input is refused, as the OpenAPI document says`, async () => {
-      const harness = await openHarness();
-      const key = await keyFor(harness, route);
+  const bad = badRequests(route);
+  if (bad.length > 0) {
+    Deno.test(`${name}: bad input is refused, as the OpenAPI document says, and writes nothing`, async () => {
+      const { harness, key } = await openWorld(route);
       const headers: Record<string, string> = route.idempotent ? { "Idempotency-Key": "bad" } : {};
-      for (
-        const [body, status] of [["{", 400], [{}, 422], [
-          `"${"x".repeat(route.body!.limitBytes)}"`,
-          413,
-        ]] as const
-      ) {
-        const answer = await harness.send(route.path, { key: key!, headers, body });
-        assert.equal(answer.status, status);
+      const before = await harness.rowCounts();
+      for (const { path, body, status } of bad) {
+        const answer = await harness.send(path, {
+          method: route.method,
+          headers,
+          ...(key === undefined ? {} : { key }),
+          ...(body === undefined ? {} : { body }),
+        });
+        assert.equal(answer.status, status, `${path}: ${answer.text.slice(0, 300)}`);
         assert.equal(misfits(route, status, answer.body), null);
       }
+      assert.deepEqual(await harness.rowCounts(), before);
       await harness.close();
     });
   }

@@ -37,16 +37,25 @@ export function createApp(options: AppOptions): App {
   app.use("*", requestContext(services));
   // HEAD is answered from GET, without the body.
   for (const route of ROUTES.filter(({ method }) => method !== "HEAD")) {
-    app.on(route.method, route.path, guarded((context) => serve(services, { context, route, floor })));
+    app.on(
+      route.method,
+      routerPath(route.path),
+      guarded((context) => serve(services, { context, route, floor })),
+    );
   }
   for (const path of new Set(ROUTES.map((route) => route.path))) {
-    app.all(path, guarded((context) => serveOtherMethod(services, context, path)));
+    app.all(routerPath(path), guarded((context) => serveOtherMethod(services, context, path)));
   }
   app.notFound(guarded((context) => {
     admitAddress(services, context.var.exchange);
     throw new ServiceError("NOT_FOUND", "There is nothing at this path: GET /v1 lists the endpoints.");
   }));
   return app;
+}
+
+/** `{name}` of the catalogue is `:name` of the router. */
+function routerPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 async function serve(
@@ -77,7 +86,7 @@ async function serve(
     const bytes = await readBody(request, route.body.limitBytes);
     checkContentType(request);
     if (route.idempotent) checkIdempotencyKey(context);
-    json = parseJson(bytes);
+    json = bytes.length === 0 && route.body.optional ? undefined : parseJson(bytes);
   }
   return renderReply(context, await route.handler(services, { context, exchange, json }));
 }

@@ -71,8 +71,11 @@ export type AppEnvironment = {
 
 export type AppContext = Context<AppEnvironment>;
 
-/** A successful answer; the envelope's `request_id` and `timestamp` are added when it is rendered. */
-export interface Reply {
+/** A successful answer. */
+export type Reply = JsonReply | TextReply;
+
+/** The envelope's `request_id` and `timestamp` are added when it is rendered. */
+export interface JsonReply {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   /** Of the call that was answered first, where this one repeats it. */
@@ -80,6 +83,15 @@ export interface Reply {
   readonly replayed?: boolean;
   /** A body that is a standard document carries no envelope. */
   readonly document?: boolean;
+}
+
+/** A body that is a standard document of another kind: a picture, a page. */
+export interface TextReply {
+  readonly status: number;
+  readonly text: string;
+  readonly contentType: string;
+  /** Its Content-Security-Policy. */
+  readonly policy: string;
 }
 
 export interface HandlerInput {
@@ -99,12 +111,15 @@ export type RouteAuth =
 export interface RouteExample {
   /** What the example shows. */
   readonly summary: string;
+  /** Values of the path's parameters. */
+  readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
 export interface Route {
   readonly method: "GET" | "HEAD" | "POST";
+  /** With `{name}` for each parameter. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
@@ -112,7 +127,13 @@ export interface Route {
   readonly auth: RouteAuth;
   /** False for what a health probe asks, so that it can never lock itself out. */
   readonly layer1: boolean;
-  readonly body: { readonly schema: z.ZodType; readonly limitBytes: number } | null;
+  readonly pathParameters: z.ZodObject | null;
+  readonly body: {
+    readonly schema: z.ZodType;
+    readonly limitBytes: number;
+    /** Whether it may be left out. */
+    readonly optional?: boolean;
+  } | null;
   readonly parameters: {
     readonly schema: z.ZodObject;
     readonly sources: readonly ParameterSource[];
@@ -124,6 +145,8 @@ export interface Route {
     readonly description: string;
     /** null: no body, or a standard document. */
     readonly schema: z.ZodType | null;
+    /** Other content types that it can be asked for. */
+    readonly otherTypes?: readonly string[];
   };
   /** Errors that the operation can answer with, besides those that its authentication and body imply. */
   readonly errors: readonly ErrorCode[];

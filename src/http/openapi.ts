@@ -21,6 +21,7 @@ const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   400: "The body is not valid JSON, or a required header is missing.",
   401: "The key is bad, missing, revoked, of another scope, or of an inactive organization.",
   403: "A preflight from an origin that no organization registered.",
+  404: "There is nothing under this id in the organization.",
   409: "The id was used for a different request, or exists.",
   413: "The body is too large; declared and received bytes are both checked.",
   415: "The body is not JSON.",
@@ -33,16 +34,13 @@ const STATUS_MEANINGS: Readonly<Record<number, string>> = {
 /** Every code that an operation can answer with. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
-  if (route.auth.kind !== "none") codes.push("UNAUTHORIZED");
+  if (route.auth.kind !== "none") codes.push("UNAUTHORIZED", "SERVICE_UNAVAILABLE");
   if (route.layer1) codes.push("RATE_LIMITED", "INTERNAL_ERROR");
   if (route.body !== null) {
-    codes.push(
-      "INVALID_JSON",
-      "PAYLOAD_TOO_LARGE",
-      "UNSUPPORTED_MEDIA_TYPE",
-      "VALIDATION_FAILED",
-      "SERVICE_UNAVAILABLE",
-    );
+    codes.push("INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
+  }
+  if (route.body !== null || route.parameters !== null || route.pathParameters !== null) {
+    codes.push("VALIDATION_FAILED");
   }
   return [...new Set(codes)];
 }
@@ -59,12 +57,14 @@ function parametersOf(route: Route) {
   const shape = route.parameters?.schema.shape ?? {};
   const query = z.object(shape);
   const headers = Object.fromEntries(
-    (route.parameters?.sources ?? []).map(({ name, header }) => [
-      header,
-      (shape[name] as z.ZodType).meta({
-        description: `Read where the query has no \`${name}\`; the query wins.`,
-      }),
-    ]),
+    (route.parameters?.sources ?? []).flatMap(({ name, header }) =>
+      header === undefined ? [] : [[
+        header,
+        (shape[name] as z.ZodType).meta({
+          description: `Read where the query has no \`${name}\`; the query wins.`,
+        }),
+      ]]
+    ),
   );
   const idempotency = route.idempotent
     ? {
@@ -73,7 +73,11 @@ function parametersOf(route: Route) {
       }),
     }
     : {};
-  return { query, header: z.object({ ...headers, ...idempotency }) };
+  return {
+    query,
+    header: z.object({ ...headers, ...idempotency }),
+    ...(route.pathParameters === null ? {} : { path: route.pathParameters }),
+  };
 }
 
 function examplesOf(route: Route) {
@@ -93,6 +97,13 @@ function errorResponse(status: number) {
   return { description, content: json(errorSchema), ...(retries ? { headers: RETRY_AFTER } : {}) };
 }
 
+function contentOf({ method, success }: Route) {
+  if (method === "HEAD") return {};
+  const documents = (success.otherTypes ?? []).map((type) => [type, { schema: z.string() }]);
+  const schema = success.schema ?? z.record(z.string(), z.unknown());
+  return { content: { ...json(schema), ...Object.fromEntries(documents) } };
+}
+
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const { success } = route;
   const errors = Object.fromEntries(statusesOf(route).map((status) => [`${status}`, errorResponse(status)]));
@@ -106,18 +117,14 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       : { security: [{ [route.auth.kind === "key" ? "organizationKey" : "masterKey"]: [] }] }),
     ...(route.body === null ? {} : {
       requestBody: {
-        required: true,
+        required: route.body.optional !== true,
         content: { "application/json": { schema: route.body.schema, examples: examplesOf(route) } },
       },
     }),
     responses: {
       [`${success.status}`]: {
         description: success.description,
-        ...(success.schema === null
-          ? (route.method === "HEAD"
-            ? {}
-            : { content: { "application/json": { schema: z.record(z.string(), z.unknown()) } } })
-          : { content: json(success.schema) }),
+        ...contentOf(route),
       },
       ...errors,
     },

@@ -6,9 +6,27 @@ import { type ErrorDetail, ServiceError } from "../domain/errors.ts";
 export function parseWith<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw validationFailed(
-    parsed.error.issues.map(({ path, message }) => ({ path: path.map(String).join("."), message })),
+  throw validationFailed(detailsOf(parsed.error));
+}
+
+/** Parses every element, each by the schema that suits it. @throws {ServiceError} naming what is wrong in all of them. */
+export function parseEach<Output>(
+  values: readonly unknown[],
+  { path, schemaOf }: {
+    readonly path: string;
+    readonly schemaOf: (value: unknown) => z.ZodType<Output>;
+  },
+): readonly Output[] {
+  const parsed = values.map((value) => schemaOf(value).safeParse(value));
+  const details = parsed.flatMap(({ error }, index) =>
+    error === undefined ? [] : detailsOf(error, [path, index])
   );
+  if (details.length > 0) throw validationFailed(details);
+  return parsed.map(({ data }) => data!);
+}
+
+function detailsOf({ issues }: z.ZodError, prefix: readonly PropertyKey[] = []): readonly ErrorDetail[] {
+  return issues.map(({ path, message }) => ({ path: [...prefix, ...path].map(String).join("."), message }));
 }
 
 export function validationFailed(details: readonly ErrorDetail[]): ServiceError {
@@ -24,10 +42,15 @@ export function validationFailed(details: readonly ErrorDetail[]): ServiceError 
   );
 }
 
+/** Whether a body, or a batch's item, has its interaction in an object of its own. */
+export function isNested(json: unknown): boolean {
+  return typeof json === "object" && json !== null && Object.hasOwn(json, "interaction");
+}
+
 /** A parameter that may come in the query or, where that has none, in a header. */
 export interface ParameterSource {
   readonly name: string;
-  readonly header: string;
+  readonly header?: string;
 }
 
 /**
@@ -43,7 +66,7 @@ export function readParameters(
   for (const { name, header } of sources) {
     const given = query.getAll(name);
     if (given.length > 1) throw validationFailed([{ path: name, message: "must be given once" }]);
-    const value = given[0] ?? request.headers.get(header) ?? undefined;
+    const value = given[0] ?? (header === undefined ? undefined : request.headers.get(header) ?? undefined);
     if (value === undefined) continue;
     if (value === "") {
       throw validationFailed([{ path: name, message: "must not be empty: leave it out or give a value" }]);

@@ -10,6 +10,10 @@ function envelope({ now, requestId }: Call) {
 
 export function renderReply(context: AppContext, reply: Reply): Response {
   const { exchange } = context.var;
+  if ("text" in reply) {
+    exchange.headers.set("Content-Security-Policy", reply.policy);
+    return respond(reply.text, { status: reply.status, contentType: reply.contentType });
+  }
   if (reply.call !== undefined) exchange.call = reply.call;
   if (reply.replayed) exchange.headers.set("Idempotency-Replayed", "true");
   const body = reply.document ? reply.body : { ...reply.body, ...envelope(exchange.call) };
@@ -43,8 +47,17 @@ function internalError({ log }: Services, context: AppContext, error: unknown): 
 }
 
 function json(body: unknown, status: number | ErrorStatus): Response {
-  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  return respond(JSON.stringify(body), { status, contentType: "application/json" });
+}
+
+function respond(
+  text: string,
+  { status, contentType }: { readonly status: number; readonly contentType: string },
+): Response {
+  const bytes = new TextEncoder().encode(text);
   // Said here, so that HEAD says of its empty body what GET says of its own (RFC 9110, section 8.6).
-  const headers = { "Content-Type": "application/json", "Content-Length": String(bytes.length) };
-  return new Response(bytes, { status, headers });
+  return new Response(bytes, {
+    status,
+    headers: { "Content-Type": contentType, "Content-Length": String(bytes.length) },
+  });
 }

@@ -34,7 +34,20 @@ Deno.test(
         "GET /v1 none",
         "GET /openapi.json none",
         "POST /v1/score key",
+        "POST /v1/score/batch key",
+        "POST /v1/score/{session_id}/commit key",
+        "POST /v1/decision/score key",
+        "GET /v1/decision/replay/{id} key",
+        "GET /v1/operator/{operator_id}/profile key",
+        "GET /v1/operator/{operator_id}/sparkline key",
+        "GET /v1/organization/operators key",
+        "GET /v1/organization/dashboard key",
+        "POST /v1/maintenance/recommend key",
+        "GET /v1/compliance/report key",
+        "GET /v1/compliance/report/{report_id} key",
+        "GET /v1/compliance/article14 key",
         "POST /v1/admin/org/create master",
+        "GET /v1/admin/org/{org_id}/usage master",
       ],
     );
     assert.deepEqual(body.compliance, [
@@ -55,11 +68,10 @@ Deno.test(
     const key = "jis_0000000000000000000000000A";
     for (
       const path of [
-        "/v1/score/batch",
-        "/v1/score/s/commit",
-        "/v1/decision/score",
         "/assessments",
         "/v1/audit/append",
+        "/v1/admin/key/rotate",
+        "/v1/admin/webhook/register",
       ]
     ) {
       const { status, body } = await send(path, { body: {}, key });
@@ -67,8 +79,8 @@ Deno.test(
     }
     for (
       const path of [
-        "/v1/operator/x/profile",
-        "/v1/organization/dashboard",
+        "/v1/audit/chain/verify",
+        "/v1/admin/audit-log",
         "/console",
         "/.well-known/jwks.json",
       ]

@@ -1,6 +1,7 @@
-/** POST /v1/admin/org/create. */
-import { createOrganizationSchema } from "../../domain/organization.ts";
+/** Organizations by master key: POST /v1/admin/org/create and GET /v1/admin/org/{org_id}/usage. */
+import { createOrganizationSchema, organizationPathSchema } from "../../domain/organization.ts";
 import { createOrganization } from "../../operations/organizations.ts";
+import { organizationUsage } from "../../operations/usage.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { parseWith } from "../parse.ts";
 
@@ -19,4 +20,13 @@ export async function postOrganization(
     },
     apiKey: null,
   });
+}
+
+export async function getUsage(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { org_id } = parseWith(organizationPathSchema, context.req.param());
+  const body = await organizationUsage(dependencies, { orgId: org_id, now: exchange.call.now });
+  return { status: 200, body };
 }

@@ -7,7 +7,7 @@ import {
 } from "../../domain/score.ts";
 import { scoreInteraction } from "../../operations/score.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
-import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
+import { isNested, type ParameterSource, parseWith, readParameters } from "../parse.ts";
 
 /** The query wins over the header. */
 export const SCORE_PARAMETERS: readonly ParameterSource[] = [
@@ -39,8 +39,4 @@ function parseScoreBody(
     domain,
     interaction,
   };
-}
-
-function isNested(json: unknown): boolean {
-  return typeof json === "object" && json !== null && Object.hasOwn(json, "interaction");
 }

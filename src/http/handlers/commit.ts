@@ -1,0 +1,21 @@
+/** POST /v1/score/{session_id}/commit. */
+import { commitPathSchema, commitRequestSchema } from "../../domain/commit.ts";
+import { commitScore } from "../../operations/commit.ts";
+import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { parseWith } from "../parse.ts";
+
+export async function postCommit(
+  { dependencies }: Services,
+  { context, exchange, json }: HandlerInput,
+): Promise<Reply> {
+  const { session_id } = parseWith(commitPathSchema, context.req.param());
+  const { outcome_correct } = json === undefined
+    ? { outcome_correct: undefined }
+    : parseWith(commitRequestSchema, json);
+  const { call } = exchange;
+  const answer = await commitScore(dependencies, exchange.caller!, {
+    request: { sessionId: session_id, outcomeCorrect: outcome_correct ?? null },
+    call,
+  });
+  return { status: 200, ...answer };
+}

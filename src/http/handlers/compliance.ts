@@ -1,0 +1,67 @@
+/** Compliance reports, by period and by id, and the measures of Article 14. */
+import { reportFormatSchema, reportParametersSchema, reportPathSchema } from "../../domain/report.ts";
+import { article14, complianceReport, type IssuedReport, storedReport } from "../../operations/reports.ts";
+import { REPORT_PAGE_CSP, reportPage } from "../../pages/report.ts";
+import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+
+export const REPORT_FORMAT: readonly ParameterSource[] = [{ name: "format" }];
+
+export const REPORT_PARAMETERS: readonly ParameterSource[] = [
+  { name: "period_start" },
+  { name: "period_end" },
+  ...REPORT_FORMAT,
+];
+
+export async function getReport(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { period_start: start, period_end: end, format } = parseWith(
+    reportParametersSchema,
+    readParameters(context.req.raw, REPORT_PARAMETERS),
+  );
+  if (end <= start) throw validationFailed([{ path: "period_end", message: "must be after period_start" }]);
+  const issued = await complianceReport(dependencies, exchange.caller!, {
+    period: { start, end },
+    call: exchange.call,
+  });
+  return shown(dependencies, issued, format);
+}
+
+export async function getStoredReport(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { report_id } = parseWith(reportPathSchema, context.req.param());
+  const { format } = parseWith(reportFormatSchema, readParameters(context.req.raw, REPORT_FORMAT));
+  return shown(dependencies, await storedReport(dependencies, exchange.caller!, report_id), format);
+}
+
+function shown(
+  { model: { document } }: Services["dependencies"],
+  issued: IssuedReport,
+  format: "json" | "html",
+): Reply {
+  if (format === "json") return { status: 200, body: { ...issued } };
+  const { report, report_sha256: reportSha256, evidence: { entry, entry_hash } } = issued;
+  const text = reportPage({
+    report,
+    reportSha256,
+    entry: { ...entry, entry_hash },
+    issuedAt: entry.timestamp,
+    // An older report may have been judged by other shares than those in use.
+    ...(report.rules_version === document.law.version
+      ? { partialShare: document.law.pass_share.partial }
+      : {}),
+  });
+  return { status: 200, text, contentType: "text/html; charset=utf-8", policy: REPORT_PAGE_CSP };
+}
+
+export async function getArticle14(
+  { dependencies }: Services,
+  { exchange }: HandlerInput,
+): Promise<Reply> {
+  const body = await article14(dependencies, exchange.caller!, exchange.call.now);
+  return { status: 200, body: { ...body } };
+}

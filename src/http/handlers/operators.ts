@@ -1,0 +1,151 @@
+/** Operators and their organization: profile, sparkline, list, dashboard, maintenance. */
+import { z } from "zod";
+import {
+  maintenanceRequestSchema,
+  OPERATOR_SORTS,
+  operatorPathSchema,
+  operatorsParametersSchema,
+  sparklineParametersSchema,
+} from "../../domain/operator.ts";
+import { organizationDashboard } from "../../operations/dashboard.ts";
+import {
+  listOperators,
+  operatorProfile,
+  operatorSparkline,
+  recommendMaintenance,
+} from "../../operations/operators.ts";
+import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
+import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+
+export const SPARKLINE_PARAMETERS: readonly ParameterSource[] = [{ name: "days" }, { name: "format" }];
+
+export const OPERATORS_PARAMETERS: readonly ParameterSource[] = [
+  { name: "band" },
+  { name: "sort" },
+  { name: "limit" },
+  { name: "cursor" },
+  { name: "include" },
+];
+
+export async function getProfile(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+  const body = await operatorProfile(dependencies, exchange.caller!, {
+    operatorId: operator_id,
+    now: exchange.call.now,
+  });
+  return { status: 200, body };
+}
+
+export async function getSparkline(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+  const { days, format } = parseWith(
+    sparklineParametersSchema,
+    readParameters(context.req.raw, SPARKLINE_PARAMETERS),
+  );
+  const { window, body } = await operatorSparkline(dependencies, exchange.caller!, {
+    operatorId: operator_id,
+    days,
+    now: exchange.call.now,
+  });
+  if (format === "json") return { status: 200, body };
+  const text = sparklineSvg({
+    operatorId: operator_id,
+    days,
+    points: body.points,
+    minJis: dependencies.model.document.thresholds.min_jis,
+    ...window,
+  });
+  return { status: 200, text, contentType: "image/svg+xml", policy: SPARKLINE_CSP };
+}
+
+export async function getOperators(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { band, sort, limit, cursor, include } = parseWith(
+    operatorsParametersSchema,
+    readParameters(context.req.raw, OPERATORS_PARAMETERS),
+  );
+  const { operators, next } = await listOperators(dependencies, exchange.caller!, {
+    band: band ?? null,
+    sort,
+    limit,
+    after: cursor === undefined ? null : readCursor(cursor, sort),
+    sparkline: include === "sparkline",
+    now: exchange.call.now,
+  });
+  return {
+    status: 200,
+    body: {
+      operators,
+      count: operators.length,
+      next_cursor: next === null ? null : writeCursor({ sort, ...next }),
+    },
+  };
+}
+
+const cursorSchema = z.strictObject({
+  sort: z.enum(OPERATOR_SORTS),
+  value: z.union([z.number(), z.string()]),
+  operatorId: z.string(),
+});
+type Cursor = z.infer<typeof cursorSchema>;
+
+function writeCursor(cursor: Cursor): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(cursor));
+  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+function readCursor(text: string, sort: Cursor["sort"]): Cursor {
+  const cursor = decodeCursor(text);
+  const type = sort === "operator_id" ? "string" : "number";
+  if (cursor !== null && cursor.sort === sort && typeof cursor.value === type) return cursor;
+  throw validationFailed([{
+    path: "cursor",
+    message: `must be the next_cursor of a page with sort=${sort}, unchanged`,
+  }]);
+}
+
+function decodeCursor(text: string): Cursor | null {
+  try {
+    const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
+    return cursorSchema.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+export async function getDashboard(
+  { dependencies }: Services,
+  { exchange }: HandlerInput,
+): Promise<Reply> {
+  const body = await organizationDashboard(dependencies, exchange.caller!, exchange.call.now);
+  return { status: 200, body };
+}
+
+export async function postMaintenance(
+  { dependencies }: Services,
+  { exchange, json }: HandlerInput,
+): Promise<Reply> {
+  const { operator_id } = parseWith(maintenanceRequestSchema, json);
+  const plan = await recommendMaintenance(dependencies, exchange.caller!, {
+    operatorId: operator_id,
+    now: exchange.call.now,
+  });
+  const { intervention_type, target_dimension, difficulty, frequency_ratio, exercises } = plan;
+  return {
+    status: 200,
+    body: {
+      recommendation: { intervention_type, target_dimension, difficulty, frequency_ratio },
+      exercises,
+    },
+  };
+}
