@@ -51,7 +51,11 @@ export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }):
     },
     listening(listener, service) {
       console.log(
-        greeting(listener, { apiKey, sessionId: service.dependencies.world.ulid(shell.clock.now()) }),
+        greeting(listener, {
+          apiKey,
+          sessionId: service.dependencies.world.ulid(shell.clock.now()),
+          now: shell.clock.now(),
+        }),
       );
     },
   });
@@ -113,8 +117,10 @@ async function prepareDemo({ clock }: Shell, { dependencies }: Service): Promise
 
 function greeting(
   { url }: Listener,
-  { apiKey, sessionId }: { readonly apiKey: string; readonly sessionId: string },
+  { apiKey, sessionId, now }: { readonly apiKey: string; readonly sessionId: string; readonly now: number },
 ): string {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const period = `period_start=${day(now - HISTORY_DAYS * DAY_MS)}&period_end=${day(now + DAY_MS)}`;
   const body = JSON.stringify({
     session_id: sessionId,
     operator_id: "reviewer-ada",
@@ -137,5 +143,10 @@ JISS is running at ${url} with the organization "${ORGANIZATION}" and ${HISTORY_
 Score an interaction:
 
 curl -s -X POST ${url}/v1/score -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '${body}'
+
+Look at the organization, and print what its records say of oversight:
+
+curl -s ${url}/v1/organization/dashboard -H 'X-API-Key: ${apiKey}'
+curl -s '${url}/v1/compliance/report?${period}&format=html' -H 'X-API-Key: ${apiKey}' -o report.html
 `;
 }

@@ -5,27 +5,35 @@ import { type RunningService, startService } from "../program.ts";
 
 interface Printed {
   readonly key: string;
+  /** Scores an interaction. */
   readonly curl: string;
+  readonly dashboard: string;
+  /** Writes report.html. */
+  readonly report: string;
 }
 
 function printedBy(service: RunningService): Printed {
   const key = /API key \(this is the only copy\): {2}(jis_\w{26})/.exec(service.output())?.[1];
-  const curl = /^curl .*$/m.exec(service.output())?.[0];
-  assert.ok(key !== undefined && curl !== undefined, service.output());
-  return { key, curl };
+  const [curl, dashboard, report] = service.output().match(/^curl .*$/gm) ?? [];
+  assert.ok(key !== undefined && curl && dashboard && report, service.output());
+  return { key, curl, dashboard, report };
 }
 
 /** Waits until the greeting, which follows the listening line, is printed whole. */
 async function greeted(service: RunningService): Promise<Printed> {
-  while (!/^curl .*\n/m.test(service.output())) await new Promise((next) => setTimeout(next, 5));
+  while (!/^curl .*report\.html\n/m.test(service.output())) await new Promise((next) => setTimeout(next, 5));
   return printedBy(service);
 }
 
 /** Pastes a line into a shell, as a reader would. */
-async function paste(line: string): Promise<Record<string, unknown>> {
-  const { stdout, code } = await new Deno.Command("sh", { args: ["-c", line] }).output();
+async function run(line: string, cwd: string): Promise<string> {
+  const { stdout, code } = await new Deno.Command("sh", { args: ["-c", line], cwd }).output();
   assert.equal(code, 0);
-  return JSON.parse(new TextDecoder().decode(stdout));
+  return new TextDecoder().decode(stdout);
+}
+
+async function paste(line: string): Promise<Record<string, unknown>> {
+  return JSON.parse(await run(line, "."));
 }
 
 async function hasCurl(): Promise<boolean> {
@@ -40,7 +48,7 @@ Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven intege
   const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
   const options = { cwd: directory };
   const service = await startService(["dev"], options);
-  const { key, curl } = await greeted(service);
+  const { key, curl, dashboard, report } = await greeted(service);
   assert.ok(curl.includes(key) && curl.includes(service.url));
   if (await hasCurl()) {
     const body = await paste(curl);
@@ -51,6 +59,11 @@ Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven intege
     assert.equal((body.evidence as Record<string, unknown>).v, "jis.evidence/1");
     assert.equal(body.provisional, false, "the demo's operators have a history");
     assert.deepEqual(await paste(curl), body, "pasted twice it is the same answer");
+    const { dashboard: figures } = await paste(dashboard) as { dashboard: Record<string, number> };
+    assert.ok(figures.total_operators! >= 10);
+    await run(report, directory);
+    const page = await Deno.readTextFile(`${directory}/report.html`);
+    assert.ok(page.startsWith("<!DOCTYPE html>") && page.includes("Demo organization"));
   } else {
     assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 200);
   }
