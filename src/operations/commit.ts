@@ -6,7 +6,6 @@
 import { ServiceError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { hex } from "../evidence/crypto.ts";
-import { evidenceOfAppended } from "../evidence/envelope.ts";
 import { computeLabel, inputHead, type LabelInput, scoreInputSchema } from "../evidence/record.ts";
 import { readRecordedScore, type RecordedScore } from "../store/interactions.ts";
 import { interactions, operators, outcomeLabels, scoreCommits, subjects } from "../store/records.ts";
@@ -20,7 +19,7 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { priorOf } from "./score.ts";
-import { type EvidencedAnswer, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+import { type EvidencedAnswer, freshBody, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
 
 export interface CommitRequest {
   readonly sessionId: string;
@@ -79,10 +78,7 @@ export async function commitScore(
       const { appended, result } = planCommit(unit, context);
       return (receipts) => ({
         kind: "committed",
-        body: {
-          ...result,
-          evidence: evidenceOfAppended(appended, { covers: "result", proof: receipts.proofOf(appended) }),
-        },
+        body: freshBody(result, { appended, receipts }),
       });
     },
   });

@@ -6,7 +6,6 @@ import type { DecisionRequest } from "../domain/decision.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
-import { evidenceOfAppended } from "../evidence/envelope.ts";
 import { computeDecision, decisionResultPart, inputHead } from "../evidence/record.ts";
 import { requestDigest } from "../keys/secrets.ts";
 import { decisions, interactions, operators, skippedInteractions, subjects } from "../store/records.ts";
@@ -20,7 +19,7 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { priorOf } from "./score.ts";
-import { type EvidencedAnswer, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+import { type EvidencedAnswer, freshBody, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
 type Outcome =
@@ -86,10 +85,7 @@ export async function scoreDecisionRisk(
       });
       return (receipts) => ({
         kind: "scored",
-        body: {
-          ...result,
-          evidence: evidenceOfAppended(appended, { covers: "result", proof: receipts.proofOf(appended) }),
-        },
+        body: freshBody(result, { appended, receipts }),
       });
     },
   });

@@ -9,7 +9,6 @@ import type { ScoreRequest } from "../domain/score.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
 import type { AppendedEntry } from "../evidence/entry.ts";
-import { evidenceOfAppended } from "../evidence/envelope.ts";
 import { computeScore, inputHead, scoreResultPart } from "../evidence/record.ts";
 import { requestDigest } from "../keys/secrets.ts";
 import { modeName, type Scored } from "../scoring/score.ts";
@@ -32,7 +31,7 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
-import { type EvidencedAnswer, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+import { type EvidencedAnswer, freshBody, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
 type Outcome =
@@ -60,10 +59,7 @@ export async function scoreInteraction(
       if (counted) addUsage(orgId, { at: call.now, count: 1 }).forEach((row) => unit.execute(row));
       return (receipts) => ({
         kind: "scored",
-        body: {
-          ...result,
-          evidence: evidenceOfAppended(appended, { covers: "result", proof: receipts.proofOf(appended) }),
-        },
+        body: freshBody(result, { appended, receipts }),
       });
     },
   });

@@ -1,6 +1,8 @@
-/** Answers given again: rebuilt from the entry, its parts and the checkpoint of its own commit. */
-import type { Evidence } from "../evidence/envelope.ts";
+/** Answers with evidence: fresh from a commit, and given again, rebuilt from the entry, its parts and its checkpoint. */
+import type { AppendedEntry } from "../evidence/entry.ts";
+import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
+import type { Receipts } from "../store/writer.ts";
 import { type Call, type Dependencies, evidenceChain } from "./dependencies.ts";
 
 /** An answer with its evidence, and the call whose id and instant it carries. */
@@ -9,6 +11,15 @@ export interface EvidencedAnswer {
   /** Of the call that was answered first, where this one repeats it. */
   readonly call: Call;
   readonly replayed: boolean;
+}
+
+/** A result with the evidence of the entry that it came with. */
+export function freshBody(
+  result: Record<string, unknown>,
+  { appended, receipts }: { readonly appended: AppendedEntry; readonly receipts: Receipts },
+): EvidencedAnswer["body"] {
+  const evidence = evidenceOfAppended(appended, { covers: "result", proof: receipts.proofOf(appended) });
+  return { ...result, evidence };
 }
 
 /** Where an answer lies, and which call it was given to. */

@@ -83,7 +83,7 @@ function plot({ points, minJis, from, to }: Sparkline): Markup {
     JIS_TICKS.map((tick) => markup`<text x="${left - 6}" y="${y(tick)}" dy="0.35em">${tick}</text>`)
   }</g>
 <text x="${left}" y="${bottom + 18}">${dayOf(new Date(from).toISOString())}</text>
-<text x="${right}" y="${bottom + 18}" text-anchor="end">${dayOf(new Date(to).toISOString())}</text>
+<text x="${right}" y="${bottom + 18}" text-anchor="end">${dayOf(new Date(to - 1).toISOString())}</text>
 <g class="minimum" color="#9a4a00">
 <line x1="${left}" x2="${right}" y1="${minimumY}" y2="${minimumY}" stroke="currentColor" stroke-width="1.5" stroke-dasharray="6 4"/>
 <text x="${right + 6}" y="${minimumY}" dy="0.35em">minimum ${pointsInWords(minJis)}</text>

@@ -359,7 +359,7 @@ Deno.test("a sparkline joins its points over the window, with a dot each and the
     svg,
     /<line x1="36" x2="420" y1="61.2" y2="61.2" [^>]*stroke-dasharray="6 4"\/>\n<text [^>]*>minimum 60</,
   );
-  assert.match(svg, />2026-09-01<.*>2026-10-01</s);
+  assert.match(svg, />2026-09-01<.*>2026-09-30</s);
 });
 
 Deno.test("a single point is a dot without a line, and no points are a sentence without a plot", () => {

@@ -15,16 +15,7 @@ import {
   REPORT_FORMAT,
   REPORT_PARAMETERS,
 } from "../handlers/compliance.ts";
-
-const read = {
-  auth: { kind: "key" },
-  layer1: true,
-  idempotent: false,
-  pathParameters: null,
-  body: null,
-  parameters: null,
-  errors: [],
-} as const;
+import { KEYED_READ } from "./defaults.ts";
 
 const reportSuccess = {
   status: 200,
@@ -35,8 +26,7 @@ const reportSuccess = {
 
 export const COMPLIANCE_ROUTES: readonly Route[] = [
   {
-    ...read,
-    method: "GET",
+    ...KEYED_READ,
     path: "/v1/compliance/report",
     operationId: "getReport",
     summary: "The report of a period",
@@ -54,8 +44,7 @@ export const COMPLIANCE_ROUTES: readonly Route[] = [
     handler: getReport,
   },
   {
-    ...read,
-    method: "GET",
+    ...KEYED_READ,
     path: "/v1/compliance/report/{report_id}",
     operationId: "getStoredReport",
     summary: "A report by its id",
@@ -68,8 +57,7 @@ export const COMPLIANCE_ROUTES: readonly Route[] = [
     handler: getStoredReport,
   },
   {
-    ...read,
-    method: "GET",
+    ...KEYED_READ,
     path: "/v1/compliance/article14",
     operationId: "getArticle14",
     summary: "The measures of Article 14",

@@ -21,21 +21,11 @@ import {
   postMaintenance,
   SPARKLINE_PARAMETERS,
 } from "../handlers/operators.ts";
-
-const read = {
-  auth: { kind: "key" },
-  layer1: true,
-  idempotent: false,
-  pathParameters: null,
-  body: null,
-  parameters: null,
-  errors: [],
-} as const;
+import { KEYED_POST, KEYED_READ } from "./defaults.ts";
 
 export const OPERATOR_ROUTES: readonly Route[] = [
   {
-    ...read,
-    method: "GET",
+    ...KEYED_READ,
     path: "/v1/operator/{operator_id}/profile",
     operationId: "getProfile",
     summary: "An operator's profile",
@@ -48,8 +38,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     handler: getProfile,
   },
   {
-    ...read,
-    method: "GET",
+    ...KEYED_READ,
     path: "/v1/operator/{operator_id}/sparkline",
     operationId: "getSparkline",
     summary: "An operator's days",
@@ -70,8 +59,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     handler: getSparkline,
   },
   {
-    ...read,
-    method: "GET",
+    ...KEYED_READ,
     path: "/v1/organization/operators",
     operationId: "getOperators",
     summary: "The organization's operators",
@@ -89,8 +77,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     handler: getOperators,
   },
   {
-    ...read,
-    method: "GET",
+    ...KEYED_READ,
     path: "/v1/organization/dashboard",
     operationId: "getDashboard",
     summary: "The organization's dashboard",
@@ -101,8 +88,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     handler: getDashboard,
   },
   {
-    ...read,
-    method: "POST",
+    ...KEYED_POST,
     path: "/v1/maintenance/recommend",
     operationId: "postMaintenance",
     summary: "Recommend exercises",

@@ -18,6 +18,7 @@ import { postBatch } from "../handlers/batch.ts";
 import { postCommit } from "../handlers/commit.ts";
 import { getReplay, postDecision } from "../handlers/decisions.ts";
 import { postScore, SCORE_PARAMETERS } from "../handlers/score.ts";
+import { KEYED_POST, KEYED_READ } from "./defaults.ts";
 
 const interactionExample = {
   time_to_decision_ms: 14200,
@@ -29,20 +30,16 @@ const interactionExample = {
   alternative_views_checked: 1,
 } as const;
 
-const keyed = { auth: { kind: "key" }, layer1: true, idempotent: false } as const;
-
 const scoreResponse = scoreResponseSchema(evidenceSchema);
 
 export const SCORING_ROUTES: readonly Route[] = [
   {
-    method: "POST",
+    ...KEYED_POST,
     path: "/v1/score",
     operationId: "postScore",
     summary: "Score one interaction",
     description:
       "Moves the operator's state, answers with the score and leaves signed, chained evidence. Safe to repeat: the same request under its `session_id` gets the stored answer, with `Idempotency-Replayed: true`; a different one is 409.",
-    ...keyed,
-    pathParameters: null,
     body: {
       schema: z.union([nestedScoreRequestSchema, flatScoreRequestSchema]),
       limitBytes: BODY_LIMIT_BYTES,
@@ -88,16 +85,13 @@ export const SCORING_ROUTES: readonly Route[] = [
     handler: postScore,
   },
   {
-    method: "POST",
+    ...KEYED_POST,
     path: "/v1/score/batch",
     operationId: "postBatch",
     summary: "Score a batch",
     description:
       "Scores 1 to 100 interactions of one operator in the order of the array, all or none. The same batch again gets the stored answer, with `Idempotency-Replayed: true`; a `session_id` that was used in any other way is 409, and nothing is written.",
-    ...keyed,
-    pathParameters: null,
     body: { schema: batchRequestSchema, limitBytes: BATCH_BODY_LIMIT_BYTES },
-    parameters: null,
     success: {
       status: 200,
       description:
@@ -119,16 +113,14 @@ export const SCORING_ROUTES: readonly Route[] = [
     handler: postBatch,
   },
   {
-    method: "POST",
+    ...KEYED_POST,
     path: "/v1/score/{session_id}/commit",
     operationId: "postCommit",
     summary: "Commit a score",
     description:
       "Finalizes a provisional score; again is the same answer. With `outcome_correct` the score gets its late label, once: the recorded numbers never change, the operator's record learns, and the next score shows it. A label that contradicts what is known is 409.",
-    ...keyed,
     pathParameters: commitPathSchema,
     body: { schema: commitRequestSchema, limitBytes: BODY_LIMIT_BYTES, optional: true },
-    parameters: null,
     success: {
       status: 200,
       description: "The recorded score, committed, with the evidence of its commit.",
@@ -146,16 +138,13 @@ export const SCORING_ROUTES: readonly Route[] = [
     handler: postCommit,
   },
   {
-    method: "POST",
+    ...KEYED_POST,
     path: "/v1/decision/score",
     operationId: "postDecision",
     summary: "Score the risk of one decision",
     description:
       "The Decision Risk Score of one AI-assisted decision and where it should be routed, given the operator's record and the process behind it. Reads the record and changes nothing in it. Safe to repeat under its `decision_id`, which shares its name space with `session_id`.",
-    ...keyed,
-    pathParameters: null,
     body: { schema: decisionRequestSchema, limitBytes: BODY_LIMIT_BYTES },
-    parameters: null,
     success: {
       status: 200,
       description: "The risk, the route, every policy with its evidence, and the factors.",
@@ -177,16 +166,13 @@ export const SCORING_ROUTES: readonly Route[] = [
     handler: postDecision,
   },
   {
-    method: "GET",
+    ...KEYED_READ,
     path: "/v1/decision/replay/{id}",
     operationId: "getReplay",
     summary: "Replay a score or a decision",
     description:
       "Recomputes a score (by `session_id`) or a decision (by `decision_id`) from its recorded input and the model document of its time, and explains for each dimension what moved it.",
-    ...keyed,
     pathParameters: replayPathSchema,
-    body: null,
-    parameters: null,
     success: {
       status: 200,
       description: "The recorded and the recomputed result, whether they match, and why it is what it is.",
