@@ -90,6 +90,7 @@ export const surface: Migration = {
       org_id TEXT NOT NULL,
       session_id TEXT NOT NULL,
       outcome_correct INTEGER NOT NULL CHECK (outcome_correct IN (0, 1)),
+      request_id TEXT NOT NULL,
       at INTEGER NOT NULL,
       seq INTEGER NOT NULL,
       PRIMARY KEY (org_id, session_id),

@@ -8,7 +8,14 @@ import { canonicalJson } from "../evidence/canonical.ts";
 import { hex } from "../evidence/crypto.ts";
 import { computeLabel, inputHead, type LabelInput, scoreInputSchema } from "../evidence/record.ts";
 import { readRecordedScore, type RecordedScore } from "../store/interactions.ts";
-import { interactions, operators, outcomeLabels, scoreCommits, subjects } from "../store/records.ts";
+import {
+  interactions,
+  operators,
+  type OutcomeLabelRow,
+  outcomeLabels,
+  scoreCommits,
+  subjects,
+} from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import {
   type Call,
@@ -29,7 +36,7 @@ export interface CommitRequest {
 
 type Outcome =
   | { readonly kind: "committed"; readonly body: EvidencedAnswer["body"] }
-  | { readonly kind: "known"; readonly stored: StoredAnswer; readonly labelled: boolean };
+  | { readonly kind: "known"; readonly stored: StoredAnswer; readonly replayed: boolean };
 
 /**
  * Commits a provisional score and takes its late label, each at most once.
@@ -72,9 +79,14 @@ export async function commitScore(
         drawn,
         subject: unit.get(subjects, operator)!.pseudonym,
       };
-      const stored = row.committed === 1 ? row : unit.get(scoreCommits, session);
-      const labelled = planLabel(unit, dependencies, { context, label: request.outcomeCorrect });
-      if (stored !== null) return () => ({ kind: "known", stored, labelled });
+      const committed = row.committed === 1 ? row : unit.get(scoreCommits, session);
+      const label = planLabel(unit, dependencies, { context, label: request.outcomeCorrect });
+      if (committed !== null) {
+        // A call with a label is answered with the committed score under the id of the call that labelled it.
+        const { at, request_id } = label?.row ?? committed;
+        const stored = { seq: committed.seq, at, request_id };
+        return () => ({ kind: "known", stored, replayed: label?.isNew !== true });
+      }
       const { appended, result } = planCommit(unit, context);
       return (receipts) => ({
         kind: "committed",
@@ -83,9 +95,7 @@ export async function commitScore(
     },
   });
   if (outcome.kind === "committed") return { body: outcome.body, call, replayed: false };
-  const answer = await storedAnswer(dependencies, orgId, outcome.stored);
-  // A first label is a call of its own, though its answer is the score that it found.
-  return outcome.labelled ? { ...answer, call, replayed: false } : answer;
+  return { ...await storedAnswer(dependencies, orgId, outcome.stored), replayed: outcome.replayed };
 }
 
 /** Drawn once: a commit that is planned anew writes the same. */
@@ -143,24 +153,30 @@ function planCommit(unit: UnitOfWork, context: Context) {
   return { appended, result };
 }
 
+interface Labelled {
+  readonly row: OutcomeLabelRow;
+  /** False where the same label was given before. */
+  readonly isNew: boolean;
+}
+
 /**
- * Plans a first label; the same again is nothing.
- * @returns whether there is something to write.
+ * Plans a first label; the same again writes nothing.
+ * @returns null where no label is given.
  * @throws {ServiceError} CONFLICT where the truth was known at scoring, or is known to be another.
  */
 function planLabel(
   unit: UnitOfWork,
   { model }: Dependencies,
   { context, label }: { readonly context: Context; readonly label: boolean | null },
-): boolean {
-  if (label === null) return false;
+): Labelled | null {
+  if (label === null) return null;
   const { caller: { orgId }, call, recorded, drawn } = context;
   const { row } = recorded;
   const input = scoreInputSchema.parse(JSON.parse(recorded.input));
   requireLabelable(row.session_id, input.interaction);
   const known = unit.get(outcomeLabels, [orgId, row.session_id]);
   if (known !== null) {
-    if ((known.outcome_correct === 1) === label) return false;
+    if ((known.outcome_correct === 1) === label) return { row: known, isNew: false };
     throw refusedLabel(row.session_id, `it was labelled ${!label} before, and a label is final`);
   }
   const operator = unit.get(operators, [orgId, row.operator_id])!;
@@ -193,14 +209,16 @@ function planLabel(
     prior_seq: seq,
     prior_hash: appended.hash,
   });
-  unit.put(outcomeLabels, {
+  const labelled = {
     org_id: orgId,
     session_id: row.session_id,
     outcome_correct: label ? 1 : 0,
+    request_id: call.requestId,
     at: call.now,
     seq,
-  });
-  return true;
+  };
+  unit.put(outcomeLabels, labelled);
+  return { row: labelled, isNew: true };
 }
 
 function requireLabelable(

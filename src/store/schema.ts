@@ -109,6 +109,7 @@ export interface OutcomeLabelTable {
   org_id: string;
   session_id: string;
   outcome_correct: number;
+  request_id: string;
   at: number;
   seq: number;
 }

@@ -4,10 +4,11 @@ import { fuzz } from "../soak/fuzz.ts";
 import { refusalTiming } from "../soak/timing.ts";
 import { crashCycles } from "../soak/crashes.ts";
 
-Deno.test("kill -9 under load loses no acknowledged score, doubles none, and leaves every chain whole", async () => {
+Deno.test("kill -9 under load loses no acknowledged score, batch, commit, label or decision, doubles none, and leaves every chain whole", async () => {
   const figures = await crashCycles({ cycles: 4 });
   assert.ok(figures.acknowledged > 100, `only ${figures.acknowledged} were acknowledged before the kills`);
-  assert.deepEqual([figures.lost, figures.doubled, figures.chains_verified], [0, 0, true]);
+  const { lost, doubled, usage_off_by, chains_verified } = figures;
+  assert.deepEqual([lost, doubled, usage_off_by, chains_verified], [0, 0, 0, true]);
 });
 
 Deno.test("no refusal of a key leaves before the floor, whatever the reason", async () => {

@@ -1,5 +1,6 @@
 /** Kills the service with SIGKILL under load, again and again, and looks for what it had acknowledged. */
 import { DatabaseSync } from "node:sqlite";
+import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { scoreRequest } from "../harness.ts";
@@ -7,22 +8,58 @@ import { verifyDatabase } from "../oracle.ts";
 import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
 
 const CONNECTIONS = 8;
-/** Acknowledged scores in a cycle before the kill. */
-const SCORES_BEFORE_KILL = [20, 90] as const;
+/** Acknowledged calls in a cycle before the kill. */
+const CALLS_BEFORE_KILL = [20, 90] as const;
 
 export interface CrashFigures {
   readonly cycles: number;
+  /** Calls that were answered with 200: scores, batches, commits with a late label, decisions. */
   readonly acknowledged: number;
   /** Posts whose answer was cut off: they may or may not be there. */
   readonly unanswered: number;
   readonly lost: number;
   readonly doubled: number;
+  /** Scores in the usage counters less scores stored. */
+  readonly usage_off_by: number;
   readonly chains_verified: boolean;
 }
 
+interface Acknowledged {
+  readonly path: string;
+  readonly body: unknown;
+  /** Canonical JSON. */
+  readonly answer: string;
+}
+
 interface Tally {
-  readonly acknowledged: Map<string, number>;
+  readonly acknowledged: Acknowledged[];
   unanswered: number;
+}
+
+/** The calls of one round: a score, its commit with a late label, a batch, a decision. */
+function callsOf(name: string, operatorId: string): readonly (readonly [path: string, body: unknown])[] {
+  const session = (suffix: string) => `${name}-${suffix}`;
+  const unlabelled = { outcome_correct: null };
+  return [
+    ["/v1/score", scoreRequest({ session_id: session("a"), operator_id: operatorId }, unlabelled)],
+    [`/v1/score/${session("a")}/commit`, { outcome_correct: true }],
+    ["/v1/score/batch", {
+      operator_id: operatorId,
+      domain: "general",
+      interactions: ["b", "c", "d"].map((suffix) => ({
+        session_id: session(suffix),
+        time_to_decision_ms: 5000,
+        decision: "accepted",
+      })),
+    }],
+    ["/v1/decision/score", {
+      decision_id: session("e"),
+      operator_id: operatorId,
+      domain: "general",
+      time_to_decision_ms: 5000,
+      decision: "accepted",
+    }],
+  ];
 }
 
 /** Posts until the service is gone; every answer is remembered. */
@@ -31,54 +68,52 @@ async function post(service: RunningService, key: string, { tally, cycle, worker
   readonly cycle: number;
   readonly worker: number;
 }): Promise<void> {
-  for (let index = 0;; index += 1) {
-    const session_id = `c${cycle}-w${worker}-${index}`;
-    try {
-      const { status, body } = await service.send("/v1/score", {
-        key,
-        body: scoreRequest({ session_id, operator_id: `operator-${worker % 3}` }),
-      });
-      if (status === 200) tally.acknowledged.set(session_id, body.jis);
-    } catch {
-      tally.unanswered += 1;
-      return;
+  for (let round = 0;; round += 1) {
+    for (const [path, body] of callsOf(`c${cycle}-w${worker}-${round}`, `operator-${worker % 3}`)) {
+      try {
+        const answer = await service.send(path, { key, body });
+        if (answer.status === 200) {
+          tally.acknowledged.push({ path, body, answer: canonicalJson(answer.body) });
+        }
+      } catch {
+        tally.unanswered += 1;
+        return;
+      }
     }
   }
 }
 
-/** Runs the cycles on one data directory, then looks every acknowledged score up and verifies every chain. */
+/** Runs the cycles on one data directory, then asks every acknowledged call again and verifies every chain. */
 export async function crashCycles({ cycles }: { readonly cycles: number }): Promise<CrashFigures> {
   const deployment = await freshDeployment();
-  const tally: Tally = { acknowledged: new Map(), unanswered: 0 };
+  const tally: Tally = { acknowledged: [], unanswered: 0 };
   let key = "";
   for (let cycle = 0; cycle < cycles; cycle += 1) {
     const service = await startService(["serve"], deployment);
     if (cycle === 0) key = await createOrganization(service, deployment.env);
-    const [least, most] = SCORES_BEFORE_KILL;
-    const target = tally.acknowledged.size + least + ((cycle * 37) % (most - least));
+    const [least, most] = CALLS_BEFORE_KILL;
+    const target = tally.acknowledged.length + least + ((cycle * 37) % (most - least));
     const workers = Array.from(
       { length: CONNECTIONS },
       (_, worker) => post(service, key, { tally, cycle, worker }),
     );
-    while (tally.acknowledged.size < target) await new Promise((next) => setTimeout(next, 1));
+    while (tally.acknowledged.length < target) await new Promise((next) => setTimeout(next, 1));
     service.kill("SIGKILL");
     await Promise.all([...workers, service.status]);
   }
 
   const service = await startService(["serve"], deployment);
   let lost = 0;
-  for (const [session_id, jis] of tally.acknowledged) {
-    const worker = Number(/-w(\d+)-/.exec(session_id)![1]);
-    const again = await service.send("/v1/score", {
-      key,
-      body: scoreRequest({ session_id, operator_id: `operator-${worker % 3}` }),
-    });
-    if (again.headers.get("Idempotency-Replayed") !== "true" || again.body.jis !== jis) lost += 1;
+  for (const { path, body, answer } of tally.acknowledged) {
+    const again = await service.send(path, { key, body });
+    const same = again.headers.get("Idempotency-Replayed") === "true" &&
+      canonicalJson(again.body) === answer;
+    if (!same) lost += 1;
   }
   await service.stop();
 
   const path = `${deployment.directory}/data/jiss.db`;
-  const doubled = countDoubled(path);
+  const counted = count(path);
   const verified = await verify(
     path,
     await Deno.readTextFile(`${deployment.directory}/data/signing-key.pem`),
@@ -86,23 +121,32 @@ export async function crashCycles({ cycles }: { readonly cycles: number }): Prom
   await deployment.remove();
   return {
     cycles,
-    acknowledged: tally.acknowledged.size,
+    acknowledged: tally.acknowledged.length,
     unanswered: tally.unanswered,
     lost,
-    doubled,
+    doubled: counted.doubled,
+    usage_off_by: counted.usage - counted.scores,
     chains_verified: verified,
   };
 }
 
-/** Sessions that stand in the chain more than once. */
-function countDoubled(path: string): number {
+interface Counted {
+  /** Sessions and decisions that stand in the chain more than once. */
+  readonly doubled: number;
+  readonly usage: number;
+  readonly scores: number;
+}
+
+function count(path: string): Counted {
   const database = new DatabaseSync(path, { readOnly: true });
-  const rows = database.prepare(
-    `SELECT count(*) AS n FROM (SELECT data ->> 'session_id' AS session FROM audit_part
-      WHERE name = 'input' GROUP BY chain, session HAVING count(*) > 1)`,
-  ).all() as { n: number }[];
+  const [row] = database.prepare(
+    `SELECT (SELECT count(*) FROM (SELECT 1 FROM audit_part AS part JOIN audit_entry AS entry USING (chain, seq)
+        WHERE name = 'input' GROUP BY chain, event_type,
+          coalesce(part.data ->> 'session_id', part.data ->> 'decision_id') HAVING count(*) > 1)) AS doubled,
+      (SELECT sum(count) FROM usage_hour) AS usage, (SELECT count(*) FROM interaction) AS scores`,
+  ).all() as unknown as Counted[];
   database.close();
-  return rows[0]!.n;
+  return row!;
 }
 
 async function verify(path: string, pem: string): Promise<boolean> {

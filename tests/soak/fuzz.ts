@@ -46,9 +46,25 @@ const VALUES: readonly string[] = [
   "[".repeat(17) + "]".repeat(17),
 ];
 
+/** A body that is valid for one of the routes. */
+function wholeBody(draw: Draw, index: number): unknown {
+  const request = scoreRequest({ session_id: `fuzz-${index}` });
+  const { session_id, operator_id, domain, interaction } = request;
+  switch (draw(4)) {
+    case 0:
+      return { operator_id, domain, interactions: [{ session_id, ...interaction }] };
+    case 1:
+      return { decision_id: session_id, operator_id, domain, stakes: "high", ...interaction };
+    case 2:
+      return { operator_id, outcome_correct: draw(2) === 0 };
+    default:
+      return request;
+  }
+}
+
 /** A valid body with one thing wrong with it, or many. */
 function damaged(draw: Draw, index: number): string {
-  const text = JSON.stringify(scoreRequest({ session_id: `fuzz-${index}` }));
+  const text = JSON.stringify(wholeBody(draw, index));
   switch (draw(6)) {
     case 0:
       return text.slice(0, draw(text.length));
@@ -71,11 +87,25 @@ function damaged(draw: Draw, index: number): string {
   }
 }
 
-function pathOf(draw: Draw): string {
+function pathOf(draw: Draw, index: number): string {
+  const earlier = `fuzz-${draw(index + 1)}`;
   const paths = [
     "/v1/score",
     "/v1/score",
-    "/v1/score",
+    "/v1/score/batch",
+    `/v1/score/${earlier}/commit`,
+    "/v1/decision/score",
+    `/v1/decision/replay/${earlier}`,
+    "/v1/operator/operator-1/profile",
+    "/v1/operator/%2e%2e/profile",
+    "/v1/operator/operator-1/sparkline",
+    "/v1/organization/operators",
+    "/v1/organization/dashboard",
+    "/v1/maintenance/recommend",
+    "/v1/compliance/report",
+    "/v1/compliance/report/01",
+    "/v1/compliance/article14",
+    "/v1/admin/org/acme/usage",
     "/v1/admin/org/create",
     "/v1",
     "/",
@@ -91,6 +121,15 @@ function pathOf(draw: Draw): string {
     "?mode=lite&mode=full",
     "?role_tier=%00",
     "?mode_override=incident_frozen",
+    "?days=365&format=svg",
+    "?days=0",
+    "?sort=-jis&limit=200&include=sparkline",
+    "?cursor=eyJzb3J0IjoiamlzIn0",
+    "?cursor=%00",
+    "?band=at_risk",
+    "?period_start=2020-01-01&period_end=2030-01-01",
+    "?period_start=2020-01-01T00:00:00%2B02:00&period_end=2030-01-01&format=html",
+    "?period_start=9999-12-31&period_end=0000-01-01",
   ];
   return paths[draw(paths.length)]! + queries[draw(queries.length)]!;
 }
@@ -99,10 +138,15 @@ function pathOf(draw: Draw): string {
 interface Keys {
   readonly organization: string;
   readonly master: string;
+  readonly usage: string;
 }
 
 function headersOf(draw: Draw, path: string, keys: Keys): Record<string, string> {
-  const key = path.startsWith("/v1/admin") ? keys.master : keys.organization;
+  const key = path.includes("/usage")
+    ? keys.usage
+    : path.startsWith("/v1/admin")
+    ? keys.master
+    : keys.organization;
   const types = ["application/json", "application/json; charset=utf-8", "text/plain", "x/y", ""];
   return {
     "Content-Type": types[draw(draw(3) === 0 ? types.length : 2)]!,
@@ -129,6 +173,7 @@ async function ask(service: RunningService, { path, init, tally }: {
     const text = await response.text();
     tally.statuses[response.status] = (tally.statuses[response.status] ?? 0) + 1;
     if (init.method === "HEAD" || response.status === 204) return;
+    if (response.ok && response.headers.get("Content-Type") !== "application/json") return;
     const body = JSON.parse(text);
     const { request_id, timestamp } = response.ok ? body : body.error;
     if (typeof request_id !== "string" || typeof timestamp !== "string") tally.withoutEnvelope += 1;
@@ -146,17 +191,23 @@ export async function fuzz(
   const key = await createOrganization(service, deployment.env);
   const draw = drawer(seed);
   const tally: Tally = { statuses: {}, withoutEnvelope: 0, hung: 0 };
-  const keys = { organization: key, master: deployment.env.MASTER_ADMIN_KEY_ORG_CREATE! };
-  const methods = ["POST", "POST", "POST", "POST", "PUT", "DELETE", "OPTIONS"];
+  const keys = {
+    organization: key,
+    master: deployment.env.MASTER_ADMIN_KEY_ORG_CREATE!,
+    usage: deployment.env.MASTER_ADMIN_KEY_ORG_USAGE_READ!,
+  };
+  const methods = ["POST", "POST", "POST", "GET", "GET", "HEAD", "PUT", "DELETE", "OPTIONS"];
   let next = 0;
   const work = async () => {
     while (next < requests) {
       const index = next++;
-      const path = pathOf(draw);
+      const path = pathOf(draw, index);
+      const method = methods[draw(methods.length)]!;
+      const body = damaged(draw, index);
       const init = {
-        method: methods[draw(methods.length)]!,
+        method,
         headers: headersOf(draw, path, keys),
-        body: damaged(draw, index),
+        ...(method === "GET" || method === "HEAD" ? {} : { body }),
       };
       await ask(service, { path, init, tally });
     }

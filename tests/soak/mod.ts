@@ -16,7 +16,8 @@ const SOAKS: Readonly<Record<string, Soak>> = {
     about: "200 kill -9 under load: nothing acknowledged is lost or doubled, every chain verifies",
     async run() {
       const figures = await crashCycles({ cycles: 200 });
-      return { figures, passed: figures.lost === 0 && figures.doubled === 0 && figures.chains_verified };
+      const { lost, doubled, usage_off_by, chains_verified } = figures;
+      return { figures, passed: lost === 0 && doubled === 0 && usage_off_by === 0 && chains_verified };
     },
   },
   timing: {
