@@ -131,3 +131,8 @@ export function appendEntry(
     appended: { entry, text, hash, parts: draft.parts, nodes },
   };
 }
+
+/** Whether a stored part is the one that its entry commits to. */
+export function isCommitted(crypto: Crypto, entry: Entry, part: Part): boolean {
+  return entry.commit[part.name] === hex(partCommitment(crypto, part));
+}

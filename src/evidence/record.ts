@@ -96,7 +96,8 @@ export function inputHead({ document, sha256 }: Model, now: number) {
   } as const;
 }
 
-function modelReference({ algo }: Pick<ScoreInput, "algo">) {
+/** Which model document an input belongs to. */
+export function modelReference({ algo }: Pick<ScoreInput, "algo">) {
   return { version: algo.model_version, sha256: algo.model_sha256 };
 }
 

@@ -6,6 +6,7 @@
 import { ServiceError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { hex } from "../evidence/crypto.ts";
+import { isCommitted } from "../evidence/entry.ts";
 import { computeLabel, inputHead, type LabelInput, scoreInputSchema } from "../evidence/record.ts";
 import { readRecordedScore, type RecordedScore } from "../store/interactions.ts";
 import {
@@ -52,6 +53,7 @@ export async function commitScore(
   const chain = evidenceChain(orgId);
   const recorded = await readRecordedScore(database, orgId, { sessionId: request.sessionId, chain });
   if (recorded === null) throw unknownSession(request.sessionId);
+  requireIntact(dependencies, recorded);
 
   const session = [orgId, request.sessionId] as const;
   const operator = [orgId, recorded.row.operator_id] as const;
@@ -120,6 +122,16 @@ function unknownSession(sessionId: string): ServiceError {
   );
 }
 
+/** What is signed anew must be what was signed before. @throws {Error} where a stored part is not the entry's. */
+function requireIntact({ crypto }: Dependencies, { entry, input, result }: RecordedScore): void {
+  for (const part of [input, result]) {
+    if (isCommitted(crypto, entry, part)) continue;
+    throw new Error(
+      `the ${part.name} part of entry ${entry.seq} of ${entry.chain} is not the one committed to`,
+    );
+  }
+}
+
 /** How the entries of a commit and of a label begin. */
 function draftHead({ caller, call, subject }: Context) {
   return { actor: caller.actor, orgId: caller.orgId, prefix: caller.prefix, subject, at: call.now };
@@ -128,17 +140,17 @@ function draftHead({ caller, call, subject }: Context) {
 /** The entry that finalizes a score; the numbers are the recorded ones. */
 function planCommit(unit: UnitOfWork, context: Context) {
   const { call, recorded, drawn, caller: { orgId } } = context;
-  const { row, entryId, entryHash } = recorded;
-  const result = { ...JSON.parse(recorded.result), provisional: false, committed: true };
+  const { row, entry, hash } = recorded;
+  const result = { ...JSON.parse(recorded.result.text), provisional: false, committed: true };
   const appended = unit.append(evidenceChain(orgId), {
     ...draftHead(context),
     id: drawn.commitId,
     eventType: "SCORE_COMMITTED",
     parts: [
       makePart("detail", drawn.salts.detail, {
-        ref_id: entryId,
-        ref_seq: row.seq,
-        ref_entry_hash: hex(entryHash),
+        ref_id: entry.id,
+        ref_seq: entry.seq,
+        ref_entry_hash: hex(hash),
       }),
       makePart("result", drawn.salts.result, result),
     ],
@@ -172,7 +184,7 @@ function planLabel(
   if (label === null) return null;
   const { caller: { orgId }, call, recorded, drawn } = context;
   const { row } = recorded;
-  const input = scoreInputSchema.parse(JSON.parse(recorded.input));
+  const input = scoreInputSchema.parse(JSON.parse(recorded.input.text));
   requireLabelable(row.session_id, input.interaction);
   const known = unit.get(outcomeLabels, [orgId, row.session_id]);
   if (known !== null) {
@@ -185,9 +197,9 @@ function planLabel(
     ...inputHead(model, call.now),
     operator_id: row.operator_id,
     session_id: row.session_id,
-    ref_id: recorded.entryId,
-    ref_seq: row.seq,
-    ref_entry_hash: hex(recorded.entryHash),
+    ref_id: recorded.entry.id,
+    ref_seq: recorded.entry.seq,
+    ref_entry_hash: hex(recorded.hash),
     decision: input.interaction.decision,
     scenario_type: input.interaction.scenario_type,
     label,

@@ -4,14 +4,20 @@
  * Source: specification, GET /v1/decision/replay/{id}; contract, section 4; evidence design, section 12.
  */
 import { ServiceError } from "../domain/errors.ts";
+import { hex } from "../evidence/crypto.ts";
+import { isCommitted } from "../evidence/entry.ts";
 import type { Evidence } from "../evidence/envelope.ts";
+import { partCommitment } from "../evidence/hashes.ts";
 import {
   computeDecision,
   computeScore,
+  type DecisionInput,
   decisionInputSchema,
   decisionResultPart,
   type Difference,
   differencesOf,
+  modelReference,
+  type ScoreInput,
   scoreInputSchema,
   scoreResultPart,
 } from "../evidence/record.ts";
@@ -19,7 +25,7 @@ import { type DimensionExplanation, explainDecision, explainScore } from "../sco
 import { type ModelDocument, modelSchema } from "../scoring/model.ts";
 import { newestCheckpoint, readEvidence } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import { readEntryParts } from "../store/interactions.ts";
+import { readRecordedEntry, type RecordedEntry } from "../store/interactions.ts";
 import { type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
 
 export interface Replay {
@@ -51,17 +57,14 @@ export async function replay(
     );
   }
   const { kind, seq } = found;
-  const entry = await readEntryParts(database, { chain, seq });
+  const record = await readRecordedEntry(database, { chain, seq });
   const checkpoint = await newestCheckpoint(database, chain);
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
-  if (entry === null || stored === null) throw new Error(`entry ${seq} of ${chain} has no stored record`);
+  if (record === null || stored === null) throw new Error(`entry ${seq} of ${chain} has no stored record`);
 
-  const input = JSON.parse(entry.input);
-  const { replayed, explanation, algo } = kind === "score"
-    ? await replayScore(dependencies, input)
-    : await replayDecision(dependencies, input, entry.entryId);
-  const differences = differencesOf(stored.data, replayed);
+  const { replayed, explanation, model } = await recompute(dependencies, kind, record);
+  const differences = [...alteredParts(dependencies, record), ...differencesOf(stored.data, replayed)];
   return {
     id,
     kind,
@@ -70,9 +73,21 @@ export async function replay(
     match: differences.length === 0,
     differences,
     explanation,
-    model: { version: algo.model_version, sha256: algo.model_sha256 },
+    model,
     evidence: stored.evidence,
   };
+}
+
+/** Parts that are not those which the entry commits to: what follows from them proves nothing. */
+function alteredParts(
+  { crypto }: Dependencies,
+  { entry, input, result }: RecordedEntry,
+): readonly Difference[] {
+  return [input, result].filter((part) => !isCommitted(crypto, entry, part)).map((part) => ({
+    path: `commit.${part.name}`,
+    recorded: entry.commit[part.name] ?? null,
+    replayed: hex(partCommitment(crypto, part)),
+  }));
 }
 
 async function find(
@@ -92,26 +107,41 @@ async function find(
   return decision === undefined ? null : { kind: "decision", seq: decision.seq };
 }
 
-async function replayScore(dependencies: Dependencies, recorded: unknown) {
-  const input = scoreInputSchema.parse(recorded);
+type Recomputed = Pick<Replay, "replayed" | "explanation" | "model">;
+
+async function recompute(
+  dependencies: Dependencies,
+  kind: Replay["kind"],
+  { entry, input }: RecordedEntry,
+): Promise<Recomputed> {
+  const recorded = JSON.parse(input.text);
+  return kind === "score"
+    ? await recomputeScore(dependencies, scoreInputSchema.parse(recorded))
+    : await recomputeDecision(dependencies, decisionInputSchema.parse(recorded), entry.id);
+}
+
+async function recomputeScore(dependencies: Dependencies, input: ScoreInput): Promise<Recomputed> {
   const document = await modelDocument(dependencies, input.algo.model_sha256);
   const { result } = computeScore(document, input);
-  const { interaction, domain, as_of, algo } = input;
+  const { interaction, domain, as_of } = input;
   return {
     replayed: scoreResultPart(input, result),
     explanation: explainScore(document, input.state, { interaction, domain, now: Date.parse(as_of) }),
-    algo,
+    model: modelReference(input),
   };
 }
 
-async function replayDecision(dependencies: Dependencies, recorded: unknown, auditId: string) {
-  const input = decisionInputSchema.parse(recorded);
+async function recomputeDecision(
+  dependencies: Dependencies,
+  input: DecisionInput,
+  auditId: string,
+): Promise<Recomputed> {
   const document = await modelDocument(dependencies, input.algo.model_sha256);
-  const { domain, as_of, algo } = input;
+  const { domain, as_of } = input;
   return {
     replayed: decisionResultPart(input, { result: computeDecision(document, input), auditId }),
     explanation: explainDecision(document, input.state, { domain, now: Date.parse(as_of) }),
-    algo,
+    model: modelReference(input),
   };
 }
 

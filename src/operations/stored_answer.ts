@@ -29,7 +29,7 @@ export interface StoredAnswer {
   readonly request_id: string;
 }
 
-/** The answer that was given first, byte for byte. */
+/** The answer that was given first: the same members with the same values. */
 export async function storedAnswer(
   { database, crypto }: Dependencies,
   orgId: string,

@@ -122,7 +122,9 @@ export function scoreDecision(
     trigger("P6_UNPROVEN_OPERATOR_CRITICAL", {
       triggered: critical && !minimumDataMet(model, current, now),
       route: "must_review",
-      evidence: `A critical case was decided by an operator with only ${current.n} interactions on record.`,
+      evidence: `A critical case was decided by an operator with only ${current.n} ${
+        current.n === 1 ? "interaction" : "interactions"
+      } on record.`,
     }),
     trigger("P7_IMPLAUSIBLE_TELEMETRY", {
       triggered: process.plausibility !== null && process.plausibility < rules.implausible_below,

@@ -1,16 +1,21 @@
 /** Reads over scores: one recorded score, an operator's history, its days, the last records of a period. */
 import { type CompiledQuery, sql } from "kysely";
+import type { Entry, Part } from "../evidence/entry.ts";
+import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
 import type { InteractionRow } from "./records.ts";
 
-/** A score as it was recorded: its row, its entry and the entry's parts. */
-export interface RecordedScore {
+/** An entry and its two parts, as they are stored. */
+export interface RecordedEntry {
+  readonly entry: Entry;
+  readonly hash: Uint8Array;
+  readonly input: Part;
+  readonly result: Part;
+}
+
+/** A score as it was recorded. */
+export interface RecordedScore extends RecordedEntry {
   readonly row: InteractionRow;
-  readonly entryId: string;
-  readonly entryHash: Uint8Array;
-  /** Canonical JSON. */
-  readonly input: string;
-  readonly result: string;
 }
 
 /** @returns null where the session has no score, or its record is no longer held. */
@@ -24,25 +29,33 @@ export async function readRecordedScore(
       .where("session_id", "=", sessionId).compile(),
   );
   if (row === undefined) return null;
-  const entry = await readEntryParts(database, { chain, seq: row.seq });
+  const entry = await readRecordedEntry(database, { chain, seq: row.seq });
   return entry === null ? null : { row, ...entry };
 }
 
 /** @returns null where the entry or one of its parts is not held. */
-export async function readEntryParts(
+export async function readRecordedEntry(
   database: Database,
   { chain, seq }: { readonly chain: string; readonly seq: number },
-): Promise<Omit<RecordedScore, "row"> | null> {
-  const part = (name: string) =>
-    query.selectFrom("audit_part").select("data").where("chain", "=", chain).where("seq", "=", seq)
-      .where("name", "=", name);
-  const [row] = await database.read(
-    query.selectFrom("audit_entry")
-      .select(["id", "entry_hash", part("input").as("input"), part("result").as("result")])
-      .where("chain", "=", chain).where("seq", "=", seq).compile(),
+): Promise<RecordedEntry | null> {
+  const rows = await database.read(
+    query.selectFrom("audit_entry as e")
+      .innerJoin(
+        "audit_part as p",
+        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
+      )
+      .select(["e.body", "e.entry_hash", "p.name", "p.salt", "p.data"])
+      .where("e.chain", "=", chain).where("e.seq", "=", seq).compile(),
   );
-  if (row === undefined || row.input === null || row.result === null) return null;
-  return { entryId: row.id, entryHash: row.entry_hash, input: row.input, result: row.result };
+  const part = (name: PartName): Part | null => {
+    const row = rows.find((row) => row.name === name);
+    return row === undefined || row.salt === null || row.data === null
+      ? null
+      : { name, salt: row.salt, text: row.data };
+  };
+  const [input, result] = [part("input"), part("result")];
+  if (input === null || result === null) return null;
+  return { entry: JSON.parse(rows[0]!.body), hash: rows[0]!.entry_hash, input, result };
 }
 
 export interface HistoryPoint {
