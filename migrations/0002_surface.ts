@@ -4,7 +4,10 @@
  */
 import type { Migration } from "../src/store/migrate.ts";
 
-/** One score; the values from `jis` on are full-mode values of the operator's state after it, in lite mode too. */
+/**
+ * One score; the values from `jis` on are full-mode values of the operator's state after it, in lite mode too. Of the
+ * rows that this step carries over, `low` and `high` are those of the answer: in lite mode the lite ones.
+ */
 const INTERACTION = `(
   org_id TEXT NOT NULL REFERENCES organization (org_id),
   session_id TEXT NOT NULL,

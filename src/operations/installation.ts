@@ -11,7 +11,7 @@ import { newestCheckpoint } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
 import type { Writer } from "../store/writer.ts";
 import { draftGenesis } from "./chains.ts";
-import { eventDraft, type Installation, SYSTEM_CHAIN, type World } from "./dependencies.ts";
+import { adminChain, eventDraft, type Installation, SYSTEM_CHAIN, type World } from "./dependencies.ts";
 
 const PURPOSE = "installation key";
 const INSTALLATION_KEY_BYTES = 32;
@@ -148,6 +148,7 @@ async function recordModelChange(options: InstallationOptions, previous: string)
   await recordChange(options, {
     type: "MODEL_CHANGED",
     detail: { from_sha256: previous, to_sha256: model.sha256, to_version: model.document.version },
+    organizations: [],
     statements: [
       insertModel(model, now),
       query.updateTable("installation").set({ model_sha256: model.sha256 }).compile(),
@@ -155,36 +156,43 @@ async function recordModelChange(options: InstallationOptions, previous: string)
   });
 }
 
-/** So is the retention of the audit logs; `previous` is null where no start has recorded it yet. */
+/**
+ * So is the retention of the audit logs, which each of them learns too (evidence design, section 8); `previous` is
+ * null where no start has recorded it yet.
+ */
 async function recordRetentionChange(options: InstallationOptions, previous: number | null): Promise<void> {
-  const { auditRetentionDays: days } = options;
+  const { database, auditRetentionDays: days } = options;
+  const rows = await database.read(query.selectFrom("organization").select("org_id").compile());
   await recordChange(options, {
     type: "RETENTION_POLICY",
     detail: { policy: "audit_log", from_days: previous, to_days: days },
+    organizations: rows.map((row) => row.org_id),
     statements: [query.updateTable("installation").set({ audit_retention_days: days }).compile()],
   });
 }
 
+interface Change {
+  readonly type: string;
+  readonly detail: Record<string, unknown>;
+  /** Whose audit logs it is written to, beside the system chain. */
+  readonly organizations: readonly string[];
+  readonly statements: readonly Statement[];
+}
+
 async function recordChange(
   { writer, world, now }: InstallationOptions,
-  { type, detail, statements }: {
-    readonly type: string;
-    readonly detail: Record<string, unknown>;
-    readonly statements: readonly Statement[];
-  },
+  { type, detail, organizations, statements }: Change,
 ): Promise<void> {
-  const draft = eventDraft(world, {
-    type,
-    caller: { actor: "system", orgId: null, prefix: null },
-    now,
-    detail,
-  });
+  const entries = [null, ...organizations].map((orgId) => ({
+    chain: orgId === null ? SYSTEM_CHAIN : adminChain(orgId),
+    draft: eventDraft(world, { type, caller: { actor: "system", orgId, prefix: null }, now, detail }),
+  }));
   await writer.submit({
     needs: [],
-    chains: [SYSTEM_CHAIN],
+    chains: entries.map(({ chain }) => chain),
     plan(unit) {
       for (const statement of statements) unit.execute(statement);
-      unit.append(SYSTEM_CHAIN, draft);
+      for (const { chain, draft } of entries) unit.append(chain, draft);
       return () => undefined;
     },
   });

@@ -20,8 +20,10 @@ import {
   daysQuery,
   type HistoryPoint,
   historyQuery,
+  named,
 } from "../store/interactions.ts";
 import {
+  namesOnPage,
   type OperatorFigures,
   operatorQuery,
   operatorsPageQuery,
@@ -130,7 +132,7 @@ export async function operatorSparkline(
   const span = daysUntil(now, days);
   const [[row], found] = await database.snapshot([
     operatorQuery(orgId, operatorId),
-    daysQuery(orgId, { operatorIds: [operatorId], days: span }),
+    daysQuery(orgId, { operators: named(operatorId), days: span }),
   ]);
   if (row === undefined) throw unknownOperator(operatorId);
   const { state, jis, uncertainty } = standing(document, row);
@@ -182,21 +184,15 @@ export async function listOperators(
   { band, sort, limit, after, sparkline, now }: OperatorsPage,
 ) {
   // One row more than asked for tells whether there is a next page.
-  const rows = await database.read(
-    operatorsPageQuery(orgId, { sort, jis: bandRange(document, band), after, limit: limit + 1 }),
-  );
+  const options = { sort, jis: bandRange(document, band), after, limit: limit + 1 };
+  const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
+  const [rows, points] = await database.snapshot([
+    operatorsPageQuery(orgId, options),
+    daysQuery(orgId, { operators: namesOnPage(orgId, options), days }),
+  ]);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1)! : null;
-  const lines = sparkline
-    ? groupByOperator(
-      await database.read(
-        daysQuery(orgId, {
-          operatorIds: page.map((row) => row.operator_id),
-          days: daysUntil(now, LIST_SPARKLINE_DAYS),
-        }),
-      ),
-    )
-    : null;
+  const lines = sparkline ? groupByOperator(points) : null;
   return {
     operators: page.map((row) => ({
       operator_id: row.operator_id,

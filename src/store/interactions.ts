@@ -1,5 +1,5 @@
 /** Reads over scores: one recorded score, an operator's history, its days, the last records of a period. */
-import { type CompiledQuery, sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Entry, Part } from "../evidence/entry.ts";
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
@@ -84,13 +84,21 @@ export interface DayPoint extends HistoryPoint {
   readonly operator_id: string;
 }
 
+/** A table expression whose column `value` names operators. */
+export type OperatorNames = RawBuilder<unknown>;
+
+/** One operator by name. */
+export function named(operatorId: string): OperatorNames {
+  return sql`(select ${operatorId} as value)`;
+}
+
 /**
- * The last score of each day for each of the named operators, oldest first: one look-up in the index for each day
- * and operator, however many scores a day has.
+ * The last score of each day for each of the operators, oldest first: one look-up in the index for each day and
+ * operator, however many scores a day has.
  */
 export function daysQuery(
   orgId: string,
-  { operatorIds, days: { first, end } }: { readonly operatorIds: readonly string[]; readonly days: DaySpan },
+  { operators, days: { first, end } }: { readonly operators: OperatorNames; readonly days: DaySpan },
 ): CompiledQuery<DayPoint> {
   const days = JSON.stringify(Array.from({ length: end - first }, (_, index) => first + index));
   const last = (column: "at" | "jis") =>
@@ -100,7 +108,7 @@ export function daysQuery(
       order by at desc, seq desc limit 1)`;
   return sql<DayPoint>`select * from (
     select operator.value as operator_id, ${last("at")} as at, ${last("jis")} as jis
-    from json_each(${JSON.stringify(operatorIds)}) as operator cross join json_each(${days}) as day
+    from ${operators} as operator cross join json_each(${days}) as day
   ) where at is not null order by operator_id, at`.compile(query);
 }
 

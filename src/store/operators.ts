@@ -2,6 +2,7 @@
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { OperatorSort } from "../domain/operator.ts";
 import { query } from "./database.ts";
+import type { OperatorNames } from "./interactions.ts";
 import type { OperatorTable } from "./schema.ts";
 
 export type StoredOperator = Selectable<OperatorTable>;
@@ -58,11 +59,17 @@ export function orderValue(sort: OperatorSort, row: StoredOperator): number | st
   return row[ORDERS[sort][0]];
 }
 
-/** A page of an organization's operators; equal values go by the id, in the same direction, as one index has them. */
-export function operatorsPageQuery(
-  orgId: string,
-  { sort, jis: [from, below], after, limit }: PageOptions,
-): CompiledQuery<StoredOperator> {
+/** A page of an organization's operators, to be read; equal values go by the id, in the same direction, as one index has them. */
+export function operatorsPageQuery(orgId: string, options: PageOptions): CompiledQuery<StoredOperator> {
+  return operatorsPage(orgId, options).compile();
+}
+
+/** The names on the same page, for a query beside it. */
+export function namesOnPage(orgId: string, options: PageOptions): OperatorNames {
+  return sql`(select operator_id as value from ${operatorsPage(orgId, options)})`;
+}
+
+function operatorsPage(orgId: string, { sort, jis: [from, below], after, limit }: PageOptions) {
   const [column, direction] = ORDERS[sort];
   let page = query.selectFrom("operator").selectAll().where("org_id", "=", orgId);
   if (from !== null) page = page.where("jis", ">=", from);
@@ -74,5 +81,5 @@ export function operatorsPageQuery(
       sql<boolean>`(${sql.ref(column)}, operator_id) ${comparison} (${value}, ${operatorId})`,
     );
   }
-  return page.orderBy(column, direction).orderBy("operator_id", direction).limit(limit).compile();
+  return page.orderBy(column, direction).orderBy("operator_id", direction).limit(limit);
 }
