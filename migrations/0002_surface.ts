@@ -69,7 +69,7 @@ export const surface: Migration = {
     `ALTER TABLE interaction_new RENAME TO interaction`,
     // Holds what a history, a sparkline and the last record of a period need, so that none of them reads the table.
     `CREATE INDEX interaction_operator ON interaction (org_id, operator_id, at, seq, jis)`,
-    `CREATE INDEX interaction_departed ON interaction (org_id, at, decision)
+    `CREATE INDEX interaction_departed ON interaction (org_id, operator_id, at, decision)
       WHERE departure > 0 OR decision IN ('deferred', 'escalated')`,
     `CREATE INDEX skipped_interaction_time ON skipped_interaction (org_id, at)`,
 

@@ -13,7 +13,7 @@ import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote, verifyNote } from "../src/evidence/note.ts";
 import { scoreDecision } from "../src/scoring/drs.ts";
 import { applyLabel } from "../src/scoring/label.ts";
-import { modelSchema } from "../src/scoring/model.ts";
+import type { ModelDocument } from "../src/scoring/model.ts";
 import { score } from "../src/scoring/score.ts";
 import type { Database } from "../src/store/database.ts";
 import { query } from "../src/store/database.ts";
@@ -153,7 +153,7 @@ async function replayRecords(
 ): Promise<void> {
   const documents = await database.read(query.selectFrom("model_document").selectAll().compile());
   const models = new Map(
-    documents.map(({ sha256, document }) => [sha256, modelSchema.parse(JSON.parse(document))]),
+    documents.map(({ sha256, document }) => [sha256, JSON.parse(document) as ModelDocument]),
   );
   const after = new Map<string, { seq: number; hash: string; state: string }>();
   const hashOf = (entry: Json) => sha256(Uint8Array.of(0), canonicalJson(entry)).toHex();

@@ -36,6 +36,7 @@ function finding(changes: Partial<Finding>): Finding {
     threshold: 0.9,
     operators: 24,
     passing: 20,
+    undetermined: 3,
     capped: null,
     in_force: false,
     in_force_from: "2027-12-02",
@@ -113,6 +114,7 @@ const FINDINGS: readonly Finding[] = [
     observed: null,
     operators: 0,
     passing: 0,
+    undetermined: 0,
     in_force: true,
     in_force_from: "2023-07-05",
     status_note: "Supporting evidence of human discretion, not a bias audit.",
@@ -197,6 +199,7 @@ export const EMPTY_REPORT: Report = {
     observed: null,
     operators: 0,
     passing: 0,
+    undetermined: 0,
     capped: null,
   })),
   organization_rule: {

@@ -7,6 +7,12 @@ import { z } from "zod";
 import { DIMENSIONS, DOMAINS } from "./enums.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";
 
+/** Epoch milliseconds: the start is included, the end excluded. */
+export interface Period {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** From worst to best; `not_applicable` stands outside the order. */
 export const FINDING_STATUSES = [
   "non_compliant",
@@ -41,6 +47,9 @@ export const findingSchema = z.object({
   threshold: share.meta({ description: "Share from which the status is compliant." }),
   operators: count.meta({ description: "The finding's population." }),
   passing: count,
+  undetermined: count.meta({
+    description: "Operators of the finding's population whose interval straddles the minimum JIS.",
+  }),
   capped: z.string().nullable().meta({
     description: "Why the status cannot be better than partial, in one sentence; null where nothing caps it.",
   }),
@@ -145,6 +154,7 @@ export const article14Schema = z.object({
         threshold: true,
         operators: true,
         passing: true,
+        undetermined: true,
         capped: true,
         citation: true,
         in_force: true,
@@ -160,6 +170,9 @@ export const article14Schema = z.object({
     below_critical: count,
   }),
   thresholds: thresholdsSchema,
+  rules_version: z.string(),
+  model: modelReferenceSchema,
+  statement: z.string(),
 }).meta({ id: "Article14" });
 /** The body's own part, without `request_id` and `timestamp`. */
 export type Article14 = z.infer<typeof article14Schema>;

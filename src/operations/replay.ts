@@ -7,7 +7,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
 import { isCommitted } from "../evidence/entry.ts";
 import type { Evidence } from "../evidence/envelope.ts";
-import { partCommitment } from "../evidence/hashes.ts";
+import { modelSha256, partCommitment } from "../evidence/hashes.ts";
 import {
   computeDecision,
   computeScore,
@@ -22,7 +22,7 @@ import {
   scoreResultPart,
 } from "../evidence/record.ts";
 import { type DimensionExplanation, explainDecision, explainScore } from "../scoring/explain.ts";
-import { type ModelDocument, modelSchema } from "../scoring/model.ts";
+import type { ModelDocument } from "../scoring/model.ts";
 import { newestCheckpoint, readEvidence } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { readRecordedEntry, type RecordedEntry } from "../store/interactions.ts";
@@ -146,11 +146,18 @@ async function recomputeDecision(
 }
 
 /** The document of a recorded hash: the one in use, or one that was used before and is kept for good. */
-async function modelDocument({ database, model }: Dependencies, sha256: string): Promise<ModelDocument> {
+async function modelDocument(
+  { database, crypto, model }: Dependencies,
+  sha256: string,
+): Promise<ModelDocument> {
   if (sha256 === model.sha256) return model.document;
   const [row] = await database.read(
     query.selectFrom("model_document").select("document").where("sha256", "=", sha256).compile(),
   );
   if (row === undefined) throw new Error(`model document ${sha256} is not in the database`);
-  return modelSchema.parse(JSON.parse(row.document));
+  // It was validated when it came into use, by the schema of its time: today's may ask for more. Its hash says that
+  // it is the same document, and its formulas' name that these functions can read it.
+  const document: ModelDocument = JSON.parse(row.document);
+  if (modelSha256(crypto, document) !== sha256) throw new Error(`model document ${sha256} was altered`);
+  return document;
 }

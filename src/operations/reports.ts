@@ -5,19 +5,19 @@
  */
 import { DIMENSIONS, type Domain } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
-import type { Report } from "../domain/report.ts";
+import type { Period, Report } from "../domain/report.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { hex, utf8 } from "../evidence/crypto.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import type { FullDimensions } from "../scoring/dimensions.ts";
-import type { Period, PeriodData, PeriodRecord } from "../scoring/period.ts";
+import type { PeriodData, PeriodRecord } from "../scoring/period.ts";
 import { article14Of, reportOf } from "../scoring/report.ts";
 import { DAY_MS } from "../scoring/state.ts";
 import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
 import { query } from "../store/database.ts";
-import { lastRecordsQuery, type PeriodCounts, periodCountsQuery } from "../store/interactions.ts";
+import { freezesQuery, periodQuery, type PeriodRow } from "../store/interactions.ts";
 import { organizationQuery } from "../store/organizations.ts";
-import { type ComplianceReportRow, complianceReports, type InteractionRow } from "../store/records.ts";
+import { type ComplianceReportRow, complianceReports } from "../store/records.ts";
 import {
   type Call,
   type Dependencies,
@@ -119,33 +119,24 @@ export async function article14(
   { orgId }: OrganizationCaller,
   now: number,
 ) {
-  const { document } = dependencies.model;
-  const period = { start: now - document.organization.active_days * DAY_MS, end: now + 1 };
+  const { model } = dependencies;
+  const period = { start: now - model.document.organization.active_days * DAY_MS, end: now + 1 };
   const { organization, data } = await readPeriod(dependencies, orgId, period);
-  return article14Of(document, { period, data, organizationDomain: organization.domain });
+  return article14Of(model, { period, data, organizationDomain: organization.domain });
 }
 
 async function readPeriod({ database }: Dependencies, orgId: string, period: Period) {
-  const [[organization], records, [counts]] = await database.snapshot([
+  const [[organization], rows, [freezes]] = await database.snapshot([
     organizationQuery(orgId),
-    lastRecordsQuery(orgId, period),
-    periodCountsQuery(orgId, period),
+    periodQuery(orgId, period),
+    freezesQuery(orgId, period),
   ]);
   const { org_id, name, domain } = organization!;
-  return { organization: { org_id, name, domain: domain as Domain }, data: periodData(records, counts!) };
+  const data: PeriodData = { records: rows.map(periodRecord), incidentFreezes: freezes!.count };
+  return { organization: { org_id, name, domain: domain as Domain }, data };
 }
 
-function periodData(records: readonly InteractionRow[], counts: PeriodCounts): PeriodData {
-  return {
-    records: records.map(periodRecord),
-    interactions: counts.interactions,
-    departures: counts.departures,
-    referrals: counts.referrals,
-    incidentFreezes: counts.incident_freezes,
-  };
-}
-
-function periodRecord(row: InteractionRow): PeriodRecord {
+function periodRecord(row: PeriodRow): PeriodRecord {
   const values = [row.d1, row.d2, row.d3, row.d4, row.d5, row.d6, row.d7];
   return {
     at: row.at,
@@ -162,6 +153,9 @@ function periodRecord(row: InteractionRow): PeriodRecord {
     critCount: row.crit_count,
     shareHs: row.share_hs,
     shareCrit: row.share_crit,
+    interactions: row.interactions,
+    departures: row.departures,
+    referrals: row.referrals,
   };
 }
 

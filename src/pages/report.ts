@@ -77,10 +77,15 @@ ${verification(page)}
 function header({ report, issuedAt }: ReportPage): Markup {
   const { organization, period, overall_status, population } = report;
   return markup`<header>
-<h1>Compliance report: ${organization.name}</h1>
+<h1>Compliance report: <bdi>${organization.name}</bdi></h1>
 <p class="statement">${report.statement}</p>
 <div class="verdict"><p>Overall status: ${status(overall_status)}</p>
-<p>${certainty(overall_status, { certain: report.status_certain, report })}</p></div>
+${
+    certainty(overall_status, {
+      certain: report.status_certain,
+      doubt: "operators whose interval straddles a threshold could turn it",
+    })
+  }</div>
 ${
     population.minimum_data_met > 0
       ? null
@@ -88,7 +93,7 @@ ${
   }
 ${
     definitionList([
-      ["Organization", markup`${organization.name} (${code(organization.org_id)})`],
+      ["Organization", markup`<bdi>${organization.name}</bdi> (${code(organization.org_id)})`],
       ["Domain", nameInWords(organization.domain)],
       [
         "Period",
@@ -96,7 +101,10 @@ ${
           instantInWords(period.end)
         } (not included); days begin at midnight UTC`,
       ],
-      ["Issued", instantInWords(issuedAt)],
+      [
+        "Issued",
+        `${instantInWords(issuedAt)}${issuedAt < period.end ? ", before the period had ended" : ""}`,
+      ],
       ["Report", code(report.report_id)],
     ])
   }
@@ -120,22 +128,27 @@ function findings(report: Report): Markup {
 <div class="scroll" role="region" aria-labelledby="findings" tabindex="0">
 <table class="findings">
 <thead><tr><th scope="col">Provision</th><th scope="col">Requirement and metric</th><th scope="col">Observed against threshold</th><th scope="col">Status</th><th scope="col">In force</th></tr></thead>
-${report.findings.map((finding) => findingRows(finding, report))}
+${report.findings.map(findingRows)}
 </table>
 </div>
 </section>`;
 }
 
 /** One finding is a group of two rows, that paper never cuts: what was found, and what to know about it. */
-function findingRows(finding: Finding, report: Report): Markup {
+function findingRows(finding: Finding): Markup {
   return markup`<tbody>
 <tr>
 <th scope="rowgroup" rowspan="2"><p><strong>${finding.regulation}</strong></p><p><strong>${finding.provision}</strong></p><p class="small">${finding.citation}</p></th>
 <td><p>${finding.requirement}</p><p class="small">Measured: ${finding.metric}</p></td>
 <td>${observation(finding)}</td>
-<td><p>${status(finding.status)}</p><p class="small">${
-    certainty(finding.status, { certain: finding.status_certain, report })
-  }</p></td>
+<td><p>${status(finding.status)}</p>${
+    certainty(finding.status, {
+      certain: finding.status_certain,
+      doubt: `the interval of ${finding.undetermined} of these ${
+        countInWords(finding.operators, "operator")
+      } straddles the minimum`,
+    })
+  }</td>
 <td>${force(finding)}</td>
 </tr>
 <tr><td colspan="4" class="small">
@@ -152,9 +165,7 @@ function observation({ observed, threshold, operators, passing }: Finding): Mark
     return markup`<p>No population</p><p class="small">threshold ${shareInWords(threshold)}</p>`;
   }
   return markup`<p><strong>${shareInWords(observed)}</strong><br>against ${shareInWords(threshold)}</p>
-<p class="small">${passing} of ${countInWords(operators, "operator")} ${
-    passing === 1 ? "passes" : "pass"
-  }</p>`;
+<p class="small">passing: ${passing} of ${countInWords(operators, "operator")}</p>`;
 }
 
 function force({ in_force, in_force_from, in_force_until, date_confidence }: Finding): Markup {
@@ -173,16 +184,11 @@ function status(value: FindingStatus): Markup {
 /** Whether the operators in doubt could turn a status, in words; nothing where there is nobody to be in doubt. */
 function certainty(
   held: FindingStatus,
-  { certain, report }: { readonly certain: boolean; readonly report: Report },
-): string {
-  const { undetermined } = report.figures.against_minimum;
-  if (!certain) {
-    return undetermined === 0
-      ? "uncertain: an interval straddles the critical level"
-      : `uncertain: the interval of ${countInWords(undetermined, "operator")} straddles the minimum`;
-  }
+  { certain, doubt }: { readonly certain: boolean; readonly doubt: string },
+): Markup | null {
+  if (!certain) return markup`<p class="small">uncertain: ${doubt}</p>`;
   const isVerdict = held !== "insufficient_data" && held !== "not_applicable";
-  return isVerdict ? "certain: the operators in doubt could not turn it" : "";
+  return isVerdict ? markup`<p class="small">certain: the operators in doubt could not turn it</p>` : null;
 }
 
 function organizationRule(report: Report): Markup {
@@ -192,18 +198,23 @@ function organizationRule(report: Report): Markup {
 <h2 id="organization-rule">Organization rule</h2>
 <p>The rule of the dashboard, over the period's last records.</p>
 <div class="verdict"><p>${status(rule.status)}</p>
-<p>${certainty(rule.status, { certain: rule.status_certain, report })}</p></div>
+${
+    certainty(rule.status, {
+      certain: rule.status_certain,
+      doubt: "operators whose interval straddles their mark could turn it",
+    })
+  }</div>
 ${
     dataTable({
       columns: ["Operators", "All", "Below their mark"],
       rows: [
         [
-          `In high-risk domains, mark: minimum JIS ${minimum}`,
+          `High-risk, by domain or by share of grave cases; mark: minimum JIS ${minimum}`,
           rule.high_risk_operators,
           rule.high_risk_below_minimum,
         ],
         [
-          `With critical decisions, mark: critical JIS ${critical}`,
+          `With critical decisions; mark: critical JIS ${critical}`,
           rule.critical_operators,
           rule.critical_below_critical,
         ],
@@ -228,7 +239,7 @@ ${
         ["of these, insufficient data", population.insufficient_data],
         ["Operators without ground truth", population.without_ground_truth],
         ["Interactions", population.interactions],
-        ["Departures (rejected, overridden)", population.departures],
+        ["Departures (rejected, overridden, modified)", population.departures],
         ["Referrals (deferred, escalated)", population.referrals],
         ["Incident freezes", population.incident_freezes],
       ],

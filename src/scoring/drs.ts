@@ -98,12 +98,14 @@ export function scoreDecision(
     trigger("P2_OPERATOR_BELOW_CRITICAL", {
       triggered: known && jis < critical_jis,
       route: row.high_risk || critical ? "escalation" : "must_review",
-      evidence: `The operator's JIS of ${jis} is below the critical level of ${critical_jis}.`,
+      evidence:
+        `The operator's JIS of ${jis}, reckoned for ${domain} as of this decision, is below the critical level of ${critical_jis}.`,
     }),
     trigger("P3_OPERATOR_BELOW_MINIMUM", {
       triggered: known && jis >= critical_jis && jis < min_jis,
       route: row.high_risk ? "must_review" : "review",
-      evidence: `The operator's JIS of ${jis} is below the minimum of ${min_jis}.`,
+      evidence:
+        `The operator's JIS of ${jis}, reckoned for ${domain} as of this decision, is below the minimum of ${min_jis}.`,
     }),
     trigger("P4_REFLEXIVE_ACCEPT_HIGH_RISK", {
       triggered: row.high_risk && reflexive,
@@ -115,9 +117,9 @@ export function scoreDecision(
       triggered: departure >= rules.low_credibility.departure &&
         credibility < rules.low_credibility.credibility,
       route: "review",
-      evidence: `The recommendation was departed from by an operator whose departures proved right in ${
-        round(credibility * 100)
-      } % of cases.`,
+      evidence: `The recommendation was departed from, and departures of this operator are trusted ${
+        percent(credibility)
+      } %, below ${percent(rules.low_credibility.credibility)} %.`,
     }),
     trigger("P6_UNPROVEN_OPERATOR_CRITICAL", {
       triggered: critical && !minimumDataMet(model, current, now),
@@ -129,7 +131,7 @@ export function scoreDecision(
     trigger("P7_IMPLAUSIBLE_TELEMETRY", {
       triggered: process.plausibility !== null && process.plausibility < rules.implausible_below,
       route: "review",
-      evidence: `The activity reported takes far longer than the ${process.timeMs} ms spent.`,
+      evidence: `The activity reported takes far longer than the ${time} ms spent.`,
     }),
   ];
 
@@ -162,6 +164,10 @@ function graverScenario(
   if (stakes === null) return scenario;
   const implied = model.drs.stakes_scenario[stakes];
   return severityBonus(model, implied) > severityBonus(model, scenario) ? implied : scenario;
+}
+
+function percent(share: number): number {
+  return roundTo(100 * share, 1);
 }
 
 /** λ, the likelihood that the decision is wrong in a way nobody noticed. */

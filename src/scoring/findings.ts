@@ -6,16 +6,15 @@
  * Source: scoring model, section 10.
  */
 import { DIMENSIONS, type Domain } from "../domain/enums.ts";
-import { type Finding, FINDING_STATUSES, type FindingStatus } from "../domain/report.ts";
-import { round } from "./arithmetic.ts";
+import { type Finding, FINDING_STATUSES, type FindingStatus, type Period } from "../domain/report.ts";
 import type { LawRule, ModelDocument } from "./model.ts";
 import {
   againstMinimum,
   lastDayOf,
-  type Period,
   type PeriodData,
   type PeriodRecord,
   populationOf,
+  totalOf,
 } from "./period.ts";
 
 /** What the findings are made from. */
@@ -81,7 +80,7 @@ function judge(
   const isMeant = (domain: Domain) => rule.domains === null || rule.domains.includes(domain);
   const applies = isMeant(organizationDomain) || data.records.some((record) => isMeant(record.domain));
   const records = population.filter((record) => isMeant(record.domain));
-  const capped = records.length > 0 ? capOf(rule, data) : null;
+  const capped = records.length > 0 ? capOf(rule, records, data) : null;
   const statusWith = (passing: number): FindingStatus => {
     if (!applies) return "not_applicable";
     if (records.length === 0) return "insufficient_data";
@@ -103,11 +102,12 @@ function judge(
     status: verdicts.reported,
     status_certain: isCertain(verdicts),
     metric: metricOf(rule),
-    // Four decimals, from a quotient of whole numbers: exact where it ends in half a unit.
-    observed: records.length === 0 ? null : round(passing * 10_000 / records.length) / 10_000,
+    // Four decimals, downward: what is shown as the threshold has reached it.
+    observed: records.length === 0 ? null : Math.floor(passing * 10_000 / records.length) / 10_000,
     threshold: model.law.pass_share.compliant,
     operators: records.length,
     passing,
+    undetermined: records.filter(undetermined).length,
     capped,
     in_force: rule.in_force_from !== null && covers(rule, day),
     in_force_from: rule.in_force_from,
@@ -119,13 +119,21 @@ function judge(
   return { finding, verdicts };
 }
 
-/** Why the status is partial at best, null where nothing caps it. */
-function capOf({ cap }: LawRule, { departures, referrals, incidentFreezes }: PeriodData): string | null {
-  if (cap === "no_departure_or_referral" && departures + referrals === 0) {
-    return "No departure and no referral is on record in the period, so the status is partial at best.";
+/**
+ * Why the status is partial at best, null where nothing caps it. Only what the judged operators did counts, as one
+ * case of somebody else shows nothing of them; an incident freeze is the organization's.
+ */
+function capOf(
+  { cap }: LawRule,
+  records: readonly PeriodRecord[],
+  { incidentFreezes }: PeriodData,
+): string | null {
+  const referrals = totalOf(records, "referrals");
+  if (cap === "no_departure_or_referral" && totalOf(records, "departures") + referrals === 0) {
+    return "These operators have no departure and no referral on record in the period, so the status is partial at best.";
   }
   if (cap === "no_referral_or_freeze" && referrals + incidentFreezes === 0) {
-    return "No referral and no incident freeze is on record in the period, so the status is partial at best.";
+    return "These operators have no referral, and the organization no incident freeze, on record in the period, so the status is partial at best.";
   }
   return null;
 }

@@ -3,6 +3,7 @@
  * Source: scoring model, section 10.
  */
 import type { Domain } from "../domain/enums.ts";
+import type { Period } from "../domain/report.ts";
 import type { FullDimensions } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
 import { minimumDataMet } from "./state.ts";
@@ -36,26 +37,28 @@ export interface PeriodRecord {
   readonly shareHs: number;
   /** Recent share of critical interactions at the record, 0..1. */
   readonly shareCrit: number;
+  /** Interactions of the operator scored in the period. */
+  readonly interactions: number;
+  /** Of these, those that departed from the recommendation, in whole or in part (section 2.3). */
+  readonly departures: number;
+  /** Of these: deferred or escalated. */
+  readonly referrals: number;
 }
 
 /** What a period's records say, all operators together. */
 export interface PeriodData {
   /** One for each operator with an interaction in the period, in any order. */
   readonly records: readonly PeriodRecord[];
-  /** Interactions scored in the period. */
-  readonly interactions: number;
-  /** Of these, those that departed from the recommendation, in whole or in part (section 2.3). */
-  readonly departures: number;
-  /** Of these: deferred or escalated. */
-  readonly referrals: number;
   /** Calls of the period that an incident froze: recorded, not scored. */
   readonly incidentFreezes: number;
 }
 
-/** Epoch milliseconds: the start is included, the end excluded. */
-export interface Period {
-  readonly start: number;
-  readonly end: number;
+/** How much of something all these operators did in the period. */
+export function totalOf(
+  records: readonly PeriodRecord[],
+  what: "interactions" | "departures" | "referrals",
+): number {
+  return records.reduce((sum, record) => sum + record[what], 0);
 }
 
 /** The UTC date of the period's last millisecond. */

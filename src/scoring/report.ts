@@ -6,7 +6,7 @@
  * Source: scoring model, sections 9 and 10; contract, section 4.
  */
 import type { Domain } from "../domain/enums.ts";
-import type { Article14, Finding, FindingStatus, Report, ReportContent } from "../domain/report.ts";
+import type { Article14, Finding, FindingStatus, Period, Report, ReportContent } from "../domain/report.ts";
 import { figuresOf } from "./figures.ts";
 import {
   type FindingsInput,
@@ -18,7 +18,7 @@ import {
 } from "./findings.ts";
 import type { Model, ModelDocument } from "./model.ts";
 import { type OperatorRow, organizationRule } from "./organization.ts";
-import { type Period, type PeriodData, type PeriodRecord, populationOf } from "./period.ts";
+import { type PeriodData, type PeriodRecord, populationOf, totalOf } from "./period.ts";
 
 const ARTICLE_14_FRAMEWORK = "EU AI Act Article 14";
 
@@ -52,9 +52,9 @@ export function reportOf(
       minimum_data_met: population.length,
       insufficient_data: data.records.length - population.length,
       without_ground_truth: withoutGroundTruth(document, population),
-      interactions: data.interactions,
-      departures: data.departures,
-      referrals: data.referrals,
+      interactions: totalOf(data.records, "interactions"),
+      departures: totalOf(data.records, "departures"),
+      referrals: totalOf(data.records, "referrals"),
       incident_freezes: data.incidentFreezes,
     },
     figures: figuresOf(document, population),
@@ -70,7 +70,7 @@ export function reportOf(
  * The measures of Article 14(4) alone. Its overall status is the worst of them: the organization rule is the
  * dashboard's and the report's.
  */
-export function article14Of(model: ModelDocument, input: FindingsInput): Article14 {
+export function article14Of({ document: model, sha256 }: Model, input: FindingsInput): Article14 {
   const population = populationOf(model, input.data.records);
   const judged = findingsOf(model, input).filter(({ finding }) =>
     finding.regulation === ARTICLE_14_FRAMEWORK
@@ -91,6 +91,7 @@ export function article14Of(model: ModelDocument, input: FindingsInput): Article
       threshold: finding.threshold,
       operators: finding.operators,
       passing: finding.passing,
+      undetermined: finding.undetermined,
       capped: finding.capped,
       citation: finding.citation,
       in_force: finding.in_force,
@@ -102,6 +103,9 @@ export function article14Of(model: ModelDocument, input: FindingsInput): Article
       below_critical: population.filter((record) => record.jis < critical_jis).length,
     },
     thresholds: thresholdsOf(model),
+    rules_version: model.law.version,
+    model: { version: model.version, sha256 },
+    statement: STATEMENT,
   };
 }
 

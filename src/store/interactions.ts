@@ -1,5 +1,6 @@
 /** Reads over scores: one recorded score, an operator's history, its days, the last records of a period. */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
+import type { Period } from "../domain/report.ts";
 import type { Entry, Part } from "../evidence/entry.ts";
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
@@ -112,43 +113,39 @@ export function daysQuery(
   ) where at is not null order by operator_id, at`.compile(query);
 }
 
-/** Epoch milliseconds; the start is included, the end is not. */
-export interface Period {
-  readonly start: number;
-  readonly end: number;
+/** An operator's last score inside a period, and what the operator did in it. */
+export interface PeriodRow extends InteractionRow {
+  readonly interactions: number;
+  /** Of these: departed from the recommendation, in whole or in part. */
+  readonly departures: number;
+  /** Of these: deferred or escalated. */
+  readonly referrals: number;
 }
 
-/** The last score inside a period of each operator that has one. */
-export function lastRecordsQuery(orgId: string, { start, end }: Period): CompiledQuery<InteractionRow> {
-  return sql<InteractionRow>`select interaction.* from operator join interaction
-    on interaction.org_id = operator.org_id and interaction.session_id = (
-      select session_id from interaction as last
-      where last.org_id = operator.org_id and last.operator_id = operator.operator_id
-        and last.at >= ${start} and last.at < ${end}
-      order by last.at desc, last.seq desc limit 1)
+/** One row for each operator with a score in the period: a few look-ups in indexes, and a count over one. */
+export function periodQuery(orgId: string, { start, end }: Period): CompiledQuery<PeriodRow> {
+  const own = sql`own.org_id = operator.org_id and own.operator_id = operator.operator_id
+    and own.at >= ${start} and own.at < ${end}`;
+  const referred = sql`own.decision in ('deferred', 'escalated')`;
+  // The condition of the partial index, word for word.
+  const departed = sql`(own.departure > 0 or own.decision in ('deferred', 'escalated'))`;
+  const count = (condition: RawBuilder<unknown>) =>
+    sql`(select count(*) from interaction as own where ${condition})`;
+  return sql<PeriodRow>`select interaction.*,
+      ${count(own)} as interactions,
+      ${count(sql`${own} and ${departed} and not ${referred}`)} as departures,
+      ${count(sql`${own} and ${departed} and ${referred}`)} as referrals
+    from operator join interaction
+      on interaction.org_id = operator.org_id and interaction.session_id = (
+        select session_id from interaction as own where ${own} order by own.at desc, own.seq desc limit 1)
     where operator.org_id = ${orgId} order by operator.operator_id`.compile(query);
 }
 
-export interface PeriodCounts {
-  readonly interactions: number;
-  readonly departures: number;
-  readonly referrals: number;
-  readonly incident_freezes: number;
-}
-
-/** What happened in a period, counted from indexes alone. */
-export function periodCountsQuery(orgId: string, { start, end }: Period): CompiledQuery<PeriodCounts> {
-  const referred = sql`decision in ('deferred', 'escalated')`;
-  const within = (condition: ReturnType<typeof sql>) =>
-    sql`(select count(*) from interaction where org_id = ${orgId} and at >= ${start} and at < ${end}
-      and (departure > 0 or ${referred}) and ${condition})`;
-  return sql<PeriodCounts>`select
-    (select coalesce(sum((select count(*) from interaction as i
-        where i.org_id = operator.org_id and i.operator_id = operator.operator_id
-          and i.at >= ${start} and i.at < ${end})), 0)
-      from operator where org_id = ${orgId}) as interactions,
-    ${within(sql`not ${referred}`)} as departures,
-    ${within(referred)} as referrals,
-    (select count(*) from skipped_interaction
-      where org_id = ${orgId} and at >= ${start} and at < ${end}) as incident_freezes`.compile(query);
+/** Calls of a period that an incident froze. */
+export function freezesQuery(
+  orgId: string,
+  { start, end }: Period,
+): CompiledQuery<{ readonly count: number }> {
+  return query.selectFrom("skipped_interaction").select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("org_id", "=", orgId).where("at", ">=", start).where("at", "<", end).compile();
 }

@@ -521,6 +521,22 @@ Deno.test(
   }),
 );
 
+Deno.test(
+  "what a model document of an earlier program scored is replayed, though today's program would not take it",
+  withHarness(async (harness) => {
+    const { key, replay } = await opened(harness);
+    const earlier = structuredClone(changedModel()) as Json;
+    for (const exercise of earlier.maintenance.exercises) delete exercise.purpose;
+    assert.equal(modelSchema.safeParse(earlier).success, false);
+    const send = await restartWith(harness, earlier);
+    assert.equal((await send(SCORE, { key, body: scoreRequest({ session_id: "old" }) })).status, 200);
+    assert.equal((await send(DECISION, { key, body: decisionRequest("old-decision") })).status, 200);
+    for (const [id, kind] of [["old", "score"], ["old-decision", "decision"]] as const) {
+      assertWhole(harness, await replay(id), kind);
+    }
+  }),
+);
+
 // ---- 200: tampered records --------------------------------------------------------------------------------
 
 type Tamper = (part: Json) => void;

@@ -309,8 +309,13 @@ Deno.test(
     assert.deepEqual(await statusesOf(), ["compliant", "partial", "partial"]);
     await score(harness, key, { operator: "frozen", query: "?mode_override=incident_frozen" });
     assert.deepEqual(await statusesOf(), ["compliant", "partial", "compliant"]);
-    // Anybody's departure in the period will do, on however short a record.
     await score(harness, key, { operator: "short", decision: "rejected" });
+    assert.deepEqual(
+      await statusesOf(),
+      ["compliant", "partial", "compliant"],
+      "an operator who is not judged",
+    );
+    await score(harness, key, { operator: "a", decision: "rejected" });
     assert.deepEqual(await statusesOf(), ["compliant", "compliant", "compliant"]);
   }),
 );
@@ -1062,9 +1067,12 @@ Deno.test(
     assert.deepEqual(Object.keys(body).sort(), [
       "article",
       "measures",
+      "model",
       "operators",
       "overall_status",
       "request_id",
+      "rules_version",
+      "statement",
       "status_certain",
       "thresholds",
       "timestamp",
@@ -1137,8 +1145,7 @@ Deno.test(
   "a referral that is more than 90 days old no longer lifts 14(4)(d) and 14(4)(e) beyond partial",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
-    await score(harness, key, { operator: "a" });
-    await score(harness, key, { operator: "b", decision: "escalated" });
+    await score(harness, key, { operator: "a", decision: "escalated" });
     harness.clock.advance(80 * DAY);
     for (let index = 0; index < 5; index += 1) await score(harness, key, { operator: "a" });
     const statuses = async () => {

@@ -93,7 +93,7 @@ Deno.test("an organization's name that is markup is shown as the text that it is
   const escaped =
     "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; &#39;co&#39; &lt;/title&gt;&lt;img src=x onerror=y&gt;";
   assert.ok(page.includes(`<title>Compliance report: ${escaped}, 2026-07-01 to 2026-10-01</title>`));
-  assert.ok(page.includes(`<h1>Compliance report: ${escaped}</h1>`));
+  assert.ok(page.includes(`<h1>Compliance report: <bdi>${escaped}</bdi></h1>`));
   assert.doesNotMatch(page, /<script|<img/);
 });
 
@@ -196,7 +196,7 @@ Deno.test("the header names organization, period, status in words and how certai
     "Compliance report: Meridian Credit &amp; Savings",
     "This report is evidence for a deployer&#39;s own assessment of human oversight.",
     "Overall status: Not compliant",
-    "uncertain: the interval of 5 operators straddles the minimum",
+    "uncertain: operators whose interval straddles a threshold could turn it",
     "2026-07-01 (included) to 2026-10-01 (not included)",
     "Findings",
   ].map((part) => text.indexOf(part, "Compliance report: Meridian Credit &amp; Savings, ".length));
@@ -204,10 +204,13 @@ Deno.test("the header names organization, period, status in words and how certai
   assert.deepEqual(order, [...order].sort((a, b) => a - b));
 });
 
-Deno.test("one operator in doubt is one, and a certain status says so", () => {
-  const { figures } = SAMPLE_REPORT;
-  const one = { ...figures, against_minimum: { above: 15, below: 8, undetermined: 1 } };
-  assert.match(pageOf({ figures: one }), /uncertain: the interval of 1 operator straddles the minimum</);
+Deno.test("an uncertain finding counts the doubtful of its own operators, and a certain status says so", () => {
+  const [doubtful] = SAMPLE_REPORT.findings;
+  const one = { ...doubtful!, status_certain: false, operators: 2, undetermined: 1 };
+  assert.match(
+    pageOf({ findings: [one] }),
+    /uncertain: the interval of 1 of these 2 operators straddles the minimum</,
+  );
   const [header] = pageOf({ status_certain: true }).split("</header>");
   assert.match(header!, /certain: the operators in doubt could not turn it/);
   assert.doesNotMatch(header!, /uncertain/);
@@ -222,7 +225,7 @@ Deno.test("a finding is shown whole: law, requirement, metric, observed against 
     rows[4],
     "EU AI Act Article 14 14(4)(e) Regulation (EU) 2024/1689, Art. 14(4)(e) " +
       "Intervene in or interrupt the operation Measured: post-error recalibration of at least 50 " +
-      "91.6% against 90% 22 of 24 operators pass " +
+      "91.6% against 90% passing: 22 of 24 operators " +
       "Partial certain: the operators in doubt could not turn it " +
       "Not in force from 2027-12-02 (secondary source) " +
       "Not better than partial: No operator deferred or escalated a case and no incident freeze was recorded in the period, so that nothing shows an intervention. " +
@@ -231,7 +234,7 @@ Deno.test("a finding is shown whole: law, requirement, metric, observed against 
   );
   assert.match(
     rows[5]!,
-    /70\.8% against 90% 17 of 24 operators pass Not compliant uncertain: .* In force until 2026-12-31/,
+    /70\.8% against 90% passing: 17 of 24 operators Not compliant uncertain: .* In force until 2026-12-31/,
   );
   assert.match(rows[6]!, /No population threshold 90% Not applicable In force from 2023-07-05/);
   assert.match(rows[7]!, /Not in force from 2011-04-04 until 2026-04-16 \(secondary source\)/);
@@ -248,14 +251,14 @@ Deno.test("every figure of the report stands in a table", () => {
   const text = readable(FULL_PAGE);
   for (
     const row of [
-      "In high-risk domains, mark: minimum JIS 60 24 6",
-      "With critical decisions, mark: critical JIS 40 5 1",
+      "High-risk, by domain or by share of grave cases; mark: minimum JIS 60 24 6",
+      "With critical decisions; mark: critical JIS 40 5 1",
       "Operators with an interaction 31",
       "of these, record long enough for a verdict 24",
       "of these, insufficient data 7",
       "Operators without ground truth 4",
       "Interactions 18342",
-      "Departures (rejected, overridden) 1207",
+      "Departures (rejected, overridden, modified) 1207",
       "Referrals (deferred, escalated) 0",
       "Incident freezes 0",
       "Mean JIS 66.87",

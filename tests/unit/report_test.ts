@@ -1,11 +1,17 @@
 /** The compliance report and its Article 14 part, on records written by hand. */
 import assert from "node:assert/strict";
 import { DIMENSIONS } from "../../src/domain/enums.ts";
-import { article14Schema, type Finding, type FindingStatus, reportSchema } from "../../src/domain/report.ts";
+import {
+  article14Schema,
+  type Finding,
+  type FindingStatus,
+  type Period,
+  reportSchema,
+} from "../../src/domain/report.ts";
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { organizationRule } from "../../src/scoring/organization.ts";
-import type { Period, PeriodData, PeriodRecord } from "../../src/scoring/period.ts";
+import type { PeriodData, PeriodRecord } from "../../src/scoring/period.ts";
 import { article14Of, reportOf } from "../../src/scoring/report.ts";
 
 const DAY = 86_400_000;
@@ -34,6 +40,9 @@ const GOOD: PeriodRecord = {
   critCount: 0,
   shareHs: 0,
   shareCrit: 0,
+  interactions: 60,
+  departures: 4,
+  referrals: 1,
 };
 
 type Fields = Partial<Omit<PeriodRecord, "dimensions">> & { readonly dimensions?: Partial<FullDimensions> };
@@ -45,11 +54,11 @@ const record = ({ dimensions, ...fields }: Fields = {}): PeriodRecord => ({
 });
 const records = (count: number, fields: Fields = {}) => Array.from({ length: count }, () => record(fields));
 
+/** Operators who neither departed nor referred in the period. */
+const QUIET: Fields = { departures: 0, referrals: 0 };
+
 const data = (rows: readonly PeriodRecord[], fields: Partial<PeriodData> = {}): PeriodData => ({
   records: rows,
-  interactions: 600,
-  departures: 40,
-  referrals: 10,
   incidentFreezes: 0,
   ...fields,
 });
@@ -69,7 +78,7 @@ const report = (rows: readonly PeriodRecord[], setting: Setting = {}) =>
   });
 
 const article14 = (rows: readonly PeriodRecord[], setting: Setting = {}) =>
-  article14Of(setting.document ?? DEFAULT_MODEL_DOCUMENT, {
+  article14Of({ document: setting.document ?? DEFAULT_MODEL_DOCUMENT, sha256: SHA256 }, {
     period: setting.period ?? QUARTER,
     data: data(rows, setting.data),
     organizationDomain: setting.domain ?? "general",
@@ -121,10 +130,11 @@ Deno.test("a finding carries its share to four decimals, its counts and where it
     status: "non_compliant",
     status_certain: true,
     metric: "share of operators with error_detection at least 60",
-    observed: 0.6667,
+    observed: 0.6666,
     threshold: 0.9,
     operators: 3,
     passing: 2,
+    undetermined: 0,
     capped: null,
     in_force: false,
     in_force_from: "2027-12-02",
@@ -246,39 +256,59 @@ Deno.test("Colorado's rules look at seven domains", () => {
 // ---- caps -------------------------------------------------------------------------------------------------
 
 Deno.test("without any departure or referral the right to disregard is partial at best", () => {
-  const none = { departures: 0, referrals: 0 };
-  const capped = finding("14(4)(d)", records(10), { data: none });
+  const capped = finding("14(4)(d)", records(10, QUIET));
   assert.equal(capped.status, "partial");
   assert.equal(
     capped.capped,
-    "No departure and no referral is on record in the period, so the status is partial at best.",
+    "These operators have no departure and no referral on record in the period, so the status is partial at best.",
   );
   for (const one of [{ departures: 1, referrals: 0 }, { departures: 0, referrals: 1 }]) {
-    const free = finding("14(4)(d)", records(10), { data: one });
+    const free = finding("14(4)(d)", [...records(9, QUIET), record(one)]);
     assert.deepEqual([free.status, free.capped], ["compliant", null]);
   }
 });
 
 Deno.test("without any referral or incident freeze the power to intervene is partial at best", () => {
-  const capped = finding("14(4)(e)", records(10), { data: { referrals: 0, incidentFreezes: 0 } });
+  const unreferred = { referrals: 0 };
+  const capped = finding("14(4)(e)", records(10, unreferred));
   assert.equal(capped.status, "partial");
   assert.equal(
     capped.capped,
-    "No referral and no incident freeze is on record in the period, so the status is partial at best.",
+    "These operators have no referral, and the organization no incident freeze, on record in the period, so the status is partial at best.",
   );
-  for (const one of [{ referrals: 1 }, { referrals: 0, incidentFreezes: 1 }]) {
-    const free = finding("14(4)(e)", records(10), { data: one });
+  const referred = finding("14(4)(e)", [...records(9, unreferred), record({ referrals: 1 })]);
+  const frozen = finding("14(4)(e)", records(10, unreferred), { data: { incidentFreezes: 1 } });
+  for (const free of [referred, frozen]) {
     assert.deepEqual([free.status, free.capped], ["compliant", null]);
   }
 });
 
+Deno.test("what an operator outside the population did lifts no cap", () => {
+  const outsider = record({ n: 1, t0: AT, departures: 1, referrals: 1 });
+  for (const provision of ["14(4)(d)", "14(4)(e)"]) {
+    assert.equal(finding(provision, [...records(10, QUIET), outsider]).status, "partial");
+  }
+});
+
 Deno.test("a cap makes nothing better, and is told whenever it holds over somebody", () => {
-  const none = { departures: 0, referrals: 0 };
-  const bad = finding("14(4)(d)", records(4, { dimensions: { decision_autonomy: 0 } }), { data: none });
+  const bad = finding("14(4)(d)", records(4, { ...QUIET, dimensions: { decision_autonomy: 0 } }));
   assert.equal(bad.status, "non_compliant");
   assert.notEqual(bad.capped, null);
-  const empty = finding("14(4)(d)", [], { data: none });
+  const empty = finding("14(4)(d)", []);
   assert.deepEqual([empty.status, empty.capped], ["insufficient_data", null]);
+});
+
+Deno.test("what is observed is rounded down, so that nothing below the threshold is shown as having reached it", () => {
+  const { observed, status } = finding("14(4)(a)", [...records(1808), ...records(201, BLIND)]);
+  assert.deepEqual([observed, status], [0.8999, "partial"]);
+  assert.equal(finding("14(4)(a)", [...records(29), ...records(71, BLIND)]).observed, 0.29);
+});
+
+Deno.test("a finding counts the operators of its own population whose interval straddles the minimum", () => {
+  const straddling = { jis: 62, low: 55, high: 69 };
+  const rows = [...records(3, straddling), record({ ...straddling, domain: "employment" })];
+  assert.equal(finding("14(4)(a)", rows).undetermined, 4);
+  assert.equal(finding("20-870", rows).undetermined, 1);
 });
 
 // ---- what was in force ------------------------------------------------------------------------------------
@@ -432,11 +462,10 @@ Deno.test("a status that undetermined operators cannot move is certain", () => {
 
 Deno.test("a cap holds at the extremes too", () => {
   const straddling = { jis: 62, low: 55, high: 69, dimensions: { decision_autonomy: 50 } };
-  const rows = [...records(8), ...records(2, straddling)];
-  const none = { departures: 0, referrals: 0 };
-  const capped = finding("14(4)(d)", rows, { data: none });
+  const quiet = [...records(8, QUIET), ...records(2, { ...QUIET, ...straddling })];
+  const capped = finding("14(4)(d)", quiet);
   assert.deepEqual([capped.status, capped.status_certain], ["partial", true]);
-  const free = finding("14(4)(d)", rows);
+  const free = finding("14(4)(d)", [...records(8), ...records(2, straddling)]);
   assert.deepEqual([free.status, free.status_certain], ["partial", false]);
 });
 
@@ -545,11 +574,8 @@ Deno.test("the worst applicable finding is the overall status", () => {
     report(rows, setting).overall_status;
   assert.equal(overall(records(10)), "compliant");
   assert.equal(overall(records(10), { domain: "employment" }), "insufficient_data");
-  assert.equal(
-    overall(records(10), { domain: "employment", data: { departures: 0, referrals: 0 } }),
-    "partial",
-  );
-  assert.equal(overall(records(10, BLIND), { data: { departures: 0, referrals: 0 } }), "non_compliant");
+  assert.equal(overall(records(10, QUIET), { domain: "employment" }), "partial");
+  assert.equal(overall(records(10, { ...QUIET, ...BLIND })), "non_compliant");
 });
 
 Deno.test("where no finding applies the overall status has insufficient data", () => {
@@ -564,8 +590,7 @@ Deno.test("where no finding applies the overall status has insufficient data", (
 // ---- figures, population, words ---------------------------------------------------------------------------
 
 Deno.test("an empty period is a whole report that says it has no data", () => {
-  const nothing = { interactions: 0, departures: 0, referrals: 0, incidentFreezes: 0 };
-  const content = report([], { domain: "legal", data: nothing });
+  const content = report([], { domain: "legal" });
   assert.deepEqual(reportSchema.omit({ report_id: true }).strict().parse(content), content);
   assert.deepEqual(content.findings.map(({ status }) => status), [
     "insufficient_data",
@@ -677,9 +702,9 @@ Deno.test("the population says who was left out, for whom no truth is known, and
     minimum_data_met: 5,
     insufficient_data: 1,
     without_ground_truth: 1,
-    interactions: 600,
-    departures: 40,
-    referrals: 10,
+    interactions: 360,
+    departures: 24,
+    referrals: 6,
     incident_freezes: 2,
   });
   assert.deepEqual(content.caveats, [
@@ -711,6 +736,9 @@ Deno.test("the Article 14 part is the report's five findings, their worst status
   assert.equal(body.article, "14");
   assert.deepEqual(body.operators, { total: 10, minimum_data_met: 9, below_min: 2, below_critical: 1 });
   assert.deepEqual(body.thresholds, { min_jis: 60, target_jis: 75, critical_jis: 40 });
+  assert.equal(body.rules_version, DEFAULT_MODEL_DOCUMENT.law.version);
+  assert.deepEqual(body.model, { version: "jis-1.0.0", sha256: SHA256 });
+  assert.match(body.statement, /does not declare anyone compliant with any law/);
   assert.deepEqual([body.overall_status, body.status_certain], ["partial", true]);
   assert.deepEqual(body.measures[0], {
     paragraph: "14(4)(a)",
@@ -718,10 +746,11 @@ Deno.test("the Article 14 part is the report's five findings, their worst status
     status: "partial",
     status_certain: true,
     metric: "share of operators with error_detection at least 60",
-    observed: 0.7778,
+    observed: 0.7777,
     threshold: 0.9,
     operators: 9,
     passing: 7,
+    undetermined: 0,
     capped: null,
     citation: "Regulation (EU) 2024/1689, Art. 14(4)(a)",
     in_force: false,

@@ -39,7 +39,7 @@ export async function getStoredReport(
 }
 
 function shown(
-  { model: { document } }: Services["dependencies"],
+  { model }: Services["dependencies"],
   issued: IssuedReport,
   format: "json" | "html",
 ): Reply {
@@ -51,9 +51,7 @@ function shown(
     entry: { ...entry, entry_hash },
     issuedAt: entry.timestamp,
     // An older report may have been judged by other shares than those in use.
-    ...(report.rules_version === document.law.version
-      ? { partialShare: document.law.pass_share.partial }
-      : {}),
+    ...(report.model.sha256 === model.sha256 ? { partialShare: model.document.law.pass_share.partial } : {}),
   });
   return { status: 200, text, contentType: "text/html; charset=utf-8", policy: REPORT_PAGE_CSP };
 }
