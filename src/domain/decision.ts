@@ -11,7 +11,7 @@ import {
   operatorIdSchema,
   sessionIdSchema,
 } from "./interaction.ts";
-import { envelopeFields, modelReferenceSchema } from "./score.ts";
+import { envelopeFields, modelReferenceSchema, uncertaintySchema } from "./score.ts";
 
 /** Always flat; what else the body holds, a `session_id` too, is ignored. */
 export const decisionRequestSchema = interactionSchema.extend({
@@ -65,6 +65,9 @@ export function decisionResponseSchema<Evidence extends z.ZodType>(evidence: Evi
     routing_decision: z.enum(ROUTES),
     policy_triggers: z.array(policyTriggerSchema).length(7),
     factors: z.array(drsFactorSchema),
+    operator_uncertainty: uncertaintySchema.meta({
+      description: "The interval around the operator's JIS among the factors.",
+    }),
     audit_id: z.string().meta({ description: "Id of the entry in the organization's chain." }),
     model: modelReferenceSchema,
     evidence,

@@ -19,9 +19,13 @@ const count = z.int().min(0);
 const instant = z.iso.datetime();
 
 /** A whole number that came as text; anything else is refused, never read in part. */
-export function integerParameter({ min, max }: { readonly min: number; readonly max: number }) {
+function integerParameter(
+  { min, max, fallback }: { readonly min: number; readonly max: number; readonly fallback: number },
+) {
   return z.string().regex(/^(0|[1-9][0-9]{0,8})$/, "must be a whole number").transform(Number)
-    .pipe(z.int().min(min).max(max)).meta({ override: { type: "integer", minimum: min, maximum: max } });
+    .pipe(z.int().min(min).max(max)).default(fallback).meta({
+      override: { type: "integer", minimum: min, maximum: max, default: fallback, pattern: undefined },
+    });
 }
 
 export const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
@@ -56,7 +60,7 @@ export const profileResponseSchema = z.object({
 }).meta({ id: "Profile" });
 
 export const sparklineParametersSchema = z.object({
-  days: integerParameter({ min: 1, max: SPARKLINE_DAYS_MAX }).default(SPARKLINE_DAYS_DEFAULT),
+  days: integerParameter({ min: 1, max: SPARKLINE_DAYS_MAX, fallback: SPARKLINE_DAYS_DEFAULT }),
   format: z.enum(["json", "svg"]).default("json"),
 });
 
@@ -80,7 +84,7 @@ export type OperatorSort = (typeof OPERATOR_SORTS)[number];
 export const operatorsParametersSchema = z.object({
   band: z.enum(BANDS).optional(),
   sort: z.enum(OPERATOR_SORTS).default("operator_id").meta({ description: "`-` is descending." }),
-  limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX }).default(OPERATORS_PAGE_DEFAULT),
+  limit: integerParameter({ min: 1, max: OPERATORS_PAGE_MAX, fallback: OPERATORS_PAGE_DEFAULT }),
   cursor: z.string().max(1024).optional().meta({
     description: "`next_cursor` of the page before, which had the same sort.",
   }),

@@ -8,6 +8,17 @@ export const replayPathSchema = z.object({
   id: sessionIdSchema.meta({ description: "A scored session_id or a decision_id." }),
 });
 
+const explanationSchema = z.array(
+  z.object({
+    dimension: z.enum(DIMENSIONS),
+    before: z.int().min(0).max(100),
+    after: z.int().min(0).max(100),
+    rules: z.array(z.string()).meta({
+      description: "What moved the dimension, one sentence for each rule.",
+    }),
+  }).meta({ id: "DimensionExplanation" }),
+);
+
 const part = z.record(z.string(), z.unknown());
 
 export function replayResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
@@ -20,14 +31,14 @@ export function replayResponseSchema<Evidence extends z.ZodType>(evidence: Evide
     }),
     match: z.boolean(),
     differences: z.array(z.object({ path: z.string(), recorded: z.unknown(), replayed: z.unknown() })),
-    explanation: z.array(z.object({
-      dimension: z.enum(DIMENSIONS),
-      before: z.int().min(0).max(100),
-      after: z.int().min(0).max(100),
-      rules: z.array(z.string()).meta({
-        description: "What moved the dimension, one sentence for each rule.",
-      }),
-    })),
+    explanation: explanationSchema,
+    label: z.object({
+      outcome_correct: z.boolean(),
+      labelled_at: z.iso.datetime(),
+      explanation: explanationSchema,
+    }).nullable().meta({
+      description: "The late label of a score and what it moved, which the operator's next score shows.",
+    }),
     model: modelReferenceSchema,
     evidence,
     ...envelopeFields,

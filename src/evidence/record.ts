@@ -17,7 +17,7 @@ import {
 } from "../domain/enums.ts";
 import { interactionSchema } from "../domain/interaction.ts";
 import { type DrsResult, scoreDecision } from "../scoring/drs.ts";
-import { applyLabel } from "../scoring/label.ts";
+import { applyLabel, type LateLabel } from "../scoring/label.ts";
 import type { Model, ModelDocument } from "../scoring/model.ts";
 import { score, type Scored, type ScoreResult } from "../scoring/score.ts";
 import { type OperatorState, stateSchema } from "../scoring/state.ts";
@@ -164,12 +164,12 @@ export function computeDecision(document: ModelDocument, input: DecisionInput): 
 
 /** The state that a late label leaves. */
 export function computeLabel(document: ModelDocument, input: LabelInput): OperatorState {
-  return applyLabel(document, input.state, {
-    weights: input.weights,
-    decision: input.decision,
-    scenario_type: input.scenario_type,
-    outcome_correct: input.label,
-  });
+  return applyLabel(document, input.state, lateLabelOf(input));
+}
+
+/** The label that an input holds, as the model takes it. */
+export function lateLabelOf({ weights, decision, scenario_type, label }: LabelInput): LateLabel {
+  return { weights, decision, scenario_type, outcome_correct: label };
 }
 
 /** One place where a recomputed value differs from the recorded one. */

@@ -97,6 +97,22 @@ function errorResponse(status: number) {
   return { description, content: json(errorSchema), ...(retries ? { headers: RETRY_AFTER } : {}) };
 }
 
+const text = (description: string) => z.string().meta({ description });
+
+/** Headers that a successful answer may carry. */
+function headersOf({ auth, method }: Route) {
+  if (auth.kind !== "key") return {};
+  const rate = {
+    "X-RateLimit-Limit": text("Requests of this key in any 60 seconds."),
+    "X-RateLimit-Remaining": text("Requests left in the present window."),
+    "X-RateLimit-Reset": text("Whole seconds until one is free again, at least 1."),
+  };
+  const replayed = {
+    "Idempotency-Replayed": text("`true` where a stored answer is given again.").optional(),
+  };
+  return { headers: z.object(method === "POST" ? { ...rate, ...replayed } : rate) };
+}
+
 function contentOf({ method, success }: Route) {
   if (method === "HEAD") return {};
   const documents = (success.otherTypes ?? []).map((type) => [type, { schema: z.string() }]);
@@ -124,6 +140,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     responses: {
       [`${success.status}`]: {
         description: success.description,
+        ...headersOf(route),
         ...contentOf(route),
       },
       ...errors,

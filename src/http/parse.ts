@@ -25,8 +25,14 @@ export function parseEach<Output>(
   return parsed.map(({ data }) => data!);
 }
 
+/** What the schema library says of a field that is not there. */
+const MISSING = /^Invalid input: expected (\w+), received undefined$/;
+
 function detailsOf({ issues }: z.ZodError, prefix: readonly PropertyKey[] = []): readonly ErrorDetail[] {
-  return issues.map(({ path, message }) => ({ path: [...prefix, ...path].map(String).join("."), message }));
+  return issues.map(({ path, message }) => ({
+    path: [...prefix, ...path].map(String).join("."),
+    message: message.replace(MISSING, "is missing: it must be a $1"),
+  }));
 }
 
 export function validationFailed(details: readonly ErrorDetail[]): ServiceError {

@@ -62,7 +62,7 @@ function unknownOperator(operatorId: string): ServiceError {
   );
 }
 
-interface Stood {
+interface Standing {
   readonly state: OperatorState;
   readonly domain: Domain;
   readonly jis: number;
@@ -71,7 +71,7 @@ interface Stood {
 }
 
 /** What a stored state says, as it stands: nothing fades until the next interaction. */
-function standing(model: ModelDocument, row: StoredOperator): Stood {
+function standing(model: ModelDocument, row: StoredOperator): Standing {
   const state: OperatorState = JSON.parse(row.state);
   const domain = row.domain as Domain;
   return {

@@ -16,16 +16,23 @@ import {
   decisionResultPart,
   type Difference,
   differencesOf,
+  labelInputSchema,
+  lateLabelOf,
   modelReference,
   type ScoreInput,
   scoreInputSchema,
   scoreResultPart,
 } from "../evidence/record.ts";
-import { type DimensionExplanation, explainDecision, explainScore } from "../scoring/explain.ts";
+import {
+  type DimensionExplanation,
+  explainDecision,
+  explainLabel,
+  explainScore,
+} from "../scoring/explain.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { newestCheckpoint, readEvidence } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import { readRecordedEntry, type RecordedEntry } from "../store/interactions.ts";
+import { readEntry, readRecordedEntry, type RecordedEntry } from "../store/interactions.ts";
 import { type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
 
 export interface Replay {
@@ -37,8 +44,16 @@ export interface Replay {
   readonly differences: readonly Difference[];
   readonly explanation: readonly DimensionExplanation[];
   readonly model: { readonly version: string; readonly sha256: string };
+  /** What the score's late label moved; null where it has none. */
+  readonly label: ReplayedLabel | null;
   /** Over the recorded result, against the current checkpoint. */
   readonly evidence: Evidence;
+}
+
+export interface ReplayedLabel {
+  readonly outcome_correct: boolean;
+  readonly labelled_at: string;
+  readonly explanation: readonly DimensionExplanation[];
 }
 
 /** @throws {ServiceError} NOT_FOUND where neither a score nor a decision has this id. */
@@ -74,6 +89,7 @@ export async function replay(
     differences,
     explanation,
     model,
+    label: kind === "score" ? await replayLabel(dependencies, orgId, id) : null,
     evidence: stored.evidence,
   };
 }
@@ -142,6 +158,30 @@ async function recomputeDecision(
     replayed: decisionResultPart(input, { result: computeDecision(document, input), auditId }),
     explanation: explainDecision(document, input.state, { domain, now: Date.parse(as_of) }),
     model: modelReference(input),
+  };
+}
+
+/** The event by which a score got its late label, explained from its own recorded input. */
+async function replayLabel(
+  dependencies: Dependencies,
+  orgId: string,
+  sessionId: string,
+): Promise<ReplayedLabel | null> {
+  const { database } = dependencies;
+  const [row] = await database.read(
+    query.selectFrom("outcome_label").select("seq").where("org_id", "=", orgId)
+      .where("session_id", "=", sessionId).compile(),
+  );
+  if (row === undefined) return null;
+  const stored = await readEntry(database, { chain: evidenceChain(orgId), seq: row.seq });
+  const part = stored?.parts.get("input");
+  if (part === undefined) throw new Error(`entry ${row.seq} of ${evidenceChain(orgId)} has no stored record`);
+  const input = labelInputSchema.parse(JSON.parse(part.text));
+  const document = await modelDocument(dependencies, input.algo.model_sha256);
+  return {
+    outcome_correct: input.label,
+    labelled_at: input.as_of,
+    explanation: explainLabel(document, input.state, lateLabelOf(input)),
   };
 }
 

@@ -11,7 +11,7 @@ import { raw } from "hono/html";
 import { roundTo } from "../scoring/arithmetic.ts";
 import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
-import { countInWords, dayOf, pointsInWords } from "./wording.ts";
+import { countInWords, dayOf, pointsInWords, shareInWords } from "./wording.ts";
 
 export interface SparklinePoint {
   /** ISO 8601. */
@@ -29,6 +29,13 @@ export interface Sparkline {
   readonly points: readonly SparklinePoint[];
   /** 0 to 100. */
   readonly minJis: number;
+  /** Of the present score: the interval, points, and the weight of evidence behind it. */
+  readonly uncertainty: {
+    readonly level: number;
+    readonly low: number;
+    readonly high: number;
+    readonly effective_n: number;
+  };
   /** The window's edges, epoch milliseconds. */
   readonly from: number;
   readonly to: number;
@@ -65,7 +72,7 @@ ${
   return svg.toString();
 }
 
-function plot({ points, minJis, from, to }: Sparkline): Markup {
+function plot({ points, minJis, uncertainty: { low, high }, from, to }: Sparkline): Markup {
   const { left, right, top, bottom } = PLOT;
   const x = scaleLinear([from, to], [left, right]).clamp(true);
   const y = scaleLinear([0, 100], [bottom, top]).clamp(true);
@@ -89,6 +96,10 @@ function plot({ points, minJis, from, to }: Sparkline): Markup {
 <text x="${right + 6}" y="${minimumY}" dy="0.35em">minimum ${pointsInWords(minJis)}</text>
 </g>
 <g class="jis" color="#1a5fb4">
+<path class="interval" d="M${right - 3},${y(high)}h6M${right},${y(high)}V${y(low)}M${right - 3},${
+    y(low)
+  }h6" fill="none" stroke="currentColor" opacity="0.7"/>
+<text x="${right + 6}" y="${top}" dy="0.35em">${pointsInWords(low)} to ${pointsInWords(high)}</text>
 ${
     places.length < 2
       ? null
@@ -99,7 +110,15 @@ ${places.map((place) => markup`<circle cx="${place.x}" cy="${place.y}" r="${radi
 }
 
 /** What the picture shows, for those who do not see it. */
-function describe({ days, points, minJis }: Sparkline): string {
+function describe(sparkline: Sparkline): string {
+  const { level, low, high, effective_n } = sparkline.uncertainty;
+  const interval =
+    `The present score lies between ${pointsInWords(low)} and ${pointsInWords(high)} at a level of ` +
+    `${shareInWords(level)}, on the weight of ${countInWords(effective_n, "case")} whose truth is known.`;
+  return `${history(sparkline)} ${interval}`;
+}
+
+function history({ days, points, minJis }: Sparkline): string {
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return `${nothingInWords(days)}.`;
   const standing = `${last.jis < minJis ? "below" : "at or above"} the minimum of ${pointsInWords(minJis)}`;

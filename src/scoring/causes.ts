@@ -1,149 +1,110 @@
 /**
- * Why a rule applied: what happened in an interaction, as a clause with its figures, and what a person would contest
- * in how it was counted. Source: scoring model, sections 2.3 and 4.1 to 4.7.
+ * Why a rule applied: what happened in an interaction, or what a label made known, as a clause with the figures that
+ * a person needs in order to understand or contest it. How time and activity were counted is told in full by the rule
+ * `process`; the others tell what that came to. Source: scoring model, sections 2.3, 4.1 to 4.7 and 15, point 6.
  */
-import type { ScenarioType } from "../domain/enums.ts";
+import type { Decision } from "../domain/enums.ts";
 import { exp } from "./arithmetic.ts";
-import { isLabelled } from "./classify.ts";
+import { classify, type Evidence, isLabelled } from "./classify.ts";
+import type { LateLabel } from "./label.ts";
 import type { ModelDocument } from "./model.ts";
-import { type Advanced, gapDays, type ScoringEvent, type Step } from "./reducer.ts";
-import { breakEven, type OperatorState } from "./state.ts";
-import { apart, enumeration, figure, listed, nameOf, percent, quantity, seconds } from "./wording.ts";
+import { type Advanced, type EventWeights, gapDays, type ScoringEvent, type Step } from "./reducer.ts";
+import type { OperatorState } from "./state.ts";
+import { apart, enumeration, figure, inSeconds, nameOf, percent, quantity } from "./wording.ts";
 
-/** All that a sentence may draw on. */
+/** All that a sentence on an interaction may draw on. */
 export interface Facts extends Advanced {
   readonly model: ModelDocument;
   readonly stored: OperatorState;
   readonly event: ScoringEvent;
 }
 
-/** What happened that made a rule apply, as a clause with its figures. */
-export function causeOf(facts: Facts, step: Step): string {
-  const { model, stored, event } = facts;
-  switch (step.rule) {
+/** What happened that made a rule apply, told of those of its steps that bear on one dimension, at least one. */
+export function causeOf(facts: Facts, steps: readonly Step[]): string {
+  const { rule, value } = steps[0]!;
+  switch (rule) {
     case "retention":
-      return fading(model, { stored, now: event.now, step });
+      return fading({ stored: facts.stored, now: facts.event.now, kept: value });
     case "process":
-      return listed([timeSpent(facts), ...conditions(facts, step)]);
+      return timeAndActivity(facts);
     case "hit":
-      return `${hit(facts)}${hitAside(facts, step)}`;
+      return `${known(facts, "hit")}${provedWrong(facts, steps)}`;
     case "miss":
-      return `${miss(facts)}${aside(step)}`;
     case "false_alarm":
-      return `${falseAlarm(facts)}${aside(step)}`;
+      return known(facts, rule);
     case "correct_acceptance":
-      return step.bucket === "C" ? correctAcceptance(facts) : creditedAcceptance(facts, step);
+      return restsOnReview(steps) ? reviewed(facts, known(facts, rule)) : known(facts, rule);
     case "unreflexive_acceptance":
-      return listed([`${acceptance(facts)}, and ${scrutiny(facts)}`, ...conditions(facts, step)]);
+      return reviewed(facts, acceptance(facts, "the"));
     case "unlabelled_acceptance":
-      return listed([
-        `${acceptance(facts)}, whether that was right is not known, and ${scrutiny(facts)}`,
-        ...conditions(facts, step),
-      ]);
+      return reviewed(facts, `${acceptance(facts, "the")}, the outcome is not known`);
     case "wrong_acceptance":
-      return listed([wrongAcceptance(facts), ...conditions(facts, step)]);
+      return wrongAcceptance(facts);
     case "warranted_departure":
-      return decided(facts, `The operator ${verbOf(facts)} a wrong recommendation`, {
-        share: facts.weights.s,
-        as: "departing from it",
-      });
+      return departure(facts, "a wrong");
     case "departure":
-      return listed([departure(facts), ...conditions(facts, step)]);
+      return unprovenDeparture(facts);
     case "referral":
-      return `The operator ${
-        verbOf(facts)
-      }, and whether that was needed is not known, which counts as at most ${
-        figure(model.updates.ownership.referral_value, 2)
-      } and never raises this`;
     case "restraint":
-      return `The operator ${verbOf(facts)}${
-        isReferred(facts) ? "" : " the recommendation"
-      }, and whether that was right is not known`;
+      return `${unjudged(facts)} and the outcome is not known`;
     case "unaided_right":
-      return "The operator decided without the AI and was right";
     case "unaided_wrong":
-      return "The operator decided without the AI and was wrong";
+      return unaided(rule === "unaided_right");
     case "recalibration_hit":
-      return `${hit(facts)}, ${watched(facts)}`;
+      return watched(facts, known(facts, "hit"));
     case "recalibration_miss":
-      return `${miss(facts)}, ${watched(facts)}`;
+      return watched(facts, known(facts, "miss"));
     case "recalibration_false_alarm":
-      return `${falseAlarm(facts)}, ${watched(facts)}`;
+      return watched(facts, known(facts, "false_alarm"));
     case "recalibration_unaided_right":
-      return `The operator decided without the AI and was right, ${watched(facts)}`;
     case "recalibration_unaided_wrong":
-      return `The operator decided without the AI and was wrong, ${watched(facts)}`;
+      return watched(facts, unaided(rule === "recalibration_unaided_right"));
     case "recalibration_right_acceptance":
-      return listed([
-        `${correctAcceptance(facts)}, ${watched(facts)}, and ${scrutiny(facts)}`,
-        ...conditions(facts, step),
-      ]);
+      return watched(facts, reviewed(facts, known(facts, "correct_acceptance")));
     case "recalibration_conduct":
-      return listed([conduct(facts), ...conditions(facts, step)]);
+      return watched(facts, conduct(facts));
   }
 }
 
-/** Rules that put a degree and not a plain right or wrong. */
-const GRADED: ReadonlySet<Step["rule"]> = new Set<Step["rule"]>([
-  "process",
-  "unreflexive_acceptance",
-  "wrong_acceptance",
-  "unlabelled_acceptance",
-  "departure",
-  "referral",
-  "recalibration_right_acceptance",
-  "recalibration_conduct",
-]);
-
-const SCENARIOS: Readonly<Record<ScenarioType, string>> = {
-  standard: "a standard case",
-  high_stakes: "a high-stakes case",
-  critical: "a critical case",
-  error_injected: "an injected error",
-  calibration: "a calibration case",
-  ai_withheld: "a case with the AI withheld",
-};
-
-/** The figures of a put: what it counted as, where that is a degree, and its weight with the scenario's part in it. */
-export function detailsOf(
-  { weights: { omega }, event }: Facts,
-  { rule, bucket, value, weight }: Step,
-): string | null {
-  if (rule === "retention") return null;
-  const graded = GRADED.has(rule) || (rule === "correct_acceptance" && bucket === "A");
-  const scenario = SCENARIOS[event.interaction.scenario_type];
-  const [shown] = apart(weight, 0, 2);
-  return [
-    ...(graded ? [`counted as ${figure(value, 2)} out of 1`] : []),
-    omega === 1
-      ? `weight ${shown}`
-      : weight === omega
-      ? `weight ${shown} for ${scenario}`
-      : `weight ${shown} with the factor ${figure(omega, 2)} for ${scenario}`,
-  ].join(", ");
+/** What a late label made known that made a rule apply, told as {@link causeOf} does. */
+export function causeOfLabel(model: ModelDocument, label: LateLabel, steps: readonly Step[]): string {
+  const { decision, outcome_correct, weights } = label;
+  const proved = outcome_correct ? "right" : "wrong";
+  if (!weights.presented) {
+    return `It became known that the operator, who decided without the AI, was ${proved}`;
+  }
+  const cell = steps[0]!.rule as Cell;
+  const review = restsOnReview(steps) ? `, in a review that counted as ${fullScrutiny(weights)}` : "";
+  if (!isDivided(decision)) {
+    return `It became known that the AI was ${
+      CELLS[cell].ai
+    } and that the operator had ${decision} it${review}`;
+  }
+  const done = isReferral(decision) ? VERBS[decision] : `${VERBS[decision]} the recommendation`;
+  const share = CELLS[cell].share(classify(model, { ...label, departure: weights.s }));
+  return `It became known that the decision was ${proved}, after the operator had ${done}, which ` +
+    `${countsAs(share, CELLS[cell].as)}${review}`;
 }
 
-/** What a gap did to earlier evidence. */
+/** What a gap did to earlier evidence, of which the share `kept`, 0..1, remains. */
 export function fading(
-  model: ModelDocument,
-  { stored, now, step }: { readonly stored: OperatorState; readonly now: number; readonly step: Step },
+  { stored, now, kept }: { readonly stored: OperatorState; readonly now: number; readonly kept: number },
 ): string {
-  const [days, free] = apart(gapDays(stored, now), model.retention.grace_days, 1);
-  const [kept] = apart(100 * step.value, 100, 1);
-  return `Over a gap of ${days} days, ${free} of them without loss, earlier evidence in the operator's favour ` +
-    `faded to ${kept} % while evidence against kept its full weight`;
+  const days = quantity(figure(gapDays(stored, now), 1), "day");
+  const [share] = apart(100 * kept, 100, 1);
+  return `After ${days} without a scored case, earlier evidence in the operator's favour counts ${share} %`;
 }
 
 // ---- the decision -----------------------------------------------------------------------------------------
 
-const VERBS = {
+const VERBS: Readonly<Record<Decision, string>> = {
   accepted: "accepted",
   modified: "changed",
   rejected: "rejected",
   overridden: "overrode",
   deferred: "put off the case",
-  escalated: "handed on the case",
-} as const;
+  escalated: "passed on the case",
+};
 
 function verbOf({ event: { interaction } }: Facts): string {
   const verb = VERBS[interaction.decision];
@@ -152,230 +113,212 @@ function verbOf({ event: { interaction } }: Facts): string {
     : verb;
 }
 
-function isReferred({ event: { interaction: { decision } } }: Facts): boolean {
+function isReferral(decision: Decision): boolean {
   return decision === "deferred" || decision === "escalated";
 }
 
-/** A decision that is one thing in full (`plain`), or one that counts as it to a share. */
-function decided(
-  facts: Facts,
-  plain: string,
-  { share, as }: { readonly share: number; readonly as: string },
-): string {
-  const { decision, outcome_correct: outcome, scenario_type } = facts.event.interaction;
-  const referred = isReferred(facts);
-  if (decision !== "modified" && !referred) return plain;
-  const injected = scenario_type === "error_injected" ? " with an injected error" : "";
-  const advice = referred
+/** Whether a decision is never one thing in full, but counts as it to a share. */
+function isDivided(decision: Decision): boolean {
+  return decision === "modified" || isReferral(decision);
+}
+
+function countsAs(share: number, what: string): string {
+  return `counts ${share === 1 ? "fully" : percent(share)} as ${what}`;
+}
+
+/** A decision that counts to a share as something else. */
+function divided(facts: Facts, share: number, what: string): string {
+  const { interaction } = facts.event;
+  const { outcome_correct: outcome } = interaction;
+  const injected = interaction.scenario_type === "error_injected" ? " with an injected error" : "";
+  const advice = isReferral(interaction.decision)
     ? injected
     : injected === ""
     ? " the recommendation"
     : ` a recommendation${injected}`;
   const proved = outcome === null ? "" : ` and the decision proved ${outcome ? "right" : "wrong"}`;
-  const extent = share === 1 ? "in full" : `for ${percent(share)}`;
-  return `The operator ${verbOf(facts)}${advice}${proved}, which counts ${extent} as ${as}`;
+  return `The operator ${verbOf(facts)}${advice}${proved}, which ${countsAs(share, what)}`;
 }
 
-function hit(facts: Facts): string {
-  return decided(facts, "The AI was wrong and the operator did not let it pass", {
-    share: facts.evidence.hit,
-    as: "catching a wrong recommendation",
-  });
+/** The four cells of section 2.3. */
+const CELLS = {
+  hit: { ai: "wrong", as: "catching wrong advice", share: (of: Evidence) => of.hit },
+  miss: { ai: "wrong", as: "letting wrong advice pass", share: (of: Evidence) => of.miss },
+  correct_acceptance: {
+    ai: "right",
+    as: "accepting right advice",
+    share: (of: Evidence) => of.correctAcceptance,
+  },
+  false_alarm: {
+    ai: "right",
+    as: "departing from right advice",
+    share: (of: Evidence) => of.falseAlarm,
+  },
+} as const;
+
+type Cell = keyof typeof CELLS;
+
+/** A decision on a recommendation that is known to be right or wrong. */
+function known(facts: Facts, cell: Cell): string {
+  const { ai, as, share } = CELLS[cell];
+  return isDivided(facts.event.interaction.decision)
+    ? divided(facts, share(facts.evidence), as)
+    : `The AI was ${ai} and the operator ${verbOf(facts)} it`;
 }
 
-function miss(facts: Facts): string {
-  return decided(facts, "The AI was wrong and the operator accepted it", {
-    share: facts.evidence.miss,
-    as: "letting a wrong recommendation pass",
-  });
+/** Departing from a wrong recommendation is a catch, even where the operator's own decision was wrong too. */
+function provedWrong({ event: { interaction } }: Facts, steps: readonly Step[]): string {
+  const told = isDivided(interaction.decision) || steps.every(({ value }) => value > 0);
+  return told ? "" : ", but the operator's own decision proved wrong";
 }
 
-function falseAlarm(facts: Facts): string {
-  return decided(facts, `The AI was right and the operator ${verbOf(facts)} it`, {
-    share: facts.evidence.falseAlarm,
-    as: "departing from a right recommendation",
-  });
+function acceptance(facts: Facts, which: "the" | "a wrong"): string {
+  return isDivided(facts.event.interaction.decision)
+    ? divided(facts, 1 - facts.weights.s, "accepting it")
+    : `The operator accepted ${which} recommendation`;
 }
 
-function correctAcceptance(facts: Facts): string {
-  return decided(facts, "The AI was right and the operator accepted it", {
-    share: facts.evidence.correctAcceptance,
-    as: "accepting a right recommendation",
-  });
+function departure(facts: Facts, which: "the" | "a wrong"): string {
+  return isDivided(facts.event.interaction.decision)
+    ? divided(facts, facts.weights.s, "departing from it")
+    : `The operator ${verbOf(facts)} ${which} recommendation`;
 }
 
-function acceptance(facts: Facts): string {
-  return decided(facts, "The operator accepted the recommendation", {
-    share: 1 - facts.weights.s,
-    as: "accepting it",
-  });
-}
-
-function creditedAcceptance(facts: Facts, step: Step): string {
-  const credit = step.bucket === "K" ? ", which is mostly the AI's credit" : "";
-  return listed([`${correctAcceptance(facts)}${credit}, and ${scrutiny(facts)}`, ...conditions(facts, step)]);
+/** A decision of which nobody knows whether it is right. */
+function unjudged(facts: Facts): string {
+  const of = isReferral(facts.event.interaction.decision) ? "" : " the recommendation";
+  return `The operator ${verbOf(facts)}${of}`;
 }
 
 function wrongAcceptance(facts: Facts): string {
-  const { model, event, process } = facts;
-  const accepted = decided(facts, "The operator accepted a wrong recommendation", {
-    share: 1 - facts.weights.s,
-    as: "accepting it",
-  });
-  const fastMs = model.domains[event.domain].fast_ms;
-  if (process.timeMs <= fastMs) {
-    return `${accepted}, and took ${timeOf(facts)}, no more than the ${seconds(fastMs)} that the ${
-      nameOf(event.domain)
-    } domain counts as fast`;
+  const { model, event, process, weights } = facts;
+  const accepted = acceptance(facts, "a wrong");
+  const { fast_ms } = model.domains[event.domain];
+  if (process.timeMs <= fast_ms) {
+    return `${accepted}, and took ${timeOf(facts)}, where the ${nameOf(event.domain)} domain counts ${
+      inSeconds(fast_ms)
+    } as fast`;
   }
   const most = model.updates.non_reflexive.wrong_acceptance_cap;
-  return `${accepted}, and ${scrutiny(facts)}, of which at most ${percent(most)} counts for a wrong one`;
-}
-
-function departure(facts: Facts): string {
-  const departed = decided(facts, `The operator ${verbOf(facts)} the recommendation`, {
-    share: facts.weights.s,
-    as: "departing from it",
-  });
-  const unknown = isLabelled(facts.evidence) ? "" : ", and whether that was right is not known";
-  const trusted = percent(facts.weights.kappa);
-  return `${departed}${unknown}; departures of this operator are trusted ${trusted} so far, and ${
-    scrutiny(facts)
+  return `${reviewed(facts, accepted)}${
+    weights.r > most ? `, at most ${percent(most)} for wrong advice` : ""
   }`;
 }
 
-/** What a hit means for a bucket that asks for more than the catch. */
-function hitAside({ event }: Facts, step: Step): string {
-  return step.value === 0 && event.interaction.decision !== "modified"
-    ? ", but the operator's own decision proved wrong"
-    : aside(step);
+function unprovenDeparture(facts: Facts): string {
+  const unknown = isLabelled(facts.evidence) ? "" : ", the outcome is not known";
+  const trust = `departures of this operator are trusted ${percent(facts.weights.kappa)} so far`;
+  return reviewed(facts, `${departure(facts, "the")}${unknown}, ${trust}`);
 }
 
-function aside({ bucket }: Step): string {
-  return bucket === "U" ? ", an indirect sign of how the operator would decide alone" : "";
+function unaided(isRight: boolean): string {
+  return `The operator decided without the AI and was ${isRight ? "right" : "wrong"}`;
 }
 
-// ---- the process ------------------------------------------------------------------------------------------
+// ---- the review -------------------------------------------------------------------------------------------
 
-function timeSpent(facts: Facts): string {
+/** Accepting what is right counts in full as such; what else it counts for rests on the review. */
+function restsOnReview(steps: readonly Step[]): boolean {
+  return steps.some(({ rule, bucket }) => rule === "correct_acceptance" && bucket !== "C");
+}
+
+/** The decision with what time and activity came to. */
+function reviewed(facts: Facts, decision: string): string {
+  const counted = countedActivity(facts);
+  const doubted = counted === null ? "" : `, with only ${counted} of the reported activity believed`;
+  return `${decision}, and the review counted as ${fullScrutiny(facts.weights)}${doubted}`;
+}
+
+function fullScrutiny({ r }: EventWeights): string {
+  return `${percent(r)} of full scrutiny`;
+}
+
+function timeAndActivity(facts: Facts): string {
   const { model, event } = facts;
   const { fast_ms, reference_ms } = model.domains[event.domain];
-  const activity = activityOf(facts);
   return `The operator took ${timeOf(facts)}, where the ${nameOf(event.domain)} domain counts ${
-    seconds(fast_ms)
-  } as fast and ${seconds(reference_ms)} as a full review${activity === "" ? "" : `, with ${activity}`}`;
+    inSeconds(fast_ms)
+  } as fast and ${inSeconds(reference_ms)} as a full review${relieved(facts)}, with ${activity(facts)}${
+    idle(facts)
+  }`;
+}
+
+/** The times that were demanded instead, where that made a difference to the time taken. */
+function relieved({ model, event, process: { timeMs }, relief }: Facts): string {
+  const { fast_ms, reference_ms } = model.domains[event.domain];
+  const left = 1 - model.relief.time_shrink * relief;
+  if (relief === 0 || timeMs <= fast_ms * left || timeMs >= reference_ms) return "";
+  const [fast, full] = [fast_ms, reference_ms].map((ms) => figure(ms * left / 1000, 2));
+  return `, lowered to ${fast} and ${full} by trust in the operator's judgement`;
 }
 
 function timeOf({ event: { interaction }, process }: Facts): string {
   const spent = interaction.time_to_decision_ms;
-  return spent === process.timeMs
-    ? seconds(spent)
-    : `${seconds(spent)} (counted as ${seconds(process.timeMs)})`;
+  const counted = spent === process.timeMs ? "" : ` (counted as ${inSeconds(process.timeMs)})`;
+  return `${quantity(inSeconds(spent), "second")}${counted}`;
 }
 
-function activityOf({ event: { interaction } }: Facts): string {
-  const { hover_events: hovers, scroll_depth: scroll, alternative_views_checked: views } = interaction;
-  return enumeration([
-    ...(hovers === null ? [] : [quantity(hovers, "hover event")]),
+/** What was measured of the activity, what was not, and how much of it counts. */
+function activity(facts: Facts): string {
+  const { hover_events: hovers, scroll_depth: scroll, alternative_views_checked: views } =
+    facts.event.interaction;
+  const measured = [
+    ...(hovers === null ? [] : [quantity(String(hovers), "hover event")]),
     ...(scroll === null ? [] : [`${percent(scroll)} scrolled`]),
-    ...(views === null ? [] : [quantity(views, "alternative view")]),
-  ]);
-}
-
-function scrutiny(facts: Facts): string {
-  const seen = facts.process.engagement === null ? "" : " and the activity seen";
-  return `${timeOf(facts)}${seen} came to ${percent(facts.weights.r)} of full scrutiny`;
-}
-
-/** Rules whose weight is that of the telemetry measured. */
-const WEIGHED_BY_TELEMETRY: ReadonlySet<Step["rule"]> = new Set<Step["rule"]>([
-  "process",
-  "unreflexive_acceptance",
-  "wrong_acceptance",
-  "unlabelled_acceptance",
-  "recalibration_conduct",
-]);
-
-/** What a person would contest in how time and activity were counted. */
-function conditions(facts: Facts, step: Step): readonly string[] {
-  return [
-    ...relieved(facts),
-    ...unmeasured(facts, step),
-    ...implausible(facts),
-    ...idle(facts),
-    ...capped(facts, step),
+    ...(views === null ? [] : [quantity(String(views), "alternative view")]),
   ];
-}
-
-function relieved({ model, event, relief }: Facts): readonly string[] {
-  if (relief === 0) return [];
-  const { fast_ms, reference_ms } = model.domains[event.domain];
-  const shrink = 1 - model.relief.time_shrink * relief;
-  return [
-    "the operator's standing in telling right advice from wrong lowers the times demanded to " +
-    `${figure(fast_ms * shrink / 1000, 3)} and ${seconds(reference_ms * shrink)}`,
-  ];
-}
-
-function unmeasured({ model, event, process }: Facts, { rule, bucket }: Step): readonly string[] {
-  const { hover_events, scroll_depth, alternative_views_checked } = event.interaction;
-  const weighed = WEIGHED_BY_TELEMETRY.has(rule) || (rule === "correct_acceptance" && bucket === "A");
-  const share = weighed ? `, at ${percent(process.weight)} of the weight` : "";
-  if (process.engagement === null) {
-    const most = rule === "process" ? ` for at most ${figure(model.process.unmeasured.time_credit, 2)}` : "";
-    return [`no activity was measured, so that time alone counts${most}${share}`];
+  if (measured.length === 0) {
+    const most = percent(facts.model.process.unmeasured.time_credit);
+    return `no activity measured, lowering the weight and letting time alone count up to ${most}`;
   }
   const missing = [
-    ...(hover_events === null ? ["hover events"] : []),
-    ...(scroll_depth === null ? ["scroll depth"] : []),
-    ...(alternative_views_checked === null ? ["alternative views"] : []),
+    ...(hovers === null ? ["hover events"] : []),
+    ...(scroll === null ? ["scroll depth"] : []),
+    ...(views === null ? ["alternative views"] : []),
   ];
-  if (missing.length === 0) return [];
-  return [`without a measurement of ${enumeration(missing)} the rest of the activity stands for all${share}`];
+  const unmeasured = missing.length === 0 ? "" : `, ${enumeration(missing)} unmeasured, lowering the weight`;
+  const counted = countedActivity(facts);
+  const doubted = counted === null ? "" : `, and only ${counted} of the activity fits the time`;
+  return `${enumeration(measured)}${unmeasured}${doubted}`;
 }
 
-function implausible({ process: { plausibility } }: Facts): readonly string[] {
-  if (plausibility === null || plausibility >= 1) return [];
-  const [counted] = apart(100 * plausibility, 100, 1);
-  return [`the activity reported takes longer than the time spent, so that ${counted} % of it counts`];
+/** How much of the activity reported the time could hold; null where that was all of it. */
+function countedActivity({ process: { plausibility } }: Facts): string | null {
+  if (plausibility === null || plausibility >= 1) return null;
+  return `${apart(100 * plausibility, 100, 1)[0]} %`;
 }
 
-function idle({ model, process }: Facts): readonly string[] {
+function idle({ model, process: { timeMs, engagement } }: Facts): string {
   const { after_ms, engagement_below, time_factor } = model.process.idle;
-  const { timeMs, engagement } = process;
-  if (engagement === null || timeMs <= after_ms || engagement >= engagement_below) return [];
-  return [`the time counts ${percent(time_factor)}, being over ${seconds(after_ms)} with little activity`];
-}
-
-function capped({ model, weights }: Facts, { bucket, before, value }: Step): readonly string[] {
-  if (!weights.inert || value !== breakEven(model, bucket, before)) return [];
-  return ["hardly any activity counts, so that this may lower the evidence and never raise it"];
+  if (engagement === null || timeMs <= after_ms || engagement >= engagement_below) return "";
+  return `, and the time counts ${percent(time_factor)} for little activity in over ${
+    inSeconds(after_ms)
+  } seconds`;
 }
 
 // ---- after an error ---------------------------------------------------------------------------------------
 
 const ERRORS = {
-  over: "accepting a wrong recommendation",
-  under: "departing from a right recommendation",
+  over: "accepting wrong advice",
+  under: "departing from right advice",
   own: "a wrong decision without the AI",
 } as const;
 
-/** The place of the interaction in the window that was open; only the rules of recalibration ask for it. */
-function watched({ stored }: Facts): string {
-  const { type, k } = stored.err!;
-  const place = k === 1 ? "in the last interaction" : `in one of the ${k} interactions still`;
-  return `${place} watched after ${ERRORS[type]}`;
+/** What happened in the window after an error; only the rules of recalibration ask for it. */
+function watched({ stored }: Facts, what: string): string {
+  return `${what}, while watched after ${ERRORS[stored.err!.type]}`;
 }
 
 function conduct(facts: Facts): string {
   const { mu, im } = facts.stored.err!;
-  const { process: { engagement }, weights } = facts;
-  const activity = engagement === null
-    ? ""
-    : `, with ${percent(engagement)} of full activity where ${percent(im)} had been usual`;
-  return `The operator took ${timeOf(facts)} where ${
-    seconds(exp(mu) * 1000)
-  } had been usual before the error${activity}, ${watched(facts)}, and that came to ${
-    percent(weights.r)
-  } of full scrutiny`;
+  const { engagement } = facts.process;
+  const [now, usual] = engagement === null
+    ? ["", ""]
+    : [engagement, im].map((of) => ` with ${percent(of)} activity`);
+  return reviewed(
+    facts,
+    `The operator took ${timeOf(facts)}${now}, where ${
+      quantity(figure(exp(mu), 2), "second")
+    }${usual} had been usual before`,
+  );
 }

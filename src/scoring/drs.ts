@@ -12,6 +12,7 @@ import type { ModelDocument } from "./model.ts";
 import { processEvidence, validatedSpeedRelief } from "./process.ts";
 import { departureCredibility, retain } from "./reducer.ts";
 import { bucketMeans, initialState, minimumDataMet, type OperatorState } from "./state.ts";
+import { type Uncertainty, uncertaintyOf } from "./uncertainty.ts";
 
 export interface PolicyTrigger {
   readonly policy: string;
@@ -35,6 +36,8 @@ export interface DrsResult {
   /** All seven policies, in the model's order. */
   readonly policy_triggers: readonly PolicyTrigger[];
   readonly factors: readonly DrsFactor[];
+  /** Of the operator's JIS among the factors. */
+  readonly operator_uncertainty: Uncertainty;
 }
 
 /** Scores one decision made by the operator of `state` (null: unknown) at `now`, epoch milliseconds. */
@@ -148,6 +151,7 @@ export function scoreDecision(
       { name: "process_evidence", value: roundTo(process.evidence, 2), weight: null },
       { name: "operator_jis", value: jis, weight: null },
     ],
+    operator_uncertainty: uncertaintyOf(model, current, { jis, domain, mode: "full" }),
   };
 }
 

@@ -1,19 +1,28 @@
 /**
  * Why a score is what it is: for each dimension its value before and after, and each rule of the model that was
- * applied to it as one plain sentence, so that the person scored can be told why.
+ * applied to it as one plain sentence, so that the person scored can be told why. Late labels likewise.
  *
- * Owns no formula: the reducer is run again with an observer, and every sentence is told from a step that the reducer
- * reports, with that step's own figures. A rule that left its evidence where it was has its sentence too ("stayed
+ * Owns no formula: the reducer is run again with an observer, and every sentence is told from the steps that the
+ * reducer reports, with their own figures. A rule that left its evidence where it was has its sentence too ("stayed
  * at"), since a cap or a missing measurement is what a person would contest.
- * Source: scoring model, sections 2.3, 4.1 to 4.7 and 5.
+ * Source: scoring model, sections 2.3, 4.1 to 4.7, 5 and 15, point 6.
  */
-import { type Dimension, DIMENSIONS, type Domain } from "../domain/enums.ts";
-import { causeOf, detailsOf, type Facts, fading } from "./causes.ts";
+import { type Dimension, DIMENSIONS, type Domain, type ScenarioType } from "../domain/enums.ts";
+import { causeOf, causeOfLabel, type Facts, fading } from "./causes.ts";
 import { dimensionsOf, type FullDimensions } from "./dimensions.ts";
+import { applyLabel, type LateLabel } from "./label.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
-import { advance, retain, type ScoringEvent, type Step } from "./reducer.ts";
-import { type BucketMeans, bucketMeans, initialState, mean, type OperatorState, restraint } from "./state.ts";
-import { apart, figure, nameOf } from "./wording.ts";
+import { advance, type EventWeights, retain, type ScoringEvent, type Step } from "./reducer.ts";
+import {
+  breakEven,
+  type BucketMeans,
+  bucketMeans,
+  initialState,
+  mean,
+  type OperatorState,
+  restraint,
+} from "./state.ts";
+import { apart, figure, isEven, type Movement, movementList, nameOf } from "./wording.ts";
 
 export interface DimensionExplanation {
   readonly dimension: Dimension;
@@ -23,9 +32,6 @@ export interface DimensionExplanation {
   /** One sentence for each rule, in the order of the model; never empty. */
   readonly rules: readonly string[];
 }
-
-/** Stored evidence is rounded to 1e-9: a mean that moved by no more than this was left where it was. */
-const STORED_PRECISION = 1e-9;
 
 /**
  * Explains the score of one interaction: all seven dimensions, full-mode, in the order of DIMENSIONS, with the
@@ -45,7 +51,8 @@ export function explainScore(
     read: advanced.state,
     domain: event.domain,
     steps,
-    tell: (step) => [causeOf(facts, step), detailsOf(facts, step)],
+    cause: (applied) => causeOf(facts, applied),
+    weighing: { weights: advanced.weights, scenario_type: event.interaction.scenario_type },
     nothing: "Nothing in this interaction bears on it.",
   });
 }
@@ -67,9 +74,39 @@ export function explainDecision(
     read,
     domain,
     steps,
-    tell: (step) => [fading(model, { stored, now, step }), null],
+    cause: (applied) => fading({ stored, now, kept: applied[0]!.value }),
+    weighing: null,
     nothing: "A decision score reads the operator's record and does not change it.",
   });
+}
+
+/**
+ * Explains what a late label did to the state that it was applied to: all seven dimensions, full-mode, in the order
+ * of DIMENSIONS, with the domain confidence of the labelled case's domain.
+ * @throws {RangeError} for an injected error, which takes no late label.
+ */
+export function explainLabel(
+  model: ModelDocument,
+  state: OperatorState,
+  label: LateLabel,
+): readonly DimensionExplanation[] {
+  const steps: Step[] = [];
+  const read = applyLabel(model, state, label, (step) => steps.push(step));
+  return explain(model, {
+    stored: state,
+    read,
+    domain: label.weights.domain,
+    steps,
+    cause: (applied) => causeOfLabel(model, label, applied),
+    weighing: label,
+    nothing: "Nothing in this label bears on it.",
+  });
+}
+
+/** What the steps of an interaction weigh by. */
+interface Weighing {
+  readonly weights: EventWeights;
+  readonly scenario_type: ScenarioType;
 }
 
 interface Explained {
@@ -77,33 +114,36 @@ interface Explained {
   readonly read: OperatorState;
   readonly domain: Domain;
   readonly steps: readonly Step[];
-  /** What happened, as a clause, and the figures that stand in brackets. */
-  readonly tell: (step: Step) => readonly [cause: string, details: string | null];
-  /** The sentence of a dimension that no step touched. */
+  /** What made a rule apply, as a clause; of the steps of one rule that bear on one dimension, at least one. */
+  readonly cause: (applied: readonly Step[]) => string;
+  /** null where only retention applied, which has no weight. */
+  readonly weighing: Weighing | null;
+  /** The sentence of a dimension that no rule touched. */
   readonly nothing: string;
 }
 
 function explain(
   model: ModelDocument,
-  { stored, read, domain, steps, tell, nothing }: Explained,
+  { stored, read, domain, steps, cause, weighing, nothing }: Explained,
 ): readonly DimensionExplanation[] {
-  const dimensionsIn = (state: OperatorState) =>
-    dimensionsOf(model, bucketMeans(model, state, domain), "full") as FullDimensions;
-  const before = dimensionsIn(stored);
   const means = bucketMeans(model, stored, domain);
-  const after = dimensionsIn(read);
-  // No rule puts into one bucket twice in one interaction, so that each step is a sentence of its own.
-  const told = steps.flatMap((step) => {
-    const moved = movementOf(model, step, { domain, means });
-    if (moved === null) return [];
-    const [cause, details] = tell(step);
-    return [{ step, sentence: `${cause}: ${moved}${details === null ? "" : ` (${details})`}.` }];
-  });
+  const before = dimensionsOf(model, means, "full") as FullDimensions;
+  const after = dimensionsOf(model, bucketMeans(model, read, domain), "full") as FullDimensions;
   return DIMENSIONS.map((dimension) => {
     const { exponents, restraint: restrained } = model.dimensions[dimension];
-    const rules = told
-      .filter(({ step: { bucket } }) => bucket === "Q" ? restrained : exponents[bucket] !== undefined)
-      .map(({ sentence }) => sentence);
+    const bearing = steps.filter(({ bucket }) =>
+      bucket === "Q" ? restrained : exponents[bucket] !== undefined
+    );
+    const rules = [...Map.groupBy(bearing, ({ rule }) => rule).values()].flatMap((applied) => {
+      const movements = applied.flatMap((step, index) =>
+        movementsOf(model, step, {
+          domain,
+          means,
+          details: weighing === null ? [] : detailsOf(model, step, { ...weighing, isFirst: index === 0 }),
+        })
+      );
+      return movements.length === 0 ? [] : [`${cause(applied)}: ${movementList(movements)}.`];
+    });
     return {
       dimension,
       before: before[dimension],
@@ -115,44 +155,87 @@ function explain(
 
 // ---- what a step did --------------------------------------------------------------------------------------
 
-/** What a bucket is evidence of. */
-const EVIDENCE_OF: Readonly<Record<Exclude<BucketName, "K">, string>> = {
+/** What the mean of a bucket says of an operator. */
+const MEANING: Readonly<Record<Exclude<BucketName, "K">, string>> = {
   H: "catching errors",
   C: "accepting what is right",
   P: "deliberation",
-  X: "considered rather than reflexive decisions",
+  X: "considered decisions",
   A: "the operator's own part in decisions",
   U: "sound decisions without the AI",
   R: "recovering from errors",
-  Q: "following advice where nobody knows whether it is right",
+  Q: "following advice not known to be right or wrong",
 };
 
-/** The evidence, the direction and both values; null where a step has nothing to tell. */
-function movementOf(
+/** What a step moved; nothing where fading met no evidence, or restraint left all of the dimension. */
+function movementsOf(
   model: ModelDocument,
   step: Step,
-  { domain, means }: { readonly domain: Domain; readonly means: BucketMeans },
-): string | null {
+  { domain, means, details }: {
+    readonly domain: Domain;
+    readonly means: BucketMeans;
+    readonly details: readonly string[];
+  },
+): readonly Movement[] {
   const { rule, bucket } = step;
   const before = mean(model, bucket, step.before);
   const after = mean(model, bucket, step.after);
-  const of = bucket === "K" ? `sound decisions in the ${nameOf(domain)} domain` : EVIDENCE_OF[bucket];
-  const moved = `evidence of ${of} ${fromTo(before, after)}`;
-  if (bucket === "Q") {
-    const factorBefore = restraint(model, { ...means, Q: before });
-    const factorAfter = restraint(model, { ...means, Q: after });
-    if (isEven(before, after) || isEven(factorBefore, factorAfter)) return null;
-    return `${moved}, and the factor that it puts on this dimension ${fromTo(factorBefore, factorAfter)}`;
+  const of = bucket === "K" ? `sound decisions in the ${nameOf(domain)} domain` : MEANING[bucket];
+  const moved: Movement = { of, before, after, details };
+  if (bucket !== "Q") return rule === "retention" && isEven(before, after) ? [] : [moved];
+  const left: Movement = {
+    of: "the share of this dimension that counts",
+    before: restraint(model, { ...means, Q: before }),
+    after: restraint(model, { ...means, Q: after }),
+    details: [],
+  };
+  return isEven(before, after) || isEven(left.before, left.after) ? [] : [moved, left];
+}
+
+// ---- what stands in brackets ------------------------------------------------------------------------------
+
+const SCENARIOS: Readonly<Record<ScenarioType, string>> = {
+  standard: "a standard case",
+  high_stakes: "a high-stakes case",
+  critical: "a critical case",
+  error_injected: "an injected error",
+  calibration: "a calibration case",
+  ai_withheld: "a case with the AI withheld",
+};
+
+/** Weighing, and whether a step is the first of its sentence, which tells the scenario's weight for all. */
+type Weighed = Weighing & { readonly isFirst: boolean };
+
+/** What a step counted as, where that is a degree not told yet, its weight where that is not 1, and why. */
+function detailsOf(model: ModelDocument, step: Step, weighed: Weighed): readonly string[] {
+  if (step.rule === "retention") return [];
+  return [...degreeOf(model, step, weighed), ...weightOf(step, weighed), ...creditOf(step)];
+}
+
+function degreeOf(
+  model: ModelDocument,
+  { rule, bucket, value, before }: Step,
+  { weights }: Weighed,
+): readonly string[] {
+  if (value === breakEven(model, bucket, before)) {
+    if (rule === "referral") return ["not deciding a case cannot raise it"];
+    if (weights.inert) return ["with hardly any activity it cannot rise"];
   }
-  return rule === "retention" && isEven(before, after) ? null : moved;
+  return value === 0 || value === 1 || value === weights.r ? [] : [`counted as ${figure(value, 2)}`];
 }
 
-function isEven(before: number, after: number): boolean {
-  return Math.abs(after - before) <= STORED_PRECISION;
+function weightOf(
+  { weight }: Step,
+  { weights: { omega }, scenario_type, isFirst }: Weighed,
+): readonly string[] {
+  const [shown] = apart(weight, 0, 2);
+  if (!isFirst || omega === 1) return shown === "1" ? [] : [`weight ${shown}`];
+  const factor = weight === omega ? "" : ` with factor ${figure(omega, 2)}`;
+  return [`weight ${shown}${factor} for ${SCENARIOS[scenario_type]}`];
 }
 
-function fromTo(before: number, after: number): string {
-  if (isEven(before, after)) return `stayed at ${figure(after, 2)}`;
-  const [from, to] = apart(before, after, 2);
-  return `${after > before ? "rose" : "fell"} from ${from} to ${to}`;
+function creditOf({ rule, bucket }: Step): readonly string[] {
+  if (bucket === "K" && rule === "correct_acceptance") return ["mostly the AI's credit"];
+  const isProxy = bucket === "U" && rule !== "unaided_right" && rule !== "unaided_wrong";
+  return isProxy ? ["only an indirect sign"] : [];
 }

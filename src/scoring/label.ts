@@ -12,6 +12,7 @@ import type { ModelDocument } from "./model.ts";
 import {
   Draft,
   type EventWeights,
+  type Observer,
   putDiscrimination,
   putDomainAndUnaidedProxies,
   putLabelledOwnership,
@@ -32,12 +33,18 @@ export interface LateLabel {
 /**
  * The state after a late label: buckets H, C, A, U and the domain's K (unaided: U and K) and the two counters of
  * truth. Nothing fades, as a label is no interaction; what the case left in A and Q while nobody knew stays.
+ * `observer` is told every step that a bucket takes, and can change nothing by it.
  * @throws {RangeError} for an injected error, whose truth was known by construction and is in the state already.
  */
-export function applyLabel(model: ModelDocument, state: OperatorState, label: LateLabel): OperatorState {
+export function applyLabel(
+  model: ModelDocument,
+  state: OperatorState,
+  label: LateLabel,
+  observer?: Observer,
+): OperatorState {
   const { weights, decision, scenario_type, outcome_correct } = label;
   if (scenario_type === "error_injected") throw new RangeError("late label of an injected error");
-  const draft = new Draft(model, state, weights.domain);
+  const draft = new Draft(model, state, weights.domain, observer);
   if (weights.presented) {
     const evidence = classify(model, { decision, scenario_type, outcome_correct, departure: weights.s });
     putDiscrimination(draft, evidence, weights.omega);

@@ -1,4 +1,4 @@
-/** How an explanation writes numbers, durations, names and lists. */
+/** How an explanation writes numbers, durations, names, movements and lists. */
 import type { Domain } from "../domain/enums.ts";
 import { roundTo } from "./arithmetic.ts";
 
@@ -21,27 +21,56 @@ export function apart(
   return [figure(first, 9), figure(second, 9)];
 }
 
+/** A share, 0..1, as a percentage; nothing but 0 is written as 0. */
 export function percent(share: number): string {
-  return `${figure(100 * share, 1)} %`;
+  return `${apart(100 * share, 0, 1)[0]} %`;
 }
 
-export function seconds(ms: number): string {
-  const shown = figure(ms / 1000, 3);
-  return shown === "1" ? "1 second" : `${shown} seconds`;
+/** Milliseconds as a number of seconds, without the unit. */
+export function inSeconds(ms: number): string {
+  return figure(ms / 1000, 3);
 }
 
-export function quantity(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+/** A number that is already written, with its noun: "1 day", "2.7 days". */
+export function quantity(shown: string, noun: string): string {
+  return `${shown} ${noun}${shown === "1" ? "" : "s"}`;
 }
 
 export function nameOf(domain: Domain): string {
   return domain.replaceAll("_", " ");
 }
 
-export function listed(clauses: readonly string[]): string {
-  return clauses.join("; ");
-}
-
 export function enumeration(items: readonly string[]): string {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+}
+
+/** A value that a rule moved, or left where it was. */
+export interface Movement {
+  readonly of: string;
+  readonly before: number;
+  readonly after: number;
+  /** What stands in brackets; may be empty. */
+  readonly details: readonly string[];
+}
+
+/** Stored evidence is rounded to 1e-9: a mean that moved by no more than this was left where it was. */
+const STORED_PRECISION = 1e-9;
+
+export function isEven(before: number, after: number): boolean {
+  return Math.abs(after - before) <= STORED_PRECISION;
+}
+
+/** Movements as one list; a direction is said again only where it changes. */
+export function movementList(movements: readonly Movement[]): string {
+  const directions = movements.map(({ before, after }) =>
+    isEven(before, after) ? "stayed" : after > before ? "rose" : "fell"
+  );
+  return enumeration(movements.map(({ of, before, after, details }, index) => {
+    const direction = directions[index]!;
+    const [from, to] = apart(before, after, 2);
+    const path = direction === "stayed"
+      ? `stayed at ${figure(after, 2)}`
+      : `${direction === directions[index - 1] ? "" : `${direction} `}from ${from} to ${to}`;
+    return `${of} ${path}${details.length === 0 ? "" : ` (${details.join(", ")})`}`;
+  }));
 }

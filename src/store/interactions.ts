@@ -34,11 +34,34 @@ export async function readRecordedScore(
   return entry === null ? null : { row, ...entry };
 }
 
-/** @returns null where the entry or one of its parts is not held. */
+/** @returns null where the entry or one of its two parts is not held. */
 export async function readRecordedEntry(
   database: Database,
-  { chain, seq }: { readonly chain: string; readonly seq: number },
+  place: EntryPlace,
 ): Promise<RecordedEntry | null> {
+  const stored = await readEntry(database, place);
+  const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
+  if (stored === null || input === undefined || result === undefined) return null;
+  return { entry: stored.entry, hash: stored.hash, input, result };
+}
+
+export interface EntryPlace {
+  readonly chain: string;
+  readonly seq: number;
+}
+
+export interface StoredEntry {
+  readonly entry: Entry;
+  readonly hash: Uint8Array;
+  /** Those that are still held. */
+  readonly parts: ReadonlyMap<PartName, Part>;
+}
+
+/** @returns null where there is no such entry, or nothing of it is held. */
+export async function readEntry(
+  database: Database,
+  { chain, seq }: EntryPlace,
+): Promise<StoredEntry | null> {
   const rows = await database.read(
     query.selectFrom("audit_entry as e")
       .innerJoin(
@@ -48,15 +71,14 @@ export async function readRecordedEntry(
       .select(["e.body", "e.entry_hash", "p.name", "p.salt", "p.data"])
       .where("e.chain", "=", chain).where("e.seq", "=", seq).compile(),
   );
-  const part = (name: PartName): Part | null => {
-    const row = rows.find((row) => row.name === name);
-    return row === undefined || row.salt === null || row.data === null
-      ? null
-      : { name, salt: row.salt, text: row.data };
-  };
-  const [input, result] = [part("input"), part("result")];
-  if (input === null || result === null) return null;
-  return { entry: JSON.parse(rows[0]!.body), hash: rows[0]!.entry_hash, input, result };
+  const [first] = rows;
+  if (first === undefined) return null;
+  const parts = rows.flatMap(({ name, salt, data }) => {
+    if (salt === null || data === null) return [];
+    const part: Part = { name: name as PartName, salt, text: data };
+    return [[part.name, part] as const];
+  });
+  return { entry: JSON.parse(first.body), hash: first.entry_hash, parts: new Map(parts) };
 }
 
 export interface HistoryPoint {

@@ -65,8 +65,8 @@ const firedIn = ({ policy_triggers }: Json): readonly string[] =>
 
 /** The numbers of an answer, without what names this one decision. */
 function riskOf({ body }: Answer) {
-  const { decision_risk_score, routing_decision, policy_triggers, factors } = body;
-  return { decision_risk_score, routing_decision, policy_triggers, factors };
+  const { decision_risk_score, routing_decision, policy_triggers, factors, operator_uncertainty } = body;
+  return { decision_risk_score, routing_decision, policy_triggers, factors, operator_uncertainty };
 }
 
 function faultOf({ verifierKey }: Harness, { body }: Answer) {
@@ -115,6 +115,7 @@ Deno.test(
         { name: "process_evidence", value: 1, weight: null },
         { name: "operator_jis", value: 65, weight: null },
       ],
+      operator_uncertainty: { level: 0.9, low: 50.4, high: 79.6, effective_n: 0 },
       audit_id: evidence.entry.id,
     });
     assert.deepEqual(Object.keys(model).sort(), ["sha256", "version"]);

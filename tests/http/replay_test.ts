@@ -101,6 +101,7 @@ Deno.test(
       "explanation",
       "id",
       "kind",
+      "label",
       "match",
       "model",
       "recorded",
@@ -109,6 +110,7 @@ Deno.test(
       "timestamp",
     ]);
     assert.equal(body.id, "session-1");
+    assert.equal(body.label, null);
     assert.deepEqual(body.recorded, resultPart(scored.body));
     assert.deepEqual(body.model, scored.body.model);
     assert.equal(body.evidence.entry_hash, scored.body.evidence.entry_hash);
@@ -518,6 +520,40 @@ Deno.test(
     }
     const again = await send("/v1/score/session-1/commit", { key, body: {} });
     assert.equal(again.text, committed.text);
+  }),
+);
+
+Deno.test(
+  "the replay of a labelled score says what the label moved, which the next score starts from",
+  withHarness(async (harness) => {
+    const { post, replay, commit } = await opened(harness);
+    const unlabelled = { outcome_correct: null };
+    await post(SCORE, scoreRequest({ session_id: "first" }, unlabelled));
+    harness.clock.advance(3_600_000);
+    await commit("first", false);
+    await post(SCORE, scoreRequest({ session_id: "second" }, unlabelled));
+    const { body: first } = await replay("first");
+    const { body: second } = await replay("second");
+    assert.deepEqual([first.match, first.label.outcome_correct], [true, false]);
+    assert.equal(first.label.labelled_at, new Date(EPOCH + 3_600_000).toISOString());
+    const { explanation } = first.label;
+    assert.deepEqual(explanation.map((row: Json) => row.dimension), DIMENSIONS);
+    assert.deepEqual(
+      explanation.map((row: Json) => row.before),
+      first.explanation.map((row: Json) => row.after),
+      "from where the score had left it",
+    );
+    assert.deepEqual(
+      explanation.map((row: Json) => row.after),
+      second.explanation.map((row: Json) => row.before),
+      "to where the next one finds it",
+    );
+    const moved = explanation.filter((row: Json) => row.before !== row.after);
+    assert.ok(moved.length >= 4);
+    for (const { rules } of moved) {
+      assert.ok(rules.every((rule: string) => rule.startsWith("It became known")));
+    }
+    assert.deepEqual([second.label, (await replay("decision-of-nobody")).status], [null, 404]);
   }),
 );
 

@@ -4,12 +4,25 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DECISIONS, DIMENSIONS, type Domain, DOMAINS, SCENARIO_TYPES } from "../../src/domain/enums.ts";
+import {
+  DECISIONS,
+  type Dimension,
+  DIMENSIONS,
+  type Domain,
+  DOMAINS,
+  SCENARIO_TYPES,
+} from "../../src/domain/enums.ts";
 import type { Interaction } from "../../src/domain/interaction.ts";
 import { dimensionsOf, type FullDimensions } from "../../src/scoring/dimensions.ts";
-import { type DimensionExplanation, explainDecision, explainScore } from "../../src/scoring/explain.ts";
+import {
+  type DimensionExplanation,
+  explainDecision,
+  explainLabel,
+  explainScore,
+} from "../../src/scoring/explain.ts";
+import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
 import { BUCKETS, DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
-import { advance, retain, type Step } from "../../src/scoring/reducer.ts";
+import { advance, retain, type Rule, type Step } from "../../src/scoring/reducer.ts";
 import { score } from "../../src/scoring/score.ts";
 import { bucketMeans, DAY_MS, initialState, mean, type OperatorState } from "../../src/scoring/state.ts";
 
@@ -18,6 +31,7 @@ const RUNS = 1_000;
 const EPOCH = 1_780_304_400_000;
 const FULL = { mode: "full", modeOverride: "normal" } as const;
 const NOTHING = "Nothing in this interaction bears on it.";
+const UNTOUCHED = "Nothing in this label bears on it.";
 const UNCHANGED = "A decision score reads the operator's record and does not change it.";
 
 // ---- arbitraries ------------------------------------------------------------------------------------------
@@ -88,7 +102,7 @@ function dimensionsIn(state: OperatorState | null, domain: Domain): FullDimensio
 const valuesOf = (explained: readonly DimensionExplanation[], side: "before" | "after") =>
   Object.fromEntries(explained.map((row) => [row.dimension, row[side]]));
 
-/** Every "rose from 0.5 to 0.6", "fell from" and "stayed at" of a sentence. */
+/** What a sentence tells of one value; where a list goes on in the same direction, its word is not said again. */
 interface Movement {
   readonly word: string;
   readonly from: number;
@@ -96,11 +110,24 @@ interface Movement {
 }
 
 function movementsOf(sentence: string): readonly Movement[] {
-  const moved = [...sentence.matchAll(/\b(rose|fell) from (\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)/g)]
-    .map(([, word, from, to]) => ({ word: word!, from: Number(from), to: Number(to) }));
-  const stayed = [...sentence.matchAll(/\bstayed at (\d+(?:\.\d+)?)/g)]
-    .map(([, at]) => ({ word: "stayed", from: Number(at), to: Number(at) }));
-  return [...moved, ...stayed];
+  const movements: Movement[] = [];
+  const told = sentence.slice(sentence.indexOf(": "));
+  for (
+    const [, said, from, to] of told.matchAll(
+      /(?:(rose|fell|stayed) |)(?:from|at) ([\d.]*\d)(?: to ([\d.]*\d))?/g,
+    )
+  ) {
+    const word = said ?? movements.at(-1)?.word ?? "";
+    movements.push({ word, from: Number(from), to: Number(to ?? from) });
+  }
+  return movements;
+}
+
+/** The rules that bear on each dimension, as the model document has it. */
+function rulesThatBear(steps: readonly Step[], dimension: Dimension): readonly Rule[] {
+  const { exponents, restraint } = model.dimensions[dimension];
+  const bearing = steps.filter(({ bucket }) => bucket === "Q" ? restraint : exponents[bucket] !== undefined);
+  return [...new Set(bearing.map(({ rule }) => rule))];
 }
 
 function deepFreeze<Value>(value: Value): Value {
@@ -108,9 +135,39 @@ function deepFreeze<Value>(value: Value): Value {
   return value;
 }
 
+/** The case of a score, labelled later; null where its truth was known by construction. */
+function labelledLater(
+  of: Case,
+  outcome_correct: boolean,
+): { state: OperatorState; label: LateLabel } | null {
+  const { decision, scenario_type } = of.event.interaction;
+  if (scenario_type === "error_injected") return null;
+  const event = { ...of.event, interaction: { ...of.event.interaction, outcome_correct: null } };
+  const { state, weights } = score(model, of.state, event, FULL);
+  return { state, label: { weights, decision, scenario_type, outcome_correct } };
+}
+
+/** A law of late labels, for both outcomes. */
+function labelLaw(name: string, holds: (of: { state: OperatorState; label: LateLabel }) => void): void {
+  law(name, (of) => {
+    for (const outcome of [true, false]) {
+      const labelled = labelledLater(of, outcome);
+      if (labelled !== null) holds(labelled);
+    }
+  });
+}
+
 /** A test whose name is the law, with the file's seed. */
 function law(name: string, holds: (of: Case) => void): void {
   Deno.test(name, () => fc.assert(fc.property(anyCase, holds), { seed: SEED, numRuns: RUNS }));
+}
+
+function assertWhole(rules: readonly string[]): void {
+  assert.ok(rules.length > 0);
+  for (const rule of rules) {
+    assert.match(rule, /^[A-Z].*[^.,;: ]\.$/);
+    assert.doesNotMatch(rule, /undefined|null|NaN|Infinity|\[object|_|;| {2}|[,:] ?[,:]|\de|-\d|\(\)/);
+  }
 }
 
 // ---- the laws ---------------------------------------------------------------------------------------------
@@ -137,17 +194,44 @@ law("a dimension that moved has a sentence that moved it the same way", ({ state
 law(
   "every sentence is whole: it says something, ends in a full stop and has no gap in it",
   ({ state, event }) => {
-    const explained = [...explainScore(model, state, event), ...explainDecision(model, state, event)];
-    for (const { rules } of explained) {
-      assert.ok(rules.length > 0);
-      for (const rule of rules) {
-        assert.match(rule, /^[A-Z].*[^.,;: ]\.$/);
-        assert.doesNotMatch(rule, /undefined|null|NaN|Infinity|\[object|_| {2}|[,;:] ?[,;:]|\de|-\d/);
-      }
+    for (const { rules } of [...explainScore(model, state, event), ...explainDecision(model, state, event)]) {
+      assertWhole(rules);
       assert.ok(!rules.includes(NOTHING) || rules.length === 1);
     }
   },
 );
+
+law("a dimension has one sentence for each rule that bears on it and has something to tell", (of) => {
+  const steps = stepsOf(of);
+  const maySayNothing = (rule: Rule) => rule === "retention" || rule === "restraint";
+  for (const { dimension, rules } of explainScore(model, of.state, of.event)) {
+    const bearing = rulesThatBear(steps, dimension);
+    const told = rules.filter((rule) => rule !== NOTHING);
+    assert.ok(told.length <= bearing.length, rules.join(" "));
+    assert.ok(told.length >= bearing.filter((rule) => !maySayNothing(rule)).length, rules.join(" "));
+    assert.ok(told.filter((rule) => rule.startsWith("After ")).length <= 1);
+    assert.equal(new Set(told).size, told.length);
+  }
+});
+
+Deno.test("sentences are short: half of them under 200 characters, none over 420", () => {
+  const lengths: number[] = [];
+  const measure = (of: Case) => {
+    const labelled = labelledLater(of, true);
+    const rules = [
+      ...explainScore(model, of.state, of.event),
+      ...explainDecision(model, of.state, of.event),
+      ...(labelled === null ? [] : explainLabel(model, labelled.state, labelled.label)),
+    ].flatMap((row) => row.rules);
+    for (const rule of rules) {
+      assert.ok(rule.length <= 420, `${rule.length}: ${rule}`);
+      if (rule.includes(": ")) lengths.push(rule.length);
+    }
+  };
+  fc.assert(fc.property(anyCase, measure), { seed: SEED, numRuns: RUNS });
+  const median = lengths.sort((one, other) => one - other)[Math.floor(lengths.length / 2)]!;
+  assert.ok(median < 200, `median ${median}`);
+});
 
 law("every direction word agrees with its figures, and these with a step of the reducer", (of) => {
   const steps = stepsOf(of).map(({ bucket, before, after }) => ({
@@ -162,12 +246,17 @@ law("every direction word agrees with its figures, and these with a step of the 
       for (const { word, from, to } of movements) {
         assert.equal(word, to > from ? "rose" : to < from ? "fell" : "stayed", rule);
       }
-      const { word, from, to } = movements[0]!;
-      const told = steps.some(({ before, after }) => {
-        const direction = Math.abs(after - before) <= 1e-9 ? "stayed" : after > before ? "rose" : "fell";
-        return direction === word && near(from, before) && near(to, after);
-      });
-      assert.ok(told, rule);
+      // What is left of a dimension is no bucket's mean.
+      const means = rule.includes("the share of this dimension that counts")
+        ? movements.slice(0, -1)
+        : movements;
+      for (const { word, from, to } of means) {
+        const told = steps.some(({ before, after }) => {
+          const direction = Math.abs(after - before) <= 1e-9 ? "stayed" : after > before ? "rose" : "fell";
+          return direction === word && near(from, before) && near(to, after);
+        });
+        assert.ok(told, rule);
+      }
     }
   }
 });
@@ -216,8 +305,50 @@ law("a decision is explained by what retention leaves, which raises nothing", ({
     assert.ok(after <= before);
     if (after < before) assert.ok(!rules.includes(UNCHANGED));
     for (const rule of rules.filter((rule) => rule !== UNCHANGED)) {
-      assert.match(rule, /^Over a gap of /);
+      assert.match(rule, /^After [\d.]+ days? without a scored case, /);
       assert.ok(movementsOf(rule).every(({ word }) => word === "fell"), rule);
     }
   }
+});
+
+labelLaw("a label is explained by the dimensions of the state that it leaves", ({ state, label }) => {
+  const { domain } = label.weights;
+  const explained = explainLabel(model, state, label);
+  assert.deepEqual(explained.map((row) => row.dimension), DIMENSIONS);
+  assert.deepEqual(valuesOf(explained, "before"), dimensionsIn(state, domain));
+  assert.deepEqual(valuesOf(explained, "after"), dimensionsIn(applyLabel(model, state, label), domain));
+});
+
+labelLaw(
+  "a label has one whole sentence for each rule and dimension, true to its steps",
+  ({ state, label }) => {
+    const steps: Step[] = [];
+    const left = applyLabel(model, state, label, (step) => steps.push(step));
+    assert.deepEqual(left, applyLabel(model, state, label));
+    for (const { dimension, before, after, rules } of explainLabel(model, state, label)) {
+      assertWhole(rules);
+      const bearing = rulesThatBear(steps, dimension);
+      if (bearing.length === 0) {
+        assert.deepEqual(rules, [UNTOUCHED]);
+        assert.equal(after, before);
+        continue;
+      }
+      assert.equal(rules.length, bearing.length);
+      const movements = rules.flatMap(movementsOf);
+      for (const { word, from, to } of movements) {
+        assert.equal(word, to > from ? "rose" : to < from ? "fell" : "stayed", rules.join(" "));
+      }
+      const word = after > before ? "rose" : "fell";
+      assert.ok(after === before || movements.some((movement) => movement.word === word), rules.join(" "));
+      for (const rule of rules) assert.match(rule, /^It became known that the /);
+    }
+  },
+);
+
+labelLaw("explaining a label leaves it and the state as they were", (of) => {
+  const bytes = JSON.stringify(of);
+  const { state, label } = deepFreeze(of);
+  const first = JSON.stringify(explainLabel(model, state, label));
+  assert.equal(JSON.stringify(explainLabel(model, state, label)), first);
+  assert.equal(JSON.stringify({ state, label }), bytes);
 });

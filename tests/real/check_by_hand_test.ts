@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, startService } from "../program.ts";
 
-const SCRIPT = `${import.meta.dirname}/../../docs/examples/check_score.py`;
+const SCRIPT = `${import.meta.dirname}/../../docs/examples/check_answer.py`;
 
 /** null where there is no Python, else what the script said of the file. */
 async function check(path: string): Promise<{ code: number; text: string }> {
@@ -22,7 +22,7 @@ function pythonIsMissing(): boolean {
 }
 
 Deno.test({
-  name: "docs/examples/check_score.py finds a saved response intact, and every change of it [needs python3]",
+  name: "docs/examples/check_answer.py finds a saved response intact, and every change of it [needs python3]",
   ignore: pythonIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
@@ -66,6 +66,48 @@ Deno.test({
       assert.equal(code, 1);
       assert.match(text, told);
     }
+    await service.stop();
+    await deployment.remove();
+  },
+});
+
+Deno.test({
+  name: "docs/examples/check_answer.py knows every kind of answer that carries evidence [needs python3]",
+  ignore: pythonIsMissing(),
+  async fn() {
+    const deployment = await freshDeployment();
+    const service = await startService(["serve"], deployment);
+    const key = await createOrganization(service, deployment.env);
+    const file = `${deployment.directory}/answer.json`;
+    const fields = { operator_id: "operator-1", domain: "general", time_to_decision_ms: 4000 };
+    const item = (session_id: string) => ({ session_id, time_to_decision_ms: 4000, decision: "accepted" });
+    const batch = {
+      operator_id: "operator-1",
+      domain: "general",
+      interactions: [item("a"), item("b"), item("c")],
+    };
+    const report = "/v1/compliance/report?period_start=2020-01-01&period_end=2099-01-01";
+    const asked = [
+      ["/v1/score/batch", batch, 3],
+      ["/v1/score/a/commit", { outcome_correct: true }, 1],
+      ["/v1/decision/score", { ...fields, decision: "rejected", decision_id: "d" }, 1],
+      ["/v1/decision/replay/b", undefined, 1],
+      ["/v1/decision/replay/d", undefined, 1],
+      [report, undefined, 1],
+    ] as const;
+    for (const [path, body, entries] of asked) {
+      const answer = await service.send(path, { key, ...(body === undefined ? {} : { body }) });
+      await Deno.writeTextFile(file, JSON.stringify(answer.body));
+      const { code, text } = await check(file);
+      assert.deepEqual([code, text.match(/^intact: entry/gm)?.length], [0, entries], `${path}: ${text}`);
+    }
+    const { body } = await service.send(report, { key });
+    const changed = { ...body, report: { ...body.report, overall_status: "compliant" } };
+    await Deno.writeTextFile(file, JSON.stringify(changed));
+    assert.match((await check(file)).text, /the report was changed/);
+    const profile = await service.send("/v1/operator/operator-1/profile", { key });
+    await Deno.writeTextFile(file, JSON.stringify(profile.body));
+    assert.match((await check(file)).text, /carries no evidence/);
     await service.stop();
     await deployment.remove();
   },

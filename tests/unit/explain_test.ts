@@ -2,9 +2,15 @@
 import assert from "node:assert/strict";
 import { type Dimension, DIMENSIONS, type Domain } from "../../src/domain/enums.ts";
 import { interactionSchema } from "../../src/domain/interaction.ts";
-import { type DimensionExplanation, explainDecision, explainScore } from "../../src/scoring/explain.ts";
+import {
+  type DimensionExplanation,
+  explainDecision,
+  explainLabel,
+  explainScore,
+} from "../../src/scoring/explain.ts";
+import type { LateLabel } from "../../src/scoring/label.ts";
 import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
-import type { OperatorState } from "../../src/scoring/state.ts";
+import { initialState, type OperatorState } from "../../src/scoring/state.ts";
 import examples from "../vectors/scoring/examples.json" with { type: "json" };
 
 // deno-lint-ignore no-explicit-any
@@ -77,73 +83,88 @@ Deno.test("a lite score is explained in full mode: its three dimensions are the 
   });
 });
 
-Deno.test("a careful acceptance of a right recommendation is told with its time, its activity and the relief", () => {
+Deno.test("a careful acceptance of a right recommendation is told with its time, its activity and what the review came to", () => {
   const explained = explainExample("first_interaction_careful_correct_accept");
   const accepted =
-    "The AI was right and the operator accepted it: evidence of accepting what is right rose from 0.65 to 0.7 (weight 1).";
+    "The AI was right and the operator accepted it: accepting what is right rose from 0.65 to 0.7.";
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
     accepted,
-    "The operator accepted the recommendation, and 14.2 seconds and the activity seen came to 100 % of full scrutiny; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds: evidence of considered rather than reflexive decisions rose from 0.65 to 0.68 (counted as 1 out of 1, weight 1).",
+    "The operator accepted the recommendation, and the review counted as 100 % of full scrutiny: considered decisions rose from 0.65 to 0.68.",
   ]);
   assert.deepEqual(rulesOf(explained, "error_detection"), [accepted]);
   assert.deepEqual(rulesOf(explained, "independent_performance"), NOTHING);
   assert.deepEqual(rulesOf(explained, "deliberation_depth"), [
-    "The operator took 14.2 seconds, where the general domain counts 2 seconds as fast and 12 seconds as a full review, with 5 hover events, 80 % scrolled and 1 alternative view; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds: evidence of deliberation rose from 0.65 to 0.68 (counted as 1 out of 1, weight 1).",
+    "The operator took 14.2 seconds, where the general domain counts 2 as fast and 12 as a full review, with 5 hover events, 80 % scrolled and 1 alternative view: deliberation rose from 0.65 to 0.68.",
     accepted,
   ]);
   assert.deepEqual(rulesOf(explained, "post_error_recalibration"), NOTHING);
   assert.deepEqual(rulesOf(explained, "domain_confidence"), [
-    "The AI was right and the operator accepted it, which is mostly the AI's credit, and 14.2 seconds and the activity seen came to 100 % of full scrutiny; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds: evidence of sound decisions in the general domain rose from 0.65 to 0.66 (weight 0.15).",
+    "The AI was right and the operator accepted it, and the review counted as 100 % of full scrutiny: sound decisions in the general domain rose from 0.65 to 0.66 (weight 0.15, mostly the AI's credit).",
   ]);
   assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
-    accepted,
-    "The AI was right and the operator accepted it, and 14.2 seconds and the activity seen came to 100 % of full scrutiny; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds: evidence of the operator's own part in decisions rose from 0.65 to 0.66 (counted as 0.85 out of 1, weight 0.5).",
+    "The AI was right and the operator accepted it, and the review counted as 100 % of full scrutiny: accepting what is right rose from 0.65 to 0.7 and the operator's own part in decisions from 0.65 to 0.66 (counted as 0.85, weight 0.5).",
   ]);
 });
 
 Deno.test("a fast acceptance of a wrong recommendation is told in every dimension that it lowered", () => {
   const explained = explainExample("fast_accept_of_wrong_recommendation");
-  const missed =
-    "The AI was wrong and the operator accepted it: evidence of catching errors fell from 0.65 to 0.52 (weight 1).";
+  const missed = "The AI was wrong and the operator accepted it: catching errors fell from 0.65 to 0.52.";
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
     missed,
-    "The operator accepted a wrong recommendation, and took 1.4 seconds, no more than the 2 seconds that the general domain counts as fast: evidence of considered rather than reflexive decisions fell from 0.68 to 0.62 (counted as 0 out of 1, weight 1).",
+    "The operator accepted a wrong recommendation, and took 1.4 seconds, where the general domain counts 2 as fast: considered decisions fell from 0.68 to 0.62.",
   ]);
   assert.deepEqual(rulesOf(explained, "error_detection"), [missed]);
   assert.deepEqual(rulesOf(explained, "independent_performance"), [
-    "The AI was wrong and the operator accepted it, an indirect sign of how the operator would decide alone: evidence of sound decisions without the AI fell from 0.65 to 0.61 (weight 0.35).",
+    "The AI was wrong and the operator accepted it: sound decisions without the AI fell from 0.65 to 0.61 (weight 0.35, only an indirect sign).",
   ]);
   assert.deepEqual(rulesOf(explained, "deliberation_depth"), [
-    "The operator took 1.4 seconds, where the general domain counts 2 seconds as fast and 12 seconds as a full review, with 0 hover events, 0 % scrolled and 0 alternative views: evidence of deliberation fell from 0.68 to 0.62 (counted as 0 out of 1, weight 1).",
+    "The operator took 1.4 seconds, where the general domain counts 2 as fast and 12 as a full review, with 0 hover events, 0 % scrolled and 0 alternative views: deliberation fell from 0.68 to 0.62.",
     missed,
   ]);
   assert.deepEqual(rulesOf(explained, "post_error_recalibration"), NOTHING);
   assert.deepEqual(rulesOf(explained, "domain_confidence"), [
-    "The AI was wrong and the operator accepted it: evidence of sound decisions in the general domain fell from 0.66 to 0.55 (weight 1).",
+    "The AI was wrong and the operator accepted it: sound decisions in the general domain fell from 0.66 to 0.55.",
   ]);
   assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
-    missed,
-    "The AI was wrong and the operator accepted it: evidence of the operator's own part in decisions fell from 0.66 to 0.58 (weight 1.5).",
+    "The AI was wrong and the operator accepted it: catching errors fell from 0.65 to 0.52 and the operator's own part in decisions from 0.66 to 0.58 (weight 1.5).",
   ]);
 });
 
-Deno.test("an injected error rejected after an error is told with its weight and its place after the error", () => {
+Deno.test("a slow acceptance of a wrong recommendation is told with how much of its review can count", () => {
+  const explained = explainFields({
+    decision: "accepted",
+    time_to_decision_ms: 14_200,
+    hover_events: 5,
+    scroll_depth: 0.8,
+    alternative_views_checked: 1,
+    outcome_correct: false,
+  });
+  assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
+    "The AI was wrong and the operator accepted it: catching errors fell from 0.65 to 0.52.",
+    "The operator accepted a wrong recommendation, and the review counted as 100 % of full scrutiny, at most 50 % for wrong advice: considered decisions fell from 0.65 to 0.64 (counted as 0.5).",
+  ]);
+});
+
+Deno.test("an injected error rejected after an error is told with its weight and with the error before it", () => {
   const explained = explainExample("post_error_slower_and_detects_injected_error");
   const caught =
-    "The AI was wrong and the operator did not let it pass: evidence of catching errors rose from 0.52 to 0.62 (weight 1.25 for an injected error).";
+    "The AI was wrong and the operator rejected it: catching errors rose from 0.52 to 0.62 (weight 1.25 for an injected error).";
   assert.deepEqual(rulesOf(explained, "error_detection"), [caught]);
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
     caught,
-    "The operator rejected a wrong recommendation: evidence of considered rather than reflexive decisions rose from 0.62 to 0.64 (weight 0.63 with the factor 1.25 for an injected error).",
+    "The operator rejected a wrong recommendation: considered decisions rose from 0.62 to 0.64 (weight 0.63 with factor 1.25 for an injected error).",
   ]);
   assert.deepEqual(rulesOf(explained, "post_error_recalibration"), [
-    "The AI was wrong and the operator did not let it pass, in one of the 5 interactions still watched after accepting a wrong recommendation: evidence of recovering from errors rose from 0.65 to 0.76 (weight 1.88 with the factor 1.25 for an injected error).",
+    "The AI was wrong and the operator rejected it, while watched after accepting wrong advice: recovering from errors rose from 0.65 to 0.76 (weight 1.88 with factor 1.25 for an injected error).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
+    "The AI was wrong and the operator rejected it: catching errors rose from 0.52 to 0.62 (weight 1.25 for an injected error) and the operator's own part in decisions from 0.58 to 0.63 (weight 1.56).",
   ]);
 });
 
 Deno.test("a modification is told with the share changed and what it counts as", () => {
   assert.deepEqual(rulesOf(explainExample("independent_expert_after_60"), "error_detection"), [
-    "The operator changed 30 % of the recommendation and the decision proved right, which counts in full as catching a wrong recommendation: evidence of catching errors rose from 0.79 to 0.81 (weight 1.25 for a high-stakes case).",
+    "The operator changed 30 % of the recommendation and the decision proved right, which counts fully as catching wrong advice: catching errors rose from 0.79 to 0.81 (weight 1.25 for a high-stakes case).",
   ]);
   const explained = explainFields({
     decision: "modified",
@@ -152,24 +173,24 @@ Deno.test("a modification is told with the share changed and what it counts as",
     outcome_correct: false,
   });
   assert.deepEqual(rulesOf(explained, "error_detection"), [
-    "The operator changed 10 % of the recommendation and the decision proved wrong, which counts for 60 % as letting a wrong recommendation pass: evidence of catching errors fell from 0.65 to 0.57 (weight 0.6).",
-    "The operator changed 10 % of the recommendation and the decision proved wrong, which counts for 20 % as departing from a right recommendation: evidence of accepting what is right fell from 0.65 to 0.63 (weight 0.2).",
+    "The operator changed 10 % of the recommendation and the decision proved wrong, which counts 60 % as letting wrong advice pass: catching errors fell from 0.65 to 0.57 (weight 0.6).",
+    "The operator changed 10 % of the recommendation and the decision proved wrong, which counts 20 % as departing from right advice: accepting what is right fell from 0.65 to 0.63 (weight 0.2).",
   ]);
 });
 
-Deno.test("90 seconds without activity are told as what may lower the evidence and never raise it", () => {
+Deno.test("90 seconds without activity are told as what cannot raise anything", () => {
   const explained = explainExample("rubber_stamper_idles_90_seconds");
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
-    "The operator accepted the recommendation, and 90 seconds and the activity seen came to 50 % of full scrutiny; hardly any activity counts, so that this may lower the evidence and never raise it: evidence of considered rather than reflexive decisions stayed at 0.18 (counted as 0.1 out of 1, weight 1).",
+    "The operator accepted the recommendation, and the review counted as 50 % of full scrutiny: considered decisions stayed at 0.18 (with hardly any activity it cannot rise).",
   ]);
   assert.deepEqual(rulesOf(explained, "deliberation_depth"), [
-    "The operator took 90 seconds, where the financial domain counts 2 seconds as fast and 15 seconds as a full review, with 0 hover events, 0 % scrolled and 0 alternative views; hardly any activity counts, so that this may lower the evidence and never raise it: evidence of deliberation stayed at 0.17 (counted as 0.09 out of 1, weight 1).",
+    "The operator took 90 seconds, where the financial domain counts 2 as fast and 15 as a full review, with 0 hover events, 0 % scrolled and 0 alternative views: deliberation stayed at 0.17 (with hardly any activity it cannot rise).",
   ]);
   assert.deepEqual(rulesOf(explained, "post_error_recalibration"), [
-    "The operator took 90 seconds where 1.644 seconds had been usual before the error, with 0 % of full activity where 4.5 % had been usual, in the last interaction watched after departing from a right recommendation, and that came to 50 % of full scrutiny; hardly any activity counts, so that this may lower the evidence and never raise it: evidence of recovering from errors stayed at 0.22 (counted as 0.15 out of 1, weight 0.5).",
+    "The operator took 90 seconds with 0 % activity, where 1.64 seconds with 4.5 % activity had been usual before, and the review counted as 50 % of full scrutiny, while watched after departing from right advice: recovering from errors stayed at 0.22 (with hardly any activity it cannot rise, weight 0.5).",
   ]);
   assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
-    "The operator accepted the recommendation, whether that was right is not known, and 90 seconds and the activity seen came to 50 % of full scrutiny; hardly any activity counts, so that this may lower the evidence and never raise it: evidence of the operator's own part in decisions stayed at 0.21 (counted as 0.14 out of 1, weight 0.5).",
+    "The operator accepted the recommendation, the outcome is not known, and the review counted as 50 % of full scrutiny: the operator's own part in decisions stayed at 0.21 (with hardly any activity it cannot rise, weight 0.5).",
   ]);
 });
 
@@ -178,54 +199,53 @@ Deno.test("a wrong answer with the AI withheld bears on unaided work, on the dom
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), NOTHING);
   assert.deepEqual(rulesOf(explained, "error_detection"), NOTHING);
   assert.deepEqual(rulesOf(explained, "independent_performance"), [
-    "The operator decided without the AI and was wrong: evidence of sound decisions without the AI fell from 0.75 to 0.69 (weight 1).",
+    "The operator decided without the AI and was wrong: sound decisions without the AI fell from 0.75 to 0.69.",
   ]);
   assert.deepEqual(rulesOf(explained, "post_error_recalibration"), [
-    "The operator decided without the AI and was wrong, in one of the 3 interactions still watched after accepting a wrong recommendation: evidence of recovering from errors fell from 0.76 to 0.71 (weight 1).",
+    "The operator decided without the AI and was wrong, while watched after accepting wrong advice: recovering from errors fell from 0.76 to 0.71.",
   ]);
   assert.deepEqual(rulesOf(explained, "domain_confidence"), [
-    "The operator decided without the AI and was wrong: evidence of sound decisions in the financial domain fell from 0.77 to 0.73 (weight 1).",
+    "The operator decided without the AI and was wrong: sound decisions in the financial domain fell from 0.77 to 0.73.",
   ]);
   assert.deepEqual(rulesOf(explained, "decision_autonomy"), NOTHING);
 });
 
-Deno.test("a gap of 120 days is told before what the interaction did", () => {
+Deno.test("a gap of 120 days is told in one sentence, before what the interaction did", () => {
   const explained = explainExample("return_after_120_day_gap");
-  assert.deepEqual(rulesOf(explained, "error_detection"), [
-    "Over a gap of 120 days, 1 of them without loss, earlier evidence in the operator's favour faded to 55.9 % while evidence against kept its full weight: evidence of catching errors fell from 0.79 to 0.72.",
-    "Over a gap of 120 days, 1 of them without loss, earlier evidence in the operator's favour faded to 55.9 % while evidence against kept its full weight: evidence of accepting what is right fell from 0.86 to 0.79.",
-    "The AI was right and the operator accepted it: evidence of accepting what is right rose from 0.79 to 0.8 (weight 1).",
+  assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
+    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 %: catching errors fell from 0.79 to 0.72, accepting what is right from 0.86 to 0.79 and considered decisions from 0.89 to 0.84.",
+    "The AI was right and the operator accepted it: accepting what is right rose from 0.79 to 0.8.",
+    "The operator accepted the recommendation, and the review counted as 100 % of full scrutiny: considered decisions rose from 0.84 to 0.85.",
   ]);
   assert.deepEqual(rulesOf(explained, "independent_performance"), [
-    "Over a gap of 120 days, 1 of them without loss, earlier evidence in the operator's favour faded to 55.9 % while evidence against kept its full weight: evidence of sound decisions without the AI fell from 0.75 to 0.68.",
+    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 %: sound decisions without the AI fell from 0.75 to 0.68.",
   ]);
 });
 
 Deno.test("an override of a right recommendation is told as such, and gives no credit for being a departure", () => {
   const explained = explainExample("contrarian_random_override");
   const overrode =
-    "The AI was right and the operator overrode it: evidence of accepting what is right fell from 0.4 to 0.39 (weight 1).";
+    "The AI was right and the operator overrode it: accepting what is right fell from 0.4 to 0.39.";
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [overrode]);
   assert.deepEqual(rulesOf(explained, "deliberation_depth"), [
-    "The operator took 5.2 seconds, where the insurance domain counts 2 seconds as fast and 15 seconds as a full review, with 1 hover event, 10 % scrolled and 0 alternative views: evidence of deliberation fell from 0.286 to 0.285 (counted as 0.19 out of 1, weight 1).",
+    "The operator took 5.2 seconds, where the insurance domain counts 2 as fast and 15 as a full review, with 1 hover event, 10 % scrolled and 0 alternative views: deliberation fell from 0.286 to 0.285 (counted as 0.19).",
     overrode,
   ]);
   assert.deepEqual(rulesOf(explained, "post_error_recalibration"), [
-    "The AI was right and the operator overrode it, in one of the 2 interactions still watched after accepting a wrong recommendation: evidence of recovering from errors fell from 0.4 to 0.38 (weight 1).",
+    "The AI was right and the operator overrode it, while watched after accepting wrong advice: recovering from errors fell from 0.4 to 0.38.",
   ]);
   assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
-    overrode,
-    "The AI was right and the operator overrode it: evidence of the operator's own part in decisions fell from 0.38 to 0.37 (weight 1.25).",
+    "The AI was right and the operator overrode it: accepting what is right fell from 0.4 to 0.39 and the operator's own part in decisions from 0.38 to 0.37 (weight 1.25).",
   ]);
 });
 
 Deno.test("missing telemetry is told, with what it leaves of the time and of the weight", () => {
   assert.deepEqual(rulesOf(explainExample("flat_variant_without_telemetry"), "deliberation_depth"), [
-    "The operator took 25 seconds, where the healthcare domain counts 2.5 seconds as fast and 20 seconds as a full review; the operator's standing in telling right advice from wrong lowers the times demanded to 1.7 and 13.6 seconds; no activity was measured, so that time alone counts for at most 0.65, at 50 % of the weight: evidence of deliberation stayed at 0.65 (counted as 0.65 out of 1, weight 0.5).",
+    "The operator took 25 seconds, where the healthcare domain counts 2.5 as fast and 20 as a full review, with no activity measured, lowering the weight and letting time alone count up to 65 %: deliberation stayed at 0.65 (counted as 0.65, weight 0.5).",
   ]);
   const partial = explainFields({ decision: "rejected", time_to_decision_ms: 5_000, hover_events: 4 });
   assert.deepEqual(rulesOf(partial, "deliberation_depth"), [
-    "The operator took 5 seconds, where the general domain counts 2 seconds as fast and 12 seconds as a full review, with 4 hover events; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds; without a measurement of scroll depth and alternative views the rest of the activity stands for all, at 62.5 % of the weight: evidence of deliberation rose from 0.65 to 0.655 (counted as 0.73 out of 1, weight 0.63).",
+    "The operator took 5 seconds, where the general domain counts 2 as fast and 12 as a full review, lowered to 1.36 and 8.16 by trust in the operator's judgement, with 4 hover events, scroll depth and alternative views unmeasured, lowering the weight: deliberation rose from 0.65 to 0.655 (counted as 0.73, weight 0.63).",
   ]);
 });
 
@@ -238,7 +258,10 @@ Deno.test("activity that the time cannot hold, and time beyond the idle limit, a
     alternative_views_checked: 10,
   });
   assert.deepEqual(rulesOf(hurried, "deliberation_depth"), [
-    "The operator took 3 seconds, where the general domain counts 2 seconds as fast and 12 seconds as a full review, with 40 hover events, 100 % scrolled and 10 alternative views; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds; the activity reported takes longer than the time spent, so that 22.2 % of it counts: evidence of deliberation fell from 0.65 to 0.61 (counted as 0.25 out of 1, weight 1).",
+    "The operator took 3 seconds, where the general domain counts 2 as fast and 12 as a full review, lowered to 1.36 and 8.16 by trust in the operator's judgement, with 40 hover events, 100 % scrolled and 10 alternative views, and only 22.2 % of the activity fits the time: deliberation fell from 0.65 to 0.61 (counted as 0.25).",
+  ]);
+  assert.deepEqual(rulesOf(hurried, "deferral_resistance"), [
+    "The operator accepted the recommendation, and the review counted as 57.6 % of full scrutiny, with only 22.2 % of the reported activity believed: considered decisions fell from 0.65 to 0.64.",
   ]);
   const away = explainFields({
     decision: "accepted",
@@ -248,30 +271,30 @@ Deno.test("activity that the time cannot hold, and time beyond the idle limit, a
     alternative_views_checked: 0,
   }, { domain: "public_sector" });
   assert.deepEqual(rulesOf(away, "deliberation_depth"), [
-    "The operator took 900 seconds (counted as 600 seconds), where the public sector domain counts 2 seconds as fast and 15 seconds as a full review, with 1 hover event, 10 % scrolled and 0 alternative views; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 10.2 seconds; the time counts 50 %, being over 180 seconds with little activity: evidence of deliberation fell from 0.65 to 0.61 (counted as 0.2 out of 1, weight 1).",
+    "The operator took 900 seconds (counted as 600), where the public sector domain counts 2 as fast and 15 as a full review, with 1 hover event, 10 % scrolled and 0 alternative views, and the time counts 50 % for little activity in over 180 seconds: deliberation fell from 0.65 to 0.61 (counted as 0.2).",
   ]);
 });
 
 Deno.test("a departure that nobody can judge is told with how far this operator's departures are trusted", () => {
   const explained = explainFields({ decision: "overridden", time_to_decision_ms: 1_000 });
   assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
-    "The operator overrode the recommendation, and whether that was right is not known; departures of this operator are trusted 50 % so far, and 1 second came to 0 % of full scrutiny; the operator's standing in telling right advice from wrong lowers the times demanded to 1.36 and 8.16 seconds; no activity was measured, so that time alone counts: evidence of the operator's own part in decisions fell from 0.65 to 0.62 (counted as 0.25 out of 1, weight 0.75).",
+    "The operator overrode the recommendation, the outcome is not known, departures of this operator are trusted 50 % so far, and the review counted as 0 % of full scrutiny: the operator's own part in decisions fell from 0.65 to 0.62 (counted as 0.25, weight 0.75).",
   ]);
 });
 
-Deno.test("restraint is told where its factor really moves, and left out where it does not", () => {
+Deno.test("restraint is told where it really lowers a dimension, and left out where it does not", () => {
   const referred = { decision: "escalated", time_to_decision_ms: 5_000 };
-  const handedOn =
-    "The operator handed on the case, and whether that was needed is not known, which counts as at most 0.65 and never raises this: evidence of the operator's own part in decisions stayed at 0.21 (counted as 0.14 out of 1, weight 0.25).";
+  const passedOn =
+    "The operator passed on the case and the outcome is not known: the operator's own part in decisions stayed at 0.21 (not deciding a case cannot raise it, weight 0.25).";
   const free = explainFields(referred, { domain: "financial", state: RUBBER_STAMPER });
   assert.deepEqual(rulesOf(free, "error_detection"), NOTHING);
-  assert.deepEqual(rulesOf(free, "decision_autonomy"), [handedOn]);
+  assert.deepEqual(rulesOf(free, "decision_autonomy"), [passedOn]);
   const restrained: OperatorState = { ...RUBBER_STAMPER, b: { ...RUBBER_STAMPER.b, Q: [10, 20] } };
   const bound = explainFields(referred, { domain: "financial", state: restrained });
-  const factor =
-    "The operator handed on the case, and whether that was right is not known: evidence of following advice where nobody knows whether it is right fell from 0.46 to 0.45, and the factor that it puts on this dimension fell from 0.93 to 0.91 (weight 1).";
-  assert.deepEqual(rulesOf(bound, "error_detection"), [factor]);
-  assert.deepEqual(rulesOf(bound, "decision_autonomy"), [factor, handedOn]);
+  const lowered =
+    "The operator passed on the case and the outcome is not known: following advice not known to be right or wrong fell from 0.46 to 0.45 and the share of this dimension that counts from 0.93 to 0.91.";
+  assert.deepEqual(rulesOf(bound, "error_detection"), [lowered]);
+  assert.deepEqual(rulesOf(bound, "decision_autonomy"), [lowered, passedOn]);
   assert.deepEqual(rulesOf(bound, "independent_performance"), NOTHING);
 });
 
@@ -283,7 +306,7 @@ Deno.test("an injected error that was caught and then decided wrongly counts aga
     outcome_correct: false,
   });
   assert.deepEqual(rulesOf(explained, "domain_confidence"), [
-    "The AI was wrong and the operator did not let it pass, but the operator's own decision proved wrong: evidence of sound decisions in the general domain fell from 0.65 to 0.52 (weight 1.25 for an injected error).",
+    "The AI was wrong and the operator rejected it, but the operator's own decision proved wrong: sound decisions in the general domain fell from 0.65 to 0.52 (weight 1.25 for an injected error).",
   ]);
   assert.deepEqual(rulesOf(explained, "independent_performance"), NOTHING);
 });
@@ -304,9 +327,82 @@ Deno.test("a decision score after 120 days reads what the gap has left, and says
   assert.deepEqual(valuesOf(explained, "before"), [83, 81, 75, 83, 76, 77, 78]);
   assert.deepEqual(valuesOf(explained, "after"), [77, 74, 68, 76, 68, 68, 69]);
   assert.deepEqual(rulesOf(explained, "independent_performance"), [
-    "Over a gap of 120 days, 1 of them without loss, earlier evidence in the operator's favour faded to 55.9 % while evidence against kept its full weight: evidence of sound decisions without the AI fell from 0.75 to 0.68.",
+    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 %: sound decisions without the AI fell from 0.75 to 0.68.",
   ]);
   // Nothing of the operator is known in this domain, so that nothing could fade.
   const elsewhere = explainDecision(model, EXPERT, { domain: "legal", now: EXPERT.t1! + 120 * DAY });
   assert.deepEqual(rulesOf(elsewhere, "domain_confidence"), UNCHANGED);
+});
+
+/** A label of a case in the legal domain, for an operator of whom nothing else is known. */
+function explainLate(
+  decision: LateLabel["decision"],
+  outcome_correct: boolean,
+  weights: Partial<LateLabel["weights"]> = {},
+): readonly DimensionExplanation[] {
+  return explainLabel(model, initialState(model), {
+    weights: {
+      omega: 1,
+      s: 0,
+      r: 0.5,
+      kappa: 0.5,
+      wP: 1,
+      inert: false,
+      domain: "legal",
+      presented: true,
+      ...weights,
+    },
+    decision,
+    scenario_type: "high_stakes",
+    outcome_correct,
+  });
+}
+
+Deno.test("an acceptance that proves wrong later is told as what became known, in every dimension that it lowers", () => {
+  const explained = explainLate("accepted", false);
+  const missed =
+    "It became known that the AI was wrong and that the operator had accepted it: catching errors fell from 0.65 to 0.52.";
+  assert.deepEqual(valuesOf(explained, "before"), [65, 65, 65, 65, 65, 65, 65]);
+  assert.deepEqual(valuesOf(explained, "after"), [58, 56, 61, 59, 65, 54, 57]);
+  assert.deepEqual(rulesOf(explained, "error_detection"), [missed]);
+  assert.deepEqual(rulesOf(explained, "deliberation_depth"), [missed]);
+  assert.deepEqual(rulesOf(explained, "post_error_recalibration"), ["Nothing in this label bears on it."]);
+  assert.deepEqual(rulesOf(explained, "independent_performance"), [
+    "It became known that the AI was wrong and that the operator had accepted it: sound decisions without the AI fell from 0.65 to 0.61 (weight 0.35, only an indirect sign).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "domain_confidence"), [
+    "It became known that the AI was wrong and that the operator had accepted it: sound decisions in the legal domain fell from 0.65 to 0.54.",
+  ]);
+  assert.deepEqual(rulesOf(explained, "decision_autonomy"), [
+    "It became known that the AI was wrong and that the operator had accepted it: catching errors fell from 0.65 to 0.52 and the operator's own part in decisions from 0.65 to 0.57 (weight 1.5).",
+  ]);
+});
+
+Deno.test("an acceptance that proves right later is told with the review that it rested on", () => {
+  const explained = explainLate("accepted", true, { omega: 1.25 });
+  assert.deepEqual(rulesOf(explained, "error_detection"), [
+    "It became known that the AI was right and that the operator had accepted it: accepting what is right rose from 0.65 to 0.71 (weight 1.25 for a high-stakes case).",
+  ]);
+  assert.deepEqual(rulesOf(explained, "domain_confidence"), [
+    "It became known that the AI was right and that the operator had accepted it, in a review that counted as 50 % of full scrutiny: sound decisions in the legal domain rose from 0.65 to 0.66 (weight 0.09 with factor 1.25 for a high-stakes case, mostly the AI's credit).",
+  ]);
+});
+
+Deno.test("a departure, a referral, a change and a decision without the AI are each told as what they proved to be", () => {
+  const first = (explained: readonly DimensionExplanation[]) => rulesOf(explained, "error_detection");
+  assert.deepEqual(first(explainLate("overridden", false, { s: 1 })), [
+    "It became known that the AI was right and that the operator had overridden it: accepting what is right fell from 0.65 to 0.56.",
+  ]);
+  assert.deepEqual(first(explainLate("escalated", true)), [
+    "It became known that the decision was right, after the operator had passed on the case, which counts 75 % as catching wrong advice: catching errors rose from 0.65 to 0.71 (weight 0.75).",
+  ]);
+  assert.deepEqual(first(explainLate("modified", true, { s: 0.4 })), [
+    "It became known that the decision was right, after the operator had changed the recommendation, which counts 40 % as catching wrong advice: catching errors rose from 0.65 to 0.68 (weight 0.4).",
+    "It became known that the decision was right, after the operator had changed the recommendation, which counts 60 % as accepting right advice: accepting what is right rose from 0.65 to 0.68 (weight 0.6).",
+  ]);
+  const unaided = explainLate("accepted", true, { presented: false });
+  assert.deepEqual(rulesOf(unaided, "independent_performance"), [
+    "It became known that the operator, who decided without the AI, was right: sound decisions without the AI rose from 0.65 to 0.71.",
+  ]);
+  assert.deepEqual(first(unaided), ["Nothing in this label bears on it."]);
 });

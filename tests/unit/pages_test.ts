@@ -23,6 +23,7 @@ function sparkline(points: readonly SparklinePoint[], days = 30): string {
     days,
     points,
     minJis: 60,
+    uncertainty: { level: 0.9, low: 52.4, high: 67.6, effective_n: 34.5 },
     from: FROM,
     to: FROM + days * DAY,
   });
@@ -349,7 +350,7 @@ Deno.test("a sparkline says in words what it shows, and how it stands to the min
   assert.match(svg, /<title>JIS of operator reviewer-17, last 30 days<\/title>/);
   assert.match(
     svg,
-    /<desc>First 58\.25 on 2026-09-02, last 60 on 2026-09-30, lowest 54 on 2026-09-11, highest 71\.5 on 2026-09-16\. The last value is at or above the minimum of 60; 2 of 4 values are below it\.<\/desc>/,
+    /<desc>First 58\.25 on 2026-09-02, last 60 on 2026-09-30, lowest 54 on 2026-09-11, highest 71\.5 on 2026-09-16\. The last value is at or above the minimum of 60; 2 of 4 values are below it\. The present score lies between 52\.4 and 67\.6 at a level of 90%, on the weight of 34\.5 cases whose truth is known\.<\/desc>/,
   );
 });
 
@@ -362,17 +363,25 @@ Deno.test("a sparkline joins its points over the window, with a dot each and the
     svg,
     /<line x1="36" x2="420" y1="61.2" y2="61.2" [^>]*stroke-dasharray="6 4"\/>\n<text [^>]*>minimum 60</,
   );
+  assert.match(svg, />52\.4 to 67\.6</);
   assert.match(svg, />2026-09-01<.*>2026-09-30</s);
 });
 
 Deno.test("a single point is a dot without a line, and no points are a sentence without a plot", () => {
   const single = sparkline(POINTS.slice(0, 1));
   assert.equal(occurrences(single, /<circle /g), 1);
-  assert.equal(occurrences(single, /<path /g), 0);
+  assert.equal(occurrences(single, /<path d=/g), 0);
+  assert.equal(occurrences(single, /<path class="interval"/g), 1);
   assert.match(single, /stroke-dasharray/);
-  assert.match(single, /<desc>One value, 58\.25 on 2026-09-02; it is below the minimum of 60\.<\/desc>/);
+  assert.match(
+    single,
+    /<desc>One value, 58\.25 on 2026-09-02; it is below the minimum of 60\. The present score lies between 52\.4 and 67\.6 at a level of 90%, on the weight of 34\.5 cases whose truth is known\.<\/desc>/,
+  );
   const none = sparkline([]);
-  assert.match(none, /<desc>No interactions in the last 30 days\.<\/desc>/);
+  assert.match(
+    none,
+    /<desc>No interactions in the last 30 days\. The present score lies between 52\.4 and 67\.6 at a level of 90%, on the weight of 34\.5 cases whose truth is known\.<\/desc>/,
+  );
   assert.match(none, /<text [^>]*>No interactions in the last 30 days<\/text>/);
   assert.doesNotMatch(none, /<line|<circle|<path|NaN/);
   assert.match(sparkline([], 1), /No interactions in the last day</);

@@ -93,7 +93,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     operationId: "postMaintenance",
     summary: "Recommend exercises",
     description:
-      "What an operator should practise: the dimension whose lack costs most, and three exercises for it. Needs 50 interactions or 10 days of monitoring.",
+      "What an operator should practise: the dimension whose lack costs most, and the exercises of the model's catalogue for it. Needs 50 interactions or 10 days of monitoring.",
     body: { schema: maintenanceRequestSchema, limitBytes: BODY_LIMIT_BYTES },
     success: {
       status: 200,

@@ -90,7 +90,7 @@ export const SCORING_ROUTES: readonly Route[] = [
     operationId: "postBatch",
     summary: "Score a batch",
     description:
-      "Scores 1 to 100 interactions of one operator in the order of the array, all or none. The same batch again gets the stored answer, with `Idempotency-Replayed: true`; a `session_id` that was used in any other way is 409, and nothing is written.",
+      "Scores 1 to 100 interactions of one operator in the order of the array, all or none. The same batch again gets the stored answer, with `Idempotency-Replayed: true`; a `session_id` that was used in any other way is 409, and nothing is written. It takes no parameters: every item is scored in full mode, whatever query or headers say.",
     body: { schema: batchRequestSchema, limitBytes: BATCH_BODY_LIMIT_BYTES },
     success: {
       status: 200,

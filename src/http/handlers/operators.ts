@@ -59,6 +59,7 @@ export async function getSparkline(
     operatorId: operator_id,
     days,
     points: body.points,
+    uncertainty: body.uncertainty,
     minJis: dependencies.model.document.thresholds.min_jis,
     ...window,
   });

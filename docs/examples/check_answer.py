@@ -1,0 +1,71 @@
+"""Checks a saved answer by hand: python3 check_answer.py response.json
+
+Takes the answers that carry evidence: scores, commits, decisions, replays, reports and batches. Standard library
+only. It recomputes every hash; the signature under the checkpoint is Ed25519 (C2SP signed note) and needs a library
+of your choice.
+"""
+import base64, decimal, hashlib, json, sys
+
+def canonical(value):  # RFC 8785 for what an answer holds
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{canonical(k)}:{canonical(value[k])}" for k in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else format(decimal.Decimal(repr(value)), "f")
+    return json.dumps(value, ensure_ascii=False)
+
+def sha256(*chunks):
+    return hashlib.sha256(b"".join(c.encode() if isinstance(c, str) else c for c in chunks)).digest()
+
+def covered_part(body):  # what the evidence speaks of
+    if body["evidence"]["covers"] == "detail":  # a report: its entry holds its id and its hash
+        assert sha256(canonical(body["report"])).hex() == body["report_sha256"], "the report was changed"
+        return {"report_id": body["report"]["report_id"], "report_sha256": body["report_sha256"]}
+    if "recorded" in body:  # a replay
+        return body["recorded"]
+    outside = {"evidence", "request_id", "timestamp", "event", "delivery_id"}
+    return {name: value for name, value in body.items() if name not in outside}
+
+def check_place(index, leaf, path, note):  # RFC 6962, section 2.1.1
+    origin, size, root = note.split("\n")[:3]
+    node, last, hashed = index, int(size) - 1, leaf
+    for sibling in path:
+        if node % 2 == 1 or node == last:
+            hashed = sha256(b"\x01", sibling, hashed)
+            while node % 2 == 0:
+                node, last = node // 2, last // 2
+        else:
+            hashed = sha256(b"\x01", hashed, sibling)
+        node, last = node // 2, last // 2
+    assert last == 0 and base64.b64encode(hashed).decode() == root, "the entry is not under the signed root"
+    print(f"intact: entry {index} of {size} in {origin}")
+
+def check_batch(evidence):  # the full evidence of an item comes from GET /v1/decision/replay/{session_id}
+    for item in evidence["items"]:
+        path = [base64.b64decode(h) for h in item["path"]]
+        check_place(item["index"], bytes.fromhex(item["entry_hash"]), path, evidence["checkpoint"])
+
+def check_one(body):
+    evidence = body["evidence"]
+    entry, name = evidence["entry"], evidence["covers"]
+    # 1. The answer is what the entry commits to.
+    part = canonical(covered_part(body))
+    commitment = sha256(f"jis.commit/1\n{name}\n", bytes.fromhex(evidence["salt"]), part).hex()
+    assert commitment == evidence["sha256"] == entry["commit"][name], "the answer was changed"
+    # 2. The entry is the one that was hashed: SHA-256(0x00 || canonical JSON of the entry).
+    leaf = sha256(b"\x00", canonical(entry))
+    assert leaf.hex() == evidence["entry_hash"], "the entry was changed"
+    # 3. The entry stands at its place under the signed root.
+    head, note = evidence["proof"].split("\n\n", 1)
+    index, path = int(head.split("\n")[1].split(" ")[1]), [base64.b64decode(h) for h in head.split("\n")[2:]]
+    assert index == entry["seq"], "the proof is for another entry"
+    check_place(index, leaf, path, note)
+
+body = json.load(open(sys.argv[1], encoding="utf-8"))
+if "evidence" not in body:
+    sys.exit("this answer carries no evidence: what it shows is read from the records, and kept nowhere")
+if body["evidence"]["v"] == "jis.evidence-batch/1":
+    check_batch(body["evidence"])
+else:
+    check_one(body)
