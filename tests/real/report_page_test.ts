@@ -12,6 +12,7 @@ const SPARKLINE = sparklineSvg({
   operatorId: "reviewer-17",
   days: 30,
   points: [58.25, 54, 71.5, 60].map((jis, index) => ({ timestamp: `2026-09-1${index}T09:30:00.000Z`, jis })),
+  uncertainty: { level: 0.9, low: 55.1, high: 71.9, effective_n: 20 },
   minJis: 60,
   from: Date.parse("2026-09-01"),
   to: Date.parse("2026-10-01"),
