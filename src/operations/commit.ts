@@ -27,17 +27,13 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { priorOf } from "./score.ts";
-import { type EvidencedAnswer, freshBody, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+import { answerOnce, type EvidencedAnswer } from "./answers.ts";
 
 export interface CommitRequest {
   readonly sessionId: string;
   /** The late label: whether the operator's decision proved right; null where none is given. */
   readonly outcomeCorrect: boolean | null;
 }
-
-type Outcome =
-  | { readonly kind: "committed"; readonly body: EvidencedAnswer["body"] }
-  | { readonly kind: "known"; readonly stored: StoredAnswer; readonly replayed: boolean };
 
 /**
  * Commits a provisional score and takes its late label, each at most once.
@@ -48,7 +44,7 @@ export async function commitScore(
   caller: OrganizationCaller,
   { request, call }: { readonly request: CommitRequest; readonly call: Call },
 ): Promise<EvidencedAnswer> {
-  const { database, writer, world } = dependencies;
+  const { database, world } = dependencies;
   const { orgId } = caller;
   const chain = evidenceChain(orgId);
   const recorded = await readRecordedScore(database, orgId, { sessionId: request.sessionId, chain });
@@ -62,7 +58,8 @@ export async function commitScore(
     labelId: world.ulid(call.now),
     salts: { detail: drawSalt(world), result: drawSalt(world), input: drawSalt(world) },
   };
-  const outcome = await writer.submit<Outcome>({
+  return await answerOnce(dependencies, orgId, {
+    call,
     needs: [
       { kind: interactions, key: session },
       { kind: scoreCommits, key: session },
@@ -70,7 +67,6 @@ export async function commitScore(
       { kind: operators, key: operator },
       { kind: subjects, key: operator },
     ],
-    chains: [chain],
     plan(unit) {
       const row = unit.get(interactions, session);
       if (row === null) throw unknownSession(request.sessionId);
@@ -87,17 +83,11 @@ export async function commitScore(
         // A call with a label is answered with the committed score under the id of the call that labelled it.
         const { at, request_id } = label?.row ?? committed;
         const stored = { seq: committed.seq, at, request_id };
-        return () => ({ kind: "known", stored, replayed: label?.isNew !== true });
+        return { stored, replayed: label?.isNew !== true };
       }
-      const { appended, result } = planCommit(unit, context);
-      return (receipts) => ({
-        kind: "committed",
-        body: freshBody(result, { appended, receipts }),
-      });
+      return planCommit(unit, context);
     },
   });
-  if (outcome.kind === "committed") return { body: outcome.body, call, replayed: false };
-  return { ...await storedAnswer(dependencies, orgId, outcome.stored), replayed: outcome.replayed };
 }
 
 /** Drawn once: a commit that is planned anew writes the same. */

@@ -19,12 +19,8 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { priorOf } from "./score.ts";
-import { type EvidencedAnswer, freshBody, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
-
-type Outcome =
-  | { readonly kind: "scored"; readonly body: EvidencedAnswer["body"] }
-  | { readonly kind: "repeated"; readonly stored: StoredAnswer };
 
 /**
  * Scores a decision.
@@ -40,13 +36,13 @@ export async function scoreDecisionRisk(
   const { decision_id } = request;
   const name = [orgId, decision_id] as const;
   const operator = [orgId, request.operator_id] as const;
-  const chain = evidenceChain(orgId);
   const digest = requestDigest(installation.key, canonicalJson({ kind: "decision", ...request }));
   const auditId = world.ulid(call.now);
   const salts = { input: drawSalt(world), result: drawSalt(world) };
   const drawnPseudonym = drawPseudonym(world);
 
-  const outcome = await dependencies.writer.submit<Outcome>({
+  return await answerOnce(dependencies, orgId, {
+    call,
     needs: [
       { kind: decisions, key: name },
       { kind: interactions, key: name },
@@ -54,14 +50,13 @@ export async function scoreDecisionRisk(
       { kind: operators, key: operator },
       { kind: subjects, key: operator },
     ],
-    chains: [chain],
     plan(unit) {
-      const repeated = findRepeated(unit, name, digest);
-      if (repeated !== null) return () => ({ kind: "repeated", stored: repeated });
+      const stored = findRepeated(unit, name, digest);
+      if (stored !== null) return { stored, replayed: true };
       const input = { ...inputHead(model, call.now), ...request, ...priorOf(unit.get(operators, operator)) };
       const risk = computeDecision(model.document, input);
       const result = decisionResultPart(input, { result: risk, auditId });
-      const appended = unit.append(chain, {
+      const appended = unit.append(evidenceChain(orgId), {
         id: auditId,
         actor: caller.actor,
         eventType: "DRS_COMPUTED",
@@ -83,14 +78,9 @@ export async function scoreDecisionRisk(
         route: risk.routing_decision,
         seq: appended.entry.seq,
       });
-      return (receipts) => ({
-        kind: "scored",
-        body: freshBody(result, { appended, receipts }),
-      });
+      return { appended, result };
     },
   });
-  if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
-  return await storedAnswer(dependencies, orgId, outcome.stored);
 }
 
 /**

@@ -31,12 +31,8 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
-import { type EvidencedAnswer, freshBody, type StoredAnswer, storedAnswer } from "./stored_answer.ts";
+import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
-
-type Outcome =
-  | { readonly kind: "scored"; readonly body: EvidencedAnswer["body"] }
-  | { readonly kind: "repeated"; readonly stored: StoredAnswer };
 
 /**
  * Scores an interaction.
@@ -49,22 +45,17 @@ export async function scoreInteraction(
 ): Promise<EvidencedAnswer> {
   const score = prepareScore(dependencies, { request, call });
   const { orgId } = caller;
-  const outcome = await dependencies.writer.submit<Outcome>({
+  return await answerOnce(dependencies, orgId, {
+    call,
     needs: needsOf(orgId, score),
-    chains: [evidenceChain(orgId)],
     plan(unit) {
-      const repeated = findRepeated(unit, orgId, score);
-      if (repeated !== null) return () => ({ kind: "repeated", stored: repeated });
-      const { appended, result, counted } = planScore(unit, dependencies, { caller, score });
-      if (counted) addUsage(orgId, { at: call.now, count: 1 }).forEach((row) => unit.execute(row));
-      return (receipts) => ({
-        kind: "scored",
-        body: freshBody(result, { appended, receipts }),
-      });
+      const stored = findRepeated(unit, orgId, score);
+      if (stored !== null) return { stored, replayed: true };
+      const planned = planScore(unit, dependencies, { caller, score });
+      if (planned.counted) addUsage(orgId, { at: call.now, count: 1 }).forEach((row) => unit.execute(row));
+      return planned;
     },
   });
-  if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
-  return await storedAnswer(dependencies, orgId, outcome.stored);
 }
 
 /** One score on its way, with what is drawn once: a commit that is planned anew writes the same ids and salts. */

@@ -1,0 +1,76 @@
+/**
+ * Answers with evidence, each to a request that is safe to repeat: fresh from a commit, or the one that was given
+ * before, rebuilt from the entry, its parts and the checkpoint of its own commit.
+ */
+import type { AppendedEntry } from "../evidence/entry.ts";
+import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
+import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
+import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
+import { type Call, type Dependencies, evidenceChain } from "./dependencies.ts";
+
+/** An answer with its evidence, and the call whose id and instant it carries. */
+export interface EvidencedAnswer {
+  readonly body: Record<string, unknown> & { readonly evidence: Evidence };
+  /** Of the call that was answered first, where this one repeats it. */
+  readonly call: Call;
+  readonly replayed: boolean;
+}
+
+/** Where an answer lies, and which call it was given to. */
+export interface StoredAnswer {
+  readonly seq: number;
+  readonly at: number;
+  readonly request_id: string;
+}
+
+/** A new entry with its result, or an answer that stands; `replayed` is false where the plan wrote something beside it. */
+export type PlannedAnswer =
+  | { readonly appended: AppendedEntry; readonly result: Record<string, unknown> }
+  | { readonly stored: StoredAnswer; readonly replayed: boolean };
+
+/** Plans on the organization's evidence chain and answers, once it is durable, with what was planned. */
+export async function answerOnce(
+  dependencies: Dependencies,
+  orgId: string,
+  { call, needs, plan }: {
+    readonly call: Call;
+    readonly needs: readonly Need[];
+    /** As of a write job: pure, throws to change nothing. */
+    plan(unit: UnitOfWork): PlannedAnswer;
+  },
+): Promise<EvidencedAnswer> {
+  const outcome = await dependencies.writer.submit<Outcome>({
+    needs,
+    chains: [evidenceChain(orgId)],
+    plan(unit) {
+      const planned = plan(unit);
+      if ("stored" in planned) return () => planned;
+      const { appended, result } = planned;
+      return (receipts) => {
+        const proof = receipts.proofOf(appended);
+        return { body: { ...result, evidence: evidenceOfAppended(appended, { covers: "result", proof }) } };
+      };
+    },
+  });
+  if ("body" in outcome) return { body: outcome.body, call, replayed: false };
+  return { ...await storedAnswer(dependencies, orgId, outcome.stored), replayed: outcome.replayed };
+}
+
+type Outcome = Pick<EvidencedAnswer, "body"> | Extract<PlannedAnswer, { readonly stored: StoredAnswer }>;
+
+/** The answer that was given first: the same members with the same values. */
+async function storedAnswer(
+  { database, crypto }: Dependencies,
+  orgId: string,
+  { seq, at, request_id }: StoredAnswer,
+): Promise<Pick<EvidencedAnswer, "body" | "call">> {
+  const chain = evidenceChain(orgId);
+  const checkpoint = await checkpointOfCommit(database, { chain, seq });
+  const stored = checkpoint &&
+    await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
+  if (stored === null) throw new Error(`entry ${seq} of ${chain} has no stored answer`);
+  return {
+    body: { ...stored.data, evidence: stored.evidence },
+    call: { now: at, requestId: request_id },
+  };
+}
