@@ -12,7 +12,9 @@ def canonical(value):  # RFC 8785 for what an answer holds
     if isinstance(value, list):
         return "[" + ",".join(map(canonical, value)) + "]"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else format(decimal.Decimal(repr(value)), "f")
+        if value.is_integer():
+            return str(int(value))
+        return format(decimal.Decimal(repr(value)), "f" if abs(value) >= 1e-6 else "e")
     return json.dumps(value, ensure_ascii=False)
 
 def sha256(*chunks):

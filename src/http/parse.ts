@@ -31,7 +31,10 @@ const MISSING = /^Invalid input: expected (\w+), received undefined$/;
 function detailsOf({ issues }: z.ZodError, prefix: readonly PropertyKey[] = []): readonly ErrorDetail[] {
   return issues.map(({ path, message }) => ({
     path: [...prefix, ...path].map(String).join("."),
-    message: message.replace(MISSING, "is missing: it must be a $1"),
+    message: message.replace(
+      MISSING,
+      (_, type: string) => `is missing: it must be ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`,
+    ),
   }));
 }
 

@@ -23,9 +23,9 @@ export interface StoredAnswer {
   readonly request_id: string;
 }
 
-/** A new entry with its result, or an answer that stands; `replayed` is false where the plan wrote something beside it. */
+/** A new entry, or an answer that stands; `replayed` is false where the plan wrote something beside it. */
 export type PlannedAnswer =
-  | { readonly appended: AppendedEntry; readonly result: Record<string, unknown> }
+  | { readonly appended: AppendedEntry }
   | { readonly stored: StoredAnswer; readonly replayed: boolean };
 
 /** Plans on the organization's evidence chain and answers, once it is durable, with what was planned. */
@@ -45,10 +45,14 @@ export async function answerOnce(
     plan(unit) {
       const planned = plan(unit);
       if ("stored" in planned) return () => planned;
-      const { appended, result } = planned;
+      const { appended } = planned;
       return (receipts) => {
-        const proof = receipts.proofOf(appended);
-        return { body: { ...result, evidence: evidenceOfAppended(appended, { covers: "result", proof }) } };
+        const evidence = evidenceOfAppended(appended, {
+          covers: "result",
+          proof: receipts.proofOf(appended),
+        });
+        const { text } = appended.parts.find(({ name }) => name === "result")!;
+        return { body: { ...JSON.parse(text), evidence } };
       };
     },
   });
@@ -58,7 +62,7 @@ export async function answerOnce(
 
 type Outcome = Pick<EvidencedAnswer, "body"> | Extract<PlannedAnswer, { readonly stored: StoredAnswer }>;
 
-/** The answer that was given first: the same members with the same values. */
+/** The answer that was given first, byte for byte: both are read from the part's canonical text. */
 async function storedAnswer(
   { database, crypto }: Dependencies,
   orgId: string,
@@ -68,7 +72,7 @@ async function storedAnswer(
   const checkpoint = await checkpointOfCommit(database, { chain, seq });
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
-  if (stored === null) throw new Error(`entry ${seq} of ${chain} has no stored answer`);
+  if (!stored?.intact) throw new Error(`entry ${seq} of ${chain} has no stored answer, or was altered`);
   return {
     body: { ...stored.data, evidence: stored.evidence },
     call: { now: at, requestId: request_id },

@@ -113,10 +113,10 @@ async function storedBatch(
   { first_seq: first, count, operator_id, request_id, at }: ScoreBatchRow,
 ): Promise<BatchAnswer> {
   const chain = evidenceChain(orgId);
-  const results = await readResults(database, { chain, first, count });
+  const results = await readResults(database, crypto, { chain, first, count });
   const checkpoint = await checkpointOfCommit(database, { chain, seq: first + count - 1 });
   if (results.length !== count || checkpoint === null) {
-    throw new Error(`a batch at entry ${first} of ${chain} has no stored answer`);
+    throw new Error(`a batch at entry ${first} of ${chain} has no stored answer, or was altered`);
   }
   const seqs = results.map(({ seq }) => seq);
   const inclusions = await readInclusions(database, crypto, { chain, seqs, checkpoint });

@@ -5,8 +5,9 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
-import { hex } from "../evidence/crypto.ts";
+import { equalBytes, hex } from "../evidence/crypto.ts";
 import { isCommitted } from "../evidence/entry.ts";
+import { entryHash } from "../evidence/hashes.ts";
 import { computeLabel, inputHead, type LabelInput, scoreInputSchema } from "../evidence/record.ts";
 import { readRecordedScore, type RecordedScore } from "../store/interactions.ts";
 import {
@@ -112,13 +113,15 @@ function unknownSession(sessionId: string): ServiceError {
   );
 }
 
-/** What is signed anew must be what was signed before. @throws {Error} where a stored part is not the entry's. */
-function requireIntact({ crypto }: Dependencies, { entry, input, result }: RecordedScore): void {
-  for (const part of [input, result]) {
-    if (isCommitted(crypto, entry, part)) continue;
-    throw new Error(
-      `the ${part.name} part of entry ${entry.seq} of ${entry.chain} is not the one committed to`,
-    );
+/** What is signed anew must be what the entry was hashed from. @throws {Error} where it is not. */
+function requireIntact(
+  { crypto }: Dependencies,
+  { entry, text, hash, input, result }: RecordedScore,
+): void {
+  const intact = equalBytes(entryHash(crypto, text), hash) &&
+    [input, result].every((part) => isCommitted(crypto, entry, part));
+  if (!intact) {
+    throw new Error(`entry ${entry.seq} of ${entry.chain} or a part of it is not what was recorded`);
   }
 }
 
@@ -152,7 +155,7 @@ function planCommit(unit: UnitOfWork, context: Context) {
     at: call.now,
     seq: appended.entry.seq,
   });
-  return { appended, result };
+  return { appended };
 }
 
 interface Labelled {

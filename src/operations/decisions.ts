@@ -78,7 +78,7 @@ export async function scoreDecisionRisk(
         route: risk.routing_decision,
         seq: appended.entry.seq,
       });
-      return { appended, result };
+      return { appended };
     },
   });
 }

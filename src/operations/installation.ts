@@ -2,6 +2,7 @@
  * What happens once for a deployment, and at each start: its identity, its installation key, the system chain,
  * and the model in use.
  */
+import { sql } from "kysely";
 import { unwrapSecret, WRAP_IV_BYTES, wrapSecret } from "../keys/secrets.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
@@ -56,9 +57,9 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   if (row.model_sha256 !== options.model.sha256) {
     await recordModelChange(options, row.model_sha256);
   }
-  if (row.audit_retention_days !== options.auditRetentionDays) {
-    await recordRetentionChange(options, row.audit_retention_days);
-  }
+  const retentionDays = row.audit_retention_days ?? await retentionOfGenesis(database);
+  if (retentionDays !== options.auditRetentionDays) await recordRetentionChange(options, retentionDays);
+  else if (row.audit_retention_days === null) await database.batch([setRetention(retentionDays)]);
   return installation;
 }
 
@@ -156,6 +157,25 @@ async function recordModelChange(options: InstallationOptions, previous: string)
   });
 }
 
+function setRetention(days: number): Statement {
+  return query.updateTable("installation").set({ audit_retention_days: days }).compile();
+}
+
+/** What the newest audit log began with, for a database that an earlier program kept; null where there is none. */
+async function retentionOfGenesis(database: Database): Promise<number | null> {
+  const [row] = await database.read(
+    query.selectFrom("audit_entry as e")
+      .innerJoin(
+        "audit_part as p",
+        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
+      )
+      .select(sql<number | null>`p.data ->> '$.retention_days'`.as("days"))
+      .where("e.seq", "=", 0).where("e.chain", "like", "org/%/admin").where("p.name", "=", "detail")
+      .orderBy("e.ts", "desc").limit(1).compile(),
+  );
+  return row?.days ?? null;
+}
+
 /**
  * So is the retention of the audit logs, which each of them learns too (evidence design, section 8); `previous` is
  * null where no start has recorded it yet.
@@ -167,7 +187,7 @@ async function recordRetentionChange(options: InstallationOptions, previous: num
     type: "RETENTION_POLICY",
     detail: { policy: "audit_log", from_days: previous, to_days: days },
     organizations: rows.map((row) => row.org_id),
-    statements: [query.updateTable("installation").set({ audit_retention_days: days }).compile()],
+    statements: [setRetention(days)],
   });
 }
 

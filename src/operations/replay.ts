@@ -5,7 +5,7 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
-import { isCommitted } from "../evidence/entry.ts";
+import { type Entry, isCommitted, type Part } from "../evidence/entry.ts";
 import type { Evidence } from "../evidence/envelope.ts";
 import { modelSha256, partCommitment } from "../evidence/hashes.ts";
 import {
@@ -79,7 +79,12 @@ export async function replay(
   if (record === null || stored === null) throw new Error(`entry ${seq} of ${chain} has no stored record`);
 
   const { replayed, explanation, model } = await recompute(dependencies, kind, record);
-  const differences = [...alteredParts(dependencies, record), ...differencesOf(stored.data, replayed)];
+  const late = kind === "score" ? await replayLabel(dependencies, orgId, id) : null;
+  const differences = [
+    ...alteredParts(dependencies, record.entry, [record.input, record.result]),
+    ...differencesOf(stored.data, replayed),
+    ...(late?.altered ?? []),
+  ];
   return {
     id,
     kind,
@@ -89,7 +94,7 @@ export async function replay(
     differences,
     explanation,
     model,
-    label: kind === "score" ? await replayLabel(dependencies, orgId, id) : null,
+    label: late?.label ?? null,
     evidence: stored.evidence,
   };
 }
@@ -97,9 +102,10 @@ export async function replay(
 /** Parts that are not those which the entry commits to: what follows from them proves nothing. */
 function alteredParts(
   { crypto }: Dependencies,
-  { entry, input, result }: RecordedEntry,
+  entry: Entry,
+  parts: readonly Part[],
 ): readonly Difference[] {
-  return [input, result].filter((part) => !isCommitted(crypto, entry, part)).map((part) => ({
+  return parts.filter((part) => !isCommitted(crypto, entry, part)).map((part) => ({
     path: `commit.${part.name}`,
     recorded: entry.commit[part.name] ?? null,
     replayed: hex(partCommitment(crypto, part)),
@@ -166,7 +172,7 @@ async function replayLabel(
   dependencies: Dependencies,
   orgId: string,
   sessionId: string,
-): Promise<ReplayedLabel | null> {
+): Promise<{ readonly label: ReplayedLabel; readonly altered: readonly Difference[] } | null> {
   const { database } = dependencies;
   const [row] = await database.read(
     query.selectFrom("outcome_label").select("seq").where("org_id", "=", orgId)
@@ -175,13 +181,19 @@ async function replayLabel(
   if (row === undefined) return null;
   const stored = await readEntry(database, { chain: evidenceChain(orgId), seq: row.seq });
   const part = stored?.parts.get("input");
-  if (part === undefined) throw new Error(`entry ${row.seq} of ${evidenceChain(orgId)} has no stored record`);
+  if (!stored || part === undefined) {
+    throw new Error(`entry ${row.seq} of ${evidenceChain(orgId)} has no stored record`);
+  }
   const input = labelInputSchema.parse(JSON.parse(part.text));
   const document = await modelDocument(dependencies, input.algo.model_sha256);
   return {
-    outcome_correct: input.label,
-    labelled_at: input.as_of,
-    explanation: explainLabel(document, input.state, lateLabelOf(input)),
+    label: {
+      outcome_correct: input.label,
+      labelled_at: input.as_of,
+      explanation: explainLabel(document, input.state, lateLabelOf(input)),
+    },
+    altered: alteredParts(dependencies, stored.entry, [part])
+      .map((difference) => ({ ...difference, path: `label.${difference.path}` })),
   };
 }
 

@@ -168,12 +168,11 @@ async function issuedReport(
   const checkpoint = await checkpointOfCommit(database, { chain, seq });
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "detail", checkpoint });
-  if (stored === null) throw new Error(`entry ${seq} of ${chain} has no evidence`);
-  return {
-    report: JSON.parse(report),
-    report_sha256: sha256(dependencies, report),
-    evidence: stored.evidence,
-  };
+  const reportSha256 = sha256(dependencies, report);
+  if (!stored?.intact || stored.data.report_sha256 !== reportSha256) {
+    throw new Error(`the report of entry ${seq} of ${chain} is not the one that was issued`);
+  }
+  return { report: JSON.parse(report), report_sha256: reportSha256, evidence: stored.evidence };
 }
 
 function sha256({ crypto }: Dependencies, text: string): string {

@@ -83,6 +83,7 @@ function header({ report, issuedAt }: ReportPage): Markup {
 ${
     certainty(overall_status, {
       certain: report.status_certain,
+      inDoubt: report.figures.against_minimum.undetermined,
       doubt: "operators whose interval straddles a threshold could turn it",
     })
   }</div>
@@ -144,6 +145,7 @@ function findingRows(finding: Finding): Markup {
 <td><p>${status(finding.status)}</p>${
     certainty(finding.status, {
       certain: finding.status_certain,
+      inDoubt: finding.undetermined,
       doubt: `the interval of ${finding.undetermined} of these ${
         countInWords(finding.operators, "operator")
       } straddles the minimum`,
@@ -184,11 +186,18 @@ function status(value: FindingStatus): Markup {
 /** Whether the operators in doubt could turn a status, in words; nothing where there is nobody to be in doubt. */
 function certainty(
   held: FindingStatus,
-  { certain, doubt }: { readonly certain: boolean; readonly doubt: string },
+  { certain, inDoubt, doubt }: {
+    readonly certain: boolean;
+    /** Operators whose interval straddles the minimum. */
+    readonly inDoubt: number;
+    readonly doubt: string;
+  },
 ): Markup | null {
   if (!certain) return markup`<p class="small">uncertain: ${doubt}</p>`;
   const isVerdict = held !== "insufficient_data" && held !== "not_applicable";
-  return isVerdict ? markup`<p class="small">certain: the operators in doubt could not turn it</p>` : null;
+  return isVerdict && inDoubt > 0
+    ? markup`<p class="small">certain: the operators in doubt could not turn it</p>`
+    : null;
 }
 
 function organizationRule(report: Report): Markup {
@@ -201,6 +210,7 @@ function organizationRule(report: Report): Markup {
 ${
     certainty(rule.status, {
       certain: rule.status_certain,
+      inDoubt: report.figures.against_minimum.undetermined,
       doubt: "operators whose interval straddles their mark could turn it",
     })
   }</div>

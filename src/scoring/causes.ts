@@ -3,7 +3,7 @@
  * a person needs in order to understand or contest it. How time and activity were counted is told in full by the rule
  * `process`; the others tell what that came to. Source: scoring model, sections 2.3, 4.1 to 4.7 and 15, point 6.
  */
-import type { Decision } from "../domain/enums.ts";
+import type { Decision, Dimension } from "../domain/enums.ts";
 import { exp } from "./arithmetic.ts";
 import { classify, type Evidence, isLabelled } from "./classify.ts";
 import type { LateLabel } from "./label.ts";
@@ -92,7 +92,24 @@ export function fading(
 ): string {
   const days = quantity(figure(gapDays(stored, now), 1), "day");
   const [share] = apart(100 * kept, 100, 1);
-  return `After ${days} without a scored case, earlier evidence in the operator's favour counts ${share} %`;
+  return `After ${days} without a scored case, earlier evidence in the operator's favour counts ${share} % of what it did`;
+}
+
+/** Why a dimension that this interaction could have raised was left as it was; null where it has no bearing. */
+export function withheld(
+  { evidence, weights, event: { interaction } }: Facts,
+  dimension: Dimension,
+): string | null {
+  if (!weights.presented) return null;
+  if (dimension === "domain_confidence" && evidence.correctAcceptance > 0) {
+    return weights.r > 0 && !weights.inert
+      ? null
+      : "The AI was right and the operator accepted it, which earns no credit here without a sign of review.";
+  }
+  if (dimension === "independent_performance" && evidence.hit > 0 && interaction.outcome_correct === false) {
+    return "The operator did not let wrong advice pass, which earns no credit here as the decision itself proved wrong.";
+  }
+  return null;
 }
 
 // ---- the decision -----------------------------------------------------------------------------------------
@@ -249,7 +266,7 @@ function relieved({ model, event, process: { timeMs }, relief }: Facts): string 
   const left = 1 - model.relief.time_shrink * relief;
   if (relief === 0 || timeMs <= fast_ms * left || timeMs >= reference_ms) return "";
   const [fast, full] = [fast_ms, reference_ms].map((ms) => figure(ms * left / 1000, 2));
-  return `, lowered to ${fast} and ${full} by trust in the operator's judgement`;
+  return `, lowered to ${fast} and ${full} for this operator's record`;
 }
 
 function timeOf({ event: { interaction }, process }: Facts): string {
@@ -279,7 +296,13 @@ function activity(facts: Facts): string {
   const unmeasured = missing.length === 0 ? "" : `, ${enumeration(missing)} unmeasured, lowering the weight`;
   const counted = countedActivity(facts);
   const doubted = counted === null ? "" : `, and only ${counted} of the activity fits the time`;
-  return `${enumeration(measured)}${unmeasured}${doubted}`;
+  return `${enumeration(measured)}${unmeasured}${doubted}${editing(facts)}`;
+}
+
+/** A change of the recommendation is activity too. */
+function editing({ event: { interaction }, process, weights }: Facts): string {
+  const counts = interaction.decision === "modified" && process.time > 0 && weights.s > 0;
+  return counts ? ", and the change counted as activity" : "";
 }
 
 /** How much of the activity reported the time could hold; null where that was all of it. */

@@ -8,7 +8,7 @@
  * Source: scoring model, sections 2.3, 4.1 to 4.7, 5 and 15, point 6.
  */
 import { type Dimension, DIMENSIONS, type Domain, type ScenarioType } from "../domain/enums.ts";
-import { causeOf, causeOfLabel, type Facts, fading } from "./causes.ts";
+import { causeOf, causeOfLabel, type Facts, fading, withheld } from "./causes.ts";
 import { dimensionsOf, type FullDimensions } from "./dimensions.ts";
 import { applyLabel, type LateLabel } from "./label.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
@@ -29,7 +29,7 @@ export interface DimensionExplanation {
   /** Integer, 0..100, of the state as it was stored. */
   readonly before: number;
   readonly after: number;
-  /** One sentence for each rule, in the order of the model; never empty. */
+  /** One sentence for each rule, in the order in which each was first applied; never empty. */
   readonly rules: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function explainScore(
     steps,
     cause: (applied) => causeOf(facts, applied),
     weighing: { weights: advanced.weights, scenario_type: event.interaction.scenario_type },
-    nothing: "Nothing in this interaction bears on it.",
+    nothing: (dimension) => withheld(facts, dimension) ?? "Nothing in this interaction bears on it.",
   });
 }
 
@@ -76,7 +76,7 @@ export function explainDecision(
     steps,
     cause: (applied) => fading({ stored, now, kept: applied[0]!.value }),
     weighing: null,
-    nothing: "A decision score reads the operator's record and does not change it.",
+    nothing: () => "A decision score reads the operator's record and does not change it.",
   });
 }
 
@@ -99,7 +99,7 @@ export function explainLabel(
     steps,
     cause: (applied) => causeOfLabel(model, label, applied),
     weighing: label,
-    nothing: "Nothing in this label bears on it.",
+    nothing: () => "Nothing in this label bears on it.",
   });
 }
 
@@ -119,7 +119,7 @@ interface Explained {
   /** null where only retention applied, which has no weight. */
   readonly weighing: Weighing | null;
   /** The sentence of a dimension that no rule touched. */
-  readonly nothing: string;
+  readonly nothing: (dimension: Dimension) => string;
 }
 
 function explain(
@@ -148,7 +148,7 @@ function explain(
       dimension,
       before: before[dimension],
       after: after[dimension],
-      rules: rules.length === 0 ? [nothing] : rules,
+      rules: rules.length === 0 ? [nothing(dimension)] : rules,
     };
   });
 }

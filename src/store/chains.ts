@@ -1,9 +1,15 @@
 /** Chains in the database: heads, entries with their parts and nodes, checkpoints, and proofs read back. */
 import { type Insertable, sql } from "kysely";
-import { concat, type Crypto } from "../evidence/crypto.ts";
-import { type AppendedEntry, type ChainHead, entrySchema } from "../evidence/entry.ts";
+import { concat, type Crypto, equalBytes } from "../evidence/crypto.ts";
+import {
+  type AppendedEntry,
+  type ChainHead,
+  entrySchema,
+  isCommitted,
+  type Part,
+} from "../evidence/entry.ts";
 import { type Evidence, evidenceOf, type InclusionProof } from "../evidence/envelope.ts";
-import type { PartName } from "../evidence/hashes.ts";
+import { entryHash, type PartName } from "../evidence/hashes.ts";
 import { inclusionNodeIndexes, inclusionPath, storedNodeIndex } from "../evidence/merkle.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import type { AuditChainTable } from "./schema.ts";
@@ -120,6 +126,8 @@ export interface StoredEvidence {
   readonly evidence: Evidence;
   /** The part that the evidence covers. */
   readonly data: Record<string, unknown>;
+  /** Whether the entry is the tree's leaf, and the part the one that it commits to. */
+  readonly intact: boolean;
 }
 
 /**
@@ -147,13 +155,14 @@ export async function readEvidence(
   );
   if (row === undefined || row.data === null || row.salt === null) return null;
   const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
-  const evidence = evidenceOf({
-    entry: entrySchema.parse(JSON.parse(row.body)),
-    hash: row.entry_hash,
-    part: { name: covers, salt: row.salt, text: row.data },
-    proof: inclusions.get(seq)!.proof,
-  });
-  return { evidence, data: JSON.parse(row.data) };
+  const entry = entrySchema.parse(JSON.parse(row.body));
+  const part: Part = { name: covers, salt: row.salt, text: row.data };
+  const { hash, proof } = inclusions.get(seq)!;
+  return {
+    evidence: evidenceOf({ entry, hash: row.entry_hash, part, proof }),
+    data: JSON.parse(row.data),
+    intact: equalBytes(entryHash(crypto, row.body), hash) && isCommitted(crypto, entry, part),
+  };
 }
 
 export interface StoredResult {
@@ -161,17 +170,27 @@ export interface StoredResult {
   readonly data: Record<string, unknown>;
 }
 
-/** The `result` parts of entries that follow one another, those that are still held. */
+/** The `result` parts of entries that follow one another: those that are still held, and are what was committed to. */
 export async function readResults(
   database: Database,
+  crypto: Crypto,
   { chain, first, count }: { readonly chain: string; readonly first: number; readonly count: number },
 ): Promise<readonly StoredResult[]> {
   const rows = await database.read(
-    query.selectFrom("audit_part").select(["seq", "data"]).where("chain", "=", chain)
-      .where("seq", ">=", first).where("seq", "<", first + count).where("name", "=", "result")
-      .where("data", "is not", null).orderBy("seq").compile(),
+    query.selectFrom("audit_entry as e")
+      .innerJoin(
+        "audit_part as p",
+        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
+      )
+      .select(["e.seq", "e.body", "p.salt", "p.data"])
+      .where("e.chain", "=", chain).where("e.seq", ">=", first).where("e.seq", "<", first + count)
+      .where("p.name", "=", "result").orderBy("e.seq").compile(),
   );
-  return rows.map(({ seq, data }) => ({ seq, data: JSON.parse(data!) }));
+  return rows.flatMap(({ seq, body, salt, data }) => {
+    if (salt === null || data === null) return [];
+    const part: Part = { name: "result", salt, text: data };
+    return isCommitted(crypto, JSON.parse(body), part) ? [{ seq, data: JSON.parse(data) }] : [];
+  });
 }
 
 export interface Inclusion {

@@ -6,9 +6,11 @@ import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
 import type { InteractionRow } from "./records.ts";
 
-/** An entry and its two parts, as they are stored. */
+/** An entry and its two parts, as they are stored; whether they belong together is for the reader to check. */
 export interface RecordedEntry {
   readonly entry: Entry;
+  /** The entry as it was hashed. */
+  readonly text: string;
   readonly hash: Uint8Array;
   readonly input: Part;
   readonly result: Part;
@@ -42,7 +44,7 @@ export async function readRecordedEntry(
   const stored = await readEntry(database, place);
   const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
   if (stored === null || input === undefined || result === undefined) return null;
-  return { entry: stored.entry, hash: stored.hash, input, result };
+  return { entry: stored.entry, text: stored.text, hash: stored.hash, input, result };
 }
 
 export interface EntryPlace {
@@ -52,6 +54,8 @@ export interface EntryPlace {
 
 export interface StoredEntry {
   readonly entry: Entry;
+  /** The entry as it was hashed. */
+  readonly text: string;
   readonly hash: Uint8Array;
   /** Those that are still held. */
   readonly parts: ReadonlyMap<PartName, Part>;
@@ -78,7 +82,7 @@ export async function readEntry(
     const part: Part = { name: name as PartName, salt, text: data };
     return [[part.name, part] as const];
   });
-  return { entry: JSON.parse(first.body), hash: first.entry_hash, parts: new Map(parts) };
+  return { entry: JSON.parse(first.body), text: first.body, hash: first.entry_hash, parts: new Map(parts) };
 }
 
 export interface HistoryPoint {

@@ -725,12 +725,22 @@ Deno.test("a score whose stored record was altered is neither committed nor labe
     const change of [
       "UPDATE audit_part SET data = json_set(data, '$.jis', 99) WHERE name = 'result' AND chain = 'org/acme'",
       "UPDATE audit_part SET data = json_set(data, '$.weights.omega', 9) WHERE name = 'input' AND chain = 'org/acme'",
+      // The entry's own text too: whoever alters both leaves its hash behind.
+      "DROP TRIGGER audit_entry_stays",
     ]
   ) {
     const harness = await openHarness();
     const key = await harness.organization("acme");
     await harness.send("/v1/score", { key, body: scoreRequest({}, { outcome_correct: null }) });
-    await harness.database.batch([{ sql: change, parameters: [] }]);
+    await harness.database.batch([
+      { sql: change, parameters: [] },
+      ...(change.startsWith("DROP")
+        ? [{
+          sql: "UPDATE audit_entry SET body = replace(body, 'SCORE_COMPUTED', 'SCORE_COMPUTER')",
+          parameters: [],
+        }]
+        : []),
+    ]);
     const before = await harness.rowCounts();
     const { status, body } = await harness.send("/v1/score/session-1/commit", {
       key,
@@ -742,4 +752,33 @@ Deno.test("a score whose stored record was altered is neither committed nor labe
     await harness.dependencies.writer.close();
     await harness.database.close();
   }
+});
+
+Deno.test("an answer whose stored record was altered is not given again, as a score, a batch, a commit or a report", async () => {
+  const harness = await openHarness();
+  const key = await harness.organization("acme");
+  const send = (path: string, body?: unknown) =>
+    harness.send(path, { key, ...(body === undefined ? {} : { body }) });
+  const item = { session_id: "batched", time_to_decision_ms: 5000, decision: "accepted" };
+  const report = "/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01";
+  const calls = [
+    ["/v1/score", scoreRequest({}, { outcome_correct: null })],
+    ["/v1/score/batch", { operator_id: "operator-1", domain: "general", interactions: [item] }],
+    ["/v1/score/session-1/commit", {}],
+    [report, undefined],
+  ] as const;
+  for (const [path, body] of calls) {
+    const first = await send(path, body);
+    assert.equal(first.status, 200, first.text);
+    assert.equal((await send(path, body)).status, 200);
+  }
+  const altered = (sql: string) => harness.database.batch([{ sql, parameters: [] }]);
+  await altered("UPDATE audit_part SET data = json_set(data, '$.jis', 1) WHERE name = 'result'");
+  await altered("UPDATE compliance_report SET report = replace(report, 'insufficient_data', 'compliant')");
+  for (const [path, body] of calls) {
+    const { status, body: answer } = await send(path, body);
+    assert.deepEqual([path, status, answer.error?.code], [path, 500, "INTERNAL_ERROR"]);
+  }
+  await harness.dependencies.writer.close();
+  await harness.database.close();
 });

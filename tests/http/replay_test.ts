@@ -691,6 +691,22 @@ Deno.test("a recorded input that was tampered with no longer leads to the record
   assert.ok(differences.some(({ path }) => path === "jis"));
 });
 
+Deno.test("a late label that was altered is told, though the score that it belongs to is whole", async () => {
+  const harness = await openHarness();
+  const { post, replay, commit } = await opened(harness);
+  await post(SCORE, scoreRequest({}, { outcome_correct: null }));
+  await commit("session-1", true);
+  const flip =
+    "UPDATE audit_part SET data = json_set(data, '$.label', json('false')) WHERE data ->> '$.label' IS NOT NULL";
+  await harness.database.batch([{ sql: flip, parameters: [], mustChange: 1 }]);
+  const { body } = await replay("session-1");
+  assert.deepEqual([body.match, body.differences.map(({ path }: Json) => path)], [false, [
+    "label.commit.input",
+  ]]);
+  await harness.dependencies.writer.close();
+  await harness.database.close();
+});
+
 Deno.test("an input altered where no number follows from it does not match either", async () => {
   const { body, differences } = await differencesAfter(
     (part) => part.prior = { seq: 7, entry_hash: "0".repeat(64) },

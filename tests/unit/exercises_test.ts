@@ -244,7 +244,7 @@ Deno.test("the payload of an exercise holds its scale, its parameters, its texts
       success: { metric: "over_reliance_avoided", threshold: 0.7 },
       params: { reveal_delay_ms: 5000 },
       purpose:
-        "Trains using the time before the advice to study the case; delaying the advice is one of three designs that reduced over-reliance in an experiment [21].",
+        "Trains using the time before the advice to study the case; delaying the advice is one of three designs that reduced over-reliance in an experiment.",
       setup: [
         "Take closed cases whose right decision is known, and replace the recommendation by a wrong one in the share that ai_error_share gives.",
         "The screen shows the case at once and the recommendation only after reveal_delay_ms; the reviewer cannot skip the wait.",

@@ -213,12 +213,12 @@ Deno.test("a wrong answer with the AI withheld bears on unaided work, on the dom
 Deno.test("a gap of 120 days is told in one sentence, before what the interaction did", () => {
   const explained = explainExample("return_after_120_day_gap");
   assert.deepEqual(rulesOf(explained, "deferral_resistance"), [
-    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 %: catching errors fell from 0.79 to 0.72, accepting what is right from 0.86 to 0.79 and considered decisions from 0.89 to 0.84.",
+    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 % of what it did: catching errors fell from 0.79 to 0.72, accepting what is right from 0.86 to 0.79 and considered decisions from 0.89 to 0.84.",
     "The AI was right and the operator accepted it: accepting what is right rose from 0.79 to 0.8.",
     "The operator accepted the recommendation, and the review counted as 100 % of full scrutiny: considered decisions rose from 0.84 to 0.85.",
   ]);
   assert.deepEqual(rulesOf(explained, "independent_performance"), [
-    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 %: sound decisions without the AI fell from 0.75 to 0.68.",
+    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 % of what it did: sound decisions without the AI fell from 0.75 to 0.68.",
   ]);
 });
 
@@ -245,7 +245,7 @@ Deno.test("missing telemetry is told, with what it leaves of the time and of the
   ]);
   const partial = explainFields({ decision: "rejected", time_to_decision_ms: 5_000, hover_events: 4 });
   assert.deepEqual(rulesOf(partial, "deliberation_depth"), [
-    "The operator took 5 seconds, where the general domain counts 2 as fast and 12 as a full review, lowered to 1.36 and 8.16 by trust in the operator's judgement, with 4 hover events, scroll depth and alternative views unmeasured, lowering the weight: deliberation rose from 0.65 to 0.655 (counted as 0.73, weight 0.63).",
+    "The operator took 5 seconds, where the general domain counts 2 as fast and 12 as a full review, lowered to 1.36 and 8.16 for this operator's record, with 4 hover events, scroll depth and alternative views unmeasured, lowering the weight: deliberation rose from 0.65 to 0.655 (counted as 0.73, weight 0.63).",
   ]);
 });
 
@@ -258,7 +258,7 @@ Deno.test("activity that the time cannot hold, and time beyond the idle limit, a
     alternative_views_checked: 10,
   });
   assert.deepEqual(rulesOf(hurried, "deliberation_depth"), [
-    "The operator took 3 seconds, where the general domain counts 2 as fast and 12 as a full review, lowered to 1.36 and 8.16 by trust in the operator's judgement, with 40 hover events, 100 % scrolled and 10 alternative views, and only 22.2 % of the activity fits the time: deliberation fell from 0.65 to 0.61 (counted as 0.25).",
+    "The operator took 3 seconds, where the general domain counts 2 as fast and 12 as a full review, lowered to 1.36 and 8.16 for this operator's record, with 40 hover events, 100 % scrolled and 10 alternative views, and only 22.2 % of the activity fits the time: deliberation fell from 0.65 to 0.61 (counted as 0.25).",
   ]);
   assert.deepEqual(rulesOf(hurried, "deferral_resistance"), [
     "The operator accepted the recommendation, and the review counted as 57.6 % of full scrutiny, with only 22.2 % of the reported activity believed: considered decisions fell from 0.65 to 0.64.",
@@ -308,7 +308,9 @@ Deno.test("an injected error that was caught and then decided wrongly counts aga
   assert.deepEqual(rulesOf(explained, "domain_confidence"), [
     "The AI was wrong and the operator rejected it, but the operator's own decision proved wrong: sound decisions in the general domain fell from 0.65 to 0.52 (weight 1.25 for an injected error).",
   ]);
-  assert.deepEqual(rulesOf(explained, "independent_performance"), NOTHING);
+  assert.deepEqual(rulesOf(explained, "independent_performance"), [
+    "The operator did not let wrong advice pass, which earns no credit here as the decision itself proved wrong.",
+  ]);
 });
 
 Deno.test("a decision score right after an interaction changes nothing, and says so in all seven dimensions", () => {
@@ -327,7 +329,7 @@ Deno.test("a decision score after 120 days reads what the gap has left, and says
   assert.deepEqual(valuesOf(explained, "before"), [83, 81, 75, 83, 76, 77, 78]);
   assert.deepEqual(valuesOf(explained, "after"), [77, 74, 68, 76, 68, 68, 69]);
   assert.deepEqual(rulesOf(explained, "independent_performance"), [
-    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 %: sound decisions without the AI fell from 0.75 to 0.68.",
+    "After 120 days without a scored case, earlier evidence in the operator's favour counts 55.9 % of what it did: sound decisions without the AI fell from 0.75 to 0.68.",
   ]);
   // Nothing of the operator is known in this domain, so that nothing could fade.
   const elsewhere = explainDecision(model, EXPERT, { domain: "legal", now: EXPERT.t1! + 120 * DAY });
@@ -405,4 +407,33 @@ Deno.test("a departure, a referral, a change and a decision without the AI are e
     "It became known that the operator, who decided without the AI, was right: sound decisions without the AI rose from 0.65 to 0.71.",
   ]);
   assert.deepEqual(first(unaided), ["Nothing in this label bears on it."]);
+});
+
+Deno.test("a change of the recommendation that counts as activity is told", () => {
+  const fields = {
+    time_to_decision_ms: 6_000,
+    hover_events: 1,
+    scroll_depth: 0.1,
+    alternative_views_checked: 0,
+  };
+  const [accepted] = rulesOf(explainFields({ ...fields, decision: "accepted" }), "deliberation_depth");
+  const [modified] = rulesOf(
+    explainFields({ ...fields, decision: "modified", modification_extent: 0.3 }),
+    "deliberation_depth",
+  );
+  assert.doesNotMatch(accepted!, /the change/);
+  assert.match(modified!, /0 alternative views, and the change counted as activity: deliberation/);
+});
+
+Deno.test("a right acceptance without a sign of review says why it earns no credit in its domain", () => {
+  const inert = {
+    time_to_decision_ms: 20_000,
+    hover_events: 0,
+    scroll_depth: 0,
+    alternative_views_checked: 0,
+  };
+  const explained = explainFields({ ...inert, decision: "accepted", outcome_correct: true });
+  assert.deepEqual(rulesOf(explained, "domain_confidence"), [
+    "The AI was right and the operator accepted it, which earns no credit here without a sign of review.",
+  ]);
 });

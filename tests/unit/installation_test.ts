@@ -341,3 +341,30 @@ Deno.test(
     ]);
   }),
 );
+
+Deno.test(
+  "an upgraded database whose audit logs began with the present retention records no change",
+  withHarness(async ({ database, dependencies, organization, clock, rowCounts }) => {
+    await organization("acme");
+    await database.batch([{ sql: "UPDATE installation SET audit_retention_days = NULL", parameters: [] }]);
+    const before = await rowCounts();
+    const start = (auditRetentionDays: number) =>
+      openInstallation({
+        ...dependencies,
+        auditRetentionDays,
+        secretsKeys: [new Uint8Array(32).fill(7)],
+        now: clock.now(),
+      });
+    await start(90);
+    assert.deepEqual(await rowCounts(), before);
+    await database.batch([{ sql: "UPDATE installation SET audit_retention_days = NULL", parameters: [] }]);
+    await start(120);
+    const rows = await database.read(
+      query.selectFrom("audit_part").select("data").where("data", "like", '%"to_days"%').compile(),
+    );
+    assert.deepEqual(rows.map(({ data }) => JSON.parse(data!)), [
+      { policy: "audit_log", from_days: 90, to_days: 120 },
+      { policy: "audit_log", from_days: 90, to_days: 120 },
+    ]);
+  }),
+);
