@@ -122,9 +122,6 @@ export const surface: Migration = {
       request_digest BLOB NOT NULL CHECK (length(request_digest) = 32),
       request_id TEXT NOT NULL,
       at INTEGER NOT NULL,
-      domain TEXT NOT NULL,
-      risk REAL NOT NULL,
-      route TEXT NOT NULL,
       seq INTEGER NOT NULL,
       PRIMARY KEY (org_id, decision_id)
     ) WITHOUT ROWID, STRICT`,
@@ -132,11 +129,8 @@ export const surface: Migration = {
     `CREATE TABLE compliance_report (
       report_id TEXT PRIMARY KEY,
       org_id TEXT NOT NULL REFERENCES organization (org_id),
-      period_start INTEGER NOT NULL,
-      period_end INTEGER NOT NULL,
       -- of everything that it says, its period included, but its id
       content_sha256 TEXT NOT NULL CHECK (length(content_sha256) = 64),
-      at INTEGER NOT NULL,
       seq INTEGER NOT NULL,
       -- canonical JSON
       report TEXT NOT NULL,

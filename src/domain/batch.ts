@@ -12,7 +12,7 @@ import {
   sessionIdSchema,
 } from "./interaction.ts";
 import { BATCH_MAX } from "./limits.ts";
-import { envelopeFields } from "./score.ts";
+import { envelopeFields, scoreParametersSchema } from "./score.ts";
 
 export const flatBatchItemSchema = interactionSchema.extend({ session_id: sessionIdSchema }).meta({
   id: "BatchItem",
@@ -50,7 +50,7 @@ export interface BatchRequest {
 }
 
 /** A batch takes no parameters: every item is scored in full, as it is by default. */
-export const BATCH_DEFAULTS = { mode: "full", role_tier: "tier_1", mode_override: "normal" } as const;
+export const BATCH_PARAMETERS = scoreParametersSchema.parse({});
 
 export function batchResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
   return z.object({

@@ -72,7 +72,7 @@ async function storedAnswer(
   const checkpoint = await checkpointOfCommit(database, { chain, seq });
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
-  if (!stored?.intact) throw new Error(`entry ${seq} of ${chain} has no stored answer, or was altered`);
+  if (stored === null) throw new Error(`entry ${seq} of ${chain} has no stored answer`);
   return {
     body: { ...stored.data, evidence: stored.evidence },
     call: { now: at, requestId: request_id },

@@ -2,12 +2,12 @@
  * Scoring a batch: up to 100 interactions of one operator in the order of the array, all in one durable write.
  * Source: specification, POST /v1/score/batch; contract, sections 4 and 8.8; evidence design, section 5.
  */
-import { BATCH_DEFAULTS, type BatchRequest } from "../domain/batch.ts";
+import { BATCH_PARAMETERS, type BatchRequest } from "../domain/batch.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { hex } from "../evidence/crypto.ts";
 import { type BatchEvidence, batchEvidenceOf, type BatchItemProof } from "../evidence/envelope.ts";
 import { requestDigest } from "../keys/secrets.ts";
-import { checkpointOfCommit, readInclusions, readResults } from "../store/chains.ts";
+import { checkpointOfCommit, readEntries, readInclusions, requireIntact } from "../store/chains.ts";
 import { decisions, interactions, scoreBatches, type ScoreBatchRow } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
@@ -45,7 +45,7 @@ export async function scoreBatch(
   );
   const scores = request.interactions.map(({ session_id, interaction }) =>
     prepareScore(dependencies, {
-      request: { session_id, operator_id, domain, interaction, ...BATCH_DEFAULTS },
+      request: { session_id, operator_id, domain, interaction, ...BATCH_PARAMETERS },
       call,
     })
   );
@@ -113,16 +113,17 @@ async function storedBatch(
   { first_seq: first, count, operator_id, request_id, at }: ScoreBatchRow,
 ): Promise<BatchAnswer> {
   const chain = evidenceChain(orgId);
-  const results = await readResults(database, crypto, { chain, first, count });
+  const entries = await readEntries(database, { chain, first, count });
   const checkpoint = await checkpointOfCommit(database, { chain, seq: first + count - 1 });
-  if (results.length !== count || checkpoint === null) {
-    throw new Error(`a batch at entry ${first} of ${chain} has no stored answer, or was altered`);
+  if (entries.length !== count || checkpoint === null) {
+    throw new Error(`a batch at entry ${first} of ${chain} has no stored answer`);
   }
-  const seqs = results.map(({ seq }) => seq);
+  const seqs = entries.map(({ entry }) => entry.seq);
   const inclusions = await readInclusions(database, crypto, { chain, seqs, checkpoint });
-  const items = results.map(({ seq, data }) => {
-    const { hash, proof } = inclusions.get(seq)!;
-    return { sessionId: data.session_id as string, jis: data.jis as number, entryHash: hash, proof };
+  const items = entries.map((stored) => {
+    requireIntact(crypto, stored);
+    const { session_id, jis } = JSON.parse(stored.parts.get("result")!.text);
+    return { sessionId: session_id, jis, entryHash: stored.hash, proof: inclusions.get(stored.entry.seq)! };
   });
   return { body: bodyOf(operator_id, items), call: { now: at, requestId: request_id }, replayed: true };
 }

@@ -5,12 +5,19 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
-import { equalBytes, hex } from "../evidence/crypto.ts";
-import { isCommitted } from "../evidence/entry.ts";
-import { entryHash } from "../evidence/hashes.ts";
-import { computeLabel, inputHead, type LabelInput, scoreInputSchema } from "../evidence/record.ts";
-import { readRecordedScore, type RecordedScore } from "../store/interactions.ts";
+import { hex } from "../evidence/crypto.ts";
+import type { Entry } from "../evidence/entry.ts";
 import {
+  computeLabel,
+  inputHead,
+  type LabelInput,
+  type ScoreInput,
+  scoreInputSchema,
+} from "../evidence/record.ts";
+import { readEntry, requireIntact } from "../store/chains.ts";
+import { readInteraction } from "../store/interactions.ts";
+import {
+  type InteractionRow,
   interactions,
   operators,
   type OutcomeLabelRow,
@@ -45,12 +52,9 @@ export async function commitScore(
   caller: OrganizationCaller,
   { request, call }: { readonly request: CommitRequest; readonly call: Call },
 ): Promise<EvidencedAnswer> {
-  const { database, world } = dependencies;
+  const { world } = dependencies;
   const { orgId } = caller;
-  const chain = evidenceChain(orgId);
-  const recorded = await readRecordedScore(database, orgId, { sessionId: request.sessionId, chain });
-  if (recorded === null) throw unknownSession(request.sessionId);
-  requireIntact(dependencies, recorded);
+  const recorded = await readRecordedScore(dependencies, orgId, request.sessionId);
 
   const session = [orgId, request.sessionId] as const;
   const operator = [orgId, recorded.row.operator_id] as const;
@@ -113,16 +117,33 @@ function unknownSession(sessionId: string): ServiceError {
   );
 }
 
-/** What is signed anew must be what the entry was hashed from. @throws {Error} where it is not. */
-function requireIntact(
-  { crypto }: Dependencies,
-  { entry, text, hash, input, result }: RecordedScore,
-): void {
-  const intact = equalBytes(entryHash(crypto, text), hash) &&
-    [input, result].every((part) => isCommitted(crypto, entry, part));
-  if (!intact) {
-    throw new Error(`entry ${entry.seq} of ${entry.chain} or a part of it is not what was recorded`);
-  }
+/** A score as it was recorded. */
+interface RecordedScore {
+  readonly row: InteractionRow;
+  readonly entry: Entry;
+  readonly hash: Uint8Array;
+  readonly input: ScoreInput;
+  readonly result: Record<string, unknown>;
+}
+
+/** @throws {ServiceError} NOT_FOUND; {Error} where the record was altered: nothing is signed anew from that. */
+async function readRecordedScore(
+  { database, crypto }: Dependencies,
+  orgId: string,
+  sessionId: string,
+): Promise<RecordedScore> {
+  const row = await readInteraction(database, orgId, sessionId);
+  const stored = row && await readEntry(database, { chain: evidenceChain(orgId), seq: row.seq });
+  const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
+  if (!stored || input === undefined || result === undefined) throw unknownSession(sessionId);
+  requireIntact(crypto, stored);
+  return {
+    row,
+    entry: stored.entry,
+    hash: stored.hash,
+    input: scoreInputSchema.parse(JSON.parse(input.text)),
+    result: JSON.parse(result.text),
+  };
 }
 
 /** How the entries of a commit and of a label begin. */
@@ -134,7 +155,7 @@ function draftHead({ caller, call, subject }: Context) {
 function planCommit(unit: UnitOfWork, context: Context) {
   const { call, recorded, drawn, caller: { orgId } } = context;
   const { row, entry, hash } = recorded;
-  const result = { ...JSON.parse(recorded.result.text), provisional: false, committed: true };
+  const result = { ...recorded.result, provisional: false, committed: true };
   const appended = unit.append(evidenceChain(orgId), {
     ...draftHead(context),
     id: drawn.commitId,
@@ -176,8 +197,7 @@ function planLabel(
 ): Labelled | null {
   if (label === null) return null;
   const { caller: { orgId }, call, recorded, drawn } = context;
-  const { row } = recorded;
-  const input = scoreInputSchema.parse(JSON.parse(recorded.input.text));
+  const { row, input } = recorded;
   requireLabelable(row.session_id, input.interaction);
   const known = unit.get(outcomeLabels, [orgId, row.session_id]);
   if (known !== null) {

@@ -54,8 +54,7 @@ export async function scoreDecisionRisk(
       const stored = findRepeated(unit, name, digest);
       if (stored !== null) return { stored, replayed: true };
       const input = { ...inputHead(model, call.now), ...request, ...priorOf(unit.get(operators, operator)) };
-      const risk = computeDecision(model.document, input);
-      const result = decisionResultPart(input, { result: risk, auditId });
+      const result = decisionResultPart(input, { result: computeDecision(model.document, input), auditId });
       const appended = unit.append(evidenceChain(orgId), {
         id: auditId,
         actor: caller.actor,
@@ -73,9 +72,6 @@ export async function scoreDecisionRisk(
         request_digest: digest,
         request_id: call.requestId,
         at: call.now,
-        domain: request.domain,
-        risk: risk.decision_risk_score,
-        route: risk.routing_decision,
         seq: appended.entry.seq,
       });
       return { appended };

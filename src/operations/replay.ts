@@ -5,8 +5,8 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
-import { type Entry, isCommitted, type Part } from "../evidence/entry.ts";
-import type { Evidence } from "../evidence/envelope.ts";
+import { isCommitted } from "../evidence/entry.ts";
+import { type Evidence, evidenceOf } from "../evidence/envelope.ts";
 import { modelSha256, partCommitment } from "../evidence/hashes.ts";
 import {
   computeDecision,
@@ -30,9 +30,9 @@ import {
   explainScore,
 } from "../scoring/explain.ts";
 import type { ModelDocument } from "../scoring/model.ts";
-import { newestCheckpoint, readEvidence } from "../store/chains.ts";
+import { newestCheckpoint, readEntry, readInclusions, type StoredEntry } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import { readEntry, readRecordedEntry, type RecordedEntry } from "../store/interactions.ts";
+import { readInteraction } from "../store/interactions.ts";
 import { type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
 
 export interface Replay {
@@ -72,40 +72,41 @@ export async function replay(
     );
   }
   const { kind, seq } = found;
-  const record = await readRecordedEntry(database, { chain, seq });
+  const stored = await readEntry(database, { chain, seq });
+  const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
   const checkpoint = await newestCheckpoint(database, chain);
-  const stored = checkpoint &&
-    await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
-  if (record === null || stored === null) throw new Error(`entry ${seq} of ${chain} has no stored record`);
-
-  const { replayed, explanation, model } = await recompute(dependencies, kind, record);
+  if (!stored || input === undefined || result === undefined || checkpoint === null) {
+    throw new Error(`entry ${seq} of ${chain} has no stored record`);
+  }
+  const recorded = JSON.parse(result.text);
+  const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
+  const { replayed, explanation, model } = await recompute(dependencies, kind, {
+    input: JSON.parse(input.text),
+    auditId: stored.entry.id,
+  });
   const late = kind === "score" ? await replayLabel(dependencies, orgId, id) : null;
   const differences = [
-    ...alteredParts(dependencies, record.entry, [record.input, record.result]),
-    ...differencesOf(stored.data, replayed),
+    ...alteredParts(dependencies, stored),
+    ...differencesOf(recorded, replayed),
     ...(late?.altered ?? []),
   ];
   return {
     id,
     kind,
-    recorded: stored.data,
+    recorded,
     replayed,
     match: differences.length === 0,
     differences,
     explanation,
     model,
     label: late?.label ?? null,
-    evidence: stored.evidence,
+    evidence: evidenceOf({ ...stored, part: result, proof: inclusions.get(seq)! }),
   };
 }
 
 /** Parts that are not those which the entry commits to: what follows from them proves nothing. */
-function alteredParts(
-  { crypto }: Dependencies,
-  entry: Entry,
-  parts: readonly Part[],
-): readonly Difference[] {
-  return parts.filter((part) => !isCommitted(crypto, entry, part)).map((part) => ({
+function alteredParts({ crypto }: Dependencies, { entry, parts }: StoredEntry): readonly Difference[] {
+  return [...parts.values()].filter((part) => !isCommitted(crypto, entry, part)).map((part) => ({
     path: `commit.${part.name}`,
     recorded: entry.commit[part.name] ?? null,
     replayed: hex(partCommitment(crypto, part)),
@@ -117,11 +118,8 @@ async function find(
   orgId: string,
   id: string,
 ): Promise<{ readonly kind: Replay["kind"]; readonly seq: number } | null> {
-  const [score] = await database.read(
-    query.selectFrom("interaction").select("seq").where("org_id", "=", orgId).where("session_id", "=", id)
-      .compile(),
-  );
-  if (score !== undefined) return { kind: "score", seq: score.seq };
+  const score = await readInteraction(database, orgId, id);
+  if (score !== null) return { kind: "score", seq: score.seq };
   const [decision] = await database.read(
     query.selectFrom("decision").select("seq").where("org_id", "=", orgId).where("decision_id", "=", id)
       .compile(),
@@ -134,12 +132,11 @@ type Recomputed = Pick<Replay, "replayed" | "explanation" | "model">;
 async function recompute(
   dependencies: Dependencies,
   kind: Replay["kind"],
-  { entry, input }: RecordedEntry,
+  { input, auditId }: { readonly input: unknown; readonly auditId: string },
 ): Promise<Recomputed> {
-  const recorded = JSON.parse(input.text);
   return kind === "score"
-    ? await recomputeScore(dependencies, scoreInputSchema.parse(recorded))
-    : await recomputeDecision(dependencies, decisionInputSchema.parse(recorded), entry.id);
+    ? await recomputeScore(dependencies, scoreInputSchema.parse(input))
+    : await recomputeDecision(dependencies, decisionInputSchema.parse(input), auditId);
 }
 
 async function recomputeScore(dependencies: Dependencies, input: ScoreInput): Promise<Recomputed> {
@@ -192,7 +189,7 @@ async function replayLabel(
       labelled_at: input.as_of,
       explanation: explainLabel(document, input.state, lateLabelOf(input)),
     },
-    altered: alteredParts(dependencies, stored.entry, [part])
+    altered: alteredParts(dependencies, stored)
       .map((difference) => ({ ...difference, path: `label.${difference.path}` })),
   };
 }

@@ -77,10 +77,7 @@ export async function complianceReport(
       unit.put(complianceReports, {
         report_id: reportId,
         org_id: orgId,
-        period_start: period.start,
-        period_end: period.end,
         content_sha256: contentSha256,
-        at: call.now,
         seq: appended.entry.seq,
         report: text,
       });
@@ -169,7 +166,7 @@ async function issuedReport(
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "detail", checkpoint });
   const reportSha256 = sha256(dependencies, report);
-  if (!stored?.intact || stored.data.report_sha256 !== reportSha256) {
+  if (stored?.data.report_sha256 !== reportSha256) {
     throw new Error(`the report of entry ${seq} of ${chain} is not the one that was issued`);
   }
   return { report: JSON.parse(report), report_sha256: reportSha256, evidence: stored.evidence };

@@ -1,6 +1,7 @@
 /** Numbers, dates and wire names as a person reads them, in English and the same on every machine. */
 import type { FindingStatus } from "../domain/report.ts";
 import { roundTo } from "../scoring/arithmetic.ts";
+import { quantity } from "../scoring/wording.ts";
 
 export const NO_DATA = "no data";
 
@@ -35,7 +36,7 @@ export function shareInWords(share: number): string {
 
 /** `1 operator`, `0 operators`. */
 export function countInWords(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return quantity(String(count), noun);
 }
 
 /** The UTC day of an instant in ISO 8601. */

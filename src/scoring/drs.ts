@@ -13,6 +13,7 @@ import { processEvidence, validatedSpeedRelief } from "./process.ts";
 import { departureCredibility, retain } from "./reducer.ts";
 import { bucketMeans, initialState, minimumDataMet, type OperatorState } from "./state.ts";
 import { type Uncertainty, uncertaintyOf } from "./uncertainty.ts";
+import { percent } from "./wording.ts";
 
 export interface PolicyTrigger {
   readonly policy: string;
@@ -122,7 +123,7 @@ export function scoreDecision(
       route: "review",
       evidence: `The recommendation was departed from, and departures of this operator are trusted ${
         percent(credibility)
-      } %, below ${percent(rules.low_credibility.credibility)} %.`,
+      }, below ${percent(rules.low_credibility.credibility)}.`,
     }),
     trigger("P6_UNPROVEN_OPERATOR_CRITICAL", {
       triggered: critical && !minimumDataMet(model, current, now),
@@ -168,10 +169,6 @@ function graverScenario(
   if (stakes === null) return scenario;
   const implied = model.drs.stakes_scenario[stakes];
   return severityBonus(model, implied) > severityBonus(model, scenario) ? implied : scenario;
-}
-
-function percent(share: number): number {
-  return roundTo(100 * share, 1);
 }
 
 /** λ, the likelihood that the decision is wrong in a way nobody noticed. */

@@ -4,13 +4,14 @@ import { concat, type Crypto, equalBytes } from "../evidence/crypto.ts";
 import {
   type AppendedEntry,
   type ChainHead,
+  type Entry,
   entrySchema,
   isCommitted,
   type Part,
 } from "../evidence/entry.ts";
 import { type Evidence, evidenceOf, type InclusionProof } from "../evidence/envelope.ts";
 import { entryHash, type PartName } from "../evidence/hashes.ts";
-import { inclusionNodeIndexes, inclusionPath, storedNodeIndex } from "../evidence/merkle.ts";
+import { inclusionNodeIndexes, inclusionPath } from "../evidence/merkle.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import type { AuditChainTable } from "./schema.ts";
 
@@ -122,17 +123,74 @@ export async function checkpointOfCommit(
   return row ?? null;
 }
 
+/** An entry and those of its parts that are still held, as they are stored. */
+export interface StoredEntry {
+  readonly entry: Entry;
+  /** The entry as it was hashed. */
+  readonly text: string;
+  readonly hash: Uint8Array;
+  readonly parts: ReadonlyMap<PartName, Part>;
+}
+
+/** Entries that follow one another, those of which anything is held. Whether they are intact is not looked at. */
+export async function readEntries(
+  database: Database,
+  { chain, first, count }: { readonly chain: string; readonly first: number; readonly count: number },
+): Promise<readonly StoredEntry[]> {
+  const rows = await database.read(
+    query.selectFrom("audit_entry as e")
+      .innerJoin(
+        "audit_part as p",
+        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
+      )
+      .select(["e.seq", "e.body", "e.entry_hash", "p.name", "p.salt", "p.data"])
+      .where("e.chain", "=", chain).where("e.seq", ">=", first).where("e.seq", "<", first + count)
+      .orderBy("e.seq").compile(),
+  );
+  return [...Map.groupBy(rows, ({ seq }) => seq).values()].map((own) => {
+    const { body, entry_hash } = own[0]!;
+    const parts = own.flatMap(({ name, salt, data }) => {
+      if (salt === null || data === null) return [];
+      const part: Part = { name: name as PartName, salt, text: data };
+      return [[part.name, part] as const];
+    });
+    return {
+      entry: entrySchema.parse(JSON.parse(body)),
+      text: body,
+      hash: entry_hash,
+      parts: new Map(parts),
+    };
+  });
+}
+
+/** @returns null where there is no such entry, or nothing of it is held. */
+export async function readEntry(
+  database: Database,
+  { chain, seq }: { readonly chain: string; readonly seq: number },
+): Promise<StoredEntry | null> {
+  const [stored] = await readEntries(database, { chain, first: seq, count: 1 });
+  return stored ?? null;
+}
+
+/** What is said or signed anew must be what was recorded. @throws {Error} where an entry or a part of it is not. */
+export function requireIntact(crypto: Crypto, { entry, text, hash, parts }: StoredEntry): void {
+  const intact = equalBytes(entryHash(crypto, text), hash) &&
+    [...parts.values()].every((part) => isCommitted(crypto, entry, part));
+  if (!intact) {
+    throw new Error(`entry ${entry.seq} of ${entry.chain} or a part of it is not what was recorded`);
+  }
+}
+
 export interface StoredEvidence {
   readonly evidence: Evidence;
   /** The part that the evidence covers. */
   readonly data: Record<string, unknown>;
-  /** Whether the entry is the tree's leaf, and the part the one that it commits to. */
-  readonly intact: boolean;
 }
 
 /**
  * Evidence of a stored entry against a checkpoint, and the part that it covers.
  * @returns null where the entry or its part is not there.
+ * @throws {Error} where the entry, or a part of it, is not what was recorded.
  */
 export async function readEvidence(
   database: Database,
@@ -144,59 +202,13 @@ export async function readEvidence(
     readonly checkpoint: StoredCheckpoint;
   },
 ): Promise<StoredEvidence | null> {
-  const [row] = await database.read(
-    query.selectFrom("audit_entry as e")
-      .innerJoin(
-        "audit_part as p",
-        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
-      )
-      .select(["e.body", "e.entry_hash", "p.salt", "p.data"])
-      .where("e.chain", "=", chain).where("e.seq", "=", seq).where("p.name", "=", covers).compile(),
-  );
-  if (row === undefined || row.data === null || row.salt === null) return null;
+  const stored = await readEntry(database, { chain, seq });
+  const part = stored?.parts.get(covers);
+  if (!stored || part === undefined) return null;
+  requireIntact(crypto, stored);
   const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
-  const entry = entrySchema.parse(JSON.parse(row.body));
-  const part: Part = { name: covers, salt: row.salt, text: row.data };
-  const { hash, proof } = inclusions.get(seq)!;
-  return {
-    evidence: evidenceOf({ entry, hash: row.entry_hash, part, proof }),
-    data: JSON.parse(row.data),
-    intact: equalBytes(entryHash(crypto, row.body), hash) && isCommitted(crypto, entry, part),
-  };
-}
-
-export interface StoredResult {
-  readonly seq: number;
-  readonly data: Record<string, unknown>;
-}
-
-/** The `result` parts of entries that follow one another: those that are still held, and are what was committed to. */
-export async function readResults(
-  database: Database,
-  crypto: Crypto,
-  { chain, first, count }: { readonly chain: string; readonly first: number; readonly count: number },
-): Promise<readonly StoredResult[]> {
-  const rows = await database.read(
-    query.selectFrom("audit_entry as e")
-      .innerJoin(
-        "audit_part as p",
-        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
-      )
-      .select(["e.seq", "e.body", "p.salt", "p.data"])
-      .where("e.chain", "=", chain).where("e.seq", ">=", first).where("e.seq", "<", first + count)
-      .where("p.name", "=", "result").orderBy("e.seq").compile(),
-  );
-  return rows.flatMap(({ seq, body, salt, data }) => {
-    if (salt === null || data === null) return [];
-    const part: Part = { name: "result", salt, text: data };
-    return isCommitted(crypto, JSON.parse(body), part) ? [{ seq, data: JSON.parse(data) }] : [];
-  });
-}
-
-export interface Inclusion {
-  /** Of the entry. */
-  readonly hash: Uint8Array;
-  readonly proof: InclusionProof;
+  const evidence = evidenceOf({ ...stored, part, proof: inclusions.get(seq)! });
+  return { evidence, data: JSON.parse(part.text) };
 }
 
 /** Proofs that entries stand under a checkpoint, by `seq`. @throws where the checkpoint does not cover one. */
@@ -208,9 +220,8 @@ export async function readInclusions(
     readonly seqs: readonly number[];
     readonly checkpoint: StoredCheckpoint;
   },
-): Promise<ReadonlyMap<number, Inclusion>> {
-  const leaves = seqs.map((seq) => storedNodeIndex(0, seq));
-  const indexes = new Set([...leaves, ...seqs.flatMap((seq) => inclusionNodeIndexes(seq, size))]);
+): Promise<ReadonlyMap<number, InclusionProof>> {
+  const indexes = new Set(seqs.flatMap((seq) => inclusionNodeIndexes(seq, size)));
   const nodes = await database.read(
     query.selectFrom("audit_node").select(["idx", "hash"]).where("chain", "=", chain)
       .where(sql<boolean>`idx in (select value from json_each(${JSON.stringify([...indexes])}))`).compile(),
@@ -218,6 +229,6 @@ export async function readInclusions(
   const hashes = new Map(nodes.map(({ idx, hash }) => [idx, hash]));
   return new Map(seqs.map((seq) => {
     const path = inclusionPath(crypto, { leaf: seq, size }, (index) => hashes.get(index));
-    return [seq, { hash: hashes.get(storedNodeIndex(0, seq))!, proof: { index: seq, path, note } }];
+    return [seq, { index: seq, path, note }];
   }));
 }

@@ -1,88 +1,20 @@
-/** Reads over scores: one recorded score, an operator's history, its days, the last records of a period. */
+/** Reads over scores: one row, an operator's history, its days, the last records of a period. */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
-import type { Entry, Part } from "../evidence/entry.ts";
-import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
 import type { InteractionRow } from "./records.ts";
 
-/** An entry and its two parts, as they are stored; whether they belong together is for the reader to check. */
-export interface RecordedEntry {
-  readonly entry: Entry;
-  /** The entry as it was hashed. */
-  readonly text: string;
-  readonly hash: Uint8Array;
-  readonly input: Part;
-  readonly result: Part;
-}
-
-/** A score as it was recorded. */
-export interface RecordedScore extends RecordedEntry {
-  readonly row: InteractionRow;
-}
-
-/** @returns null where the session has no score, or its record is no longer held. */
-export async function readRecordedScore(
+/** The row of a score. @returns null where the session has none. */
+export async function readInteraction(
   database: Database,
   orgId: string,
-  { sessionId, chain }: { readonly sessionId: string; readonly chain: string },
-): Promise<RecordedScore | null> {
+  sessionId: string,
+): Promise<InteractionRow | null> {
   const [row] = await database.read(
     query.selectFrom("interaction").selectAll().where("org_id", "=", orgId)
       .where("session_id", "=", sessionId).compile(),
   );
-  if (row === undefined) return null;
-  const entry = await readRecordedEntry(database, { chain, seq: row.seq });
-  return entry === null ? null : { row, ...entry };
-}
-
-/** @returns null where the entry or one of its two parts is not held. */
-export async function readRecordedEntry(
-  database: Database,
-  place: EntryPlace,
-): Promise<RecordedEntry | null> {
-  const stored = await readEntry(database, place);
-  const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
-  if (stored === null || input === undefined || result === undefined) return null;
-  return { entry: stored.entry, text: stored.text, hash: stored.hash, input, result };
-}
-
-export interface EntryPlace {
-  readonly chain: string;
-  readonly seq: number;
-}
-
-export interface StoredEntry {
-  readonly entry: Entry;
-  /** The entry as it was hashed. */
-  readonly text: string;
-  readonly hash: Uint8Array;
-  /** Those that are still held. */
-  readonly parts: ReadonlyMap<PartName, Part>;
-}
-
-/** @returns null where there is no such entry, or nothing of it is held. */
-export async function readEntry(
-  database: Database,
-  { chain, seq }: EntryPlace,
-): Promise<StoredEntry | null> {
-  const rows = await database.read(
-    query.selectFrom("audit_entry as e")
-      .innerJoin(
-        "audit_part as p",
-        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
-      )
-      .select(["e.body", "e.entry_hash", "p.name", "p.salt", "p.data"])
-      .where("e.chain", "=", chain).where("e.seq", "=", seq).compile(),
-  );
-  const [first] = rows;
-  if (first === undefined) return null;
-  const parts = rows.flatMap(({ name, salt, data }) => {
-    if (salt === null || data === null) return [];
-    const part: Part = { name: name as PartName, salt, text: data };
-    return [[part.name, part] as const];
-  });
-  return { entry: JSON.parse(first.body), text: first.body, hash: first.entry_hash, parts: new Map(parts) };
+  return row ?? null;
 }
 
 export interface HistoryPoint {

@@ -132,19 +132,13 @@ export interface DecisionTable {
   request_digest: Uint8Array;
   request_id: string;
   at: number;
-  domain: string;
-  risk: number;
-  route: string;
   seq: number;
 }
 
 export interface ComplianceReportTable {
   report_id: string;
   org_id: string;
-  period_start: number;
-  period_end: number;
   content_sha256: string;
-  at: number;
   seq: number;
   report: string;
 }
