@@ -266,6 +266,23 @@ async function rowCounts(database: Database): Promise<Record<string, unknown>> {
   return { ...counts, heads: heads.map((head) => canonicalJson({ ...head })) };
 }
 
+/** A database in which something is written after every read: what is read at once must have been one state. */
+export function writingAfterReads(database: Database, write: () => Promise<void>): Database {
+  return {
+    ...database,
+    async read(compiled) {
+      const rows = await database.read(compiled);
+      await write();
+      return rows;
+    },
+    async snapshot(queries) {
+      const rows = await database.snapshot(queries);
+      await write();
+      return rows;
+    },
+  };
+}
+
 /** Opens a harness, runs the test, and closes it, which verifies all evidence. */
 export function withHarness(
   test: (harness: Harness) => Promise<void>,

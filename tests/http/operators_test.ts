@@ -11,6 +11,7 @@ import {
   type RequestOptions,
   scoreRequest,
   withHarness,
+  writingAfterReads,
 } from "../harness.ts";
 import { refuses } from "../scenario.ts";
 
@@ -404,19 +405,7 @@ Deno.test("a profile and its history are of one state, whatever is written betwe
           },
         ]);
       };
-      return {
-        ...database,
-        async read(compiled) {
-          const rows = await database.read(compiled);
-          await write();
-          return rows;
-        },
-        async snapshot(queries) {
-          const rows = await database.snapshot(queries);
-          await write();
-          return rows;
-        },
-      };
+      return writingAfterReads(database, write);
     },
   });
   try {

@@ -19,6 +19,7 @@ import {
   openHarness,
   scoreRequest,
   withHarness,
+  writingAfterReads,
 } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 import { refuses } from "../scenario.ts";
@@ -675,19 +676,7 @@ Deno.test("counts and records of a report are of one state, whatever is written 
           },
         ]);
       };
-      return {
-        ...database,
-        async read(compiled) {
-          const rows = await database.read(compiled);
-          await write();
-          return rows;
-        },
-        async snapshot(queries) {
-          const rows = await database.snapshot(queries);
-          await write();
-          return rows;
-        },
-      };
+      return writingAfterReads(database, write);
     },
   });
   try {
