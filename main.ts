@@ -6,6 +6,7 @@ if (import.meta.main) {
   Deno.exit(
     await run(Deno.args, {
       version: compose.VERSION,
+      schemaVersion: compose.SCHEMA_VERSION,
       clock: compose.realClock,
       readEnvironment: compose.readEnvironment,
       realWorld: compose.realWorld,
@@ -13,6 +14,7 @@ if (import.meta.main) {
       generateSigningKey: compose.generateSigningKey,
       modelOf: compose.modelOf,
       standardLog: compose.standardLog,
+      lockDirectory: compose.lockDirectory,
       openService: compose.openService,
     }),
   );

@@ -13,25 +13,44 @@ import { type App, createApp } from "./http/app.ts";
 import type { Clock } from "./http/exchange.ts";
 import { parseNetworks } from "./limits/client_address.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
-import { createLog, type Log } from "./observability/log.ts";
+import { createLog, errorFields, type Log } from "./observability/log.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import type { Dependencies, World } from "./operations/dependencies.ts";
-import { openInstallation, StartError } from "./operations/installation.ts";
+import { openInstallation } from "./operations/installation.ts";
+import { SigningKeys } from "./operations/signing.ts";
+import { StartError } from "./operations/start_error.ts";
+import { Upkeep } from "./operations/upkeep.ts";
 import { RATE_WINDOW_MS } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { openEmbedded } from "./store/embedded.ts";
+import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
 import { type Database, DatabaseBusy } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";
-import { bootstrapOrganization, createPrivately, lockDirectory, openSigner } from "./startup.ts";
+import {
+  bootstrapOrganization,
+  createPrivately,
+  lockDirectory,
+  provideSigningKey,
+  signerSource,
+} from "./startup.ts";
+
+export { lockDirectory };
 
 export const VERSION: string = deno.version;
+
+/** The newest step of the schema. */
+export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)!.version;
 
 /** Longest wait before a commit that lost a race is planned anew. */
 const BACKOFF_CAP_MS = 50;
 /** How long a start waits for a database that another process holds: about six seconds. */
 const START_ATTEMPTS = 30;
 const START_RETRY_MS = 100;
+/** How often chains are anchored, and what is past its retention is looked for. */
+const UPKEEP_MS = 60_000;
+/** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
+const LOCK_SYNC_MS = 1_000;
 
 export const realClock: Clock = {
   now: () => Date.now(),
@@ -103,48 +122,44 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
   using _lock = await lockDirectory(config.dataDir);
   createPrivately(config.databaseFile, "");
   const database = openDatabase(config, onFatal);
+  let lock: CheckpointLock | undefined;
   try {
+    lock = openCheckpointLock(config, log);
     const applied = await whileBusy(
       clock,
       () => migrate(database, { migrations: MIGRATIONS, now: clock.now() }),
     );
     for (const name of applied) log.info("migration applied", { name });
 
-    const signer = await openSigner({ path: config.signingKeyFile, database, generate: generateSigningKey });
-    const signers = () => [signer];
+    await provideSigningKey(config, { database, generate: generateSigningKey });
+    const signing = new SigningKeys({ database, world, source: signerSource(config) });
     const writer = new Writer({
       database,
       crypto: nodeCrypto,
-      signers,
+      signing: () => signing.refresh(),
+      lock,
       backoff: (attempt) => clock.wait(jitter(world, Math.min(2 ** attempt, BACKOFF_CAP_MS))),
     });
-    const model = modelOf(config.model);
-    const installation = await openInstallation({
+    const common = {
       database,
       writer,
       crypto: nodeCrypto,
-      signers,
+      signing,
+      lock,
       world,
-      model,
+      log,
+      model: modelOf(config.model),
       logName: config.logName,
       auditRetentionDays: config.auditRetentionDays,
+      evidenceRetentionDays: config.evidenceRetentionDays,
+    };
+    const { installation, current } = await openInstallation({
+      ...common,
       secretsKeys: config.secretsKeys,
       now: clock.now(),
     });
-    const dependencies: Dependencies = {
-      database,
-      writer,
-      crypto: nodeCrypto,
-      signers,
-      world,
-      log,
-      model,
-      logName: config.logName,
-      auditRetentionDays: config.auditRetentionDays,
-      peppers: config.peppers,
-      installation,
-    };
-    if (config.bootstrapOrganization !== null) {
+    const dependencies: Dependencies = { ...common, peppers: config.peppers, installation };
+    if (config.bootstrapOrganization !== null && current) {
       await bootstrapOrganization(dependencies, config.bootstrapOrganization, clock.now());
     }
 
@@ -152,6 +167,9 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
     let draining = false;
     const breaches = new BreachLog(dependencies);
     const breachTimer = setInterval(() => breaches.flush(clock.now()), RATE_WINDOW_MS);
+    const upkeep = new Upkeep(dependencies);
+    const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
+    const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
     const app = createApp({
       dependencies,
       masterSecrets: config.masterSecrets,
@@ -175,14 +193,17 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
         draining = true;
       },
       async close() {
-        clearInterval(breachTimer);
+        for (const timer of [breachTimer, upkeepTimer, lockTimer]) clearInterval(timer);
         breaches.flush(Infinity);
+        await upkeep.finish(clock.now());
         await writer.close();
         await database.close();
+        lock!.close();
       },
     };
   } catch (error) {
     await database.close();
+    lock?.close();
     throw error;
   }
 }
@@ -201,6 +222,18 @@ async function whileBusy<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
 
 function jitter(world: World, upTo: number): number {
   return (world.random(1)[0]! / 255) * upTo;
+}
+
+function openCheckpointLock({ lockFile, databaseFile }: Config, log: Log): CheckpointLock {
+  createPrivately(lockFile, "");
+  try {
+    return openLock({
+      path: databaseFile === ":memory:" ? ":memory:" : lockFile,
+      onFailure: (error) => log.error("lock.db could not follow the database", errorFields(error)),
+    });
+  } catch (error) {
+    throw new StartError(`lock.db in JISS_DATA_DIR cannot be opened: ${(error as Error).message}`);
+  }
 }
 
 function openDatabase(config: Config, onFatal: (error: unknown) => void): Database {

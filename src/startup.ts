@@ -4,7 +4,9 @@ import type { Signer } from "./evidence/crypto.ts";
 import { signerFromPem } from "./evidence/node_crypto.ts";
 import { API_KEY_RANDOM_BYTES, isApiKey, mintApiKey } from "./keys/api_key.ts";
 import type { Dependencies } from "./operations/dependencies.ts";
-import { holdsChains, StartError } from "./operations/installation.ts";
+import { holdsChains } from "./operations/installation.ts";
+import { StartError } from "./operations/start_error.ts";
+import type { SignerSource } from "./operations/signing.ts";
 import { createOrganization, organizationExists } from "./operations/organizations.ts";
 import type { Database } from "./store/database.ts";
 
@@ -48,39 +50,71 @@ export function createPrivately(path: string, content: string): boolean {
   }
 }
 
-export interface SignerOptions {
-  readonly path: string;
-  readonly database: Database;
-  /** Makes a private key, PKCS#8 PEM. */
-  readonly generate: () => string;
+export interface SignerFiles {
+  readonly signingKeyFile: string;
+  readonly previousSigningKeyFile: string;
 }
 
 /**
- * The signing key: generated only where the database holds no chain yet.
- * @throws {StartError} where the key is missing, unreadable or not an Ed25519 key.
+ * Makes the signing key where the database holds no chain yet.
+ * @throws {StartError} where the key is missing.
  */
-export async function openSigner({ path, database, generate }: SignerOptions): Promise<Signer> {
+export async function provideSigningKey(
+  { signingKeyFile }: SignerFiles,
+  { database, generate }: {
+    readonly database: Database;
+    /** Makes a private key, PKCS#8 PEM. */
+    readonly generate: () => string;
+  },
+): Promise<void> {
+  if (stampOf(signingKeyFile) !== ABSENT) return;
+  if (await holdsChains(database)) {
+    throw new StartError(
+      "JISS_SIGNING_KEY_FILE names no file, and this database's chains were signed: put the signing key back",
+    );
+  }
+  if (!createPrivately(signingKeyFile, generate())) {
+    throw new StartError("JISS_SIGNING_KEY_FILE appeared just now: start again");
+  }
+}
+
+/** The signing keys' files. @throws {StartError} where one is unreadable or not an Ed25519 key. */
+export function signerSource({ signingKeyFile, previousSigningKeyFile }: SignerFiles): SignerSource {
+  return {
+    stamp: () => `${stampOf(signingKeyFile)} ${stampOf(previousSigningKeyFile)}`,
+    read: () => [
+      readSigner("JISS_SIGNING_KEY_FILE", signingKeyFile),
+      ...(stampOf(previousSigningKeyFile) === ABSENT
+        ? []
+        : [readSigner("JISS_SIGNING_KEY_PREVIOUS_FILE", previousSigningKeyFile)]),
+    ],
+  };
+}
+
+const ABSENT = "absent";
+
+/** Changes with the file. */
+function stampOf(path: string): string {
+  try {
+    const { ino, mtime, size } = Deno.statSync(path);
+    return `${ino} ${mtime?.getTime()} ${size}`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return ABSENT;
+    throw error;
+  }
+}
+
+function readSigner(variable: string, path: string): Signer {
   let pem: string;
   try {
     pem = Deno.readTextFileSync(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) {
-      throw new StartError("JISS_SIGNING_KEY_FILE cannot be read: check its permissions");
-    }
-    if (await holdsChains(database)) {
-      throw new StartError(
-        "JISS_SIGNING_KEY_FILE names no file, and this database's chains were signed: put the signing key back",
-      );
-    }
-    pem = generate();
-    if (!createPrivately(path, pem)) {
-      throw new StartError("JISS_SIGNING_KEY_FILE appeared just now: start again");
-    }
+  } catch {
+    throw new StartError(`${variable} cannot be read: check its permissions`);
   }
   try {
     return signerFromPem(pem);
   } catch (error) {
-    throw new StartError(`JISS_SIGNING_KEY_FILE ${(error as Error).message}`);
+    throw new StartError(`${variable} ${(error as Error).message}`);
   }
 }
 

@@ -8,6 +8,7 @@ import { RATE_WINDOW_MS } from "../src/domain/limits.ts";
 import { canonicalJson } from "../src/evidence/canonical.ts";
 import { modelSha256 } from "../src/evidence/hashes.ts";
 import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
+import type { Signer } from "../src/evidence/crypto.ts";
 import type { VerifierKey } from "../src/evidence/note.ts";
 import { type App, createApp } from "../src/http/app.ts";
 import type { Clock } from "../src/http/exchange.ts";
@@ -19,9 +20,11 @@ import { BreachLog } from "../src/operations/breaches.ts";
 import type { Dependencies, World } from "../src/operations/dependencies.ts";
 import { openInstallation } from "../src/operations/installation.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
+import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
 import type { Database } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
+import { openLock } from "../src/store/lock.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { Writer } from "../src/store/writer.ts";
 import { verifyDatabase } from "./oracle.ts";
@@ -66,8 +69,8 @@ export function manualClock(start = EPOCH): ManualClock {
 }
 
 /** Bytes and ids that follow from a counter: the same in every run, never the same twice. */
-export function seededWorld(seed = "harness"): World {
-  let counter = 0;
+export function seededWorld(seed = "harness", first = 0): World {
+  let counter = first;
   const block = () => new Uint8Array(hash("sha256", `${seed}/${counter++}`, "buffer"));
   return {
     random(length) {
@@ -91,7 +94,20 @@ export interface HarnessOptions {
   readonly servesTls?: boolean;
   /** The database's file; in memory without one. */
   readonly path?: string;
+  /** The lock's file; in memory without one. */
+  readonly lockPath?: string;
+  /** How many runs there were before over the same files: each draws bytes and ids of its own. */
+  readonly run?: number;
+  /** Where its clock stands at first, epoch milliseconds. */
+  readonly startsAt?: number;
+  readonly auditRetentionDays?: number;
+  readonly evidenceRetentionDays?: number;
+  /** What the files of the signing keys hold: the key in use, then the one before it. */
+  readonly signers?: readonly Signer[];
 }
+
+/** Ids that one run draws at most. */
+const IDS_OF_A_RUN = 1_000_000;
 
 export interface Answer {
   readonly status: number;
@@ -127,50 +143,58 @@ export interface Harness {
   /** As a stop does: what comes from now on gets 503. */
   drain(): void;
   flushBreaches(now: number): void;
+  /** Brings in a new signing key, as `jiss rotate-signing-key` does beside a running service. */
+  rotateSigningKey(next: Signer): Promise<void>;
   /** Waits for the writes in flight, verifies every chain and closes. */
   close(): Promise<void>;
 }
 
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const clock = manualClock();
-  const world = seededWorld();
+  const clock = manualClock(options.startsAt);
+  const world = seededWorld("harness", (options.run ?? 0) * IDS_OF_A_RUN);
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ format: "json", clock: clock.now, write: (line) => lines.push(JSON.parse(line)) });
   const embedded = openEmbedded({ path: options.path ?? ":memory:", onFatal: () => {} });
   await migrate(embedded, { migrations: MIGRATIONS, now: clock.now() });
   const database = options.wrap?.(embedded) ?? embedded;
   const signer = signerFromPem(SIGNING_KEY_PEM);
-  const signers = () => [signer];
+  const lock = openLock({ path: options.lockPath ?? ":memory:", onFailure: () => {} });
+  const files = signerFiles(options.signers ?? [signer]);
+  const signing = new SigningKeys({ database, world, source: files });
   const model = {
     document: DEFAULT_MODEL_DOCUMENT,
     sha256: modelSha256(nodeCrypto, DEFAULT_MODEL_DOCUMENT),
   };
-  const writer = new Writer({ database, crypto: nodeCrypto, signers, backoff: () => Promise.resolve() });
-  const installation = await openInstallation({
+  const writer = new Writer({
     database,
-    writer,
     crypto: nodeCrypto,
-    signers,
-    world,
-    model,
-    logName: "jiss.test",
-    auditRetentionDays: 90,
-    secretsKeys: [new Uint8Array(32).fill(7)],
-    now: clock.now(),
+    signing: () => signing.refresh(),
+    lock,
+    backoff: () => Promise.resolve(),
   });
-  const dependencies: Dependencies = {
+  const common = {
     database,
     writer,
     crypto: nodeCrypto,
-    signers,
+    signing,
+    lock,
     world,
     log,
     model,
     logName: "jiss.test",
-    auditRetentionDays: 90,
-    peppers: [PEPPER],
-    installation,
+    auditRetentionDays: options.auditRetentionDays ?? 90,
+    evidenceRetentionDays: options.evidenceRetentionDays ?? null,
   };
+  const { installation } = await openInstallation({
+    ...common,
+    secretsKeys: [new Uint8Array(32).fill(7)],
+    now: clock.now(),
+  }).catch(async (error) => {
+    await embedded.close();
+    lock.close();
+    throw error;
+  });
+  const dependencies: Dependencies = { ...common, peppers: [PEPPER], installation };
   let draining = false;
   const breaches = new BreachLog(dependencies);
   const app = createApp({
@@ -220,6 +244,13 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
         text: answer,
       };
     },
+    async rotateSigningKey(next) {
+      files.put([next, files.read()[0]!]);
+      // As the command does: a process of its own completes what its files began.
+      const keys = new SigningKeys({ database, world, source: files });
+      await keys.reload();
+      await finishRotation({ ...dependencies, signing: keys, now: clock.now() });
+    },
     async organization(orgId, fields = {}) {
       const { body } = await createOrganization(
         dependencies,
@@ -249,6 +280,23 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
       await writer.close();
       await verifyDatabase(embedded, { publicKey: signer.publicKey });
       await database.close();
+      lock.close();
+    },
+  };
+}
+
+/** Signing keys as files are: replaced by another process, and noticed by their stamp. */
+export function signerFiles(
+  signers: readonly Signer[],
+): SignerSource & { put(signers: readonly Signer[]): void } {
+  let held = signers;
+  let changes = 0;
+  return {
+    stamp: () => String(changes),
+    read: () => held,
+    put(next) {
+      held = next;
+      changes += 1;
     },
   };
 }

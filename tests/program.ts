@@ -18,7 +18,7 @@ export interface RunOptions {
 }
 
 /** What Deno needs to find its cache. */
-function baseEnvironment(): Record<string, string> {
+export function baseEnvironment(): Record<string, string> {
   const names = ["PATH", "HOME", "DENO_DIR", "XDG_CACHE_HOME"];
   return Object.fromEntries(names.flatMap((name) => {
     const value = Deno.env.get(name);

@@ -23,9 +23,13 @@ const HISTORY_SEED = 8;
 const OWN_FILES = [
   ENVIRONMENT_FILE,
   "signing-key.pem",
+  "signing-key-previous.pem",
   "jiss.db",
   "jiss.db-wal",
   "jiss.db-shm",
+  "lock.db",
+  "lock.db-wal",
+  "lock.db-shm",
   "start.lock",
 ];
 

@@ -1,12 +1,18 @@
 /** The command line: one subcommand a file, every mistake answered with the nearest thing that exists. */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
+import { BUNDLE_PARTS } from "../operations/export.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { dev } from "./dev.ts";
+import { exportChain, EXPORTED_CHAINS, type ExportOptions } from "./export.ts";
 import { healthcheck } from "./healthcheck.ts";
 import { init } from "./init.ts";
 import { openapi } from "./openapi.ts";
+import { restore } from "./restore.ts";
+import { rotateSigningKey } from "./rotate_signing_key.ts";
 import { serve } from "./serve.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { verify, type VerifyOptions } from "./verify.ts";
 import { version } from "./version.ts";
 
 const DEFAULT_INIT_DIRECTORY = "./data";
@@ -43,7 +49,8 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   const program = new Command("jiss")
     .description("Judgment Independence Scoring Service: does a human reviewer judge, or rubber-stamp?")
     .exitOverride()
-    .configureOutput({ writeErr: () => {} })
+    // Without colours, nothing of the environment is read: `verify` runs where it may not be.
+    .configureOutput({ writeErr: () => {}, getOutHasColors: () => false, getErrHasColors: () => false })
     .showSuggestionAfterError(false)
     .helpCommand(false);
   const command = (usage: string, description: string) =>
@@ -56,6 +63,35 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .action(async () => finish(await serve(shell)));
   command("init [DIR]", "write jiss.env (pepper, master keys) and the signing key; never overwrites")
     .action((directory: string | undefined) => finish(init(shell, directory ?? DEFAULT_INIT_DIRECTORY)));
+  command("verify <FILE...>", "verify bundles and saved answers, offline; - is standard input")
+    .option("--key <KEY>", "trust this key: a PEM or JWKS file, or a verifier key; may be repeated", collect)
+    .option(
+      "--checkpoint <FILE>",
+      "hold them against a checkpoint, or a saved answer, of an earlier visit; may be repeated",
+      collect,
+    )
+    .option("--state <DIR>", "keep checkpoints and keys there from visit to visit")
+    .option("--no-replay", "do not compute scores, decisions and labels anew")
+    .option("--json", "print one JSON object")
+    .action(async (files: readonly string[], options: VerifyOptions) =>
+      finish(await verify(shell, files, options))
+    );
+  command("export", "the bundle that verify reads, from the data directory")
+    .option("--org <ORG>", "whose evidence or admin chain")
+    .addOption(
+      new Option("--chain <CHAIN>", "which chain").choices(EXPORTED_CHAINS).default("evidence"),
+    )
+    .addOption(new Option("--parts <PARTS>", "which contents to give").choices(BUNDLE_PARTS).default("all"))
+    .option("-o, --output <FILE>", "a new file, instead of standard output")
+    .action(async (options: ExportOptions) => finish(await exportChain(shell, options)));
+  command("checkpoint", "the newest checkpoint of every chain, to be kept elsewhere")
+    .action(async () => finish(await checkpoint(shell)));
+  command("rotate-signing-key", "bring the next signing key in, beside the one in use")
+    .option("--drop-old", "end the overlap: retire the old key and delete it", false)
+    .action(async (options: { dropOld: boolean }) => finish(await rotateSigningKey(shell, options)));
+  command("restore", "accept a database that is older than what was issued, as it stands")
+    .requiredOption("--acknowledge <REASON>", "why, as the evidence will say for good")
+    .action(async (options: { acknowledge: string }) => finish(await restore(shell, options)));
   command("healthcheck", "exit 0 when the local service answers GET / with status ok")
     .action(async () => finish(await healthcheck(shell)));
   command("openapi", "print the OpenAPI 3.1 document")
@@ -63,6 +99,11 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   command("version", "versions of the program, Deno, V8, SQLite and the scoring model")
     .action(() => finish(version(shell)));
   return program;
+}
+
+/** Gathers an option that may be repeated. */
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 /** Help is an answer; anything else is a mistake, told with the nearest known command or flag. */

@@ -4,7 +4,7 @@ import { type Config, ConfigError, type Environment, readConfig } from "../confi
 import type { Service } from "../compose.ts";
 import { listen, type Listener } from "../http/server.ts";
 import { errorFields } from "../observability/log.ts";
-import { StartError } from "../operations/installation.ts";
+import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";

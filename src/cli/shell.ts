@@ -8,6 +8,8 @@ import type { Model } from "../scoring/model.ts";
 
 export interface Shell {
   readonly version: string;
+  /** Of the database's schema, as this program knows it. */
+  readonly schemaVersion: number;
   readonly clock: Clock;
   readEnvironment(): Environment;
   realWorld(): World;
@@ -15,6 +17,8 @@ export interface Shell {
   generateSigningKey(): string;
   modelOf(document: Config["model"]): Model;
   standardLog(format: Config["logFormat"]): Log;
+  /** Waits until no other process starts or changes files there, and holds it so until disposed of. */
+  lockDirectory(directory: string): Promise<Disposable>;
   openService(options: ComposeOptions): Promise<Service>;
 }
 

@@ -44,7 +44,9 @@ export interface Config {
   readonly baseUrl: string | null;
   readonly dataDir: string;
   readonly databaseFile: string;
+  readonly lockFile: string;
   readonly signingKeyFile: string;
+  readonly previousSigningKeyFile: string;
   /** The pepper in use, then the previous one. */
   readonly peppers: readonly string[];
   /** The key that wraps secrets at rest, then those that may still have wrapped some. */
@@ -60,6 +62,8 @@ export interface Config {
   /** First part of every chain's origin. */
   readonly logName: string;
   readonly auditRetentionDays: number;
+  /** null: evidence is kept. */
+  readonly evidenceRetentionDays: number | null;
   readonly model: ModelDocument;
   readonly patent: Patent;
 }
@@ -179,7 +183,6 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
   refuseUnknown(reader, environment);
   refuseLaterParts(reader);
 
-  const dataDir = reader.text("JISS_DATA_DIR") ?? "./data";
   const secrets = new Map(SECRET_VARIABLES.map((name) => [name, reader.secret(name)]));
   refuseShared(reader, secrets);
   const pepper = requirePepper(reader, secrets);
@@ -189,9 +192,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
 
   const config: Config = {
     ...listenerOf(reader),
-    dataDir,
-    databaseFile: reader.parse("JISS_DATABASE_URL", `${dataDir}/jiss.db`, parseDatabaseUrl),
-    signingKeyFile: reader.text("JISS_SIGNING_KEY_FILE") ?? `${dataDir}/signing-key.pem`,
+    ...storageOf(reader),
     peppers: [pepper, previousPepper].filter((value) => value !== undefined),
     secretsKeys: wrapping.map(deriveSecretsKey),
     masterSecrets: readMasterSecrets(secrets),
@@ -203,11 +204,38 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
     logFormat: reader.parse("JISS_LOG", null, parseLogFormat),
     logName: reader.parse("JISS_LOG_NAME", "jiss.local", parseLogName),
     auditRetentionDays: reader.integer("JISS_AUDIT_RETENTION_DAYS", 90, [1, MAX_RETENTION_DAYS]),
+    evidenceRetentionDays: reader.parse("JISS_EVIDENCE_RETENTION_DAYS", null, parseEvidenceRetention),
     model: modelIn(reader),
     patent: readPatent(reader),
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);
+}
+
+/** Where everything lies: all that carrying evidence away needs to know. */
+export type StorageConfig = Pick<
+  Config,
+  "dataDir" | "databaseFile" | "lockFile" | "signingKeyFile" | "previousSigningKeyFile"
+>;
+
+/** @throws {ConfigError}. */
+export function readStorage(environment: Environment): StorageConfig {
+  const reader = new Reader(environment, () => "");
+  const storage = storageOf(reader);
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return storage;
+}
+
+function storageOf(reader: Reader): StorageConfig {
+  const dataDir = reader.text("JISS_DATA_DIR") ?? "./data";
+  return {
+    dataDir,
+    databaseFile: reader.parse("JISS_DATABASE_URL", `${dataDir}/jiss.db`, parseDatabaseUrl),
+    lockFile: `${dataDir}/lock.db`,
+    signingKeyFile: reader.text("JISS_SIGNING_KEY_FILE") ?? `${dataDir}/signing-key.pem`,
+    previousSigningKeyFile: reader.text("JISS_SIGNING_KEY_PREVIOUS_FILE") ??
+      `${dataDir}/signing-key-previous.pem`,
+  };
 }
 
 /** Where the service listens: all that a health check and the OpenAPI document need to know. */
@@ -342,6 +370,15 @@ function parseDatabaseUrl(text: string): string {
   const path = /^file:(?:\/\/(?=\/))?([^?#]+)$/.exec(text)?.[1];
   if (path === undefined) throw new Error("must be a file: address, like file:/var/lib/jiss/jiss.db");
   return path;
+}
+
+function parseEvidenceRetention(text: string): number | null {
+  if (text === "keep") return null;
+  const days = Number(text);
+  if (!/^[0-9]+$/.test(text) || !(days >= 1 && days <= MAX_RETENTION_DAYS)) {
+    throw new Error(`must be keep, or a whole number of days from 1 to ${MAX_RETENTION_DAYS}`);
+  }
+  return days;
 }
 
 function parseLogFormat(text: string): "json" | "pretty" {

@@ -32,10 +32,16 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
+/** Why a record is gone, and which entry of its chain tells of it. */
+export interface GoneDetails {
+  readonly reason: string;
+  readonly entry: { readonly seq: number; readonly entry_hash: string } | null;
+}
+
 export interface ServiceErrorOptions {
   /** One of the code's statuses; its first by default. */
   readonly status?: ErrorStatus;
-  readonly details?: readonly ErrorDetail[];
+  readonly details?: readonly ErrorDetail[] | GoneDetails;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -46,7 +52,7 @@ export interface ServiceErrorOptions {
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly status: ErrorStatus;
-  readonly details: readonly ErrorDetail[] | undefined;
+  readonly details: readonly ErrorDetail[] | GoneDetails | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(readonly code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {

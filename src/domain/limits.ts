@@ -40,5 +40,8 @@ export const ORGANIZATION_NAME_MAX_LENGTH = 200;
 export const ALLOWED_ORIGINS_MAX = 50;
 export const SECRET_MIN_LENGTH = 32;
 
+/** How long an erasure is remembered outside the database, so that a restored one goes through it again. */
+export const ERASED_MEMORY_DAYS = 400;
+
 /** Requests that may wait for the writer; beyond it the answer is 503. */
 export const WRITE_QUEUE_LIMIT = 10_000;

@@ -1,5 +1,6 @@
 /**
- * What is shown of operators: profile, sparkline, list, maintenance recommendation, dashboard.
+ * What is shown of operators: profile, sparkline, list, maintenance recommendation, dashboard; and what an erasure
+ * answers.
  * Source: specification, Operator profile, Organization dashboard, Maintenance recommendation; contract, section 4.
  */
 import { z } from "zod";
@@ -146,3 +147,24 @@ export const maintenanceResponseSchema = z.object({
   ),
   ...envelopeFields,
 }).meta({ id: "Maintenance" });
+
+/** When the bytes of what was erased are gone, too. */
+export const PHYSICAL_ERASURES = ["done", "pending", "server"] as const;
+
+/** The answer to an erasure; `evidence` is the evidence format's own schema. */
+export function erasureResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
+  return z.object({
+    erased: z.literal(true),
+    operator_id: z.string(),
+    erased_at: instant,
+    physical: z.enum(PHYSICAL_ERASURES).meta({
+      description:
+        "`done`: the bytes are overwritten. `pending`: a reader still holds them; they are overwritten as soon as it lets go. `server`: when, is for the database server's own log to say.",
+    }),
+    detail: z.record(z.string(), z.unknown()).meta({
+      description: "What the entry says, which the evidence covers: nothing of the person.",
+    }),
+    evidence,
+    ...envelopeFields,
+  }).meta({ id: "Erasure" });
+}

@@ -8,7 +8,8 @@ export const replayPathSchema = z.object({
   id: sessionIdSchema.meta({ description: "A scored session_id or a decision_id." }),
 });
 
-const explanationSchema = z.array(
+/** What moved each dimension. */
+export const explanationSchema = z.array(
   z.object({
     dimension: z.enum(DIMENSIONS),
     before: z.int().min(0).max(100),

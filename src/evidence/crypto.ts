@@ -5,8 +5,16 @@
 export interface Crypto {
   /** SHA-256 of the concatenation of the chunks; 32 bytes. */
   sha256(...chunks: Uint8Array[]): Uint8Array;
+  /** SHA-256 of what comes in pieces, for what does not fit into memory. */
+  sha256Stream(): Sha256Stream;
   /** Ed25519 (RFC 8032) over `message`; false for anything that does not verify, never an exception. */
   verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+}
+
+export interface Sha256Stream {
+  update(chunk: Uint8Array): void;
+  /** 32 bytes; nothing may be added after it. */
+  digest(): Uint8Array;
 }
 
 /** Holds the log's private key; makes Ed25519 signatures of 64 bytes. */

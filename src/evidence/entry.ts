@@ -100,11 +100,11 @@ export function emptyChain(crypto: Crypto, { chain, origin }: { chain: string; o
 }
 
 /** Gives a draft its place at the end of a chain. @throws {RangeError} where the entry would exceed 4 KiB. */
-export function appendEntry(
+export function appendEntry<Head extends ChainHead>(
   crypto: Crypto,
-  head: ChainHead,
+  head: Head,
   draft: EntryDraft,
-): { readonly head: ChainHead; readonly appended: AppendedEntry } {
+): { readonly head: Head; readonly appended: AppendedEntry } {
   const at = new Date(draft.at).toISOString();
   const timestamp = at > head.lastTimestamp ? at : head.lastTimestamp;
   const entry: Entry = {

@@ -3,12 +3,9 @@
  * Source: evidence design, section 5; proofs are C2SP tlog-proof@v1.
  */
 import { z } from "zod";
-import { canonicalJson } from "./canonical.ts";
-import { base64, type Crypto, equalBytes, fromBase64, fromHex, hex } from "./crypto.ts";
+import { base64, fromBase64, hex } from "./crypto.ts";
 import { type AppendedEntry, type Entry, entrySchema, type Part } from "./entry.ts";
-import { entryHash, PART_NAMES, partCommitment, type PartName } from "./hashes.ts";
-import { rootFromInclusion } from "./merkle.ts";
-import { parseCheckpoint, parseNote, type VerifierKey, verifyNote } from "./note.ts";
+import { PART_NAMES, type PartName } from "./hashes.ts";
 
 const PROOF_HEADER = "c2sp.org/tlog-proof@v1";
 const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -127,66 +124,4 @@ export function batchEvidenceOf(items: readonly BatchItemProof[]): BatchEvidence
       path: path.map(base64),
     })),
   };
-}
-
-export const EVIDENCE_FAULTS = [
-  "MALFORMED",
-  "RESULT_MISMATCH",
-  "ENTRY_HASH_MISMATCH",
-  "INCLUSION_FAILED",
-  "BAD_SIGNATURE",
-  "UNTRUSTED_KEY",
-  "WRONG_ORIGIN",
-] as const;
-export type EvidenceFault = (typeof EVIDENCE_FAULTS)[number];
-
-/**
- * Verifies a response that carries evidence over its `result` part, offline, in the order of the rule.
- * @returns null where everything holds, else the first check that failed.
- */
-export function verifyResponse(
-  crypto: Crypto,
-  body: Readonly<Record<string, unknown>>,
-  keys: readonly VerifierKey[],
-): EvidenceFault | null {
-  const parsed = evidenceSchema.safeParse(body.evidence);
-  if (!parsed.success || parsed.data.covers !== "result") return "MALFORMED";
-  const { sha256, salt, entry, entry_hash, proof } = parsed.data;
-  const text = canonicalOrNull(resultPart(body));
-  // The entry as it came, not as it was parsed: what a schema overlooks must change the hash.
-  const entryText = canonicalOrNull((body.evidence as Evidence).entry);
-  if (text === null || entryText === null) return "MALFORMED";
-  const commitment = hex(partCommitment(crypto, { name: "result", salt: fromHex(salt), text }));
-  if (commitment !== sha256 || commitment !== entry.commit.result) return "RESULT_MISMATCH";
-
-  const leafHash = entryHash(crypto, entryText);
-  if (hex(leafHash) !== entry_hash) return "ENTRY_HASH_MISMATCH";
-
-  try {
-    const { index, path, note } = parseProof(proof);
-    const signed = parseNote(note);
-    const { origin, size, root } = parseCheckpoint(signed.text);
-    const computed = rootFromInclusion(crypto, { leaf: index, size, leafHash, path });
-    if (index !== entry.seq || computed === null || !equalBytes(computed, root)) return "INCLUSION_FAILED";
-    const verdict = verifyNote(crypto, signed, keys);
-    if (verdict === "bad_signature") return "BAD_SIGNATURE";
-    if (verdict === "untrusted_key") return "UNTRUSTED_KEY";
-    // A key speaks for the origin that it is pinned under, and for no other log's.
-    const own = keys.filter((key) => key.name === origin);
-    return verifyNote(crypto, signed, own) === "verified" && origin.endsWith(`/${entry.chain}`)
-      ? null
-      : "WRONG_ORIGIN";
-  } catch (error) {
-    if (error instanceof SyntaxError) return "MALFORMED";
-    throw error;
-  }
-}
-
-/** Canonical JSON, or null of what it cannot hold: lone surrogates, 1e999, too deep a nesting. */
-function canonicalOrNull(value: unknown): string | null {
-  try {
-    return canonicalJson(value);
-  } catch {
-    return null;
-  }
 }

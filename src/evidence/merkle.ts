@@ -22,7 +22,7 @@ export interface TreeNode {
 }
 
 /** Half-open range of leaves. */
-type Range = readonly [low: number, high: number];
+export type Range = readonly [low: number, high: number];
 
 /** Place of the n-th complete subtree of 2^level leaves. Safe for trees below 2^52 hashes. */
 export function storedNodeIndex(level: number, n: number): number {
@@ -58,7 +58,7 @@ export function rootOf(crypto: Crypto, peaks: readonly Uint8Array[]): Uint8Array
 }
 
 /** The complete subtrees that make up a range whose low end is aligned to it, largest first. */
-function completeSubtrees([low, high]: Range): readonly number[] {
+export function completeSubtrees([low, high]: Range): readonly number[] {
   const indexes: number[] = [];
   let start = low;
   while (start < high) {
@@ -74,9 +74,28 @@ function completeSubtrees([low, high]: Range): readonly number[] {
   return indexes;
 }
 
+/** Reads a stored node. */
+export type ReadNode = (index: number) => Uint8Array | undefined;
+
+/** The hashes of a range's complete subtrees, largest first. @throws {Error} where `read` lacks a node. */
+export function readSubtrees(range: Range, read: ReadNode): readonly Uint8Array[] {
+  return completeSubtrees(range).map((index) => {
+    const hash = read(index);
+    if (hash === undefined) throw new Error(`tree node ${index} is missing`);
+    return hash;
+  });
+}
+
 /** The peaks of a tree of `size` leaves, with their places. */
 export function peakNodes(frontier: Frontier): readonly TreeNode[] {
   return completeSubtrees([0, frontier.size]).map((index, i) => ({ index, hash: frontier.peaks[i]! }));
+}
+
+/** Where a range of two leaves or more is divided: after the largest power of two that is less than its width. */
+export function middleOf([low, high]: Range): number {
+  let split = 1;
+  while (split * 2 < high - low) split *= 2;
+  return low + split;
 }
 
 /** The ranges of an inclusion path, from the leaf up (RFC 6962, section 2.1.1). */
@@ -84,9 +103,7 @@ function inclusionRanges(leaf: number, size: number): readonly Range[] {
   const ranges: Range[] = [];
   let [low, high] = [0, size];
   while (high - low > 1) {
-    let split = 1;
-    while (split * 2 < high - low) split *= 2;
-    const middle = low + split;
+    const middle = middleOf([low, high]);
     if (leaf < middle) {
       ranges.push([middle, high]);
       high = middle;
@@ -110,19 +127,10 @@ export function inclusionNodeIndexes(leaf: number, size: number): readonly numbe
 export function inclusionPath(
   crypto: Crypto,
   { leaf, size }: { readonly leaf: number; readonly size: number },
-  read: (index: number) => Uint8Array | undefined,
+  read: ReadNode,
 ): readonly Uint8Array[] {
   if (!(leaf >= 0 && leaf < size)) throw new RangeError(`no leaf ${leaf} in a tree of ${size}`);
-  return inclusionRanges(leaf, size).map((range) =>
-    rootOf(
-      crypto,
-      completeSubtrees(range).map((index) => {
-        const hash = read(index);
-        if (hash === undefined) throw new Error(`tree node ${index} is missing`);
-        return hash;
-      }),
-    )
-  );
+  return inclusionRanges(leaf, size).map((range) => rootOf(crypto, readSubtrees(range, read)));
 }
 
 /** The root that a path leads to, or null where the path does not fit the leaf and the size. */

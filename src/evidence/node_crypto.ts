@@ -11,6 +11,15 @@ export const nodeCrypto: Crypto = {
     for (const chunk of chunks) hash.update(chunk);
     return new Uint8Array(hash.digest());
   },
+  sha256Stream() {
+    const hash = createHash("sha256");
+    return {
+      update(chunk) {
+        hash.update(chunk);
+      },
+      digest: () => new Uint8Array(hash.digest()),
+    };
+  },
   verifyEd25519(publicKey, message, signature) {
     if (publicKey.length !== 32 || signature.length !== 64) return false;
     try {

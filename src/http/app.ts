@@ -88,7 +88,7 @@ async function serve(
     if (route.idempotent) checkIdempotencyKey(context);
     json = bytes.length === 0 && route.body.optional ? undefined : parseJson(bytes);
   }
-  return renderReply(context, await route.handler(services, { context, exchange, json }));
+  return renderReply(services, context, await route.handler(services, { context, exchange, json }));
 }
 
 function checkIdempotencyKey(context: AppContext): void {

@@ -72,7 +72,7 @@ export type AppEnvironment = {
 export type AppContext = Context<AppEnvironment>;
 
 /** A successful answer. */
-export type Reply = JsonReply | TextReply;
+export type Reply = JsonReply | TextReply | StreamReply;
 
 /** The envelope's `request_id` and `timestamp` are added when it is rendered. */
 export interface JsonReply {
@@ -92,6 +92,16 @@ export interface TextReply {
   readonly contentType: string;
   /** Its Content-Security-Policy. */
   readonly policy: string;
+}
+
+/** A document that is sent as it is made, so that its length never matters; cut short where making it fails. */
+export interface StreamReply {
+  readonly status: number;
+  readonly pieces: AsyncGenerator<string>;
+  readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Its Content-Security-Policy, where it is a page. */
+  readonly policy?: string;
 }
 
 export interface HandlerInput {
@@ -118,7 +128,7 @@ export interface RouteExample {
 }
 
 export interface Route {
-  readonly method: "GET" | "HEAD" | "POST";
+  readonly method: "GET" | "HEAD" | "POST" | "DELETE";
   /** With `{name}` for each parameter. */
   readonly path: string;
   readonly operationId: string;
@@ -147,6 +157,8 @@ export interface Route {
     readonly schema: z.ZodType | null;
     /** Other content types that it can be asked for. */
     readonly otherTypes?: readonly string[];
+    /** Whether it is none but those. */
+    readonly onlyOtherTypes?: boolean;
   };
   /** Errors that the operation can answer with, besides those that its authentication and body imply. */
   readonly errors: readonly ErrorCode[];

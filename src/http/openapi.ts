@@ -13,7 +13,15 @@ const errorSchema = z.object({
     code: z.enum(Object.keys(ERROR_STATUSES) as [ErrorCode, ...ErrorCode[]]),
     message: z.string().meta({ description: "What to change." }),
     ...envelopeFields,
-    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    details: z.union([
+      z.array(z.object({ path: z.string(), message: z.string() })),
+      z.object({
+        reason: z.enum(["erased", "pruned"]),
+        entry: z.object({ seq: z.int(), entry_hash: z.string() }).nullable(),
+      }),
+    ]).optional().meta({
+      description: "Each field that is wrong; of what is gone why, and the entry that tells of it.",
+    }),
   }),
 }).meta({ id: "Error" });
 
@@ -23,6 +31,7 @@ const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   403: "A preflight from an origin that no organization registered.",
   404: "There is nothing under this id in the organization.",
   409: "The id was used for a different request, or exists.",
+  410: "The record was erased with its operator or is past its retention; its name stays used.",
   413: "The body is too large; declared and received bytes are both checked.",
   415: "The body is not JSON.",
   422: "A field is missing, of the wrong type, or out of range.",
@@ -116,6 +125,7 @@ function headersOf({ auth, method }: Route) {
 function contentOf({ method, success }: Route) {
   if (method === "HEAD") return {};
   const documents = (success.otherTypes ?? []).map((type) => [type, { schema: z.string() }]);
+  if (success.onlyOtherTypes) return { content: Object.fromEntries(documents) };
   const schema = success.schema ?? z.record(z.string(), z.unknown());
   return { content: { ...json(schema), ...Object.fromEntries(documents) } };
 }

@@ -2,18 +2,19 @@
 import { type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
 import type { Call } from "../operations/dependencies.ts";
-import type { AppContext, Reply, Services } from "./exchange.ts";
+import type { AppContext, Reply, Services, StreamReply } from "./exchange.ts";
 
 function envelope({ now, requestId }: Call) {
   return { request_id: requestId, timestamp: new Date(now).toISOString() };
 }
 
-export function renderReply(context: AppContext, reply: Reply): Response {
+export function renderReply(services: Services, context: AppContext, reply: Reply): Response {
   const { exchange } = context.var;
   if ("text" in reply) {
     exchange.headers.set("Content-Security-Policy", reply.policy);
     return respond(reply.text, { status: reply.status, contentType: reply.contentType });
   }
+  if ("pieces" in reply) return stream(services, context, reply);
   if (reply.call !== undefined) exchange.call = reply.call;
   if (reply.replayed) exchange.headers.set("Idempotency-Replayed", "true");
   const body = reply.document ? reply.body : { ...reply.body, ...envelope(exchange.call) };
@@ -60,4 +61,39 @@ function respond(
     status,
     headers: { "Content-Type": contentType, "Content-Length": String(bytes.length) },
   });
+}
+
+/** Bytes that are gathered before they are sent. */
+const PIECE_BYTES = 16_384;
+
+/** What fails on the way cuts the body short, so that nobody takes it for whole; the log tells why. */
+function stream(services: Services, context: AppContext, reply: StreamReply): Response {
+  const { exchange } = context.var;
+  const { pieces, status, contentType, headers = {}, policy } = reply;
+  if (policy !== undefined) exchange.headers.set("Content-Security-Policy", policy);
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        let text = "";
+        while (text.length < PIECE_BYTES) {
+          const { done, value } = await pieces.next();
+          if (done) {
+            controller.enqueue(encoder.encode(text));
+            controller.close();
+            return;
+          }
+          text += value;
+        }
+        controller.enqueue(encoder.encode(text));
+      } catch (error) {
+        internalError(services, context, error);
+        controller.error(error);
+      }
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+  return new Response(body, { status, headers: { ...headers, "Content-Type": contentType } });
 }

@@ -3,6 +3,7 @@
  * Source: specification, Endpoints.
  */
 import { ADMIN_ROUTES } from "./catalogue/admin.ts";
+import { AUDIT_ROUTES } from "./catalogue/audit.ts";
 import { COMPLIANCE_ROUTES } from "./catalogue/compliance.ts";
 import { OPERATOR_ROUTES } from "./catalogue/operators.ts";
 import { SCORING_ROUTES } from "./catalogue/scoring.ts";
@@ -14,6 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...SCORING_ROUTES,
   ...OPERATOR_ROUTES,
   ...COMPLIANCE_ROUTES,
+  ...AUDIT_ROUTES,
   ...ADMIN_ROUTES,
 ];
 

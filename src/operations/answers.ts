@@ -2,11 +2,11 @@
  * Answers with evidence, each to a request that is safe to repeat: fresh from a commit, or the one that was given
  * before, rebuilt from the entry, its parts and the checkpoint of its own commit.
  */
-import type { AppendedEntry } from "../evidence/entry.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
-import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
+import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import { type Call, type Dependencies, evidenceChain } from "./dependencies.ts";
+import { placeOfRecord } from "./gone.ts";
 
 /** An answer with its evidence, and the call whose id and instant it carries. */
 export interface EvidencedAnswer {
@@ -18,14 +18,15 @@ export interface EvidencedAnswer {
 
 /** Where an answer lies, and which call it was given to. */
 export interface StoredAnswer {
-  readonly seq: number;
+  /** Over all epochs of the chain. */
+  readonly position: number;
   readonly at: number;
   readonly request_id: string;
 }
 
 /** A new entry, or an answer that stands; `replayed` is false where the plan wrote something beside it. */
 export type PlannedAnswer =
-  | { readonly appended: AppendedEntry }
+  | { readonly appended: PlacedEntry }
   | { readonly stored: StoredAnswer; readonly replayed: boolean };
 
 /** Plans on the organization's evidence chain and answers, once it is durable, with what was planned. */
@@ -64,11 +65,12 @@ type Outcome = Pick<EvidencedAnswer, "body"> | Extract<PlannedAnswer, { readonly
 
 /** The answer that was given first, byte for byte: both are read from the part's canonical text. */
 async function storedAnswer(
-  { database, crypto }: Dependencies,
+  dependencies: Dependencies,
   orgId: string,
-  { seq, at, request_id }: StoredAnswer,
+  { position, at, request_id }: StoredAnswer,
 ): Promise<Pick<EvidencedAnswer, "body" | "call">> {
-  const chain = evidenceChain(orgId);
+  const { database, crypto } = dependencies;
+  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
   const checkpoint = await checkpointOfCommit(database, { chain, seq });
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });

@@ -12,6 +12,7 @@ import { decisions, interactions, scoreBatches, type ScoreBatchRow } from "../st
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
 import { type Call, type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
+import { placeOfRecord, refuseGone } from "./gone.ts";
 import { needsOf, planScore, type PreparedScore, prepareScore, usedSession } from "./score.ts";
 
 export interface BatchAnswer {
@@ -31,7 +32,7 @@ type Outcome =
 
 /**
  * Scores a batch, or answers it again where the whole batch was answered before.
- * @throws {ServiceError} CONFLICT where a session was used otherwise; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT where a session was used otherwise; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreBatch(
   dependencies: Dependencies,
@@ -45,6 +46,7 @@ export async function scoreBatch(
   );
   const scores = request.interactions.map(({ session_id, interaction }) =>
     prepareScore(dependencies, {
+      orgId,
       request: { session_id, operator_id, domain, interaction, ...BATCH_PARAMETERS },
       call,
     })
@@ -64,7 +66,7 @@ export async function scoreBatch(
         request_id: call.requestId,
         at: call.now,
         operator_id,
-        first_seq: planned[0]!.appended.entry.seq,
+        first_position: planned[0]!.appended.position,
         count: planned.length,
       });
       addUsage(orgId, { at: call.now, count: planned.length }).forEach((row) => unit.execute(row));
@@ -83,13 +85,14 @@ export async function scoreBatch(
   return await storedBatch(dependencies, orgId, outcome.stored);
 }
 
-/** @throws {ServiceError} CONFLICT for the first session that is used. */
+/** @throws {ServiceError} CONFLICT or GONE for the first session that is used. */
 function refuseUsed(unit: UnitOfWork, orgId: string, scores: readonly PreparedScore[]): void {
-  for (const { request: { session_id } } of scores) {
+  for (const { request: { session_id }, tombstone } of scores) {
     const session = [orgId, session_id] as const;
     if (unit.get(interactions, session) !== null || unit.get(decisions, session) !== null) {
       throw usedSession(session_id);
     }
+    refuseGone(unit, tombstone);
   }
 }
 
@@ -108,11 +111,12 @@ function bodyOf(operatorId: string, items: readonly Item[]): BatchAnswer["body"]
 
 /** The answer that was given first: its entries follow one another, under the checkpoint of their commit. */
 async function storedBatch(
-  { database, crypto }: Dependencies,
+  dependencies: Dependencies,
   orgId: string,
-  { first_seq: first, count, operator_id, request_id, at }: ScoreBatchRow,
+  { first_position: position, count, operator_id, request_id, at }: ScoreBatchRow,
 ): Promise<BatchAnswer> {
-  const chain = evidenceChain(orgId);
+  const { database, crypto } = dependencies;
+  const { chain, seq: first } = await placeOfRecord(dependencies, { orgId, position });
   const entries = await readEntries(database, { chain, first, count });
   const checkpoint = await checkpointOfCommit(database, { chain, seq: first + count - 1 });
   if (entries.length !== count || checkpoint === null) {

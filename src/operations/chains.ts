@@ -1,31 +1,50 @@
 /** Starting chains: every chain's first entry binds it to its origin, its key and its retention. */
+import { formatEpoch } from "../evidence/chain_name.ts";
 import { formatVerifierKey } from "../evidence/note.ts";
+import { loadHeads, type StoredHead } from "../store/chains.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { type Dependencies, eventDraft, originOf } from "./dependencies.ts";
 
 /** What a genesis entry needs to be drafted: randomness is drawn here, once, whatever the retries. */
 export interface GenesisOptions {
-  readonly chain: string;
+  /** The chain of epoch 1. */
+  readonly family: string;
   readonly orgId: string | null;
   /** null: entries are kept. */
   readonly retentionDays: number | null;
   readonly now: number;
+  /** Where the chain goes on from an earlier epoch. */
+  readonly restored?: {
+    /** Of the new chain, from 2. */
+    readonly epoch: number;
+    readonly firstPosition: number;
+    readonly eventType: string;
+    /** What its first entry tells besides. */
+    readonly detail: Record<string, unknown>;
+  };
 }
 
 export interface Genesis {
-  /** Opens the chain in a unit of work. */
+  /** Opens the chain in a unit of work, unless it is open. */
   open(unit: UnitOfWork): void;
 }
 
+export type GenesisDependencies = Pick<
+  Dependencies,
+  "crypto" | "signing" | "world" | "logName" | "installation"
+>;
+
 export function draftGenesis(
-  dependencies: Pick<Dependencies, "crypto" | "signers" | "world" | "logName" | "installation">,
-  { chain, orgId, retentionDays, now }: GenesisOptions,
+  dependencies: GenesisDependencies,
+  { family, orgId, retentionDays, now, restored }: GenesisOptions,
 ): Genesis {
-  const { crypto, signers, world, installation } = dependencies;
+  const { crypto, world, installation } = dependencies;
+  const epoch = restored?.epoch ?? 1;
+  const chain = formatEpoch(family, epoch);
   const origin = originOf(dependencies, chain);
-  const [signer] = signers();
+  const { signers: [signer], ordinal } = dependencies.signing.current();
   const draft = eventDraft(world, {
-    type: "CHAIN_GENESIS",
+    type: restored?.eventType ?? "CHAIN_GENESIS",
     caller: { actor: "system", orgId, prefix: null },
     now,
     detail: {
@@ -33,12 +52,32 @@ export function draftGenesis(
       origin,
       retention_days: retentionDays,
       vkey: formatVerifierKey(crypto, { name: origin, publicKey: signer!.publicKey }),
+      ...restored?.detail,
     },
   });
   return {
     open(unit) {
-      unit.openChain(chain, origin);
-      unit.append(chain, draft);
+      // Of an organization that a restore lost the chains are there, so that its new ones are no fork of them.
+      if (restored === undefined && unit.head(family) !== null) return;
+      unit.openChain({
+        chain,
+        family,
+        origin,
+        epoch,
+        firstPosition: restored?.firstPosition ?? 0,
+        keyOrdinal: ordinal,
+      });
+      unit.append(family, draft);
     },
   };
+}
+
+/** The chain that a family goes on with. @throws {Error} where there is none: every organization has both of its own. */
+export async function headOf(
+  { database }: Pick<Dependencies, "database">,
+  family: string,
+): Promise<StoredHead> {
+  const [head] = await loadHeads(database, [family]);
+  if (head === undefined) throw new Error(`${family} is not in the database`);
+  return head;
 }

@@ -34,6 +34,7 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
+import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "./gone.ts";
 import { priorOf } from "./score.ts";
 import { answerOnce, type EvidencedAnswer } from "./answers.ts";
 
@@ -45,7 +46,7 @@ export interface CommitRequest {
 
 /**
  * Commits a provisional score and takes its late label, each at most once.
- * @throws {ServiceError} NOT_FOUND; CONFLICT for a label that contradicts what is known; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT for a label that contradicts what is known; SERVICE_UNAVAILABLE.
  */
 export async function commitScore(
   dependencies: Dependencies,
@@ -58,6 +59,7 @@ export async function commitScore(
 
   const session = [orgId, request.sessionId] as const;
   const operator = [orgId, recorded.row.operator_id] as const;
+  const tombstone = tombstoneNeed(dependencies, { kind: "record", orgId, name: request.sessionId });
   const drawn: Drawn = {
     commitId: world.ulid(call.now),
     labelId: world.ulid(call.now),
@@ -71,10 +73,14 @@ export async function commitScore(
       { kind: outcomeLabels, key: session },
       { kind: operators, key: operator },
       { kind: subjects, key: operator },
+      tombstone,
     ],
     plan(unit) {
       const row = unit.get(interactions, session);
-      if (row === null) throw unknownSession(request.sessionId);
+      if (row === null) {
+        refuseGone(unit, tombstone);
+        throw unknownSession(request.sessionId);
+      }
       const context: Context = {
         caller,
         call,
@@ -87,7 +93,7 @@ export async function commitScore(
       if (committed !== null) {
         // A call with a label is answered with the committed score under the id of the call that labelled it.
         const { at, request_id } = label?.row ?? committed;
-        const stored = { seq: committed.seq, at, request_id };
+        const stored = { position: committed.position, at, request_id };
         return { stored, replayed: label?.isNew !== true };
       }
       return planCommit(unit, context);
@@ -126,16 +132,25 @@ interface RecordedScore {
   readonly result: Record<string, unknown>;
 }
 
-/** @throws {ServiceError} NOT_FOUND; {Error} where the record was altered: nothing is signed anew from that. */
+/** @throws {ServiceError} NOT_FOUND, GONE; {Error} where the record was altered: nothing is signed anew from that. */
 async function readRecordedScore(
-  { database, crypto }: Dependencies,
+  dependencies: Dependencies,
   orgId: string,
   sessionId: string,
 ): Promise<RecordedScore> {
+  const { database, crypto } = dependencies;
   const row = await readInteraction(database, orgId, sessionId);
-  const stored = row && await readEntry(database, { chain: evidenceChain(orgId), seq: row.seq });
+  if (row === null) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
+    throw unknownSession(sessionId);
+  }
+  const place = await placeOfRecord(dependencies, { orgId, position: row.position });
+  const stored = await readEntry(database, place);
   const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
-  if (!stored || input === undefined || result === undefined) throw unknownSession(sessionId);
+  if (!stored || input === undefined || result === undefined) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
+    throw new Error(`entry ${place.seq} of ${place.chain} has no stored record`);
+  }
   requireIntact(crypto, stored);
   return {
     row,
@@ -174,7 +189,7 @@ function planCommit(unit: UnitOfWork, context: Context) {
     session_id: row.session_id,
     request_id: call.requestId,
     at: call.now,
-    seq: appended.entry.seq,
+    position: appended.position,
   });
   return { appended };
 }
@@ -227,11 +242,10 @@ function planLabel(
     eventType: "OUTCOME_LABELLED",
     parts: [makePart("input", drawn.salts.input, labelInput)],
   });
-  const { seq } = appended.entry;
   unit.put(operators, {
     ...operator,
     state: canonicalJson(after),
-    prior_seq: seq,
+    prior_seq: appended.entry.seq,
     prior_hash: appended.hash,
   });
   const labelled = {
@@ -240,7 +254,7 @@ function planLabel(
     outcome_correct: label ? 1 : 0,
     request_id: call.requestId,
     at: call.now,
-    seq,
+    position: appended.position,
   };
   unit.put(outcomeLabels, labelled);
   return { row: labelled, isNew: true };

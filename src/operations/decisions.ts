@@ -20,11 +20,12 @@ import {
 } from "./dependencies.ts";
 import { priorOf } from "./score.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
+import { refuseGone, tombstoneNeed } from "./gone.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
 /**
  * Scores a decision.
- * @throws {ServiceError} CONFLICT where the id was used for something else; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT where the id was used for something else; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreDecisionRisk(
   dependencies: Dependencies,
@@ -40,6 +41,7 @@ export async function scoreDecisionRisk(
   const auditId = world.ulid(call.now);
   const salts = { input: drawSalt(world), result: drawSalt(world) };
   const drawnPseudonym = drawPseudonym(world);
+  const tombstone = tombstoneNeed(dependencies, { kind: "record", orgId, name: decision_id });
 
   return await answerOnce(dependencies, orgId, {
     call,
@@ -49,10 +51,12 @@ export async function scoreDecisionRisk(
       { kind: skippedInteractions, key: name },
       { kind: operators, key: operator },
       { kind: subjects, key: operator },
+      tombstone,
     ],
     plan(unit) {
       const stored = findRepeated(unit, name, digest);
       if (stored !== null) return { stored, replayed: true };
+      refuseGone(unit, tombstone);
       const input = { ...inputHead(model, call.now), ...request, ...priorOf(unit.get(operators, operator)) };
       const result = decisionResultPart(input, { result: computeDecision(model.document, input), auditId });
       const appended = unit.append(evidenceChain(orgId), {
@@ -72,7 +76,7 @@ export async function scoreDecisionRisk(
         request_digest: digest,
         request_id: call.requestId,
         at: call.now,
-        seq: appended.entry.seq,
+        position: appended.position,
       });
       return { appended };
     },

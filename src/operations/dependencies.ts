@@ -1,12 +1,14 @@
 /** What every operation is given: the store, the model, and the outside world's randomness. */
-import type { Crypto, Signer } from "../evidence/crypto.ts";
+import type { Crypto } from "../evidence/crypto.ts";
 import type { Actor, EntryDraft, Part } from "../evidence/entry.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import type { PartName } from "../evidence/hashes.ts";
 import type { Log } from "../observability/log.ts";
 import type { Model } from "../scoring/model.ts";
 import type { Database } from "../store/database.ts";
+import type { CheckpointLock } from "../store/lock.ts";
 import type { Writer } from "../store/writer.ts";
+import type { SigningKeys } from "./signing.ts";
 
 export interface World {
   /** Secure random bytes. */
@@ -19,13 +21,16 @@ export interface Dependencies {
   readonly database: Database;
   readonly writer: Writer;
   readonly crypto: Crypto;
-  readonly signers: () => readonly Signer[];
+  readonly signing: SigningKeys;
+  readonly lock: CheckpointLock;
   readonly world: World;
   readonly log: Log;
   readonly model: Model;
   /** First part of every chain's origin. */
   readonly logName: string;
   readonly auditRetentionDays: number;
+  /** null: evidence is kept. */
+  readonly evidenceRetentionDays: number | null;
   readonly peppers: readonly string[];
   readonly installation: Installation;
 }
@@ -66,8 +71,28 @@ export function adminChain(orgId: string): string {
   return `org/${orgId}/admin`;
 }
 
+/** How many days a chain's entries are kept; null: for good. */
+export function retentionOf(
+  { auditRetentionDays, evidenceRetentionDays }: Pick<
+    Dependencies,
+    "auditRetentionDays" | "evidenceRetentionDays"
+  >,
+  family: string,
+): number | null {
+  if (family === SYSTEM_CHAIN) return null;
+  return family === adminChain(organizationOf(family)!) ? auditRetentionDays : evidenceRetentionDays;
+}
+
+/** Whose a chain is; null for the system chain. */
+export function organizationOf(family: string): string | null {
+  return family === SYSTEM_CHAIN ? null : family.split("/")[1]!;
+}
+
 export function originOf(
-  { logName, installation }: Pick<Dependencies, "logName" | "installation">,
+  { logName, installation }: {
+    readonly logName: string;
+    readonly installation: Pick<Installation, "deploymentId">;
+  },
   chain: string,
 ): string {
   return `${logName}/${installation.deploymentId}/${chain}`;

@@ -7,33 +7,52 @@ import { unwrapSecret, WRAP_IV_BYTES, wrapSecret } from "../keys/secrets.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { keyId, parseNote } from "../evidence/note.ts";
+import type { Log } from "../observability/log.ts";
 import type { Model } from "../scoring/model.ts";
 import { newestCheckpoint } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
+import type { CheckpointLock } from "../store/lock.ts";
 import type { Writer } from "../store/writer.ts";
-import { draftGenesis } from "./chains.ts";
-import { adminChain, eventDraft, type Installation, SYSTEM_CHAIN, type World } from "./dependencies.ts";
+import { draftGenesis, headOf } from "./chains.ts";
+import {
+  adminChain,
+  eventDraft,
+  evidenceChain,
+  type Installation,
+  organizationOf,
+  originOf,
+  SYSTEM_CHAIN,
+  type World,
+} from "./dependencies.ts";
+import { followLock, strangeLock } from "./restores.ts";
+import { finishRotation, insertFirstKey, type SigningKeys } from "./signing.ts";
+import { StartError } from "./start_error.ts";
 
 const PURPOSE = "installation key";
 const INSTALLATION_KEY_BYTES = 32;
-
-/** The start cannot go on; the message says how to mend it. */
-export class StartError extends Error {
-  override readonly name = "StartError";
-}
 
 export interface InstallationOptions {
   readonly database: Database;
   readonly writer: Writer;
   readonly crypto: Crypto;
-  readonly signers: () => readonly Signer[];
+  readonly signing: SigningKeys;
+  readonly lock: CheckpointLock;
+  readonly log: Log;
   readonly world: World;
   readonly model: Model;
   readonly logName: string;
   readonly auditRetentionDays: number;
+  /** null: evidence is kept. */
+  readonly evidenceRetentionDays: number | null;
   readonly secretsKeys: readonly Uint8Array[];
   /** Epoch milliseconds. */
   readonly now: number;
+}
+
+export interface OpenedInstallation {
+  readonly installation: Installation;
+  /** False where the database is older than what was issued, so that nothing may be recorded. */
+  readonly current: boolean;
 }
 
 /** Whether the database holds a chain, so that a missing signing key must not be made anew. */
@@ -43,28 +62,53 @@ export async function holdsChains(database: Database): Promise<boolean> {
 }
 
 /**
- * Opens the installation, making it on the first start.
- * @throws {StartError} where the secrets key or the signing key is not the database's.
+ * Opens the installation, making it on the first start. A database that is older than what was issued is opened too,
+ * and nothing is recorded in it: reads and verification go on.
+ * @throws {StartError} where the secrets key, the signing key or the lock is not the database's.
  */
-export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  const { database } = options;
+export async function openInstallation(options: InstallationOptions): Promise<OpenedInstallation> {
+  const { database, signing } = options;
   const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
-  if (row === undefined) return await createInstallation(options);
+  await signing.reload();
+  if (row === undefined) return { installation: await createInstallation(options), current: true };
 
   await requireKnownSigner(options);
   const key = await openInstallationKey(options, row.wrapped_key);
   const installation = { deploymentId: row.deployment_id, key };
+  await requireSameLog({ ...options, installation });
+  if ((await followLock(options)).length > 0) return { installation, current: false };
+
+  await finishRotation({ ...options, installation });
   if (row.model_sha256 !== options.model.sha256) {
     await recordModelChange(options, row.model_sha256);
   }
-  const retentionDays = row.audit_retention_days ?? await retentionOfGenesis(database);
-  if (retentionDays !== options.auditRetentionDays) await recordRetentionChange(options, retentionDays);
-  else if (row.audit_retention_days === null) await database.batch([setRetention(retentionDays)]);
-  return installation;
+  await recordAuditRetention(options, row.audit_retention_days);
+  if (row.evidence_retention_days !== options.evidenceRetentionDays) {
+    await recordRetentionChange(options, {
+      policy: "evidence",
+      from: row.evidence_retention_days,
+      to: options.evidenceRetentionDays,
+    });
+  }
+  return { installation, current: true };
+}
+
+/** The name stands in every origin, and in the certificates by which a new key is believed. */
+async function requireSameLog(
+  { database, logName, installation }: InstallationOptions & { readonly installation: Installation },
+): Promise<void> {
+  const { origin } = await headOf({ database }, SYSTEM_CHAIN);
+  if (origin.startsWith(originOf({ logName, installation }, SYSTEM_CHAIN))) return;
+  throw new StartError(
+    `JISS_LOG_NAME is not the name that this database's chains are signed under, which begin with ${
+      origin.slice(0, origin.indexOf(`/${installation.deploymentId}/`))
+    }: put it back`,
+  );
 }
 
 async function createInstallation(options: InstallationOptions): Promise<Installation> {
-  const { writer, world, model, secretsKeys, now } = options;
+  const { writer, world, model, signing, lock, secretsKeys, now } = options;
+  if (lock.issued().length > 0) throw strangeLock();
   const installation = { deploymentId: world.ulid(now), key: world.random(INSTALLATION_KEY_BYTES) };
   const wrapped = wrapSecret(installation.key, {
     key: secretsKeys[0]!,
@@ -72,7 +116,7 @@ async function createInstallation(options: InstallationOptions): Promise<Install
     iv: world.random(WRAP_IV_BYTES),
   });
   const genesis = draftGenesis({ ...options, installation }, {
-    chain: SYSTEM_CHAIN,
+    family: SYSTEM_CHAIN,
     orgId: null,
     retentionDays: null,
     now,
@@ -89,29 +133,49 @@ async function createInstallation(options: InstallationOptions): Promise<Install
           wrapped_key: wrapped,
           model_sha256: model.sha256,
           audit_retention_days: options.auditRetentionDays,
+          evidence_retention_days: options.evidenceRetentionDays,
           created_at: now,
         }).compile(),
       );
+      unit.execute(insertFirstKey(signing.held[0]!.publicKey));
       genesis.open(unit);
       return () => undefined;
     },
   });
+  await signing.reload();
   return installation;
 }
 
-/** The key that signs must be the one that signed last: another one would start a second history. */
-async function requireKnownSigner({ database, crypto, signers }: InstallationOptions): Promise<void> {
-  const checkpoint = await newestCheckpoint(database, SYSTEM_CHAIN);
-  if (checkpoint === null) return;
-  const [signer] = signers();
-  const known = parseNote(checkpoint.note).signatures.some(({ name, keyId: id }) =>
-    equalBytes(keyId(crypto, { name, publicKey: signer!.publicKey }), id)
-  );
-  if (!known) {
-    throw new StartError(
-      "JISS_SIGNING_KEY_FILE holds another key than the one that signed this database's chains: put the right key back",
-    );
+/**
+ * The key that signs must be the one that signed last, or the one after it where a rotation was cut short: another
+ * one would start a second history.
+ */
+async function requireKnownSigner({ database, crypto, signing }: InstallationOptions): Promise<void> {
+  if (signing.known.length === 0) {
+    const checkpoint = await newestCheckpoint(database, SYSTEM_CHAIN);
+    if (checkpoint !== null && !isSignedBy(crypto, checkpoint.note, signing.held[0]!)) throw strangeSigner();
+    await database.batch([insertFirstKey(signing.held[0]!.publicKey)]);
+    await signing.reload();
+    return;
   }
+  const ordinals = signing.held.map(({ publicKey }) =>
+    signing.known.find((row) => equalBytes(row.public_key, publicKey))?.ordinal
+  );
+  // The key in use; or, before the rotation is recorded, one that is not known yet and the one before it.
+  const inUse = ordinals[0] ?? ordinals[1];
+  if (inUse !== signing.known.at(-1)!.ordinal) throw strangeSigner();
+}
+
+function isSignedBy(crypto: Crypto, note: string, { publicKey }: Signer): boolean {
+  return parseNote(note).signatures.some(({ name, keyId: id }) =>
+    equalBytes(keyId(crypto, { name, publicKey }), id)
+  );
+}
+
+function strangeSigner(): StartError {
+  return new StartError(
+    "JISS_SIGNING_KEY_FILE holds another key than the one that signed this database's chains: put the right key back",
+  );
 }
 
 /** Unwraps the installation key, and wraps it anew where an older secret had wrapped it. */
@@ -149,7 +213,7 @@ async function recordModelChange(options: InstallationOptions, previous: string)
   await recordChange(options, {
     type: "MODEL_CHANGED",
     detail: { from_sha256: previous, to_sha256: model.sha256, to_version: model.document.version },
-    organizations: [],
+    families: [],
     statements: [
       insertModel(model, now),
       query.updateTable("installation").set({ model_sha256: model.sha256 }).compile(),
@@ -157,8 +221,20 @@ async function recordModelChange(options: InstallationOptions, previous: string)
   });
 }
 
-function setRetention(days: number): Statement {
-  return query.updateTable("installation").set({ audit_retention_days: days }).compile();
+type RetentionPolicy = "audit_log" | "evidence";
+
+function setRetention(policy: RetentionPolicy, days: number | null): Statement {
+  const column = policy === "evidence" ? "evidence_retention_days" : "audit_retention_days";
+  return query.updateTable("installation").set({ [column]: days }).compile();
+}
+
+/** `recorded` is null where no start has recorded it yet. */
+async function recordAuditRetention(options: InstallationOptions, recorded: number | null): Promise<void> {
+  const { database, auditRetentionDays: days } = options;
+  const previous = recorded ?? await retentionOfGenesis(database);
+  if (previous !== days) {
+    await recordRetentionChange(options, { policy: "audit_log", from: previous, to: days });
+  } else if (recorded === null) await database.batch([setRetention("audit_log", days)]);
 }
 
 /** What the newest audit log began with, for a database that an earlier program kept; null where there is none. */
@@ -176,37 +252,47 @@ async function retentionOfGenesis(database: Database): Promise<number | null> {
   return row?.days ?? null;
 }
 
-/**
- * So is the retention of the audit logs, which each of them learns too (evidence design, section 8); `previous` is
- * null where no start has recorded it yet.
- */
-async function recordRetentionChange(options: InstallationOptions, previous: number | null): Promise<void> {
-  const { database, auditRetentionDays: days } = options;
-  const rows = await database.read(query.selectFrom("organization").select("org_id").compile());
+/** So is a retention, which each chain that it rules learns too (evidence design, section 8). */
+async function recordRetentionChange(
+  options: InstallationOptions,
+  { policy, from, to }: {
+    readonly policy: RetentionPolicy;
+    readonly from: number | null;
+    readonly to: number | null;
+  },
+): Promise<void> {
+  const rows = await options.database.read(
+    query.selectFrom("audit_chain").select("family").distinct().orderBy("family").compile(),
+  );
+  const chainOf = policy === "evidence" ? evidenceChain : adminChain;
+  // Also of an organization of which a restore left nothing but its chains.
+  const ruled = rows.filter(({ family }) =>
+    family !== SYSTEM_CHAIN && family === chainOf(organizationOf(family)!)
+  );
   await recordChange(options, {
     type: "RETENTION_POLICY",
-    detail: { policy: "audit_log", from_days: previous, to_days: days },
-    organizations: rows.map((row) => row.org_id),
-    statements: [setRetention(days)],
+    detail: { policy, from_days: from, to_days: to },
+    families: ruled.map(({ family }) => family),
+    statements: [setRetention(policy, to)],
   });
 }
 
 interface Change {
   readonly type: string;
   readonly detail: Record<string, unknown>;
-  /** Whose audit logs it is written to, beside the system chain. */
-  readonly organizations: readonly string[];
+  /** The chains that it is written to beside the system chain. */
+  readonly families: readonly string[];
   readonly statements: readonly Statement[];
 }
 
 async function recordChange(
   { writer, world, now }: InstallationOptions,
-  { type, detail, organizations, statements }: Change,
+  { type, detail, families, statements }: Change,
 ): Promise<void> {
-  const entries = [null, ...organizations].map((orgId) => ({
-    chain: orgId === null ? SYSTEM_CHAIN : adminChain(orgId),
-    draft: eventDraft(world, { type, caller: { actor: "system", orgId, prefix: null }, now, detail }),
-  }));
+  const entries = [SYSTEM_CHAIN, ...families].map((chain) => {
+    const caller = { actor: "system", orgId: organizationOf(chain), prefix: null } as const;
+    return { chain, draft: eventDraft(world, { type, caller, now, detail }) };
+  });
   await writer.submit({
     needs: [],
     chains: entries.map(({ chain }) => chain),

@@ -63,14 +63,21 @@ export async function createOrganization(
   caller: Caller,
   { organization, call, scope, idempotency, apiKey }: CreateOrganizationOptions,
 ): Promise<ProvisioningAnswer> {
-  const { world, writer, auditRetentionDays } = dependencies;
+  const { world, writer, auditRetentionDays, evidenceRetentionDays } = dependencies;
   const { now } = call;
   const { org_id } = organization;
   const keys = apiKey === null ? mintCandidates(dependencies) : [apiKey];
+  // A chain starts with the key in use, also where nothing was written since it came in.
+  await dependencies.signing.refresh();
   const geneses = [
-    draftGenesis(dependencies, { chain: evidenceChain(org_id), orgId: org_id, retentionDays: null, now }),
     draftGenesis(dependencies, {
-      chain: adminChain(org_id),
+      family: evidenceChain(org_id),
+      orgId: org_id,
+      retentionDays: evidenceRetentionDays,
+      now,
+    }),
+    draftGenesis(dependencies, {
+      family: adminChain(org_id),
       orgId: org_id,
       retentionDays: auditRetentionDays,
       now,

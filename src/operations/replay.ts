@@ -33,7 +33,8 @@ import type { ModelDocument } from "../scoring/model.ts";
 import { newestCheckpoint, readEntry, readInclusions, type StoredEntry } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { readInteraction } from "../store/interactions.ts";
-import { type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
+import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
+import { placeOfRecord, requireNotGone } from "./gone.ts";
 
 export interface Replay {
   readonly id: string;
@@ -56,26 +57,28 @@ export interface ReplayedLabel {
   readonly explanation: readonly DimensionExplanation[];
 }
 
-/** @throws {ServiceError} NOT_FOUND where neither a score nor a decision has this id. */
+/** @throws {ServiceError} NOT_FOUND where neither a score nor a decision has this id; GONE. */
 export async function replay(
   dependencies: Dependencies,
   { orgId }: OrganizationCaller,
   id: string,
 ): Promise<Replay> {
   const { database, crypto } = dependencies;
-  const chain = evidenceChain(orgId);
   const found = await find(database, orgId, id);
   if (found === null) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: id });
     throw new ServiceError(
       "NOT_FOUND",
       `${id} is neither a scored session_id nor a decision_id: check the id.`,
     );
   }
-  const { kind, seq } = found;
+  const { kind, position } = found;
+  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
   const stored = await readEntry(database, { chain, seq });
   const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
   const checkpoint = await newestCheckpoint(database, chain);
   if (!stored || input === undefined || result === undefined || checkpoint === null) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: id });
     throw new Error(`entry ${seq} of ${chain} has no stored record`);
   }
   const recorded = JSON.parse(result.text);
@@ -117,14 +120,14 @@ async function find(
   database: Database,
   orgId: string,
   id: string,
-): Promise<{ readonly kind: Replay["kind"]; readonly seq: number } | null> {
+): Promise<{ readonly kind: Replay["kind"]; readonly position: number } | null> {
   const score = await readInteraction(database, orgId, id);
-  if (score !== null) return { kind: "score", seq: score.seq };
+  if (score !== null) return { kind: "score", position: score.position };
   const [decision] = await database.read(
-    query.selectFrom("decision").select("seq").where("org_id", "=", orgId).where("decision_id", "=", id)
+    query.selectFrom("decision").select("position").where("org_id", "=", orgId).where("decision_id", "=", id)
       .compile(),
   );
-  return decision === undefined ? null : { kind: "decision", seq: decision.seq };
+  return decision === undefined ? null : { kind: "decision", position: decision.position };
 }
 
 type Recomputed = Pick<Replay, "replayed" | "explanation" | "model">;
@@ -172,14 +175,15 @@ async function replayLabel(
 ): Promise<{ readonly label: ReplayedLabel; readonly altered: readonly Difference[] } | null> {
   const { database } = dependencies;
   const [row] = await database.read(
-    query.selectFrom("outcome_label").select("seq").where("org_id", "=", orgId)
+    query.selectFrom("outcome_label").select("position").where("org_id", "=", orgId)
       .where("session_id", "=", sessionId).compile(),
   );
   if (row === undefined) return null;
-  const stored = await readEntry(database, { chain: evidenceChain(orgId), seq: row.seq });
+  const place = await placeOfRecord(dependencies, { orgId, position: row.position });
+  const stored = await readEntry(database, place);
   const part = stored?.parts.get("input");
   if (!stored || part === undefined) {
-    throw new Error(`entry ${row.seq} of ${evidenceChain(orgId)} has no stored record`);
+    throw new Error(`entry ${place.seq} of ${place.chain} has no stored record`);
   }
   const input = labelInputSchema.parse(JSON.parse(part.text));
   const document = await modelDocument(dependencies, input.algo.model_sha256);
@@ -194,8 +198,11 @@ async function replayLabel(
   };
 }
 
-/** The document of a recorded hash: the one in use, or one that was used before and is kept for good. */
-async function modelDocument(
+/**
+ * The document of a recorded hash: the one in use, or one that was used before and is kept for good.
+ * @throws {Error} where it is not there, or not what it was.
+ */
+export async function modelDocument(
   { database, crypto, model }: Dependencies,
   sha256: string,
 ): Promise<ModelDocument> {

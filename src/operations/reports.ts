@@ -13,7 +13,7 @@ import type { FullDimensions } from "../scoring/dimensions.ts";
 import type { PeriodData, PeriodRecord } from "../scoring/period.ts";
 import { article14Of, reportOf } from "../scoring/report.ts";
 import { DAY_MS } from "../scoring/state.ts";
-import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
+import { checkpointOfCommit, prunedUntil, readEvidence } from "../store/chains.ts";
 import { query } from "../store/database.ts";
 import { freezesQuery, periodQuery, type PeriodRow } from "../store/interactions.ts";
 import { organizationQuery } from "../store/organizations.ts";
@@ -26,6 +26,7 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
+import { placeOfRecord, requireNotGone } from "./gone.ts";
 
 /** A report as it was issued. */
 export interface IssuedReport {
@@ -40,7 +41,10 @@ type Outcome =
   | { readonly kind: "issued"; readonly issued: IssuedReport }
   | { readonly kind: "known"; readonly stored: ComplianceReportRow };
 
-/** The report of a period: the one that was issued before where the records say the same, else a new one. */
+/**
+ * The report of a period: the one that was issued before where the records say the same, else a new one.
+ * @throws {ServiceError} VALIDATION_FAILED where records of the period are past their retention; SERVICE_UNAVAILABLE.
+ */
 export async function complianceReport(
   dependencies: Dependencies,
   caller: OrganizationCaller,
@@ -48,6 +52,7 @@ export async function complianceReport(
 ): Promise<IssuedReport> {
   const { world, writer } = dependencies;
   const { orgId } = caller;
+  await requireKept(dependencies, orgId, period);
   const { organization, data } = await readPeriod(dependencies, orgId, period);
   const content = reportOf(dependencies.model, { organization, period, data });
   const contentSha256 = sha256(dependencies, canonicalJson(content));
@@ -78,7 +83,7 @@ export async function complianceReport(
         report_id: reportId,
         org_id: orgId,
         content_sha256: contentSha256,
-        seq: appended.entry.seq,
+        position: appended.position,
         report: text,
       });
       return (receipts) => ({
@@ -94,7 +99,18 @@ export async function complianceReport(
   return outcome.kind === "issued" ? outcome.issued : await issuedReport(dependencies, outcome.stored);
 }
 
-/** A report that was issued before. @throws {ServiceError} NOT_FOUND. */
+/** A report over what happens to be left of a period would be taken for one over the period. */
+async function requireKept({ database }: Dependencies, orgId: string, { start }: Period): Promise<void> {
+  const until = await prunedUntil(database, evidenceChain(orgId));
+  if (until === null || Date.parse(until) < start) return;
+  throw new ServiceError(
+    "VALIDATION_FAILED",
+    `Change period_start: records up to ${until} are past their retention and were pruned.`,
+    { details: [{ path: "period_start", message: `must be after ${until}` }] },
+  );
+}
+
+/** A report that was issued before. @throws {ServiceError} NOT_FOUND, GONE. */
 export async function storedReport(
   dependencies: Dependencies,
   { orgId }: OrganizationCaller,
@@ -105,6 +121,7 @@ export async function storedReport(
       .where("org_id", "=", orgId).compile(),
   );
   if (row === undefined) {
+    await requireNotGone(dependencies, { kind: "report", orgId, name: reportId });
     throw new ServiceError("NOT_FOUND", `There is no report ${reportId}: check the report_id.`);
   }
   return await issuedReport(dependencies, row);
@@ -158,10 +175,10 @@ function periodRecord(row: PeriodRow): PeriodRecord {
 
 async function issuedReport(
   dependencies: Dependencies,
-  { org_id, seq, report }: ComplianceReportRow,
+  { org_id: orgId, position, report }: ComplianceReportRow,
 ): Promise<IssuedReport> {
   const { database, crypto } = dependencies;
-  const chain = evidenceChain(org_id);
+  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
   const checkpoint = await checkpointOfCommit(database, { chain, seq });
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "detail", checkpoint });

@@ -8,7 +8,6 @@ import { ServiceError } from "../domain/errors.ts";
 import type { ScoreRequest } from "../domain/score.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
-import type { AppendedEntry } from "../evidence/entry.ts";
 import { computeScore, inputHead, scoreResultPart } from "../evidence/record.ts";
 import { requestDigest } from "../keys/secrets.ts";
 import { modeName, type Scored } from "../scoring/score.ts";
@@ -21,7 +20,7 @@ import {
   skippedInteractions,
   subjects,
 } from "../store/records.ts";
-import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
+import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
 import {
   type Call,
@@ -32,19 +31,20 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
+import { refuseGone, tombstoneNeed } from "./gone.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
 /**
  * Scores an interaction.
- * @throws {ServiceError} CONFLICT where the session was used for a different request; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT where the session was used for a different request; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreInteraction(
   dependencies: Dependencies,
   caller: OrganizationCaller,
   { request, call }: { readonly request: ScoreRequest; readonly call: Call },
 ): Promise<EvidencedAnswer> {
-  const score = prepareScore(dependencies, { request, call });
   const { orgId } = caller;
+  const score = prepareScore(dependencies, { orgId, request, call });
   return await answerOnce(dependencies, orgId, {
     call,
     needs: needsOf(orgId, score),
@@ -66,11 +66,17 @@ export interface PreparedScore {
   readonly entryId: string;
   readonly salts: { readonly input: Uint8Array; readonly result: Uint8Array };
   readonly pseudonym: string;
+  /** By which a name that is gone is known. */
+  readonly tombstone: Need;
 }
 
 export function prepareScore(
   { world, installation }: Dependencies,
-  { request, call }: { readonly request: ScoreRequest; readonly call: Call },
+  { orgId, request, call }: {
+    readonly orgId: string;
+    readonly request: ScoreRequest;
+    readonly call: Call;
+  },
 ): PreparedScore {
   return {
     request,
@@ -79,11 +85,12 @@ export function prepareScore(
     entryId: world.ulid(call.now),
     salts: { input: drawSalt(world), result: drawSalt(world) },
     pseudonym: drawPseudonym(world),
+    tombstone: tombstoneNeed({ installation }, { kind: "record", orgId, name: request.session_id }),
   };
 }
 
 /** The rows that planning a score reads. */
-export function needsOf(orgId: string, { request }: PreparedScore): readonly Need[] {
+export function needsOf(orgId: string, { request, tombstone }: PreparedScore): readonly Need[] {
   const session = [orgId, request.session_id] as const;
   const operator = [orgId, request.operator_id] as const;
   return [
@@ -92,18 +99,19 @@ export function needsOf(orgId: string, { request }: PreparedScore): readonly Nee
     { kind: decisions, key: session },
     { kind: operators, key: operator },
     { kind: subjects, key: operator },
+    tombstone,
   ];
 }
 
 /**
  * The stored answer that this request repeats, or null where it is new.
  * A frozen post does not use up its session: a later normal post scores it.
- * @throws {ServiceError} CONFLICT.
+ * @throws {ServiceError} CONFLICT, GONE.
  */
 function findRepeated(
   unit: UnitOfWork,
   orgId: string,
-  { request, digest }: PreparedScore,
+  { request, digest, tombstone }: PreparedScore,
 ): StoredAnswer | null {
   const session = [orgId, request.session_id] as const;
   const frozen = request.mode_override === "incident_frozen";
@@ -114,6 +122,7 @@ function findRepeated(
   const same = used.find((row) => equalBytes(row.request_digest, digest));
   if (same !== undefined) return same;
   if (used.length > 0 || unit.get(decisions, session) !== null) throw usedSession(request.session_id);
+  refuseGone(unit, tombstone);
   return null;
 }
 
@@ -125,7 +134,7 @@ export function usedSession(sessionId: string): ServiceError {
 }
 
 export interface PlannedScore {
-  readonly appended: AppendedEntry;
+  readonly appended: PlacedEntry;
   readonly result: Record<string, unknown>;
   /** Whether it counts as usage: a skipped call does not. */
   readonly counted: boolean;
@@ -154,19 +163,19 @@ export function planScore(
     at: call.now,
     parts: [makePart("input", salts.input, planned.input), makePart("result", salts.result, planned.result)],
   });
-  const { seq } = appended.entry;
+  const { position } = appended;
   if (planned.scored === null) {
-    unit.put(skippedInteractions, { ...identityOf(orgId, score), seq });
+    unit.put(skippedInteractions, { ...identityOf(orgId, score), position });
   } else {
     unit.put(operators, {
       org_id: orgId,
       operator_id: request.operator_id,
       state: canonicalJson(planned.scored.state),
       domain: request.domain,
-      prior_seq: seq,
+      prior_seq: appended.entry.seq,
       prior_hash: appended.hash,
     });
-    unit.put(interactions, interactionRow({ orgId, seq, score, scored: planned.scored }));
+    unit.put(interactions, interactionRow({ orgId, position, score, scored: planned.scored }));
   }
   return { appended, result: planned.result, counted: planned.scored !== null };
 }
@@ -237,9 +246,9 @@ function identityOf(orgId: string, { request, call, digest }: PreparedScore) {
 
 /** The row that reports and histories read: full-mode values, in lite mode too. */
 function interactionRow(
-  { orgId, seq, score, scored }: {
+  { orgId, position, score, scored }: {
     readonly orgId: string;
-    readonly seq: number;
+    readonly position: number;
     readonly score: PreparedScore;
     readonly scored: Scored;
   },
@@ -254,7 +263,7 @@ function interactionRow(
     scenario_type: request.interaction.scenario_type,
     mode: request.mode,
     departure: scored.weights.s,
-    seq,
+    position,
     committed: scored.result.committed ? 1 : 0,
     jis: state.jis!,
     low: scored.fullUncertainty.low,

@@ -52,7 +52,7 @@ export function daysToNonCompliance(
 ): number | null {
   const { start, floor, rate, acceleration } = curve;
   if (start < minimum) return 0;
-  if (floor >= minimum) return null;
+  if (floor >= minimum || (rate === 0 && acceleration === 0)) return null;
   const target = ln((start - floor) / (minimum - floor));
   const crossing = acceleration === 0
     ? target / rate

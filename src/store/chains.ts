@@ -1,5 +1,5 @@
 /** Chains in the database: heads, entries with their parts and nodes, checkpoints, and proofs read back. */
-import { type Insertable, sql } from "kysely";
+import { type Insertable, type Selectable, sql } from "kysely";
 import { concat, type Crypto, equalBytes } from "../evidence/crypto.ts";
 import {
   type AppendedEntry,
@@ -17,37 +17,108 @@ import type { AuditChainTable } from "./schema.ts";
 
 const HASH_LENGTH = 32;
 
-/** Loads the heads of the named chains (a JSON array of names) in one query. */
-export async function loadHeads(database: Database, names: readonly string[]): Promise<readonly ChainHead[]> {
-  if (names.length === 0) return [];
+/** The head of the chain that a family goes on with, and what the service knows of it besides. */
+export interface StoredHead extends ChainHead {
+  /** The chain of epoch 1. */
+  readonly family: string;
+  readonly epoch: number;
+  /** The position of its first entry, counted over all epochs. */
+  readonly firstPosition: number;
+  /** Which signing key is its own. */
+  readonly keyOrdinal: number;
+}
+
+/** Loads the newest head of each of the named families (a JSON array of names) in one query. */
+export async function loadHeads(
+  database: Database,
+  families: readonly string[],
+): Promise<readonly StoredHead[]> {
+  if (families.length === 0) return [];
   const rows = await database.read(
-    query.selectFrom("audit_chain").selectAll()
-      .where(sql<boolean>`chain in (select value from json_each(${JSON.stringify(names)}))`).compile(),
+    query.selectFrom("audit_chain as c").selectAll()
+      .where(sql<boolean>`family in (select value from json_each(${JSON.stringify(families)}))`)
+      .where(sql<boolean>`epoch = (select max(epoch) from audit_chain where family = c.family)`).compile(),
   );
-  return rows.map(({ chain, origin, size, head, last_ts, peaks }) => ({
-    chain,
-    origin,
-    previous: head,
-    lastTimestamp: last_ts,
+  return rows.map(headOf);
+}
+
+/** Every chain, of every epoch, in the order of its name and epoch. */
+export async function loadChains(database: Database): Promise<readonly StoredChain[]> {
+  const rows = await database.read(
+    query.selectFrom("audit_chain").selectAll().orderBy("family").orderBy("epoch").compile(),
+  );
+  return rows.map((row) => ({ ...headOf(row), minIndex: row.min_index }));
+}
+
+/** The epochs of one family, oldest first. */
+export async function loadEpochs(database: Database, family: string): Promise<readonly StoredChain[]> {
+  const rows = await database.read(
+    query.selectFrom("audit_chain").selectAll().where("family", "=", family).orderBy("epoch").compile(),
+  );
+  return rows.map((row) => ({ ...headOf(row), minIndex: row.min_index }));
+}
+
+export interface StoredChain extends StoredHead {
+  /** Entries below it were pruned. */
+  readonly minIndex: number;
+}
+
+function headOf(row: Selectable<AuditChainTable>): StoredHead {
+  return {
+    chain: row.chain,
+    family: row.family,
+    epoch: row.epoch,
+    firstPosition: row.first_position,
+    keyOrdinal: row.key_ordinal,
+    origin: row.origin,
+    previous: row.head,
+    lastTimestamp: row.last_ts,
     frontier: {
-      size,
+      size: row.size,
       peaks: Array.from(
-        { length: peaks.length / HASH_LENGTH },
-        (_, i) => peaks.slice(i * HASH_LENGTH, (i + 1) * HASH_LENGTH),
+        { length: row.peaks.length / HASH_LENGTH },
+        (_, i) => row.peaks.slice(i * HASH_LENGTH, (i + 1) * HASH_LENGTH),
       ),
     },
-  }));
+  };
+}
+
+/** Where a record lies. */
+export interface Place {
+  readonly chain: string;
+  readonly seq: number;
+  /** Whether its entry was pruned. */
+  readonly pruned: boolean;
+}
+
+/** The chain and the index of a position, which is counted over the epochs of a family. */
+export async function placeOf(
+  database: Database,
+  { family, position }: { readonly family: string; readonly position: number },
+): Promise<Place> {
+  const [row] = await database.read(
+    query.selectFrom("audit_chain").select(["chain", "first_position", "min_index"])
+      .where("family", "=", family).where("first_position", "<=", position)
+      .orderBy("epoch", "desc").limit(1).compile(),
+  );
+  if (row === undefined) throw new Error(`${family} has no position ${position}`);
+  const seq = position - row.first_position;
+  return { chain: row.chain, seq, pruned: seq < row.min_index };
 }
 
 /** Makes room for a chain that has no entry yet. */
-export function insertChain({ chain, origin, previous, lastTimestamp }: ChainHead): Statement {
+export function insertChain(head: StoredHead): Statement {
   const row: Insertable<AuditChainTable> = {
-    chain,
-    origin,
-    epoch: 1,
+    chain: head.chain,
+    family: head.family,
+    origin: head.origin,
+    epoch: head.epoch,
+    first_position: head.firstPosition,
+    key_ordinal: head.keyOrdinal,
+    anchored_size: 0,
     size: 0,
-    head: previous,
-    last_ts: lastTimestamp,
+    head: head.previous,
+    last_ts: head.lastTimestamp,
     peaks: new Uint8Array(),
     min_index: 0,
   };
@@ -82,10 +153,16 @@ export function insertEntry(
 }
 
 /** The frontier after a commit; the trigger has moved size and head already. */
-export function updatePeaks({ chain, frontier }: ChainHead): Statement {
-  const compiled = query.updateTable("audit_chain").set({ peaks: concat(...frontier.peaks) })
+export function updatePeaks({ chain, frontier, keyOrdinal }: StoredHead): Statement {
+  const compiled = query.updateTable("audit_chain")
+    .set({ peaks: concat(...frontier.peaks), key_ordinal: keyOrdinal })
     .where("chain", "=", chain).where("size", "=", frontier.size).compile();
   return { ...compiled, mustChange: 1 };
+}
+
+/** Marks the size that a chain had before the first commit of a day. */
+export function insertLadder({ chain, frontier, lastTimestamp }: ChainHead): Statement {
+  return insertCut(chain, { size: frontier.size, ts: lastTimestamp });
 }
 
 export function insertCheckpoint({ chain, frontier, lastTimestamp }: ChainHead, note: string): Statement {
@@ -211,6 +288,19 @@ export async function readEvidence(
   return { evidence, data: JSON.parse(part.text) };
 }
 
+/** The stored tree nodes of a chain at these indexes. */
+export async function readNodes(
+  database: Database,
+  { chain, indexes }: { readonly chain: string; readonly indexes: readonly number[] },
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  const wanted = JSON.stringify([...new Set(indexes)]);
+  const nodes = await database.read(
+    query.selectFrom("audit_node").select(["idx", "hash"]).where("chain", "=", chain)
+      .where(sql<boolean>`idx in (select value from json_each(${wanted}))`).compile(),
+  );
+  return new Map(nodes.map(({ idx, hash }) => [idx, hash]));
+}
+
 /** Proofs that entries stand under a checkpoint, by `seq`. @throws where the checkpoint does not cover one. */
 export async function readInclusions(
   database: Database,
@@ -221,14 +311,77 @@ export async function readInclusions(
     readonly checkpoint: StoredCheckpoint;
   },
 ): Promise<ReadonlyMap<number, InclusionProof>> {
-  const indexes = new Set(seqs.flatMap((seq) => inclusionNodeIndexes(seq, size)));
-  const nodes = await database.read(
-    query.selectFrom("audit_node").select(["idx", "hash"]).where("chain", "=", chain)
-      .where(sql<boolean>`idx in (select value from json_each(${JSON.stringify([...indexes])}))`).compile(),
-  );
-  const hashes = new Map(nodes.map(({ idx, hash }) => [idx, hash]));
+  const indexes = seqs.flatMap((seq) => inclusionNodeIndexes(seq, size));
+  const hashes = await readNodes(database, { chain, indexes });
   return new Map(seqs.map((seq) => {
     const path = inclusionPath(crypto, { leaf: seq, size }, (index) => hashes.get(index));
     return [seq, { index: seq, path, note }];
   }));
+}
+
+/** Chains that have grown since the system chain took in their checkpoint. */
+export async function readGrownChains(
+  database: Database,
+  { except, limit }: { readonly except: string; readonly limit: number },
+): Promise<readonly StoredHead[]> {
+  const rows = await database.read(
+    query.selectFrom("audit_chain").selectAll().where("family", "!=", except)
+      .whereRef("size", ">", "anchored_size").orderBy("chain").limit(limit).compile(),
+  );
+  return rows.map(headOf);
+}
+
+/** The timestamp of the last entry that was pruned from a family; null where nothing was. */
+export async function prunedUntil(database: Database, family: string): Promise<string | null> {
+  const [row] = await database.read(
+    query.selectFrom("audit_chain as c")
+      .innerJoin(
+        "audit_ladder as l",
+        (join) => join.onRef("l.chain", "=", "c.chain").onRef("l.size", "=", "c.min_index"),
+      )
+      .select(({ fn }) => fn.max("l.ts").as("ts")).where("c.family", "=", family).compile(),
+  );
+  return row?.ts ?? null;
+}
+
+/** A size at which a chain can be cut, and the timestamp of the last entry below it. */
+export interface CutPoint {
+  readonly size: number;
+  readonly ts: string;
+}
+
+/** Marks a size as one at which a chain is cut. */
+export function insertCut(chain: string, { size, ts }: CutPoint): Statement {
+  return query.insertInto("audit_ladder").values({ chain, size, ts })
+    .onConflict((conflict) => conflict.columns(["chain", "size"]).doNothing()).compile();
+}
+
+/** The last end of a day of which everything is before an instant. */
+export async function newestCut(
+  database: Database,
+  { chain, before }: { readonly chain: string; readonly before: string },
+): Promise<CutPoint | null> {
+  const [row] = await database.read(
+    query.selectFrom("audit_ladder").select(["size", "ts"]).where("chain", "=", chain).where(
+      "ts",
+      "<",
+      before,
+    )
+      .orderBy("size", "desc").limit(1).compile(),
+  );
+  return row ?? null;
+}
+
+/** Removes entries below an index, their parts, and the checkpoints below the cut that no old proof is linked over. */
+export function deleteEntriesBelow(
+  chain: string,
+  { index, minIndex }: { readonly index: number; readonly minIndex: number },
+): readonly Statement[] {
+  const ladder = query.selectFrom("audit_ladder").select("size").where("chain", "=", chain);
+  return [
+    query.deleteFrom("audit_part").where("chain", "=", chain).where("seq", "<", index).compile(),
+    query.deleteFrom("audit_entry").where("chain", "=", chain).where("seq", "<", index).compile(),
+    query.deleteFrom("audit_checkpoint").where("chain", "=", chain).where("size", "<=", index)
+      .where("size", "<", minIndex).where("size", "not in", ladder).compile(),
+  ];
 }

@@ -45,6 +45,11 @@ export interface Database {
    * @throws {ServiceError} SERVICE_UNAVAILABLE where the disk is full or read-only.
    */
   batch(statements: readonly Statement[]): Promise<void>;
+  /**
+   * Makes sure that what was deleted is in no file of the database any more: its place is overwritten, and the
+   * write-ahead log emptied. False where a reader holds the log: try again.
+   */
+  expunge(): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -4,10 +4,13 @@
  *
  * WAL with `synchronous=FULL`: a batch that returned survives `kill -9` and a power cut.
  */
+import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
 import { unavailable } from "../domain/errors.ts";
 import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
+import { PageScrubber } from "./scrub.ts";
+import { nextTurn } from "./turn.ts";
 
 /**
  * How long a batch waits for another process's write lock. The wait blocks this whole process, so it is short;
@@ -59,6 +62,11 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
   connection.exec("PRAGMA secure_delete = ON");
   const prepared = new Map<string, StatementSync>();
   let failed = false;
+  let closed = false;
+  /** Batches that deleted something, and how many of them the file has been cleared of. What came before is not known. */
+  let deletions = 1;
+  let cleared = 0;
+  let scrubber: PageScrubber | null = null;
 
   function prepare(sql: string): StatementSync {
     let statement = prepared.get(sql);
@@ -102,6 +110,7 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     try {
       for (const { sql, parameters, mustChange } of statements) {
         const { changes } = prepare(sql).run(...parameters as never[]);
+        if (/^delete /i.test(sql)) deletions += 1;
         if (mustChange !== undefined && Number(changes) !== mustChange) {
           throw new WriteConflict(`changed ${changes} rows where it must change ${mustChange}`);
         }
@@ -111,6 +120,52 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
       rollBack();
       throw error;
     }
+  }
+
+  /** False where a reader holds the log. */
+  function emptyLog(): boolean {
+    const row = prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+    return row.busy === 0;
+  }
+
+  async function expunge(): Promise<boolean> {
+    const upTo = deletions;
+    if (!emptyLog()) return false;
+    if (cleared >= upTo || path === ":memory:") return true;
+    scrubber ??= new PageScrubber(path);
+    for (let page: number | null = 0; page !== null;) {
+      page = scrubFrom(scrubber, page);
+      await nextTurn();
+      // What is left is done when the file is opened again.
+      if (closed) return false;
+    }
+    cleared = Math.max(cleared, upTo);
+    return emptyLog();
+  }
+
+  /** @returns the page to go on with. @throws {DatabaseBusy} where another process reads or writes. */
+  function scrubFrom(pages: PageScrubber, first: number): number | null {
+    if (!emptyLog()) throw new DatabaseBusy("a reader holds the log");
+    prepare("BEGIN IMMEDIATE").run();
+    try {
+      if (statSync(`${path}-wal`).size > 0) throw new DatabaseBusy("another process has written");
+      const { changed, next } = pages.step(first);
+      // Of what was changed behind their backs, other connections hold copies, which they let go of with a commit.
+      if (changed) connection.exec(`PRAGMA user_version = ${userVersion() === 1 ? 2 : 1}`);
+      prepare("COMMIT").run();
+      return next;
+    } catch (error) {
+      rollBack();
+      throw error;
+    } finally {
+      // So does this one.
+      connection.exec("PRAGMA shrink_memory");
+    }
+  }
+
+  function userVersion(): number {
+    const row = prepare("PRAGMA user_version").get() as { user_version: number };
+    return row.user_version;
   }
 
   return {
@@ -148,8 +203,19 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
         return Promise.reject(translate(error));
       }
     },
+    async expunge() {
+      try {
+        return await expunge();
+      } catch (error) {
+        const translated = translate(error);
+        if (translated instanceof DatabaseBusy) return false;
+        throw translated;
+      }
+    },
     close() {
+      closed = true;
       connection.close();
+      scrubber?.close();
       return Promise.resolve();
     },
   };

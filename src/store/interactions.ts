@@ -29,7 +29,7 @@ export function historyQuery(
   { operatorId, limit }: { readonly operatorId: string; readonly limit: number },
 ): CompiledQuery<HistoryPoint> {
   return query.selectFrom("interaction").select(["at", "jis"]).where("org_id", "=", orgId)
-    .where("operator_id", "=", operatorId).orderBy("at", "desc").orderBy("seq", "desc").limit(limit)
+    .where("operator_id", "=", operatorId).orderBy("at", "desc").orderBy("position", "desc").limit(limit)
     .compile();
 }
 
@@ -64,7 +64,7 @@ export function daysQuery(
     sql`(select ${sql.ref(column)} from interaction
       where org_id = ${orgId} and operator_id = operator.value
         and at >= day.value * 86400000 and at < (day.value + 1) * 86400000
-      order by at desc, seq desc limit 1)`;
+      order by at desc, position desc limit 1)`;
   return sql<DayPoint>`select * from (
     select operator.value as operator_id, ${last("at")} as at, ${last("jis")} as jis
     from ${operators} as operator cross join json_each(${days}) as day
@@ -95,7 +95,7 @@ export function periodQuery(orgId: string, { start, end }: Period): CompiledQuer
       ${count(sql`${own} and ${departed} and ${referred}`)} as referrals
     from operator join interaction
       on interaction.org_id = operator.org_id and interaction.session_id = (
-        select session_id from interaction as own where ${own} order by own.at desc, own.seq desc limit 1)
+        select session_id from interaction as own where ${own} order by own.at desc, own.position desc limit 1)
     where operator.org_id = ${orgId} order by operator.operator_id`.compile(query);
 }
 

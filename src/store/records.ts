@@ -14,11 +14,13 @@ import type {
   OutcomeLabelTable,
   ScoreBatchTable,
   ScoreCommitTable,
+  SigningKeyTable,
   SkippedInteractionTable,
   SubjectTable,
+  TombstoneTable,
 } from "./schema.ts";
 
-/** Parts of a key, in the order of the table's primary key. */
+/** Parts of a key, in the order of the table's primary key; bytes in hexadecimal. */
 export type Key = readonly string[];
 
 export interface RecordKind<Row> {
@@ -203,4 +205,53 @@ export const idempotencyRecords: RecordKind<IdempotencyRow> = {
         created_at: row.created_at,
       })
     ).compile(),
+};
+
+export type SigningKeyRow = Selectable<SigningKeyTable>;
+
+export type TombstoneRow = Selectable<TombstoneTable>;
+
+/** What a used name left behind, by the HMAC that stands for it. */
+export const tombstones: RecordKind<TombstoneRow> = {
+  name: "tombstone",
+  load: (keys) =>
+    query.selectFrom("tombstone").selectAll()
+      .where(sql<boolean>`name in (select unhex(value ->> 0) from json_each(${keys}))`).compile(),
+  keyOf: (row) => [row.name.toHex()],
+  save: (row) =>
+    query.insertInto("tombstone").values(row).onConflict((conflict) =>
+      conflict.column("name").doUpdateSet({
+        reason: row.reason,
+        chain: row.chain,
+        seq: row.seq,
+        entry_hash: row.entry_hash,
+      })
+    ).compile(),
+};
+
+/** The names that an operator's records used. */
+export interface OperatorNamesRow {
+  readonly org_id: string;
+  readonly operator_id: string;
+  /** A JSON array of session and decision ids. */
+  readonly names: string;
+  /** Entries of the operator's pseudonym in the evidence chains. */
+  readonly entries: number;
+}
+
+export const operatorNames: RecordKind<OperatorNamesRow> = {
+  name: "operator_names",
+  load: (keys) =>
+    sql<OperatorNamesRow>`select value ->> 0 as org_id, value ->> 1 as operator_id, (
+      select json_group_array(name) from (
+        select session_id as name from interaction where org_id = value ->> 0 and operator_id = value ->> 1
+        union all select session_id from skipped_interaction
+          where org_id = value ->> 0 and operator_id = value ->> 1
+        union all select decision_id from decision where org_id = value ->> 0 and operator_id = value ->> 1
+      )) as names, (
+        select count(*) from audit_entry where subject = (
+          select pseudonym from subject where org_id = value ->> 0 and operator_id = value ->> 1)
+          and chain in (select chain from audit_chain where family = 'org/' || (value ->> 0))
+      ) as entries from json_each(${keys})`.compile(query),
+  keyOf: (row) => [row.org_id, row.operator_id],
 };

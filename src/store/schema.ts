@@ -1,4 +1,7 @@
-/** The tables as Kysely sees them; `migrations/` makes them. Times are epoch milliseconds, hashes raw bytes. */
+/**
+ * The tables as Kysely sees them; `migrations/` makes them. Times are epoch milliseconds, hashes raw bytes. A
+ * `position` is a place in an evidence chain counted over its epochs; a `seq` is one in its own epoch.
+ */
 import type { GeneratedAlways } from "kysely";
 
 export interface InstallationTable {
@@ -9,6 +12,8 @@ export interface InstallationTable {
   created_at: number;
   /** null until a start has recorded it. */
   audit_retention_days: number | null;
+  /** null: evidence is kept. */
+  evidence_retention_days: number | null;
 }
 
 export interface ModelDocumentTable {
@@ -74,7 +79,7 @@ export interface InteractionTable {
   mode: string;
   /** Share of the recommendation that was departed from, 0..1. */
   departure: number;
-  seq: number;
+  position: number;
   /** At scoring; a later commit has a row of its own. */
   committed: number;
   jis: number;
@@ -102,7 +107,7 @@ export interface ScoreCommitTable {
   session_id: string;
   request_id: string;
   at: number;
-  seq: number;
+  position: number;
 }
 
 export interface OutcomeLabelTable {
@@ -111,7 +116,7 @@ export interface OutcomeLabelTable {
   outcome_correct: number;
   request_id: string;
   at: number;
-  seq: number;
+  position: number;
 }
 
 export interface ScoreBatchTable {
@@ -121,7 +126,7 @@ export interface ScoreBatchTable {
   request_id: string;
   at: number;
   operator_id: string;
-  first_seq: number;
+  first_position: number;
   count: number;
 }
 
@@ -132,14 +137,14 @@ export interface DecisionTable {
   request_digest: Uint8Array;
   request_id: string;
   at: number;
-  seq: number;
+  position: number;
 }
 
 export interface ComplianceReportTable {
   report_id: string;
   org_id: string;
   content_sha256: string;
-  seq: number;
+  position: number;
   report: string;
 }
 
@@ -163,7 +168,7 @@ export interface SkippedInteractionTable {
   request_digest: Uint8Array;
   request_id: string;
   at: number;
-  seq: number;
+  position: number;
 }
 
 export interface IdempotencyTable {
@@ -177,8 +182,16 @@ export interface IdempotencyTable {
 
 export interface AuditChainTable {
   chain: string;
+  /** The chain of epoch 1. */
+  family: string;
   origin: string;
   epoch: number;
+  /** The position of its first entry, counted over all epochs. */
+  first_position: number;
+  /** Which signing key is its own. */
+  key_ordinal: number;
+  /** The size that the system chain holds a checkpoint of. */
+  anchored_size: number;
   size: number;
   head: Uint8Array;
   last_ts: string;
@@ -195,6 +208,7 @@ export interface AuditEntryTable {
   event_type: string;
   ts: string;
   body: string;
+  subject: GeneratedAlways<string | null>;
 }
 
 export interface AuditPartTable {
@@ -216,6 +230,29 @@ export interface AuditCheckpointTable {
   size: number;
   ts: string;
   note: string;
+}
+
+/** The last size of each day. */
+export interface AuditLadderTable {
+  chain: string;
+  size: number;
+  ts: string;
+}
+
+export interface SigningKeyTable {
+  ordinal: number;
+  public_key: Uint8Array;
+  certificate: string | null;
+  from_size: number;
+  until_size: number | null;
+}
+
+export interface TombstoneTable {
+  name: Uint8Array;
+  reason: string;
+  chain: string;
+  seq: number;
+  entry_hash: Uint8Array;
 }
 
 export interface SchemaMigrationTable {
@@ -246,5 +283,8 @@ export interface Schema {
   audit_part: AuditPartTable;
   audit_node: AuditNodeTable;
   audit_checkpoint: AuditCheckpointTable;
+  audit_ladder: AuditLadderTable;
+  signing_key: SigningKeyTable;
+  tombstone: TombstoneTable;
   schema_migration: SchemaMigrationTable;
 }

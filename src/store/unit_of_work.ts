@@ -5,14 +5,8 @@
  * job that succeeds is merged; one that throws leaves nothing behind.
  */
 import type { Crypto } from "../evidence/crypto.ts";
-import {
-  type AppendedEntry,
-  appendEntry,
-  type ChainHead,
-  emptyChain,
-  type EntryDraft,
-} from "../evidence/entry.ts";
-import { insertChain, insertEntry } from "./chains.ts";
+import { type AppendedEntry, appendEntry, emptyChain, type EntryDraft } from "../evidence/entry.ts";
+import { insertChain, insertEntry, type StoredHead } from "./chains.ts";
 import type { Statement } from "./database.ts";
 import type { Key, RecordKind } from "./records.ts";
 
@@ -39,15 +33,27 @@ export interface Scope {
   readonly parent: UnitOfWork;
   /** {@link needKey} of each declared row. */
   readonly needs: ReadonlySet<string>;
-  readonly chains: ReadonlySet<string>;
+  readonly families: ReadonlySet<string>;
 }
+
+/** An entry with its family, and its position over all epochs. */
+export interface PlacedEntry extends AppendedEntry {
+  readonly family: string;
+  readonly position: number;
+}
+
+/** A chain that is to be started. */
+export type NewChain = Pick<
+  StoredHead,
+  "chain" | "family" | "origin" | "epoch" | "firstPosition" | "keyOrdinal"
+>;
 
 export class UnitOfWork {
   readonly #cells = new Map<string, Cell>();
   readonly #dirty = new Set<string>();
-  readonly #heads = new Map<string, ChainHead | null>();
+  readonly #heads = new Map<string, StoredHead | null>();
   readonly #statements: Statement[] = [];
-  readonly #appended: AppendedEntry[] = [];
+  readonly #appended: PlacedEntry[] = [];
 
   constructor(readonly crypto: Crypto, private readonly scope: Scope | null = null) {}
 
@@ -56,8 +62,8 @@ export class UnitOfWork {
     this.#cells.set(needKey(need), { kind: need.kind, row });
   }
 
-  loadedHead(chain: string, head: ChainHead | null): void {
-    this.#heads.set(chain, head);
+  loadedHead(family: string, head: StoredHead | null): void {
+    this.#heads.set(family, head);
   }
 
   /** The row of a key, as the commit so far would leave it; null where there is none. */
@@ -80,28 +86,35 @@ export class UnitOfWork {
     this.#statements.push(statement);
   }
 
-  head(chain: string): ChainHead | null {
-    const head = this.#heads.get(chain);
+  /** The head of the chain that a family goes on with; null where there is none yet. */
+  head(family: string): StoredHead | null {
+    const head = this.#heads.get(family);
     if (head !== undefined) return head;
-    if (!this.scope?.chains.has(chain)) throw new Error(`chain ${chain} was not declared as a need`);
-    return this.scope.parent.head(chain);
+    if (!this.scope?.families.has(family)) throw new Error(`chain ${family} was not declared as a need`);
+    return this.scope.parent.head(family);
   }
 
-  /** Starts a chain; its first entry must follow. */
-  openChain(chain: string, origin: string): void {
-    const head = emptyChain(this.crypto, { chain, origin });
-    this.#heads.set(chain, head);
+  /** Starts a chain, in a family's first epoch or in its next; its first entry must follow. */
+  openChain(chain: NewChain): void {
+    const head: StoredHead = { ...emptyChain(this.crypto, chain), ...chain };
+    this.#heads.set(chain.family, head);
     this.#statements.push(insertChain(head));
   }
 
-  append(chain: string, draft: EntryDraft): AppendedEntry {
-    const before = this.head(chain);
-    if (before === null) throw new Error(`chain ${chain} does not exist`);
+  append(family: string, draft: EntryDraft): PlacedEntry {
+    const before = this.head(family);
+    if (before === null) throw new Error(`chain ${family} does not exist`);
     const { head, appended } = appendEntry(this.crypto, before, draft);
-    this.#heads.set(chain, head);
-    this.#appended.push(appended);
+    const placed = { ...appended, family, position: head.firstPosition + appended.entry.seq };
+    this.#heads.set(family, head);
+    this.#appended.push(placed);
     this.#statements.push(...insertEntry(appended, before.previous));
-    return appended;
+    return placed;
+  }
+
+  /** From the commit on the chain is signed by this key, which its newest entry has named. */
+  signedBy(family: string, keyOrdinal: number): void {
+    this.#heads.set(family, { ...this.head(family)!, keyOrdinal });
   }
 
   /** Hands everything that this unit planned to its parent. */
@@ -109,13 +122,13 @@ export class UnitOfWork {
     const { parent } = this.scope!;
     for (const [name, cell] of this.#cells) parent.#cells.set(name, cell);
     for (const name of this.#dirty) parent.#dirty.add(name);
-    for (const [chain, head] of this.#heads) parent.#heads.set(chain, head);
+    for (const [family, head] of this.#heads) parent.#heads.set(family, head);
     parent.#statements.push(...this.#statements);
     parent.#appended.push(...this.#appended);
   }
 
   /** The entries planned so far, in the order of their chains. */
-  get appended(): readonly AppendedEntry[] {
+  get appended(): readonly PlacedEntry[] {
     return this.#appended;
   }
 

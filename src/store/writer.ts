@@ -6,17 +6,18 @@
  * then answers. A signature of a batch that did not commit is thrown away: released, it would contradict the
  * one that takes its place.
  */
-import { setImmediate } from "node:timers";
 import { ServiceError, unavailable } from "../domain/errors.ts";
 import { WRITE_QUEUE_LIMIT } from "../domain/limits.ts";
 import type { Crypto, Signer } from "../evidence/crypto.ts";
-import type { AppendedEntry, ChainHead } from "../evidence/entry.ts";
+import type { EntryDraft } from "../evidence/entry.ts";
 import type { InclusionProof } from "../evidence/envelope.ts";
 import { inclusionPath, peakNodes, rootOf } from "../evidence/merkle.ts";
 import { formatCheckpoint, signNote } from "../evidence/note.ts";
-import { insertCheckpoint, loadHeads, updatePeaks } from "./chains.ts";
+import { insertCheckpoint, insertLadder, loadHeads, type StoredHead, updatePeaks } from "./chains.ts";
 import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
-import { type Need, needKey, type Scope, UnitOfWork } from "./unit_of_work.ts";
+import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
+import { nextTurn } from "./turn.ts";
+import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
 /** Jobs in one commit at most: bounds how long the first of them waits for the last. */
 const GROUP_LIMIT = 256;
@@ -27,13 +28,19 @@ const BUSY_ATTEMPTS = 10;
 
 /** Proofs of the entries of a commit, against its own checkpoints. */
 export interface Receipts {
-  proofOf(appended: AppendedEntry): InclusionProof;
+  proofOf(appended: PlacedEntry): InclusionProof;
 }
 
 export interface WriteJob<Result> {
   readonly needs: readonly Need[];
-  /** Chains that the job may append to. */
+  /** Chains that the job may append to, each by its family. */
   readonly chains: readonly string[];
+  /** Whether it must be the only one of its commit: it changes rows that it does not name. */
+  readonly alone?: boolean;
+  /** What its commit, of which it is the only job, signs with instead of the keys in use. */
+  readonly signing?: Signing;
+  /** Whether it is the acknowledgement of a restore, which may go on from less than was issued. */
+  readonly restores?: boolean;
   /**
    * Pure: plans on the unit, throws to change nothing, and returns what makes the answer once the commit's
    * trees are closed. Runs again from fresh data where the commit lost a race.
@@ -41,11 +48,22 @@ export interface WriteJob<Result> {
   plan(unit: UnitOfWork): (receipts: Receipts) => Result;
 }
 
+/** What a commit signs with. */
+export interface Signing {
+  /** The key in use, then during a rotation the one before it. */
+  readonly signers: readonly Signer[];
+  /** Of the key in use: 1, 2, 3 … */
+  readonly ordinal: number;
+  /** The entries by which a chain takes up the keys that came after its own. */
+  rotations(head: StoredHead): readonly EntryDraft[];
+}
+
 export interface WriterOptions {
   readonly database: Database;
   readonly crypto: Crypto;
-  /** One, or during a key rotation two. */
-  readonly signers: () => readonly Signer[];
+  /** The keys to sign with, looked up anew for each commit. */
+  readonly signing: () => Promise<Signing>;
+  readonly lock: CheckpointLock;
   /** Waits before attempt 2, 3 … of a commit, with jitter. */
   readonly backoff: (attempt: number) => Promise<void>;
 }
@@ -99,10 +117,17 @@ export class Writer {
     // One turn of the event loop, so that requests that arrived together commit together.
     await nextTurn();
     while (this.#queue.length > 0) {
-      await this.#commit(this.#queue.splice(0, GROUP_LIMIT));
+      await this.#commit(this.#nextGroup());
       await nextTurn();
     }
     this.#running = null;
+  }
+
+  /** What waits, up to a job that must be alone. */
+  #nextGroup(): readonly Waiting[] {
+    const first = this.#queue.slice(0, GROUP_LIMIT).findIndex(({ job }) => mustBeAlone(job));
+    const count = first < 0 ? GROUP_LIMIT : Math.max(1, first);
+    return this.#queue.splice(0, count);
   }
 
   /** Commits a group, planning it anew where another writer was first. Never throws. */
@@ -139,6 +164,8 @@ export class Writer {
     const { database, crypto } = this.#options;
     const unit = new UnitOfWork(crypto);
     const heads = await this.#load(unit, group);
+    // After the heads: a rotation since then has moved one of them on, and the commit fails as a conflict.
+    const signing = group[0]!.job.signing ?? await this.#options.signing();
     const planned: Planned[] = [];
     const failed: (readonly [Waiting, unknown])[] = [];
     for (const waiting of group) {
@@ -150,10 +177,12 @@ export class Writer {
         failed.push([waiting, error]);
       }
     }
-    const { receipts, statements } = this.#close(unit, heads);
+    takeUpKeys(unit, signing);
+    const { receipts, statements, issued } = this.#close(unit, { before: heads, signing });
     const answers = planned.map(({ finish }) => finish(receipts));
     const batch = [...unit.statements(), ...statements];
     if (batch.length > 0) await database.batch(batch);
+    this.#options.lock.record(issued);
     for (const [waiting, error] of failed) waiting.reject(error);
     planned.forEach(({ waiting }, index) => waiting.resolve(answers[index]));
   }
@@ -162,12 +191,16 @@ export class Writer {
    * Loads the heads and rows that a group needs: one query for each kind. Heads come first: a row that another
    * process changed after that belongs to a head which has moved on, and the commit then fails as a conflict.
    */
-  async #load(unit: UnitOfWork, group: readonly Waiting[]): Promise<ReadonlyMap<string, ChainHead>> {
-    const { database } = this.#options;
-    const chains = [...new Set(group.flatMap(({ job }) => job.chains))];
-    for (const chain of chains) unit.loadedHead(chain, null);
-    const heads = await loadHeads(database, chains);
-    for (const head of heads) unit.loadedHead(head.chain, head);
+  async #load(unit: UnitOfWork, group: readonly Waiting[]): Promise<ReadonlyMap<string, StoredHead>> {
+    const { database, lock } = this.#options;
+    const suspect = lock.suspected();
+    const families = [
+      ...new Set([...group.flatMap(({ job }) => job.chains), ...(suspect === null ? [] : [suspect.family])]),
+    ];
+    for (const family of families) unit.loadedHead(family, null);
+    const heads = await loadHeads(database, families);
+    for (const head of heads) unit.loadedHead(head.family, head);
+    if (!group[0]!.job.restores) lock.requireCurrent(families, heads);
 
     const byKind = new Map<string, Need[]>();
     const seen = new Set<string>();
@@ -185,44 +218,86 @@ export class Writer {
       const rows = await database.read(kind.load(JSON.stringify(needs.map((need) => need.key))));
       for (const row of rows) unit.loaded({ kind, key: kind.keyOf(row) }, row);
     }
-    return new Map(heads.map((head) => [head.chain, head]));
+    return new Map(heads.map((head) => [head.family, head]));
   }
 
   /** Closes the tree of each chain that grew: root, one signed checkpoint, and a path for each new entry. */
   #close(
     unit: UnitOfWork,
-    before: ReadonlyMap<string, ChainHead>,
-  ): { readonly receipts: Receipts; readonly statements: readonly Statement[] } {
-    const { crypto, signers } = this.#options;
-    const grown = new Set(unit.appended.map(({ entry }) => entry.chain));
-    const closings = new Map<
+    { before, signing }: { readonly before: ReadonlyMap<string, StoredHead>; readonly signing: Signing },
+  ): Closing {
+    const { crypto } = this.#options;
+    const closed = new Map<
       string,
       { readonly note: string; readonly nodes: ReadonlyMap<number, Uint8Array> }
     >();
     const statements: Statement[] = [];
-    for (const chain of grown) {
-      const head = unit.head(chain)!;
+    const issued: IssuedCheckpoint[] = [];
+    for (const family of new Set(unit.appended.map((appended) => appended.family))) {
+      const head = unit.head(family)!;
       const { origin, frontier: { size, peaks } } = head;
-      const text = formatCheckpoint({ origin, size, root: rootOf(crypto, peaks) });
-      const note = signNote(crypto, { text, name: origin }, signers());
-      const old = before.get(chain);
+      const root = rootOf(crypto, peaks);
+      const note = signNote(
+        crypto,
+        { text: formatCheckpoint({ origin, size, root }), name: origin },
+        signing.signers,
+      );
+      const known = before.get(family);
+      const old = known?.chain === head.chain ? known : undefined;
       const nodes = new Map([
         ...(old === undefined ? [] : peakNodes(old.frontier)),
-        ...unit.appended.filter(({ entry }) => entry.chain === chain).flatMap((appended) => appended.nodes),
+        ...unit.appended.filter(({ entry }) => entry.chain === head.chain).flatMap((appended) =>
+          appended.nodes
+        ),
       ].map(({ index, hash }) => [index, hash]));
-      closings.set(chain, { note, nodes });
+      closed.set(head.chain, { note, nodes });
+      issued.push({ family, epoch: head.epoch, origin, size, root, note });
       statements.push(updatePeaks(head), insertCheckpoint(head, note));
+      if (old !== undefined && dayOf(old.lastTimestamp) < dayOf(head.lastTimestamp)) {
+        statements.push(insertLadder(old));
+      }
     }
     const receipts: Receipts = {
-      proofOf({ entry: { chain, seq } }) {
-        const { note, nodes } = closings.get(chain)!;
-        const { size } = unit.head(chain)!.frontier;
+      proofOf({ family, entry: { chain, seq } }) {
+        const { note, nodes } = closed.get(chain)!;
+        const { size } = unit.head(family)!.frontier;
         const path = inclusionPath(crypto, { leaf: seq, size }, (index) => nodes.get(index));
         return { index: seq, path, note };
       },
     };
-    return { receipts, statements };
+    return { receipts, statements, issued };
   }
+}
+
+interface Closing {
+  readonly receipts: Receipts;
+  readonly statements: readonly Statement[];
+  readonly issued: readonly IssuedCheckpoint[];
+}
+
+/**
+ * Each chain that grew is brought to the key in use, by an entry with the certificate.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE where a chain was signed by a key that this process does not have yet.
+ */
+function takeUpKeys(unit: UnitOfWork, signing: Signing): void {
+  for (const family of new Set(unit.appended.map((appended) => appended.family))) {
+    const head = unit.head(family)!;
+    if (head.keyOrdinal > signing.ordinal) {
+      throw unavailable("The signing key was rotated, and this process does not have the new one yet.");
+    }
+    if (head.keyOrdinal === signing.ordinal) continue;
+    for (const draft of signing.rotations(head)) unit.append(family, draft);
+    unit.signedBy(family, signing.ordinal);
+  }
+}
+
+/** The UTC day of a timestamp. */
+function dayOf(timestamp: string): string {
+  return timestamp.slice(0, "YYYY-MM-DD".length);
+}
+
+function mustBeAlone({ alone, signing, restores }: WriteJob<unknown>): boolean {
+  return alone === true || signing !== undefined || restores === true;
 }
 
 function refuse(group: readonly Waiting[], error: unknown): void {
@@ -234,10 +309,5 @@ function held(): ServiceError {
 }
 
 function scopeOf({ needs, chains }: WriteJob<unknown>, parent: UnitOfWork): Scope {
-  return { parent, needs: new Set(needs.map(needKey)), chains: new Set(chains) };
-}
-
-/** After the I/O that is ready now; a timer would cost at least a millisecond. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return { parent, needs: new Set(needs.map(needKey)), families: new Set(chains) };
 }

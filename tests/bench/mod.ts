@@ -2,6 +2,7 @@
  * `task bench [name]`: ratios against named baselines in the same run, as a table and as `dist/bench.json`. Times on
  * a shared machine mean little, their ratios more.
  */
+import { scoringWhileVerifying, verifyingSpeed } from "./evidence.ts";
 import { readsAndHistory } from "./reads.ts";
 
 /** One measured ratio and what it may be at most. */
@@ -15,7 +16,11 @@ export interface Ratio {
   readonly at_most: number;
 }
 
-const BENCHES: Readonly<Record<string, () => Promise<readonly Ratio[]>>> = { reads: readsAndHistory };
+const BENCHES: Readonly<Record<string, () => Promise<readonly Ratio[]>>> = {
+  reads: readsAndHistory,
+  verifying: verifyingSpeed,
+  scoring: scoringWhileVerifying,
+};
 
 const names = Deno.args.length > 0 ? Deno.args : Object.keys(BENCHES);
 const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));

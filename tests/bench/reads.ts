@@ -132,7 +132,7 @@ async function copyRows(harness: Harness, total: number): Promise<void> {
   });
   const values = columns.map(({ name }) => {
     if (name === "session_id") return "'copy-' || copy.value || '-' || session_id";
-    if (name === "at") return `${EPOCH} - (seq * 7919 + copy.value * 104729) % (${DAYS} * ${DAY_MS})`;
+    if (name === "at") return `${EPOCH} - (position * 7919 + copy.value * 104729) % (${DAYS} * ${DAY_MS})`;
     return name;
   });
   const statement = (sql: string) => ({ sql, parameters: [] });

@@ -1,7 +1,7 @@
 /** POST /v1/score/batch: what it answers and proves, what a repeated batch gets, and what it refuses. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { verifyResponse } from "../../src/evidence/envelope.ts";
+import { verifyDocument } from "../../src/evidence/document.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote, verifyNote } from "../../src/evidence/note.ts";
 import { type Answer, EPOCH, type Harness, scoreRequest, withHarness } from "../harness.ts";
@@ -258,8 +258,9 @@ Deno.test(
       assert.equal(replay.evidence.entry_hash, body.evidence.items[index].entry_hash);
       assert.equal(replay.evidence.entry.seq, body.evidence.items[index].index);
       const { origin } = parseCheckpoint(parseNote(body.evidence.checkpoint).text);
-      const whole = { ...replay.recorded, evidence: replay.evidence };
-      assert.equal(verifyResponse(nodeCrypto, whole, [harness.verifierKey(origin)]), null);
+      const keysFor = () => [harness.verifierKey(origin)];
+      assert.equal(verifyDocument(nodeCrypto, replay, { keysFor }).fault, null);
+      assert.equal(verifyDocument(nodeCrypto, body, { keysFor }).fault, null);
     }
   }),
 );
@@ -424,7 +425,7 @@ Deno.test(
       assert.equal(body.jis, batched.results[index].jis);
       assert.equal(body.request_id, batched.request_id);
       const { origin } = parseCheckpoint(parseNote(batched.evidence.checkpoint).text);
-      assert.equal(verifyResponse(nodeCrypto, body, [verifierKey(origin)]), null);
+      assert.equal(verifyDocument(nodeCrypto, body, { keysFor: () => [verifierKey(origin)] }).fault, null);
     }
     assert.deepEqual(await rowCounts(), before);
   }),

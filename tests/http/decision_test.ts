@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { interactionSchema } from "../../src/domain/interaction.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
-import { parseProof, resultPart, verifyResponse } from "../../src/evidence/envelope.ts";
+import { verifyDocument } from "../../src/evidence/document.ts";
+import { parseProof, resultPart } from "../../src/evidence/envelope.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
@@ -71,7 +72,7 @@ function riskOf({ body }: Answer) {
 
 function faultOf({ verifierKey }: Harness, { body }: Answer) {
   const { origin } = parseCheckpoint(parseNote(parseProof(body.evidence.proof).note).text);
-  return verifyResponse(nodeCrypto, body, [verifierKey(origin)]);
+  return verifyDocument(nodeCrypto, body, { keysFor: () => [verifierKey(origin)] }).fault;
 }
 
 /** The recorded input of an answer's entry. */

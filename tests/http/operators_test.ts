@@ -392,7 +392,7 @@ Deno.test("a profile and its history are of one state, whatever is written betwe
         await database.batch([
           {
             sql: `INSERT INTO interaction SELECT org_id, 'written-${written}', operator_id, request_digest,
-              request_id, at + ${written}, domain, decision, scenario_type, mode, departure, seq, committed,
+              request_id, at + ${written}, domain, decision, scenario_type, mode, departure, position, committed,
               10 + ${written}, low, high, d1, d2, d3, d4, d5, d6, d7, mean_c, n + ${written}, t0,
               ground_truth, tcrit, crit_count, share_hs, share_crit
               FROM interaction WHERE session_id = 'first'`,

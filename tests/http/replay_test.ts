@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { DIMENSIONS } from "../../src/domain/enums.ts";
 import { RATE_WINDOW_MS } from "../../src/domain/limits.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
-import { parseProof, resultPart, verifyResponse } from "../../src/evidence/envelope.ts";
+import { verifyDocument } from "../../src/evidence/document.ts";
+import { parseProof, resultPart } from "../../src/evidence/envelope.ts";
 import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
@@ -64,7 +65,9 @@ function checkpointOf({ proof }: { proof: string }) {
 
 /** What a replay's recorded result, put together with its evidence, fails at; null where it verifies. */
 function faultOf({ verifierKey }: Harness, { recorded, evidence }: Json) {
-  return verifyResponse(nodeCrypto, { ...recorded, evidence }, [verifierKey(checkpointOf(evidence).origin)]);
+  return verifyDocument(nodeCrypto, { ...recorded, evidence }, {
+    keysFor: () => [verifierKey(checkpointOf(evidence).origin)],
+  }).fault;
 }
 
 async function chainSize({ database }: Harness): Promise<number> {
@@ -419,7 +422,7 @@ async function restartWith(
 ): Promise<(path: string, options: { key: string; body?: unknown }) => Promise<Answer>> {
   const model = { document, sha256: modelSha256(nodeCrypto, document) };
   const secretsKeys = [new Uint8Array(32).fill(7)];
-  const installation = await openInstallation({ ...dependencies, model, secretsKeys, now: clock.now() });
+  const { installation } = await openInstallation({ ...dependencies, model, secretsKeys, now: clock.now() });
   const changed = { ...dependencies, model, installation };
   const log = createLog({ format: "json", clock: clock.now, write: () => {} });
   const window = () => new SlidingWindow({ limit: 1_000_000, windowMs: RATE_WINDOW_MS });

@@ -658,7 +658,7 @@ Deno.test("counts and records of a report are of one state, whatever is written 
         written += 1;
         const id = `written-${written}`;
         const columns =
-          "request_digest, request_id, at, domain, decision, scenario_type, mode, departure, seq, " +
+          "request_digest, request_id, at, domain, decision, scenario_type, mode, departure, position, " +
           "committed, jis, low, high, d1, d2, d3, d4, d5, d6, d7, mean_c, n, t0, ground_truth, tcrit, " +
           "crit_count, share_hs, share_crit";
         await database.batch([
@@ -1000,7 +1000,7 @@ Deno.test(
     assert.deepEqual(ofLite, ofFull);
     const intervals = (orgId: string) =>
       harness.database.read({
-        sql: "SELECT low, high FROM interaction WHERE org_id = ? ORDER BY seq",
+        sql: "SELECT low, high FROM interaction WHERE org_id = ? ORDER BY position",
         parameters: [orgId],
         query: {} as never,
         queryId: {} as never,

@@ -1,7 +1,8 @@
 /** POST /v1/score: what it answers, what it writes, and what a repeated call gets. */
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
-import { parseProof, verifyResponse } from "../../src/evidence/envelope.ts";
+import { verifyDocument } from "../../src/evidence/document.ts";
+import { parseProof } from "../../src/evidence/envelope.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
 import { EPOCH, type Harness, scoreRequest, withHarness } from "../harness.ts";
@@ -91,8 +92,11 @@ Deno.test(
       assert.ok(origin.startsWith("jiss.test/") && origin.endsWith("/org/acme"));
       assert.equal(size, body.evidence.entry.seq + 1);
       const keys = [verifierKey(origin)];
-      assert.equal(verifyResponse(nodeCrypto, body, keys), null);
-      assert.equal(verifyResponse(nodeCrypto, { ...body, jis: body.jis + 0.01 }, keys), "RESULT_MISMATCH");
+      assert.equal(verifyDocument(nodeCrypto, body, { keysFor: () => keys }).fault, null);
+      assert.equal(
+        verifyDocument(nodeCrypto, { ...body, jis: body.jis + 0.01 }, { keysFor: () => keys }).fault,
+        "RESULT_MISMATCH",
+      );
     }
   }),
 );
@@ -352,7 +356,7 @@ Deno.test(
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
     for (const { body } of answers) {
       const { origin } = parseCheckpoint(parseNote(parseProof(body.evidence.proof).note).text);
-      assert.equal(verifyResponse(nodeCrypto, body, [verifierKey(origin)]), null);
+      assert.equal(verifyDocument(nodeCrypto, body, { keysFor: () => [verifierKey(origin)] }).fault, null);
     }
     const counts = await rowCounts();
     assert.equal(counts.interaction, 40);

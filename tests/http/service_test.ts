@@ -40,12 +40,21 @@ Deno.test(
         "GET /v1/decision/replay/{id} key",
         "GET /v1/operator/{operator_id}/profile key",
         "GET /v1/operator/{operator_id}/sparkline key",
+        "GET /v1/operator/{operator_id}/export key",
+        "DELETE /v1/operator/{operator_id} key",
         "GET /v1/organization/operators key",
         "GET /v1/organization/dashboard key",
         "POST /v1/maintenance/recommend key",
         "GET /v1/compliance/report key",
         "GET /v1/compliance/report/{report_id} key",
         "GET /v1/compliance/article14 key",
+        "POST /v1/audit/append key",
+        "GET /v1/audit/chain/verify key",
+        "GET /v1/audit/chain/export key",
+        "GET /v1/audit/chain/proof/{seq} key",
+        "GET /v1/audit/checkpoint key",
+        "GET /v1/admin/audit/verify-chain key",
+        "GET /.well-known/jwks.json none",
         "POST /v1/admin/org/create master",
         "GET /v1/admin/org/{org_id}/usage master",
       ],
@@ -69,7 +78,6 @@ Deno.test(
     for (
       const path of [
         "/assessments",
-        "/v1/audit/append",
         "/v1/admin/key/rotate",
         "/v1/admin/webhook/register",
       ]
@@ -79,10 +87,10 @@ Deno.test(
     }
     for (
       const path of [
-        "/v1/audit/chain/verify",
         "/v1/admin/audit-log",
+        "/v1/admin/audit-log/export",
+        "/v1/admin/webhook/list",
         "/console",
-        "/.well-known/jwks.json",
       ]
     ) {
       assert.equal((await send(path, { key })).status, 404);

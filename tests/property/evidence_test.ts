@@ -7,8 +7,9 @@ import { generateKeyPairSync, hash, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { concat, equalBytes, hex, utf8 } from "../../src/evidence/crypto.ts";
+import { verifyDocument } from "../../src/evidence/document.ts";
 import { type AppendedEntry, appendEntry, type ChainHead, emptyChain } from "../../src/evidence/entry.ts";
-import { type Evidence, evidenceOfAppended, verifyResponse } from "../../src/evidence/envelope.ts";
+import { type Evidence, evidenceOfAppended } from "../../src/evidence/envelope.ts";
 import {
   appendLeaf,
   EMPTY_FRONTIER,
@@ -282,7 +283,7 @@ function signedResponse({ index, size }: { readonly index: number; readonly size
 
 /** The verdict on a body as it would arrive: through JSON. */
 function verdictOf({ keys }: SignedResponse, body: unknown): string | null {
-  return verifyResponse(nodeCrypto, JSON.parse(JSON.stringify(body)), keys);
+  return verifyDocument(nodeCrypto, JSON.parse(JSON.stringify(body)), { keysFor: () => keys }).fault;
 }
 
 function withProof({ body }: SignedResponse, proof: string): unknown {
@@ -415,7 +416,7 @@ Deno.test("evidence of one response does not prove another one", () => {
   const other = signedResponse({ index: 5, size: 11 });
   assert.notEqual(verdictOf(sample, { ...sample.body, evidence: other.body.evidence }), null);
   assert.equal(
-    verifyResponse(nodeCrypto, other.body, [...other.keys, ...sample.keys]),
+    verifyDocument(nodeCrypto, other.body, { keysFor: () => [...other.keys, ...sample.keys] }).fault,
     null,
     "it proves its own, whichever other keys are trusted",
   );

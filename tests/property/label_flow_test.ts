@@ -145,7 +145,7 @@ async function recordedInput({ database }: Harness, orgId: string, sessionId: st
   const [row] = await database.read(
     query.selectFrom("interaction as i").innerJoin(
       "audit_part as p",
-      (join) => join.onRef("p.seq", "=", "i.seq"),
+      (join) => join.onRef("p.seq", "=", "i.position"),
     )
       .select("p.data").where("i.org_id", "=", orgId).where("i.session_id", "=", sessionId)
       .where("p.chain", "=", `org/${orgId}`).where("p.name", "=", "input").compile(),

@@ -50,13 +50,15 @@ const VALUES: readonly string[] = [
 function wholeBody(draw: Draw, index: number): unknown {
   const request = scoreRequest({ session_id: `fuzz-${index}` });
   const { session_id, operator_id, domain, interaction } = request;
-  switch (draw(4)) {
+  switch (draw(5)) {
     case 0:
       return { operator_id, domain, interactions: [{ session_id, ...interaction }] };
     case 1:
       return { decision_id: session_id, operator_id, domain, stakes: "high", ...interaction };
     case 2:
       return { operator_id, outcome_correct: draw(2) === 0 };
+    case 3:
+      return { event_type: draw(4) === 0 ? "SCORE_FORGED" : "FUZZED", payload: { index, interaction } };
     default:
       return request;
   }
@@ -99,12 +101,23 @@ function pathOf(draw: Draw, index: number): string {
     "/v1/operator/operator-1/profile",
     "/v1/operator/%2e%2e/profile",
     "/v1/operator/operator-1/sparkline",
+    "/v1/operator/operator-1/export",
+    "/v1/operator/operator-1",
+    "/v1/operator/%00",
     "/v1/organization/operators",
     "/v1/organization/dashboard",
     "/v1/maintenance/recommend",
     "/v1/compliance/report",
     "/v1/compliance/report/01",
     "/v1/compliance/article14",
+    "/v1/audit/append",
+    "/v1/audit/append",
+    "/v1/audit/chain/verify",
+    "/v1/audit/chain/export",
+    `/v1/audit/chain/proof/${draw(2) === 0 ? draw(index + 9) : "9".repeat(1 + draw(20))}`,
+    "/v1/audit/checkpoint",
+    "/v1/admin/audit/verify-chain",
+    "/.well-known/jwks.json",
     "/v1/admin/org/acme/usage",
     "/v1/admin/org/create",
     "/v1",
@@ -130,6 +143,13 @@ function pathOf(draw: Draw, index: number): string {
     "?period_start=2020-01-01&period_end=2030-01-01",
     "?period_start=2020-01-01T00:00:00%2B02:00&period_end=2030-01-01&format=html",
     "?period_start=9999-12-31&period_end=0000-01-01",
+    "?format=html",
+    "?parts=structural",
+    "?parts=%00",
+    "?chain=admin",
+    "?from=3&since_size=2",
+    "?from=9007199254740993",
+    "?since_size=0",
   ];
   return paths[draw(paths.length)]! + queries[draw(queries.length)]!;
 }
@@ -144,7 +164,7 @@ interface Keys {
 function headersOf(draw: Draw, path: string, keys: Keys): Record<string, string> {
   const key = path.includes("/usage")
     ? keys.usage
-    : path.startsWith("/v1/admin")
+    : path.startsWith("/v1/admin/org")
     ? keys.master
     : keys.organization;
   const types = ["application/json", "application/json; charset=utf-8", "text/plain", "x/y", ""];
@@ -163,6 +183,23 @@ interface Tally {
   hung: number;
 }
 
+/** A body to its end; null for a copy of what was erased while it was made, which must end early. */
+async function bodyOf(response: Response, path: string): Promise<string | null> {
+  try {
+    return await response.text();
+  } catch (error) {
+    if ((error as Error).name !== "TimeoutError" && path.startsWith("/v1/operator/operator-1/export")) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** Whether a successful answer is one that has the envelope: not a page, a picture, a bundle or a key set. */
+function hasEnvelope({ headers }: Response, path: string): boolean {
+  return headers.get("Content-Type") === "application/json" && !path.startsWith("/.well-known/");
+}
+
 async function ask(service: RunningService, { path, init, tally }: {
   readonly path: string;
   readonly init: RequestInit;
@@ -170,10 +207,10 @@ async function ask(service: RunningService, { path, init, tally }: {
 }): Promise<void> {
   try {
     const response = await fetch(service.url + path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const text = await response.text();
     tally.statuses[response.status] = (tally.statuses[response.status] ?? 0) + 1;
-    if (init.method === "HEAD" || response.status === 204) return;
-    if (response.ok && response.headers.get("Content-Type") !== "application/json") return;
+    const text = await bodyOf(response, path);
+    if (text === null || init.method === "HEAD" || response.status === 204) return;
+    if (response.ok && !hasEnvelope(response, path)) return;
     const body = JSON.parse(text);
     const { request_id, timestamp } = response.ok ? body : body.error;
     if (typeof request_id !== "string" || typeof timestamp !== "string") tally.withoutEnvelope += 1;

@@ -2,6 +2,7 @@
  * `task soak [name]`: the long checks. Each prints its figures as JSON and fails by exit code; each has a short
  * form among the tests. Without a name they run one after another.
  */
+import { bigBundles } from "./bundle.ts";
 import { crashCycles } from "./crashes.ts";
 import { fuzz } from "./fuzz.ts";
 import { refusalTiming } from "./timing.ts";
@@ -25,6 +26,16 @@ const SOAKS: Readonly<Record<string, Soak>> = {
     async run() {
       const figures = await refusalTiming({ rounds: 500 });
       return { figures, passed: figures.below_floor === 0 && !figures.telling };
+    },
+  },
+  bundle: {
+    about:
+      "1,000,000 entries, whole and erased, verified with a heap of 96 MiB: memory grows with operators alone",
+    async run() {
+      const figures = await bigBundles();
+      const { runs, growth_mib, slack_mib } = figures;
+      const isBounded = Object.values(growth_mib).every((grown) => grown !== null && grown <= slack_mib);
+      return { figures, passed: isBounded && runs.every(({ exit_code }) => exit_code === 0) };
     },
   },
   fuzz: {

@@ -8,6 +8,7 @@ import {
   readConfig,
   readListener,
   readModel,
+  readStorage,
 } from "../../src/config/config.ts";
 import { KNOWN_VARIABLES } from "../../src/config/variables.ts";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
@@ -69,7 +70,9 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     baseUrl: null,
     dataDir: "./data",
     databaseFile: "./data/jiss.db",
+    lockFile: "./data/lock.db",
     signingKeyFile: "./data/signing-key.pem",
+    previousSigningKeyFile: "./data/signing-key-previous.pem",
     peppers: [PEPPER],
     masterSecrets: {
       ORG_CREATE: [],
@@ -90,6 +93,7 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     logFormat: null,
     logName: "jiss.local",
     auditRetentionDays: 90,
+    evidenceRetentionDays: null,
     patent: { status: "none", filed: null, confirmation: null, claims: 0 },
   });
   assert.deepEqual(model, document);
@@ -126,6 +130,7 @@ Deno.test("every variable is taken as it is given", () => {
     JISS_KEY_PEPPER_PREVIOUS: secret("previous"),
     JISS_SECRETS_KEY: secret("wrapping"),
     JISS_SIGNING_KEY_FILE: "/run/secrets/signing.pem",
+    JISS_SIGNING_KEY_PREVIOUS_FILE: "/run/secrets/signing-before.pem",
     MASTER_ADMIN_KEY_ORG_CREATE: secret("active"),
     MASTER_ADMIN_KEY_ORG_CREATE_PREVIOUS: secret("before"),
     MASTER_ADMIN_KEY_ALERT_ACK: secret("ack"),
@@ -135,6 +140,7 @@ Deno.test("every variable is taken as it is given", () => {
     JISS_LOG: "pretty",
     JISS_LOG_NAME: "jiss.bank.example",
     JISS_AUDIT_RETENTION_DAYS: "365",
+    JISS_EVIDENCE_RETENTION_DAYS: "730",
     JISS_PATENT_JSON: '{"status":"pending","filed":"2026-01-02","confirmation":"1234","claims":20}',
   });
   assert.equal(config.host, "0.0.0.0");
@@ -148,7 +154,9 @@ Deno.test("every variable is taken as it is given", () => {
     deriveSecretsKey(PEPPER),
     deriveSecretsKey(secret("previous")),
   ]);
+  assert.equal(config.lockFile, "/var/lib/jiss/lock.db", "beside the database's file it would be backed up");
   assert.equal(config.signingKeyFile, "/run/secrets/signing.pem");
+  assert.equal(config.previousSigningKeyFile, "/run/secrets/signing-before.pem");
   assert.deepEqual(config.masterSecrets.ORG_CREATE, [secret("active"), secret("before")]);
   assert.deepEqual(config.masterSecrets.ALERT_ACK, [secret("ack")]);
   assert.deepEqual(config.masterSecrets.ORG_SUSPEND, []);
@@ -158,6 +166,7 @@ Deno.test("every variable is taken as it is given", () => {
   assert.equal(config.logFormat, "pretty");
   assert.equal(config.logName, "jiss.bank.example");
   assert.equal(config.auditRetentionDays, 365);
+  assert.equal(config.evidenceRetentionDays, 730);
   assert.deepEqual(config.patent, {
     status: "pending",
     filed: "2026-01-02",
@@ -166,10 +175,12 @@ Deno.test("every variable is taken as it is given", () => {
   });
 });
 
-Deno.test("the database and the signing key follow the data directory", () => {
+Deno.test("the database, its lock and the signing keys follow the data directory", () => {
   const config = read({ JISS_DATA_DIR: "/data" });
   assert.equal(config.databaseFile, "/data/jiss.db");
+  assert.equal(config.lockFile, "/data/lock.db");
   assert.equal(config.signingKeyFile, "/data/signing-key.pem");
+  assert.equal(config.previousSigningKeyFile, "/data/signing-key-previous.pem");
 });
 
 Deno.test("a database address is a file: address, relative or absolute", () => {
@@ -213,6 +224,7 @@ Deno.test("all problems are told at once, each under the name of its variable", 
     JISS_LOG: "SHOWN-NOWHERE",
     JISS_LOG_NAME: "SHOWN NOWHERE",
     JISS_AUDIT_RETENTION_DAYS: "0",
+    JISS_EVIDENCE_RETENTION_DAYS: "SHOWN-NOWHERE",
     JISS_SCORING_MODEL_FILE: "/SHOWN-NOWHERE",
     JISS_PATENT_JSON: "SHOWN-NOWHERE",
     JISS_METRICS_ADDR: "SHOWN-NOWHERE",
@@ -226,6 +238,7 @@ Deno.test("all problems are told at once, each under the name of its variable", 
       "JISS_BASE_URL",
       "JISS_BOOTSTRAP_ORG_FILE",
       "JISS_DATABASE_URL",
+      "JISS_EVIDENCE_RETENTION_DAYS",
       "JISS_HOST",
       "JISS_KEY_PEPPER",
       "JISS_LOG",
@@ -284,6 +297,30 @@ Deno.test("a port is a whole number from 0 to 65535", () => {
       problemsOf({ JISS_PORT: port }),
       ["JISS_PORT must be a whole number from 0 to 65535"],
       port,
+    );
+  }
+});
+
+Deno.test("the audit log's retention is 1 to 36,500 days, and keep is none of its values", () => {
+  assert.equal(read({ JISS_AUDIT_RETENTION_DAYS: "36500" }).auditRetentionDays, 36_500);
+  for (const days of ["0", "36501", "-1", "1.5", "1e2", "keep"]) {
+    assert.deepEqual(
+      problemsOf({ JISS_AUDIT_RETENTION_DAYS: days }),
+      ["JISS_AUDIT_RETENTION_DAYS must be a whole number from 1 to 36500"],
+      days,
+    );
+  }
+});
+
+Deno.test("evidence is kept, or for 1 to 36,500 days", () => {
+  assert.equal(read({ JISS_EVIDENCE_RETENTION_DAYS: "keep" }).evidenceRetentionDays, null);
+  assert.equal(read({ JISS_EVIDENCE_RETENTION_DAYS: "1" }).evidenceRetentionDays, 1);
+  assert.equal(read({ JISS_EVIDENCE_RETENTION_DAYS: "36500" }).evidenceRetentionDays, 36_500);
+  for (const days of ["0", "36501", "-1", "1.5", "1e2", " 30", "KEEP", "keep ", "off", "9".repeat(400)]) {
+    assert.deepEqual(
+      problemsOf({ JISS_EVIDENCE_RETENTION_DAYS: days }),
+      ["JISS_EVIDENCE_RETENTION_DAYS must be keep, or a whole number of days from 1 to 36500"],
+      days,
     );
   }
 });
@@ -569,13 +606,11 @@ Deno.test("a variable of a later part is refused, unless it asks for nothing of 
     JISS_METRICS_ADDR: "off",
     JISS_WEBHOOK_BACKOFF_MS: "10000,60000",
     JISS_WEBHOOK_TIMEOUT_MS: "10000",
-    JISS_EVIDENCE_RETENTION_DAYS: "keep",
     JISS_ASSESSMENT_RETENTION_DAYS: "30",
   };
   assert.deepEqual(read(harmless), read({}));
   const never = [
     "JISS_DATABASE_ADMIN_URL",
-    "JISS_SIGNING_KEY_PREVIOUS_FILE",
     "JISS_WEBHOOK_ALLOW",
     "JISS_EXTRA_CA_FILE",
     "JISS_SCORING_SHADOW_MODEL_FILE",
@@ -595,6 +630,35 @@ Deno.test("a token for the libSQL server is refused, from its variable or its fi
   assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN_FILE: "/t" }, { "/t": token }), [
     `JISS_DATABASE_AUTH_TOKEN_FILE ${told}`,
   ]);
+});
+
+// ---- the files alone --------------------------------------------------------------------------------------
+
+Deno.test("what carries evidence away needs to know where it lies, and no secret", () => {
+  assert.deepEqual(readStorage({}), {
+    dataDir: "./data",
+    databaseFile: "./data/jiss.db",
+    lockFile: "./data/lock.db",
+    signingKeyFile: "./data/signing-key.pem",
+    previousSigningKeyFile: "./data/signing-key-previous.pem",
+  });
+  assert.deepEqual(
+    readStorage({
+      JISS_DATA_DIR: "/data",
+      JISS_DATABASE_URL: "file:/srv/jiss.db",
+      JISS_SIGNING_KEY_FILE: "/run/now.pem",
+      JISS_SIGNING_KEY_PREVIOUS_FILE: "/run/before.pem",
+      JISS_PORT: "nonsense",
+    }),
+    {
+      dataDir: "/data",
+      databaseFile: "/srv/jiss.db",
+      lockFile: "/data/lock.db",
+      signingKeyFile: "/run/now.pem",
+      previousSigningKeyFile: "/run/before.pem",
+    },
+  );
+  assert.throws(() => readStorage({ JISS_DATABASE_URL: "/srv/jiss.db" }), ConfigError);
 });
 
 // ---- the listener alone -----------------------------------------------------------------------------------

@@ -9,13 +9,17 @@ import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import type { Installation } from "../../src/operations/dependencies.ts";
-import { openInstallation, StartError } from "../../src/operations/installation.ts";
+import { openInstallation } from "../../src/operations/installation.ts";
+import { SigningKeys } from "../../src/operations/signing.ts";
+import { StartError } from "../../src/operations/start_error.ts";
 import { DEFAULT_MODEL_DOCUMENT, type Model, type ModelDocument } from "../../src/scoring/model.ts";
 import { type Database, query } from "../../src/store/database.ts";
+import { createLog } from "../../src/observability/log.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
+import { openLock } from "../../src/store/lock.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { Writer } from "../../src/store/writer.ts";
-import { EPOCH, pemOf, seededWorld, SIGNING_KEY_PEM, withHarness } from "../harness.ts";
+import { EPOCH, pemOf, seededWorld, signerFiles, SIGNING_KEY_PEM, withHarness } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 
 const SIGNER = signerFromPem(SIGNING_KEY_PEM);
@@ -37,6 +41,7 @@ interface Start {
   readonly auditRetentionDays?: number;
   readonly signer?: typeof SIGNER;
   readonly secretsKeys?: readonly Uint8Array[];
+  readonly logName?: string;
 }
 
 interface Deployment {
@@ -54,28 +59,39 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
     let starts = 0;
     await test({
       database,
-      async start({ model = BUILT_IN, auditRetentionDays = 90, signer = SIGNER, secretsKeys } = {}) {
-        const signers = () => [signer];
+      async start(
+        { model = BUILT_IN, auditRetentionDays = 90, signer = SIGNER, secretsKeys, logName = "jiss.test" } =
+          {},
+      ) {
+        const world = startedWorld(starts);
+        const signing = new SigningKeys({ database, world, source: signerFiles([signer]) });
+        const lock = openLock({ path: ":memory:", onFailure: () => {} });
         const writer = new Writer({
           database,
           crypto: nodeCrypto,
-          signers,
+          signing: () => signing.refresh(),
+          lock,
           backoff: () => Promise.resolve(),
         });
         try {
-          return await openInstallation({
+          const { installation } = await openInstallation({
             database,
             writer,
             crypto: nodeCrypto,
-            signers,
-            world: startedWorld(starts),
+            signing,
+            lock,
+            log: createLog({ format: "json", clock: () => EPOCH, write: () => {} }),
+            world,
             model,
-            logName: "jiss.test",
+            logName,
             auditRetentionDays,
+            evidenceRetentionDays: null,
             secretsKeys: secretsKeys ?? [new Uint8Array(32).fill(7)],
             now: EPOCH + starts * 3_600_000,
           });
+          return installation;
         } finally {
+          lock.close();
           starts += 1;
           await writer.close();
         }
@@ -295,6 +311,21 @@ Deno.test(
     await assert.rejects(
       () => start({ ...changes, secretsKeys: [new Uint8Array(32).fill(8)] }),
       (error) => error instanceof StartError && /JISS_SECRETS_KEY/.test(error.message),
+    );
+    assert.equal(await contents(), before);
+  }),
+);
+
+Deno.test(
+  "a start under another log name is refused and names the one that the chains are signed under",
+  withDeployment(async ({ start, contents }) => {
+    await start();
+    const before = await contents();
+    await assert.rejects(
+      () => start({ logName: "jiss.other" }),
+      (error) =>
+        error instanceof StartError &&
+        /^JISS_LOG_NAME .* begin with jiss\.test: put it back$/.test(error.message),
     );
     assert.equal(await contents(), before);
   }),

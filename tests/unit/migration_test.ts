@@ -1,14 +1,24 @@
 /**
- * The schema step from 1 to 2, over a history that the service itself wrote: what the step makes of it is
- * what the service writes today.
+ * The schema steps, over histories that the service itself wrote and that are taken back to the step before: what step
+ * 2 makes of them is what the service writes, and step 3 leaves every row and every answer as it was.
  */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
-import { type Database, type Statement } from "../../src/store/database.ts";
+import type { Database } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { addUsage, countUsage } from "../../src/store/usage.ts";
-import { EPOCH, type Harness, openHarness, scoreRequest } from "../harness.ts";
+import { earlierDatabase, earlierRowsQuery, type Row, rowsOf, tablesOf } from "../earlier_schema.ts";
+import {
+  type Answer,
+  EPOCH,
+  type Harness,
+  MASTER_KEY,
+  openHarness,
+  organizationRequest,
+  type RequestOptions,
+  scoreRequest,
+} from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 
 const HOUR = 3_600_000;
@@ -16,16 +26,6 @@ const DAY = 24 * HOUR;
 const WINDOW = 30 * DAY;
 
 // ---- a history of step 1 ----------------------------------------------------------------------------------
-
-type Row = Readonly<Record<string, unknown>>;
-
-function select(database: Database, sql: string): Promise<readonly Row[]> {
-  return database.read<Row>({ sql, parameters: [], query: {} as never, queryId: {} as never });
-}
-
-/** As the database has them; a row of node:sqlite has no prototype. */
-const rowsOf = async (database: Database, sql: string) =>
-  (await select(database, sql)).map((row) => ({ ...row }));
 
 /** What a lite call reported, by organization and session. */
 type LiteIntervals = ReadonlyMap<string, { readonly low: number; readonly high: number }>;
@@ -79,86 +79,17 @@ async function writeHistory({ send, organization, clock }: Harness, { gap }: { r
   return lite;
 }
 
-/** The tables of step 1, each after those that it refers to. */
-const TABLES = [
-  "model_document",
-  "installation",
-  "organization",
-  "organization_origin",
-  "subject",
-  "operator",
-  "interaction",
-  "skipped_interaction",
-  "idempotency",
-  "audit_chain",
-  "audit_entry",
-  "audit_part",
-  "audit_node",
-  "audit_checkpoint",
-] as const;
-
-/** The columns that are written, not generated. */
-async function columnsOf(database: Database, table: string): Promise<readonly string[]> {
-  const rows = await select(database, `SELECT name FROM pragma_table_xinfo('${table}') WHERE hidden = 0`);
-  return rows.map(({ name }) => String(name));
-}
-
-async function insertsOf(source: Database, target: Database, table: string): Promise<readonly Statement[]> {
-  const columns = (await columnsOf(target, table)).join(", ");
-  const order = table === "audit_entry" ? "ORDER BY chain, seq" : "";
-  const rows = await select(source, `SELECT ${columns} FROM ${table} ${order}`);
-  return rows.map((row) => {
-    const values = Object.values(row);
-    return {
-      sql: `INSERT INTO ${table} (${columns}) VALUES (${values.map(() => "?").join(", ")})`,
-      parameters: values,
-    };
-  });
-}
-
-/** A database as the program of step 1 would have left it: the same rows, with the columns of that step. */
-async function downgrade(source: Database): Promise<Database> {
-  const target = openEmbedded({ path: ":memory:", onFatal: () => {} });
-  await migrate(target, { migrations: MIGRATIONS.slice(0, 1), now: EPOCH });
-  const known = await select(
-    target,
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'schema_migration' ORDER BY name",
-  );
-  assert.deepEqual(known.map(({ name }) => name), TABLES.toSorted());
-  for (const table of TABLES) {
-    await target.batch(await insertsOf(source, target, table));
-    // Entries must continue their chain's head, which they then move to where it stands.
-    if (table === "audit_chain") {
-      await target.batch([{
-        sql: `UPDATE audit_chain SET size = 0, last_ts = '', head = ?`,
-        parameters: [new Uint8Array(32)],
-      }]);
-      for (const { chain, prev_hash } of await select(source, "SELECT * FROM audit_entry WHERE seq = 0")) {
-        await target.batch([
-          { sql: "UPDATE audit_chain SET head = ? WHERE chain = ?", parameters: [prev_hash, chain] },
-        ]);
-      }
-    }
-  }
-  for (const table of ["audit_chain", "audit_entry", "operator", "organization"]) {
-    assert.deepEqual(
-      await rowsOf(target, `SELECT * FROM ${table}`),
-      await rowsOf(source, `SELECT * FROM ${table}`),
-      `${table} is copied whole`,
-    );
-  }
-  return target;
-}
-
 interface Upgraded {
   /** Written by today's service. */
   readonly harness: Harness;
-  /** The same history, written at step 1 and brought to the present step. */
+  /** The same history, written at step 1 and brought to step 2. */
   readonly database: Database;
   readonly lite: LiteIntervals;
 }
 
-/** Writes a history, takes a copy back to step 1, migrates it, runs the test, and verifies both. */
+const STEPS = MIGRATIONS.slice(0, 2);
+
+/** Writes a history, takes a copy back to step 1, brings it to step 2, runs the test, and verifies both. */
 function withUpgraded(
   test: (upgraded: Upgraded) => Promise<void>,
   { gap }: { readonly gap: number } = { gap: 5 * HOUR + 17 },
@@ -166,11 +97,11 @@ function withUpgraded(
   return async () => {
     const harness = await openHarness();
     const lite = await writeHistory(harness, { gap });
-    const database = await downgrade(harness.database);
-    const steps = await migrate(database, { migrations: MIGRATIONS, now: harness.clock.now() });
-    assert.deepEqual(steps, MIGRATIONS.slice(1).map(({ name }) => name));
+    const database = await earlierDatabase(harness.database, { version: 1 });
+    assert.deepEqual(await migrate(database, { migrations: STEPS, now: harness.clock.now() }), ["surface"]);
     try {
       await test({ harness, database, lite });
+      await migrate(database, { migrations: MIGRATIONS, now: harness.clock.now() });
       await verifyDatabase(database, { publicKey: harness.verifierKey("any").publicKey });
     } finally {
       await database.close();
@@ -179,13 +110,14 @@ function withUpgraded(
   };
 }
 
-// ---- the step ---------------------------------------------------------------------------------------------
+// ---- step 2 -----------------------------------------------------------------------------------------------
 
 Deno.test(
   "after the step an interaction has the row that today's service writes, but for the interval of lite ones",
   withUpgraded(async ({ harness, database, lite }) => {
-    const text = "SELECT * FROM interaction ORDER BY org_id, session_id";
-    const [written, migrated] = [await rowsOf(harness.database, text), await rowsOf(database, text)];
+    const query = await earlierRowsQuery("interaction", { earlier: database, today: harness.database });
+    const written = await rowsOf(harness.database, `${query} ORDER BY org_id, session_id`);
+    const migrated = await rowsOf(database, "SELECT * FROM interaction ORDER BY org_id, session_id");
     assert.equal(migrated.length, written.length);
     assert.ok(written.length > 70 && lite.size > 15);
     // The recorded interval of a lite call is the lite one: step 1 kept no other, so it stands in.
@@ -205,7 +137,7 @@ Deno.test(
 Deno.test(
   "after the step the history has departures, ground truth and critical cases, as it was meant to",
   withUpgraded(async ({ database }) => {
-    const [row] = await select(
+    const [row] = await rowsOf(
       database,
       `SELECT count(DISTINCT departure) AS departures, max(ground_truth) AS truth,
         max(crit_count) AS critical, sum(tcrit IS NULL) AS before_critical, max(n) AS n,
@@ -240,37 +172,66 @@ Deno.test(
 
 Deno.test(
   "after the step the schema is that of a new database, no key dangles, and the file is sound",
-  withUpgraded(async ({ harness, database }) => {
-    const text = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
-    assert.deepEqual(await rowsOf(database, text), await rowsOf(harness.database, text));
-    assert.deepEqual(await rowsOf(database, "PRAGMA foreign_key_check"), []);
-    assert.deepEqual(await rowsOf(database, "PRAGMA integrity_check"), [{ integrity_check: "ok" }]);
-    assert.deepEqual(
-      await rowsOf(database, "SELECT version, name FROM schema_migration ORDER BY version"),
-      MIGRATIONS.map(({ version, name }) => ({ version, name })),
-    );
+  withUpgraded(async ({ database }) => {
+    const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
+    await migrate(fresh, { migrations: STEPS, now: EPOCH });
+    await isAsNew(database, fresh);
     assert.deepEqual(await rowsOf(database, "SELECT audit_retention_days FROM installation"), [
       { audit_retention_days: null },
     ]);
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), []);
+    assert.deepEqual(await migrate(database, { migrations: STEPS, now: EPOCH }), []);
+    await fresh.close();
   }),
 );
+
+/** The same tables, indexes, triggers and steps; no reference dangles, and the file is sound. */
+async function isAsNew(database: Database, fresh: Database): Promise<void> {
+  for (
+    const text of [
+      "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
+      "SELECT version, name FROM schema_migration ORDER BY version",
+    ]
+  ) {
+    assert.deepEqual(await rowsOf(database, text), await rowsOf(fresh, text));
+  }
+  assert.deepEqual(await rowsOf(database, "PRAGMA foreign_key_check"), []);
+  assert.deepEqual(await rowsOf(database, "PRAGMA integrity_check"), [{ integrity_check: "ok" }]);
+}
 
 Deno.test(
   "the step leaves every other row as it is: chains, operators, organizations, frozen calls",
   withUpgraded(async ({ harness, database }) => {
-    for (const table of TABLES.filter((name) => name !== "interaction" && name !== "installation")) {
-      const text = `SELECT * FROM ${table}`;
-      assert.deepEqual(await rowsOf(database, text), await rowsOf(harness.database, text), table);
+    const unchanged = (await tablesOf(database)).filter((name) =>
+      !["interaction", "installation"].includes(name) && !COMPUTED.includes(name)
+    );
+    assert.equal(unchanged.length, 12);
+    for (const table of unchanged) {
+      const text = await earlierRowsQuery(table, { earlier: database, today: harness.database });
+      assert.deepEqual(
+        await rowsOf(database, await earlierRowsQuery(table, { earlier: database, today: database })),
+        await rowsOf(harness.database, text),
+        table,
+      );
     }
   }),
 );
 
+/** Tables that step 2 brings, the usage counters filled from the scores that there are. */
+const COMPUTED = [
+  "score_commit",
+  "outcome_label",
+  "score_batch",
+  "decision",
+  "compliance_report",
+  "usage_hour",
+  "usage_instant",
+];
+
 Deno.test("the step applies to a database without a single score", async () => {
   const harness = await openHarness();
   await harness.organization("acme");
-  const database = await downgrade(harness.database);
-  await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
+  const database = await earlierDatabase(harness.database, { version: 1 });
+  await migrate(database, { migrations: STEPS, now: EPOCH });
   assert.deepEqual(await rowsOf(database, "SELECT * FROM interaction"), []);
   assert.equal(await countUsage(database, "acme", { from: EPOCH - WINDOW, to: EPOCH }), 0);
   assert.deepEqual(await rowsOf(database, "PRAGMA foreign_key_check"), []);
@@ -281,7 +242,7 @@ Deno.test("the step applies to a database without a single score", async () => {
 Deno.test("a step that fails leaves the database at the step before it, with every row", async () => {
   const harness = await openHarness();
   await writeHistory(harness, { gap: HOUR });
-  const database = await downgrade(harness.database);
+  const database = await earlierDatabase(harness.database, { version: 1 });
   const text = "SELECT * FROM interaction ORDER BY org_id, session_id";
   const before = await rowsOf(database, text);
   const [initial, surface] = MIGRATIONS;
@@ -291,9 +252,7 @@ Deno.test("a step that fails leaves the database at the step before it, with eve
   assert.deepEqual(await rowsOf(database, "SELECT max(version) AS version FROM schema_migration"), [
     { version: 1 },
   ]);
-  assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), [
-    ...MIGRATIONS.slice(1).map(({ name }) => name),
-  ]);
+  assert.deepEqual(await migrate(database, { migrations: STEPS, now: EPOCH }), ["surface"]);
   await database.close();
   await harness.close();
 });
@@ -352,4 +311,262 @@ Deno.test(
       if (to >= next) await agrees(to);
     }
   }, { gap: 21 * HOUR + 41 * 60_000 }),
+);
+
+// ---- step 3 -----------------------------------------------------------------------------------------------
+
+interface Asked {
+  readonly path: string;
+  readonly request: RequestOptions;
+  readonly answer: Answer;
+}
+
+interface Step2History {
+  /** Requests that are safe to repeat, with what was answered. */
+  readonly writes: readonly Asked[];
+  /** Reads, as they were answered at the end. */
+  readonly reads: readonly Asked[];
+}
+
+/** Two organizations with everything that step 2 has a table for, over days. */
+async function writeStep2History(harness: Harness): Promise<Step2History> {
+  const writes: Asked[] = [];
+  const ask = async (path: string, request: RequestOptions): Promise<Asked> => {
+    const answer = await harness.send(path, request);
+    assert.ok(answer.status === 200 || answer.status === 201, `${path}: ${answer.text}`);
+    return { path, request, answer };
+  };
+  const write = async (path: string, request: RequestOptions) => {
+    const asked = await ask(path, request);
+    writes.push(asked);
+    return asked.answer.body;
+  };
+  const reads: Asked[] = [];
+  const keys: string[] = [];
+  for (const orgId of ["acme", "other"]) {
+    const created = await write("/v1/admin/org/create", {
+      key: MASTER_KEY,
+      headers: { "Idempotency-Key": `create-${orgId}` },
+      body: organizationRequest({ org_id: orgId }),
+    });
+    keys.push(created.api_key);
+  }
+  for (let day = 0; day < 3; day += 1) {
+    for (const key of keys) {
+      const session = (name: string) => `day-${day}-${name}`;
+      const unlabelled = scoreRequest({ session_id: session("late") }, { outcome_correct: null });
+      await write("/v1/score", { key, body: unlabelled });
+      await write("/v1/score?mode=lite", { key, body: scoreRequest({ session_id: session("lite") }) });
+      await write("/v1/score?mode_override=incident_frozen", {
+        key,
+        body: scoreRequest({ session_id: session("frozen"), operator_id: "operator-2" }),
+      });
+      await write(`/v1/score/${session("lite")}/commit`, { key, body: {} });
+      await write(`/v1/score/${session("late")}/commit`, { key, body: { outcome_correct: day !== 1 } });
+      await write("/v1/score/batch", {
+        key,
+        body: {
+          operator_id: `operator-${day}`,
+          domain: "general",
+          interactions: ["b1", "b2", "b3"].map((name, index) => ({
+            session_id: session(name),
+            time_to_decision_ms: 4000 + 500 * index,
+            decision: "accepted",
+          })),
+        },
+      });
+      await write("/v1/decision/score", {
+        key,
+        body: {
+          decision_id: session("decision"),
+          operator_id: "operator-1",
+          domain: "legal",
+          time_to_decision_ms: 900,
+          decision: "accepted",
+        },
+      });
+      const { report } = (await ask(reportOf(day), { key })).answer.body;
+      for (
+        const path of [
+          reportOf(day),
+          `/v1/compliance/report/${report.report_id}`,
+          ...["late", "lite", "b2", "decision"].map((name) => `/v1/decision/replay/${session(name)}`),
+        ]
+      ) {
+        reads.push({ path, request: { key }, answer: await harness.send(path, { key }) });
+      }
+    }
+    harness.clock.advance(DAY + HOUR);
+  }
+  for (const key of keys) {
+    for (
+      const path of [
+        "/v1/operator/operator-1/profile",
+        "/v1/organization/operators?include=sparkline",
+        "/v1/organization/dashboard",
+        "/v1/compliance/article14",
+      ]
+    ) reads.push({ path, request: { key }, answer: await harness.send(path, { key }) });
+  }
+  // Against the newest checkpoint, which has moved on since: as they are at the end.
+  const last: Asked[] = [];
+  for (const { path, request } of reads) last.push(await ask(path, request));
+  return { writes, reads: last };
+}
+
+/** Of one day, so that what comes later does not make it another one. */
+const reportOf = (day: number) =>
+  `/v1/compliance/report?period_start=2026-11-2${day}&period_end=2026-11-2${day + 1}`;
+
+/** What is asked for says the same; when it was asked, and under which id, is not part of it. */
+function contentOf({ body: { request_id: _id, timestamp: _timestamp, ...content } }: Answer) {
+  return content;
+}
+
+/** Writes a history, and takes it back to step 2 in a file that the next program finds. */
+function withStep2(
+  test: (options: {
+    readonly earlier: Database;
+    readonly history: Step2History;
+    /** Opens today's service over the file. */
+    open(): Promise<Harness>;
+  }) => Promise<void>,
+): () => Promise<void> {
+  return async () => {
+    const directory = await Deno.makeTempDir({ prefix: "jiss-step-" });
+    const path = `${directory}/jiss.db`;
+    const harness = await openHarness();
+    const history = await writeStep2History(harness);
+    const earlier = await earlierDatabase(harness.database, { version: 2, path });
+    try {
+      await test({
+        earlier,
+        history,
+        async open() {
+          await earlier.close();
+          return await openHarness({ path, run: 1, startsAt: harness.clock.now() });
+        },
+      });
+    } finally {
+      await harness.close();
+      await Deno.remove(directory, { recursive: true });
+    }
+  };
+}
+
+Deno.test(
+  "step 3 leaves every row as it is, but for what columns are called, and begins with one epoch of each chain",
+  withStep2(async ({ earlier: database }) => {
+    const tables = await tablesOf(database);
+    assert.equal(tables.length, 21);
+    const before = new Map<string, readonly Row[]>();
+    for (const table of tables) {
+      const rows = await rowsOf(
+        database,
+        await earlierRowsQuery(table, { earlier: database, today: database }),
+      );
+      assert.ok(rows.length > 0, `${table} has rows to lose`);
+      before.set(table, rows);
+    }
+    const queries = new Map<string, string>();
+    const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
+    await migrate(fresh, { migrations: MIGRATIONS, now: EPOCH });
+    for (const table of tables) {
+      queries.set(table, await earlierRowsQuery(table, { earlier: database, today: fresh }));
+    }
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["evidence"]);
+    for (const table of tables) {
+      assert.deepEqual(await rowsOf(database, queries.get(table)!), before.get(table), table);
+    }
+    assert.deepEqual(
+      await rowsOf(
+        database,
+        "SELECT DISTINCT family = chain AS same, first_position, key_ordinal, anchored_size FROM audit_chain",
+      ),
+      [{ same: 1, first_position: 0, key_ordinal: 1, anchored_size: 0 }],
+    );
+    for (const table of ["audit_ladder", "signing_key", "tombstone"]) {
+      assert.deepEqual(await rowsOf(database, `SELECT * FROM ${table}`), [], table);
+    }
+    assert.deepEqual(await rowsOf(database, "SELECT evidence_retention_days FROM installation"), [
+      { evidence_retention_days: null },
+    ]);
+    const subjects = await rowsOf(
+      database,
+      "SELECT count(*) AS all_of_them, sum(subject IS body ->> '$.subject') AS same FROM audit_entry",
+    );
+    assert.equal(subjects[0]!.same, subjects[0]!.all_of_them);
+    await isAsNew(database, fresh);
+    await fresh.close();
+    await database.close();
+  }),
+);
+
+Deno.test(
+  "after step 3 repeated requests, replays, reports and reads are answered as before, and nothing is written",
+  withStep2(async ({ history: { writes, reads }, open }) => {
+    const harness = await open();
+    const before = await harness.rowCounts();
+    assert.equal(writes.length, 2 + 3 * 2 * 7);
+    for (const { path, request, answer } of writes) {
+      const again = await harness.send(path, request);
+      if (path === "/v1/admin/org/create") {
+        assert.deepEqual([again.status, again.body.already_provisioned], [201, true]);
+        continue;
+      }
+      assert.deepEqual(again.body, answer.body, path);
+      assert.equal(again.headers.get("Idempotency-Replayed"), "true", path);
+    }
+    assert.equal(reads.length, 2 * (3 * 6 + 4));
+    for (const { path, request, answer } of reads) {
+      assert.deepEqual(contentOf(await harness.send(path, request)), contentOf(answer), path);
+    }
+    assert.deepEqual(await harness.rowCounts(), before);
+    await harness.close();
+  }),
+);
+
+Deno.test(
+  "after step 3 the first key is known, the lock follows, and chains go on with a ladder",
+  withStep2(async ({ history: { writes }, open }) => {
+    const harness = await open();
+    assert.deepEqual(await rowsOf(harness.database, "SELECT * FROM signing_key"), [{
+      ordinal: 1,
+      public_key: harness.verifierKey("any").publicKey,
+      certificate: null,
+      from_size: 0,
+      until_size: null,
+    }]);
+    const heads = await rowsOf(harness.database, "SELECT family, size FROM audit_chain ORDER BY family");
+    const { lock } = harness.dependencies;
+    assert.deepEqual(lock.issued().map(({ family, size }) => ({ family, size })), heads);
+    const { key } = writes.at(-1)!.request;
+    const { size } = heads.find(({ family }) => family === "org/other")!;
+    const { body } = await harness.send("/v1/score", {
+      key: key!,
+      body: scoreRequest({ session_id: "after" }),
+    });
+    assert.equal(body.evidence.entry.seq, size);
+    assert.deepEqual(await rowsOf(harness.database, "SELECT chain, size FROM audit_ladder"), [
+      { chain: "org/other", size },
+    ]);
+    await harness.close();
+  }),
+);
+
+Deno.test(
+  "step 3, cut short, leaves the database at step 2 with every row",
+  withStep2(async ({ earlier: database }) => {
+    const text = "SELECT * FROM interaction ORDER BY org_id, session_id";
+    const before = await rowsOf(database, text);
+    const [initial, surface, evidence] = MIGRATIONS;
+    const broken = { ...evidence!, statements: [...evidence!.statements, "INSERT INTO nowhere VALUES (1)"] };
+    await assert.rejects(() => migrate(database, { migrations: [initial!, surface!, broken], now: EPOCH }));
+    assert.deepEqual(await rowsOf(database, text), before);
+    assert.deepEqual(await rowsOf(database, "SELECT max(version) AS version FROM schema_migration"), [
+      { version: 2 },
+    ]);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["evidence"]);
+    await database.close();
+  }),
 );

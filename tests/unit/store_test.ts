@@ -10,7 +10,8 @@ import { ServiceError, unavailable } from "../../src/domain/errors.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { fromHex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
 import type { AppendedEntry, EntryDraft } from "../../src/evidence/entry.ts";
-import { evidenceOfAppended, type InclusionProof, verifyResponse } from "../../src/evidence/envelope.ts";
+import { verifyDocument } from "../../src/evidence/document.ts";
+import { evidenceOfAppended, type InclusionProof } from "../../src/evidence/envelope.ts";
 import { rootFromInclusion } from "../../src/evidence/merkle.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote, verifyNote } from "../../src/evidence/note.ts";
@@ -18,6 +19,8 @@ import {
   checkpointOfCommit,
   loadHeads,
   newestCheckpoint,
+  newestCut,
+  placeOf,
   readEvidence,
   updatePeaks,
 } from "../../src/store/chains.ts";
@@ -29,18 +32,26 @@ import {
   WriteConflict,
 } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
+import { openLock } from "../../src/store/lock.ts";
 import { migrate, NewerSchema } from "../../src/store/migrate.ts";
 import {
+  decisions,
   idempotencyRecords,
   interactions,
+  operatorNames,
   operators,
   type OrganizationRow,
   organizations,
+  outcomeLabels,
   type RecordKind,
+  scoreBatches,
+  scoreCommits,
   skippedInteractions,
   subjects,
   takenPrefixes,
+  tombstones,
 } from "../../src/store/records.ts";
+import { readPrunedRecords } from "../../src/store/pruning.ts";
 import { type Need, needKey, UnitOfWork } from "../../src/store/unit_of_work.ts";
 import { type Receipts, type WriteJob, Writer } from "../../src/store/writer.ts";
 import { verifyDatabase } from "../oracle.ts";
@@ -119,7 +130,8 @@ function withStore(test: (store: Store) => Promise<void>, options: StoreOptions 
     const writer = new Writer({
       database: watched,
       crypto: nodeCrypto,
-      signers: () => options.signers ?? [signer],
+      signing: () => Promise.resolve(signedBy(options.signers ?? [signer])),
+      lock: openLock({ path: ":memory:", onFailure: () => {} }),
       backoff(attempt) {
         waits.push(attempt);
         return Promise.resolve();
@@ -153,6 +165,15 @@ function draft(id: string, at = EPOCH): EntryDraft {
 }
 
 const originOf = (chain: string) => `jiss.test/01DEPLOYMENT/${chain}`;
+const newChain = (chain: string) => ({
+  chain,
+  family: chain,
+  origin: originOf(chain),
+  epoch: 1,
+  firstPosition: 0,
+  keyOrdinal: 1,
+});
+const signedBy = (signers: readonly Signer[]) => ({ signers, ordinal: 1, rotations: () => [] });
 
 interface Receipt {
   readonly appended: AppendedEntry;
@@ -165,7 +186,7 @@ function appending(chain: string, ids: readonly string[], at = EPOCH): WriteJob<
     needs: [],
     chains: [chain],
     plan(unit) {
-      if (unit.head(chain) === null) unit.openChain(chain, originOf(chain));
+      if (unit.head(chain) === null) unit.openChain(newChain(chain));
       const appended = ids.map((id) => unit.append(chain, draft(id, at)));
       return (receipts) => appended.map((entry) => ({ appended: entry, proof: receipts.proofOf(entry) }));
     },
@@ -400,7 +421,11 @@ Deno.test("a database that turns out corrupt is fatal once, and nothing is writt
 
 Deno.test("migrating applies every step, and migrating again is a no-op", async () => {
   const database = memory();
-  assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["initial", "surface"]);
+  assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), [
+    "initial",
+    "surface",
+    "evidence",
+  ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
   assert.deepEqual(await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name"), schema);
@@ -408,6 +433,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
   assert.deepEqual(steps.map((step) => ({ ...step })), [
     { version: 1, name: "initial", applied_at: EPOCH },
     { version: 2, name: "surface", applied_at: EPOCH },
+    { version: 3, name: "evidence", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -428,7 +454,7 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
   await assert.rejects(
     migrate(database, { migrations: MIGRATIONS, now: EPOCH }),
     (error: unknown) =>
-      error instanceof NewerSchema && /schema version 3, this program knows up to 2/.test(error.message),
+      error instanceof NewerSchema && /schema version 4, this program knows up to 3/.test(error.message),
   );
   assert.deepEqual(await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name"), schema);
   await database.close();
@@ -436,10 +462,10 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
 
 Deno.test("a step that fails leaves nothing of itself, and the steps before it stand", async () => {
   const database = memory();
-  const broken = { version: 3, name: "broken", statements: ["CREATE TABLE half (n INTEGER)", "NOT SQL"] };
+  const broken = { version: 4, name: "broken", statements: ["CREATE TABLE half (n INTEGER)", "NOT SQL"] };
   await assert.rejects(migrate(database, { migrations: [...MIGRATIONS, broken], now: EPOCH }));
   assert.deepEqual(await select(database, "SELECT name FROM sqlite_schema WHERE name = 'half'"), []);
-  assert.equal(await count(database, "schema_migration"), 2);
+  assert.equal(await count(database, "schema_migration"), 3);
   const mended = { ...broken, statements: ["CREATE TABLE whole (n INTEGER)"] };
   assert.deepEqual(await migrate(database, { migrations: [...MIGRATIONS, mended], now: EPOCH }), ["broken"]);
   await database.close();
@@ -450,7 +476,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 22);
+    assert.equal(own.length, 25);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
@@ -539,7 +565,8 @@ Deno.test("an entry below the first that is kept can be deleted, and no other", 
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
-    signers: () => [signer],
+    signing: () => Promise.resolve(signedBy([signer])),
+    lock: openLock({ path: ":memory:", onFailure: () => {} }),
     backoff: () => Promise.resolve(),
   });
   await writer.submit(appending("sys", ["01A", "01B", "01C"]));
@@ -590,7 +617,12 @@ const KINDS: readonly RecordKind<any>[] = [
   operators,
   interactions,
   skippedInteractions,
+  scoreCommits,
+  outcomeLabels,
+  scoreBatches,
+  decisions,
   idempotencyRecords,
+  tombstones,
 ];
 
 async function planOf(database: Database, sql: string, parameters: readonly unknown[]): Promise<string[]> {
@@ -614,24 +646,69 @@ for (const kind of KINDS) {
   );
 }
 
+/** The plans of the queries that a read asks, each step a line. */
+async function plansOf(
+  database: Database,
+  read: (spy: Database) => Promise<unknown>,
+): Promise<readonly string[]> {
+  const asked: { sql: string; parameters: readonly unknown[] }[] = [];
+  await read({
+    ...database,
+    read(compiled) {
+      asked.push(compiled);
+      return Promise.resolve([]);
+    },
+  });
+  const plans: string[] = [];
+  for (const { sql, parameters } of asked) plans.push(...await planOf(database, sql, parameters));
+  return plans;
+}
+
+/** The tables that a query reads whole; the list that it was given is none. */
+const scansOf = (plan: readonly string[]) => plan.filter((step) => /^SCAN (?!json_each)\w/.test(step));
+
 Deno.test(
-  "taken prefixes are found in their unique index, and heads through the primary key's",
+  "taken prefixes are found in their unique index, and heads, however many chains there are, in theirs",
   withStore(async ({ database }) => {
     const prefixes = takenPrefixes.load('[["jis_ABCD"]]');
     const [first] = await planOf(database, prefixes.sql, prefixes.parameters);
     assert.match(first!, /^SEARCH organization USING COVERING INDEX \S+ \(prefix=\?\)$/);
 
-    const asked: { sql: string; parameters: readonly unknown[] }[] = [];
-    const spy: Database = {
-      ...database,
-      read(compiled) {
-        asked.push(compiled);
-        return Promise.resolve([]);
-      },
-    };
-    await loadHeads(spy, ["sys"]);
-    const [heads] = await planOf(database, asked[0]!.sql, asked[0]!.parameters);
-    assert.equal(heads, "SEARCH audit_chain USING PRIMARY KEY (chain=?)");
+    const plan = await plansOf(database, (spy) => loadHeads(spy, ["sys"]));
+    assert.equal(plan[0], "SEARCH c USING INDEX audit_chain_epoch (family=?)");
+    assert.deepEqual(scansOf(plan), []);
+    assert.ok(
+      plan.includes("SEARCH audit_chain USING COVERING INDEX audit_chain_epoch (family=?)"),
+      plan.join("\n"),
+    );
+  }),
+);
+
+Deno.test(
+  "the names of an operator's records, a record's place and the last cut are found without reading a table",
+  withStore(async ({ database }) => {
+    const names = operatorNames.load('[["acme","a"]]');
+    const plan = await planOf(database, names.sql, names.parameters);
+    const ofOperator = /^SEARCH (\w+) USING COVERING INDEX \w+ \(org_id=\? AND operator_id=\?\)$/;
+    assert.deepEqual(plan.flatMap((step) => ofOperator.exec(step)?.[1] ?? []), [
+      "interaction",
+      "skipped_interaction",
+      "decision",
+    ]);
+    assert.deepEqual(scansOf(plan), []);
+    for (
+      const read of [
+        (spy: Database) => placeOf(spy, { family: "org/acme", position: 7 }).catch(() => {}),
+        (spy: Database) => newestCut(spy, { chain: "org/acme", before: "2026-11-20T09:00:00.000Z" }),
+        (spy: Database) => checkpointOfCommit(spy, { chain: "org/acme", seq: 7 }),
+        (spy: Database) => readPrunedRecords(spy, { chain: "org/acme", below: 7, limit: 9 }),
+      ]
+    ) {
+      const asked = await plansOf(database, read);
+      assert.ok(asked.length > 0);
+      assert.deepEqual(scansOf(asked), []);
+      assert.deepEqual(asked.filter((step) => step.includes("TEMP B-TREE")), []);
+    }
   }),
 );
 
@@ -698,7 +775,7 @@ const NEED: Need = { kind: organizations, key: ["acme"] };
 
 /** A job's own unit that declared {@link NEED} and the system chain. */
 function ownUnit(parent: UnitOfWork): UnitOfWork {
-  return new UnitOfWork(nodeCrypto, { parent, needs: new Set([needKey(NEED)]), chains: new Set(["sys"]) });
+  return new UnitOfWork(nodeCrypto, { parent, needs: new Set([needKey(NEED)]), families: new Set(["sys"]) });
 }
 
 Deno.test("reading what was not declared as a need throws, on a job's own unit too", () => {
@@ -743,7 +820,7 @@ Deno.test("what a unit plans is its own until it is merged, and its parent's fro
   parent.loadedHead("sys", null);
   const failed = ownUnit(parent);
   failed.put(organizations, organization("acme"));
-  failed.openChain("sys", originOf("sys"));
+  failed.openChain(newChain("sys"));
   failed.append("sys", draft("01A"));
   failed.execute(statement("SELECT 1"));
   assert.equal(failed.get(organizations, ["acme"])!.org_id, "acme");
@@ -755,7 +832,7 @@ Deno.test("what a unit plans is its own until it is merged, and its parent's fro
 
   const merged = ownUnit(parent);
   merged.put(organizations, organization("acme", { name: "Merged" }));
-  merged.openChain("sys", originOf("sys"));
+  merged.openChain(newChain("sys"));
   merged.append("sys", draft("01B"));
   merged.merge();
   const later = ownUnit(parent);
@@ -818,6 +895,56 @@ Deno.test(
     assert.equal(batches.length, 2);
     const sizes = await select(database, "SELECT size FROM audit_checkpoint ORDER BY size");
     assert.deepEqual(sizes.map(({ size }) => size), [256, 300]);
+  }),
+);
+
+Deno.test(
+  "a job that must be alone is alone in its commit, and those before and after it keep their order",
+  withStore(async ({ writer, batches }) => {
+    const alone = (id: string) => ({ ...appending("sys", [id]), alone: true });
+    const receipts = await Promise.all(
+      [
+        alone("01A"),
+        appending("sys", ["01B"]),
+        appending("sys", ["01C"]),
+        alone("01D"),
+        alone("01E"),
+        appending("sys", ["01F"]),
+        { ...appending("sys", ["01G"]), signing: signedBy([signer]) },
+        { ...appending("sys", ["01H"]), restores: true },
+      ].map((job) => writer.submit(job)),
+    );
+    assert.deepEqual(receipts.map(([receipt]) => receipt!.appended.entry.id), [
+      "01A",
+      "01B",
+      "01C",
+      "01D",
+      "01E",
+      "01F",
+      "01G",
+      "01H",
+    ]);
+    const entries = batches.map((batch) => batch.filter(({ sql }) => sql.includes('"audit_entry"')).length);
+    assert.deepEqual(entries, [1, 2, 1, 1, 1, 1, 1]);
+  }),
+);
+
+Deno.test(
+  "the size that a chain had before the first commit of a day is on its ladder, once, and no other",
+  withStore(async ({ database, writer }) => {
+    const DAY = 86_400_000;
+    await writer.submit(appending("sys", ["01A", "01B"], EPOCH));
+    await writer.submit(appending("org/acme", ["01C"], EPOCH));
+    await writer.submit(appending("sys", ["01D"], EPOCH + 1));
+    // Into the last millisecond of the day, out of it, three days on, and back.
+    await writer.submit(appending("sys", ["01E"], EPOCH + 15 * 3_600_000 - 1));
+    await writer.submit(appending("sys", ["01F", "01G"], EPOCH + 15 * 3_600_000));
+    await writer.submit(appending("sys", ["01H"], EPOCH + 4 * DAY));
+    await writer.submit(appending("sys", ["01I"], EPOCH));
+    assert.deepEqual((await select(database, "SELECT * FROM audit_ladder")).map((row) => ({ ...row })), [
+      { chain: "sys", size: 4, ts: "2026-11-20T23:59:59.999Z" },
+      { chain: "sys", size: 6, ts: "2026-11-21T00:00:00.000Z" },
+    ]);
   }),
 );
 
@@ -893,7 +1020,7 @@ Deno.test(
       chains: ["sys", "org/nothing"],
       plan(unit) {
         unit.put(organizations, organization("nothing"));
-        unit.openChain("org/nothing", originOf("org/nothing"));
+        unit.openChain(newChain("org/nothing"));
         unit.append("org/nothing", draft("01NOTHING"));
         if (unit.head("sys") !== null) unit.append("sys", draft("01NOTHING-SYS"));
         unit.execute(statement("INSERT INTO nowhere VALUES (1)"));
@@ -1032,7 +1159,7 @@ Deno.test(
         chains: ["sys"],
         plan(unit) {
           const known = unit.get(organizations, ["acme"]);
-          if (unit.head("sys") === null) unit.openChain("sys", originOf("sys"));
+          if (unit.head("sys") === null) unit.openChain(newChain("sys"));
           const appended = unit.append("sys", draft("01MINE"));
           planned.push(appended);
           return (receipts: Receipts) => {
@@ -1062,7 +1189,8 @@ Deno.test(
         const other = new Writer({
           database,
           crypto: nodeCrypto,
-          signers: () => [signer],
+          signing: () => Promise.resolve(signedBy([signer])),
+          lock: openLock({ path: ":memory:", onFailure: () => {} }),
           backoff: () => Promise.resolve(),
         });
         return Promise.all([
@@ -1079,14 +1207,15 @@ function renaming(database: Database, name: string): Promise<void> {
   const other = new Writer({
     database,
     crypto: nodeCrypto,
-    signers: () => [signer],
+    signing: () => Promise.resolve(signedBy([signer])),
+    lock: openLock({ path: ":memory:", onFailure: () => {} }),
     backoff: () => Promise.resolve(),
   });
   return other.submit({
     needs: [{ kind: organizations, key: ["acme"] }],
     chains: ["sys"],
     plan(unit) {
-      if (unit.head("sys") === null) unit.openChain("sys", originOf("sys"));
+      if (unit.head("sys") === null) unit.openChain(newChain("sys"));
       unit.put(organizations, organization("acme", { name }));
       unit.append("sys", draft(`01${name}`));
       return () => undefined;
@@ -1311,7 +1440,11 @@ Deno.test(
         checkpoint,
       });
       assert.deepEqual(stored!.evidence, evidenceOfAppended(appended, { covers: "result", proof }));
-      assert.equal(verifyResponse(nodeCrypto, { ...stored!.data, evidence: stored!.evidence }, keys), null);
+      assert.equal(
+        verifyDocument(nodeCrypto, { ...stored!.data, evidence: stored!.evidence }, { keysFor: () => keys })
+          .fault,
+        null,
+      );
     }
   }),
 );
@@ -1332,7 +1465,8 @@ Deno.test(
           checkpoint,
         });
         assert.equal(
-          verifyResponse(nodeCrypto, { ...stored!.data, evidence: stored!.evidence }, keys),
+          verifyDocument(nodeCrypto, { ...stored!.data, evidence: stored!.evidence }, { keysFor: () => keys })
+            .fault,
           null,
           `${seq} of ${size}`,
         );
@@ -1365,7 +1499,8 @@ Deno.test("a part that was erased has no evidence", async () => {
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
-    signers: () => [signer],
+    signing: () => Promise.resolve(signedBy([signer])),
+    lock: openLock({ path: ":memory:", onFailure: () => {} }),
     backoff: () => Promise.resolve(),
   });
   await writer.submit(appending("org/acme", ["01A"]));

@@ -52,7 +52,7 @@ export const COMPLIANCE_ROUTES: readonly Route[] = [
     pathParameters: reportPathSchema,
     parameters: { schema: reportFormatSchema, sources: REPORT_FORMAT },
     success: reportSuccess,
-    errors: ["NOT_FOUND"],
+    errors: ["NOT_FOUND", "GONE"],
     examples: [{ summary: "A report", path: { report_id: "report-of-the-example" } }],
     handler: getStoredReport,
   },

@@ -1,5 +1,15 @@
 /** What routes of one kind have in common; each names where it differs. */
 
+/** What anybody may ask. */
+export const OPEN = {
+  auth: { kind: "none" },
+  body: null,
+  parameters: null,
+  pathParameters: null,
+  idempotent: false,
+  errors: [],
+} as const;
+
 /** A read with an organization's key. */
 export const KEYED_READ = {
   method: "GET",
@@ -7,6 +17,17 @@ export const KEYED_READ = {
   layer1: true,
   idempotent: false,
   pathParameters: null,
+  body: null,
+  parameters: null,
+  errors: [],
+} as const;
+
+/** A removal with an organization's key. */
+export const KEYED_DELETE = {
+  method: "DELETE",
+  auth: { kind: "key" },
+  layer1: true,
+  idempotent: false,
   body: null,
   parameters: null,
   errors: [],

@@ -1,7 +1,8 @@
-/** Operators and their organization: profile, sparkline, list, dashboard, maintenance. */
+/** Operators and their organization: profile, sparkline, list, dashboard, maintenance, a copy, an erasure. */
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
   dashboardResponseSchema,
+  erasureResponseSchema,
   maintenanceRequestSchema,
   maintenanceResponseSchema,
   operatorPathSchema,
@@ -11,17 +12,22 @@ import {
   sparklineParametersSchema,
   sparklineResponseSchema,
 } from "../../domain/operator.ts";
+import { subjectParametersSchema, subjectResponseSchema } from "../../domain/subject.ts";
+import { evidenceSchema } from "../../evidence/envelope.ts";
 import type { Route } from "../exchange.ts";
 import {
+  deleteOperator,
   getDashboard,
   getOperators,
   getProfile,
   getSparkline,
+  getSubjectAccess,
   OPERATORS_PARAMETERS,
   postMaintenance,
   SPARKLINE_PARAMETERS,
+  SUBJECT_PARAMETERS,
 } from "../handlers/operators.ts";
-import { KEYED_POST, KEYED_READ } from "./defaults.ts";
+import { KEYED_DELETE, KEYED_POST, KEYED_READ } from "./defaults.ts";
 
 export const OPERATOR_ROUTES: readonly Route[] = [
   {
@@ -57,6 +63,45 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       { summary: "As a picture", path: { operator_id: "reviewer-17" }, query: { format: "svg" } },
     ],
     handler: getSparkline,
+  },
+  {
+    ...KEYED_READ,
+    path: "/v1/operator/{operator_id}/export",
+    operationId: "getSubjectAccess",
+    summary: "Everything about a reviewer, for the reviewer",
+    description:
+      "Subject access: all that is stored about one reviewer, each score with what moved it, and what the law has the reviewer told: what for, how, how long, to whom, and how to contest. Also for one who was never scored, of whom there are frozen calls or decisions alone. It is sent as it is made; a body that ends early is no copy. Not in it are keyed digests, by which a repeated request is known and from which nothing can be read. That a copy was asked for is an entry of the audit log, which names the pseudonym.",
+    pathParameters: operatorPathSchema,
+    parameters: { schema: subjectParametersSchema, sources: SUBJECT_PARAMETERS },
+    success: {
+      status: 200,
+      description: "The copy, or with format=html a page in plain words.",
+      schema: subjectResponseSchema,
+      otherTypes: ["text/html; charset=utf-8"],
+    },
+    errors: ["NOT_FOUND"],
+    examples: [
+      { summary: "As data", path: { operator_id: "reviewer-17" } },
+      { summary: "As a page", path: { operator_id: "reviewer-17" }, query: { format: "html" } },
+    ],
+    handler: getSubjectAccess,
+  },
+  {
+    ...KEYED_DELETE,
+    path: "/v1/operator/{operator_id}",
+    operationId: "deleteOperator",
+    summary: "Erase a reviewer",
+    description:
+      "Everything personal goes: what was sent and what came of it, the profile, and the tie between the operator_id and the entries. The entries stay, and the chain verifies. Session and decision ids stay used: 410. Usage figures and issued reports stay. The same operator_id may come back, as somebody new. It cannot be undone.",
+    pathParameters: operatorPathSchema,
+    success: {
+      status: 200,
+      description: "What the SUBJECT_ERASED entry says, and its evidence.",
+      schema: erasureResponseSchema(evidenceSchema),
+    },
+    errors: ["NOT_FOUND"],
+    examples: [{ summary: "A reviewer", path: { operator_id: "reviewer-17" } }],
+    handler: deleteOperator,
   },
   {
     ...KEYED_READ,

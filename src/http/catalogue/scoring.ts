@@ -50,7 +50,7 @@ export const SCORING_ROUTES: readonly Route[] = [
       description: "The score, or with `incident_frozen` a skipped envelope.",
       schema: z.union([scoreResponse, skippedResponseSchema(evidenceSchema)]),
     },
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "GONE"],
     examples: [
       {
         summary: "A modified recommendation",
@@ -98,7 +98,7 @@ export const SCORING_ROUTES: readonly Route[] = [
         "The scores, and compact evidence for each entry; an item's full result comes from its replay.",
       schema: batchResponseSchema(batchEvidenceSchema),
     },
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "GONE"],
     examples: [{
       summary: "Two interactions",
       body: {
@@ -126,7 +126,7 @@ export const SCORING_ROUTES: readonly Route[] = [
       description: "The recorded score, committed, with the evidence of its commit.",
       schema: scoreResponse,
     },
-    errors: ["NOT_FOUND", "CONFLICT"],
+    errors: ["NOT_FOUND", "CONFLICT", "GONE"],
     examples: [
       { summary: "Without a label", path: { session_id: "case-2026-000101" } },
       {
@@ -150,7 +150,7 @@ export const SCORING_ROUTES: readonly Route[] = [
       description: "The risk, the route, every policy with its evidence, and the factors.",
       schema: decisionResponseSchema(evidenceSchema),
     },
-    errors: ["CONFLICT"],
+    errors: ["CONFLICT", "GONE"],
     examples: [{
       summary: "A quick acceptance where much is at stake",
       body: {
@@ -178,7 +178,7 @@ export const SCORING_ROUTES: readonly Route[] = [
       description: "The recorded and the recomputed result, whether they match, and why it is what it is.",
       schema: replayResponseSchema(evidenceSchema),
     },
-    errors: ["NOT_FOUND"],
+    errors: ["NOT_FOUND", "GONE"],
     examples: [
       { summary: "A score", path: { id: "case-2026-000101" } },
       { summary: "A decision", path: { id: "decision-2026-000300" } },

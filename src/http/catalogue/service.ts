@@ -3,6 +3,7 @@ import { z } from "zod";
 import { envelopeFields } from "../../domain/score.ts";
 import type { Route } from "../exchange.ts";
 import { getHealth, getOpenApi, getSelfDescription } from "../handlers/service.ts";
+import { OPEN } from "./defaults.ts";
 
 const healthSchema = z.object({
   status: z.literal("ok"),
@@ -28,17 +29,8 @@ const selfDescriptionSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "SelfDescription" });
 
-const open = {
-  auth: { kind: "none" },
-  body: null,
-  parameters: null,
-  pathParameters: null,
-  idempotent: false,
-  errors: [],
-} as const;
-
 const health = {
-  ...open,
+  ...OPEN,
   path: "/",
   layer1: false,
   success: { status: 200, description: "The service answers.", schema: healthSchema },
@@ -64,7 +56,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     examples: [{ summary: "Ask" }],
   },
   {
-    ...open,
+    ...OPEN,
     method: "GET",
     path: "/v1",
     operationId: "getSelfDescription",
@@ -77,7 +69,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     handler: getSelfDescription,
   },
   {
-    ...open,
+    ...OPEN,
     method: "GET",
     path: "/openapi.json",
     operationId: "getOpenApi",

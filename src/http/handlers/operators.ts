@@ -1,4 +1,4 @@
-/** Operators and their organization: profile, sparkline, list, dashboard, maintenance. */
+/** Operators and their organization: profile, sparkline, list, dashboard, maintenance, a copy, an erasure. */
 import { z } from "zod";
 import {
   maintenanceRequestSchema,
@@ -7,18 +7,25 @@ import {
   operatorsParametersSchema,
   sparklineParametersSchema,
 } from "../../domain/operator.ts";
+import { subjectParametersSchema } from "../../domain/subject.ts";
 import { organizationDashboard } from "../../operations/dashboard.ts";
+import type { Call } from "../../operations/dependencies.ts";
+import { eraseOperator } from "../../operations/erasure.ts";
 import {
   listOperators,
   operatorProfile,
   operatorSparkline,
   recommendMaintenance,
 } from "../../operations/operators.ts";
+import { openSubjectAccess, type SubjectAccess } from "../../operations/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
+import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
 
 export const SPARKLINE_PARAMETERS: readonly ParameterSource[] = [{ name: "days" }, { name: "format" }];
+
+export const SUBJECT_PARAMETERS: readonly ParameterSource[] = [{ name: "format" }];
 
 export const OPERATORS_PARAMETERS: readonly ParameterSource[] = [
   { name: "band" },
@@ -149,4 +156,57 @@ export async function postMaintenance(
       exercises,
     },
   };
+}
+
+export async function deleteOperator(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+  const erasure = await eraseOperator(dependencies, exchange.caller!, {
+    operatorId: operator_id,
+    call: exchange.call,
+  });
+  return { status: 200, body: { ...erasure } };
+}
+
+export async function getSubjectAccess(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+  const { format } = parseWith(
+    subjectParametersSchema,
+    readParameters(context.req.raw, SUBJECT_PARAMETERS),
+  );
+  const { call } = exchange;
+  const access = await openSubjectAccess(dependencies, exchange.caller!, {
+    operatorId: operator_id,
+    format,
+    call,
+  });
+  if (format === "json") {
+    return { status: 200, pieces: subjectJson(access, call), contentType: "application/json" };
+  }
+  return {
+    status: 200,
+    pieces: subjectPage({ ...access, madeAt: new Date(call.now).toISOString() }),
+    contentType: "text/html; charset=utf-8",
+    policy: SUBJECT_PAGE_CSP,
+  };
+}
+
+/** One JSON object, with the envelope that every body has, whose records are written as they are read. */
+async function* subjectJson(
+  { head, records }: SubjectAccess,
+  { now, requestId }: Call,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"records":[`;
+  let separator = "";
+  for await (const record of records) {
+    yield separator + JSON.stringify(record);
+    separator = ",";
+  }
+  const envelope = { request_id: requestId, timestamp: new Date(now).toISOString() };
+  yield `],${JSON.stringify(envelope).slice(1)}`;
 }

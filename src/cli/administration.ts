@@ -1,0 +1,112 @@
+/**
+ * The service without a listener, for what an administrator does by hand beside a running one.
+ *
+ * Settings that a start would record where they have changed are taken as the database has them: whoever runs a
+ * command has perhaps not all of the service's environment at hand, and must not change the service by that.
+ */
+import type { Service } from "../compose.ts";
+import type { Config } from "../config/config.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { parseChain, splitName } from "../evidence/chain_name.ts";
+import type { Log, LogFields } from "../observability/log.ts";
+import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
+import { StartError } from "../operations/start_error.ts";
+import type { ModelDocument } from "../scoring/model.ts";
+import { loadEpochs } from "../store/chains.ts";
+import { type Database, DatabaseBusy, query } from "../store/database.ts";
+import { loadConfig } from "./run_service.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { withStored } from "./stored.ts";
+
+type Recorded = Pick<Config, "logName" | "model" | "auditRetentionDays" | "evidenceRetentionDays">;
+
+/**
+ * Opens the service, hands it over and closes it.
+ * @throws {CommandFailure} 78 where it cannot be opened, 1 where a {ServiceError} says that it does not do it.
+ */
+export async function administer<Result>(
+  shell: Shell,
+  run: (service: Service, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const config = loadConfig(shell.readEnvironment());
+  const recorded = await withStored(shell, config, (database) => recordedSettings(database, config));
+  const log = standardErrorLog();
+  let fatal: unknown = null;
+  const service = await open(shell, {
+    config: { ...config, ...recorded, bootstrapOrganization: null },
+    log,
+    onFatal: (error) => fatal = error,
+  });
+  try {
+    return await run(service, config);
+  } catch (error) {
+    if (fatal !== null) throw new CommandFailure(`storage failed: ${(fatal as Error).message}`, EXIT.ioError);
+    if (error instanceof ServiceError || error instanceof StartError) {
+      throw new CommandFailure(error.message, EXIT.failure);
+    }
+    throw error;
+  } finally {
+    await service.close();
+  }
+}
+
+async function open(
+  shell: Shell,
+  options: Pick<Parameters<Shell["openService"]>[0], "config" | "log" | "onFatal">,
+): Promise<Service> {
+  try {
+    return await shell.openService({ ...options, clock: shell.clock, world: shell.realWorld() });
+  } catch (error) {
+    if (error instanceof StartError || error instanceof ServiceError) {
+      throw new CommandFailure(error.message, EXIT.configuration);
+    }
+    if (error instanceof DatabaseBusy) {
+      throw new CommandFailure("another process holds the database: try again", EXIT.failure);
+    }
+    throw error;
+  }
+}
+
+async function recordedSettings(
+  database: Database,
+  { auditRetentionDays }: Pick<Config, "auditRetentionDays">,
+): Promise<Recorded> {
+  const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
+  const system = (await loadEpochs(database, SYSTEM_CHAIN)).at(-1);
+  if (row === undefined || system === undefined) {
+    throw new CommandFailure(
+      "the database holds no installation yet: start the service once",
+      EXIT.configuration,
+    );
+  }
+  const [model] = await database.read(
+    query.selectFrom("model_document").select("document").where("sha256", "=", row.model_sha256).compile(),
+  );
+  return {
+    logName: logNameOf(system.origin),
+    // Taken as it was hashed, and not read by a schema that may have changed since: nothing is scored by it here.
+    model: JSON.parse(model!.document) as ModelDocument,
+    auditRetentionDays: row.audit_retention_days ?? auditRetentionDays,
+    evidenceRetentionDays: row.evidence_retention_days,
+  };
+}
+
+/** What stands before the deployment's id in an origin. */
+function logNameOf(origin: string): string {
+  const { prefix, rest } = splitName(origin)!;
+  if (parseChain(rest)?.family !== SYSTEM_CHAIN) throw new Error(`${origin} is not the system chain's`);
+  return prefix.split("/").slice(0, -2).join("/");
+}
+
+/** Warnings and errors on standard error, each once, in words: standard output is the command's own. */
+function standardErrorLog(): Log {
+  const told = new Set<string>();
+  // How to mend it, the command says itself.
+  const tell = (message: string, { stack: _s, audit: _a, mend: _m, ...fields }: LogFields = {}) => {
+    const tail = Object.entries(fields).map(([name, value]) => ` ${name}=${value}`).join("");
+    const line = `jiss: ${message}${tail}`;
+    if (!told.has(line)) console.error(line);
+    told.add(line);
+  };
+  return { info: () => {}, warn: tell, error: tell };
+}

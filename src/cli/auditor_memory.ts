@@ -1,0 +1,112 @@
+/**
+ * An auditor's directory: what was found good in earlier visits, for the next one to be held against.
+ *
+ * Whoever has it open is alone with it from reading to writing, so that two visits at once see each other's
+ * findings. It only ever grows, and on the disk it is always whole.
+ */
+import { fromHex } from "../evidence/crypto.ts";
+import {
+  emptyMemory,
+  type KnownCheckpoint,
+  type Memory,
+  memorySchema,
+  recalled,
+  remember,
+} from "../evidence/kept.ts";
+import { exists } from "./init.ts";
+import { CommandFailure, EXIT } from "./shell.ts";
+
+const MEMORY_FILE = "jiss-memory.json";
+const LOCK_FILE = "lock";
+const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
+
+export class AuditorMemory implements Disposable {
+  readonly directory: string;
+  readonly #lock: Deno.FsFile;
+  #memory: Memory;
+
+  private constructor(
+    directory: string,
+    { lock, memory }: { readonly lock: Deno.FsFile; readonly memory: Memory },
+  ) {
+    this.directory = directory;
+    this.#lock = lock;
+    this.#memory = memory;
+  }
+
+  /**
+   * Opens the directory, waiting while another visit has it; makes it where it is missing and may be made.
+   * @throws {CommandFailure} 2 where it cannot be used.
+   */
+  static async open(directory: string, { create }: { readonly create: boolean }): Promise<AuditorMemory> {
+    if (!create && !exists(`${directory}/${MEMORY_FILE}`)) {
+      throw new CommandFailure(
+        `--state ${directory} remembers nothing yet: give --key with the first visit`,
+        EXIT.usage,
+      );
+    }
+    let lock: Deno.FsFile;
+    try {
+      Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+      lock = Deno.openSync(`${directory}/${LOCK_FILE}`, { create: true, write: true, mode: PRIVATE_FILE });
+    } catch (error) {
+      throw new CommandFailure(
+        `--state ${directory} cannot be made or written: ${(error as Error).message}`,
+        EXIT.usage,
+      );
+    }
+    await lock.lock(true);
+    try {
+      return new AuditorMemory(directory, { lock, memory: read(`${directory}/${MEMORY_FILE}`) });
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+  }
+
+  /** Raw public keys that earlier visits trusted. */
+  get keys(): readonly Uint8Array[] {
+    return this.#memory.keys.map(fromHex);
+  }
+
+  get checkpoints(): readonly KnownCheckpoint[] {
+    return recalled(this.#memory);
+  }
+
+  /** Adds to what is kept; on the disk when it returns. */
+  remember(found: Parameters<typeof remember>[1]): void {
+    this.#memory = remember(this.#memory, found);
+    const path = `${this.directory}/${MEMORY_FILE}`;
+    const next = `${path}.next`;
+    {
+      using file = Deno.openSync(next, { create: true, truncate: true, write: true, mode: PRIVATE_FILE });
+      const bytes = new TextEncoder().encode(`${JSON.stringify(this.#memory, null, 2)}\n`);
+      for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
+      file.syncSync();
+    }
+    Deno.renameSync(next, path);
+    using directory = Deno.openSync(this.directory, { read: true });
+    directory.syncSync();
+  }
+
+  [Symbol.dispose](): void {
+    this.#lock.close();
+  }
+}
+
+/** @throws {CommandFailure} 2 where the file is not a memory. */
+function read(path: string): Memory {
+  if (!exists(path)) return emptyMemory();
+  try {
+    const memory = memorySchema.parse(JSON.parse(Deno.readTextFileSync(path)));
+    recalled(memory);
+    return memory;
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? error.message : "It is not a memory of this program.";
+    throw new CommandFailure(
+      `${path} cannot be used. ${reason} Put a copy of it in its place; without one, begin anew in another directory.`,
+      EXIT.usage,
+    );
+  }
+}

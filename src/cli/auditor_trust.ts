@@ -1,0 +1,100 @@
+/**
+ * Whom an auditor trusts, and what the auditor kept: keys and checkpoints as `--key` and `--checkpoint` give them.
+ */
+import { splitName } from "../evidence/chain_name.ts";
+import { checkpointsIn, type KnownCheckpoint } from "../evidence/kept.ts";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
+import { parseNote, type VerifierKey, verifyNote } from "../evidence/note.ts";
+import { parsePins, type PinnedKey, TrustedKeys } from "../evidence/trust.ts";
+import { CommandFailure, EXIT } from "./shell.ts";
+import { openInput, STANDARD_INPUT, textOf } from "./verify_input.ts";
+
+const FILE_LIMIT_BYTES = 16_777_216;
+/** `name+8 hexadecimal digits+base64`, or another key's own text: no path. */
+const KEY_TEXT = /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$|^PRIVATE\+KEY\+|-----BEGIN /;
+
+/**
+ * The keys of each `--key`: a file's, or the text of a verifier key.
+ * @throws {CommandFailure} 2 where it is none.
+ */
+export async function readPins(given: readonly string[]): Promise<readonly PinnedKey[]> {
+  const pins: PinnedKey[] = [];
+  for (const value of given) {
+    const isText = KEY_TEXT.test(value);
+    // What may be a key is not said again.
+    const text = isText ? value : await readText(value);
+    pins.push(...parsed(`--key ${isText ? "TEXT" : value}`, () => parsePins(nodeCrypto, text)));
+  }
+  return pins;
+}
+
+/** The checkpoints in each `--checkpoint` file. @throws {CommandFailure} 2 where there are none in it. */
+export async function readCheckpoints(files: readonly string[]): Promise<readonly KnownCheckpoint[]> {
+  const found: KnownCheckpoint[] = [];
+  for (const file of files) {
+    const text = await readText(file);
+    found.push(...parsed(`--checkpoint ${file}`, () => checkpointsIn(text)));
+  }
+  return found;
+}
+
+async function readText(file: string): Promise<string> {
+  // Standard input is for what is verified: who is trusted must not come with it.
+  if (file === STANDARD_INPUT) {
+    throw new CommandFailure("keys and checkpoints cannot be read from standard input", EXIT.usage);
+  }
+  const input = await openInput(file);
+  try {
+    const text = await textOf(input, FILE_LIMIT_BYTES);
+    if (text !== null) return text;
+    throw new CommandFailure(`${file} is not a text, or too large to be a key or a checkpoint`, EXIT.usage);
+  } finally {
+    input.close();
+  }
+}
+
+function parsed<Value>(what: string, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new CommandFailure(`${what}: ${error.message}`, EXIT.usage);
+  }
+}
+
+/** The pinned keys, and those that certificates join to them, for any log. */
+export class AuditorTrust {
+  readonly #pins: readonly PinnedKey[];
+  readonly #certificates: readonly string[];
+  readonly #logs = new Map<string, TrustedKeys>();
+
+  /** `certificates` are candidates, as bundles carry them. */
+  constructor(pins: readonly PinnedKey[], certificates: readonly string[]) {
+    this.#pins = pins;
+    this.#certificates = certificates;
+  }
+
+  /** The keys to hold an origin's signatures against. */
+  readonly keysFor = (origin: string): readonly VerifierKey[] => {
+    const prefix = splitName(origin)?.prefix ?? "";
+    let keys = this.#logs.get(prefix);
+    if (keys === undefined) {
+      keys = new TrustedKeys(nodeCrypto, { pins: this.#pins, prefix });
+      for (const certificate of this.#certificates) keys.admit(certificate);
+      this.#logs.set(prefix, keys);
+    }
+    return keys.verifierKeys(origin);
+  };
+
+  /** Whether a trusted key signed it, and none of them falsely. */
+  vouchesFor({ origin, note }: KnownCheckpoint): boolean {
+    return verifyNote(nodeCrypto, parseNote(note), this.keysFor(origin)) === "verified";
+  }
+
+  /** The trusted keys that signed it. */
+  signersOf({ origin, note }: KnownCheckpoint): readonly Uint8Array[] {
+    const signed = parseNote(note);
+    return this.keysFor(origin).filter((key) => verifyNote(nodeCrypto, signed, [key]) === "verified")
+      .map(({ publicKey }) => publicKey);
+  }
+}

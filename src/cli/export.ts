@@ -1,0 +1,93 @@
+/**
+ * `jiss export`: the bundle that `jiss verify` reads, of every epoch of a chain, straight from the database and
+ * beside a running service.
+ */
+import { orgIdSchema } from "../domain/organization.ts";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
+import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../operations/dependencies.ts";
+import { bundleFile, type BundleParts, softwareName } from "../operations/export.ts";
+import { loadEpochs } from "../store/chains.ts";
+import { type Database, query } from "../store/database.ts";
+import { writeToNewFile, writeToStandardOutput } from "./output.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { storageOf, withStored } from "./stored.ts";
+
+export const EXPORTED_CHAINS = ["evidence", "admin", "system"] as const;
+type ExportedChain = (typeof EXPORTED_CHAINS)[number];
+
+export interface ExportOptions {
+  readonly org?: string;
+  readonly chain: ExportedChain;
+  readonly parts: BundleParts;
+  /** A file that is not there yet; standard output without one. */
+  readonly output?: string;
+}
+
+export async function exportChain(
+  shell: Shell,
+  { org, chain, parts, output }: ExportOptions,
+): Promise<number> {
+  const family = familyOf(chain, org);
+  return await withStored(shell, storageOf(shell), async (database) => {
+    if ((await loadEpochs(database, family)).length === 0) throw unknownChain(org);
+    const pieces = told(bundleFile({ database, crypto: nodeCrypto }, {
+      family,
+      parts,
+      retentionDays: await retentionDaysOf(database, chain),
+      now: shell.clock.now(),
+      software: softwareName(shell.version),
+    }));
+    if (output === undefined) {
+      // Whoever reads only the beginning, as `head` does, is told nothing: it has what it wanted.
+      return await writeToStandardOutput(pieces) ? EXIT.ok : EXIT.failure;
+    }
+    const bytes = await writeToNewFile(pieces, output);
+    console.log(
+      `Wrote ${output}: ${bytes} bytes, readable by their owner alone. Check it with: jiss verify ${output} --key KEY`,
+    );
+    return EXIT.ok;
+  });
+}
+
+/** @throws {CommandFailure} 2 where the options do not name one chain. */
+function familyOf(chain: ExportedChain, org: string | undefined): string {
+  if (chain === "system") {
+    if (org === undefined) return SYSTEM_CHAIN;
+    throw new CommandFailure("--chain system belongs to no organization: leave --org out", EXIT.usage);
+  }
+  if (org === undefined) {
+    throw new CommandFailure("--org is missing: it says whose chain to export", EXIT.usage);
+  }
+  // Such a name could be another chain's.
+  if (!orgIdSchema.safeParse(org).success) throw unknownChain(org);
+  return chain === "evidence" ? evidenceChain(org) : adminChain(org);
+}
+
+function unknownChain(org: string | undefined): CommandFailure {
+  return new CommandFailure(
+    org === undefined
+      ? "the database holds no chain yet: start the service once"
+      : `there is no organization ${JSON.stringify(org)} in this database`,
+    EXIT.failure,
+  );
+}
+
+/** As the service recorded it; null: kept for good. */
+async function retentionDaysOf(database: Database, chain: ExportedChain): Promise<number | null> {
+  if (chain === "system") return null;
+  const [row] = await database.read(
+    query.selectFrom("installation").select(["audit_retention_days", "evidence_retention_days"]).compile(),
+  );
+  return (chain === "evidence" ? row?.evidence_retention_days : row?.audit_retention_days) ?? null;
+}
+
+/** The same pieces; what stops them half-way becomes the command's failure. */
+async function* told(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    // What the bundle's writer and the database say, as against a mistake of this program.
+    if (!(error instanceof Error) || error.constructor !== Error) throw error;
+    throw new CommandFailure(`the export stopped: ${error.message}`, EXIT.failure);
+  }
+}

@@ -1,0 +1,72 @@
+/** Text by the piece, of any length: to standard output, or to a file that is there only once it is whole. */
+import { exists } from "./init.ts";
+import { CommandFailure, EXIT } from "./shell.ts";
+
+const PRIVATE_FILE = 0o600;
+/** Characters that are gathered before they are written. */
+const PIECE_LENGTH = 65_536;
+
+/** Writes to standard output; false where its reader has gone. */
+export async function writeToStandardOutput(pieces: AsyncIterable<string>): Promise<boolean> {
+  try {
+    await writePieces(pieces, Deno.stdout);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return false;
+    throw error;
+  }
+}
+
+/**
+ * Writes a new file, for its owner alone: beside it first, then, complete and on the disk, under its name.
+ * @returns its size in bytes.
+ * @throws {CommandFailure} where the file is there: nothing is ever replaced.
+ */
+export async function writeToNewFile(pieces: AsyncIterable<string>, path: string): Promise<number> {
+  requireFree(path);
+  const partial = `${path}.${Deno.pid}.part`;
+  const file = await Deno.open(partial, { createNew: true, write: true, mode: PRIVATE_FILE });
+  try {
+    let bytes: number;
+    try {
+      bytes = await writePieces(pieces, file);
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    requireFree(path);
+    await Deno.rename(partial, path);
+    return bytes;
+  } catch (error) {
+    await Deno.remove(partial);
+    throw error;
+  }
+}
+
+function requireFree(path: string): void {
+  if (exists(path)) {
+    throw new CommandFailure(`${path} is there already, and was left as it is`, EXIT.failure);
+  }
+}
+
+interface Sink {
+  write(bytes: Uint8Array): Promise<number>;
+}
+
+async function writePieces(pieces: AsyncIterable<string>, sink: Sink): Promise<number> {
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  let gathered = "";
+  for await (const piece of pieces) {
+    gathered += piece;
+    if (gathered.length < PIECE_LENGTH) continue;
+    bytes += await writeAll(encoder.encode(gathered), sink);
+    gathered = "";
+  }
+  return bytes + await writeAll(encoder.encode(gathered), sink);
+}
+
+async function writeAll(bytes: Uint8Array, sink: Sink): Promise<number> {
+  for (let written = 0; written < bytes.length;) written += await sink.write(bytes.subarray(written));
+  return bytes.length;
+}

@@ -1,0 +1,140 @@
+/**
+ * `jiss rotate-signing-key`: the next signing key comes in, beside the one before it; with `--drop-old` the overlap
+ * ends. Files come first, then the record; a service that is running takes both up with its next write.
+ */
+import type { Service } from "../compose.ts";
+import type { Config } from "../config/config.ts";
+import { equalBytes } from "../evidence/crypto.ts";
+import { nodeCrypto, signerFromPem } from "../evidence/node_crypto.ts";
+import { fingerprint } from "../evidence/trust.ts";
+import { followLock } from "../operations/restores.ts";
+import { retireKey, takeInKey } from "../operations/signing.ts";
+import { query } from "../store/database.ts";
+import { administer } from "./administration.ts";
+import { holdsKeyAside, placeNewKey, readPreviousKey, setPreviousKeyAside } from "./key_files.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { storageOf, withStored } from "./stored.ts";
+
+export async function rotateSigningKey(
+  shell: Shell,
+  { dropOld }: { readonly dropOld: boolean },
+): Promise<number> {
+  const before = await newestOrdinal(shell);
+  const text = await administer(shell, async (service, config) => {
+    // Nobody starts, rotates or drops while files and record are changed.
+    using _lock = await shell.lockDirectory(config.dataDir);
+    await requireCurrent(service);
+    await service.dependencies.signing.reload();
+    if (dropOld) return await endOverlap(shell, service, config);
+    const isCompleted = service.dependencies.signing.known.at(-1)!.ordinal > before;
+    return isCompleted ? toldOfRotation(service, config) : await bringInKey(shell, service, config);
+  });
+  console.log(text);
+  return EXIT.ok;
+}
+
+/** Before the service is opened, which completes a rotation that was cut short. */
+async function newestOrdinal(shell: Shell): Promise<number> {
+  return await withStored(shell, storageOf(shell), async (database) => {
+    const [row] = await database.read(
+      query.selectFrom("signing_key").select("ordinal").orderBy("ordinal", "desc").limit(1).compile(),
+    );
+    return row?.ordinal ?? 1;
+  });
+}
+
+/** @throws {CommandFailure} where nothing may be recorded: files would be changed in vain. */
+async function requireCurrent({ dependencies }: Service): Promise<void> {
+  if ((await followLock(dependencies)).length === 0) return;
+  throw new CommandFailure(
+    "the database is older than what was issued: run `jiss restore --acknowledge REASON` first, then rotate",
+    EXIT.failure,
+  );
+}
+
+// ---- a new key --------------------------------------------------------------------------------------------
+
+async function bringInKey(shell: Shell, service: Service, config: Config): Promise<string> {
+  const { dependencies } = service;
+  const { signing } = dependencies;
+  clearPreviousKey(service, config);
+  const pem = shell.generateSigningKey();
+  placeNewKey(config, pem);
+  await takeInKey(dependencies, {
+    current: signing.current(),
+    next: signerFromPem(pem),
+    now: shell.clock.now(),
+    reason: "scheduled",
+  });
+  await signing.reload();
+  return toldOfRotation(service, config);
+}
+
+/** @throws {CommandFailure} where the previous key is still in use, or nobody's. */
+function clearPreviousKey(service: Service, config: Config): void {
+  const active = service.dependencies.signing.known.filter((row) => row.until_size === null);
+  if (active.length > 1) {
+    throw new CommandFailure(
+      "the last rotation's overlap is still on: end it first with `jiss rotate-signing-key --drop-old`",
+      EXIT.failure,
+    );
+  }
+  destroyUnusedKey(service, config);
+}
+
+/**
+ * Destroys what a command that was cut short left: a retired key, or the present one a second time.
+ * @throws {CommandFailure} where the file holds a key of which nothing is known.
+ */
+function destroyUnusedKey({ dependencies: { signing } }: Service, config: Config): void {
+  const previous = readPreviousKey(config);
+  if (previous !== null && !signing.known.some((row) => equalBytes(row.public_key, previous.publicKey))) {
+    throw new CommandFailure(
+      "JISS_SIGNING_KEY_PREVIOUS_FILE holds a key that this database never knew: move it away first",
+      EXIT.failure,
+    );
+  }
+  setPreviousKeyAside(config)();
+}
+
+function toldOfRotation({ dependencies: { signing } }: Service, config: Config): string {
+  const [old, next] = signing.known.slice(-2).map((row) => fingerprint(nodeCrypto, row.public_key));
+  return `The signing key was rotated. Until the overlap ends every checkpoint is signed by both.
+  new key  ${next}
+  old key  ${old}
+A running service signs with both from its next write on; nothing has to be restarted.
+Back up ${config.signingKeyFile} now: without it the log cannot be continued.
+Auditors who pinned the old key need do nothing: bundles carry a certificate by both keys. Tell them the new fingerprint,
+and give new auditors the new key. When they have it: jiss rotate-signing-key --drop-old`;
+}
+
+// ---- the end of the overlap -------------------------------------------------------------------------------
+
+async function endOverlap(shell: Shell, service: Service, config: Config): Promise<string> {
+  const { dependencies } = service;
+  const { signing } = dependencies;
+  const active = signing.known.filter((row) => row.until_size === null);
+  if (active.length < 2) {
+    if (readPreviousKey(config) === null && !holdsKeyAside(config)) {
+      throw new CommandFailure("there is no old key to drop: no rotation's overlap is on", EXIT.failure);
+    }
+    destroyUnusedKey(service, config);
+    return "The old key was retired before; its private half was deleted now.";
+  }
+  // First out of use, then retired: what it signs after its retirement counts as forged. A running service that
+  // reads its keys in between signs with the new one alone, which is all that an overlap asks for.
+  const destroy = setPreviousKeyAside(config);
+  await retireKey(dependencies, {
+    current: await signing.refresh(),
+    known: signing.known,
+    now: shell.clock.now(),
+  });
+  destroy();
+  const [next, ...old] = active.toReversed().map((row) => fingerprint(nodeCrypto, row.public_key));
+  return `The overlap has ended: checkpoints are signed by the new key alone, and its private half is in ${config.signingKeyFile}.
+  key in use   ${next}
+  retired key  ${old.join(" and ")}
+The retired key's private half was deleted here. Delete its copies when no backup of the database from before the rotation
+is left that you would put back: only that key can go on from one. Its public half stays good for what it signed.
+A running service signs with the new key alone from its next write on; nothing has to be restarted.`;
+}

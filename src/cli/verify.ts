@@ -1,0 +1,161 @@
+/**
+ * `jiss verify`: offline, with nothing but the files that it is given. It reads no configuration and opens no
+ * database.
+ *
+ * Saved documents are looked at first, whatever their place on the command line: what they prove, each bundle of
+ * their log is held against. All bundles then go through one verifier in their order, so that the epochs of a chain
+ * and what the system chain anchored are seen across files.
+ */
+import type { KnownCheckpoint } from "../evidence/kept.ts";
+import type { BundleReport } from "../evidence/report.ts";
+import type { PinnedKey } from "../evidence/trust.ts";
+import { AuditorMemory } from "./auditor_memory.ts";
+import { AuditorTrust, readCheckpoints, readPins } from "./auditor_trust.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { verifyBundles } from "./verify_bundles.ts";
+import { heldAgainst, readDocuments } from "./verify_documents.ts";
+import { type Input, openInput, STANDARD_INPUT } from "./verify_input.ts";
+import { jsonReport } from "./verify_json.ts";
+import { isIntact, judge, type Outcome, type VerifiedDocument } from "./verify_outcome.ts";
+import { toldReport } from "./verify_report.ts";
+
+/** What can neither be verified nor refuted, as the contract has it: never 1, which says that something is wrong. */
+const UNUSABLE = EXIT.usage;
+
+export interface VerifyOptions {
+  /** Files of keys, or keys. */
+  readonly key?: readonly string[];
+  readonly checkpoint?: readonly string[];
+  /** The auditor's directory. */
+  readonly state?: string;
+  readonly replay: boolean;
+  readonly json?: boolean;
+}
+
+/** Verifies the files and returns the exit code: 0 intact, 1 tampered or diverged, 2 not verifiable. */
+export async function verify(shell: Pick<Shell, "clock">, files: readonly string[], options: VerifyOptions) {
+  try {
+    const outcome = await verifyFiles(shell, files, options);
+    console.log(options.json ? JSON.stringify(jsonReport(outcome)) : toldReport(outcome));
+    return judge(outcome).exitCode;
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error;
+    // Whatever went wrong here says nothing against the files.
+    const { message, stack } = error as Error;
+    const isSystem = /\(os error \d+\)/.test(message);
+    throw new CommandFailure(isSystem ? message : `this program failed: ${stack ?? message}`, UNUSABLE);
+  }
+}
+
+async function verifyFiles(
+  { clock }: Pick<Shell, "clock">,
+  files: readonly string[],
+  { key = [], checkpoint = [], state, replay }: VerifyOptions,
+): Promise<Outcome> {
+  if (files.filter((file) => file === STANDARD_INPUT).length > 1) {
+    throw new CommandFailure("standard input can be read once", UNUSABLE);
+  }
+  const given = await readPins(key);
+  const kept = await readCheckpoints(checkpoint);
+  using memory = state === undefined ? null : await AuditorMemory.open(state, { create: given.length > 0 });
+  const pins = pinsOf(given, memory);
+  if (pins === null && kept.length > 0) {
+    throw new CommandFailure(
+      "--checkpoint needs --key: only a key that you trust makes it worth something",
+      UNUSABLE,
+    );
+  }
+  using inputs = await openInputs(files);
+
+  const bundles = inputs.all.filter(({ head }) => head !== null);
+  const trust = new AuditorTrust(pins ?? [], bundles.flatMap(({ head }) => head!.certificates));
+  const alone = await readDocuments(inputs.all.filter(({ head }) => head === null), {
+    trust,
+    hasPins: pins !== null,
+  });
+  const proven = alone.flatMap(({ report }) => report?.fault === null ? [report] : []);
+  const known = [...kept, ...memory?.checkpoints ?? []];
+  const reports = bundles.length === 0
+    ? []
+    : await verifyBundles(clock, bundles, { pins, known, proven, replay });
+
+  const trusted = [
+    ...known.filter((one) => trust.vouchesFor(one)),
+    ...proven.map((report) => report.checkpoint!),
+  ];
+  const documents = alone.map((document) => heldAgainst(document, { reports, known: trusted }));
+  const outcome = {
+    bundles: reports.map((report) => ({
+      ...anchoredBy(documents, report),
+      contradicted: contradictedBy(report, trusted),
+    })),
+    documents,
+    replay,
+    unusedCheckpoints: unusedOf(kept, [...reports, ...proven]).length,
+    rememberedIn: memory === null ? null : memory.directory,
+  };
+  if (memory !== null && isIntact(judge(outcome))) {
+    const found = reports.flatMap((report) => report.checkpoint === null ? [] : [report.checkpoint]);
+    const checkpoints = [...trusted, ...found];
+    const keys = [
+      ...given.map(({ publicKey }) => publicKey),
+      ...checkpoints.flatMap((one) => trust.signersOf(one)),
+    ];
+    memory.remember({ keys, checkpoints });
+  }
+  return outcome;
+}
+
+/** The keys to start from; null where there are none. */
+function pinsOf(given: readonly PinnedKey[], memory: AuditorMemory | null): readonly PinnedKey[] | null {
+  if (given.length > 0) return given;
+  if (memory === null) return null;
+  return memory.keys.map((publicKey) => ({ publicKey, prefix: null, from: null, until: null }));
+}
+
+/** Opens all, so that what cannot be read is told before anything is verified. */
+async function openInputs(
+  files: readonly string[],
+): Promise<Disposable & { readonly all: readonly Input[] }> {
+  const all: Input[] = [];
+  for (const file of files) all.push(await openInput(file));
+  return {
+    all,
+    [Symbol.dispose]() {
+      for (const input of all) input.close();
+    },
+  };
+}
+
+// ---- what was kept ----------------------------------------------------------------------------------------
+
+/** Those of chains of which nothing was given. */
+function unusedOf(
+  kept: readonly KnownCheckpoint[],
+  verified: readonly { readonly origin: string | null }[],
+): readonly KnownCheckpoint[] {
+  const origins = new Set(verified.map(({ origin }) => origin));
+  return kept.filter(({ origin }) => !origins.has(origin));
+}
+
+/** An entry that a document proves and a bundle holds anchors as a checkpoint does: it names all before it. */
+function anchoredBy<Report extends BundleReport>(
+  documents: readonly VerifiedDocument[],
+  report: Report,
+): Report {
+  const isHeld = documents.some((document) =>
+    document.place === "held" && document.report?.origin === report.origin
+  );
+  return isHeld && report.verdict === "INTACT, UNANCHORED" ? { ...report, verdict: "INTACT" } : report;
+}
+
+/** What an auditor kept and a bundle contradicts: of the sizes that its findings name. */
+function contradictedBy(
+  { origin, verdict, findings }: BundleReport,
+  known: readonly KnownCheckpoint[],
+): readonly KnownCheckpoint[] {
+  if (verdict !== "DIVERGED") return [];
+  const named = findings.filter(({ code }) => code.endsWith("_VS_KNOWN_CHECKPOINT"))
+    .flatMap(({ detail }) => [...(detail ?? "").matchAll(/size (\d+)/g)].map(([, size]) => Number(size)));
+  return known.filter((checkpoint) => checkpoint.origin === origin && named.includes(checkpoint.size));
+}

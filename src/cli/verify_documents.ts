@@ -1,0 +1,85 @@
+/** The saved documents among the files that `jiss verify` is given: each by itself, then against the rest. */
+import { equalBytes } from "../evidence/crypto.ts";
+import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
+import { checkpointsIn, type KnownCheckpoint } from "../evidence/kept.ts";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
+import { orNull } from "../evidence/or_null.ts";
+import type { BundleReport } from "../evidence/report.ts";
+import { fingerprint } from "../evidence/trust.ts";
+import type { AuditorTrust } from "./auditor_trust.ts";
+import { type Input, textOf } from "./verify_input.ts";
+import { type DocumentPlace, isIntact, type Unreadable, type VerifiedDocument } from "./verify_outcome.ts";
+
+/** The largest document. */
+const DOCUMENT_LIMIT_BYTES = 16_777_216;
+
+/** Verifies each by the evidence that it carries. */
+export async function readDocuments(
+  inputs: readonly Input[],
+  { trust, hasPins }: { readonly trust: AuditorTrust; readonly hasPins: boolean },
+): Promise<readonly VerifiedDocument[]> {
+  const documents: VerifiedDocument[] = [];
+  for (const input of inputs) {
+    const { report, unreadable } = readDocument(await textOf(input, DOCUMENT_LIMIT_BYTES), trust);
+    documents.push({
+      file: input.name,
+      report,
+      unreadable,
+      hasPins,
+      place: "alone",
+      isForked: false,
+      keyFingerprint: signerOf(report, trust),
+    });
+  }
+  return documents;
+}
+
+/** The fingerprint of a trusted key that signed a document's checkpoint; null where none did. */
+function signerOf(report: DocumentReport | null, trust: AuditorTrust): string | null {
+  const [signer] = report?.checkpoint ? trust.signersOf(report.checkpoint) : [];
+  return signer === undefined ? null : fingerprint(nodeCrypto, signer);
+}
+
+function readDocument(
+  text: string | null,
+  trust: AuditorTrust,
+): { readonly report: DocumentReport | null; readonly unreadable: Unreadable | null } {
+  if (text === null) return { report: null, unreadable: "too large" };
+  const body: unknown = orNull(() => JSON.parse(text));
+  const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
+  const report = isObject ? verifyDocument(nodeCrypto, body as Record<string, unknown>, trust) : null;
+  if (report !== null && report.fault !== "MALFORMED") return { report, unreadable: null };
+  const isCheckpoint = orNull(() => checkpointsIn(text)) !== null;
+  if (isCheckpoint) return { report: null, unreadable: "a checkpoint" };
+  return { report, unreadable: report === null ? "not JSON" : null };
+}
+
+/** The document with what the bundles, and what was kept besides it, say of it. */
+export function heldAgainst(
+  document: VerifiedDocument,
+  { reports, known }: {
+    readonly reports: readonly BundleReport[];
+    readonly known: readonly KnownCheckpoint[];
+  },
+): VerifiedDocument {
+  if (document.report?.fault !== null) return document;
+  const { origin, checkpoint, entries } = document.report;
+  const { size, root } = checkpoint!;
+  return {
+    ...document,
+    place: placeIn(reports.filter((report) => report.origin === origin && isIntact(report)), entries),
+    isForked: known.some((other) =>
+      other.origin === origin && other.size === size && !equalBytes(other.root, root)
+    ),
+  };
+}
+
+/** Where entries are in the bundles of their log. */
+function placeIn(
+  reports: readonly BundleReport[],
+  entries: DocumentReport["entries"],
+): DocumentPlace {
+  if (reports.length === 0) return "alone";
+  if (reports.some(({ base, size }) => entries.every(({ seq }) => seq >= base && seq < size))) return "held";
+  return reports.every(({ size }) => entries.some(({ seq }) => seq >= size)) ? "beyond" : "removed";
+}

@@ -1,0 +1,116 @@
+/**
+ * The files that `jiss verify` is given: each is opened once and told by its first line, so that a pipe will do as
+ * well, and then read to its end in pieces.
+ */
+import { concat } from "../evidence/crypto.ts";
+import { LINE_LIMIT_BYTES } from "../evidence/bundle.ts";
+import { orNull } from "../evidence/or_null.ts";
+import { CommandFailure, EXIT } from "./shell.ts";
+
+/** As on every command line: standard input. */
+export const STANDARD_INPUT = "-";
+
+const PIECE_BYTES = 262_144;
+const LINE_FEED = 0x0a;
+const BUNDLE_KIND = /^jis\.bundle\/\d+$/;
+
+/** What a bundle's first line says, none of which is proven yet. */
+export interface BundleHead {
+  readonly origin: string;
+  /** Rotation certificates. */
+  readonly certificates: readonly string[];
+}
+
+export interface Input {
+  /** As it was given. */
+  readonly name: string;
+  /** Bytes; null where nobody knows, as of a pipe. */
+  readonly size: number | null;
+  /** null where it is no bundle. */
+  readonly head: BundleHead | null;
+  /** All bytes, once; each piece is only lent until the next. */
+  pieces(): AsyncGenerator<Uint8Array>;
+  close(): void;
+}
+
+/** @throws {CommandFailure} 2 where it cannot be read. */
+export async function openInput(name: string): Promise<Input> {
+  return await readable(name, async () => {
+    const file = name === STANDARD_INPUT ? Deno.stdin : await Deno.open(name, { read: true });
+    const first = await readFirstLine(file);
+    const status = file instanceof Deno.FsFile ? await file.stat() : null;
+    return {
+      name,
+      size: status?.isFile ? status.size : null,
+      head: headIn(first),
+      async *pieces() {
+        yield first;
+        const buffer = new Uint8Array(PIECE_BYTES);
+        for (;;) {
+          const length = await readable(name, () => file.read(buffer));
+          if (length === null) return;
+          yield buffer.subarray(0, length);
+        }
+      },
+      close: () => file.close(),
+    };
+  });
+}
+
+/** A whole file as text; null where it is larger than `limit` bytes, or not UTF-8. */
+export async function textOf(input: Input, limit: number): Promise<string | null> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of input.pieces()) {
+    bytes += piece.length;
+    if (bytes > limit) return null;
+    pieces.push(piece.slice());
+  }
+  return orNull(() => new TextDecoder("utf-8", { fatal: true }).decode(concat(...pieces)));
+}
+
+/** @throws {CommandFailure} 2 in place of what the system says. */
+async function readable<Result>(name: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    const reason = error instanceof Deno.errors.NotFound
+      ? "there is no such file"
+      : error instanceof Deno.errors.IsADirectory
+      ? "it is a directory"
+      : (error as Error).message;
+    throw new CommandFailure(`${name} cannot be read: ${reason}`, EXIT.usage);
+  }
+}
+
+/** The beginning of a file, up to the piece in which its first line ends. */
+async function readFirstLine(
+  file: { read(buffer: Uint8Array): Promise<number | null> },
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for (let bytes = 0; bytes <= LINE_LIMIT_BYTES;) {
+    const buffer = new Uint8Array(PIECE_BYTES);
+    const length = await file.read(buffer);
+    if (length === null) break;
+    pieces.push(buffer.subarray(0, length));
+    if (pieces.at(-1)!.includes(LINE_FEED)) break;
+    bytes += length;
+  }
+  return concat(...pieces);
+}
+
+function headIn(first: Uint8Array): BundleHead | null {
+  const feed = first.indexOf(LINE_FEED);
+  const line = new TextDecoder().decode(feed < 0 ? first : first.subarray(0, feed));
+  const header: unknown = orNull(() => JSON.parse(line));
+  if (!isObject(header) || typeof header.kind !== "string" || !BUNDLE_KIND.test(header.kind)) return null;
+  const keys: readonly unknown[] = Array.isArray(header.keys) ? header.keys : [];
+  return {
+    origin: String(header.origin),
+    certificates: keys.flatMap((key) => isObject(key) && typeof key.cert === "string" ? [key.cert] : []),
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,192 @@
+/**
+ * What came of a verification, and the verdict on all of it.
+ *
+ * Pure. Source: contract, section 1; evidence design, "Read first", point 8.
+ */
+import type { DocumentReport, EvidenceFault } from "../evidence/document.ts";
+import type { EntryRange, Finding } from "../evidence/findings.ts";
+import type { KnownCheckpoint } from "../evidence/kept.ts";
+import {
+  type BundleReport,
+  type ExitCode,
+  sentenceOfVerdict,
+  type Verdict,
+  verdictWords,
+} from "../evidence/report.ts";
+
+/** A finding whose `line` is counted in its own file. */
+export interface LocatedFinding extends Finding {
+  /** null where the finding is about no line, or the input is one file. */
+  readonly file: string | null;
+}
+
+export interface VerifiedBundle extends BundleReport {
+  readonly findings: readonly LocatedFinding[];
+  /** What the auditor kept of this origin that contradicts it; empty where nothing does. */
+  readonly contradicted: readonly KnownCheckpoint[];
+}
+
+/**
+ * Where a document's entries are, as the bundles that were given have it: an intact one of its log holds them; its
+ * retention has removed them; it ends before them; there is none.
+ */
+export type DocumentPlace = "held" | "removed" | "beyond" | "alone";
+
+/** Why a file is not read as a document. */
+export type Unreadable = "not JSON" | "too large" | "a checkpoint";
+
+export interface VerifiedDocument {
+  readonly file: string;
+  /** null where the file is no document, as `unreadable` then says. */
+  readonly report: DocumentReport | null;
+  readonly unreadable: Unreadable | null;
+  /** Whether any key was pinned. */
+  readonly hasPins: boolean;
+  readonly place: DocumentPlace;
+  /** Whether a kept checkpoint of the same size has another root. */
+  readonly isForked: boolean;
+  /** Of the trusted key that signed its checkpoint. */
+  readonly keyFingerprint: string | null;
+}
+
+export interface Outcome {
+  readonly bundles: readonly VerifiedBundle[];
+  readonly documents: readonly VerifiedDocument[];
+  /** Whether scores were to be computed anew. */
+  readonly replay: boolean;
+  /** Checkpoints that were passed and are of no chain that was given. */
+  readonly unusedCheckpoints: number;
+  /** The auditor's directory, where there is one. */
+  readonly rememberedIn: string | null;
+}
+
+/** The verdict on a file or a bundle, and where its first fault lies. */
+export interface Judgment {
+  readonly verdict: Verdict;
+  readonly exitCode: ExitCode;
+  /** The verdict as it is printed. */
+  readonly words: string;
+  /** What it means. */
+  readonly sentence: string;
+  /** The first thing that is wrong; null where nothing is. */
+  readonly code: string | null;
+  readonly firstBadSeq: number | null;
+  /** Given where `firstBadSeq` is only its beginning. */
+  readonly firstBadRange: EntryRange | null;
+}
+
+// ---- one of them ------------------------------------------------------------------------------------------
+
+export function judgeBundle(bundle: BundleReport): Judgment {
+  const { verdict, exitCode, firstBadSeq, firstBadRange, findings } = bundle;
+  return {
+    verdict,
+    exitCode,
+    words: verdictWords(bundle),
+    sentence: sentenceOfVerdict(bundle),
+    code: findings.find(({ fatal }) => fatal)?.code ?? null,
+    firstBadSeq,
+    firstBadRange,
+  };
+}
+
+/** Faults that anybody can see without a key, or with one that is trusted. */
+const PROVEN_FAULTS: readonly EvidenceFault[] = [
+  "RESULT_MISMATCH",
+  "ENTRY_HASH_MISMATCH",
+  "INCLUSION_FAILED",
+  "BAD_SIGNATURE",
+  "WRONG_ORIGIN",
+];
+
+export function judgeDocument(document: VerifiedDocument): Judgment {
+  const { report, isForked } = document;
+  const { verdict, exitCode } = verdictOn(document);
+  const entries = report?.entries ?? [];
+  return {
+    verdict,
+    exitCode,
+    words: verdict,
+    sentence: sentenceOfDocument(document),
+    code: report?.fault ?? (isForked ? "FORK_VS_KNOWN_CHECKPOINT" : null),
+    firstBadSeq: exitCode === 1 && entries.length > 0 ? Math.min(...entries.map(({ seq }) => seq)) : null,
+    firstBadRange: null,
+  };
+}
+
+function verdictOn(
+  { report, place, isForked }: VerifiedDocument,
+): { readonly verdict: Verdict; readonly exitCode: ExitCode } {
+  if (report === null) return { verdict: "NOT VERIFIABLE", exitCode: 2 };
+  const { fault } = report;
+  if (fault !== null && PROVEN_FAULTS.includes(fault)) return { verdict: "TAMPERED", exitCode: 1 };
+  if (fault !== null) return { verdict: "NOT VERIFIABLE", exitCode: 2 };
+  if (isForked) return { verdict: "DIVERGED", exitCode: 1 };
+  // An older export, or one that was cut off: which, only a newer one can tell.
+  if (place === "beyond") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
+  return { verdict: place === "held" ? "INTACT" : "INTACT, UNANCHORED", exitCode: 0 };
+}
+
+const FAULT_SENTENCES: Readonly<Record<EvidenceFault, string>> = {
+  MALFORMED: "The file is not an answer of the service with its evidence, or not a whole one.",
+  RESULT_MISMATCH: "The document was changed: it does not say what the log recorded.",
+  ENTRY_HASH_MISMATCH: "The document was changed: the entry that it shows is not the one that was recorded.",
+  INCLUSION_FAILED: "The document's entry does not stand in the signed log where it says.",
+  BAD_SIGNATURE: "The signature is false: it, or what it covers, was changed.",
+  UNTRUSTED_KEY: "Nothing can be said of the document: no key that you trust signed it.",
+  WRONG_ORIGIN: "The document is signed, but under the name of another log than its entry's.",
+};
+
+const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
+  "not JSON": "The file is neither a bundle nor a saved answer of the service.",
+  "too large": "The file is no bundle, and larger than any answer of the service.",
+  "a checkpoint": "The file is a checkpoint, to hold a bundle against: pass it with --checkpoint.",
+};
+
+const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
+  held: "The document says what the log recorded, and the bundle holds the same.",
+  removed:
+    "The document says what the log recorded. The bundle begins after it: its entry was removed since, by the retention rule.",
+  beyond:
+    "The document says what the log recorded, but the bundle ends before it: that was exported earlier, or cut off. Ask for a new export.",
+  alone:
+    "The document says what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
+};
+
+function sentenceOfDocument({ report, unreadable, hasPins, place, isForked }: VerifiedDocument): string {
+  if (report === null) return UNREADABLE_SENTENCES[unreadable ?? "not JSON"];
+  const { fault } = report;
+  if (fault === "UNTRUSTED_KEY" && !hasPins) {
+    return "The document is whole, but without --key nobody can say who signed it: it proves nothing yet.";
+  }
+  if (fault !== null) return FAULT_SENTENCES[fault];
+  if (isForked) {
+    return "You kept a checkpoint of the same size that says otherwise: the log was rewritten. Keep both, together they prove it.";
+  }
+  return PLACE_SENTENCES[place];
+}
+
+// ---- all of them ------------------------------------------------------------------------------------------
+
+/** From worst to best. */
+const EXIT_CODES: readonly ExitCode[] = [1, 2, 0];
+const VERDICTS: readonly Verdict[] = [
+  "DIVERGED",
+  "TAMPERED",
+  "NOT VERIFIABLE",
+  "INTACT, UNANCHORED",
+  "INTACT",
+];
+
+/** The worst of everything that was verified: exit code 1 before 2 before 0. */
+export function judge({ bundles, documents }: Pick<Outcome, "bundles" | "documents">): Judgment {
+  const rank = ({ verdict, exitCode }: Judgment) =>
+    EXIT_CODES.indexOf(exitCode) * VERDICTS.length + VERDICTS.indexOf(verdict);
+  return [...documents.map(judgeDocument), ...bundles.map(judgeBundle)]
+    .reduce((worst, judgment) => rank(judgment) < rank(worst) ? judgment : worst);
+}
+
+/** Whether nothing was found wrong, however much could be looked at. */
+export function isIntact({ verdict }: { readonly verdict: Verdict }): boolean {
+  return verdict === "INTACT" || verdict === "INTACT, UNANCHORED";
+}

@@ -1,0 +1,142 @@
+/** What `jiss verify` says to people: the verdict first, then what it means, and every finding a sentence. Pure. */
+import { hex } from "../evidence/crypto.ts";
+import type { DocumentReport } from "../evidence/document.ts";
+import { type EntryRange, sentenceOf } from "../evidence/findings.ts";
+import { printable, printableLine } from "./printable.ts";
+import {
+  isIntact,
+  judge,
+  judgeBundle,
+  judgeDocument,
+  type Judgment,
+  type Outcome,
+  type VerifiedBundle,
+  type VerifiedDocument,
+} from "./verify_outcome.ts";
+
+/** Entries of a document that are named. */
+const NAMED_ENTRIES = 8;
+
+/** The report, without a line feed at its end. */
+export function toldReport(outcome: Outcome): string {
+  const { bundles, documents, replay } = outcome;
+  const blocks = [
+    ...documents.map((document) => block(judgeDocument(document), documentDetails(document))),
+    ...bundles.map((bundle) => block(judgeBundle(bundle), bundleDetails(bundle, replay))),
+  ];
+  const summary = blocks.length === 1
+    ? []
+    : [`${judge(outcome).words}: the worst of ${blocks.length}, one by one below.`];
+  return [...summary, ...blocks, ...unusedOf(outcome), ...keepingOf(outcome)].map(printable).join("\n\n");
+}
+
+function block({ words, sentence }: Judgment, details: readonly string[]): string {
+  return [words, sentence, ...details].join("\n");
+}
+
+function detail(label: string, text: string): string {
+  return `  ${label.padEnd(11)} ${printableLine(text)}`;
+}
+
+// ---- a bundle ---------------------------------------------------------------------------------------------
+
+function bundleDetails(bundle: VerifiedBundle, replay: boolean): readonly string[] {
+  return [
+    ...(bundle.origin === "" ? [] : bundleFacts(bundle, replay)),
+    ...findingLines(bundle),
+    ...contradictionOf(bundle),
+  ];
+}
+
+function bundleFacts(bundle: VerifiedBundle, replay: boolean): readonly string[] {
+  const { origin, base, size, entries, checkpoint, keyFingerprint, selfTrusted } = bundle;
+  const { replayed, erased, withheld, untrustedKept, firstBadSeq, firstBadRange } = bundle;
+  const removed = base === 0 ? "" : `, from ${base} on`;
+  const owner = selfTrusted ? " (the key that the file carries)" : "";
+  const signed = checkpoint === null
+    ? "none that can be relied on"
+    : `of ${checkpoint.size} entries, root ${hex(checkpoint.root)}`;
+  const anew = replay ? `${replayed} scores, decisions and labels computed anew` : "nothing, as you asked";
+  return [
+    detail("log", origin),
+    detail("entries", `${entries}${removed}; the chain has ${size}`),
+    detail("checkpoint", signed),
+    detail("key", keyFingerprint === null ? "none" : `${keyFingerprint}${owner}`),
+    detail("replayed", anew),
+    detail("parts", `${erased} erased, ${withheld} withheld`),
+    ...untrustedKept.map(({ size }) =>
+      detail("kept", `a checkpoint of ${size} entries, not compared: no key that you trust signed it`)
+    ),
+    ...(firstBadSeq === null ? [] : [detail("first bad", placeOf(firstBadSeq, firstBadRange))]),
+  ];
+}
+
+function placeOf(seq: number, range: EntryRange | null): string {
+  return range === null ? `entry ${seq}` : `somewhere in entries ${range[0]} to ${range[1]}`;
+}
+
+function findingLines({ findings, dropped }: VerifiedBundle): readonly string[] {
+  if (findings.length === 0) return [];
+  const lines = findings.map((finding) => {
+    const { code, fatal, file, line, detail } = finding;
+    const at = [file ?? "", line === null ? "" : `line ${line}`].filter((text) => text !== "").join(", ");
+    const more = [at, detail ?? ""].filter((text) => text !== "").join(": ");
+    const mark = fatal ? "!" : "-";
+    return printableLine(`  ${mark} ${code}: ${sentenceOf(finding)}${more === "" ? "" : ` (${more})`}`);
+  });
+  const rest = dropped === 0 ? [] : [`    and ${dropped} more`];
+  return ["  findings (! counts against it, - is for your information)", ...lines, ...rest];
+}
+
+/** Both sides of a contradiction, each signed: together they prove it to anybody. */
+function contradictionOf({ contradicted, checkpoint }: VerifiedBundle): readonly string[] {
+  if (contradicted.length === 0) return [];
+  const kept = contradicted.flatMap(({ note }) => ["", "What you kept:", "", note.trimEnd()]);
+  return checkpoint === null ? kept : [...kept, "", "What the file says:", "", checkpoint.note.trimEnd()];
+}
+
+// ---- a document -------------------------------------------------------------------------------------------
+
+const KINDS: Readonly<Record<DocumentReport["kind"], string>> = {
+  result: "one recorded result",
+  detail: "one recorded event",
+  batch: "a batch: where its entries stand, not what they hold",
+};
+
+function documentDetails({ file, report, keyFingerprint }: VerifiedDocument): readonly string[] {
+  if (report === null || report.fault === "MALFORMED") return [detail("document", file)];
+  const seqs = report.entries.map(({ seq }) => seq);
+  const more = seqs.length > NAMED_ENTRIES ? ` and ${seqs.length - NAMED_ENTRIES} more` : "";
+  return [
+    detail("document", `${file}, ${KINDS[report.kind]}`),
+    detail("log", report.origin ?? "unknown"),
+    detail("entries", `${seqs.slice(0, NAMED_ENTRIES).join(", ")}${more}`),
+    detail("checkpoint", report.checkpoint === null ? "none" : `of ${report.checkpoint.size} entries`),
+    detail("key", keyFingerprint ?? "none that you trust"),
+  ];
+}
+
+// ---- the next visit ---------------------------------------------------------------------------------------
+
+function unusedOf({ unusedCheckpoints: count }: Outcome): readonly string[] {
+  if (count === 0) return [];
+  return [
+    count === 1
+      ? "One checkpoint that you passed is of a chain of which nothing was given: it was not used."
+      : `${count} checkpoints that you passed are of chains of which nothing was given: they were not used.`,
+  ];
+}
+
+/** What to keep, or where it is kept. */
+function keepingOf(outcome: Outcome): readonly string[] {
+  if (!isIntact(judge(outcome))) return [];
+  if (outcome.rememberedIn !== null) return [`Kept in ${outcome.rememberedIn} for the next visit.`];
+  const notes = outcome.bundles.flatMap(({ checkpoint }) =>
+    checkpoint === null ? [] : [checkpoint.note.trimEnd()]
+  );
+  if (notes.length === 0) return [];
+  return [
+    "Keep this for the next visit, and pass it with --checkpoint (or let --state DIR keep it):",
+    ...notes,
+  ];
+}

@@ -1,0 +1,237 @@
+/**
+ * What an organization can do with its chains: append an event of its own, verify, carry away, prove.
+ * Source: contract, sections 4 and 5; evidence design, section 8.
+ */
+import { z } from "zod";
+import { envelopeFields } from "./score.ts";
+
+/** Every event that the service writes itself; a caller must not be able to forge one. */
+export const SERVICE_EVENTS = [
+  "CHAIN_GENESIS",
+  "CHAIN_RESTORED",
+  "CLOCK_ANOMALY",
+  "SCORE_COMPUTED",
+  "SCORE_SKIPPED",
+  "SCORE_COMMITTED",
+  "OUTCOME_LABELLED",
+  "DRS_COMPUTED",
+  "REPORT_ISSUED",
+  "SUBJECT_ERASED",
+  "SUBJECT_ACCESS",
+  "OPERATOR_ERASED",
+  "RETENTION_POLICY",
+  "RETENTION_PRUNED",
+  "SIGNING_KEY_ROTATED",
+  "SIGNING_KEY_COMPROMISED",
+  "MODEL_CHANGED",
+  "ORG_CHECKPOINTS",
+  "ORG_CREATED",
+  "KEY_ROTATED",
+  "KEY_REVOKED",
+  "AUTH_FAIL_MASTER_KEY",
+  "AUTH_FAIL_RATE_LIMITED_IP",
+  "AUTH_FAIL_RATE_LIMITED_KEY",
+  "ADMIN_ORG_SUSPEND",
+  "ADMIN_BILLING_SUSPEND",
+  "ADMIN_BILLING_ROTATE",
+  "ADMIN_ORG_REACTIVATE",
+  "ADMIN_ORG_FORCE_ROTATE",
+  "ADMIN_ORG_FORCE_REVOKE",
+  "ADMIN_ALERT_ACK",
+  "AUDIT_LOG_READ",
+  "AUDIT_LOG_EXPORTED",
+  "ALERT_RAISED",
+  "PROTOCOL_VIOLATION",
+  "WEBHOOK_REGISTERED",
+  "WEBHOOK_LISTED",
+  "WEBHOOK_REMOVED",
+  "WEBHOOK_PAUSED",
+  "WEBHOOK_RESUMED",
+  "WEBHOOK_DISABLED",
+  "WEBHOOK_TESTED",
+  "WEBHOOK_REDELIVERED",
+  "WEBHOOK_EVENTS_DROPPED",
+] as const;
+
+/** What the service's own events begin with, now and later. */
+const RESERVED_PREFIXES = [
+  "AUTH_FAIL_",
+  "ADMIN_",
+  "SCORE_",
+  "DRS_",
+  "KEY_",
+  "CHAIN_",
+  "RETENTION_",
+  "SIGNING_",
+  "SUBJECT_",
+  "ORG_",
+] as const;
+
+/** Largest payload, bytes of its canonical JSON. */
+export const PAYLOAD_LIMIT_BYTES = 65_536;
+
+function isReserved(eventType: string): boolean {
+  return (SERVICE_EVENTS as readonly string[]).includes(eventType) ||
+    RESERVED_PREFIXES.some((prefix) => eventType.startsWith(prefix));
+}
+
+const eventTypeSchema = z.string()
+  .regex(
+    /^[A-Z][A-Z0-9_]{0,63}$/,
+    "must be 1 to 64 capitals, digits or underscores, beginning with a capital",
+  )
+  .refine((eventType) => !isReserved(eventType), {
+    message: `is a name of the service's own events: choose one that does not begin with ${
+      RESERVED_PREFIXES.join(", ")
+    } and is none of its names`,
+  })
+  .meta({
+    description: "Any name that is not reserved for the service's own events.",
+    examples: ["REVIEW_POLICY_CHANGED"],
+  });
+
+/** What is wrong with a value that must be the same in every language, or null. */
+function unsoundPlace(value: unknown, path: readonly string[]): { path: string[]; message: string } | null {
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) return { path: [...path], message: "must be a finite number" };
+    const isExact = !Number.isInteger(value) || Number.isSafeInteger(value);
+    return isExact
+      ? null
+      : { path: [...path], message: "must be a whole number within 2^53: write it as text" };
+  }
+  if (typeof value === "string") {
+    return value.isWellFormed() ? null : { path: [...path], message: "must be well-formed Unicode" };
+  }
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    if (!name.isWellFormed()) return { path: [...path], message: "must have names of well-formed Unicode" };
+    const place = unsoundPlace(member, [...path, name]);
+    if (place !== null) return place;
+  }
+  return null;
+}
+
+const payloadSchema = z.record(z.string(), z.unknown()).superRefine((payload, context) => {
+  const place = unsoundPlace(payload, []);
+  if (place !== null) context.addIssue({ code: "custom", ...place });
+}).meta({
+  description:
+    "What happened: an object of at most 65,536 bytes of canonical JSON. Put no personal data here: it is not erased with an operator.",
+});
+
+export const appendRequestSchema = z.object({ event_type: eventTypeSchema, payload: payloadSchema }).meta({
+  id: "AuditAppendRequest",
+});
+
+export function appendResponseSchema<Evidence extends z.ZodType, Entry extends z.ZodType>(
+  { evidence, entry }: { readonly evidence: Evidence; readonly entry: Entry },
+) {
+  return z.object({
+    event_id: z.string().meta({ description: "The entry's id." }),
+    seq: z.int().min(0),
+    entry_hash: z.string(),
+    entry,
+    detail: z.record(z.string(), z.unknown()).meta({
+      description: "The payload as it was recorded, which the evidence covers.",
+    }),
+    evidence,
+    ...envelopeFields,
+  }).meta({ id: "AuditAppended" });
+}
+
+/** Which of an organization's chains. */
+export const CHAIN_KINDS = ["evidence", "admin"] as const;
+export type ChainKind = (typeof CHAIN_KINDS)[number];
+
+export const chainParametersSchema = z.object({
+  chain: z.enum(CHAIN_KINDS).default("evidence").meta({
+    description: "The chain of scores and decisions, or the audit log of the organization and its keys.",
+  }),
+});
+
+/** A size or an index of a chain, in a query. */
+const count = (low: number) =>
+  z.string().regex(/^(0|[1-9][0-9]{0,14})$/, "must be a whole number without sign").transform(Number)
+    .refine((value) => value >= low, `must be at least ${low}`);
+
+export const verifyParametersSchema = z.object({
+  from: count(0).optional().meta({
+    description: "Resumes at this entry: verification begins at the last checkpoint at or before it.",
+  }),
+  since_size: count(1).optional().meta({
+    description: "Adds the proof that the chain of this size is a beginning of the present one.",
+  }),
+});
+
+const range = z.tuple([z.int(), z.int()]).nullable();
+
+export const findingSchema = z.object({
+  code: z.string(),
+  fatal: z.boolean(),
+  seq: z.int().nullable(),
+  range,
+  detail: z.string().nullable(),
+  sentence: z.string().meta({ description: "The finding in plain words." }),
+}).meta({ id: "EvidenceFinding" });
+
+const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const signedCheckpoint = {
+  origin: z.string(),
+  size: z.int().min(1),
+  root: hash32,
+  note: z.string().meta({ description: "The signed checkpoint: keep it, and no later one can deny it." }),
+};
+
+export const verifyResponseSchema = z.object({
+  valid: z.boolean(),
+  entries_checked: z.int().min(0),
+  from_seq: z.int().min(0),
+  to_seq: z.int().min(-1),
+  head: hash32.meta({ description: "Hash of the newest entry." }),
+  checkpoint: z.object(signedCheckpoint),
+  first_bad: z.int().nullable(),
+  code: z.string().nullable().meta({
+    description: "The code of the first finding that makes the chain invalid.",
+  }),
+  findings: z.array(findingSchema),
+  consistency: z.object({ from: z.int(), to: z.int(), proof: z.array(hash32) }).optional().meta({
+    description: "RFC 6962 consistency proof, where `since_size` asks for it.",
+  }),
+  ...envelopeFields,
+}).meta({ id: "ChainVerification" });
+
+export const exportParametersSchema = z.object({
+  parts: z.enum(["all", "structural", "none"]).default("all").meta({
+    description:
+      "all: everything, so that scores can be replayed. structural: only how the chain itself came about. none: hashes alone.",
+  }),
+});
+
+export const proofPathSchema = z.object({
+  seq: count(0).meta({ description: "The entry's place in its chain, from 0." }),
+});
+
+export const proofResponseSchema = z.object({
+  seq: z.int().min(0),
+  entry_hash: hash32,
+  proof: z.string().meta({ description: "C2SP tlog-proof@v1 against the newest checkpoint." }),
+  ...envelopeFields,
+}).meta({ id: "InclusionProof" });
+
+export const checkpointResponseSchema = z.object({ ...signedCheckpoint, ...envelopeFields }).meta({
+  id: "Checkpoint",
+});
+
+export const jwksSchema = z.object({
+  keys: z.array(z.object({
+    kty: z.literal("OKP"),
+    crv: z.literal("Ed25519"),
+    x: z.string(),
+    kid: z.string(),
+    use: z.literal("sig"),
+    alg: z.literal("EdDSA"),
+    "x-jiss-from": z.int().nullable(),
+    "x-jiss-until": z.int().nullable(),
+  })),
+}).meta({ id: "JsonWebKeySet", description: "RFC 7517; ranges are sizes of the system chain." });

@@ -1,0 +1,154 @@
+/**
+ * The lines of a bundle: a chain, or what is left of one, as a file that proves itself to whoever pinned its key.
+ *
+ * One schema and one writer for each kind of line. Every line is canonical JSON; an entry's line is the very text
+ * that was hashed, so it has neither wrapper nor writer here. Source: evidence design, section 8.
+ */
+import { z } from "zod";
+import { canonicalJson } from "./canonical.ts";
+import { timestampSchema } from "./entry.ts";
+import { PART_NAMES, type PartName } from "./hashes.ts";
+
+/** Longest line, without its line feed, bytes. */
+export const LINE_LIMIT_BYTES = 1_048_576;
+
+/** A bundle holds the first stored checkpoint at or after each so many entries since the one before. */
+export const CHECKPOINT_EVERY = 256;
+
+/** Events whose `detail` a bundle of structure alone gives: they say how the chain itself came about. */
+export const STRUCTURAL_EVENTS = [
+  "CHAIN_GENESIS",
+  "CHAIN_RESTORED",
+  "RETENTION_POLICY",
+  "RETENTION_PRUNED",
+  "SIGNING_KEY_ROTATED",
+  "SIGNING_KEY_COMPROMISED",
+  "SUBJECT_ERASED",
+  "ORG_CHECKPOINTS",
+  "MODEL_CHANGED",
+] as const;
+
+/** Peaks of a tree at most: one for each bit of its size. */
+const PEAK_LIMIT = 53;
+/** Hashes of a consistency proof at most. */
+const PROOF_LIMIT = 64;
+
+const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
+const size = z.int().min(0);
+const note = z.string();
+
+/** Where a bundle begins: at the chain's first entry (size 0), or after a removed prefix. */
+const baseSchema = z.strictObject({
+  size,
+  /** Hash of the entry before the first; of the origin where there is none. */
+  prev: hash32,
+  peaks: z.array(hash32).max(PEAK_LIMIT),
+  checkpoint: note.nullable(),
+}).refine(
+  (base) => base.size > 0 || (base.peaks.length === 0 && base.checkpoint === null),
+  "an untouched chain has neither peaks nor a base checkpoint",
+);
+
+/** Only `origin` and `base` bear on a verdict, and both are held against what is signed. */
+export const headerSchema = z.strictObject({
+  kind: z.literal("jis.bundle/1"),
+  origin: z.string(),
+  chain: z.string(),
+  base: baseSchema,
+  /** Candidates, oldest first: trusted where pinned, or reached from a pinned key by certificates. */
+  keys: z.array(z.strictObject({ vkey: z.string(), cert: note.nullable() })),
+  retention_days: z.int().min(0).nullable(),
+  exported_at: timestampSchema,
+  software: z.string(),
+});
+export type BundleHeader = z.infer<typeof headerSchema>;
+
+/** The header of the published vectors, made before certificates and dates were part of it. */
+export const lenientHeaderSchema = headerSchema.extend({
+  keys: z.array(z.strictObject({ vkey: z.string(), cert: note.nullable().default(null) })),
+  exported_at: timestampSchema.default("1970-01-01T00:00:00.000Z"),
+});
+
+export const modelLineSchema = z.strictObject({
+  kind: z.literal("jis.model/1"),
+  sha256: hash32,
+  document: z.record(z.string(), z.unknown()),
+});
+export type ModelLine = z.infer<typeof modelLineSchema>;
+
+export const ladderLineSchema = z.strictObject({
+  kind: z.literal("jis.ladder/1"),
+  from: z.int().min(1),
+  to: z.int().min(1),
+  proof: z.array(hash32).max(PROOF_LIMIT),
+});
+export type LadderLine = z.infer<typeof ladderLineSchema>;
+
+/** Why a part's content is not in a bundle. */
+export const PART_ABSENCES = ["erased", "pruned", "withheld"] as const;
+export type PartAbsence = (typeof PART_ABSENCES)[number];
+
+const partHead = { kind: z.literal("jis.part/1"), seq: size, name: z.enum(PART_NAMES) };
+
+export const partLineSchema = z.union([
+  z.strictObject({ ...partHead, salt: hash32, data: z.json() }),
+  z.strictObject({ ...partHead, erased: z.literal(true) }),
+  z.strictObject({ ...partHead, pruned: z.literal(true) }),
+  z.strictObject({ ...partHead, withheld: z.literal(true) }),
+]);
+export type PartLine = z.infer<typeof partLineSchema>;
+
+export const checkpointLineSchema = z.strictObject({ kind: z.literal("jis.checkpoint/1"), note });
+export type CheckpointLine = z.infer<typeof checkpointLineSchema>;
+
+export const trailerSchema = z.strictObject({
+  kind: z.literal("jis.trailer/1"),
+  checkpoint: note,
+  size,
+  /** Of all bytes of the bundle before the trailer's line. */
+  bundle_sha256: hash32,
+});
+export type BundleTrailer = z.infer<typeof trailerSchema>;
+
+/** The text of a line, without its line feed; so for each kind below. */
+export function headerLine(header: Omit<BundleHeader, "kind">): string {
+  return canonicalJson({ ...header, kind: "jis.bundle/1" });
+}
+
+export function modelLine(model: Omit<ModelLine, "kind">): string {
+  return canonicalJson({ ...model, kind: "jis.model/1" });
+}
+
+export function ladderLine(ladder: Omit<LadderLine, "kind">): string {
+  return canonicalJson({ ...ladder, kind: "jis.ladder/1" });
+}
+
+/** A part as it is stored, or why it is not there. */
+export type PartContent =
+  | { readonly seq: number; readonly name: PartName; readonly salt: string; readonly text: string }
+  | { readonly seq: number; readonly name: PartName; readonly absent: PartAbsence };
+
+/** `text` is the part's canonical JSON, taken as it is; `salt` is in hexadecimal. */
+export function partLine(part: PartContent): string {
+  const { seq, name } = part;
+  if ("absent" in part) return canonicalJson({ kind: "jis.part/1", seq, name, [part.absent]: true });
+  return `${PART_LINE_START}${part.text}${partLineEnd({ seq, name, salt: part.salt })}`;
+}
+
+/** What stands before the data of a part that is given. */
+export const PART_LINE_START = '{"data":';
+
+/** What stands after it: the other members, in the order of canonical JSON. */
+export function partLineEnd(
+  { seq, name, salt }: { readonly seq: number; readonly name: PartName; readonly salt: string },
+): string {
+  return `,"kind":"jis.part/1","name":"${name}","salt":"${salt}","seq":${seq}}`;
+}
+
+export function checkpointLine(signed: string): string {
+  return canonicalJson({ kind: "jis.checkpoint/1", note: signed });
+}
+
+export function trailerLine(trailer: Omit<BundleTrailer, "kind">): string {
+  return canonicalJson({ ...trailer, kind: "jis.trailer/1" });
+}

@@ -1,0 +1,382 @@
+/**
+ * Checks one bundle line by line: what may stand where, and which check each line is for.
+ *
+ * Every check is a file of its own; this one owns the order of lines, the beginning and the end. A line that does not
+ * belong where it stands is reported and left out, so that one bad line does not hide, or make, others.
+ * Source: evidence design, section 8.
+ */
+import type { z } from "zod";
+import {
+  type BundleHeader,
+  checkpointLineSchema,
+  ladderLineSchema,
+  modelLineSchema,
+  trailerSchema,
+} from "./bundle.ts";
+import { ChainCheck } from "./chain_check.ts";
+import { type ChainName, chainPrefix, parseChain } from "./chain_name.ts";
+import { CheckpointCheck } from "./checkpoint_check.ts";
+import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
+import { ENTRY_VERSION } from "./entry.ts";
+import type { Family } from "./family.ts";
+import { FindingLog } from "./finding_log.ts";
+import { genesisPrevious } from "./hashes.ts";
+import type { KnownCheckpoint } from "./kept.ts";
+import { type Anchor, type ExpectedEntry, KeptCheck } from "./kept_check.ts";
+import { entryHashOfBytes } from "./line_hashes.ts";
+import { isEntry, isPart } from "./line_shapes.ts";
+import { ModelCheck } from "./model_check.ts";
+import { PartCheck } from "./part_check.ts";
+import { baseFrontier, provePrefix } from "./prefix_check.ts";
+import { ReplayCheck } from "./replay_check.ts";
+import { type BundleReport, verdictOf } from "./report.ts";
+import { policyOf, RetentionCheck, type RetentionPruned } from "./retention_check.ts";
+import { SignatureCheck } from "./signature_check.ts";
+import { StateCheck } from "./state_check.ts";
+import { StructureCheck } from "./structure_check.ts";
+import type { PinnedKey } from "./trust.ts";
+
+/** A line that is JSON, an object. */
+export interface ReadLine {
+  /** In the file, from 1. */
+  readonly number: number;
+  /** Only lent. */
+  readonly bytes: Uint8Array;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly isCanonical: boolean;
+}
+
+export interface BundleCheckOptions {
+  /** Place in the input, from 0. */
+  readonly index: number;
+  readonly pins: readonly PinnedKey[] | null;
+  /** Of this bundle's origin, as the two that follow. */
+  readonly known: readonly KnownCheckpoint[];
+  readonly expected: readonly ExpectedEntry[];
+  readonly anchor: Anchor | null;
+  readonly family: Family;
+  readonly replay: boolean;
+  readonly requirePruneRecord: boolean;
+}
+
+/** Where in the order of lines a bundle has come to. */
+const Stage = { models: 0, ladder: 1, entries: 2, over: 3 } as const;
+
+export class BundleCheck {
+  readonly #crypto: Crypto;
+  readonly #header: BundleHeader;
+  readonly #options: BundleCheckOptions;
+  readonly #signatures: SignatureCheck;
+  readonly #kept: KeptCheck;
+  readonly #untrusted: readonly KnownCheckpoint[];
+  readonly #retention: RetentionCheck;
+  readonly #parts: PartCheck;
+  readonly #models: ModelCheck;
+  readonly #states: StateCheck;
+  readonly #replay: ReplayCheck;
+  #stage: (typeof Stage)[keyof typeof Stage] = Stage.models;
+  #isAbandoned = false;
+  #ladderSize = 0;
+  #entries = 0;
+  /** Of the entry whose parts are being read. */
+  #entryHash: Uint8Array = new Uint8Array(0);
+
+  readonly origin: string;
+  /** The chain's name, taken apart; null where it is none. */
+  readonly name: ChainName | null;
+  readonly family: Family;
+  readonly log = new FindingLog();
+  readonly chain: ChainCheck;
+  readonly checkpoints: CheckpointCheck;
+  readonly structure: StructureCheck;
+
+  constructor(crypto: Crypto, header: BundleHeader, line: ReadLine, options: BundleCheckOptions) {
+    const { origin, chain, base, keys } = header;
+    const { family, index, pins } = options;
+    const { subjects } = family;
+    const { log } = this;
+    this.#crypto = crypto;
+    this.#header = header;
+    this.#options = options;
+    this.origin = origin;
+    this.family = family;
+    this.name = parseChain(chain);
+    const isWhole = base.size === 0;
+    const genesis = genesisPrevious(crypto, origin);
+    if (!line.isCanonical) log.add("NON_CANONICAL_LINE", { line: line.number });
+    if (chainPrefix(origin, chain) === null) {
+      log.add("WRONG_ORIGIN", { line: line.number, detail: `${origin} is not that of ${chain}` });
+    }
+    if (isWhole && !equalBytes(genesis, fromHex(base.prev))) {
+      log.add("GENESIS_MISMATCH", { seq: 0, line: line.number, detail: "the header's prev" });
+    }
+
+    const signatures = new SignatureCheck(crypto, log, { origin, chain: this.name, pins, keys });
+    const prefix = isWhole ? null : provePrefix(crypto, header, { log, signatures, line: line.number });
+    this.#signatures = signatures;
+    const known = options.known.filter((checkpoint) => signatures.vouchesFor(checkpoint));
+    this.#untrusted = options.known.filter((checkpoint) => !known.includes(checkpoint));
+    this.#kept = new KeptCheck(crypto, log, { ...options, known, base: base.size });
+    this.chain = new ChainCheck(crypto, log, {
+      size: base.size,
+      previous: isWhole ? genesis : fromHex(base.prev),
+      frontier: baseFrontier(base),
+    });
+    if (prefix !== null) this.chain.prove(base.size);
+    this.checkpoints = new CheckpointCheck(log, {
+      origin,
+      signatures,
+      chain: this.chain,
+      kept: this.#kept,
+      base: prefix,
+    });
+    const retention = new RetentionCheck(log, {
+      origin,
+      policy: policyOf(this.name?.family ?? ""),
+      prefix: { size: base.size, root: prefix?.root ?? null },
+    });
+    const parts = new PartCheck(crypto, log, { bundle: index, subjects, retention });
+    this.#retention = retention;
+    this.#parts = parts;
+    this.structure = new StructureCheck(log, {
+      origin,
+      chain: this.name,
+      parts,
+      retention,
+      signatures,
+      subjects,
+    });
+    this.#models = new ModelCheck(crypto, log);
+    this.#states = new StateCheck(crypto, log, family);
+    this.#replay = new ReplayCheck(log, { parts, models: this.#models, states: this.#states });
+    // Whether a chain after a restore goes on from the one before it, its first entry says.
+    if (!isWhole || this.name?.epoch === 1) family.begin({ isOpen: !isWhole });
+  }
+
+  /** Entries that were read. */
+  get entries(): number {
+    return this.#entries;
+  }
+
+  /** Whether the trailer was read. */
+  get isOver(): boolean {
+    return this.#stage === Stage.over;
+  }
+
+  /** Whether an entry is of a version that is not known, so that what follows may be anything. */
+  get isAbandoned(): boolean {
+    return this.#isAbandoned;
+  }
+
+  /** Whether entries that were signed may be missing, so that what is not on record here may be on record there. */
+  get isIncomplete(): boolean {
+    return this.#isAbandoned || this.log.fatal.has("MISSING") || this.log.fatal.has("TRUNCATED");
+  }
+
+  /** Whether a trusted key signed it, and nothing in it is wrong. */
+  get isSound(): boolean {
+    return this.#signatures.sawTrusted && this.log.fatal.size === 0;
+  }
+
+  /** Takes the next line; `digest` gives the SHA-256 of the bundle before it, once. */
+  line(line: ReadLine, digest: () => Uint8Array): void {
+    const { number, value } = line;
+    if (!line.isCanonical) this.log.add("NON_CANONICAL_LINE", { line: number, seq: seqOf(value) });
+    switch (value.kind) {
+      case undefined:
+        return this.#entryLine(line);
+      case "jis.part/1":
+        return this.#partLine(line);
+      case "jis.checkpoint/1":
+        return this.#checkpointLine(line);
+      case "jis.model/1":
+        return this.#modelLine(line);
+      case "jis.ladder/1":
+        return this.#ladderLine(line);
+      case "jis.trailer/1":
+        return this.#trailerLine(line, digest);
+      default:
+        this.#malformed(number, "of no known kind");
+    }
+  }
+
+  /** A line that is not even JSON: any line of the place that the bundle has come to. */
+  unreadable(number: number, detail: string): void {
+    const isEntries = this.#stage === Stage.entries;
+    const seq = this.#parts.isIncomplete ? this.#parts.entry!.seq : this.chain.next;
+    this.#malformed(number, detail, isEntries ? seq : null);
+    this.#parts.skipUnreadable();
+    if (isEntries) this.chain.skipUnreadable();
+  }
+
+  /** The input ends, or another bundle begins, before the trailer. */
+  cut(detail: string): void {
+    this.#closeEntry();
+    this.chain.finish();
+    this.log.add("TRUNCATED", { seq: this.chain.next, detail });
+    this.#finish();
+  }
+
+  /** Removals that it records from chains of its family that a restore ended. */
+  get removals(): readonly RetentionPruned[] {
+    return this.isSound ? this.#retention.others : [];
+  }
+
+  /** The input is over: a removed prefix is on record here, or in one of the bundles after this one. */
+  settlePrefix(later: readonly BundleCheck[]): void {
+    this.#retention.settle(later.flatMap(({ removals }) => removals));
+  }
+
+  report(): BundleReport {
+    const { pins, replay } = this.#options;
+    const { withheld, erased } = this.#parts;
+    const { sawTrusted, keyFingerprint } = this.#signatures;
+    const { log } = this;
+    const selfTrusted = pins === null;
+    const { isAnchored } = this.#kept;
+    const untrustedKept = this.#untrusted;
+    return {
+      origin: this.#header.origin,
+      chain: this.#header.chain,
+      base: this.#header.base.size,
+      size: this.chain.next,
+      entries: this.#entries,
+      checkpoint: this.checkpoints.newest,
+      ...verdictOf({ log, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept }),
+      firstBadSeq: log.firstBadSeq,
+      firstBadRange: log.firstBadRange,
+      findings: log.findings,
+      dropped: log.dropped,
+      withheld,
+      erased,
+      replayed: this.#replay.replayed,
+      keyFingerprint,
+      selfTrusted,
+      untrustedKept,
+    };
+  }
+
+  #malformed(number: number, detail: string, seq: number | null = null): void {
+    this.log.add("MALFORMED_LINE", { line: number, seq, detail });
+  }
+
+  #parse<Line>({ number, value }: ReadLine, schema: z.ZodType<Line>): Line | null {
+    const parsed = schema.safeParse(value);
+    if (!parsed.success) this.#malformed(number, `${value.kind}: ${parsed.error.issues[0]!.path.join(".")}`);
+    return parsed.data ?? null;
+  }
+
+  #modelLine(line: ReadLine): void {
+    const model = this.#parse(line, modelLineSchema);
+    if (model === null) return;
+    if (this.#stage > Stage.models) return this.#malformed(line.number, "a model after the models");
+    if (!this.#models.add(model, line.number)) this.#malformed(line.number, "one model too many");
+  }
+
+  #ladderLine(line: ReadLine): void {
+    const ladder = this.#parse(line, ladderLineSchema);
+    if (ladder === null) return;
+    const { from, to } = ladder;
+    const isNext = from >= this.#ladderSize && from < this.#header.base.size && from < to;
+    if (this.#stage > Stage.ladder || !isNext) return this.#malformed(line.number, "a ladder out of order");
+    this.#stage = Stage.ladder;
+    this.#ladderSize = to;
+    this.#kept.climb(ladder);
+  }
+
+  #entryLine({ number, bytes, value }: ReadLine): void {
+    if (typeof value.v === "string" && value.v !== ENTRY_VERSION) {
+      this.log.add("UNSUPPORTED_VERSION", { line: number, detail: value.v });
+      this.#isAbandoned = true;
+      return;
+    }
+    this.#beginEntries();
+    if (!isEntry(value)) {
+      this.#closeEntry();
+      this.#malformed(number, "an entry", seqOf(value));
+      return this.chain.skipUnreadable();
+    }
+    // A second entry of the same seq takes the place of the first, whose parts may follow it.
+    if (this.#parts.entry?.seq === value.seq) this.#parts.skipUnreadable();
+    this.#closeEntry();
+    if (value.chain !== this.#header.chain) {
+      this.log.add("WRONG_CHAIN", { seq: value.seq, line: number, detail: value.chain });
+    }
+    this.#entries += 1;
+    this.#entryHash = entryHashOfBytes(this.#crypto, bytes);
+    this.chain.entry(value, { hash: this.#entryHash, line: number });
+    this.#kept.entry(value.seq, this.#entryHash);
+    this.#kept.compare(this.chain);
+    if (!this.chain.isUnbroken) this.#states.stopFollowing();
+    this.#parts.open(value, number);
+  }
+
+  #partLine({ number, bytes, value, isCanonical }: ReadLine): void {
+    if (!isPart(value)) {
+      this.#parts.skipUnreadable();
+      return this.#malformed(number, "a part", seqOf(value));
+    }
+    // A part of an entry that could not be read.
+    if (this.chain.isUncertain && value.seq >= this.chain.next) return;
+    if (!this.#parts.take({ part: value, bytes, isCanonical }, number)) {
+      this.#malformed(number, `a part ${value.name} that does not belong there`, value.seq);
+    }
+  }
+
+  #checkpointLine(line: ReadLine): void {
+    const parsed = this.#parse(line, checkpointLineSchema);
+    if (parsed === null) return;
+    if (this.#stage < Stage.entries) return this.#malformed(line.number, "a checkpoint before any entry");
+    this.#closeEntry();
+    this.checkpoints.inside(parsed.note, line.number);
+  }
+
+  #trailerLine(line: ReadLine, digest: () => Uint8Array): void {
+    const trailer = this.#parse(line, trailerSchema);
+    if (trailer === null) return;
+    this.#beginEntries();
+    this.#closeEntry();
+    this.chain.finish();
+    this.checkpoints.last(trailer.checkpoint, line.number);
+    if (trailer.size !== this.chain.next && !this.chain.isUncertain) {
+      this.log.add("TRAILER_SIZE_MISMATCH", { seq: this.chain.next, detail: `size ${trailer.size}` });
+    }
+    if (hex(digest()) !== trailer.bundle_sha256) {
+      this.log.add("BUNDLE_DIGEST_MISMATCH", { line: line.number });
+    }
+    this.#finish();
+  }
+
+  #beginEntries(): void {
+    if (this.#stage >= Stage.entries) return;
+    this.#stage = Stage.entries;
+    this.#kept.begin(this.chain);
+  }
+
+  /** All parts of an entry are read. */
+  #closeEntry(): void {
+    const { entry } = this.#parts;
+    if (entry === null) return;
+    this.#parts.close();
+    this.structure.entry(entry);
+    const isAfterRestore = this.name !== null && this.name.epoch > 1;
+    if (entry.seq === 0 && isAfterRestore) this.family.goOn(this.structure.restored);
+    if (this.#options.replay) this.#replay.entry(entry, this.#entryHash);
+  }
+
+  #finish(): void {
+    this.#beginEntries();
+    this.#stage = Stage.over;
+    const requireRecord = this.#options.requirePruneRecord && !this.isIncomplete;
+    this.#retention.finish({ requireRecord });
+    this.#models.finish();
+    this.#states.finish();
+    const { next: size, root, isUnbroken } = this.chain;
+    this.family.end({ origin: this.origin, size, root, isUnbroken });
+  }
+}
+
+/** The seq that a line names, whatever else it is. */
+function seqOf({ seq }: ReadLine["value"]): number | null {
+  return Number.isSafeInteger(seq) ? seq as number : null;
+}

@@ -1,0 +1,204 @@
+/**
+ * Entries in their order: each names the one before it, time goes forward, and all of them together are the tree
+ * whose roots were signed.
+ *
+ * Keeps the last hash and the tree's peaks, whatever the length. Where entries are missing or displaced the tree is
+ * not evaluated any more: every root after that would differ, and would say nothing new.
+ */
+import { type Crypto, equalBytes, hex } from "./crypto.ts";
+import type { Entry } from "./entry.ts";
+import type { FindingLog } from "./finding_log.ts";
+import { appendLeaf, type Frontier, rootOf } from "./merkle.ts";
+import type { Checkpoint } from "./note.ts";
+
+/** Gaps that are kept open for entries that come later; the others are reported at once. */
+const GAP_LIMIT = 64;
+
+/** Entries that did not come where they belong: `first` to `last`. */
+interface Gap {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface ChainStart {
+  /** The seq of the first entry. */
+  readonly size: number;
+  /** The hash that the first entry must name. */
+  readonly previous: Uint8Array;
+  /** null where the tree before the first entry is not known. */
+  readonly frontier: Frontier | null;
+}
+
+export class ChainCheck {
+  readonly #crypto: Crypto;
+  readonly #log: FindingLog;
+  readonly #base: number;
+  #next: number;
+  #previous: Uint8Array | null;
+  #lastTimestamp = "";
+  #frontier: Frontier | null;
+  #gaps: readonly Gap[] = [];
+  #unreadable = 0;
+  #inOrder = true;
+  #linked = true;
+  #rootMismatched = false;
+  #provenSize = 0;
+
+  constructor(crypto: Crypto, log: FindingLog, start: ChainStart) {
+    this.#crypto = crypto;
+    this.#log = log;
+    this.#base = start.size;
+    this.#next = start.size;
+    this.#previous = start.previous;
+    this.#frontier = start.frontier;
+  }
+
+  /** The seq that comes next: the chain's size as far as the bundle goes. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** The largest size of which a signed or kept root is known to be that of these entries. */
+  get provenSize(): number {
+    return this.#provenSize;
+  }
+
+  /** Whether every entry came in its place and names the one before it, and no signed root says otherwise. */
+  get isUnbroken(): boolean {
+    return this.#inOrder && this.#linked && !this.#rootMismatched;
+  }
+
+  /** Whether lines were skipped since the last entry, one of which may have been the next. */
+  get isUncertain(): boolean {
+    return this.#unreadable > 0;
+  }
+
+  /** The root of all entries up to here; null where it is not that of {@link next} entries. */
+  get root(): Uint8Array | null {
+    return this.#inOrder && this.#frontier !== null && this.#next > 0
+      ? rootOf(this.#crypto, this.#frontier.peaks)
+      : null;
+  }
+
+  /** A line that may have been an entry could not be read. */
+  skipUnreadable(): void {
+    this.#unreadable += 1;
+  }
+
+  entry(entry: Entry, { hash, line }: { readonly hash: Uint8Array; readonly line: number }): void {
+    const { seq, timestamp } = entry;
+    if (seq < this.#next) return this.#takeLate(entry, { hash, line });
+    if (seq > this.#next) this.#skipTo(seq);
+    this.#checkLink(entry);
+    if (timestamp < this.#lastTimestamp) {
+      this.#log.add("CLOCK_ROLLBACK", { seq, line, detail: `${timestamp} < ${this.#lastTimestamp}` });
+    }
+    this.#next = seq + 1;
+    this.#lastTimestamp = timestamp;
+    this.#previous = hash;
+    this.#unreadable = 0;
+    this.#appendLeaf(hash);
+  }
+
+  /** A root that the auditor kept, or an anchor, is that of the entries up to this size. */
+  prove(size: number): void {
+    this.#provenSize = Math.max(this.#provenSize, size);
+  }
+
+  /** Makes the place of a signed checkpoint of more entries than came the next one. */
+  reach(size: number): void {
+    if (size > this.#next) this.#skipTo(size);
+    this.#unreadable = 0;
+  }
+
+  /** Holds a checkpoint that a trusted key signed, and that stands in its place, against the tree. */
+  holdRoot({ size, root }: Checkpoint, line: number): boolean {
+    if (this.#frontier === null || this.#frontier.peaks.length === 0) return false;
+    if (equalBytes(rootOf(this.#crypto, this.#frontier.peaks), root)) {
+      this.prove(size);
+      return true;
+    }
+    // One changed entry changes all roots after it.
+    if (this.#rootMismatched) return false;
+    this.#rootMismatched = true;
+    this.#log.add("ROOT_MISMATCH", {
+      seq: this.#provenSize,
+      range: [this.#provenSize, size - 1],
+      line,
+      detail: `history differs from what was signed at size ${size}`,
+    });
+    return false;
+  }
+
+  /** Whether the bundle's end lacks entries that a signed size counts, beyond the lines that could not be read. */
+  lacks(size: number): boolean {
+    return size > this.#next + this.#unreadable;
+  }
+
+  /** Reports the gaps that nothing filled. */
+  finish(): void {
+    for (const { first, last } of this.#gaps) this.#reportMissing(first, last);
+    this.#gaps = [];
+  }
+
+  #checkLink({ seq, prev }: Entry): void {
+    if (this.#previous === null || prev === hex(this.#previous)) return;
+    this.#linked = false;
+    const commits = `entry ${seq} commits to ${prev.slice(0, 12)}…`;
+    if (seq === 0) {
+      this.#log.add("GENESIS_MISMATCH", { seq, detail: `${commits}, not to this origin` });
+      return;
+    }
+    // Which of the two was changed, a chain alone cannot say; where a root proves the earlier one, it is the later.
+    const bad = this.#provenSize === seq ? seq : seq - 1;
+    const hashes = `entry ${seq - 1} hashes to ${hex(this.#previous).slice(0, 12)}…`;
+    this.#log.add("LINK_BROKEN", { seq: bad, detail: `${commits}, ${hashes}` });
+  }
+
+  #appendLeaf(hash: Uint8Array): void {
+    if (this.#frontier !== null) this.#frontier = appendLeaf(this.#crypto, this.#frontier, hash).frontier;
+  }
+
+  /** Entries up to `seq` did not come; unless as many lines could not be read, they are missing. */
+  #skipTo(seq: number): void {
+    if (seq - this.#next > this.#unreadable) this.#openGap({ first: this.#next, last: seq - 1 });
+    this.#next = seq;
+    this.#previous = null;
+    this.#frontier = null;
+    this.#inOrder = false;
+  }
+
+  #openGap(gap: Gap): void {
+    if (this.#gaps.length < GAP_LIMIT) this.#gaps = [...this.#gaps, gap];
+    else this.#reportMissing(gap.first, gap.last);
+  }
+
+  #reportMissing(first: number, last: number): void {
+    this.#log.add("MISSING", { seq: first, range: [first, last] });
+  }
+
+  /** An entry before the one that comes next. */
+  #takeLate(entry: Entry, { hash, line }: { readonly hash: Uint8Array; readonly line: number }): void {
+    const { seq } = entry;
+    const gap = this.#gaps.find(({ first, last }) => first <= seq && seq <= last);
+    this.#inOrder = false;
+    if (gap !== undefined || seq < this.#base) {
+      this.#gaps = this.#gaps.flatMap((open) => open === gap ? without(open, seq) : [open]);
+      this.#log.add("REORDERED", {
+        seq,
+        range: [seq, seq],
+        line,
+        detail: `found after seq ${this.#next - 1}`,
+      });
+      return;
+    }
+    this.#log.add("DUPLICATE_SEQ", { seq, line });
+    // It takes the place of the one before it, and a place of its own in the tree, whose roots are wrong from here.
+    if (seq === this.#next - 1) this.#previous = hash;
+    this.#appendLeaf(hash);
+  }
+}
+
+function without({ first, last }: Gap, seq: number): readonly Gap[] {
+  return [{ first, last: seq - 1 }, { first: seq + 1, last }].filter((gap) => gap.first <= gap.last);
+}

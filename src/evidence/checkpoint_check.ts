@@ -1,0 +1,97 @@
+/**
+ * The checkpoints of a bundle in their places: each signed by a trusted key, of this chain, and of exactly the entries
+ * before it; the trailer's of all of them.
+ */
+import type { ChainCheck } from "./chain_check.ts";
+import type { FindingLog } from "./finding_log.ts";
+import type { KnownCheckpoint } from "./kept.ts";
+import type { Beyond, KeptCheck } from "./kept_check.ts";
+import type { SignatureCheck, SignedCheckpoint } from "./signature_check.ts";
+
+export interface CheckpointCheckOptions {
+  readonly origin: string;
+  readonly signatures: SignatureCheck;
+  readonly chain: ChainCheck;
+  readonly kept: KeptCheck;
+  /** Of a removed prefix, where it is proven. */
+  readonly base: KnownCheckpoint | null;
+}
+
+export class CheckpointCheck {
+  readonly #log: FindingLog;
+  readonly #options: CheckpointCheckOptions;
+  #lastSize = 0;
+  #newest: KnownCheckpoint | null;
+  #beyond: Beyond | null = null;
+
+  constructor(log: FindingLog, options: CheckpointCheckOptions) {
+    this.#log = log;
+    this.#options = options;
+    this.#newest = options.base;
+  }
+
+  /** The newest that a trusted key signed and that the entries agree with. */
+  get newest(): KnownCheckpoint | null {
+    return this.#newest;
+  }
+
+  /** What the auditor kept of a longer history than the one that ends here. */
+  get beyond(): Beyond | null {
+    return this.#beyond;
+  }
+
+  /** A checkpoint among the entries: directly after as many as it counts, once. */
+  inside(note: string, line: number): void {
+    const { chain } = this.#options;
+    const signed = this.#open(note, line);
+    if (signed === null) return;
+    const { checkpoint: { size }, fault } = signed;
+    // One that was signed over more entries tells that some are missing before it.
+    if (size > chain.next && fault === null) chain.reach(size);
+    if (size !== chain.next || size === this.#lastSize) {
+      const detail = `a checkpoint of size ${size} after ${chain.next} entries`;
+      return this.#log.add("MALFORMED_LINE", { line, detail });
+    }
+    this.#lastSize = size;
+    this.#hold(signed, line);
+  }
+
+  /** The trailer's checkpoint, and what the auditor kept beyond it. */
+  last(note: string, line: number): void {
+    const { chain, kept } = this.#options;
+    const signed = this.#open(note, line);
+    if (signed === null) return;
+    const { checkpoint: { size }, fault } = signed;
+    const { next } = chain;
+    if (chain.lacks(size)) {
+      this.#log.add("TRUNCATED", { seq: next, detail: `signed size ${size}, entries end at ${next - 1}` });
+    } else if (size < next) {
+      const range = [size, next - 1] as const;
+      this.#log.add("UNSIGNED_TAIL", { seq: size, range, detail: `signed size ${size}` });
+    } else if (size === next) {
+      this.#hold(signed, line);
+    }
+    this.#beyond = kept.finish(fault === null ? Math.max(size, next) : next);
+  }
+
+  /** Reads a checkpoint of this chain and says whose it is; null, and a finding, where it is none. */
+  #open(note: string, line: number): SignedCheckpoint | null {
+    const { origin, signatures } = this.#options;
+    const signed = signatures.open(note, line);
+    if (signed === null) {
+      this.#log.add("MALFORMED_LINE", { line, detail: "not a signed checkpoint" });
+      return null;
+    }
+    const { checkpoint, fault } = signed;
+    if (checkpoint.origin !== origin) {
+      this.#log.add("WRONG_ORIGIN", { seq: checkpoint.size - 1, line, detail: checkpoint.origin });
+      return null;
+    }
+    if (fault !== null) this.#log.add(fault.code, { seq: checkpoint.size - 1, line, detail: fault.detail });
+    return signed;
+  }
+
+  #hold({ checkpoint, fault }: SignedCheckpoint, line: number): void {
+    if (fault === null && this.#options.chain.holdRoot(checkpoint, line)) this.#newest = checkpoint;
+  }
+}

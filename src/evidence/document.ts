@@ -1,0 +1,269 @@
+/**
+ * Verification of one saved document by the evidence that it carries: an answer about a score, a commit or a
+ * decision, a webhook's body, a replay, a batch, a compliance report, an appended event, an erasure.
+ *
+ * Offline and alone: it proves that the document's part stands in the signed log, not that the log was never
+ * rewritten; for that its checkpoint is held against others. Source: evidence design, section 5.
+ */
+import { canonicalJson } from "./canonical.ts";
+import { chainPrefix } from "./chain_name.ts";
+import { type Crypto, equalBytes, fromBase64, fromHex, hex, utf8 } from "./crypto.ts";
+import type { Entry } from "./entry.ts";
+import {
+  type BatchEvidence,
+  batchEvidenceSchema,
+  type Evidence,
+  evidenceSchema,
+  type InclusionProof,
+  parseProof,
+  resultPart,
+} from "./envelope.ts";
+import { entryHash, partCommitment } from "./hashes.ts";
+import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
+import { rootFromInclusion } from "./merkle.ts";
+import { parseNote, type VerifierKey, verifyNote } from "./note.ts";
+import { orNull } from "./or_null.ts";
+
+/** In the order in which they are looked for. */
+export const EVIDENCE_FAULTS = [
+  "MALFORMED",
+  "RESULT_MISMATCH",
+  "ENTRY_HASH_MISMATCH",
+  "INCLUSION_FAILED",
+  "BAD_SIGNATURE",
+  "UNTRUSTED_KEY",
+  "WRONG_ORIGIN",
+] as const;
+export type EvidenceFault = (typeof EVIDENCE_FAULTS)[number];
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** An entry that a document speaks of. */
+export interface DocumentEntry {
+  readonly seq: number;
+  /** Hexadecimal. */
+  readonly entryHash: string;
+  /** What the document calls it; null where it is no score. */
+  readonly sessionId: string | null;
+}
+
+/** What a document says, which is proven only where `fault` is null. */
+export interface DocumentReport {
+  /** The part that is covered (`result` where the evidence is no such thing); of a batch, entries alone. */
+  readonly kind: "result" | "detail" | "batch";
+  /** The first check that failed; null where everything holds. */
+  readonly fault: EvidenceFault | null;
+  /** Of the log that the checkpoint names; null where there is no checkpoint to read. */
+  readonly origin: string | null;
+  readonly checkpoint: KnownCheckpoint | null;
+  readonly entries: readonly DocumentEntry[];
+}
+
+interface Trust {
+  /** The keys to hold the signatures of an origin's checkpoint against; none where nothing is pinned. */
+  readonly keysFor: (origin: string) => readonly VerifierKey[];
+}
+
+/** Verifies a document by its `evidence` member, in the order of the rule. */
+export function verifyDocument(crypto: Crypto, body: Body, trust: Trust): DocumentReport {
+  const batch = batchEvidenceSchema.safeParse(body.evidence);
+  if (batch.success) return verifyBatch(crypto, batch.data, trust);
+  const single = evidenceSchema.safeParse(body.evidence);
+  if (single.success) return verifySingle(crypto, { body, evidence: single.data }, trust);
+  return { kind: "result", fault: "MALFORMED", origin: null, checkpoint: null, entries: [] };
+}
+
+// ---- one entry --------------------------------------------------------------------------------------------
+
+interface EvidencedBody {
+  readonly body: Body;
+  readonly evidence: Evidence;
+}
+
+function verifySingle(crypto: Crypto, document: EvidencedBody, trust: Trust): DocumentReport {
+  const { covers, entry, entry_hash, proof: proofText } = document.evidence;
+  const proof = orNull(() => parseProof(proofText));
+  const checkpoint = proof && knownCheckpointOrNull(proof.note);
+  const covered = coveredOrNull(crypto, document);
+  const fault = partFault(crypto, document, covered) ??
+    entryFault(crypto, document) ??
+    (proof === null || checkpoint === null ? "MALFORMED" : null) ??
+    inclusionFault(crypto, { ...proof!, seq: entry.seq, leafHash: fromHex(entry_hash) }, checkpoint!) ??
+    signatureFault(crypto, checkpoint!, trust) ??
+    (chainPrefix(checkpoint!.origin, entry.chain) === null ? "WRONG_ORIGIN" : null);
+  return {
+    kind: covers === "detail" ? "detail" : "result",
+    fault,
+    origin: checkpoint?.origin ?? null,
+    checkpoint,
+    entries: [{ seq: entry.seq, entryHash: entry_hash, sessionId: textOrNull(covered?.part.session_id) }],
+  };
+}
+
+/** The part of a document that its evidence covers, and what the rest of the document must agree with. */
+interface Covered {
+  readonly part: Body;
+  /** Members that may stand beside the part only with these values. */
+  readonly beside: Body;
+  /** The only event that makes such a document; null: the part says itself what it is. */
+  readonly eventType: string | null;
+}
+
+/** null where the document does not hold the part that its evidence is about. */
+function coveredOrNull(crypto: Crypto, { body, evidence }: EvidencedBody): Covered | null {
+  if (evidence.covers === "result") return coveredResult(body);
+  if (evidence.covers === "detail") return coveredDetail(crypto, { body, evidence });
+  return null;
+}
+
+function coveredResult(body: Body): Covered | null {
+  if (!Object.hasOwn(body, "recorded")) return { part: resultPart(body), beside: {}, eventType: null };
+  const { recorded } = body;
+  if (!isObject(recorded)) return null;
+  const id = recorded.session_id ?? recorded.decision_id;
+  return { part: recorded, beside: { ...recorded, id }, eventType: null };
+}
+
+function coveredDetail(
+  crypto: Crypto,
+  { body, evidence: { entry, entry_hash } }: EvidencedBody,
+): Covered | null {
+  const { report, report_sha256, detail } = body;
+  if (Object.hasOwn(body, "report")) {
+    const text = canonicalOrNull(report);
+    if (!isObject(report) || text === null) return null;
+    return {
+      part: { report_id: report.report_id, report_sha256 },
+      beside: { report_sha256: hex(crypto.sha256(utf8(text))) },
+      eventType: "REPORT_ISSUED",
+    };
+  }
+  if (!isObject(detail)) return null;
+  const eventType = Object.hasOwn(body, "erased") ? "SUBJECT_ERASED" : null;
+  return { part: detail, beside: { ...entry, entry_hash }, eventType };
+}
+
+function partFault(
+  crypto: Crypto,
+  { body, evidence: { covers, salt, sha256, entry } }: EvidencedBody,
+  covered: Covered | null,
+): EvidenceFault | null {
+  const text = covered && canonicalOrNull(covered.part);
+  if (covered === null || text === null) return "MALFORMED";
+  const commitment = hex(partCommitment(crypto, { name: covers, salt: fromHex(salt), text }));
+  if (commitment !== sha256 || commitment !== entry.commit[covers]) return "RESULT_MISMATCH";
+  // Anybody with the organization's key can append an event whose detail looks like a report's.
+  if (covered.eventType !== null && covered.eventType !== entry.event_type) return "RESULT_MISMATCH";
+  // What stands beside the part is not proven, so that it must not say anything else than what is.
+  const contradicts = Object.entries(resultPart(body)).some(([name, value]) =>
+    Object.hasOwn(covered.beside, name) && canonicalOrNull(value) !== canonicalOrNull(covered.beside[name])
+  );
+  return contradicts ? "RESULT_MISMATCH" : null;
+}
+
+function entryFault(crypto: Crypto, { body, evidence }: EvidencedBody): EvidenceFault | null {
+  // The entry as it came, not as it was parsed: what a schema overlooks must change the hash.
+  const text = canonicalOrNull((body.evidence as { readonly entry: Entry }).entry);
+  if (text === null) return "MALFORMED";
+  return hex(entryHash(crypto, text)) === evidence.entry_hash ? null : "ENTRY_HASH_MISMATCH";
+}
+
+// ---- a batch ----------------------------------------------------------------------------------------------
+
+function verifyBatch(
+  crypto: Crypto,
+  { checkpoint: note, items }: BatchEvidence,
+  trust: Trust,
+): DocumentReport {
+  const checkpoint = knownCheckpointOrNull(note);
+  const proofs = items.map((item) => ({ ...item, path: orNull(() => parsePath(item.path)) }));
+  const isWhole = checkpoint !== null && items.length > 0 && proofs.every(({ path }) => path !== null);
+  const fault = (isWhole ? null : "MALFORMED") ??
+    firstFault(
+      proofs,
+      ({ index, path, entry_hash }) =>
+        inclusionFault(
+          crypto,
+          { index, path: path!, seq: index, leafHash: fromHex(entry_hash) },
+          checkpoint!,
+        ),
+    ) ??
+    signatureFault(crypto, checkpoint!, trust);
+  return {
+    kind: "batch",
+    fault,
+    origin: checkpoint?.origin ?? null,
+    checkpoint,
+    entries: items.map(({ session_id, index, entry_hash }) => ({
+      seq: index,
+      entryHash: entry_hash,
+      sessionId: session_id,
+    })),
+  };
+}
+
+function firstFault<Item>(
+  items: readonly Item[],
+  faultOf: (item: Item) => EvidenceFault | null,
+): EvidenceFault | null {
+  for (const item of items) {
+    const fault = faultOf(item);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+// ---- checks of both ---------------------------------------------------------------------------------------
+
+function inclusionFault(
+  crypto: Crypto,
+  { index, path, seq, leafHash }: Pick<InclusionProof, "index" | "path"> & {
+    readonly seq: number;
+    readonly leafHash: Uint8Array;
+  },
+  { size, root }: KnownCheckpoint,
+): EvidenceFault | null {
+  const computed = rootFromInclusion(crypto, { leaf: index, size, leafHash, path });
+  return index === seq && computed !== null && equalBytes(computed, root) ? null : "INCLUSION_FAILED";
+}
+
+function signatureFault(
+  crypto: Crypto,
+  { origin, note }: KnownCheckpoint,
+  { keysFor }: Trust,
+): EvidenceFault | null {
+  const signed = parseNote(note);
+  const keys = keysFor(origin);
+  const verdict = verifyNote(crypto, signed, keys);
+  if (verdict === "bad_signature") return "BAD_SIGNATURE";
+  if (verdict === "untrusted_key") return "UNTRUSTED_KEY";
+  // A key speaks for the origin that it is pinned under, and for no other log's.
+  const own = keys.filter(({ name }) => name === origin);
+  return verifyNote(crypto, signed, own) === "verified" ? null : "WRONG_ORIGIN";
+}
+
+// ---- reading ----------------------------------------------------------------------------------------------
+
+function isObject(value: unknown): value is Body {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** Canonical JSON, or null of what it cannot hold: lone surrogates, 1e999, too deep a nesting. */
+function canonicalOrNull(value: unknown): string | null {
+  try {
+    return canonicalJson(value);
+  } catch {
+    return null;
+  }
+}
+
+/** @throws {SyntaxError} where it is not hashes in base64. */
+function parsePath(path: readonly string[]): readonly Uint8Array[] {
+  const hashes = path.map(fromBase64);
+  if (hashes.some((hash) => hash.length !== 32)) throw new SyntaxError("a bad proof hash");
+  return hashes;
+}

@@ -1,0 +1,52 @@
+/**
+ * What the bundles of one family of chains hand on, from each to the next: what is remembered of operators, and where
+ * the last chain ended, so that one that a restore began can go on from there.
+ */
+import { hex } from "./crypto.ts";
+import type { RestoredGenesis } from "./structural.ts";
+import { SubjectMemory } from "./subject_memory.ts";
+
+/** A chain as a bundle left it. */
+export interface ChainEnd {
+  readonly origin: string;
+  readonly size: number;
+  /** null where it is not known. */
+  readonly root: Uint8Array | null;
+  readonly isUnbroken: boolean;
+}
+
+export class Family {
+  readonly subjects = new SubjectMemory();
+  #beginsOpen = false;
+  #last: ChainEnd | null = null;
+
+  /** Whether operators' states may begin with a history that is not in the input. */
+  get beginsOpen(): boolean {
+    return this.#beginsOpen;
+  }
+
+  /** A bundle begins that goes on from no other: with the chain's first entry, or after a removed prefix. */
+  begin({ isOpen }: { readonly isOpen: boolean }): void {
+    this.subjects.forgetStates();
+    this.#beginsOpen = isOpen;
+  }
+
+  /** A chain begins that a restore began: its states go on where the one before it, as it was left, is in the input. */
+  goOn(restored: RestoredGenesis | null): void {
+    const last = this.#last;
+    const isNext = restored !== null && last?.origin === restored.previous_origin && last.isUnbroken;
+    if (!isNext || !endsAsRestored(last, restored)) this.begin({ isOpen: true });
+  }
+
+  end(chain: ChainEnd): void {
+    this.#last = chain;
+  }
+}
+
+/** Whether a chain ends where the one after it says that it was left. */
+export function endsAsRestored(
+  { size, root }: Pick<ChainEnd, "size" | "root">,
+  { restored_size, restored_root }: RestoredGenesis,
+): boolean {
+  return size === restored_size && root !== null && hex(root) === restored_root;
+}

@@ -1,0 +1,239 @@
+/**
+ * What the verifier can find: the closed table of codes, each with its weight and one plain sentence for a reader
+ * who does not program. Source: evidence design, section 8.
+ */
+import type { PartName } from "./hashes.ts";
+
+/** Both ends are included. */
+export type EntryRange = readonly [first: number, last: number];
+
+export interface Finding {
+  readonly code: FindingCode;
+  /** Whether the bundle cannot be intact. */
+  readonly fatal: boolean;
+  /** The entry that it is about; with a range, where that begins. */
+  readonly seq: number | null;
+  /** Where the finding is about several entries, or about one of them without saying which. */
+  readonly range: EntryRange | null;
+  /** Line of the file, from 1. */
+  readonly line: number | null;
+  readonly part?: PartName;
+  /** What an expert looks at: hashes, names, sizes. */
+  readonly detail: string | null;
+}
+
+interface Weight {
+  readonly fatal: boolean;
+  /** Whether it says something only where a signature by a trusted key covers the bundle. */
+  readonly needsTrustedRoot: boolean;
+  /** Whether its `seq` names the bad entry itself, not the beginning of a range that holds it. */
+  readonly exact: boolean;
+}
+
+const EXACT: Weight = { fatal: true, needsTrustedRoot: false, exact: true };
+const SOMEWHERE: Weight = { ...EXACT, exact: false };
+const SIGNED: Weight = { ...EXACT, needsTrustedRoot: true };
+const SIGNED_SOMEWHERE: Weight = { ...SOMEWHERE, needsTrustedRoot: true };
+const INFO: Weight = { fatal: false, needsTrustedRoot: false, exact: false };
+
+/** The words of which sentences are made. */
+interface Words {
+  readonly seq: number | null;
+  readonly before: number;
+  /** `entry 5`, or `entries 4 to 7`. */
+  readonly those: string;
+  readonly Those: string;
+  /** `is` or `are`, `was` or `were`, `it` or `them`. */
+  readonly are: string;
+  readonly were: string;
+  readonly them: string;
+  /** `Line 12 of the file`, as exactly as it is known. */
+  readonly Where: string;
+  readonly part: string;
+}
+
+type Row = readonly [weight: Weight, sentence: (words: Words) => string];
+
+const TABLE = {
+  // Entries and their order.
+  LINK_BROKEN: [
+    EXACT,
+    ({ seq }) =>
+      `Entry ${seq} was changed after it was written: the chain from each entry to the next is broken there.`,
+  ],
+  MISSING: [EXACT, ({ Those, are, them }) => `${Those} ${are} missing: somebody took ${them} out.`],
+  DUPLICATE_SEQ: [EXACT, ({ seq }) => `There is a second entry ${seq}: somebody put one in.`],
+  REORDERED: [EXACT, ({ seq }) => `Entry ${seq} stands in the wrong place.`],
+  CLOCK_ROLLBACK: [
+    EXACT,
+    ({ seq }) => `Time goes backwards at entry ${seq}: it claims to be older than the entry before it.`,
+  ],
+  WRONG_CHAIN: [EXACT, ({ seq }) => `Entry ${seq} was taken from another chain.`],
+  GENESIS_MISMATCH: [
+    EXACT,
+    () =>
+      "The chain does not begin as a chain of this log: its first entry is another log's, or was changed.",
+  ],
+
+  // The end, and the file as a file.
+  TRUNCATED: [
+    EXACT,
+    ({ seq, before }) =>
+      seq === 0
+        ? "The file is cut off before its first entry."
+        : `The file is cut off after entry ${before}.`,
+  ],
+  UNSIGNED_TAIL: [EXACT, ({ Those, are }) => `${Those} ${are} not covered by any signature.`],
+  TRAILER_SIZE_MISMATCH: [
+    EXACT,
+    () => "The last line of the file counts another number of entries than there are.",
+  ],
+  BUNDLE_DIGEST_MISMATCH: [
+    EXACT,
+    () =>
+      "The file was changed after it was exported: it does not have the fingerprint that its last line says.",
+  ],
+  NON_CANONICAL_LINE: [
+    EXACT,
+    ({ Where }) => `${Where} was changed in its form: it is not written in the one way in which lines are.`,
+  ],
+  MALFORMED_LINE: [EXACT, ({ Where }) => `${Where} is damaged, or does not belong there.`],
+  UNSUPPORTED_VERSION: [
+    EXACT,
+    ({ Where }) => `${Where} is of a version that this program does not know: use a newer one.`,
+  ],
+
+  // Signatures, and what the auditor kept.
+  ROOT_MISMATCH: [
+    SIGNED_SOMEWHERE,
+    ({ those }) => `Something in ${those} was changed: it is not what was signed.`,
+  ],
+  UNTRUSTED_KEY: [
+    SIGNED,
+    ({ seq }) => `The signature over everything up to entry ${seq} is by a key that you do not trust for it.`,
+  ],
+  RETIRED_KEY: [
+    SIGNED,
+    ({ seq }) => `The signature over everything up to entry ${seq} is by a key that was no longer in use.`,
+  ],
+  BAD_SIGNATURE: [
+    EXACT,
+    ({ seq }) =>
+      `The signature over everything up to entry ${seq} is false: it was changed, or what it covers was.`,
+  ],
+  WRONG_ORIGIN: [EXACT, ({ Where }) => `${Where} belongs to another log: it names another origin.`],
+  FORK_VS_KNOWN_CHECKPOINT: [
+    SOMEWHERE,
+    ({ those, are }) => `History was rewritten: ${those} ${are} not what you were shown before.`,
+  ],
+  ROLLBACK_VS_KNOWN_CHECKPOINT: [
+    EXACT,
+    ({ seq }) => `History was cut off: you were shown entry ${seq} before, and it is gone.`,
+  ],
+
+  // Parts, retention and erasure.
+  COMMITMENT_MISMATCH: [
+    EXACT,
+    ({ seq, part }) =>
+      `The content of entry ${seq} was changed: its ${part} is not the one that was recorded.`,
+  ],
+  PART_MISSING: [
+    EXACT,
+    ({ seq, part }) => `The ${part} of entry ${seq} is missing, without any reason given.`,
+  ],
+  ERASURE_UNPROVEN: [
+    EXACT,
+    ({ those }) => `The content of ${those} is said to be destroyed by rule, but there is no record of that.`,
+  ],
+  PRUNED_PREFIX_UNPROVEN: [
+    SIGNED_SOMEWHERE,
+    ({ Those, are }) => `${Those} ${are} not in the file, and nothing signed proves a removal by rule.`,
+  ],
+  PRUNE_POLICY_VIOLATION: [
+    EXACT,
+    ({ seq }) =>
+      `Entry ${seq} records a removal that the retention rule does not allow: what was removed was too young.`,
+  ],
+
+  // Scores computed anew.
+  SCORE_MISMATCH: [
+    EXACT,
+    ({ seq }) =>
+      `The result in entry ${seq} is false: computed anew from what is recorded there, it comes out different.`,
+  ],
+  // The entry that it names, or the one that this starts from.
+  STATE_MISMATCH: [
+    SOMEWHERE,
+    ({ seq }) =>
+      `Entry ${seq} does not start from where the operator's entry before it ended: one of them was made up.`,
+  ],
+  RECORD_MALFORMED: [
+    EXACT,
+    ({ seq }) => `What entry ${seq} records is not a record of its kind, so that it cannot be checked.`,
+  ],
+  MODEL_MISSING: [
+    EXACT,
+    ({ seq }) =>
+      `Entry ${seq} was scored by a model that is not in the file, so that it cannot be computed anew.`,
+  ],
+  MODEL_MISMATCH: [
+    EXACT,
+    () => "A scoring model in the file was changed: it does not have the fingerprint that entries name.",
+  ],
+
+  // Nothing wrong, but to be known.
+  PRUNED_PREFIX: [
+    INFO,
+    ({ Those, were }) => `${Those} ${were} removed by the retention rule; a signed record says so.`,
+  ],
+  STATE_UNANCHORED: [
+    INFO,
+    ({ seq }) =>
+      `From entry ${seq} on, operators are met whose earlier entries are not in the file, or not to be read.`,
+  ],
+  KNOWN_CHECKPOINT_UNLINKABLE: [
+    INFO,
+    () => "A checkpoint that you kept is older than what the file holds, and cannot be compared with it.",
+  ],
+  ANCHOR_AHEAD: [
+    INFO,
+    () =>
+      "The system's own chain knows more entries of this chain than the file holds: it was exported earlier.",
+  ],
+  RESTORED: [
+    INFO,
+    ({ seq }) =>
+      `The database was restored from a backup: entries from ${seq} on were lost, and the next chain says so.`,
+  ],
+} as const satisfies Readonly<Record<string, Row>>;
+
+export type FindingCode = keyof typeof TABLE;
+
+/** What each code weighs. */
+export const FINDINGS: Readonly<Record<FindingCode, Weight>> = Object.fromEntries(
+  Object.entries(TABLE).map(([code, [weight]]) => [code, weight]),
+) as Readonly<Record<FindingCode, Weight>>;
+
+/** One plain sentence for a reader who does not program. */
+export function sentenceOf(finding: Finding): string {
+  const [, sentence] = TABLE[finding.code];
+  return sentence(wordsOf(finding));
+}
+
+function wordsOf({ seq, range, line, part }: Finding): Words {
+  const [first, last] = range ?? [seq, seq];
+  const isOne = first === last;
+  const those = isOne ? `entry ${first}` : `entries ${first} to ${last}`;
+  const ofEntry = seq === null ? "of the file" : `of entry ${seq}`;
+  return {
+    seq,
+    before: (seq ?? 0) - 1,
+    those,
+    Those: `E${those.slice(1)}`,
+    are: isOne ? "is" : "are",
+    were: isOne ? "was" : "were",
+    them: isOne ? "it" : "them",
+    Where: line === null ? `A line ${ofEntry}` : `Line ${line} of the file`,
+    part: part ?? "content",
+  };
+}

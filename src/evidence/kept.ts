@@ -1,0 +1,156 @@
+/**
+ * What an auditor keeps between visits: checkpoints, read from whatever they were saved in, and a memory of them
+ * that never forgets one.
+ *
+ * A kept checkpoint is what a rewritten history is held against. Nothing here trusts it yet: its signature is
+ * checked where it is used.
+ */
+import { z } from "zod";
+import { fromHex, hex } from "./crypto.ts";
+import { isSoundPublicKey, parseCheckpoint, parseNote } from "./note.ts";
+import { orNull } from "./or_null.ts";
+
+/** A checkpoint with the signed note that says it. */
+export interface KnownCheckpoint {
+  readonly origin: string;
+  /** Entries, from 1. */
+  readonly size: number;
+  readonly root: Uint8Array;
+  readonly note: string;
+}
+
+/** The checkpoint that a note says; null where it is no signed checkpoint of at least one entry. */
+export function knownCheckpointOrNull(note: string): KnownCheckpoint | null {
+  const checkpoint = orNull(() => parseCheckpoint(parseNote(note).text));
+  return checkpoint === null || checkpoint.size === 0 ? null : { ...checkpoint, note };
+}
+
+// ---- reading ----------------------------------------------------------------------------------------------
+
+const WHOLE_CHECKPOINT =
+  "One is three lines (name of the log, number of entries, root hash), an empty line, and under it, each on one line, the signatures, which begin with “— ”.";
+const SIGNATURE_LINE = /^— \S+ [A-Za-z0-9+/=]+$/;
+
+/**
+ * The checkpoints that a saved text holds, in its order: signed notes wherever they stand in it, so that a proof, a
+ * printed page or several notes one after another will do; or a saved JSON answer with a checkpoint or a proof.
+ * @throws {SyntaxError} where it holds none, or one that cannot be read.
+ */
+export function checkpointsIn(text: string): readonly KnownCheckpoint[] {
+  const found = signedTexts(text).flatMap(notesIn);
+  if (found.length === 0) {
+    throw new SyntaxError(
+      `There is no signed checkpoint in it. ${WHOLE_CHECKPOINT} A saved answer or proof of the service that holds one will do as well.`,
+    );
+  }
+  return found;
+}
+
+/** The texts in which notes may stand: the members of a JSON answer that hold them, else the text itself. */
+function signedTexts(text: string): readonly string[] {
+  const answer = jsonObject(text);
+  if (answer === null) return [text];
+  const holders = [answer, answer.evidence, answer.checkpoint].filter(isObject);
+  return holders.flatMap(({ note, proof, checkpoint }) => [note, proof, checkpoint])
+    .filter((member) => typeof member === "string");
+}
+
+function jsonObject(text: string): Record<string, unknown> | null {
+  const value: unknown = orNull(() => JSON.parse(text.trim()));
+  return isObject(value) ? value : null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function notesIn(text: string): readonly KnownCheckpoint[] {
+  // Line ends and margins are lost or added on the way; none of them is signed.
+  const lines = text.split("\n").map((line) => line.trim());
+  const found: KnownCheckpoint[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    if (!SIGNATURE_LINE.test(lines[at]!)) continue;
+    const first = at;
+    while (at + 1 < lines.length && SIGNATURE_LINE.test(lines[at + 1]!)) at += 1;
+    found.push(noteAt(lines, first, at + 1));
+  }
+  return found;
+}
+
+/** The note whose signatures stand in the lines from `first` to before `end`. */
+function noteAt(lines: readonly string[], first: number, end: number): KnownCheckpoint {
+  const note = lines.slice(Math.max(first - 4, 0), end).map((line) => `${line}\n`).join("");
+  const checkpoint = knownCheckpointOrNull(note);
+  if (checkpoint !== null) return checkpoint;
+  throw new SyntaxError(
+    `The signature in line ${first + 1} does not stand under a whole checkpoint. ${WHOLE_CHECKPOINT}`,
+  );
+}
+
+// ---- memory -----------------------------------------------------------------------------------------------
+
+function isSoundKeyText(text: string): boolean {
+  const publicKey = orNull(() => fromHex(text));
+  return publicKey !== null && isSoundPublicKey(publicKey);
+}
+
+/** What an auditor's directory holds: keys that were trusted, and every checkpoint that was found good. */
+export const memorySchema = z.strictObject({
+  v: z.literal("jis.memory/1"),
+  /** Raw public keys, hexadecimal. */
+  keys: z.array(z.string().refine(isSoundKeyText)),
+  /** By origin, smallest first. */
+  checkpoints: z.record(z.string(), z.array(z.strictObject({ size: z.int().min(1), note: z.string() }))),
+});
+
+export type Memory = z.infer<typeof memorySchema>;
+
+export function emptyMemory(): Memory {
+  return { v: "jis.memory/1", keys: [], checkpoints: {} };
+}
+
+/**
+ * The checkpoints that a memory holds, of each origin the smallest first.
+ * @throws {SyntaxError} where a note is not the checkpoint that it stands under.
+ */
+export function recalled(memory: Memory): readonly KnownCheckpoint[] {
+  return Object.entries(memory.checkpoints).flatMap(([origin, kept]) =>
+    kept.map(({ size, note }) => {
+      const checkpoint = knownCheckpointOrNull(note);
+      if (checkpoint?.origin === origin && checkpoint.size === size) return checkpoint;
+      throw new SyntaxError(
+        `The kept checkpoint of ${origin} at ${size} entries is damaged: put a copy of the memory in its place.`,
+      );
+    })
+  );
+}
+
+/**
+ * A memory with more in it. Nothing is ever taken out or replaced: of two notes of the same size and root the first
+ * stays, and two roots of one size, which prove a forked log, stay both.
+ * @throws {SyntaxError} as {@link recalled}.
+ */
+export function remember(
+  memory: Memory,
+  { keys, checkpoints }: {
+    readonly keys: readonly Uint8Array[];
+    readonly checkpoints: readonly KnownCheckpoint[];
+  },
+): Memory {
+  const known = new Map<string, KnownCheckpoint>();
+  for (const checkpoint of [...recalled(memory), ...checkpoints]) {
+    const identity = `${checkpoint.origin}\n${checkpoint.size}\n${hex(checkpoint.root)}`;
+    if (!known.has(identity)) known.set(identity, checkpoint);
+  }
+  const inOrder = [...known.values()].sort((a, b) =>
+    a.origin < b.origin ? -1 : a.origin > b.origin ? 1 : a.size - b.size
+  );
+  const byOrigin = Map.groupBy(inOrder, ({ origin }) => origin);
+  return {
+    v: memory.v,
+    keys: [...new Set([...memory.keys, ...keys.map(hex)])],
+    checkpoints: Object.fromEntries(
+      [...byOrigin].map(([origin, kept]) => [origin, kept.map(({ size, note }) => ({ size, note }))]),
+    ),
+  };
+}

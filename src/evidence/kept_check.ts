@@ -1,0 +1,172 @@
+/**
+ * Holds a bundle against what is known of its chain from elsewhere: checkpoints and entries that the auditor kept,
+ * and checkpoints that the system chain anchored.
+ *
+ * A checkpoint within the bundle must have the root of the entries up to its size. One below a removed prefix is
+ * brought up to it over the ladder, whose proofs say nothing by themselves: what they lead to must be a root of the
+ * bundle. Source: evidence design, sections 8 and 9.
+ */
+import { rootsFromConsistency } from "./consistency.ts";
+import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
+import type { LadderLine } from "./bundle.ts";
+import type { ChainCheck } from "./chain_check.ts";
+import type { FindingLog } from "./finding_log.ts";
+import type { KnownCheckpoint } from "./kept.ts";
+
+/** An entry that a saved document speaks of: the chain's entry at `seq` must have this hash (hexadecimal). */
+export interface ExpectedEntry {
+  readonly origin: string;
+  readonly seq: number;
+  readonly entryHash: string;
+}
+
+/** A checkpoint that the system chain holds of another chain. */
+export interface Anchor {
+  readonly size: number;
+  readonly root: Uint8Array;
+}
+
+/** A root that the tree must have at a size. */
+interface Target {
+  readonly size: number;
+  readonly root: Uint8Array;
+  /** The size at which the auditor kept a checkpoint; null for an anchor. */
+  readonly kept: number | null;
+}
+
+/** Kept checkpoints beyond the end of the bundle, all of the largest size. */
+export interface Beyond {
+  readonly size: number;
+  readonly roots: readonly Uint8Array[];
+}
+
+export interface KeptCheckOptions {
+  readonly base: number;
+  /** Of this bundle's origin, as the two that follow. */
+  readonly known: readonly KnownCheckpoint[];
+  readonly anchor: Anchor | null;
+  readonly expected: readonly ExpectedEntry[];
+}
+
+export class KeptCheck {
+  readonly #crypto: Crypto;
+  readonly #log: FindingLog;
+  readonly #base: number;
+  /** Kept checkpoints below the base, as far as the ladder has brought them. */
+  #below: readonly (Target & { readonly kept: number })[];
+  /** The others, by size; `#at` is the first that has not been compared. */
+  #targets: readonly Target[];
+  #at = 0;
+  readonly #expected = new Map<number, readonly string[]>();
+  #anchored = false;
+  #forked = false;
+
+  constructor(
+    crypto: Crypto,
+    log: FindingLog,
+    { base, known, anchor, expected }: KeptCheckOptions,
+  ) {
+    this.#crypto = crypto;
+    this.#log = log;
+    this.#base = base;
+    const kept = known.map(({ size, root }) => ({ size, root, kept: size }));
+    const anchors = anchor === null ? [] : [{ ...anchor, kept: null }];
+    this.#below = kept.filter(({ size }) => size < base);
+    this.#targets = [...kept, ...anchors].filter(({ size }) => size >= base);
+    for (const { seq, entryHash } of expected) {
+      this.#expected.set(seq, [...this.#expected.get(seq) ?? [], entryHash]);
+    }
+  }
+
+  /** Whether a kept checkpoint of this chain was held against the bundle, and agreed. */
+  get isAnchored(): boolean {
+    return this.#anchored && !this.#forked;
+  }
+
+  /** Brings kept checkpoints below the base up by one step. */
+  climb({ from, to, proof }: LadderLine): void {
+    const path = proof.map(fromHex);
+    this.#below = this.#below.flatMap((target) => {
+      if (target.size !== from) return [target];
+      const root = rootsFromConsistency(this.#crypto, { from, to, fromRoot: target.root, path });
+      if (root !== null) return [{ ...target, size: to, root }];
+      this.#fork(
+        [0, target.kept - 1],
+        `size ${target.kept}: the proof that leads to size ${to} does not hold`,
+      );
+      return [];
+    });
+  }
+
+  /** The ladder is over: what it did not bring to the base or beyond it cannot be compared. */
+  begin(chain: ChainCheck): void {
+    for (const { size, kept } of this.#below) {
+      if (size < this.#base) this.#log.add("KNOWN_CHECKPOINT_UNLINKABLE", { detail: `size ${kept}` });
+    }
+    const linked = this.#below.filter(({ size }) => size >= this.#base);
+    this.#below = [];
+    this.#targets = [...this.#targets, ...linked].sort((a, b) => a.size - b.size);
+    this.compare(chain);
+  }
+
+  /** Compares what is known of the size that the chain has reached. Cheap where nothing is. */
+  compare(chain: ChainCheck): void {
+    const size = chain.next;
+    while (this.#at < this.#targets.length && this.#targets[this.#at]!.size <= size) {
+      const target = this.#targets[this.#at]!;
+      this.#at += 1;
+      const root = target.size === size && !this.#forked ? chain.root : null;
+      if (root !== null) this.#compareRoot(target, root, chain);
+    }
+  }
+
+  /** Compares an entry with what saved documents say of it. */
+  entry(seq: number, hash: Uint8Array): void {
+    const expected = this.#expected.size === 0 ? undefined : this.#expected.get(seq);
+    if (expected === undefined || expected.every((entryHash) => entryHash === hex(hash))) return;
+    this.#log.add("FORK_VS_KNOWN_CHECKPOINT", {
+      range: [seq, seq],
+      detail: "a saved document proves another entry",
+    });
+  }
+
+  /**
+   * What the auditor kept of a chain longer than this one, whose signed size is given; null where there is nothing.
+   */
+  finish(size: number): Beyond | null {
+    const beyond = this.#targets.filter((target) => target.size > size);
+    if (beyond.some(({ kept }) => kept === null)) {
+      this.#log.add("ANCHOR_AHEAD", { detail: `the bundle ends at ${size}` });
+    }
+    for (const { kept } of beyond) {
+      if (kept !== null && kept < this.#base) {
+        this.#log.add("KNOWN_CHECKPOINT_UNLINKABLE", { detail: `size ${kept}` });
+      }
+    }
+    const kept = beyond.filter((target) => target.kept !== null && target.kept >= this.#base);
+    if (kept.length === 0) return null;
+    const largest = Math.max(...kept.map((target) => target.size));
+    return {
+      size: largest,
+      roots: kept.filter((target) => target.size === largest).map((target) => target.root),
+    };
+  }
+
+  #compareRoot({ size, root, kept }: Target, actual: Uint8Array, chain: ChainCheck): void {
+    if (equalBytes(root, actual)) {
+      chain.prove(size);
+      if (kept !== null) this.#anchored = true;
+      return;
+    }
+    if (kept === null) {
+      this.#fork([chain.provenSize, size - 1], `size ${size}, as the system chain anchored it`);
+    } else if (kept < this.#base) this.#fork([0, size - 1], `size ${kept}, brought up to size ${size}`);
+    else this.#fork([chain.provenSize, size - 1], `size ${size}`);
+  }
+
+  /** Once: whatever is known beyond a fork contradicts the bundle too. */
+  #fork(range: readonly [number, number], detail: string): void {
+    if (!this.#forked) this.#log.add("FORK_VS_KNOWN_CHECKPOINT", { range, detail });
+    this.#forked = true;
+  }
+}

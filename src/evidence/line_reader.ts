@@ -1,0 +1,154 @@
+/**
+ * Cuts a stream of bytes into lines of text and keeps the SHA-256 of what went by, however the stream comes in
+ * pieces.
+ *
+ * Holds one window of the stream and at most one line: a line that is too long is dropped as it comes.
+ */
+import { LINE_LIMIT_BYTES } from "./bundle.ts";
+import type { Crypto, Sha256Stream } from "./crypto.ts";
+
+const LINE_FEED = 0x0a;
+const NO_BYTES = new Uint8Array(0);
+const FIRST_BUFFER_BYTES = 4096;
+/** What is decoded at once: decoding is cheap by the byte and dear by the call. */
+const WINDOW_BYTES = 65_536;
+
+/** UTF-8 as it stands: a byte order mark is no part of a line, and is not dropped either. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Takes one line, without its line feed: its text, or null where there is none, and its bytes, which are lent. */
+export type LineHandler = (text: string | null, bytes: Uint8Array) => void;
+
+export class LineReader {
+  readonly #crypto: Crypto;
+  #digest: Sha256Stream;
+  #window: Uint8Array = NO_BYTES;
+  /** Where in the window the line that is being handled begins, and where the next one does. */
+  #lineStart = 0;
+  #lineEnd = 0;
+  /** Up to where the window is hashed. */
+  #hashedTo = 0;
+  /** The beginning of a line that earlier windows brought, not hashed yet: the buffer's first `#carried` bytes. */
+  #buffer: Uint8Array = new Uint8Array(FIRST_BUFFER_BYTES);
+  #carried = 0;
+  /** Whether the line that earlier windows brought is too long: those bytes are hashed and gone. */
+  #tooLong = false;
+
+  constructor(crypto: Crypto) {
+    this.#crypto = crypto;
+    this.#digest = crypto.sha256Stream();
+  }
+
+  /** Whether the stream, as far as it came, ends within a line. */
+  get endsWithinLine(): boolean {
+    return this.#carried > 0 || this.#tooLong;
+  }
+
+  push(chunk: Uint8Array, handle: LineHandler): void {
+    for (let start = 0; start < chunk.length; start += WINDOW_BYTES) {
+      this.#takeWindow(chunk.subarray(start, start + WINDOW_BYTES), handle);
+    }
+  }
+
+  /** SHA-256 of all bytes before the line that is being handled; a {@link restart} must follow. */
+  digestBeforeLine(): Uint8Array {
+    this.#hashUpTo(this.#lineStart);
+    return this.#digest.digest();
+  }
+
+  /** Begins a new digest, with the line that is being handled or after it. */
+  restart({ afterLine }: { readonly afterLine: boolean }): void {
+    this.#digest = this.#crypto.sha256Stream();
+    if (afterLine) this.#carried = 0;
+    this.#hashedTo = afterLine ? this.#lineEnd : this.#lineStart;
+  }
+
+  #takeWindow(window: Uint8Array, handle: LineHandler): void {
+    this.#window = window;
+    this.#lineStart = 0;
+    this.#hashedTo = 0;
+    if (this.endsWithinLine) this.#endCarried(handle);
+    this.#takeLines(handle);
+    this.#hashUpTo(this.#lineStart);
+    this.#carry(window.subarray(this.#lineStart));
+    this.#window = NO_BYTES;
+  }
+
+  /** Ends the line that earlier windows began, if this one holds its end. */
+  #endCarried(handle: LineHandler): void {
+    const feed = this.#window.indexOf(LINE_FEED);
+    if (feed < 0) return;
+    this.#lineEnd = feed + 1;
+    const length = this.#carried + feed;
+    if (this.#tooLong || length > LINE_LIMIT_BYTES) {
+      handle(null, NO_BYTES);
+    } else {
+      this.#reserve(length);
+      this.#buffer.set(this.#window.subarray(0, feed), this.#carried);
+      const bytes = this.#buffer.subarray(0, length);
+      handle(decoded(bytes), bytes);
+    }
+    this.#hashCarried();
+    this.#tooLong = false;
+    this.#lineStart = this.#lineEnd;
+  }
+
+  /** Takes the lines that lie wholly in the window, which are decoded together; alone where one is no text. */
+  #takeLines(handle: LineHandler): void {
+    const end = this.#window.lastIndexOf(LINE_FEED) + 1;
+    if (end <= this.#lineStart) return;
+    const whole = decoded(this.#window.subarray(this.#lineStart, end));
+    let at = 0;
+    while (this.#lineStart < end) {
+      const feed = this.#window.indexOf(LINE_FEED, this.#lineStart);
+      this.#lineEnd = feed + 1;
+      const bytes = this.#window.subarray(this.#lineStart, feed);
+      if (whole === null) {
+        handle(decoded(bytes), bytes);
+      } else {
+        const next = whole.indexOf("\n", at);
+        handle(whole.slice(at, next), bytes);
+        at = next + 1;
+      }
+      this.#lineStart = this.#lineEnd;
+    }
+  }
+
+  #carry(rest: Uint8Array): void {
+    if (rest.length === 0) return;
+    if (this.#tooLong || this.#carried + rest.length > LINE_LIMIT_BYTES) {
+      this.#hashCarried();
+      this.#digest.update(rest);
+      this.#tooLong = true;
+      return;
+    }
+    this.#reserve(this.#carried + rest.length);
+    this.#buffer.set(rest, this.#carried);
+    this.#carried += rest.length;
+  }
+
+  #reserve(length: number): void {
+    if (length <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length));
+    larger.set(this.#buffer.subarray(0, this.#carried));
+    this.#buffer = larger;
+  }
+
+  #hashCarried(): void {
+    if (this.#carried > 0) this.#digest.update(this.#buffer.subarray(0, this.#carried));
+    this.#carried = 0;
+  }
+
+  #hashUpTo(end: number): void {
+    if (end > this.#hashedTo) this.#digest.update(this.#window.subarray(this.#hashedTo, end));
+    this.#hashedTo = Math.max(this.#hashedTo, end);
+  }
+}
+
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}

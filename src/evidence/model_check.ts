@@ -1,0 +1,66 @@
+/** The model documents that a bundle brings: each must hash to its name, and each that an entry names must be there. */
+import type { ModelDocument } from "../scoring/model.ts";
+import type { Crypto } from "./crypto.ts";
+import type { FindingLog } from "./finding_log.ts";
+import { modelSha256 } from "./hashes.ts";
+
+/** Documents that a bundle holds at most: one whose model never changes holds one. */
+const MODEL_LIMIT = 256;
+
+interface KnownModel {
+  /** null where the line's document does not hash to its name. */
+  readonly document: ModelDocument | null;
+  readonly line: number;
+}
+
+export class ModelCheck {
+  readonly #crypto: Crypto;
+  readonly #log: FindingLog;
+  readonly #models = new Map<string, KnownModel>();
+  /** Each model is reported once, at the first entry that uses it. */
+  readonly #reported = new Set<string>();
+
+  constructor(crypto: Crypto, log: FindingLog) {
+    this.#crypto = crypto;
+    this.#log = log;
+  }
+
+  /** Takes a model's line; false where it is one too many, or the second under its name. */
+  add({ sha256, document }: { readonly sha256: string; readonly document: unknown }, line: number): boolean {
+    if (this.#models.size >= MODEL_LIMIT || this.#models.has(sha256)) return false;
+    // It was validated when it came into use, by the schema of its time; its hash says that it is the same document.
+    const isNamed = this.#sha256Of(document) === sha256;
+    this.#models.set(sha256, { document: isNamed ? document as ModelDocument : null, line });
+    return true;
+  }
+
+  /** The document that an entry names; null, and a finding, where the bundle has none that counts. */
+  find(sha256: string, seq: number): ModelDocument | null {
+    const model = this.#models.get(sha256);
+    const document = model?.document ?? null;
+    if (document === null && !this.#reported.has(sha256)) {
+      this.#reported.add(sha256);
+      this.#log.add(model === undefined ? "MODEL_MISSING" : "MODEL_MISMATCH", { seq, detail: sha256 });
+    }
+    return document;
+  }
+
+  /** Reports what no entry used, and lets go of the documents. */
+  finish(): void {
+    for (const [sha256, { document, line }] of this.#models) {
+      if (document !== null || this.#reported.has(sha256)) continue;
+      this.#log.add("MODEL_MISMATCH", { line, detail: sha256 });
+    }
+    this.#models.clear();
+  }
+
+  /** null of what canonical JSON cannot hold. */
+  #sha256Of(document: unknown): string | null {
+    try {
+      return modelSha256(this.#crypto, document);
+    } catch (error) {
+      if (error instanceof RangeError || error instanceof TypeError) return null;
+      throw error;
+    }
+  }
+}

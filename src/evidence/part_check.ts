@@ -1,0 +1,164 @@
+/**
+ * The parts of one entry: each name that the entry commits to has its line, given as it was committed to, or absent
+ * for a reason that is counted and, but for withholding, must be on record.
+ */
+import { PART_LINE_START, partLineEnd } from "./bundle.ts";
+import { canonicalTextOf } from "./canonical_text.ts";
+import { type Crypto, hex, utf8 } from "./crypto.ts";
+import type { Entry } from "./entry.ts";
+import type { FindingLog } from "./finding_log.ts";
+import { PART_NAMES, type PartName } from "./hashes.ts";
+import { partCommitmentOfBytes } from "./line_hashes.ts";
+import { absenceOf, type ParsedPart } from "./line_shapes.ts";
+import type { RetentionCheck } from "./retention_check.ts";
+import type { SubjectMemory } from "./subject_memory.ts";
+
+/** What became of a part: `none` where the entry does not commit to it, `altered` where it is not the committed one, or out of order. */
+export type PartState = "none" | "given" | "altered" | "missing" | "erased" | "pruned" | "withheld";
+
+/** The order of part lines. */
+const NAMES: readonly PartName[] = [...PART_NAMES].sort();
+
+/** A part's line as it was read. */
+export interface PartLineRead {
+  readonly part: Readonly<Record<string, unknown>> & ParsedPart;
+  /** Of the whole line. */
+  readonly bytes: Uint8Array;
+  readonly isCanonical: boolean;
+}
+
+export interface PartCheckOptions {
+  /** Place of the bundle in the input, from 0. */
+  readonly bundle: number;
+  readonly subjects: SubjectMemory;
+  readonly retention: RetentionCheck;
+}
+
+export class PartCheck {
+  readonly #crypto: Crypto;
+  readonly #log: FindingLog;
+  readonly #options: PartCheckOptions;
+  #entry: Entry | null = null;
+  #line = 0;
+  #lastName = "";
+  #tolerant = false;
+  readonly #states: Record<PartName, PartState> = { input: "none", result: "none", detail: "none" };
+  readonly #data: Record<PartName, unknown> = { input: null, result: null, detail: null };
+  #withheld = 0;
+  #erased = 0;
+
+  constructor(crypto: Crypto, log: FindingLog, options: PartCheckOptions) {
+    this.#crypto = crypto;
+    this.#log = log;
+    this.#options = options;
+  }
+
+  /** The entry whose parts are being read; null before the first and after {@link close}. */
+  get entry(): Entry | null {
+    return this.#entry;
+  }
+
+  /** Parts withheld so far. */
+  get withheld(): number {
+    return this.#withheld;
+  }
+
+  /** Parts erased so far. */
+  get erased(): number {
+    return this.#erased;
+  }
+
+  stateOf(name: PartName): PartState {
+    return this.#states[name];
+  }
+
+  /** What a given part holds. */
+  dataOf(name: PartName): unknown {
+    return this.#data[name];
+  }
+
+  open(entry: Entry, line: number): void {
+    this.#entry = entry;
+    this.#line = line;
+    this.#lastName = "";
+    this.#tolerant = false;
+    for (const name of NAMES) {
+      this.#states[name] = Object.hasOwn(entry.commit, name) ? "missing" : "none";
+      this.#data[name] = null;
+    }
+  }
+
+  /** Whether a part of the entry has not come yet. */
+  get isIncomplete(): boolean {
+    return this.#entry !== null && NAMES.some((name) => this.#states[name] === "missing");
+  }
+
+  /** A line that may have been one of the parts could not be read. */
+  skipUnreadable(): void {
+    this.#tolerant = true;
+  }
+
+  /** Takes the next part; false where it is not one that can stand here. */
+  take({ part, bytes, isCanonical }: PartLineRead, line: number): boolean {
+    const { seq, name } = part;
+    if (this.#entry?.seq !== seq || this.#states[name] !== "missing") return false;
+    if (name < this.#lastName) {
+      this.#states[name] = "altered";
+      return false;
+    }
+    this.#lastName = name;
+    const absence = absenceOf(part);
+    if (absence !== null) {
+      this.#states[name] = absence;
+      this.#count(absence, name);
+    } else if (this.#isCommitted({ part, bytes, isCanonical })) {
+      this.#states[name] = "given";
+      this.#data[name] = part.data;
+    } else {
+      this.#states[name] = "altered";
+      this.#log.add("COMMITMENT_MISMATCH", { seq, line, part: name, detail: name });
+    }
+    return true;
+  }
+
+  /** No part of the entry follows. What the parts were can be asked until the next {@link open}. */
+  close(): void {
+    if (this.#entry === null) return;
+    for (const name of NAMES) {
+      if (this.#states[name] !== "missing" || this.#tolerant) continue;
+      this.#log.add("PART_MISSING", { seq: this.#entry.seq, line: this.#line, part: name, detail: name });
+    }
+    this.#entry = null;
+  }
+
+  #isCommitted({ part: { name, salt, data }, bytes, isCanonical }: PartLineRead): boolean {
+    const content = isCanonical ? contentOf(bytes, this.#entry!.seq, name) : canonicalBytesOf(data);
+    if (content === null) return false;
+    const commitment = partCommitmentOfBytes(this.#crypto, { name, salt: salt!, bytes: content });
+    return this.#entry!.commit[name] === hex(commitment);
+  }
+
+  #count(absence: "erased" | "pruned" | "withheld", name: PartName): void {
+    const { seq, subject } = this.#entry!;
+    const { bundle, subjects, retention } = this.#options;
+    if (absence === "withheld") this.#withheld += 1;
+    if (absence === "pruned") retention.owe(seq);
+    if (absence !== "erased") return;
+    this.#erased += 1;
+    if (subject !== null) subjects.owe(subject, { bundle, seq });
+    else this.#log.add("ERASURE_UNPROVEN", { seq, part: name, detail: "the entry names no operator" });
+  }
+}
+
+const SOME_SALT = "0".repeat(64);
+
+/** The content of a part in the bytes of its line, which is canonical: between two texts of known length. */
+function contentOf(line: Uint8Array, seq: number, name: PartName): Uint8Array {
+  const endLength = partLineEnd({ seq, name, salt: SOME_SALT }).length;
+  return line.subarray(PART_LINE_START.length, line.length - endLength);
+}
+
+function canonicalBytesOf(data: unknown): Uint8Array | null {
+  const text = canonicalTextOf(data);
+  return text === null ? null : utf8(text);
+}

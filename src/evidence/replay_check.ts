@@ -1,0 +1,233 @@
+/**
+ * Computes scores, decisions and late labels anew from what is recorded, with the functions that made them, and holds
+ * the results against the recorded ones. Source: evidence design, section 12.
+ */
+import { z } from "zod";
+import type { ModelDocument } from "../scoring/model.ts";
+import { modeName } from "../scoring/score.ts";
+import type { Entry } from "./entry.ts";
+import type { FindingLog } from "./finding_log.ts";
+import type { PartName } from "./hashes.ts";
+import { isMembers } from "./line_shapes.ts";
+import type { ModelCheck } from "./model_check.ts";
+import type { PartCheck } from "./part_check.ts";
+import {
+  computeDecision,
+  computeLabel,
+  computeScore,
+  decisionInputSchema,
+  decisionResultPart,
+  differencesOf,
+  labelInputSchema,
+  scoreInputSchema,
+  scoreResultPart,
+} from "./record.ts";
+import type { RecordedStart, StateCheck } from "./state_check.ts";
+
+/** Characters of a value in a finding. */
+const SHOWN_LENGTH = 60;
+
+/** A frozen call's input: nothing is computed from it. */
+const skippedInputSchema = scoreInputSchema.extend({ weights: z.null(), prior: z.null(), state: z.null() });
+
+/** An entry of an operator whose parts are all read. */
+interface ReadEntry {
+  readonly entry: Entry & { readonly subject: string };
+  readonly hash: Uint8Array;
+}
+
+/** What every input that starts from a state has. */
+interface RecordedInput extends RecordedStart {
+  readonly algo: { readonly model_sha256: string; readonly model_version: string };
+}
+
+export interface ReplayCheckOptions {
+  readonly parts: PartCheck;
+  readonly models: ModelCheck;
+  readonly states: StateCheck;
+}
+
+export class ReplayCheck {
+  readonly #log: FindingLog;
+  readonly #parts: PartCheck;
+  readonly #models: ModelCheck;
+  readonly #states: StateCheck;
+  #replayed = 0;
+
+  constructor(log: FindingLog, { parts, models, states }: ReplayCheckOptions) {
+    this.#log = log;
+    this.#parts = parts;
+    this.#models = models;
+    this.#states = states;
+  }
+
+  /** Entries that were computed anew. */
+  get replayed(): number {
+    return this.#replayed;
+  }
+
+  /** Checks an entry whose parts are all read. */
+  entry(entry: Entry, hash: Uint8Array): void {
+    switch (entry.event_type) {
+      case "SCORE_COMPUTED":
+        return this.#replay(entry, hash, { names: ["input", "result"], compute: this.#score });
+      case "OUTCOME_LABELLED":
+        return this.#replay(entry, hash, { names: ["input"], compute: this.#label });
+      case "DRS_COMPUTED":
+        return this.#replay(entry, hash, { names: ["input", "result"], compute: this.#decision });
+      case "SCORE_SKIPPED":
+        return this.#replay(entry, hash, { names: ["input", "result"], compute: this.#skipped });
+      case "SCORE_COMMITTED":
+        return this.#replay(entry, hash, { names: ["result"], compute: this.#committed });
+    }
+  }
+
+  /** Runs a replay where all parts are given; where one is not, the operator's state is lost if the entry moved it. */
+  #replay(
+    entry: Entry,
+    hash: Uint8Array,
+    { names, compute }: {
+      readonly names: readonly PartName[];
+      /** False where it could not be computed, which is reported. */
+      readonly compute: (read: ReadEntry) => boolean;
+    },
+  ): void {
+    const { seq, subject } = entry;
+    const states = names.map((name) => this.#parts.stateOf(name));
+    const missing = names[states.indexOf("none")];
+    if (missing !== undefined || subject === null) {
+      this.#log.add("RECORD_MALFORMED", { seq, detail: subject === null ? "no operator" : `no ${missing}` });
+      return;
+    }
+    const isGiven = states.every((state) => state === "given");
+    if (isGiven && this.#isComputed(() => compute({ entry: { ...entry, subject }, hash }), seq)) return;
+    if (entry.event_type !== "SCORE_COMPUTED" && entry.event_type !== "OUTCOME_LABELLED") return;
+    const isReported = isGiven || states.includes("altered") || states.includes("missing");
+    this.#states.lose(subject, { isReported });
+  }
+
+  #isComputed(compute: () => boolean, seq: number): boolean {
+    try {
+      return compute();
+    } catch (error) {
+      // A document or an input that fits its schema and still cannot be computed with: no honest record is one.
+      if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
+      this.#log.add("RECORD_MALFORMED", { seq, detail: `cannot be computed: ${error.message}` });
+      return false;
+    }
+  }
+
+  readonly #score = (read: ReadEntry): boolean => {
+    const input = this.#parse(read, scoreInputSchema);
+    const document = input && this.#begin(read, input);
+    if (!input || !document) return false;
+    const { result, weights, state } = computeScore(document, input);
+    this.#compareResult(read, scoreResultPart(input, result));
+    this.#compare(read, "input", { recorded: { weights: input.weights }, computed: { weights } });
+    this.#states.remember(read.entry.subject, { hash: read.hash, state });
+    return true;
+  };
+
+  readonly #label = (read: ReadEntry): boolean => {
+    const input = this.#parse(read, labelInputSchema);
+    const document = input && this.#begin(read, input);
+    if (!input || !document) return false;
+    const state = computeLabel(document, input);
+    this.#replayed += 1;
+    this.#states.remember(read.entry.subject, { hash: read.hash, state });
+    return true;
+  };
+
+  readonly #decision = (read: ReadEntry): boolean => {
+    const input = this.#parse(read, decisionInputSchema);
+    const document = input && this.#begin(read, input);
+    if (!input || !document) return false;
+    const result = computeDecision(document, input);
+    this.#compareResult(read, decisionResultPart(input, { result, auditId: read.entry.id }));
+    return true;
+  };
+
+  readonly #skipped = (read: ReadEntry): boolean => {
+    const input = this.#parse(read, skippedInputSchema);
+    if (input === null) return false;
+    const skipped = {
+      skipped: true,
+      reason: "incident_frozen",
+      jis: null,
+      mode: modeName(input.mode),
+    } as const;
+    this.#compareResult(read, scoreResultPart(input, skipped));
+    return true;
+  };
+
+  /** Its numbers are those of the score that it refers to, which lies anywhere before: only its own words are held. */
+  readonly #committed = (read: ReadEntry): boolean => {
+    const result = this.#parts.dataOf("result");
+    const { provisional = null, committed = null } = isMembers(result) ? result : {};
+    this.#replayed += 1;
+    this.#compare(read, "result", {
+      recorded: { provisional, committed },
+      computed: { provisional: false, committed: true },
+    });
+    return true;
+  };
+
+  /** The input as a record of its kind; null, and a finding, where it is none. */
+  #parse<Input>({ entry: { seq } }: ReadEntry, schema: z.ZodType<Input>): Input | null {
+    const data = this.#parts.dataOf("input");
+    const parsed = schema.safeParse(data);
+    if (parsed.success) return parsed.data;
+    if (isOfLaterVersion(data)) {
+      this.#log.add("UNSUPPORTED_VERSION", { seq, part: "input" });
+    } else {
+      const detail = parsed.error.issues[0]!.path.join(".");
+      this.#log.add("RECORD_MALFORMED", { seq, part: "input", detail });
+    }
+    return null;
+  }
+
+  /** Checks what an entry starts from; its model document, or null where the bundle has none that counts. */
+  #begin(read: ReadEntry, input: RecordedInput): ModelDocument | null {
+    this.#states.check(read.entry, input);
+    const { model_sha256, model_version } = input.algo;
+    const document = this.#models.find(model_sha256, read.entry.seq);
+    if (document === null) return null;
+    this.#compare(read, "input", {
+      recorded: { algo: { model_version } },
+      computed: { algo: { model_version: document.version } },
+    });
+    return document;
+  }
+
+  #compareResult(read: ReadEntry, computed: unknown): void {
+    this.#replayed += 1;
+    this.#compare(read, "result", { recorded: this.#parts.dataOf("result"), computed });
+  }
+
+  /** Reports the first difference: those that follow come of the same. */
+  #compare(
+    { entry: { seq } }: ReadEntry,
+    part: PartName,
+    { recorded, computed }: { readonly recorded: unknown; readonly computed: unknown },
+  ): void {
+    const [first] = differencesOf(recorded, computed);
+    if (first === undefined) return;
+    const detail = `${first.path}: recorded ${shown(first.recorded)}, computed ${shown(first.replayed)}`;
+    this.#log.add("SCORE_MISMATCH", { seq, part, detail });
+  }
+}
+
+/** Whether an input was written by a program with other formulas than this one has. */
+function isOfLaterVersion(input: unknown): boolean {
+  if (!isMembers(input)) return false;
+  const { v, algo } = input;
+  const formulas = isMembers(algo) ? algo.formulas : undefined;
+  const isOther = (name: unknown, own: string, family: RegExp) =>
+    typeof name === "string" && name !== own && family.test(name);
+  return isOther(v, "jis.input/1", /^jis\.input\/\d+$/) || isOther(formulas, "jis-1", /^jis-\d+$/);
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`;
+}

@@ -1,0 +1,140 @@
+/**
+ * Whether what was removed from a chain was removed by its own rule, and on record.
+ *
+ * The retention in force is the newest that the bundle tells of before the removal: of the first entry, or of a
+ * RETENTION_POLICY that speaks of chains of this kind. Source: evidence design, sections 8 and 9.
+ */
+import type { z } from "zod";
+import { hex } from "./crypto.ts";
+import type { Entry } from "./entry.ts";
+import type { FindingLog } from "./finding_log.ts";
+import type { RetentionPolicyName, retentionPolicySchema, retentionPrunedSchema } from "./structural.ts";
+
+const DAY_MS = 86_400_000;
+
+type RetentionPolicy = z.infer<typeof retentionPolicySchema>;
+export type RetentionPruned = z.infer<typeof retentionPrunedSchema>;
+
+/** A removed prefix: its size and the root that the bundle begins with. */
+export interface RemovedPrefix {
+  readonly size: number;
+  /** null where it is not proven: nothing can be on record for it. */
+  readonly root: Uint8Array | null;
+}
+
+/** The policy that speaks of a family's chains; null for `sys`, of which none does. */
+export function policyOf(family: string): RetentionPolicyName | null {
+  if (family === "sys") return null;
+  return /^org\/[^/]+\/admin$/.test(family) ? "audit_log" : "evidence";
+}
+
+export class RetentionCheck {
+  readonly #log: FindingLog;
+  readonly #policy: RetentionPolicyName | null;
+  readonly #origin: string;
+  readonly #prefix: RemovedPrefix;
+  /** Days; null: kept; undefined: not told. */
+  #inForce: number | null | undefined = undefined;
+  #prefixOnRecord = false;
+  /** The prefix, where the bundle itself has no record of its removal. */
+  #unrecorded: { readonly size: number; readonly root: string } | null = null;
+  /** Entries below this were removed on record. */
+  #removedTo = 0;
+  readonly #others: RetentionPruned[] = [];
+  /** The first and the last entry whose part is said to be pruned without a record so far. */
+  #owed: { readonly first: number; readonly last: number } | null = null;
+
+  constructor(
+    log: FindingLog,
+    { origin, policy, prefix }: {
+      readonly origin: string;
+      readonly policy: RetentionPolicyName | null;
+      readonly prefix: RemovedPrefix;
+    },
+  ) {
+    this.#log = log;
+    this.#origin = origin;
+    this.#policy = policy;
+    this.#prefix = prefix;
+  }
+
+  /** The retention with which the chain began. */
+  begin(retentionDays: number | null): void {
+    this.#inForce = retentionDays;
+  }
+
+  /** A RETENTION_POLICY; null where its content is not in the file. */
+  setPolicy(detail: RetentionPolicy | null): void {
+    if (detail === null) this.#inForce = undefined;
+    else if (detail.policy === this.#policy) this.#inForce = detail.to_days;
+  }
+
+  /** A RETENTION_PRUNED; null where its content is not in the file. */
+  removed({ seq, timestamp }: Entry, detail: RetentionPruned | null): void {
+    const { size, root } = this.#prefix;
+    if (detail === null) {
+      this.#prefixOnRecord = true;
+      this.#markRemoved(seq);
+      return;
+    }
+    if (detail.origin === this.#origin) {
+      if (detail.to === size && root !== null && detail.root === hex(root)) this.#prefixOnRecord = true;
+      this.#markRemoved(detail.to);
+    } else this.#others.push(detail);
+    const violation = this.#violationOf(detail, { seq, timestamp });
+    if (violation !== null) this.#log.add("PRUNE_POLICY_VIOLATION", { seq, detail: violation });
+  }
+
+  /** A part of this entry is said to be pruned. */
+  owe(seq: number): void {
+    this.#owed = { first: this.#owed?.first ?? seq, last: seq };
+  }
+
+  /** Removals from chains of the family that a restore ended: they take no entry any more. */
+  get others(): readonly RetentionPruned[] {
+    return this.#others;
+  }
+
+  /** At the end of the bundle. */
+  finish({ requireRecord }: { readonly requireRecord: boolean }): void {
+    if (this.#owed !== null) {
+      const { first, last } = this.#owed;
+      const place = first >= this.#removedTo ? { seq: first } : { range: [this.#removedTo, last] } as const;
+      this.#log.add("ERASURE_UNPROVEN", { ...place, detail: "pruned, without a RETENTION_PRUNED" });
+    }
+    const { size, root } = this.#prefix;
+    if (size === 0 || root === null) return;
+    if (this.#prefixOnRecord || !requireRecord) this.#log.add("PRUNED_PREFIX", { range: [0, size - 1] });
+    else this.#unrecorded = { size, root: hex(root) };
+  }
+
+  /** At the end of the input, with what the bundles after this one record of removals from its chain. */
+  settle(later: readonly RetentionPruned[]): void {
+    if (this.#unrecorded === null) return;
+    const { size, root } = this.#unrecorded;
+    const range = [0, size - 1] as const;
+    const isOnRecord = later.some((detail) =>
+      detail.origin === this.#origin && detail.to === size && detail.root === root
+    );
+    if (isOnRecord) this.#log.add("PRUNED_PREFIX", { range });
+    else this.#log.add("PRUNED_PREFIX_UNPROVEN", { range, detail: "no RETENTION_PRUNED for it" });
+  }
+
+  #markRemoved(to: number): void {
+    this.#removedTo = Math.max(this.#removedTo, to);
+    if (this.#owed !== null && this.#owed.last < this.#removedTo) this.#owed = null;
+  }
+
+  /** What the removal did that the rule does not allow; null where it kept to it. */
+  #violationOf(detail: RetentionPruned, at: Pick<Entry, "seq" | "timestamp">): string | null {
+    const { from, to, last_ts, cutoff, policy_days } = detail;
+    const isOwn = detail.origin === this.#origin;
+    if (from > to || (isOwn && to > at.seq)) return `entries ${from} to ${to}, at entry ${at.seq}`;
+    if (this.#inForce !== undefined && policy_days !== this.#inForce) {
+      return `${policy_days} days, while ${this.#inForce ?? "no removal"} was in force`;
+    }
+    if (!(last_ts < cutoff)) return `the last one removed is of ${last_ts}, not before ${cutoff}`;
+    const latest = Date.parse(at.timestamp) - policy_days * DAY_MS;
+    return Date.parse(cutoff) <= latest ? null : `${cutoff} is less than ${policy_days} days before`;
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Whose signatures a bundle's checkpoints carry, and whether each key signed only while it was in use.
+ *
+ * Keys follow one another by certificates, which the header hands over and SIGNING_KEY_ROTATED entries bring in.
+ * After such an entry every checkpoint needs the new key, or a later one; before it the new key counts for nothing
+ * alone. Source: evidence design, sections 8 and 11.
+ */
+import { type ChainName, splitName } from "./chain_name.ts";
+import { type Crypto, hex } from "./crypto.ts";
+import type { FindingLog } from "./finding_log.ts";
+import type { FindingCode } from "./findings.ts";
+import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
+import { keyId, type Note, parseNote, parseVerifierKey, type VerifierKey, verifyNote } from "./note.ts";
+import { orNull } from "./or_null.ts";
+import { parseRotationCertificate, type Rotation } from "./rotation.ts";
+import { fingerprint, type PinnedKey, TrustedKeys } from "./trust.ts";
+
+/** A checkpoint with what its signatures say. */
+export interface SignedCheckpoint {
+  readonly checkpoint: KnownCheckpoint;
+  /** Why no trusted key vouches for it; null where one does. */
+  readonly fault: SignatureFault | null;
+}
+
+export interface SignatureFault {
+  readonly code: Extract<FindingCode, "UNTRUSTED_KEY" | "BAD_SIGNATURE" | "RETIRED_KEY">;
+  /** The key that it is about: name and id, as in a signature line. */
+  readonly detail: string;
+}
+
+/** What a file says of its keys, oldest first. */
+type KeyCandidates = readonly { readonly vkey: string; readonly cert: string | null }[];
+
+export interface SignatureCheckOptions {
+  readonly origin: string;
+  readonly chain: ChainName | null;
+  /** null: nothing is pinned, and the first of the file's own keys is taken. */
+  readonly pins: readonly PinnedKey[] | null;
+  readonly keys: KeyCandidates;
+}
+
+/** The first checkpoint that a set of keys signed. */
+interface FirstSigned {
+  readonly keys: readonly VerifierKey[];
+  readonly size: number;
+  readonly line: number;
+}
+
+export class SignatureCheck {
+  readonly #crypto: Crypto;
+  readonly #log: FindingLog;
+  readonly #origin: string;
+  /** Of the origin: certificates of other logs say nothing here. */
+  readonly #prefix: string;
+  readonly #bindsRanges: boolean;
+  readonly #trust: TrustedKeys;
+  readonly #ownKey: Uint8Array | null;
+  /** Ordinals of keys, by their hexadecimal form, as certificates say. */
+  readonly #ordinals = new Map<string, number>();
+  /** The lowest ordinal that may sign alone. */
+  #required = 0;
+  readonly #retired = new Set<string>();
+  readonly #firstSigned = new Map<string, FirstSigned>();
+  #newest: Uint8Array | null = null;
+
+  constructor(crypto: Crypto, log: FindingLog, { origin, chain, pins, keys }: SignatureCheckOptions) {
+    this.#crypto = crypto;
+    this.#log = log;
+    this.#origin = origin;
+    this.#prefix = splitName(origin)?.prefix ?? "";
+    // The sizes are counted over all epochs of `sys`: of a later one alone they cannot be told.
+    this.#bindsRanges = chain?.family === "sys" && chain.epoch === 1;
+    this.#ownKey = keyOf(crypto, keys[0]?.vkey);
+    this.#trust = new TrustedKeys(crypto, {
+      pins: pins ?? pinsOf(this.#ownKey),
+      prefix: this.#prefix,
+    });
+    for (const { cert } of keys) if (cert !== null) this.#admit(cert);
+  }
+
+  /** Whether a checkpoint of the bundle carries a good signature by a trusted key. */
+  get sawTrusted(): boolean {
+    return this.#newest !== null;
+  }
+
+  /** Of the newest trusted key that signed, or, where none did, of the file's own. */
+  get keyFingerprint(): string | null {
+    const key = this.#newest ?? this.#ownKey;
+    return key === null ? null : fingerprint(this.#crypto, key);
+  }
+
+  /** Reads a signed checkpoint of this bundle's origin or another's; null where the text is none. */
+  open(text: string, line: number): SignedCheckpoint | null {
+    const checkpoint = knownCheckpointOrNull(text);
+    if (checkpoint === null) return null;
+    return { checkpoint, fault: this.#faultOf(parseNote(text), { size: checkpoint.size, line }) };
+  }
+
+  /** Whether a key that is trusted, as far as the header tells, signed what the auditor kept. */
+  vouchesFor({ note }: KnownCheckpoint): boolean {
+    const keys = this.#trust.verifierKeys(this.#origin);
+    return verifyNote(this.#crypto, parseNote(note), keys) === "verified";
+  }
+
+  /**
+   * A SIGNING_KEY_ROTATED entry: with `overlap` the certificate's new key comes in, without it the old one is
+   * retired. False where the certificate is none.
+   */
+  rotate({ cert, overlap }: { readonly cert: string; readonly overlap: boolean }): boolean {
+    const rotation = this.#admit(cert);
+    if (rotation === null) return false;
+    if (!this.#trust.has(rotation.newKey)) return true;
+    if (!overlap) this.#retired.add(hex(rotation.oldKey));
+    else this.#bringIn(rotation.ordinal);
+    return true;
+  }
+
+  /** What a certificate of this log says; null where it is none. */
+  #admit(cert: string): Rotation | null {
+    const rotation = parseRotationCertificate(this.#crypto, cert);
+    if (rotation === null || rotation.prefix !== this.#prefix) return null;
+    this.#trust.admit(cert);
+    this.#place(rotation.oldKey, rotation.ordinal - 1);
+    this.#place(rotation.newKey, rotation.ordinal);
+    return rotation;
+  }
+
+  /** Of several places the lowest counts: a later certificate cannot make an old key new again. */
+  #place(publicKey: Uint8Array, ordinal: number): void {
+    const name = hex(publicKey);
+    this.#ordinals.set(name, Math.min(ordinal, this.#ordinals.get(name) ?? ordinal));
+  }
+
+  /** From here on a key of this ordinal, or a later one, must sign; what such keys signed before counts for nothing. */
+  #bringIn(ordinal: number): void {
+    this.#required = Math.max(this.#required, ordinal);
+    for (const [name, { keys, size, line }] of this.#firstSigned) {
+      if (!keys.every((key) => this.#ordinalOf(key) >= ordinal)) continue;
+      this.#log.add("UNTRUSTED_KEY", {
+        seq: size - 1,
+        line,
+        detail: `${this.#describe(keys[0]!)} was not in use yet`,
+      });
+      this.#firstSigned.delete(name);
+    }
+  }
+
+  #faultOf(note: Note, at: { readonly size: number; readonly line: number }): SignatureFault | null {
+    const signers: VerifierKey[] = [];
+    for (const key of this.#trust.verifierKeys(this.#origin)) {
+      const verdict = verifyNote(this.#crypto, note, [key]);
+      if (verdict === "bad_signature") return { code: "BAD_SIGNATURE", detail: this.#describe(key) };
+      if (verdict === "verified") signers.push(key);
+    }
+    const fault = signers.length === 0 ? untrusted(note) : this.#faultOfSigners(signers, at.size);
+    if (fault === null) this.#noteSigners(signers, at);
+    return fault;
+  }
+
+  /** Whether keys whose signatures are good were in use at this size. */
+  #faultOfSigners(signers: readonly VerifierKey[], size: number): SignatureFault | null {
+    for (const key of signers) {
+      if (this.#retired.has(hex(key.publicKey))) return { code: "RETIRED_KEY", detail: this.#describe(key) };
+      const { from, until } = this.#bindsRanges
+        ? this.#trust.rangeOf(key.publicKey)
+        : { from: null, until: null };
+      if (from !== null && size < from) return { code: "UNTRUSTED_KEY", detail: this.#describe(key) };
+      if (until !== null && size > until) return { code: "RETIRED_KEY", detail: this.#describe(key) };
+    }
+    if (signers.some((key) => this.#ordinalOf(key) >= this.#required)) return null;
+    return { code: "RETIRED_KEY", detail: this.#describe(signers[0]!) };
+  }
+
+  #noteSigners(keys: readonly VerifierKey[], at: { readonly size: number; readonly line: number }): void {
+    const name = keys.map((key) => hex(key.publicKey)).join(" ");
+    if (!this.#firstSigned.has(name)) this.#firstSigned.set(name, { keys, ...at });
+    this.#newest = keys.reduce((a, b) => this.#ordinalOf(a) > this.#ordinalOf(b) ? a : b).publicKey;
+  }
+
+  /** 0 for a key that no certificate names. */
+  #ordinalOf({ publicKey }: VerifierKey): number {
+    return this.#ordinals.get(hex(publicKey)) ?? 0;
+  }
+
+  #describe(key: VerifierKey): string {
+    return `${key.name}+${hex(keyId(this.#crypto, key))}`;
+  }
+}
+
+function untrusted({ signatures: [first] }: Note): SignatureFault {
+  return { code: "UNTRUSTED_KEY", detail: `${first!.name}+${hex(first!.keyId)}` };
+}
+
+function keyOf(crypto: Crypto, vkey: string | undefined): Uint8Array | null {
+  return vkey === undefined ? null : orNull(() => parseVerifierKey(crypto, vkey).publicKey);
+}
+
+function pinsOf(publicKey: Uint8Array | null): readonly PinnedKey[] {
+  return publicKey === null ? [] : [{ publicKey, prefix: null, from: null, until: null }];
+}

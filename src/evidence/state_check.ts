@@ -1,0 +1,90 @@
+/**
+ * Follows each operator's state from entry to entry: none may start from another state than the one before it left.
+ *
+ * Keeps one hash for each operator: SHA-256(entry hash ‖ canonical JSON of the state after that entry), which the
+ * `prior` and `state` of the operator's next entry must give again. Source: evidence design, section 12.
+ */
+import type { OperatorState } from "../scoring/state.ts";
+import { canonicalJson } from "./canonical.ts";
+import { type Crypto, equalBytes, fromHex, utf8 } from "./crypto.ts";
+import type { Family } from "./family.ts";
+import type { FindingLog } from "./finding_log.ts";
+
+/** What an input says that its entry starts from. */
+export interface RecordedStart {
+  readonly prior: { readonly entry_hash: string } | null;
+  readonly state: OperatorState | null;
+}
+
+export class StateCheck {
+  readonly #crypto: Crypto;
+  readonly #log: FindingLog;
+  readonly #family: Family;
+  #follows = true;
+  #unanchored = 0;
+  #firstUnanchored = 0;
+
+  constructor(crypto: Crypto, log: FindingLog, family: Family) {
+    this.#crypto = crypto;
+    this.#log = log;
+    this.#family = family;
+  }
+
+  /** The chain is broken: from here on a state need not be the one that the entry before left. */
+  stopFollowing(): void {
+    this.#follows = false;
+  }
+
+  /** Checks what an entry of an operator starts from. */
+  check({ seq, subject }: { readonly seq: number; readonly subject: string }, start: RecordedStart): void {
+    if (!this.#follows) return;
+    const { subjects } = this.#family;
+    if (start.prior === null) {
+      if (start.state !== null || subjects.hasMoved(subject)) {
+        this.#log.add("STATE_MISMATCH", { seq, detail: "it begins anew, with a history behind it" });
+      }
+      return;
+    }
+    const prior = `${start.prior.entry_hash.slice(0, 12)}…`;
+    const known = subjects.stateOf(subject);
+    if (known !== null) {
+      const recorded = this.#hash(fromHex(start.prior.entry_hash), start.state);
+      if (equalBytes(known, recorded)) return;
+      this.#log.add("STATE_MISMATCH", { seq, detail: `not the state after ${prior}` });
+    } else if (this.#family.beginsOpen || subjects.isLost(subject)) {
+      if (subjects.noteOnce(subject)) this.#countUnanchored(seq);
+    } else {
+      this.#log.add("STATE_MISMATCH", { seq, detail: `no entry of the operator before it, ${prior} named` });
+    }
+  }
+
+  /** An entry moved an operator's state. */
+  remember(
+    subject: string,
+    { hash, state }: { readonly hash: Uint8Array; readonly state: OperatorState },
+  ): void {
+    this.#family.subjects.remember(subject, this.#hash(hash, state));
+  }
+
+  /** An entry moved an operator's state, but not to one that can be known; where why is a finding, that says enough. */
+  lose(subject: string, { isReported }: { readonly isReported: boolean }): void {
+    const { subjects } = this.#family;
+    subjects.lose(subject);
+    if (isReported) subjects.noteOnce(subject);
+  }
+
+  finish(): void {
+    if (this.#unanchored === 0) return;
+    const detail = `${this.#unanchored} ${this.#unanchored === 1 ? "operator" : "operators"}`;
+    this.#log.add("STATE_UNANCHORED", { seq: this.#firstUnanchored, detail });
+  }
+
+  #countUnanchored(seq: number): void {
+    if (this.#unanchored === 0) this.#firstUnanchored = seq;
+    this.#unanchored += 1;
+  }
+
+  #hash(entryHash: Uint8Array, state: OperatorState | null): Uint8Array {
+    return this.#crypto.sha256(entryHash, utf8(canonicalJson(state)));
+  }
+}

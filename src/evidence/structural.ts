@@ -1,0 +1,93 @@
+/**
+ * What the `detail` of structural entries says: how a chain began, what was removed from it and by which rule, which
+ * keys sign it, what it anchors. Meaning is given to such entries only where their actor is `system`.
+ * Source: evidence design, sections 9 to 11.
+ */
+import { z } from "zod";
+import { timestampSchema } from "./entry.ts";
+
+/** Checkpoints that one ORG_CHECKPOINTS entry holds at most. */
+export const ANCHOR_LIMIT = 500;
+
+const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
+const size = z.int().min(0);
+const days = z.int().min(0);
+const note = z.string();
+
+const genesis = {
+  deployment: z.string(),
+  origin: z.string(),
+  /** null: entries are kept. */
+  retention_days: days.nullable(),
+  vkey: z.string(),
+};
+
+/** CHAIN_GENESIS of a family's first chain. */
+export const genesisSchema = z.strictObject(genesis);
+
+const restored = {
+  ...genesis,
+  /** The chain that ended for good at `restored_size` with `restored_root`. */
+  previous_origin: z.string(),
+  /** The newest that the installation knows it gave out. */
+  last_known_checkpoint: note.nullable(),
+  restored_size: size,
+  /** null where nothing of the chain was left. */
+  restored_root: hash32.nullable(),
+  reason: z.string(),
+};
+
+/** CHAIN_GENESIS of a chain that a restore began. */
+export const restoredGenesisSchema = z.strictObject(restored);
+export type RestoredGenesis = z.infer<typeof restoredGenesisSchema>;
+
+/** CHAIN_RESTORED, the first entry of `sys` after a restore: the record of the restore itself. */
+export const chainRestoredSchema = z.strictObject({
+  ...restored,
+  /** Pseudonyms whose erasure the restored data did not know. */
+  erased: z.array(z.string().regex(/^[0-9a-f]{32}$/)),
+  /** Chains that the restored data did not know at all. */
+  lost: z.array(z.strictObject({ origin: z.string(), checkpoint: note })),
+});
+
+/** Which chains a retention speaks of: admin chains, or evidence chains. */
+export const RETENTION_POLICIES = ["audit_log", "evidence"] as const;
+export type RetentionPolicyName = (typeof RETENTION_POLICIES)[number];
+
+/** RETENTION_POLICY: how long entries are kept, from now on. */
+export const retentionPolicySchema = z.strictObject({
+  policy: z.enum(RETENTION_POLICIES),
+  /** null: kept, or not recorded before. */
+  from_days: days.nullable(),
+  to_days: days.nullable(),
+});
+
+/** RETENTION_PRUNED: entries `from` to `to` − 1 of a chain were removed. */
+export const retentionPrunedSchema = z.strictObject({
+  /** Of the chain that was cut: the entry's own, or one of its family that a restore ended. */
+  origin: z.string(),
+  from: size,
+  to: size,
+  /** The tree's root at size `to`. */
+  root: hash32,
+  /** Of entry `to` − 1. */
+  last_ts: timestampSchema,
+  /** Entries before this instant were removed. */
+  cutoff: timestampSchema,
+  policy_days: days,
+});
+
+/** SIGNING_KEY_ROTATED: `overlap` true as a key comes in, false as the one before it is retired. */
+export const signingKeyRotatedSchema = z.strictObject({ cert: note, overlap: z.boolean() });
+
+/** ORG_CHECKPOINTS, on `sys`: one checkpoint of it pins all these chains. */
+export const orgCheckpointsSchema = z.strictObject({
+  checkpoints: z.array(z.strictObject({ origin: z.string(), size, root: hash32 })).max(ANCHOR_LIMIT),
+});
+
+/** SUBJECT_ERASED: the entry's `subject` says whose parts were destroyed; nothing here is needed to verify it. */
+export const subjectErasedSchema = z.strictObject({
+  requested_at: timestampSchema,
+  entries: z.int().min(0),
+  basis: z.string(),
+});

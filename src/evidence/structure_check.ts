@@ -1,0 +1,147 @@
+/**
+ * Entries by which the system itself says how a chain came about: its beginning, its retention, its keys, erasures,
+ * and on `sys` the checkpoints of other chains. Meaning is given to them only where their actor is `system`.
+ */
+import type { z } from "zod";
+import { type ChainName, parseChain, splitName } from "./chain_name.ts";
+import { fromHex } from "./crypto.ts";
+import type { Entry } from "./entry.ts";
+import type { FindingLog } from "./finding_log.ts";
+import type { Anchor } from "./kept_check.ts";
+import type { PartCheck } from "./part_check.ts";
+import type { RetentionCheck } from "./retention_check.ts";
+import type { SignatureCheck } from "./signature_check.ts";
+import {
+  chainRestoredSchema,
+  genesisSchema,
+  orgCheckpointsSchema,
+  type RestoredGenesis,
+  restoredGenesisSchema,
+  retentionPolicySchema,
+  retentionPrunedSchema,
+  signingKeyRotatedSchema,
+} from "./structural.ts";
+import type { SubjectMemory } from "./subject_memory.ts";
+
+type Genesis = z.infer<typeof genesisSchema>;
+
+export interface StructureCheckOptions {
+  readonly origin: string;
+  /** null where the header's chain has no name of one. */
+  readonly chain: ChainName | null;
+  readonly parts: PartCheck;
+  readonly retention: RetentionCheck;
+  readonly signatures: SignatureCheck;
+  readonly subjects: SubjectMemory;
+}
+
+/** Of a chain's first entry. */
+function genesisSchemaOf(chain: ChainName | null): z.ZodType<Genesis | RestoredGenesis> {
+  if (chain === null || chain.epoch === 1) return genesisSchema;
+  return chain.family === "sys" ? chainRestoredSchema : restoredGenesisSchema;
+}
+
+export class StructureCheck {
+  readonly #log: FindingLog;
+  readonly #options: StructureCheckOptions;
+  readonly #anchors = new Map<string, Anchor>();
+  #restored: RestoredGenesis | null = null;
+
+  constructor(log: FindingLog, options: StructureCheckOptions) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  /** On `sys`: the newest checkpoint of each chain that it holds, by origin. */
+  get anchors(): ReadonlyMap<string, Anchor> {
+    return this.#anchors;
+  }
+
+  /** What a chain that a restore began says of the one before it; null for any other, or where it is withheld. */
+  get restored(): RestoredGenesis | null {
+    return this.#restored;
+  }
+
+  /** Checks an entry whose parts are all read. */
+  entry(entry: Entry): void {
+    if (entry.seq === 0) return this.#genesis(entry);
+    if (entry.actor !== "system") return;
+    const { retention, signatures, subjects } = this.#options;
+    switch (entry.event_type) {
+      case "RETENTION_POLICY":
+        return this.#with(entry, retentionPolicySchema, (detail) => retention.setPolicy(detail));
+      case "RETENTION_PRUNED":
+        return this.#with(entry, retentionPrunedSchema, (detail) => retention.removed(entry, detail));
+      case "SIGNING_KEY_ROTATED":
+        return this.#with(entry, signingKeyRotatedSchema, (detail) => {
+          if (detail !== null && !signatures.rotate(detail)) {
+            this.#log.add("RECORD_MALFORMED", {
+              seq: entry.seq,
+              part: "detail",
+              detail: "not a certificate",
+            });
+          }
+        });
+      case "SUBJECT_ERASED":
+        if (entry.subject !== null) subjects.settle(entry.subject);
+        return;
+      case "ORG_CHECKPOINTS":
+        if (this.#options.chain?.family !== "sys") return;
+        return this.#with(entry, orgCheckpointsSchema, (detail) => {
+          for (const { origin, size, root } of detail?.checkpoints ?? []) {
+            this.#anchors.set(origin, { size, root: fromHex(root) });
+          }
+        });
+    }
+  }
+
+  /** Hands over the entry's detail: null where it is not in the file; not at all where it is none of its kind. */
+  #with<Detail>({ seq }: Entry, schema: z.ZodType<Detail>, take: (detail: Detail | null) => void): void {
+    const { parts } = this.#options;
+    const state = parts.stateOf("detail");
+    if (state === "withheld") return take(null);
+    if (state !== "given" && state !== "none") return;
+    const parsed = schema.safeParse(parts.dataOf("detail"));
+    if (parsed.success) return take(parsed.data);
+    const path = parsed.error.issues[0]!.path.join(".");
+    this.#log.add("RECORD_MALFORMED", { seq, part: "detail", detail: path });
+  }
+
+  /** The first entry of a chain says which chain it is, and after a restore what went before. */
+  #genesis(entry: Entry): void {
+    const { chain, parts } = this.#options;
+    const isLater = chain !== null && chain.epoch > 1;
+    const eventType = isLater && chain.family === "sys" ? "CHAIN_RESTORED" : "CHAIN_GENESIS";
+    if (entry.actor !== "system" || entry.event_type !== eventType) {
+      return this.#mismatch(`${entry.event_type} by ${entry.actor}, not ${eventType} by system`);
+    }
+    const state = parts.stateOf("detail");
+    if (state === "none") return this.#mismatch("no detail");
+    if (state !== "given") return;
+    const parsed = genesisSchemaOf(chain).safeParse(parts.dataOf("detail"));
+    if (!parsed.success) return this.#mismatch(`detail: ${parsed.error.issues[0]!.path.join(".")}`);
+    this.#begin(parsed.data);
+  }
+
+  #begin(detail: Genesis | RestoredGenesis): void {
+    const { origin, chain, retention } = this.#options;
+    const prefix = splitName(origin)?.prefix ?? "";
+    retention.begin(detail.retention_days);
+    if (detail.origin !== origin) return this.#mismatch(`origin ${detail.origin}`);
+    if (!prefix.endsWith(`/${detail.deployment}/`)) return this.#mismatch(`deployment ${detail.deployment}`);
+    if (!detail.vkey.startsWith(`${origin}+`)) return this.#mismatch("vkey of another origin");
+    if (!("previous_origin" in detail) || chain === null) return;
+    // Not always the one before: a backup may be older than that.
+    const previous = parseChain(detail.previous_origin.slice(prefix.length));
+    const isEarlier = detail.previous_origin.startsWith(prefix) && previous?.family === chain.family &&
+      previous.epoch < chain.epoch;
+    if (!isEarlier) {
+      return this.#mismatch(`previous_origin ${detail.previous_origin}`);
+    }
+    this.#restored = detail;
+  }
+
+  #mismatch(detail: string): void {
+    this.#log.add("GENESIS_MISMATCH", { seq: 0, detail });
+  }
+}

@@ -1,0 +1,105 @@
+/** An organization's chains: append, verify, carry away, prove. */
+import {
+  appendRequestSchema,
+  chainParametersSchema,
+  exportParametersSchema,
+  PAYLOAD_LIMIT_BYTES,
+  proofPathSchema,
+  verifyParametersSchema,
+} from "../../domain/audit.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { utf8 } from "../../evidence/crypto.ts";
+import { appendEvent, currentCheckpoint, familyOf, proofOfEntry } from "../../operations/audit.ts";
+import { bundleFile, softwareName } from "../../operations/export.ts";
+import { publicKeys } from "../../operations/signing.ts";
+import { verifyChain } from "../../operations/verification.ts";
+import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+
+export const CHAIN_PARAMETERS: readonly ParameterSource[] = [{ name: "chain" }];
+export const VERIFY_PARAMETERS: readonly ParameterSource[] = [{ name: "from" }, { name: "since_size" }];
+export const EXPORT_PARAMETERS: readonly ParameterSource[] = [{ name: "parts" }];
+
+export async function postAuditAppend(
+  { dependencies }: Services,
+  { exchange, json }: HandlerInput,
+): Promise<Reply> {
+  const { event_type, payload } = parseWith(appendRequestSchema, json);
+  const { length } = utf8(canonicalJson(payload));
+  if (length > PAYLOAD_LIMIT_BYTES) {
+    throw validationFailed([{
+      path: "payload",
+      message: `must be at most ${PAYLOAD_LIMIT_BYTES} bytes of canonical JSON, it has ${length}`,
+    }]);
+  }
+  const appended = await appendEvent(dependencies, exchange.caller!, {
+    eventType: event_type,
+    payload,
+    call: exchange.call,
+  });
+  return { status: 201, body: { ...appended } };
+}
+
+/** Verifies one of the organization's chains. */
+function verification(kind: "evidence" | "admin") {
+  return async function getVerification(
+    { dependencies }: Services,
+    { context, exchange }: HandlerInput,
+  ): Promise<Reply> {
+    const { from, since_size } = parseWith(
+      verifyParametersSchema,
+      readParameters(context.req.raw, VERIFY_PARAMETERS),
+    );
+    const body = await verifyChain(dependencies, {
+      family: familyOf(exchange.caller!, kind),
+      from: from ?? 0,
+      sinceSize: since_size ?? null,
+      now: exchange.call.now,
+    });
+    return { status: 200, body: { ...body } };
+  };
+}
+
+export const getChainVerification = verification("evidence");
+export const getAdminChainVerification = verification("admin");
+
+export function getChainExport(
+  { dependencies, description }: Services,
+  { context, exchange }: HandlerInput,
+): Reply {
+  const { parts } = parseWith(exportParametersSchema, readParameters(context.req.raw, EXPORT_PARAMETERS));
+  const caller = exchange.caller!;
+  return {
+    status: 200,
+    pieces: bundleFile(dependencies, {
+      family: familyOf(caller, "evidence"),
+      parts,
+      retentionDays: dependencies.evidenceRetentionDays,
+      now: exchange.call.now,
+      software: softwareName(description.version),
+    }),
+    contentType: "application/x-ndjson",
+    headers: { "Content-Disposition": `attachment; filename="${caller.orgId}.ndjson"` },
+  };
+}
+
+export async function getCheckpoint(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { chain } = parseWith(chainParametersSchema, readParameters(context.req.raw, CHAIN_PARAMETERS));
+  return { status: 200, body: await currentCheckpoint(dependencies, exchange.caller!, chain) };
+}
+
+export async function getProof(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { seq } = parseWith(proofPathSchema, context.req.param());
+  const { chain } = parseWith(chainParametersSchema, readParameters(context.req.raw, CHAIN_PARAMETERS));
+  return { status: 200, body: await proofOfEntry(dependencies, exchange.caller!, { kind: chain, seq }) };
+}
+
+export async function getPublicKeys({ dependencies }: Services): Promise<Reply> {
+  return { status: 200, body: await publicKeys(dependencies), document: true };
+}

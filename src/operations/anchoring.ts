@@ -1,0 +1,50 @@
+/**
+ * Anchoring: the system chain takes in the checkpoints of all other chains, so that one kept checkpoint of it pins
+ * every chain of the deployment. Source: evidence design, section 4.
+ */
+import { hex } from "../evidence/crypto.ts";
+import { rootOf } from "../evidence/merkle.ts";
+import { readGrownChains } from "../store/chains.ts";
+import { query } from "../store/database.ts";
+import { type Dependencies, eventDraft, SYSTEM_CHAIN } from "./dependencies.ts";
+
+/** Checkpoints in one entry at most. */
+const CHECKPOINTS_IN_ENTRY = 500;
+
+/** Takes in every chain that has grown since it was taken in last; writes nothing where none has. */
+export async function anchorChains(
+  { database, writer, crypto, world }: Dependencies,
+  now: number,
+): Promise<void> {
+  for (;;) {
+    const grown = await readGrownChains(database, { except: SYSTEM_CHAIN, limit: CHECKPOINTS_IN_ENTRY });
+    if (grown.length === 0) return;
+    const draft = eventDraft(world, {
+      type: "ORG_CHECKPOINTS",
+      caller: { actor: "system", orgId: null, prefix: null },
+      now,
+      detail: {
+        checkpoints: grown.map(({ origin, frontier: { size, peaks } }) => ({
+          origin,
+          size,
+          root: hex(rootOf(crypto, peaks)),
+        })),
+      },
+    });
+    await writer.submit({
+      needs: [],
+      chains: [SYSTEM_CHAIN],
+      plan(unit) {
+        unit.append(SYSTEM_CHAIN, draft);
+        for (const { chain, frontier: { size } } of grown) {
+          unit.execute(
+            query.updateTable("audit_chain").set({ anchored_size: size }).where("chain", "=", chain)
+              .where("anchored_size", "<", size).compile(),
+          );
+        }
+        return () => undefined;
+      },
+    });
+    if (grown.length < CHECKPOINTS_IN_ENTRY) return;
+  }
+}

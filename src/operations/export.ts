@@ -1,0 +1,269 @@
+/**
+ * Bundles: a chain as a file that a stranger can verify, made line by line from short reads, so that neither memory
+ * nor the write-ahead log grows with it.
+ * Source: evidence design, section 8.
+ */
+import {
+  CHECKPOINT_EVERY,
+  checkpointLine,
+  headerLine,
+  ladderLine,
+  modelLine,
+  partLine,
+  STRUCTURAL_EVENTS,
+  trailerLine,
+} from "../evidence/bundle.ts";
+import {
+  consistencyNodeIndexes,
+  consistencyPath,
+  frontierFrom,
+  frontierNodeIndexes,
+} from "../evidence/consistency.ts";
+import { type Crypto, hex, utf8 } from "../evidence/crypto.ts";
+import { genesisPrevious } from "../evidence/hashes.ts";
+import { storedNodeIndex } from "../evidence/merkle.ts";
+import { formatVerifierKey } from "../evidence/note.ts";
+import {
+  type BundleEntry,
+  checkpointFrom,
+  readBundleEntries,
+  readLadder,
+  readModels,
+} from "../store/bundles.ts";
+import {
+  loadEpochs,
+  newestCheckpoint,
+  readNodes,
+  type StoredChain,
+  type StoredCheckpoint,
+} from "../store/chains.ts";
+import { type Database, query } from "../store/database.ts";
+import { organizationOf, SYSTEM_CHAIN } from "./dependencies.ts";
+
+/** Entries that are read at once. */
+const PAGE = 64;
+
+/** Which parts a bundle gives: all, those that say how the chain itself came about, or none. */
+export const BUNDLE_PARTS = ["all", "structural", "none"] as const;
+export type BundleParts = (typeof BUNDLE_PARTS)[number];
+
+/** All that reading a chain out needs: no key, no configuration. */
+export interface BundleSource {
+  readonly database: Database;
+  readonly crypto: Crypto;
+}
+
+export interface BundleOptions {
+  readonly chain: StoredChain;
+  readonly parts: BundleParts;
+  /** Where it begins, where that is not the first entry that is left: a size that has a checkpoint. */
+  readonly base?: StoredCheckpoint;
+  /** How long the chain's entries are kept; null: for good. */
+  readonly retentionDays: number | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The program and its version. */
+  readonly software: string;
+}
+
+/**
+ * The lines of a bundle, without their line feeds, up to the newest checkpoint.
+ * @throws {Error} where the chain is pruned beyond what has been read: the bundle then ends without its trailer.
+ */
+export async function* bundleLines(source: BundleSource, options: BundleOptions): AsyncGenerator<string> {
+  const digest = source.crypto.sha256Stream();
+  for await (const line of contentLines(source, options)) {
+    if (typeof line !== "string") {
+      yield trailerLine({ checkpoint: line.note, size: line.size, bundle_sha256: hex(digest.digest()) });
+      return;
+    }
+    digest.update(utf8(`${line}\n`));
+    yield line;
+  }
+}
+
+/** How a program names itself in a bundle. */
+export function softwareName(version: string): string {
+  return `jiss ${version}`;
+}
+
+/** A family's bundles, of every epoch of which anything is left, oldest first, as the text of one file. */
+export async function* bundleFile(
+  source: BundleSource,
+  { family, ...options }: Omit<BundleOptions, "chain" | "base"> & { readonly family: string },
+): AsyncGenerator<string> {
+  const epochs = await loadEpochs(source.database, family);
+  for (const [index, chain] of epochs.entries()) {
+    if (isForgotten(chain, epochs[index + 1])) continue;
+    for await (const line of bundleLines(source, { ...options, chain })) yield `${line}\n`;
+  }
+}
+
+/**
+ * Whether all of an epoch was removed, and so was the beginning of the one after it, which told where it ended and
+ * that it was removed: nothing is left of it, and nothing that could prove so.
+ */
+function isForgotten({ minIndex, frontier: { size } }: StoredChain, next: StoredChain | undefined): boolean {
+  return minIndex === size && next !== undefined && next.minIndex > 0;
+}
+
+/** Everything before the trailer, then the checkpoint that it holds. */
+async function* contentLines(
+  source: BundleSource,
+  options: BundleOptions,
+): AsyncGenerator<string | StoredCheckpoint> {
+  const { chain: { chain }, parts } = options;
+  const { database } = source;
+  const base = await baseOf(source, options);
+  yield headerLine(await headerOf(source, options, base));
+  if (parts === "all" && isEvidence(options.chain)) {
+    for (const { sha256, document } of await readModels(database)) {
+      yield modelLine({ sha256, document: JSON.parse(document) });
+    }
+  }
+  const ladder = await readLadder(database, chain);
+  yield* ladderLines(source, { chain, sizes: ladder.filter((size) => size <= base.size) });
+
+  let end = await requireCheckpoint(database, chain);
+  const owed = new Set<string>();
+  const marks = new CheckpointMarks(database, { chain, ladder, from: base.size });
+  for (let next = base.size; next < end.size;) {
+    const entries = await readBundleEntries(database, {
+      chain,
+      first: next,
+      end: Math.min(next + PAGE, end.size),
+    });
+    if (entries[0]?.seq !== next) throw new Error(`${chain} was pruned while it was read: read it again`);
+    for (const entry of entries) {
+      yield* entryLines(entry, { parts, owed });
+      next = entry.seq + 1;
+      const due = next < end.size ? await marks.at(next) : null;
+      if (due !== null) yield checkpointLine(due);
+    }
+    // What was erased while this was read is proven by an entry that has come since.
+    if (next === end.size && owed.size > 0) end = await requireCheckpoint(database, chain);
+  }
+  yield end;
+}
+
+function isEvidence({ family }: StoredChain): boolean {
+  return family !== SYSTEM_CHAIN && family === `org/${organizationOf(family)}`;
+}
+
+async function requireCheckpoint(database: Database, chain: string): Promise<StoredCheckpoint> {
+  const checkpoint = await newestCheckpoint(database, chain);
+  if (checkpoint === null) throw new Error(`${chain} has no checkpoint`);
+  return checkpoint;
+}
+
+interface Base {
+  readonly size: number;
+  readonly prev: string;
+  readonly peaks: readonly string[];
+  readonly checkpoint: string | null;
+}
+
+async function baseOf(
+  { database, crypto }: BundleSource,
+  { chain: { chain, origin, minIndex }, base }: BundleOptions,
+): Promise<Base> {
+  const size = base?.size ?? minIndex;
+  if (size === 0) return { size, prev: hex(genesisPrevious(crypto, origin)), peaks: [], checkpoint: null };
+  const last = storedNodeIndex(0, size - 1);
+  const nodes = await readNodes(database, { chain, indexes: [...frontierNodeIndexes(size), last] });
+  const checkpoint = base ?? await checkpointFrom(database, { chain, size });
+  return {
+    size,
+    prev: hex(nodes.get(last)!),
+    peaks: frontierFrom(size, (index) => nodes.get(index)).peaks.map(hex),
+    checkpoint: checkpoint?.size === size ? checkpoint.note : null,
+  };
+}
+
+async function headerOf(
+  { database, crypto }: BundleSource,
+  { chain: { chain, origin }, retentionDays, now, software }: BundleOptions,
+  base: Base,
+) {
+  const keys = await database.read(
+    query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile(),
+  );
+  return {
+    origin,
+    chain,
+    base: { ...base, peaks: [...base.peaks] },
+    keys: keys.map(({ public_key, certificate }) => ({
+      vkey: formatVerifierKey(crypto, { name: origin, publicKey: public_key }),
+      cert: certificate,
+    })),
+    retention_days: retentionDays,
+    exported_at: new Date(now).toISOString(),
+    software,
+  };
+}
+
+/** The proofs by which a checkpoint of an earlier day's end is held against the base. */
+async function* ladderLines(
+  { database, crypto }: BundleSource,
+  { chain, sizes }: { readonly chain: string; readonly sizes: readonly number[] },
+): AsyncGenerator<string> {
+  for (const [index, to] of sizes.entries()) {
+    const from = sizes[index - 1];
+    if (from === undefined) continue;
+    const nodes = await readNodes(database, { chain, indexes: consistencyNodeIndexes(from, to) });
+    const proof = consistencyPath(crypto, { from, to }, (node) => nodes.get(node)).map(hex);
+    yield ladderLine({ from, to, proof });
+  }
+}
+
+/** An entry's line and those of its parts; pseudonyms of what was erased are `owed` until their erasure is told. */
+function* entryLines(
+  { seq, text, subject, eventType, parts }: BundleEntry,
+  { parts: given, owed }: { readonly parts: BundleParts; readonly owed: Set<string> },
+): Generator<string> {
+  yield text;
+  if (eventType === "SUBJECT_ERASED" && subject !== null) owed.delete(subject);
+  const structural = (STRUCTURAL_EVENTS as readonly string[]).includes(eventType);
+  const isGiven = given === "all" || (given === "structural" && structural);
+  for (const { name, held } of parts) {
+    if (held === null) {
+      if (subject !== null) owed.add(subject);
+      yield partLine({ seq, name, absent: "erased" });
+    } else if (isGiven) yield partLine({ seq, name, salt: hex(held.salt), text: held.text });
+    else yield partLine({ seq, name, absent: "withheld" });
+  }
+}
+
+/** Which stored checkpoints a bundle shows: every few hundred entries, and at the end of each day. */
+class CheckpointMarks {
+  readonly #days: number[];
+  /** undefined until it is looked up. */
+  #due: StoredCheckpoint | null | undefined;
+  #from: number;
+
+  constructor(
+    private readonly database: Database,
+    private readonly options: {
+      readonly chain: string;
+      readonly ladder: readonly number[];
+      readonly from: number;
+    },
+  ) {
+    this.#from = options.from;
+    this.#days = options.ladder.filter((size) => size > options.from);
+  }
+
+  /** The note to show after the entry that makes the tree this large; null where none is due. */
+  async at(size: number): Promise<string | null> {
+    const { chain } = this.options;
+    if (this.#due === undefined) {
+      this.#due = await checkpointFrom(this.database, { chain, size: this.#from + CHECKPOINT_EVERY });
+    }
+    if (this.#days[0] !== size && this.#due?.size !== size) return null;
+    if (this.#days[0] === size) this.#days.shift();
+    const shown = this.#due?.size === size ? this.#due : await checkpointFrom(this.database, { chain, size });
+    this.#due = undefined;
+    this.#from = size;
+    return shown?.size === size ? shown.note : null;
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Noticing a database that is older than what this installation has issued, and going on from it once an
+ * administrator has said why: every chain starts its next epoch, and the record of it is part of the evidence.
+ * Source: evidence design, section 10 and "Read first", point 4.
+ */
+import { ServiceError } from "../domain/errors.ts";
+import { equalBytes, hex } from "../evidence/crypto.ts";
+import { splitName } from "../evidence/chain_name.ts";
+import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
+import { rootOf } from "../evidence/merkle.ts";
+import type { Crypto } from "../evidence/crypto.ts";
+import type { Log } from "../observability/log.ts";
+import { checkpointOfCommit, loadChains, readNodes, type StoredHead } from "../store/chains.ts";
+import { type Database, query } from "../store/database.ts";
+import { type CheckpointLock, isBehind, type IssuedCheckpoint, type SuspectFamily } from "../store/lock.ts";
+import type { SubjectRow } from "../store/records.ts";
+import { draftGenesis, type Genesis } from "./chains.ts";
+import { type Dependencies, organizationOf, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { prepareErasure } from "./erasure.ts";
+import { tombstoneName } from "./gone.ts";
+import { StartError } from "./start_error.ts";
+
+interface LockFollower {
+  readonly database: Database;
+  readonly crypto: Crypto;
+  readonly lock: CheckpointLock;
+  readonly log: Log;
+}
+
+/**
+ * Holds the database against the lock, and brings the lock up to it where it lags.
+ * @returns the families whose chain is behind what was issued, or is another history.
+ * @throws {StartError} where the lock is another database's.
+ */
+export async function followLock(follower: LockFollower): Promise<readonly string[]> {
+  const { database, lock, log } = follower;
+  // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
+  const issued = lock.issued();
+  const heads = await newestHeads(database);
+  const behind: SuspectFamily[] = [];
+  for (const checkpoint of issued) {
+    const head = heads.get(checkpoint.family);
+    if (head !== undefined && deploymentOf(head.origin) !== deploymentOf(checkpoint.origin)) {
+      throw strangeLock();
+    }
+    if (head === undefined || isBehind(head, checkpoint) || !await continues(follower, head, checkpoint)) {
+      behind.push({ family: checkpoint.family, epoch: Math.max(head?.epoch ?? 0, checkpoint.epoch) });
+      log.error("ROLLBACK_DETECTED: the database is older than what was issued, or another history", {
+        audit: true,
+        chain: checkpoint.family,
+        issued_size: checkpoint.size,
+        size: head?.frontier.size ?? 0,
+        mend: "put the newer database back, or run: jiss restore --acknowledge REASON",
+      });
+    }
+  }
+  lock.suspect(behind[0] ?? null);
+  if (behind.length === 0) await followDatabase(follower, [...heads.values()]);
+  return behind.map(({ family }) => family);
+}
+
+/** The deployment's id in an origin; what stands before it may be named anew. */
+function deploymentOf(origin: string): string | undefined {
+  return splitName(origin)?.prefix.split("/").at(-2);
+}
+
+export function strangeLock(): StartError {
+  return new StartError(
+    "lock.db in JISS_DATA_DIR belongs to another database: put the database back that belongs to it, or move lock.db away if this directory was given a new one",
+  );
+}
+
+async function newestHeads(database: Database): Promise<ReadonlyMap<string, StoredHead>> {
+  // Chains come in the order of their epochs: the newest of a family stands.
+  return new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
+}
+
+/** Whether a chain goes on from the checkpoint that was issued for it. */
+async function continues(
+  { database, crypto }: LockFollower,
+  head: StoredHead,
+  { epoch, size, root }: IssuedCheckpoint,
+): Promise<boolean> {
+  if (head.epoch > epoch) return true;
+  const nodes = await readNodes(database, { chain: head.chain, indexes: frontierNodeIndexes(size) });
+  const { peaks } = frontierFrom(size, (index) => nodes.get(index));
+  return equalBytes(rootOf(crypto, peaks), root);
+}
+
+async function followDatabase(
+  { database, crypto, lock }: LockFollower,
+  heads: readonly StoredHead[],
+): Promise<void> {
+  const checkpoints: IssuedCheckpoint[] = [];
+  for (const { family, epoch, chain, origin, frontier: { size, peaks } } of heads) {
+    const own = await checkpointOfCommit(database, { chain, seq: size - 1 });
+    if (own === null) continue;
+    checkpoints.push({ family, epoch, origin, size, root: rootOf(crypto, peaks), note: own.note });
+  }
+  lock.record(checkpoints);
+}
+
+export interface RestoreRecord {
+  /** How many chains started their next epoch. */
+  readonly chains: number;
+  /** Pseudonyms whose erasure the database did not know. */
+  readonly erased: readonly string[];
+  /** Origins of chains that were issued and are not in the database. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Accepts the database as it stands: the next epoch of every chain begins, its first entry holds the reason and what
+ * was known of the one before it, and erasures that the database does not know are run again, all in one commit.
+ * @throws {ServiceError} CONFLICT where the database is not behind anything.
+ */
+export async function acknowledgeRestore(
+  dependencies: Dependencies,
+  { reason, now }: { readonly reason: string; readonly now: number },
+): Promise<RestoreRecord> {
+  const { database, writer, lock } = dependencies;
+  if ((await followLock(dependencies)).length === 0) {
+    throw new ServiceError(
+      "CONFLICT",
+      "The database is not older than what was issued: there is nothing to acknowledge.",
+    );
+  }
+  const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
+  const heads = await newestHeads(database);
+  const families = [...new Set([...heads.keys(), ...issued.keys()])].sort();
+  const lost = [...issued.values()].filter(({ family }) => !heads.has(family));
+  const forgotten = await forgottenErasures(dependencies);
+  const caller = { actor: "system", orgId: null, prefix: null } as const;
+  const erasures = forgotten.map(({ org_id: orgId, operator_id: operatorId }) =>
+    prepareErasure(dependencies, { caller, orgId, operatorId, now, basis: "restore" })
+  );
+  const erased = forgotten.map(({ pseudonym }) => pseudonym);
+  const record = { erased, lost: lost.map(({ origin, note }) => ({ origin, checkpoint: note })) };
+  const geneses = families.map((family) =>
+    nextEpoch(dependencies, {
+      family,
+      head: heads.get(family) ?? null,
+      issued: issued.get(family) ?? null,
+      reason,
+      now,
+      record,
+    })
+  );
+  await writer.submit({
+    needs: erasures.flatMap(({ needs }) => needs),
+    chains: families,
+    restores: true,
+    plan(unit) {
+      for (const family of families) {
+        if (unit.head(family)?.frontier.size !== heads.get(family)?.frontier.size) throw writtenMeanwhile();
+      }
+      for (const genesis of geneses) genesis.open(unit);
+      for (const erasure of erasures) erasure.plan(unit);
+      return () => undefined;
+    },
+  });
+  await database.expunge();
+  return { chains: families.length, erased, lost: lost.map(({ origin }) => origin) };
+}
+
+function writtenMeanwhile(): ServiceError {
+  return new ServiceError("CONFLICT", "The database was written to meanwhile: run this again.");
+}
+
+function nextEpoch(
+  dependencies: Dependencies,
+  { family, head, issued, reason, now, record }: {
+    readonly family: string;
+    readonly head: StoredHead | null;
+    readonly issued: IssuedCheckpoint | null;
+    readonly reason: string;
+    readonly now: number;
+    readonly record: Record<string, unknown>;
+  },
+): Genesis {
+  const { crypto } = dependencies;
+  const size = head?.frontier.size ?? 0;
+  return draftGenesis(dependencies, {
+    family,
+    orgId: organizationOf(family),
+    retentionDays: retentionOf(dependencies, family),
+    now,
+    restored: {
+      epoch: Math.max(head?.epoch ?? 0, issued?.epoch ?? 0) + 1,
+      firstPosition: head === null ? 0 : head.firstPosition + size,
+      eventType: family === SYSTEM_CHAIN ? "CHAIN_RESTORED" : "CHAIN_GENESIS",
+      detail: {
+        previous_origin: head?.origin ?? issued!.origin,
+        last_known_checkpoint: issued?.note ?? null,
+        restored_size: size,
+        restored_root: head === null ? null : hex(rootOf(crypto, head.frontier.peaks)),
+        reason,
+        ...(family === SYSTEM_CHAIN ? record : {}),
+      },
+    },
+  });
+}
+
+/** Operators that were erased, and are here again because the database is older than their erasure. */
+async function forgottenErasures(
+  { database, lock, installation }: Dependencies,
+): Promise<readonly SubjectRow[]> {
+  const erased = new Map(lock.erased().map(({ name, at }) => [hex(name), at]));
+  if (erased.size === 0) return [];
+  const rows = await database.read(query.selectFrom("subject").selectAll().compile());
+  const forgotten: SubjectRow[] = [];
+  for (const row of rows) {
+    const name = tombstoneName(installation, { kind: "operator", orgId: row.org_id, name: row.operator_id });
+    const at = erased.get(hex(name));
+    if (at !== undefined && !await knowsErasure(database, name, at)) forgotten.push(row);
+  }
+  return forgotten;
+}
+
+/** Whether the database holds an erasure under this name that is no older than `at`: who came back since is another. */
+async function knowsErasure(database: Database, name: Uint8Array, at: number): Promise<boolean> {
+  const [row] = await database.read(
+    query.selectFrom("tombstone as t")
+      .innerJoin("audit_chain as c", "c.chain", "t.chain")
+      .leftJoin(
+        "audit_entry as e",
+        (join) => join.onRef("e.chain", "=", "t.chain").onRef("e.seq", "=", "t.seq"),
+      )
+      // Where the entry was cut off, all up to the cut is known, this erasure with it.
+      .leftJoin(
+        "audit_ladder as cut",
+        (join) => join.onRef("cut.chain", "=", "c.chain").onRef("cut.size", "=", "c.min_index"),
+      )
+      .select(["e.ts", "cut.ts as cut_ts"]).where("t.name", "=", name).compile(),
+  );
+  const known = row?.ts ?? row?.cut_ts;
+  return known != null && Date.parse(known) >= at;
+}

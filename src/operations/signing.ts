@@ -1,0 +1,262 @@
+/**
+ * The signing keys of a deployment: which one is in use, how a new one comes in and the old one goes.
+ *
+ * A rotation is a certificate signed by both keys, an entry of the system chain, and from then on the first entry
+ * that each other chain gets. Until the old key is dropped every checkpoint carries both signatures.
+ * Source: evidence design, section 11.
+ */
+import { unavailable } from "../domain/errors.ts";
+import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
+import type { EntryDraft } from "../evidence/entry.ts";
+import { formatRotationCertificate } from "../evidence/rotation.ts";
+import { jwkOf } from "../evidence/trust.ts";
+import type { StoredHead } from "../store/chains.ts";
+import { type Database, query, type Statement } from "../store/database.ts";
+import type { SigningKeyRow } from "../store/records.ts";
+import type { Signing, Writer } from "../store/writer.ts";
+import { eventDraft, organizationOf, originOf, SYSTEM_CHAIN, type World } from "./dependencies.ts";
+
+/** Where the private keys lie. */
+export interface SignerSource {
+  /** Changes where one of the files changes. */
+  stamp(): string;
+  /** The key in use, then the previous one where it is still held. @throws where a file is no key. */
+  read(): readonly Signer[];
+}
+
+export interface SigningKeysOptions {
+  readonly database: Database;
+  readonly world: World;
+  readonly source: SignerSource;
+}
+
+/** The keys that this process signs with, kept up with the files and the database. */
+export class SigningKeys {
+  readonly #options: SigningKeysOptions;
+  #stamp: string;
+  #signers: readonly Signer[];
+  #rows: readonly SigningKeyRow[] = [];
+
+  constructor(options: SigningKeysOptions) {
+    this.#options = options;
+    this.#stamp = options.source.stamp();
+    this.#signers = options.source.read();
+  }
+
+  /** The raw private keys' holders as the files have them, whether or not the database knows them. */
+  get held(): readonly Signer[] {
+    return this.#signers;
+  }
+
+  /** The keys that the database knows, oldest first. */
+  get known(): readonly SigningKeyRow[] {
+    return this.#rows;
+  }
+
+  /**
+   * What to sign with now.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE where no key is held that the database lets sign.
+   */
+  current(): Signing {
+    return this.#signingBy(this.#signers, this.#rows);
+  }
+
+  /** What to sign with now, after a look at the files: a rotation by another process is taken up at once. */
+  async refresh(): Promise<Signing> {
+    const { source } = this.#options;
+    const stamp = source.stamp();
+    if (stamp !== this.#stamp) {
+      const [first, ...others] = this.#readFiles();
+      const rows = await this.#load();
+      // The files come first in a rotation; until the database knows the new key, the old one goes on.
+      if (first !== undefined && rows.some((row) => equalBytes(row.public_key, first.publicKey))) {
+        this.#stamp = stamp;
+        this.#signers = [first, ...others];
+        this.#rows = rows;
+      }
+    }
+    return this.current();
+  }
+
+  /** Nothing where they cannot be read, in the midst of a change perhaps: what is held goes on. */
+  #readFiles(): readonly Signer[] {
+    try {
+      return this.#options.source.read();
+    } catch {
+      return [];
+    }
+  }
+
+  /** Reads anew what the database knows. */
+  async reload(): Promise<void> {
+    this.#rows = await this.#load();
+  }
+
+  #load(): Promise<readonly SigningKeyRow[]> {
+    return this.#options.database.read(
+      query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile(),
+    );
+  }
+
+  #signingBy(signers: readonly Signer[], rows: readonly SigningKeyRow[]): Signing {
+    const { world } = this.#options;
+    const active = rows.filter((row) => row.until_size === null);
+    // One key may lie in both files where a rotation was cut short: it signs once.
+    const known = signers.filter(({ publicKey }, index) =>
+      active.some((row) => equalBytes(row.public_key, publicKey)) &&
+      signers.findIndex((other) => equalBytes(other.publicKey, publicKey)) === index
+    );
+    // A first key stands in no row until its installation does.
+    const usable = rows.length === 0 ? signers.slice(0, 1) : known;
+    const [first] = usable;
+    if (first === undefined) {
+      throw unavailable("The signing key was rotated, and this process does not have the new one yet.");
+    }
+    const ordinal = rows.find((row) => equalBytes(row.public_key, first.publicKey))?.ordinal ?? 1;
+    return {
+      signers: usable,
+      ordinal,
+      rotations: (head) =>
+        rows.filter((row) =>
+          row.ordinal > head.keyOrdinal && row.ordinal <= ordinal && row.certificate !== null
+        )
+          .map((row) => rotationDraft(world, { head, certificate: row.certificate!, overlap: true })),
+    };
+  }
+}
+
+function rotationDraft(
+  world: World,
+  { head: { family, lastTimestamp }, certificate, overlap }: {
+    readonly head: Pick<StoredHead, "family" | "lastTimestamp">;
+    readonly certificate: string;
+    readonly overlap: boolean;
+  },
+): EntryDraft {
+  return eventDraft(world, {
+    type: "SIGNING_KEY_ROTATED",
+    caller: { actor: "system", orgId: organizationOf(family), prefix: null },
+    now: Date.parse(lastTimestamp),
+    detail: { cert: certificate, overlap },
+  });
+}
+
+/** The first key, known from the installation on. */
+export function insertFirstKey(publicKey: Uint8Array): Statement {
+  return query.insertInto("signing_key")
+    .values({ ordinal: 1, public_key: publicKey, certificate: null, from_size: 0, until_size: null })
+    .compile();
+}
+
+export interface RotationContext {
+  readonly writer: Writer;
+  readonly crypto: Crypto;
+  readonly world: World;
+  readonly logName: string;
+  readonly installation: { readonly deploymentId: string };
+}
+
+/** Brings a new key in: both sign the certificate and every checkpoint from this commit on. */
+export async function takeInKey(
+  context: RotationContext,
+  { current, next, now, reason }: {
+    readonly current: Signing;
+    readonly next: Signer;
+    readonly now: number;
+    readonly reason: string;
+  },
+): Promise<void> {
+  const { writer, crypto, world } = context;
+  const [old] = current.signers;
+  const ordinal = current.ordinal + 1;
+  const certificate = formatRotationCertificate(crypto, {
+    prefix: originOf(context, ""),
+    ordinal,
+    from: new Date(now).toISOString(),
+    reason,
+    old: old!,
+    new: next,
+  });
+  const draft = rotationDraft(world, {
+    head: { family: SYSTEM_CHAIN, lastTimestamp: new Date(now).toISOString() },
+    certificate,
+    overlap: true,
+  });
+  await writer.submit({
+    needs: [],
+    chains: [SYSTEM_CHAIN],
+    signing: { signers: [next, old!], ordinal, rotations: current.rotations },
+    plan(unit) {
+      const { position } = unit.append(SYSTEM_CHAIN, draft);
+      unit.signedBy(SYSTEM_CHAIN, ordinal);
+      unit.execute(
+        query.insertInto("signing_key").values({
+          ordinal,
+          public_key: next.publicKey,
+          certificate,
+          from_size: position + 1,
+          until_size: null,
+        }).compile(),
+      );
+      return () => undefined;
+    },
+  });
+}
+
+/**
+ * Completes a rotation that was cut short between its files and its entry: the key in use is not known yet, and the
+ * one before it is.
+ */
+export async function finishRotation(
+  context: RotationContext & { readonly signing: SigningKeys; readonly now: number },
+): Promise<void> {
+  const { signing, now } = context;
+  const [next] = signing.held;
+  if (signing.known.some((row) => equalBytes(row.public_key, next!.publicKey))) return;
+  await takeInKey(context, { current: signing.current(), next: next!, now, reason: "scheduled" });
+  await signing.reload();
+}
+
+/** Ends the overlap: from this commit on the old key signs nothing any more. */
+export async function retireKey(
+  { writer, world }: RotationContext,
+  { current, known, now }: {
+    readonly current: Signing;
+    readonly known: readonly SigningKeyRow[];
+    readonly now: number;
+  },
+): Promise<void> {
+  const own = known.find((row) => row.ordinal === current.ordinal)!;
+  const draft = rotationDraft(world, {
+    head: { family: SYSTEM_CHAIN, lastTimestamp: new Date(now).toISOString() },
+    certificate: own.certificate!,
+    overlap: false,
+  });
+  await writer.submit({
+    needs: [],
+    chains: [SYSTEM_CHAIN],
+    signing: { ...current, signers: current.signers.slice(0, 1) },
+    plan(unit) {
+      const { position } = unit.append(SYSTEM_CHAIN, draft);
+      unit.execute(
+        query.updateTable("signing_key").set({ until_size: position }).where("ordinal", "<", current.ordinal)
+          .where("until_size", "is", null).compile(),
+      );
+      return () => undefined;
+    },
+  });
+}
+
+/** The public keys with the ranges in which they sign, as a JSON Web Key Set (RFC 7517). */
+export async function publicKeys(
+  { database, crypto }: { readonly database: Database; readonly crypto: Crypto },
+) {
+  const rows = await database.read(
+    query.selectFrom("signing_key").selectAll().orderBy("ordinal", "desc").compile(),
+  );
+  return {
+    keys: rows.map((row) =>
+      jwkOf(crypto, { publicKey: row.public_key, from: row.from_size, until: row.until_size })
+    ),
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * One record of a subject's copy: an entry with its parts as they are stored, whether they are what was recorded, the
+ * row that is kept beside it, and what it moved. A record that was altered is shown, and nothing is concluded from it.
+ * Source: contract, section 4.
+ */
+import { DIMENSIONS } from "../domain/enums.ts";
+import type { SubjectRecord } from "../domain/subject.ts";
+import { type Crypto, equalBytes, hex } from "../evidence/crypto.ts";
+import { entrySchema, isCommitted } from "../evidence/entry.ts";
+import { entryHash, PART_NAMES, type PartName } from "../evidence/hashes.ts";
+import { decisionInputSchema, labelInputSchema, lateLabelOf, scoreInputSchema } from "../evidence/record.ts";
+import {
+  type DimensionExplanation,
+  explainDecision,
+  explainLabel,
+  explainScore,
+} from "../scoring/explain.ts";
+import { errorFields } from "../observability/log.ts";
+import type { ModelDocument } from "../scoring/model.ts";
+import type { Database } from "../store/database.ts";
+import {
+  decisions,
+  type InteractionRow,
+  interactions,
+  outcomeLabels,
+  type RecordKind,
+  scoreCommits,
+  skippedInteractions,
+} from "../store/records.ts";
+import type { SubjectEntry } from "../store/subjects.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { modelDocument } from "./replay.ts";
+
+/** A part's data; its text where that is no object. */
+type PartData = Record<string, unknown> | string;
+
+/** An entry with what its parts say. */
+export interface StoredRecord {
+  readonly entry: SubjectEntry;
+  readonly parts: Readonly<Record<PartName, PartData | null>>;
+  readonly altered: boolean;
+}
+
+export function readRecord(crypto: Crypto, entry: SubjectEntry): StoredRecord {
+  const data = (name: PartName) => {
+    const held = entry.parts.get(name);
+    return held === undefined ? null : partData(held.text);
+  };
+  return {
+    entry,
+    parts: { input: data("input"), result: data("result"), detail: data("detail") },
+    altered: !isIntact(crypto, entry),
+  };
+}
+
+/** Whether an entry is the one that was hashed, and its parts are those that it commits to, all of them. */
+function isIntact(crypto: Crypto, { text, hash, parts }: SubjectEntry): boolean {
+  if (!equalBytes(entryHash(crypto, text), hash)) return false;
+  const entry = entrySchema.safeParse(JSON.parse(text)).data;
+  return entry !== undefined && PART_NAMES.every((name) => {
+    const held = parts.get(name);
+    return held === undefined
+      ? !Object.hasOwn(entry.commit, name)
+      : isCommitted(crypto, entry, { name, ...held });
+  });
+}
+
+function partData(text: string): PartData {
+  try {
+    const data: unknown = JSON.parse(text);
+    const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+    return isObject ? data as Record<string, unknown> : text;
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
+}
+
+// ---- what is kept beside an entry -------------------------------------------------------------------------
+
+/** The ids of an entry's row, and of a score its full-mode figures. */
+type Row = Pick<SubjectRecord, "session_id" | "decision_id" | "request_id" | "full_mode">;
+
+const NO_ROW: Row = { session_id: null, decision_id: null, request_id: null, full_mode: null };
+
+interface KeptRow {
+  readonly request_id: string;
+  readonly session_id?: string;
+  readonly decision_id?: string;
+}
+
+interface RowKind {
+  readonly kind: RecordKind<KeptRow>;
+  /** The part that names the row, and its member that does. */
+  readonly part: PartName;
+  readonly id: "session_id" | "decision_id";
+}
+
+/** The rows of the events that have one. */
+const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>([
+  ["SCORE_COMPUTED", { kind: interactions, part: "result", id: "session_id" }],
+  ["SCORE_SKIPPED", { kind: skippedInteractions, part: "result", id: "session_id" }],
+  ["SCORE_COMMITTED", { kind: scoreCommits, part: "result", id: "session_id" }],
+  ["OUTCOME_LABELLED", { kind: outcomeLabels, part: "input", id: "session_id" }],
+  ["DRS_COMPUTED", { kind: decisions, part: "result", id: "decision_id" }],
+]);
+
+/** The row of each record, in their order, read in one go. */
+export async function readRows(
+  database: Database,
+  orgId: string,
+  records: readonly StoredRecord[],
+): Promise<readonly Row[]> {
+  const kinds = [...ROW_KINDS];
+  const names = records.map(rowName);
+  const keysOf = (eventType: string) =>
+    records.flatMap(({ entry }, index) =>
+      entry.eventType === eventType && names[index] !== null ? [[orgId, names[index]]] : []
+    );
+  const found = await database.snapshot(
+    kinds.map(([eventType, { kind }]) => kind.load(JSON.stringify(keysOf(eventType)))),
+  );
+  const rows = new Map(
+    kinds.flatMap(([eventType, { id }], index) =>
+      found[index]!.map((row) => [`${eventType} ${row[id]}`, row] as const)
+    ),
+  );
+  return records.map(({ entry: { eventType } }, index) => {
+    const row = rows.get(`${eventType} ${names[index]}`);
+    return row === undefined ? NO_ROW : shownRow(eventType, row);
+  });
+}
+
+/** The name of a record's row; null where it has none, and where nothing that the record says can be relied on. */
+function rowName({ entry, parts, altered }: StoredRecord): string | null {
+  const kind = ROW_KINDS.get(entry.eventType);
+  if (altered || kind === undefined) return null;
+  const data = parts[kind.part];
+  const name = typeof data === "object" ? data?.[kind.id] : null;
+  return typeof name === "string" ? name : null;
+}
+
+function shownRow(eventType: string, row: KeptRow): Row {
+  return {
+    session_id: row.session_id ?? null,
+    decision_id: row.decision_id ?? null,
+    request_id: row.request_id,
+    full_mode: eventType === "SCORE_COMPUTED" ? fullMode(row as InteractionRow) : null,
+  };
+}
+
+function fullMode({ jis, low, high, d1, d2, d3, d4, d5, d6, d7 }: InteractionRow): Row["full_mode"] {
+  const values = [d1, d2, d3, d4, d5, d6, d7];
+  const dimensions = Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!]));
+  return { jis, low, high, dimensions: dimensions as NonNullable<Row["full_mode"]>["dimensions"] };
+}
+
+// ---- what a record moved ----------------------------------------------------------------------------------
+
+/** The record as it is shown. */
+export async function shownRecord(
+  { entry, parts, altered }: StoredRecord,
+  { row, documents }: { readonly row: Row; readonly documents: Documents },
+): Promise<SubjectRecord> {
+  const explained = altered ? null : await explain(documents, entry.eventType, parts.input);
+  return {
+    seq: entry.seq,
+    chain: entry.chain,
+    event_id: entry.id,
+    entry_hash: hex(entry.hash),
+    event_type: entry.eventType,
+    timestamp: entry.timestamp,
+    ...row,
+    ...parts,
+    explanation: explained === null ? null : explained.map((line) => ({ ...line, rules: [...line.rules] })),
+    altered,
+  };
+}
+
+/** What moved each dimension; null where the event moves none, or the model document of its time cannot tell. */
+async function explain(
+  documents: Documents,
+  eventType: string,
+  input: PartData | null,
+): Promise<readonly DimensionExplanation[] | null> {
+  switch (eventType) {
+    case "SCORE_COMPUTED": {
+      const { algo, state, interaction, domain, as_of } = scoreInputSchema.parse(input);
+      const model = await documents.find(algo.model_sha256);
+      return model && explainScore(model, state, { interaction, domain, now: Date.parse(as_of) });
+    }
+    case "DRS_COMPUTED": {
+      const { algo, state, domain, as_of } = decisionInputSchema.parse(input);
+      const model = await documents.find(algo.model_sha256);
+      return model && explainDecision(model, state, { domain, now: Date.parse(as_of) });
+    }
+    case "OUTCOME_LABELLED": {
+      const label = labelInputSchema.parse(input);
+      const model = await documents.find(label.algo.model_sha256);
+      return model && explainLabel(model, label.state, lateLabelOf(label));
+    }
+    default:
+      return null;
+  }
+}
+
+/** The model documents that one copy meets, each looked up once. */
+export class Documents {
+  readonly #found = new Map<string, ModelDocument | null>();
+
+  constructor(private readonly dependencies: Dependencies) {}
+
+  /** null where the document is not there, or not what it was: told in the log, as it keeps nobody from the rest. */
+  async find(sha256: string): Promise<ModelDocument | null> {
+    const known = this.#found.get(sha256);
+    if (known !== undefined) return known;
+    const document = await this.#read(sha256);
+    this.#found.set(sha256, document);
+    return document;
+  }
+
+  async #read(sha256: string): Promise<ModelDocument | null> {
+    try {
+      return await modelDocument(this.dependencies, sha256);
+    } catch (error) {
+      this.dependencies.log.error("a model document cannot be used", { sha256, ...errorFields(error) });
+      return null;
+    }
+  }
+}

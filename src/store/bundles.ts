@@ -1,0 +1,82 @@
+/** Reading a chain out of the database, page by page: no read is held open while a bundle is written. */
+import type { PartName } from "../evidence/hashes.ts";
+import { type Database, query } from "./database.ts";
+
+/** An entry as it was hashed, with what is held of its parts. */
+export interface BundleEntry {
+  readonly seq: number;
+  readonly text: string;
+  readonly subject: string | null;
+  readonly eventType: string;
+  /** In the order of their names; what is null was erased. */
+  readonly parts: readonly BundlePart[];
+}
+
+export interface BundlePart {
+  readonly name: PartName;
+  readonly held: { readonly salt: Uint8Array; readonly text: string } | null;
+}
+
+/** The entries from `first` to before `end`, all of one state of the database. */
+export async function readBundleEntries(
+  database: Database,
+  { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
+): Promise<readonly BundleEntry[]> {
+  const [entries, parts] = await database.snapshot([
+    query.selectFrom("audit_entry").select(["seq", "body", "event_type", "subject"])
+      .where("chain", "=", chain).where("seq", ">=", first).where("seq", "<", end).orderBy("seq").compile(),
+    query.selectFrom("audit_part").select(["seq", "name", "salt", "data"])
+      .where("chain", "=", chain).where("seq", ">=", first).where("seq", "<", end)
+      .orderBy("seq").orderBy("name").compile(),
+  ]);
+  const partsOf = Map.groupBy(parts, ({ seq }) => seq);
+  return entries.map(({ seq, body, event_type, subject }) => ({
+    seq,
+    text: body,
+    subject,
+    eventType: event_type,
+    parts: (partsOf.get(seq) ?? []).map(({ name, salt, data }) => ({
+      name: name as PartName,
+      held: salt === null || data === null ? null : { salt, text: data },
+    })),
+  }));
+}
+
+/** The first stored checkpoint of at least a size. */
+export async function checkpointFrom(
+  database: Database,
+  { chain, size }: { readonly chain: string; readonly size: number },
+) {
+  const [row] = await database.read(
+    query.selectFrom("audit_checkpoint").select(["size", "note"]).where("chain", "=", chain)
+      .where("size", ">=", size).orderBy("size").limit(1).compile(),
+  );
+  return row ?? null;
+}
+
+/** The last stored checkpoint of at most a size. */
+export async function checkpointUpTo(
+  database: Database,
+  { chain, size }: { readonly chain: string; readonly size: number },
+) {
+  const [row] = await database.read(
+    query.selectFrom("audit_checkpoint").select(["size", "note"]).where("chain", "=", chain)
+      .where("size", "<=", size).orderBy("size", "desc").limit(1).compile(),
+  );
+  return row ?? null;
+}
+
+/** The sizes at which days of a chain ended, in order. */
+export async function readLadder(database: Database, chain: string): Promise<readonly number[]> {
+  const rows = await database.read(
+    query.selectFrom("audit_ladder").select("size").where("chain", "=", chain).orderBy("size").compile(),
+  );
+  return rows.map(({ size }) => size);
+}
+
+/** Every model document that was ever used, in the order of its hash. */
+export async function readModels(database: Database) {
+  return await database.read(
+    query.selectFrom("model_document").select(["sha256", "document"]).orderBy("sha256").compile(),
+  );
+}

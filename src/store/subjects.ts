@@ -1,0 +1,104 @@
+/** Reading all that is kept under a pseudonym, page by page: no read is held open while a copy of it is made. */
+import type { CompiledQuery, Selectable } from "kysely";
+import type { PartName } from "../evidence/hashes.ts";
+import { type Database, query } from "./database.ts";
+import type { AuditPartTable } from "./schema.ts";
+
+/** Whose records. */
+export interface SubjectName {
+  readonly orgId: string;
+  readonly operatorId: string;
+}
+
+function pseudonymOf({ orgId, operatorId }: SubjectName) {
+  return query.selectFrom("subject").select("pseudonym").where("org_id", "=", orgId)
+    .where("operator_id", "=", operatorId);
+}
+
+export function pseudonymQuery(name: SubjectName): CompiledQuery<{ readonly pseudonym: string }> {
+  return pseudonymOf(name).compile();
+}
+
+/** A chain that holds entries of a pseudonym. */
+export interface SubjectChain {
+  readonly chain: string;
+  readonly entries: number;
+  /** Of the newest of them. */
+  readonly last_seq: number;
+}
+
+/** The chains of some families that hold entries of an operator, by family and epoch: one pass over an index. */
+export function subjectChainsQuery(
+  name: SubjectName,
+  families: readonly string[],
+): CompiledQuery<SubjectChain> {
+  return query.selectFrom("audit_entry as e").innerJoin("audit_chain as c", "c.chain", "e.chain")
+    .select(({ fn }) => ["e.chain", fn.countAll<number>().as("entries"), fn.max("e.seq").as("last_seq")])
+    .where("e.subject", "=", pseudonymOf(name)).where("c.family", "in", families)
+    .groupBy("e.chain").orderBy("c.family").orderBy("c.epoch").compile();
+}
+
+/** An entry as its row has it, with what is held of its parts. Whether it is intact is not looked at. */
+export interface SubjectEntry {
+  readonly chain: string;
+  readonly seq: number;
+  readonly id: string;
+  readonly hash: Uint8Array;
+  readonly eventType: string;
+  readonly timestamp: string;
+  /** What was hashed. */
+  readonly text: string;
+  readonly parts: ReadonlyMap<PartName, { readonly salt: Uint8Array; readonly text: string }>;
+}
+
+export interface SubjectPage {
+  readonly chain: string;
+  readonly pseudonym: string;
+  /** Entries after this one; -1 from the first on. */
+  readonly after: number;
+  /** The last one to be read. */
+  readonly last: number;
+  readonly limit: number;
+}
+
+/**
+ * The next entries of a pseudonym in one chain, all of one state of the database.
+ * @returns null where it is the operator's no more.
+ */
+export async function readSubjectEntries(
+  database: Database,
+  name: SubjectName,
+  { chain, pseudonym, after, last, limit }: SubjectPage,
+): Promise<readonly SubjectEntry[] | null> {
+  const entries = query.selectFrom("audit_entry").where("chain", "=", chain).where("subject", "=", pseudonym)
+    .where("seq", ">", after).where("seq", "<=", last).orderBy("seq").limit(limit);
+  const [[known], rows, parts] = await database.snapshot([
+    pseudonymQuery(name),
+    entries.select(["chain", "seq", "id", "entry_hash", "event_type", "ts", "body"]).compile(),
+    query.selectFrom("audit_part").select(["seq", "name", "salt", "data"]).where("chain", "=", chain)
+      .where("seq", "in", query.selectFrom(entries.select("seq").as("page")).select("seq"))
+      .orderBy("seq").orderBy("name").compile(),
+  ]);
+  if (known?.pseudonym !== pseudonym) return null;
+  const partsOf = Map.groupBy(parts, ({ seq }) => seq);
+  return rows.map(({ chain, seq, id, entry_hash, event_type, ts, body }) => ({
+    chain,
+    seq,
+    id,
+    hash: entry_hash,
+    eventType: event_type,
+    timestamp: ts,
+    text: body,
+    parts: heldOf(partsOf.get(seq) ?? []),
+  }));
+}
+
+type PartRow = Pick<Selectable<AuditPartTable>, "name" | "salt" | "data">;
+
+function heldOf(parts: readonly PartRow[]): SubjectEntry["parts"] {
+  return new Map(
+    parts.flatMap(({ name, salt, data }) =>
+      salt === null || data === null ? [] : [[name as PartName, { salt, text: data }] as const]
+    ),
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * An auditor's side of the evidence: what a service hands out, as files, and `jiss verify` over them, which is given
+ * the right to read those files and to write its own directory, and no other.
+ */
+import { bundleFile, type BundleParts } from "../src/operations/export.ts";
+import { type Harness, scoreRequest } from "./harness.ts";
+import { baseEnvironment, type Finished } from "./program.ts";
+
+const MAIN = `${import.meta.dirname}/../main.ts`;
+
+export interface Verification extends Finished {
+  /** What stands on standard output, where `--json` was asked for. */
+  // deno-lint-ignore no-explicit-any -- a report is whatever the program said
+  readonly report: any;
+}
+
+export interface VerifyRun {
+  readonly stdin?: string;
+  readonly cwd?: string;
+}
+
+function verifyCommand(args: readonly string[], { cwd }: VerifyRun): Deno.Command {
+  const state = args.flatMap((arg, index) => args[index - 1] === "--state" ? [arg] : []);
+  const read = args.filter((arg) => arg.startsWith("/"));
+  return new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      ...(read.length === 0 ? [] : [`--allow-read=${read.join(",")}`]),
+      ...(state.length === 0 ? [] : [`--allow-write=${state.join(",")}`]),
+      MAIN,
+      "verify",
+      ...args,
+    ],
+    clearEnv: true,
+    env: baseEnvironment(),
+    ...(cwd === undefined ? {} : { cwd }),
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+/** Verifies as a process of its own. */
+export async function verifyProgram(args: readonly string[], run: VerifyRun = {}): Promise<Verification> {
+  const child = verifyCommand(args, run).spawn();
+  const writing = feed(child, run.stdin ?? "");
+  const { code, stdout, stderr } = await child.output();
+  await writing;
+  const text = new TextDecoder().decode(stdout);
+  return {
+    code,
+    stdout: text,
+    stderr: new TextDecoder().decode(stderr),
+    report: args.includes("--json") && text !== "" ? JSON.parse(text) : null,
+  };
+}
+
+/** Verifies for somebody who goes away before anything is said; returns the exit code. */
+export async function verifyUnheard(args: readonly string[]): Promise<number> {
+  const child = verifyCommand(args, {}).spawn();
+  await child.stdout.cancel();
+  await feed(child, "");
+  await child.stderr.cancel();
+  return (await child.status).code;
+}
+
+async function feed(child: Deno.ChildProcess, text: string): Promise<void> {
+  const writer = child.stdin.getWriter();
+  // A program that does not read to the end may be gone before all is written.
+  await writer.write(new TextEncoder().encode(text)).catch(() => {});
+  await writer.close().catch(() => {});
+}
+
+/** A directory of the test's own, gone after it. */
+export async function withDirectory(test: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
+  try {
+    await test(directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** Writes a text under a name of the directory; returns its path. */
+export async function save(directory: string, name: string, content: unknown): Promise<string> {
+  const path = `${directory}/${name}`;
+  await Deno.writeTextFile(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+/** Scores a session; returns the answer. */
+export async function score(harness: Harness, key: string, session: string, operator = "operator-1") {
+  const { status, body, text } = await harness.send("/v1/score", {
+    key,
+    body: scoreRequest({ session_id: session, operator_id: operator }),
+  });
+  if (status !== 200) throw new Error(text);
+  return body;
+}
+
+/** A chain as a bundle, of every epoch, as `jiss export` writes it. */
+export async function bundleOf(
+  harness: Harness,
+  family: string,
+  { parts = "all" }: { readonly parts?: BundleParts } = {},
+): Promise<string> {
+  let text = "";
+  const options = {
+    family,
+    parts,
+    retentionDays: null,
+    now: harness.clock.now(),
+    software: "jiss 0.0.0-test",
+  };
+  for await (const piece of bundleFile(harness.dependencies, options)) text += piece;
+  return text;
+}
+
+/** The public keys, as the service hands them out. */
+export async function jwksOf(harness: Harness): Promise<string> {
+  return (await harness.send("/.well-known/jwks.json")).text;
+}

@@ -1,0 +1,166 @@
+/**
+ * Verifying evidence: how much slower than the least that reading it takes, and what it does to those who score
+ * while it runs.
+ */
+import { createHash } from "node:crypto";
+import { concat } from "../../src/evidence/crypto.ts";
+import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
+import { parsePins } from "../../src/evidence/trust.ts";
+import { BundleVerifier } from "../../src/evidence/verifier.ts";
+import { BIG_BUNDLE_KEY, bigBundle } from "../big_bundle.ts";
+import { scoreRequest } from "../harness.ts";
+import { type LongChainService, startWithLongChain } from "../long_chain.ts";
+import type { Ratio } from "./mod.ts";
+
+// ---- speed --------------------------------------------------------------------------------------------------
+
+const BUNDLE = { entries: 5_000, operators: 500, erased: false };
+const ROUNDS = 9;
+/** Half the speed of the baseline. */
+const AT_MOST = 2;
+/** No goal, only a guard: to compute a score anew costs many times more than to read it. */
+const REPLAY_AT_MOST = 20;
+
+const LINE_FEED = 0x0a;
+
+/** Verifying with and without replay, against parsing and hashing the same bytes. */
+export function verifyingSpeed(): Promise<readonly Ratio[]> {
+  const pieces = [...bigBundle(BUNDLE)];
+  const whole = concat(...pieces);
+  const times = { bare: [] as number[], checked: [] as number[], replayed: [] as number[] };
+  // Interleaved, so that a busy moment of the machine falls on all; the first rounds warm up.
+  for (let round = -2; round < ROUNDS; round += 1) {
+    const bare = timed(() => readBare(whole, pieces));
+    const checked = timed(() => verify(pieces, { replay: false }));
+    const replayed = timed(() => verify(pieces, { replay: true }));
+    if (round < 0) continue;
+    times.bare.push(bare);
+    times.checked.push(checked);
+    times.replayed.push(replayed);
+  }
+  const row = (
+    name: string,
+    { measured, atMost }: { readonly measured: number; readonly atMost: number },
+  ) => ({
+    name,
+    baseline: "JSON.parse of each line, and one SHA-256 of all bytes",
+    baseline_us: 1000 * median(times.bare),
+    measured: `a bundle of ${BUNDLE.entries} entries, ${whole.length} bytes; median of interleaved rounds`,
+    measured_us: 1000 * measured,
+    ratio: measured / median(times.bare),
+    at_most: atMost,
+  });
+  return Promise.resolve([
+    row("verifying without replay", { measured: median(times.checked), atMost: AT_MOST }),
+    row("verifying with replay", { measured: median(times.replayed), atMost: REPLAY_AT_MOST }),
+  ]);
+}
+
+/** What any reader must do: every line as JSON, and the digest of the file. */
+function readBare(whole: Uint8Array, pieces: readonly Uint8Array[]): void {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let start = 0;
+  for (let feed = whole.indexOf(LINE_FEED); feed >= 0; feed = whole.indexOf(LINE_FEED, start)) {
+    JSON.parse(decoder.decode(whole.subarray(start, feed)));
+    start = feed + 1;
+  }
+  const digest = createHash("sha256");
+  for (const piece of pieces) digest.update(piece);
+  digest.digest();
+}
+
+/** @throws where the bundle is not intact. */
+function verify(pieces: readonly Uint8Array[], { replay }: { readonly replay: boolean }): void {
+  const pins = parsePins(nodeCrypto, BIG_BUNDLE_KEY);
+  const verifier = new BundleVerifier(nodeCrypto, { pins, known: [], expected: [], replay });
+  for (const piece of pieces) verifier.push(piece);
+  const [report] = verifier.end();
+  if (report!.exitCode !== 0) throw new Error(JSON.stringify(report!.findings));
+}
+
+// ---- scoring meanwhile --------------------------------------------------------------------------------------
+
+const CHAIN = { entries: 50_000, operators: 1_000 };
+const RUNS = 5;
+/** Scores by which the usual latency is measured, before each verification. */
+const USUAL_SCORES = 1_000;
+const CONNECTIONS = 8;
+const PERCENTILE = 0.99;
+const LATENCY_AT_MOST = 2;
+
+/** Scoring over HTTP while the service verifies a long chain, against scoring before it in the same run. */
+export async function scoringWhileVerifying(): Promise<readonly Ratio[]> {
+  const filled = await startWithLongChain(CHAIN);
+  const scorer = new Scorer(filled);
+  await scorer.score((answered) => answered < USUAL_SCORES);
+  const runs: { readonly usual: number; readonly meanwhile: number }[] = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    const usual = await scorer.score((answered) => answered < USUAL_SCORES);
+    let verifying = true;
+    const verified = filled.service.send("/v1/audit/chain/verify", { key: filled.key });
+    verified.finally(() => verifying = false);
+    const meanwhile = await scorer.score(() => verifying);
+    const { status, body } = await verified;
+    if (status !== 200 || !body.valid) throw new Error(JSON.stringify(body));
+    runs.push({ usual: percentile(usual), meanwhile: percentile(meanwhile) });
+  }
+  await filled.close();
+  const [middle] = runs.toSorted((a, b) => a.meanwhile / a.usual - b.meanwhile / b.usual).slice(RUNS >> 1);
+  const { usual, meanwhile } = middle!;
+  return [{
+    name: `p99 of scoring while ${CHAIN.entries} entries are verified`,
+    baseline: `p99 of ${USUAL_SCORES} scores over ${CONNECTIONS} connections just before`,
+    baseline_us: 1000 * usual,
+    measured: `p99 of the scores during the verification; the median of ${RUNS} runs by their ratio`,
+    measured_us: 1000 * meanwhile,
+    ratio: meanwhile / usual,
+    at_most: LATENCY_AT_MOST,
+  }];
+}
+
+/** A client with several connections, each of which sends its next score when the last one is answered. */
+class Scorer {
+  readonly #filled: LongChainService;
+  #sent = 0;
+
+  constructor(filled: LongChainService) {
+    this.#filled = filled;
+  }
+
+  /** Scores for as long as `goesOn` says; the latencies in milliseconds. */
+  async score(goesOn: (answered: number) => boolean): Promise<readonly number[]> {
+    const latencies: number[] = [];
+    const connection = async () => {
+      while (goesOn(latencies.length)) latencies.push(await this.#one());
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+    return latencies;
+  }
+
+  async #one(): Promise<number> {
+    const { service, key } = this.#filled;
+    this.#sent += 1;
+    const body = scoreRequest({
+      session_id: `session-${this.#sent}`,
+      operator_id: `operator-${this.#sent % 20}`,
+    });
+    const started = performance.now();
+    const { status } = await service.send("/v1/score", { key, body });
+    if (status !== 200) throw new Error(`a score was answered with ${status}`);
+    return performance.now() - started;
+  }
+}
+
+function timed(run: () => void): number {
+  const started = performance.now();
+  run();
+  return performance.now() - started;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
+
+function percentile(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(PERCENTILE * (values.length - 1))]!;
+}

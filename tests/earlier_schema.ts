@@ -1,0 +1,112 @@
+/**
+ * Databases as the program of an earlier schema step left them: the rows that today's service wrote, without what that
+ * step did not know, under the names that columns had then.
+ */
+import assert from "node:assert/strict";
+import { MIGRATIONS } from "../migrations/mod.ts";
+import type { Database, Statement } from "../src/store/database.ts";
+import { openEmbedded } from "../src/store/embedded.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { EPOCH } from "./harness.ts";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Rows as the database has them; a row of node:sqlite has no prototype. */
+export async function rowsOf(database: Database, sql: string): Promise<readonly Row[]> {
+  const rows = await database.read<Row>({ sql, parameters: [], query: {} as never, queryId: {} as never });
+  return rows.map((row) => ({ ...row }));
+}
+
+/** Each table after those that it refers to; the trigger of hours wants them before instants. */
+const TABLES = [
+  "model_document",
+  "installation",
+  "organization",
+  "organization_origin",
+  "subject",
+  "operator",
+  "interaction",
+  "skipped_interaction",
+  "score_commit",
+  "outcome_label",
+  "score_batch",
+  "decision",
+  "compliance_report",
+  "usage_hour",
+  "usage_instant",
+  "idempotency",
+  "audit_chain",
+  "audit_entry",
+  "audit_part",
+  "audit_node",
+  "audit_checkpoint",
+] as const;
+
+/** What columns of steps 1 and 2 are called today. */
+const RENAMED: Readonly<Record<string, string>> = { seq: "position", first_seq: "first_position" };
+
+/** The tables of a step, in the order in which they are filled. */
+export async function tablesOf(database: Database): Promise<readonly string[]> {
+  const rows = await rowsOf(database, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+  const names = rows.map(({ name }) => String(name)).filter((name) => name !== "schema_migration");
+  assert.deepEqual(names.filter((name) => !TABLES.some((known) => known === name)), []);
+  return TABLES.filter((name) => names.includes(name));
+}
+
+/** The columns that are written, not generated. */
+async function columnsOf(database: Database, table: string): Promise<readonly string[]> {
+  const rows = await rowsOf(database, `SELECT name FROM pragma_table_xinfo('${table}') WHERE hidden = 0`);
+  return rows.map(({ name }) => String(name));
+}
+
+/** A query of a table's rows today, under the names that its columns have in an earlier database. */
+export async function earlierRowsQuery(
+  table: string,
+  { earlier, today }: { readonly earlier: Database; readonly today: Database },
+): Promise<string> {
+  const known = await columnsOf(today, table);
+  const columns = (await columnsOf(earlier, table)).map((name) =>
+    known.includes(name) ? name : `${RENAMED[name]} AS ${name}`
+  );
+  return `SELECT ${columns.join(", ")} FROM ${table}`;
+}
+
+async function insertsOf(source: Database, target: Database, table: string): Promise<readonly Statement[]> {
+  const text = await earlierRowsQuery(table, { earlier: target, today: source });
+  const rows = await rowsOf(source, table === "audit_entry" ? `${text} ORDER BY chain, seq` : text);
+  return rows.map((row) => ({
+    sql: `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${
+      Object.keys(row).map(() => "?").join(", ")
+    })`,
+    parameters: Object.values(row),
+  }));
+}
+
+/** Entries must continue their chain's head, which they then move to where it stands. */
+async function rewindHeads(source: Database, target: Database): Promise<void> {
+  await target.batch([{ sql: "UPDATE audit_chain SET size = 0, last_ts = ''", parameters: [] }]);
+  for (const { chain, prev_hash } of await rowsOf(source, "SELECT * FROM audit_entry WHERE seq = 0")) {
+    await target.batch([
+      { sql: "UPDATE audit_chain SET head = ? WHERE chain = ?", parameters: [prev_hash, chain] },
+    ]);
+  }
+}
+
+/** Copies a database of today into one of an earlier step. */
+export async function earlierDatabase(
+  source: Database,
+  { version, path = ":memory:" }: { readonly version: number; readonly path?: string },
+): Promise<Database> {
+  const target = openEmbedded({ path, onFatal: () => {} });
+  await migrate(target, { migrations: MIGRATIONS.slice(0, version), now: EPOCH });
+  for (const table of await tablesOf(target)) {
+    await target.batch(await insertsOf(source, target, table));
+    if (table === "audit_chain") await rewindHeads(source, target);
+  }
+  for (const table of await tablesOf(target)) {
+    const text = await earlierRowsQuery(table, { earlier: target, today: source });
+    const own = await rowsOf(target, await earlierRowsQuery(table, { earlier: target, today: target }));
+    assert.deepEqual(own, await rowsOf(source, text), `${table} is copied whole`);
+  }
+  return target;
+}

@@ -1,0 +1,5 @@
+module jiss.test/interop
+
+go 1.18
+
+require golang.org/x/mod v0.20.0

@@ -1,0 +1,327 @@
+"""Closed schemas of a bundle's lines and of the parts that have a meaning, docs/evidence-format.md sections 4, 5, 8.
+
+A schema is a function that says whether a value is of it. An object's members are all required, and no other may stand.
+"""
+import re
+
+from notes import INSTANT, Malformed, from_base64, parse_checkpoint, parse_vkey
+
+WHOLE_LIMIT = 2**53
+_HEX32 = re.compile(r"[0-9a-f]{64}")
+_PSEUDONYM = re.compile(r"[0-9a-f]{32}")
+_ID = re.compile(r"[A-Za-z0-9_-]{1,256}")
+
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+PARTS = ("detail", "input", "result")
+ACTORS = ("api", "self_serve", "payment-worker", "admin-worker", "system")
+DECISIONS = ("accepted", "modified", "rejected", "overridden", "deferred", "escalated")
+SCENARIOS = ("standard", "high_stakes", "critical", "error_injected", "calibration", "ai_withheld")
+DOMAINS = (
+    *("general", "financial", "insurance", "healthcare", "legal", "employment", "education"),
+    *("public_sector", "law_enforcement", "critical_infrastructure"),
+)
+BUCKETS = ("H", "C", "P", "X", "A", "U", "R", "Q")
+COUNTERS = ("pres", "lab", "truth", "dep", "ref", "hs", "crit", "fastAcc")
+
+
+# ---- what schemas are made of -----------------------------------------------------------------------------
+
+
+def closed(**members):
+    """An object with exactly these members."""
+
+    def holds(value):
+        if not isinstance(value, dict) or value.keys() != members.keys():
+            return False
+        return all(check(value[name]) for name, check in members.items())
+
+    return holds
+
+
+def either(*schemas):
+    """A value of one of these schemas."""
+    return lambda value: any(schema(value) for schema in schemas)
+
+
+def items(schema, most=None):
+    """An array of such values."""
+    return lambda value: (
+        isinstance(value, list) and (most is None or len(value) <= most) and all(map(schema, value))
+    )
+
+
+def only(*values):
+    """One of these strings."""
+    return lambda value: isinstance(value, str) and value in values
+
+
+def text(value):
+    """Any string."""
+    return isinstance(value, str)
+
+
+def anything(_value):
+    """Any value."""
+    return True
+
+
+def null(value):
+    """Null alone."""
+    return value is None
+
+
+def flag(value):
+    """True or false."""
+    return isinstance(value, bool)
+
+
+def true(value):
+    """True alone."""
+    return value is True
+
+
+def number(low=float("-inf"), high=float("inf")):
+    """A number from low to high."""
+    return lambda value: (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
+    )
+
+
+def whole(low=0, high=WHOLE_LIMIT - 1):
+    """A whole number from low to high."""
+    within = number(low, high)
+    return lambda value: within(value) and value == int(value)
+
+
+def matching(pattern):
+    """A string that the pattern matches from end to end."""
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def optional(schema):
+    """Null, or a value of the schema."""
+    return either(null, schema)
+
+
+def instant(value):
+    """An instant in its one form, of a day that the calendar has."""
+    if not isinstance(value, str) or INSTANT.fullmatch(value) is None:
+        return False
+    year, month, day, hour, minute, second = map(int, re.split("[-T:.]", value)[:6])
+    if not 1 <= month <= 12 or hour > 23 or minute > 59 or second > 59:
+        return False
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 1 <= day <= (29 if month == 2 and is_leap else _DAYS[month - 1])
+
+
+def readable(parse):
+    """A string that `parse` reads."""
+
+    def holds(value):
+        if not isinstance(value, str):
+            return False
+        try:
+            parse(value)
+        except Malformed:
+            return False
+        return True
+
+    return holds
+
+
+hash_text = matching(_HEX32)
+identifier = matching(_ID)
+checkpoint_text = readable(parse_checkpoint)
+vkey_text = readable(parse_vkey)
+
+# ---- lines of a bundle (section 8) ------------------------------------------------------------------------
+
+_BASE = closed(size=whole(), prev=hash_text, peaks=items(hash_text), checkpoint=optional(text))
+
+
+def _base(value):
+    """Where nothing was pruned there is nothing below."""
+    return _BASE(value) and (value["size"] > 0 or (value["peaks"] == [] and value["checkpoint"] is None))
+
+
+HEADER = closed(
+    kind=only("jis.bundle/1"),
+    origin=text,
+    chain=text,
+    base=_base,
+    # Candidates, which bear on a verdict only where they hold.
+    keys=items(closed(vkey=text, cert=optional(text))),
+    retention_days=optional(whole()),
+    exported_at=instant,
+    software=text,
+)
+MODEL = closed(kind=only("jis.model/1"), sha256=hash_text, document=lambda value: isinstance(value, dict))
+LADDER = closed(
+    kind=only("jis.ladder/1"), **{"from": whole(1), "to": whole(1), "proof": items(hash_text, most=128)}
+)
+_PART = {"kind": only("jis.part/1"), "seq": whole(), "name": only(*PARTS)}
+PART = either(
+    closed(**_PART, salt=hash_text, data=anything),
+    *(closed(**_PART, **{reason: true}) for reason in ("erased", "pruned", "withheld")),
+)
+CHECKPOINT = closed(kind=only("jis.checkpoint/1"), note=text)
+TRAILER = closed(kind=only("jis.trailer/1"), checkpoint=text, size=whole(), bundle_sha256=hash_text)
+
+
+def _commitments(value):
+    return (
+        isinstance(value, dict)
+        and len(value) > 0
+        and all(name in PARTS and hash_text(commitment) for name, commitment in value.items())
+    )
+
+
+ENTRY = closed(
+    actor=only(*ACTORS),
+    chain=text,
+    commit=_commitments,
+    event_type=text,
+    id=text,
+    org_id=optional(text),
+    prefix=optional(text),
+    prev=hash_text,
+    seq=whole(),
+    subject=optional(matching(_PSEUDONYM)),
+    timestamp=instant,
+    v=only("jis.audit/1"),
+)
+
+
+# ---- details that say how a chain came about (section 5) --------------------------------------------------
+
+_GENESIS = {"deployment": text, "origin": text, "retention_days": optional(whole()), "vkey": vkey_text}
+_EPOCH = {
+    **_GENESIS,
+    "previous_origin": text,
+    "last_known_checkpoint": optional(text),
+    "restored_size": whole(),
+    "restored_root": optional(hash_text),
+    "reason": text,
+}
+STRUCTURAL = {
+    "CHAIN_GENESIS": either(closed(**_GENESIS), closed(**_EPOCH)),
+    "CHAIN_RESTORED": closed(
+        **_EPOCH,
+        erased=items(matching(_PSEUDONYM)),
+        lost=items(closed(origin=text, checkpoint=checkpoint_text)),
+    ),
+    "RETENTION_POLICY": closed(
+        policy=only("audit_log", "evidence"), from_days=optional(whole()), to_days=optional(whole())
+    ),
+    "RETENTION_PRUNED": closed(
+        root=hash_text,
+        last_ts=instant,
+        cutoff=instant,
+        policy_days=whole(),
+        **{"from": whole(), "to": whole(1)},
+    ),
+    "SUBJECT_ERASED": closed(requested_at=instant, basis=only("request", "restore"), entries=whole()),
+    "SIGNING_KEY_ROTATED": closed(cert=text, overlap=flag),
+    "ORG_CHECKPOINTS": closed(
+        checkpoints=items(closed(origin=text, size=whole(1), root=hash_text), most=500)
+    ),
+}
+
+
+# ---- inputs (section 4; the state is formulas.md section 2) -----------------------------------------------
+
+_PAIR = lambda value: isinstance(value, list) and len(value) == 2 and all(map(number(0), value))  # noqa: E731
+_STATE = closed(
+    v=text,
+    n=whole(),
+    t0=optional(whole()),
+    t1=optional(whole()),
+    b=closed(**dict.fromkeys(BUCKETS, _PAIR)),
+    K=closed(**dict.fromkeys(DOMAINS, _PAIR)),
+    rt=closed(n=whole(), mu=number(), s2=number(0)),
+    im=number(0, 1),
+    err=optional(
+        closed(
+            type=only("over", "under", "own"),
+            t=whole(),
+            k=whole(),
+            mu=number(),
+            sd=number(0),
+            im=number(0, 1),
+        )
+    ),
+    ef=optional(number(0, 100)),
+    es=optional(number(0, 100)),
+    disp=optional(number(0, 100)),
+    jis=optional(number(0, 100)),
+    cnt=closed(**dict.fromkeys(COUNTERS, whole())),
+    tcrit=optional(whole()),
+    share=closed(hs=number(0, 1), crit=number(0, 1)),
+)
+_WEIGHTS = closed(
+    omega=number(0),
+    s=number(0, 1),
+    r=number(0, 1),
+    kappa=number(0, 1),
+    wP=number(0),
+    inert=flag,
+    domain=only(*DOMAINS),
+    presented=flag,
+)
+_INTERACTION = closed(
+    ai_available=flag,
+    ai_recommendation_presented=flag,
+    scenario_type=only(*SCENARIOS),
+    time_to_decision_ms=number(0, 86_400_000),
+    decision=only(*DECISIONS),
+    modification_extent=number(0, 1),
+    outcome_correct=optional(flag),
+    hover_events=optional(whole(0, 100_000)),
+    scroll_depth=optional(number(0, 1)),
+    alternative_views_checked=optional(whole(0, 100_000)),
+)
+_PRIOR = closed(seq=whole(), entry_hash=hash_text)
+_COMMON = {
+    "v": only("jis.input/1"),
+    "algo": closed(formulas=only("jis-1"), model_version=text, model_sha256=hash_text),
+    "as_of": instant,
+    "operator_id": identifier,
+}
+_CALL = {
+    **_COMMON,
+    "session_id": identifier,
+    "mode": only("full", "lite"),
+    "role_tier": only("tier_1", "tier_2", "tier_3"),
+    "domain": only(*DOMAINS),
+    "interaction": _INTERACTION,
+}
+_STARTS = {"prior": optional(_PRIOR), "state": optional(_STATE)}
+INPUTS = {
+    "SCORE_COMPUTED": closed(**_CALL, **_STARTS, mode_override=only("normal"), weights=_WEIGHTS),
+    "SCORE_SKIPPED": closed(
+        **_CALL, mode_override=only("incident_frozen"), prior=null, state=null, weights=null
+    ),
+    "DRS_COMPUTED": closed(
+        **_COMMON,
+        **_STARTS,
+        decision_id=identifier,
+        domain=only(*DOMAINS),
+        interaction=_INTERACTION,
+        ai_confidence=optional(number(0, 1)),
+        stakes=optional(only("low", "medium", "high", "critical")),
+    ),
+    "OUTCOME_LABELLED": closed(
+        **_COMMON,
+        session_id=identifier,
+        ref_id=text,
+        ref_seq=whole(),
+        ref_entry_hash=hash_text,
+        decision=only(*DECISIONS),
+        scenario_type=only(*(name for name in SCENARIOS if name != "error_injected")),
+        weights=_WEIGHTS,
+        label=flag,
+        prior=_PRIOR,
+        state=_STATE,
+    ),
+}

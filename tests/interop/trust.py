@@ -1,0 +1,104 @@
+"""Which keys are trusted for a bundle, and which of them must have signed a checkpoint of a size.
+
+docs/evidence-format.md section 7. Pinned keys are trusted; so is a key that a certificate ties to a trusted one. What a
+chain says of its keys (genesis, SIGNING_KEY_ROTATED) only narrows down which of the trusted ones had to sign.
+"""
+from notes import good_signers
+
+
+class Trust:
+    """The keys of one bundle; it is told of rotations as they come by."""
+
+    def __init__(self, pins, origin, prefix, is_system_chain):
+        self.origin = origin
+        self.prefix = prefix
+        mine = [pin for pin in pins if pin.is_for(prefix)]
+        self.trusted = {pin.raw for pin in mine}
+        self.ranges = {pin.raw: (pin.first, pin.last) for pin in mine} if is_system_chain else {}
+        self.certificates = []
+        self.first_key = None
+        self.rotations = []
+        self.retired = {}
+        self.signed_alone = {}
+        self.has_signature = False
+
+    def add_certificate(self, certificate):
+        """Takes a certificate whose signatures hold."""
+        if certificate.prefix != self.prefix:
+            return
+        self.certificates.append(certificate)
+        grown = True
+        while grown:
+            before = len(self.trusted)
+            for pair in ({one.old, one.new} for one in self.certificates):
+                if pair & self.trusted:
+                    self.trusted |= pair
+            grown = len(self.trusted) > before
+
+    def rotate(self, seq, certificate):
+        """The chain takes up a new key at this entry; returns the size of a checkpoint up to it that the new key
+        signed without the old one, None where there is none.
+        """
+        self.add_certificate(certificate)
+        if certificate.prefix != self.prefix or certificate.new not in self.trusted:
+            return None
+        if not self.rotations:
+            self.first_key = certificate.old
+        self.rotations.append((seq, certificate.old, certificate.new))
+        return self.signed_alone.get(certificate.new)
+
+    def lose_track(self):
+        """A rotation of which nothing is told: any trusted key may have its turn from here on."""
+        self.first_key = None
+        self.rotations = []
+
+    def retire(self, seq, certificate):
+        """The old key goes at this entry."""
+        self.retired.setdefault(certificate.old, seq)
+
+    def judge(self, checkpoint):
+        """What is wrong with the signatures of one of the bundle's own checkpoints: a finding's code, or None."""
+        code, signers = self.signers(checkpoint)
+        if code is None:
+            code = self._code_of_time(signers, checkpoint.size)
+        self.has_signature = self.has_signature or code is None
+        return code
+
+    def _code_of_time(self, signers, size):
+        """Whether it was one of these keys' turn to sign."""
+        if any(size > self.retired[raw] for raw in signers if raw in self.retired):
+            return "RETIRED_KEY"
+        in_range = {raw for raw in signers if self._range_code(raw, size) is None}
+        if not in_range:
+            return min(self._range_code(raw, size) for raw in signers)
+        return self._code_of_turn(in_range, size)
+
+    def signers(self, checkpoint):
+        """A finding's code and the trusted keys that signed; one of the two is None."""
+        if checkpoint.origin != self.origin:
+            return "WRONG_ORIGIN", None
+        signers = good_signers(checkpoint.note, self.origin, self.trusted)
+        if signers is None:
+            return "BAD_SIGNATURE", None
+        return (None, signers) if signers else ("UNTRUSTED_KEY", None)
+
+    def _range_code(self, raw, size):
+        first, last = self.ranges.get(raw, (None, None))
+        if last is not None and size > last:
+            return "RETIRED_KEY"
+        return "UNTRUSTED_KEY" if first is not None and size < first else None
+
+    def _code_of_turn(self, signers, size):
+        """Against the key whose turn it was."""
+        earlier, current = set(), self.first_key
+        for seq, old, new in self.rotations:
+            if size <= seq:
+                break
+            earlier, current = earlier | {old}, new
+        if current is None:
+            if len(signers) == 1:
+                self.signed_alone.setdefault(next(iter(signers)), size)
+            return None
+        if current in signers:
+            return None
+        return "RETIRED_KEY" if signers & (earlier - {current}) else "UNTRUSTED_KEY"

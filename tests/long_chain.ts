@@ -1,0 +1,86 @@
+/**
+ * The real program with a long evidence chain behind it. The chain is filled by the service's own writer with
+ * reviews that were not asked for over HTTP, which takes seconds where scoring them would take a minute; there are
+ * no rows of scores to them, so nothing but the chain may be asked for.
+ */
+import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
+import { SigningKeys } from "../src/operations/signing.ts";
+import { openEmbedded } from "../src/store/embedded.ts";
+import { openLock } from "../src/store/lock.ts";
+import { Writer } from "../src/store/writer.ts";
+import { EPOCH, seededWorld, signerFiles } from "./harness.ts";
+import { createOrganization, freshDeployment, type RunningService, startService } from "./program.ts";
+import { reviews } from "./reviews.ts";
+
+const ORGANIZATION = "acme";
+const ENTRIES_IN_COMMIT = 500;
+const NO_HASH = new Uint8Array(32);
+
+export interface LongChainOptions {
+  /** Of the evidence chain, its genesis included. */
+  readonly entries: number;
+  readonly operators: number;
+}
+
+export interface LongChainService {
+  readonly service: RunningService;
+  /** The organization's. */
+  readonly key: string;
+  /** Stops the service and removes its data. */
+  close(): Promise<void>;
+}
+
+export async function startWithLongChain(options: LongChainOptions): Promise<LongChainService> {
+  const deployment = await freshDeployment();
+  const first = await startService(["serve"], deployment);
+  const key = await createOrganization(first, deployment.env, ORGANIZATION);
+  await first.stop();
+  await fill(`${deployment.directory}/data`, options);
+  const service = await startService(["serve"], deployment);
+  return {
+    service,
+    key,
+    async close() {
+      await service.stop();
+      await deployment.remove();
+    },
+  };
+}
+
+async function fill(directory: string, { entries, operators }: LongChainOptions): Promise<void> {
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  const database = openEmbedded({ path: `${directory}/jiss.db`, onFatal: fail });
+  const lock = openLock({ path: `${directory}/lock.db`, onFailure: fail });
+  const signer = signerFromPem(await Deno.readTextFile(`${directory}/signing-key.pem`));
+  const signing = new SigningKeys({ database, world: seededWorld(), source: signerFiles([signer]) });
+  await signing.reload();
+  const writer = new Writer({
+    database,
+    crypto: nodeCrypto,
+    signing: () => signing.refresh(),
+    lock,
+    // Nobody else writes, so no commit is planned twice, which the reviews could not follow.
+    backoff: () => Promise.reject(new Error("another process writes to the database")),
+  });
+  const family = `org/${ORGANIZATION}`;
+  const story = reviews({ orgId: ORGANIZATION, operators, seed: "long", first: 1, from: EPOCH, roundMs: 1 });
+  let { draft } = story.next(NO_HASH).value;
+  for (let left = entries - 1; left > 0; left -= ENTRIES_IN_COMMIT) {
+    await writer.submit({
+      needs: [],
+      chains: [family],
+      plan(unit) {
+        for (let count = Math.min(left, ENTRIES_IN_COMMIT); count > 0; count -= 1) {
+          const { hash } = unit.append(family, draft);
+          ({ draft } = story.next(hash).value);
+        }
+        return () => undefined;
+      },
+    });
+  }
+  await writer.close();
+  await database.close();
+  lock.close();
+}

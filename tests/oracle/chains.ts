@@ -1,0 +1,114 @@
+/** What the rules read: every chain with its rows, as the database holds them. */
+import type { Selectable } from "kysely";
+import { type Database, query } from "../../src/store/database.ts";
+import type {
+  AuditChainTable,
+  AuditCheckpointTable,
+  AuditEntryTable,
+  AuditLadderTable,
+  AuditNodeTable,
+  AuditPartTable,
+} from "../../src/store/schema.ts";
+import { completedSubtrees, leafHash, type Tree, treeOf } from "./tree.ts";
+
+// deno-lint-ignore no-explicit-any -- entries and parts are what the database holds
+export type Json = any;
+
+/** A stored entry. */
+export interface Link {
+  readonly row: Selectable<AuditEntryTable>;
+  readonly entry: Json;
+  /** By name; salt and data are null where it was erased. */
+  readonly parts: ReadonlyMap<string, Selectable<AuditPartTable>>;
+}
+
+export interface Chain {
+  readonly row: Selectable<AuditChainTable>;
+  /** The entries that are still stored, oldest first. */
+  readonly links: readonly Link[];
+  /** In the order of their index. */
+  readonly nodes: readonly Selectable<AuditNodeTable>[];
+  readonly checkpoints: readonly Selectable<AuditCheckpointTable>[];
+  readonly ladder: readonly Selectable<AuditLadderTable>[];
+  /** Over the stored entries, and over the stored hashes of those that are gone. */
+  readonly tree: Tree;
+}
+
+/** Every chain, in the order of their names. */
+export async function readChains(database: Database): Promise<readonly Chain[]> {
+  const rows = await database.read(query.selectFrom("audit_chain").selectAll().orderBy("chain").compile());
+  const chains: Chain[] = [];
+  for (const row of rows) chains.push(await readChain(database, row));
+  return chains;
+}
+
+async function readChain(database: Database, row: Selectable<AuditChainTable>): Promise<Chain> {
+  const { chain } = row;
+  const entries = await database.read(
+    query.selectFrom("audit_entry").selectAll().where("chain", "=", chain).orderBy("seq").compile(),
+  );
+  const parts = await database.read(
+    query.selectFrom("audit_part").selectAll().where("chain", "=", chain).compile(),
+  );
+  const nodes = await database.read(
+    query.selectFrom("audit_node").selectAll().where("chain", "=", chain).orderBy("idx").compile(),
+  );
+  const checkpoints = await database.read(
+    query.selectFrom("audit_checkpoint").selectAll().where("chain", "=", chain).orderBy("size").compile(),
+  );
+  const ladder = await database.read(
+    query.selectFrom("audit_ladder").selectAll().where("chain", "=", chain).orderBy("size").compile(),
+  );
+  const partsOf = Map.groupBy(parts, ({ seq }) => seq);
+  const links = entries.map((entry) => ({
+    row: entry,
+    entry: JSON.parse(entry.body),
+    parts: new Map((partsOf.get(entry.seq) ?? []).map((part) => [part.name, part])),
+  }));
+  const gone = goneLeaves(row.size - links.length, nodes);
+  const tree = treeOf([...gone, ...links.map((link) => leafHash(link.row.body))]);
+  return { row, links, nodes, checkpoints, ladder, tree };
+}
+
+/** The stored hashes of the first `count` entries. */
+function goneLeaves(count: number, nodes: Chain["nodes"]): readonly Uint8Array[] {
+  if (count <= 0) return [];
+  const indexes = completedSubtrees(count).flatMap(([low, high], index) => (high - low === 1 ? [index] : []));
+  const hashes = new Map(nodes.map(({ idx, hash }) => [idx, hash]));
+  return indexes.map((index) => hashes.get(index) ?? new Uint8Array(32));
+}
+
+/** The stored entry of an index; undefined where it is gone. */
+export function linkAt({ row, links }: Chain, seq: number): Link | undefined {
+  return links[seq - (row.size - links.length)];
+}
+
+/** What a part says; undefined where it was erased or is not there. */
+export function partOf({ parts }: Link, name: string): Json {
+  const data = parts.get(name)?.data;
+  return typeof data === "string" ? JSON.parse(data) : undefined;
+}
+
+/** An event that the service itself wrote: only such entries give meaning to others. */
+export function isOwn({ entry }: Link, type: string): boolean {
+  return entry.event_type === type && entry.actor === "system";
+}
+
+/** The position of an entry that was cut off, by its seq and the hash that is left of it; −1 where none was. */
+export function cutOffPosition(
+  epochs: readonly Chain[],
+  { seq, hash }: { readonly seq: number; readonly hash: string },
+): number {
+  const chain = epochs.findLast(({ row, tree }) =>
+    seq < row.min_index && tree.hashOf(seq, seq + 1).toHex() === hash
+  );
+  return chain === undefined ? -1 : chain.row.first_position + seq;
+}
+
+/** The epochs of each family, oldest first. */
+export function familiesOf(chains: readonly Chain[]): ReadonlyMap<string, readonly Chain[]> {
+  const families = Map.groupBy(chains, ({ row }) => row.family);
+  return new Map(
+    [...families].map(([family, epochs]) => [family, epochs.toSorted((a, b) => a.row.epoch - b.row.epoch)]),
+  );
+}

@@ -1,0 +1,181 @@
+/** What the tables say beside the chains: every row leads to the entry that it stands for, and no entry lacks its row. */
+import assert from "node:assert/strict";
+import { type Database, query } from "../../src/store/database.ts";
+import { type Chain, cutOffPosition, familiesOf, type Link, linkAt, partOf } from "./chains.ts";
+import type { SubjectStates } from "./record_rules.ts";
+import { sha256 } from "./tree.ts";
+
+export async function verifyRows(
+  database: Database,
+  chains: readonly Chain[],
+  states: SubjectStates,
+): Promise<void> {
+  const families = familiesOf(chains);
+  const find = finderOf(families);
+  await scoresHaveTheirRows(database, find);
+  await decisionsHaveTheirRows(database, find);
+  await reportsHaveTheirRows(database, find);
+  await batchesAreScores(database, find);
+  await operatorsAreWhereTheirLastEntryLeftThem(database, families, states);
+  await tombstonesNameTheirCause(database, chains);
+  recordsHaveRows(chains, await placesOf(database));
+}
+
+/** The entry at a position of an organization's evidence, counted over the epochs. */
+type Find = (place: { readonly org_id: string; readonly position: number }, type: string) => Link;
+
+function finderOf(families: ReadonlyMap<string, readonly Chain[]>): Find {
+  return ({ org_id, position }, type) => {
+    const where = `org/${org_id} position ${position}`;
+    const epochs = families.get(`org/${org_id}`) ?? [];
+    const chain = epochs.findLast(({ row }) => row.first_position <= position);
+    const link = chain && linkAt(chain, position - chain.row.first_position);
+    assert.equal(link?.entry.event_type, type, where);
+    return link!;
+  };
+}
+
+/** What a part says. A row does not outlive what it stands for, so that nothing of it is gone. */
+function said(link: Link, name: string) {
+  const part = partOf(link, name);
+  assert.ok(part !== undefined, `${link.row.chain} ${link.entry.seq}: ${name} is held as long as its row`);
+  return part;
+}
+
+async function scoresHaveTheirRows(database: Database, find: Find): Promise<void> {
+  const pseudonyms = await pseudonymsOf(database);
+  for (
+    const [table, type] of [["interaction", "SCORE_COMPUTED"], [
+      "skipped_interaction",
+      "SCORE_SKIPPED",
+    ]] as const
+  ) {
+    const rows = await database.read(
+      query.selectFrom(table).select(["org_id", "session_id", "operator_id", "at", "position"]).compile(),
+    );
+    for (const row of rows) {
+      const link = find(row, type);
+      const { session_id, operator_id, as_of } = said(link, "input");
+      assert.deepEqual(
+        [session_id, operator_id, Date.parse(as_of), link.entry.subject],
+        [row.session_id, row.operator_id, row.at, pseudonyms.get(`${row.org_id}/${row.operator_id}`)],
+        `${table} ${row.org_id}/${row.session_id}`,
+      );
+    }
+  }
+  for (
+    const [table, type] of [["score_commit", "SCORE_COMMITTED"], [
+      "outcome_label",
+      "OUTCOME_LABELLED",
+    ]] as const
+  ) {
+    const rows = await database.read(
+      query.selectFrom(table).select(["org_id", "session_id", "position"]).compile(),
+    );
+    for (const row of rows) {
+      const link = find(row, type);
+      const { session_id } = said(link, type === "SCORE_COMMITTED" ? "result" : "input");
+      assert.equal(session_id, row.session_id, `${table} ${row.org_id}/${row.session_id}`);
+    }
+  }
+}
+
+async function pseudonymsOf(database: Database): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.read(query.selectFrom("subject").selectAll().compile());
+  return new Map(rows.map(({ org_id, operator_id, pseudonym }) => [`${org_id}/${operator_id}`, pseudonym]));
+}
+
+async function decisionsHaveTheirRows(database: Database, find: Find): Promise<void> {
+  for (const row of await database.read(query.selectFrom("decision").selectAll().compile())) {
+    const { decision_id, operator_id } = said(find(row, "DRS_COMPUTED"), "input");
+    assert.deepEqual(
+      [decision_id, operator_id],
+      [row.decision_id, row.operator_id],
+      `decision ${row.decision_id}`,
+    );
+  }
+}
+
+async function reportsHaveTheirRows(database: Database, find: Find): Promise<void> {
+  for (const row of await database.read(query.selectFrom("compliance_report").selectAll().compile())) {
+    assert.deepEqual(
+      said(find(row, "REPORT_ISSUED"), "detail"),
+      { report_id: row.report_id, report_sha256: sha256(row.report).toHex() },
+      `report ${row.report_id}`,
+    );
+  }
+}
+
+async function batchesAreScores(database: Database, find: Find): Promise<void> {
+  for (const row of await database.read(query.selectFrom("score_batch").selectAll().compile())) {
+    for (let index = 0; index < row.count; index += 1) {
+      const link = find({ org_id: row.org_id, position: row.first_position + index }, "SCORE_COMPUTED");
+      assert.equal(said(link, "input").operator_id, row.operator_id, `batch ${row.request_digest}`);
+    }
+  }
+}
+
+/** The entry that an operator's row names is the last one that moved it, and its state is the state after that. */
+async function operatorsAreWhereTheirLastEntryLeftThem(
+  database: Database,
+  families: ReadonlyMap<string, readonly Chain[]>,
+  states: SubjectStates,
+): Promise<void> {
+  const pseudonyms = await pseudonymsOf(database);
+  const rows = await database.read(
+    query.selectFrom("operator").select(["org_id", "operator_id", "state", "prior_seq", "prior_hash"])
+      .compile(),
+  );
+  for (const { org_id, operator_id, state, prior_seq, prior_hash } of rows) {
+    const where = `operator ${org_id}/${operator_id}`;
+    const known = states.get(pseudonyms.get(`${org_id}/${operator_id}`)!);
+    // Of an entry that was cut off since, the hash is left.
+    const hash = prior_hash.toHex();
+    const cutOff = cutOffPosition(families.get(`org/${org_id}`)!, { seq: prior_seq, hash });
+    if (cutOff > (known?.position ?? -1)) continue;
+    assert.deepEqual([prior_seq, hash, state], [known?.seq, known?.hash, known?.state], where);
+  }
+}
+
+/** The entry that a name's loss is told by is one of the right kind, or was cut off itself. */
+async function tombstonesNameTheirCause(database: Database, chains: readonly Chain[]): Promise<void> {
+  const types: Readonly<Record<string, string>> = { erased: "SUBJECT_ERASED", pruned: "RETENTION_PRUNED" };
+  for (const row of await database.read(query.selectFrom("tombstone").selectAll().compile())) {
+    const where = `tombstone ${row.name.toHex()}`;
+    const chain = chains.find((candidate) => candidate.row.chain === row.chain);
+    assert.ok(chain !== undefined && row.seq < chain.row.size, `${where}: its chain`);
+    assert.deepEqual(row.entry_hash, chain.tree.hashOf(row.seq, row.seq + 1), `${where}: hash`);
+    const link = linkAt(chain, row.seq);
+    if (link !== undefined) assert.equal(link.entry.event_type, types[row.reason], where);
+  }
+}
+
+/** `<type> <org>/<position>` of every row that stands for one entry. */
+async function placesOf(database: Database): Promise<ReadonlySet<string>> {
+  const places: string[] = [];
+  for (const [type, table] of Object.entries(TABLES)) {
+    const rows = await database.read(query.selectFrom(table).select(["org_id", "position"]).compile());
+    places.push(...rows.map(({ org_id, position }) => `${type} ${org_id}/${position}`));
+  }
+  return new Set(places);
+}
+
+const TABLES = {
+  SCORE_COMPUTED: "interaction",
+  SCORE_SKIPPED: "skipped_interaction",
+  DRS_COMPUTED: "decision",
+  REPORT_ISSUED: "compliance_report",
+} as const;
+
+/** What is held of a record can be asked for: its row is there, unless its time is past. */
+function recordsHaveRows(chains: readonly Chain[], places: ReadonlySet<string>): void {
+  for (const { row, links } of chains) {
+    for (const link of links) {
+      const { event_type, org_id, seq } = link.entry;
+      if (!Object.hasOwn(TABLES, event_type) || seq < row.min_index) continue;
+      const erased = partOf(link, event_type === "REPORT_ISSUED" ? "detail" : "input") === undefined;
+      const has = places.has(`${event_type} ${org_id}/${row.first_position + seq}`);
+      assert.equal(has, !erased, `${row.chain} ${seq}: a row where its parts are held`);
+    }
+  }
+}

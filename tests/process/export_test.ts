@@ -1,0 +1,226 @@
+/** `jiss export` and `jiss checkpoint`: evidence carried away from the data directory, beside a running service. */
+import assert from "node:assert/strict";
+import { MIGRATIONS } from "../../migrations/mod.ts";
+import { checkpointsIn } from "../../src/evidence/kept.ts";
+import { openEmbedded } from "../../src/store/embedded.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { save, verifyProgram, withDirectory } from "../auditing.ts";
+import { EPOCH, scoreRequest } from "../harness.ts";
+import {
+  baseEnvironment,
+  createOrganization,
+  freshDeployment,
+  type RunningService,
+  runProgram,
+  startService,
+} from "../program.ts";
+
+interface Site {
+  readonly service: RunningService;
+  readonly key: string;
+  readonly directory: string;
+  /** The whole environment of a command: no secret. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The path of the public keys. */
+  readonly jwks: string;
+}
+
+/** A running service with the organizations `acme`, which has two scores, and `other`. */
+function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const deployment = await freshDeployment();
+    const env = { ...deployment.env, JISS_AUDIT_RETENTION_DAYS: "365", JISS_EVIDENCE_RETENTION_DAYS: "2000" };
+    const service = await startService(["serve"], { env });
+    const key = await createOrganization(service, env);
+    await createOrganization(service, env, "other");
+    for (const session_id of ["s-1", "s-2"]) {
+      assert.equal(
+        (await service.send("/v1/score", { key, body: scoreRequest({ session_id }) })).status,
+        200,
+      );
+    }
+    const { body } = await service.send("/.well-known/jwks.json");
+    const jwks = await save(deployment.directory, "jwks.json", body);
+    const bare = { JISS_DATA_DIR: deployment.env.JISS_DATA_DIR! };
+    await test({ service, key, directory: deployment.directory, env: bare, jwks });
+    await service.stop();
+    await deployment.remove();
+  };
+}
+
+Deno.test(
+  "every chain is exported beside the running service, without a secret, and verifies; the file is its owner's alone",
+  withSite(async ({ directory, env, jwks }) => {
+    for (
+      const [args, chain, entries, retention] of [
+        [["--org", "acme"], "org/acme", 3, 2000],
+        [["--org", "acme", "--chain", "evidence"], "org/acme", 3, 2000],
+        [["--org", "other", "--chain", "admin"], "org/other/admin", 2, 365],
+        [["--chain", "system"], "sys", 1, null],
+      ] as const
+    ) {
+      const path = `${directory}/${chain.replaceAll("/", "-")}-${args.length}.ndjson`;
+      const { code, stdout, stderr } = await runProgram(["export", ...args, "-o", path], { env });
+      assert.deepEqual([code, stderr], [0, ""]);
+      const text = await Deno.readTextFile(path);
+      assert.equal(
+        stdout,
+        `Wrote ${path}: ${
+          (await Deno.stat(path)).size
+        } bytes, readable by their owner alone. Check it with: jiss verify ${path} --key KEY\n`,
+      );
+      assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+      assert.equal(JSON.parse(text.split("\n")[0]!).retention_days, retention);
+      const { report } = await verifyProgram([path, "--key", jwks, "--json"]);
+      assert.deepEqual(
+        report.bundles.map((
+          bundle: Record<string, unknown>,
+        ) => [bundle.chain, bundle.entries, bundle.verdict]),
+        [[chain, entries, "INTACT, UNANCHORED"]],
+      );
+    }
+  }),
+);
+
+Deno.test(
+  "without a file the bundle goes to standard output, and who reads only its beginning is told nothing",
+  withSite(async ({ directory, env, jwks }) => {
+    const { code, stdout, stderr } = await runProgram(["export", "--org", "acme"], { env });
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.equal((await verifyProgram(["-", "--key", jwks], { stdin: stdout })).code, 0);
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--quiet", `${import.meta.dirname}/../../main.ts`, "export", "--org", "acme"],
+      clearEnv: true,
+      env: { ...baseEnvironment(), ...env },
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    await child.stdout.cancel();
+    const [status, told] = await Promise.all([child.status, new Response(child.stderr).text()]);
+    assert.deepEqual([status.code, told], [1, ""]);
+    assert.deepEqual([...Deno.readDirSync(directory)].map(({ name }) => name).sort(), ["data", "jwks.json"]);
+  }),
+);
+
+Deno.test(
+  "parts are withheld as asked, and none by default",
+  withSite(async ({ env }) => {
+    const withheld = async (args: readonly string[]) => {
+      const { stdout } = await runProgram(["export", "--org", "acme", ...args], { env });
+      return stdout.split("\n").filter((line) => line.includes('"withheld":true')).length;
+    };
+    assert.deepEqual(
+      [await withheld([]), await withheld(["--parts", "structural"]), await withheld(["--parts", "none"])],
+      [0, 4, 5],
+    );
+  }),
+);
+
+Deno.test(
+  "a file that is there is left as it is, and nothing half-written stays behind",
+  withSite(async ({ directory, env }) => {
+    const path = await save(directory, "kept.ndjson", "mine");
+    const { code, stdout, stderr } = await runProgram(["export", "--org", "acme", "-o", path], { env });
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.equal(stderr, `jiss: ${path} is there already, and was left as it is\n`);
+    assert.equal(await Deno.readTextFile(path), "mine");
+    const nowhere = await runProgram(["export", "--org", "acme", "-o", `${directory}/none/x`], { env });
+    assert.equal(nowhere.code, 1);
+    assert.deepEqual(
+      [...Deno.readDirSync(directory)].map(({ name }) => name).sort(),
+      ["data", "jwks.json", "kept.ndjson"],
+    );
+  }),
+);
+
+Deno.test(
+  "an unknown organization is told so, and no other is named; what names no one chain is a mistake of the command line",
+  withSite(async ({ env }) => {
+    for (const org of ["acm", "acme/admin", "ACME", "acme ", "../sys"]) {
+      const { code, stdout, stderr } = await runProgram(["export", "--org", org], { env });
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.equal(stderr, `jiss: there is no organization "${org}" in this database\n`);
+    }
+    for (
+      const [args, why] of [
+        [[], /--org is missing/],
+        [["--chain", "admin"], /--org is missing/],
+        [["--chain", "system", "--org", "acme"], /leave --org out/],
+        [["--chain", "sys"], /Allowed choices are evidence, admin, system/],
+        [["--org", "acme", "--parts", "some"], /Allowed choices are all, structural, none/],
+        [["--org", "acme", "--force"], /unknown option '--force'/],
+      ] as const
+    ) {
+      const { code, stdout, stderr } = await runProgram(["export", ...args], { env });
+      assert.deepEqual([code, stdout], [2, ""]);
+      assert.match(stderr, why);
+    }
+  }),
+);
+
+Deno.test("without the service's database, or with another version's, nothing is made and the exit code is 78", () =>
+  withDirectory(async (directory) => {
+    const commands = [["export", "--org", "acme"], ["checkpoint"]];
+    const expect = async (env: Readonly<Record<string, string>>, why: RegExp) => {
+      for (const args of commands) {
+        const { code, stdout, stderr } = await runProgram(args, { env });
+        assert.deepEqual([code, stdout], [78, ""], stderr);
+        assert.match(stderr, why);
+      }
+    };
+    await expect(
+      { JISS_DATA_DIR: `${directory}/none` },
+      /there is no database at .*none\/jiss\.db: JISS_DATA_DIR/,
+    );
+    assert.deepEqual([...Deno.readDirSync(directory)], []);
+    await expect({ JISS_DATABASE_URL: "https://db.example" }, /JISS_DATABASE_URL names a libSQL server/);
+
+    const url = async (name: string, steps: number) => {
+      const database = openEmbedded({ path: `${directory}/${name}`, onFatal: () => {} });
+      await migrate(database, { migrations: MIGRATIONS.slice(0, steps), now: EPOCH });
+      return { database, env: { JISS_DATABASE_URL: `file:${directory}/${name}` } };
+    };
+    const older = await url("older.db", 2);
+    await expect(older.env, /schema version 2, .* start the service once with this program/);
+    const newer = await url("newer.db", MIGRATIONS.length);
+    await newer.database.batch([
+      { sql: "INSERT INTO schema_migration VALUES (99, 'later', 0)", parameters: [] },
+    ]);
+    await expect(newer.env, /schema version 99, .* run the program that wrote it, or a newer one/);
+    await Deno.writeTextFile(`${directory}/text.db`, "no database, but a text of some length ".repeat(40));
+    await expect({ JISS_DATABASE_URL: `file:${directory}/text.db` }, /text\.db cannot be opened/);
+    for (const { database } of [older, newer]) await database.close();
+    await Deno.writeTextFile(`${directory}/empty.db`, "");
+    await expect({ JISS_DATABASE_URL: `file:${directory}/empty.db` }, /is not a database of this program/);
+  }));
+
+Deno.test(
+  "a printed checkpoint names every chain, the system's own first, and anchors each of them later",
+  withSite(async ({ service, key, directory, env, jwks }) => {
+    const { code, stdout, stderr } = await runProgram(["checkpoint"], { env });
+    assert.deepEqual([code, stderr], [0, ""]);
+    const found = checkpointsIn(stdout);
+    assert.deepEqual(found.map(({ origin, size }) => [origin.split("/").slice(2).join("/"), size]), [
+      ["sys", 1],
+      ["org/acme", 3],
+      ["org/acme/admin", 2],
+      ["org/other", 1],
+      ["org/other/admin", 2],
+    ]);
+    const [first, second] = stdout.split("\n");
+    assert.match(
+      first!,
+      /^Checkpoints of jiss\.local\/[0-9A-Z]{26}\/ at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+    );
+    assert.match(second!, /^Key in use: SHA256:[A-Za-z0-9+/]{43}$/);
+    assert.match(stdout, /jiss verify BUNDLE --key KEY --checkpoint THIS_FILE/);
+
+    const kept = await save(directory, "kept.txt", stdout);
+    await service.send("/v1/score", { key, body: scoreRequest({ session_id: "s-3" }) });
+    for (const args of [["--org", "acme"], ["--org", "other", "--chain", "admin"], ["--chain", "system"]]) {
+      const bundle = (await runProgram(["export", ...args], { env })).stdout;
+      const { stdout } = await verifyProgram(["-", "--key", jwks, "--checkpoint", kept], { stdin: bundle });
+      assert.match(stdout, /^INTACT\n/);
+    }
+  }),
+);

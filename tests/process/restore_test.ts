@@ -1,0 +1,241 @@
+/**
+ * `jiss restore --acknowledge REASON`: a database that was put back from a backup, beside the service that noticed.
+ * Source: evidence design, section 10 and "Read first", point 4.
+ */
+import assert from "node:assert/strict";
+import { save, verifyProgram } from "../auditing.ts";
+import { scoreRequest } from "../harness.ts";
+import {
+  createOrganization,
+  freshDeployment,
+  type RunningService,
+  runProgram,
+  startService,
+} from "../program.ts";
+
+interface Site {
+  readonly directory: string;
+  readonly data: string;
+  readonly env: Readonly<Record<string, string>>;
+  start(): Promise<RunningService>;
+  /** Copies the database of a stopped service away; returns what puts it back. */
+  backUp(): Promise<() => Promise<void>>;
+  restore(...args: string[]): ReturnType<typeof runProgram>;
+  /** The bundles of every epoch of some chains. */
+  exported(...chains: (readonly string[])[]): Promise<readonly string[]>;
+}
+
+function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const deployment = await freshDeployment();
+    const { directory, env } = deployment;
+    const data = `${directory}/data`;
+    let count = 0;
+    await test({
+      directory,
+      data,
+      env,
+      start: () => startService(["serve"], { env }),
+      async backUp() {
+        const backup = `${directory}/backup-${count += 1}.db`;
+        await Deno.copyFile(`${data}/jiss.db`, backup);
+        return async () => {
+          for (const end of ["-wal", "-shm"]) await Deno.remove(`${data}/jiss.db${end}`).catch(() => {});
+          await Deno.copyFile(backup, `${data}/jiss.db`);
+        };
+      },
+      restore: (...args) => runProgram(["restore", ...args], { env }),
+      async exported(...chains) {
+        const paths: string[] = [];
+        for (const args of chains) {
+          const path = `${directory}/bundle-${count += 1}.ndjson`;
+          const { code, stderr } = await runProgram(["export", ...args, "-o", path], { env });
+          assert.equal(code, 0, stderr);
+          paths.push(path);
+        }
+        return paths;
+      },
+    });
+    await deployment.remove();
+  };
+}
+
+const SYSTEM = ["--chain", "system"];
+const ACME = ["--org", "acme"];
+
+async function score(service: RunningService, key: string, session: string, operator = "operator-1") {
+  return await service.send("/v1/score", {
+    key,
+    body: scoreRequest({ session_id: session, operator_id: operator }),
+  });
+}
+
+async function scored(service: RunningService, key: string, session: string, operator?: string) {
+  const { status, body } = await score(service, key, session, operator);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body;
+}
+
+Deno.test(
+  "a database put back is read only until its restore is acknowledged; then the running service goes on, erasures hold, and the auditor sees the restore and nothing worse",
+  withSite(async ({ directory, env, start, backUp, restore, exported }) => {
+    let service = await start();
+    const key = await createOrganization(service, env);
+    await scored(service, key, "s-1", "operator-1");
+    await scored(service, key, "s-2", "operator-2");
+    await service.stop();
+    const putBack = await backUp();
+
+    service = await start();
+    await scored(service, key, "s-3", "operator-1");
+    const erased = await service.send("/v1/operator/operator-2", { method: "DELETE", key });
+    assert.equal(erased.status, 200);
+    const otherKey = await createOrganization(service, env, "later");
+    const lost = await save(directory, "lost.json", await scored(service, otherKey, "o-1"));
+    const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
+    const state = `${directory}/memory`;
+    const first = await verifyProgram([
+      ...await exported(SYSTEM, ACME),
+      "--key",
+      jwks,
+      "--state",
+      state,
+    ]);
+    assert.equal(first.code, 0, first.stdout);
+    await service.stop();
+
+    await putBack();
+    service = await start();
+    const refused = await score(service, key, "s-4");
+    assert.equal(refused.status, 503);
+    assert.match(refused.body.error.message, /jiss restore --acknowledge REASON/);
+    assert.equal((await service.send("/v1/operator/operator-1/profile", { key })).status, 200);
+    const rotation = await runProgram(["rotate-signing-key"], { env });
+    assert.equal(rotation.code, 1);
+    assert.match(rotation.stderr, /run `jiss restore --acknowledge REASON` first, then rotate/);
+    const cutBack = await verifyProgram([...await exported(ACME), "--state", state, "--json"]);
+    assert.deepEqual([cutBack.code, cutBack.report.verdict], [1, "DIVERGED"]);
+
+    const { code, stdout, stderr } = await restore("--acknowledge", "disk failure on 21 November");
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^The database is accepted as it stands\. Its 5 chains each began their next epoch/);
+    assert.match(stdout, /\nErasures that it did not know, run again: 1\n/);
+    assert.match(
+      stdout,
+      /\nChains that were issued and are not in it: 2\n {2}jiss\.local\/\w+\/org\/later\n {2}jiss\.local\/\w+\/org\/later\/admin\n/,
+    );
+    assert.match(stderr, /^jiss: ROLLBACK_DETECTED: /);
+
+    // The same process, without a restart.
+    const after = await scored(service, key, "s-4");
+    assert.match(after.evidence.entry.chain, /^org\/acme\/e2$/);
+    assert.equal((await service.send("/v1/operator/operator-2/profile", { key })).status, 404);
+    assert.equal((await score(service, key, "s-2")).status, 410);
+
+    const bundles = await exported(SYSTEM, ACME);
+    const visit = await verifyProgram([...bundles, "--state", state, "--json"]);
+    assert.equal(visit.code, 0, JSON.stringify(visit.report, null, 1));
+    assert.equal(
+      visit.report.verdict,
+      "INTACT, UNANCHORED",
+      "an epoch that is new was held against nothing yet",
+    );
+    assert.deepEqual(
+      visit.report.bundles.map((
+        { chain, verdict, findings }: { chain: string; verdict: string; findings: { code: string }[] },
+      ) => [chain, verdict, findings.map((finding) => finding.code)]),
+      [
+        // It had not grown since the backup when the auditor saw it.
+        ["sys", "INTACT", []],
+        ["sys/e2", "INTACT, UNANCHORED", []],
+        ["org/acme", "INTACT, UNANCHORED", ["RESTORED"]],
+        ["org/acme/e2", "INTACT, UNANCHORED", []],
+      ],
+    );
+    const text = (await Promise.all(bundles.map((path) => Deno.readTextFile(path)))).join("");
+    assert.match(text, /"reason":"disk failure on 21 November"/);
+    // An answer of the chain that was lost, and the record of the restore that names it.
+    const [alone] = (await verifyProgram([lost, "--key", jwks, "--json"])).report.documents;
+    assert.equal(alone.verdict, "INTACT, UNANCHORED");
+    assert.ok(text.includes(alone.origin), "the restore's record tells of the lost chain");
+    assert.equal(
+      (await verifyProgram([...bundles, "--state", state])).stdout.split("\n")[0],
+      "INTACT: the worst of 4, one by one below.",
+    );
+    await service.stop();
+  }),
+);
+
+Deno.test(
+  "a restore to before a rotation goes on with both keys, and can be verified with either pin",
+  withSite(async ({ directory, env, start, backUp, restore, exported }) => {
+    let service = await start();
+    const key = await createOrganization(service, env);
+    await service.stop();
+    const putBack = await backUp();
+    service = await start();
+    assert.equal((await runProgram(["rotate-signing-key"], { env })).code, 0);
+    await scored(service, key, "s-1");
+    const { keys: [newest, oldest] } = (await service.send("/.well-known/jwks.json")).body;
+    const pins = [
+      await save(directory, "newest.json", { keys: [{ ...newest, "x-jiss-from": null }] }),
+      await save(directory, "oldest.json", { keys: [oldest] }),
+    ];
+    await service.stop();
+    await putBack();
+    service = await start();
+    assert.equal((await restore("--acknowledge", "back to before the rotation")).code, 0);
+    await scored(service, key, "s-2");
+    const bundles = await exported(SYSTEM, ACME);
+    for (const pin of pins) {
+      const { code, stdout } = await verifyProgram([...bundles, "--key", pin]);
+      assert.equal(code, 0, stdout);
+    }
+    await service.stop();
+  }),
+);
+
+Deno.test(
+  "where there is nothing to acknowledge no epoch begins, and a reason is asked for on one line",
+  withSite(async ({ env, start, restore, exported }) => {
+    const service = await start();
+    await createOrganization(service, env);
+    const { code, stdout, stderr } = await restore("--acknowledge", "for no reason");
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /there is nothing to acknowledge/);
+    for (const path of await exported(SYSTEM, ACME)) {
+      const text = await Deno.readTextFile(path);
+      assert.ok(!text.includes("/e2") && !text.includes("for no reason"));
+    }
+    for (
+      const [args, why] of [
+        [[], /required option '--acknowledge <REASON>' not specified/],
+        [["--acknowledge", ""], /a reason of 1 to 500 characters on one line/],
+        [["--acknowledge", "  "], /a reason of 1 to 500 characters on one line/],
+        [["--acknowledge", "two\nlines"], /a reason of 1 to 500 characters on one line/],
+        [["--acknowledge", "x".repeat(501)], /a reason of 1 to 500 characters on one line/],
+        [["backup.db", "--acknowledge", "file"], /too many arguments/],
+      ] as const
+    ) {
+      const refused = await restore(...args);
+      assert.deepEqual([refused.code, refused.stdout], [2, ""]);
+      assert.match(refused.stderr, why);
+    }
+    await service.stop();
+  }),
+);
+
+Deno.test(
+  "where there is no database a restore makes none",
+  withSite(async ({ env, data, restore }) => {
+    const { code, stderr } = await restore("--acknowledge", "an empty directory");
+    assert.equal(code, 78);
+    assert.match(stderr, /there is no database at/);
+    assert.deepEqual([...Deno.readDirSync(data)].map(({ name }) => name).sort(), [
+      "jiss.env",
+      "signing-key.pem",
+    ]);
+    const rotation = await runProgram(["rotate-signing-key"], { env });
+    assert.equal(rotation.code, 78);
+  }),
+);

@@ -1,0 +1,766 @@
+/**
+ * `jiss verify` as an auditor meets it: what it says of whole and of changed files, what it remembers from visit to
+ * visit, and that it never says "changed" of what it could not read.
+ */
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { anchorChains } from "../../src/operations/anchoring.ts";
+import {
+  bundleOf,
+  jwksOf,
+  save,
+  score,
+  verifyProgram,
+  type VerifyRun,
+  verifyUnheard,
+  withDirectory,
+} from "../auditing.ts";
+import { type Harness, openHarness, pemOf, scoreRequest } from "../harness.ts";
+import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+
+// ---- fixtures ---------------------------------------------------------------------------------------------
+
+interface Visit {
+  readonly harness: Harness;
+  /** The organization's API key. */
+  readonly key: string;
+  readonly directory: string;
+  /** The path of a file with this content. */
+  put(name: string, content: unknown): Promise<string>;
+  /** The path of the public keys. */
+  readonly jwks: string;
+}
+
+/** A deployment with one organization and three scores of two operators, entries 1 to 3 of `org/acme`. */
+function withVisit(test: (visit: Visit) => Promise<void>): () => Promise<void> {
+  return () =>
+    withDirectory(async (directory) => {
+      const harness = await openHarness();
+      const key = await harness.organization("acme");
+      await score(harness, key, "s-1");
+      await score(harness, key, "s-2", "operator-2");
+      await score(harness, key, "s-3");
+      const put = (name: string, content: unknown) => save(directory, name, content);
+      await test({ harness, key, directory, put, jwks: await put("jwks.json", await jwksOf(harness)) });
+      await harness.close();
+    });
+}
+
+/** The same deployment, key and ids, with another history from the second score on. */
+async function forkedBundle(scores = 3): Promise<string> {
+  const harness = await openHarness();
+  const key = await harness.organization("acme");
+  await score(harness, key, "s-1");
+  for (let index = 2; index <= scores; index += 1) await score(harness, key, `forged-${index}`);
+  const text = await bundleOf(harness, "org/acme");
+  await harness.close();
+  return text;
+}
+
+const verify = verifyProgram;
+
+/** The verdict, the exit code and what is wrong first, as `--json` has them. */
+async function judged(args: readonly string[], run: VerifyRun = {}) {
+  const { code, report, stderr } = await verify([...args, "--json"], run);
+  assert.notEqual(report, null, stderr);
+  assert.equal(report.exit_code, code);
+  return { verdict: report.verdict, code, first: report.code, seq: report.first_bad_seq };
+}
+
+const INTACT = { verdict: "INTACT", code: 0, first: null, seq: null };
+const UNANCHORED = { verdict: "INTACT, UNANCHORED", code: 0, first: null, seq: null };
+
+// ---- one bundle -------------------------------------------------------------------------------------------
+
+Deno.test("what a service scored, labelled, decided and erased is intact, exported over HTTP and by the command line alike", async () => {
+  const deployment = await freshDeployment();
+  const service = await startService(["serve"], deployment);
+  const key = await createOrganization(service, deployment.env);
+  const ok = async (path: string, options: Parameters<typeof service.send>[1] = {}) => {
+    const { status, body } = await service.send(path, { key, ...options });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+  const answer = await ok("/v1/score", {
+    body: scoreRequest({ session_id: "s-1" }, { outcome_correct: null }),
+  });
+  await ok("/v1/score/s-1/commit", { body: { outcome_correct: true } });
+  await ok("/v1/score", { body: scoreRequest({ session_id: "s-2", operator_id: "operator-2" }) });
+  const decided = await ok("/v1/decision/score", {
+    body: { operator_id: "operator-1", domain: "general", time_to_decision_ms: 9000, decision: "accepted" },
+  });
+  await ok("/v1/operator/operator-2", { method: "DELETE" });
+
+  const files = {
+    http: await save(
+      deployment.directory,
+      "http.ndjson",
+      await (await fetch(`${service.url}/v1/audit/chain/export`, { headers: { "X-API-Key": key } })).text(),
+    ),
+    cli: `${deployment.directory}/cli.ndjson`,
+  };
+  const jwks = await save(deployment.directory, "jwks.json", await ok("/.well-known/jwks.json"));
+  assert.equal((await runProgram(["export", "--org", "acme", "-o", files.cli], deployment)).code, 0);
+  for (const file of Object.values(files)) {
+    const { code, report } = await verify([file, "--key", jwks, "--json"]);
+    assert.equal(code, 0, JSON.stringify(report));
+    const [bundle] = report.bundles;
+    assert.deepEqual(
+      [bundle.verdict, bundle.entries, bundle.replayed, bundle.erased, bundle.findings],
+      // A score, its commit, its label and a decision; the other operator's score is destroyed.
+      ["INTACT, UNANCHORED", 7, 4, 2, []],
+    );
+  }
+  for (const [name, body] of Object.entries({ answer, decided })) {
+    const document = await save(deployment.directory, `${name}.json`, body);
+    assert.deepEqual(await judged([document, files.cli, "--key", jwks]), INTACT);
+  }
+  await service.stop();
+  await deployment.remove();
+});
+
+Deno.test(
+  "a file that nobody vouches for proves nothing: the fingerprint of its own key is told, and the exit code is 2",
+  withVisit(async ({ harness, put }) => {
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    const { code, stdout, stderr } = await verify([file]);
+    assert.equal(code, 2);
+    assert.equal(stderr, "");
+    assert.match(stdout, /^NOT VERIFIABLE\nThe file agrees with the key that it carries itself, SHA256:/);
+    assert.ok(!stdout.includes("Keep this"), "nothing of it is worth keeping");
+    const stranger = await put("stranger.json", {
+      keys: [{ kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }],
+    });
+    assert.deepEqual(await judged([file, "--key", stranger]), {
+      verdict: "NOT VERIFIABLE",
+      code: 2,
+      first: "UNTRUSTED_KEY",
+      seq: 3,
+    });
+  }),
+);
+
+Deno.test(
+  "one changed figure is found, named by entry and code, with a key and without",
+  withVisit(async ({ harness, put, jwks }) => {
+    const text = await bundleOf(harness, "org/acme");
+    const file = await put("changed.ndjson", text.replace('"jis":66.3', '"jis":99.9'));
+    for (const args of [[file, "--key", jwks], [file]]) {
+      const { code, stdout } = await verify(args);
+      assert.equal(code, 1);
+      assert.match(stdout, /^TAMPERED\nThe file was changed .*; the first bad one is entry 1\.\n/);
+      assert.match(stdout, /\n {2}first bad {3}entry 1\n/);
+      assert.match(
+        stdout,
+        /\n {2}! COMMITMENT_MISMATCH: [^\n]* entry 1 [^\n]* \(line \d+/,
+      );
+      assert.ok(!stdout.includes("Keep this"));
+    }
+    const { first, seq, code } = await judged([file, "--key", jwks]);
+    assert.deepEqual([first, seq, code], ["COMMITMENT_MISMATCH", 1, 1]);
+  }),
+);
+
+Deno.test(
+  "a bundle that withholds is intact as far as it goes: 2, and 0 where replay is left out on purpose",
+  withVisit(async ({ harness, put, jwks }) => {
+    const file = await put("bare.ndjson", await bundleOf(harness, "org/acme", { parts: "none" }));
+    const full = await verify([file, "--key", jwks]);
+    assert.equal(full.code, 2);
+    assert.match(full.stdout, /^INTACT \(7 parts withheld, not replayed\)\n/);
+    const partial = await verify([file, "--key", jwks, "--no-replay"]);
+    assert.equal(partial.code, 0);
+    assert.match(partial.stdout, /\n {2}replayed {4}nothing, as you asked\n/);
+  }),
+);
+
+Deno.test(
+  "an entry's, a name's or a finding's text cannot pass for the report's own",
+  withVisit(async ({ harness, put, jwks }) => {
+    const [header, ...rest] = (await bundleOf(harness, "org/acme")).split("\n");
+    const forged = { ...JSON.parse(header!), origin: "x\u001b[2J\nINTACT\n\u202e", chain: "\u009b1A" };
+    const { stdout } = await verify([
+      await put("odd.ndjson", [JSON.stringify(forged), ...rest].join("\n")),
+      "--key",
+      jwks,
+    ]);
+    // deno-lint-ignore no-control-regex -- what must not come through
+    assert.ok(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/.test(stdout));
+    assert.ok(!/^INTACT/m.test(stdout));
+    assert.match(stdout, /x\\u\{1b\}\[2J\\nINTACT\\n\\u\{202e\}/);
+  }),
+);
+
+// ---- visits -----------------------------------------------------------------------------------------------
+
+Deno.test(
+  "a second visit needs no key, and is held against the first; the directory is its owner's alone",
+  withVisit(async ({ harness, key, put, directory, jwks }) => {
+    const state = `${directory}/memory`;
+    const first = await put("first.ndjson", await bundleOf(harness, "org/acme"));
+    const firstVisit = await verify([first, "--key", jwks, "--state", state]);
+    assert.equal(firstVisit.code, 0);
+    assert.match(firstVisit.stdout, /^INTACT, UNANCHORED\n/);
+    assert.ok(firstVisit.stdout.endsWith(`\n\nKept in ${state} for the next visit.\n`));
+    const mode = async (path: string) => (await Deno.stat(path)).mode! & 0o777;
+    assert.deepEqual([await mode(state), await mode(`${state}/jiss-memory.json`)], [0o700, 0o600]);
+    await score(harness, key, "s-4");
+    const second = await put("second.ndjson", await bundleOf(harness, "org/acme"));
+    assert.deepEqual(await judged([second, "--state", state]), INTACT);
+    assert.deepEqual(await sizesIn(state, "org/acme"), [4, 5]);
+  }),
+);
+
+Deno.test(
+  "history cut back or written anew contradicts an earlier visit: DIVERGED, both signed sides are shown, and nothing is forgotten",
+  withVisit(async ({ harness, key, put, directory, jwks }) => {
+    const state = `${directory}/memory`;
+    const first = await put("first.ndjson", await bundleOf(harness, "org/acme"));
+    await score(harness, key, "s-4");
+    const second = await put("second.ndjson", await bundleOf(harness, "org/acme"));
+    assert.deepEqual(await judged([second, "--key", jwks, "--state", state]), UNANCHORED);
+    const before = await Deno.readTextFile(`${state}/jiss-memory.json`);
+
+    assert.deepEqual(await judged([first, "--state", state]), {
+      verdict: "DIVERGED",
+      code: 1,
+      first: "ROLLBACK_VS_KNOWN_CHECKPOINT",
+      seq: 4,
+    });
+    const forked = await put("forked.ndjson", await forkedBundle(6));
+    assert.deepEqual(await judged([forked, "--key", jwks]), UNANCHORED, "by itself nothing is wrong with it");
+    const { code, stdout } = await verify([forked, "--state", state]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^DIVERGED\n/);
+    assert.match(stdout, /FORK_VS_KNOWN_CHECKPOINT/);
+    const [kept, told] = stdout.split("What you kept:")[1]!.split("What the file says:");
+    assert.match(kept!, /org\/acme\n5\n[A-Za-z0-9+/=]+\n\n— /);
+    assert.match(told!, /org\/acme\n7\n[A-Za-z0-9+/=]+\n\n— /);
+    assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), before);
+  }),
+);
+
+Deno.test(
+  "a first visit without a key, a damaged memory and a file in the directory's place are refused, with 2",
+  withVisit(async ({ harness, put, directory, jwks }) => {
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    const state = `${directory}/memory`;
+    const early = await verify([file, "--state", state]);
+    assert.equal(early.code, 2);
+    assert.match(early.stderr, /remembers nothing yet: give --key with the first visit/);
+    assert.equal((await verify([file, "--key", jwks, "--state", state])).code, 0);
+    const memory = await Deno.readTextFile(`${state}/jiss-memory.json`);
+    for (const damaged of ["", "{", "[]", memory.replace('"size": 4', '"size": 3')]) {
+      await Deno.writeTextFile(`${state}/jiss-memory.json`, damaged);
+      const { code, stderr } = await verify([file, "--key", jwks, "--state", state]);
+      assert.equal(code, 2);
+      assert.match(stderr, /jiss-memory\.json cannot be used\. .* Put a copy of it in its place/);
+      assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), damaged);
+    }
+    const { code, stderr } = await verify([file, "--key", jwks, "--state", file]);
+    assert.equal(code, 2);
+    assert.match(stderr, /cannot be made or written/);
+  }),
+);
+
+Deno.test(
+  "what is not intact is not remembered",
+  withVisit(async ({ harness, put, directory, jwks }) => {
+    const text = await bundleOf(harness, "org/acme");
+    const state = `${directory}/memory`;
+    const good = await put("good.ndjson", text);
+    const bad = await put("bad.ndjson", text.replace('"jis":66.3', '"jis":99.9'));
+    for (const files of [[bad], [good, bad]]) {
+      assert.equal((await verify([...files, "--key", jwks, "--state", state])).code, 1);
+    }
+    assert.equal((await verify([good, "--state", state])).code, 2, "it has seen nothing good yet");
+    assert.deepEqual((await [...Deno.readDirSync(state)]).map(({ name }) => name), ["lock"]);
+  }),
+);
+
+Deno.test(
+  "visits at the same time lose nothing of one another's",
+  withVisit(async ({ harness, put, directory, jwks }) => {
+    const state = `${directory}/memory`;
+    const names = ["a", "b", "c", "d"];
+    const files: string[] = [];
+    for (const name of names) {
+      await harness.organization(name);
+      files.push(await put(`${name}.ndjson`, await bundleOf(harness, `org/${name}`)));
+    }
+    const visits = files.map((file) => verify([file, "--key", jwks, "--state", state]));
+    assert.deepEqual((await Promise.all(visits)).map(({ code }) => code), [0, 0, 0, 0]);
+    for (const name of names) assert.deepEqual(await sizesIn(state, `org/${name}`), [1]);
+    assert.deepEqual(
+      [...Deno.readDirSync(state)].map(({ name }) => name).sort(),
+      ["jiss-memory.json", "lock"],
+    );
+  }),
+);
+
+/** The sizes that are kept of a chain. */
+async function sizesIn(state: string, chain: string): Promise<readonly number[]> {
+  const { checkpoints } = JSON.parse(await Deno.readTextFile(`${state}/jiss-memory.json`));
+  const origin = Object.keys(checkpoints).find((name) => name.endsWith(`/${chain}`))!;
+  return checkpoints[origin].map(({ size }: { size: number }) => size);
+}
+
+Deno.test(
+  "a visit with another key than the memory's, of the same log, is told of it; other logs in it do not matter",
+  withVisit(async ({ harness, put, directory, jwks }) => {
+    const state = `${directory}/memory`;
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    assert.equal((await verify([file, "--key", jwks, "--state", state])).code, 0);
+    // A log under the same name by a stranger's key, which the auditor was talked into.
+    const stranger = await openHarness({ signers: [signerFromPem(pemOf("a stranger"))] });
+    await score(stranger, await stranger.organization("acme"), "s-1");
+    const forged = await put("forged.ndjson", await bundleOf(stranger, "org/acme"));
+    const strangeKey = await put("strange.json", await jwksOf(stranger));
+    // Not by close, which expects the harness's own key.
+    await stranger.dependencies.writer.close();
+    await stranger.database.close();
+    assert.deepEqual(await judged([forged, "--key", strangeKey]), UNANCHORED);
+    const before = await Deno.readTextFile(`${state}/jiss-memory.json`);
+    const { code, stdout } = await verify([forged, "--key", strangeKey, "--state", state]);
+    assert.equal(code, 2);
+    assert.match(stdout, /^NOT VERIFIABLE\n/);
+    assert.match(stdout, /a checkpoint of 4 entries, not compared: no key that you trust signed it/);
+    assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), before);
+
+    const memory = JSON.parse(await Deno.readTextFile(`${state}/jiss-memory.json`));
+    const [[origin, kept]] = Object.entries<{ size: number; note: string }[]>(memory.checkpoints) as [
+      [string, { size: number; note: string }[]],
+    ];
+    // What an earlier visit of another log left, by a key that this visit does not trust.
+    const elsewhere = origin.replace("jiss.test", "jiss.elsewhere");
+    memory.checkpoints[elsewhere] = kept.map(({ size, note }) => ({
+      size,
+      note: note.replaceAll(origin, elsewhere),
+    }));
+    await Deno.writeTextFile(`${state}/jiss-memory.json`, JSON.stringify(memory));
+    assert.deepEqual(await judged([file, "--key", jwks, "--state", state]), INTACT);
+  }),
+);
+
+// ---- checkpoints that were kept ---------------------------------------------------------------------------
+
+Deno.test(
+  "a checkpoint that was kept anchors, as a note, as a saved answer, and as what `jiss verify` said to keep",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const answer = await put("answer.json", await score(harness, key, "s-4"));
+    const note = await put("note.json", (await harness.send("/v1/audit/checkpoint", { key })).body);
+    const early = await put("early.ndjson", await bundleOf(harness, "org/acme"));
+    const said = await put("said.txt", (await verify([early, "--key", jwks])).stdout);
+    await score(harness, key, "s-5");
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    for (const kept of [answer, note, said]) {
+      assert.deepEqual(await judged([file, "--key", jwks, "--checkpoint", kept]), INTACT);
+    }
+    const forked = await put("forked.ndjson", await forkedBundle(6));
+    const { verdict, code } = await judged([forked, "--key", jwks, "--checkpoint", note]);
+    assert.deepEqual([verdict, code], ["DIVERGED", 1]);
+  }),
+);
+
+Deno.test(
+  "a checkpoint that no trusted key signed, is none or comes without a key makes the input unusable: 2; of another chain it is not used",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    const { note } = (await harness.send("/v1/audit/checkpoint", { key })).body;
+    const good = await put("good.txt", note);
+    const changed = await put("changed.txt", note.replace(/\n4\n/, "\n3\n"));
+    const nothing = await put("nothing.txt", "see you next year");
+    for (
+      const [args, why] of [
+        [["--key", jwks, "--checkpoint", nothing], /There is no signed checkpoint in it/],
+        [["--key", jwks, "--checkpoint", `${nothing}.gone`], /there is no such file/],
+        [["--key", jwks, "--checkpoint", "-"], /cannot be read from standard input/],
+        [["--checkpoint", good], /--checkpoint needs --key/],
+      ] as const
+    ) {
+      const { code, stderr, stdout } = await verify([file, ...args]);
+      assert.equal(code, 2);
+      assert.equal(stdout, "");
+      assert.match(stderr, why);
+    }
+    const doubtful = await verify([file, "--key", jwks, "--checkpoint", changed]);
+    assert.equal(doubtful.code, 2);
+    assert.match(doubtful.stdout, /^NOT VERIFIABLE\n/);
+    assert.match(doubtful.stdout, /a checkpoint of 3 entries, not compared: no key that you trust signed it/);
+    const admin = await put("admin.ndjson", await bundleOf(harness, "org/acme/admin"));
+    for (const kept of [good, changed]) {
+      const { report } = await verify([admin, "--key", jwks, "--checkpoint", kept, "--json"]);
+      assert.deepEqual([report.verdict, report.unused_checkpoints], ["INTACT, UNANCHORED", 1]);
+    }
+  }),
+);
+
+// ---- documents --------------------------------------------------------------------------------------------
+
+Deno.test(
+  "a saved answer is verified alone, and held against its bundle whatever stands first",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const answer = await put("answer.json", await score(harness, key, "s-4"));
+    const batch = await put(
+      "batch.json",
+      (await harness.send("/v1/score/batch", {
+        key,
+        body: {
+          operator_id: "operator-1",
+          domain: "general",
+          interactions: [1, 2].map((index) => ({
+            session_id: `b-${index}`,
+            time_to_decision_ms: 9000,
+            decision: "accepted",
+          })),
+        },
+      })).body,
+    );
+    const bundle = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    assert.deepEqual(await judged([answer, "--key", jwks]), UNANCHORED);
+    const alone = await verify([answer, "--key", jwks]);
+    assert.match(alone.stdout, /It was verified by itself: only an intact bundle of its log can tell/);
+    for (const files of [[answer, bundle], [bundle, answer], [bundle, batch, answer]]) {
+      assert.deepEqual(await judged([...files, "--key", jwks]), INTACT);
+    }
+    const { report } = await verify([bundle, batch, "--key", jwks, "--json"]);
+    const [{ kind, place, entries }] = report.documents;
+    assert.deepEqual([kind, place], ["batch", "held"]);
+    assert.deepEqual(
+      entries.map((entry: { seq: number; session_id: string }) => [entry.seq, entry.session_id]),
+      [[5, "b-1"], [6, "b-2"]],
+    );
+    // Of another organization's log: alone.
+    await harness.organization("other");
+    const other = await put("other.ndjson", await bundleOf(harness, "org/other"));
+    const apart = await verify([other, answer, "--key", jwks, "--json"]);
+    assert.equal(apart.report.documents[0].place, "alone");
+    assert.deepEqual([apart.report.documents[0].verdict, apart.code], ["INTACT, UNANCHORED", 0]);
+  }),
+);
+
+Deno.test(
+  "an answer beyond the bundle's end accuses nobody and passes nothing: the bundle may be older; kept, it shows a rollback",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const older = await put("older.ndjson", await bundleOf(harness, "org/acme"));
+    const answer = await put("answer.json", await score(harness, key, "s-4"));
+    const { code, report, stdout } = await verify([older, answer, "--key", jwks, "--json"]);
+    assert.equal(code, 2, stdout);
+    assert.deepEqual([report.verdict, report.code], ["NOT VERIFIABLE", null]);
+    assert.match(report.sentence, /the bundle ends before it: .* Ask for a new export/);
+    assert.deepEqual(report.bundles.map(({ verdict }: { verdict: string }) => verdict), [
+      "INTACT, UNANCHORED",
+    ]);
+    const { verdict, first } = await judged([older, "--key", jwks, "--checkpoint", answer]);
+    assert.deepEqual([verdict, first], ["DIVERGED", "ROLLBACK_VS_KNOWN_CHECKPOINT"]);
+  }),
+);
+
+Deno.test(
+  "a changed answer is TAMPERED, with a key and without; an unchanged one without a key proves nothing",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const body = await score(harness, key, "s-4");
+    const changed = await put("changed.json", { ...body, jis: 99.9 });
+    const expected = { verdict: "TAMPERED", code: 1, first: "RESULT_MISMATCH", seq: 4 };
+    assert.deepEqual(await judged([changed, "--key", jwks]), expected);
+    assert.deepEqual(await judged([changed]), expected);
+    const { code, stdout } = await verify([await put("answer.json", body)]);
+    assert.equal(code, 2);
+    assert.match(
+      stdout,
+      /^NOT VERIFIABLE\nThe document is whole, but without --key nobody can say who signed it/,
+    );
+  }),
+);
+
+Deno.test(
+  "an answer that the log no longer holds shows that history was rewritten",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const answer = await put("answer.json", await score(harness, key, "s-4"));
+    const forked = await put("forked.ndjson", await forkedBundle(6));
+    const { code, report } = await verify([forked, answer, "--key", jwks, "--json"]);
+    assert.deepEqual([report.verdict, code, report.code], ["DIVERGED", 1, "FORK_VS_KNOWN_CHECKPOINT"]);
+    assert.deepEqual(report.bundles.map(({ verdict }: { verdict: string }) => verdict), ["DIVERGED"]);
+    assert.equal(report.documents[0].place, "alone");
+    // Two answers of one size and two roots prove it without any bundle.
+    const other = await openHarness();
+    const otherKey = await other.organization("acme");
+    for (let index = 1; index <= 3; index += 1) await score(other, otherKey, `forged-${index}`);
+    const forgery = await put("forgery.json", await score(other, otherKey, "forged-4"));
+    await other.close();
+    assert.deepEqual(await judged([answer, forgery, "--key", jwks]), {
+      verdict: "DIVERGED",
+      code: 1,
+      first: "FORK_VS_KNOWN_CHECKPOINT",
+      seq: 4,
+    });
+  }),
+);
+
+Deno.test(
+  "what is neither a bundle nor an answer is not verifiable, and said to be so: 2",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const { body: checkpoint } = await harness.send("/v1/audit/checkpoint", { key });
+    for (
+      const [content, why] of [
+        ["", /neither a bundle nor a saved answer/],
+        ["hello\n", /neither a bundle nor a saved answer/],
+        ["[1]", /neither a bundle nor a saved answer/],
+        ['{"jis":1}', /not an answer of the service with its evidence/],
+        [checkpoint, /is a checkpoint, to hold a bundle against: pass it with --checkpoint/],
+        [checkpoint.note, /is a checkpoint, to hold a bundle against: pass it with --checkpoint/],
+        [`{"a":"${"x".repeat(16_777_216)}"}`, /larger than any answer/],
+        ['{"kind":"jis.bundle/7"}\n', /not a file that this program reads/],
+      ] as const
+    ) {
+      const { code, stdout } = await verify([await put("what", content), "--key", jwks]);
+      assert.equal(code, 2);
+      assert.match(stdout, /^NOT VERIFIABLE\n/);
+      assert.match(stdout, why);
+    }
+  }),
+);
+
+// ---- several files, standard input ------------------------------------------------------------------------
+
+Deno.test(
+  "bundles one after another in a file and in several are one input: what sys anchored is held against the others",
+  withVisit(async ({ harness, put, jwks }) => {
+    await anchorChains(harness.dependencies, harness.clock.now());
+    const [sys, acme, admin] = await Promise.all(
+      ["sys", "org/acme", "org/acme/admin"].map((family) => bundleOf(harness, family)),
+    ) as [string, string, string];
+    const files = [await put("sys", sys), await put("acme", acme), await put("admin", admin)];
+    const together = await put("all.ndjson", sys + acme + admin);
+    const apart = await verify([...files, "--key", jwks, "--json"]);
+    const joined = await verify([together, "--key", jwks, "--json"]);
+    assert.deepEqual([apart.code, joined.code], [0, 0]);
+    assert.deepEqual(apart.report, joined.report);
+    assert.deepEqual(joined.report.bundles.map(({ chain }: { chain: string }) => chain), [
+      "sys",
+      "org/acme",
+      "org/acme/admin",
+    ]);
+    // By itself the forged chain looks whole; the system chain knows better.
+    const forked = await put("forked.ndjson", await forkedBundle());
+    assert.deepEqual(await judged([forked, "--key", jwks]), UNANCHORED);
+    for (const args of [[files[0]!, forked], [await put("both", sys + await forkedBundle())]]) {
+      const { verdict, code, first } = await judged([...args, "--key", jwks]);
+      assert.deepEqual([verdict, code, first], ["DIVERGED", 1, "FORK_VS_KNOWN_CHECKPOINT"]);
+    }
+    const { stdout } = await verify([...files, "--key", jwks]);
+    assert.match(stdout, /^INTACT, UNANCHORED: the worst of 3, one by one below\.\n\n/);
+  }),
+);
+
+Deno.test(
+  "of several files a finding names its own, with the line as that file counts",
+  withVisit(async ({ harness, put, jwks }) => {
+    const sys = await put("sys.ndjson", await bundleOf(harness, "sys"));
+    const text = await bundleOf(harness, "org/acme");
+    const file = await put("acme.ndjson", text.replace('"jis":66.3', '"jis":99.9'));
+    const line = text.split("\n").findIndex((part) => part.includes('"jis":66.3')) + 1;
+    const { report } = await verify([sys, file, "--key", jwks, "--json"]);
+    const found = report.bundles[1].findings.find((finding: { code: string }) =>
+      finding.code === "COMMITMENT_MISMATCH"
+    );
+    assert.deepEqual([found.file, found.line], [file, line]);
+    const { report: single } = await verify([file, "--key", jwks, "--json"]);
+    assert.deepEqual([single.bundles[0].findings[0].file, single.bundles[0].findings[0].line], [null, line]);
+  }),
+);
+
+Deno.test(
+  "a file that is cut off is not completed by the one after it",
+  withVisit(async ({ harness, put, jwks }) => {
+    const text = await bundleOf(harness, "org/acme");
+    const admin = await put("admin.ndjson", await bundleOf(harness, "org/acme/admin"));
+    for (const end of [1, 40]) {
+      const cut = await put("cut.ndjson", text.slice(0, -end));
+      const { report, code } = await verify([cut, admin, "--key", jwks, "--json"]);
+      assert.equal(code, 1);
+      assert.deepEqual(report.bundles.map(({ verdict }: { verdict: string }) => verdict), [
+        "TAMPERED",
+        "INTACT, UNANCHORED",
+      ]);
+      assert.equal((await verify([cut, "--key", jwks])).code, 1);
+    }
+  }),
+);
+
+Deno.test(
+  "standard input will do, for a bundle as for an answer, and can be read once",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const body = JSON.stringify(await score(harness, key, "s-4"));
+    const text = await bundleOf(harness, "org/acme");
+    assert.deepEqual(await judged(["-", "--key", jwks], { stdin: text }), UNANCHORED);
+    assert.deepEqual(await judged(["-", "--key", jwks], { stdin: body }), UNANCHORED);
+    const file = await put("acme.ndjson", text);
+    assert.deepEqual(await judged([file, "-", "--key", jwks], { stdin: body }), INTACT);
+    const twice = await verify(["-", "-", "--key", jwks], { stdin: text });
+    assert.deepEqual([twice.code, twice.stdout], [2, ""]);
+    assert.match(twice.stderr, /standard input can be read once/);
+  }),
+);
+
+// ---- what it is told, and what it may do ------------------------------------------------------------------
+
+Deno.test(
+  "keys are taken as PEM, JWKS and verifier key, from a file and as text, and several are",
+  withVisit(async ({ harness, put, jwks }) => {
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    const { keys } = JSON.parse(await Deno.readTextFile(jwks));
+    const raw = Uint8Array.fromBase64(keys[0].x, { alphabet: "base64url" });
+    const der = new Uint8Array([...Uint8Array.fromHex("302a300506032b6570032100"), ...raw]);
+    const pem = await put(
+      "key.pem",
+      `-----BEGIN PUBLIC KEY-----\n${der.toBase64()}\n-----END PUBLIC KEY-----\n`,
+    );
+    const vkey = JSON.parse((await Deno.readTextFile(file)).split("\n")[0]!).keys[0].vkey;
+    for (const key of [pem, jwks, vkey, await put("vkey.txt", `${vkey}\n`)]) {
+      assert.deepEqual(await judged([file, "--key", key]), UNANCHORED);
+    }
+    const stranger = await put("stranger.json", {
+      keys: [{ kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }],
+    });
+    assert.deepEqual(await judged([file, "--key", stranger, "--key", pem]), UNANCHORED);
+  }),
+);
+
+Deno.test(
+  "a mistake on the command line is told in words, with 2, and a private key is never repeated",
+  withVisit(async ({ harness, put, directory, jwks }) => {
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    const secret = pemOf("a key to be careful with");
+    const secretFile = await put("secret.pem", secret);
+    for (
+      const [args, why] of [
+        [[], /missing required argument 'FILE'/],
+        [[`${directory}/nowhere`], /nowhere cannot be read: there is no such file/],
+        [[directory], /cannot be read: it is a directory/],
+        [[file, "--key", `${directory}/nowhere`], /nowhere cannot be read: there is no such file/],
+        [[file, "--key", file], /acme\.ndjson: /],
+        [[file, "--key", secretFile], /This is a private key/],
+        [[file, "--key", secret], /--key TEXT: This is a private key/],
+        [[file, "--key", "PRIVATE+KEY+x+00000000+c2VjcmV0"], /--key TEXT: This is a private key/],
+        [[file, "--keys", jwks], /unknown option '--keys': did you mean --key\?/],
+      ] as const
+    ) {
+      const { code, stdout, stderr } = await verify(args);
+      assert.deepEqual([code, stdout], [2, ""], stderr);
+      assert.match(stderr, why);
+      assert.ok(!stderr.includes("c2VjcmV0") && !stderr.includes(secret.split("\n")[1]!));
+    }
+  }),
+);
+
+Deno.test(
+  "whoever stops listening is no reason for another exit code",
+  withVisit(async ({ harness, put, jwks }) => {
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    assert.equal(await verifyUnheard([file, "--key", jwks]), 0);
+    const bad = await put("bad.ndjson", (await bundleOf(harness, "org/acme")).replace("66.3", "99.9"));
+    assert.equal(await verifyUnheard([bad, "--key", jwks, "--json"]), 1);
+  }),
+);
+
+// ---- the JSON report --------------------------------------------------------------------------------------
+
+const range = z.tuple([z.int(), z.int()]).nullable();
+const judgment = {
+  verdict: z.enum(["INTACT", "INTACT, UNANCHORED", "TAMPERED", "DIVERGED", "NOT VERIFIABLE"]),
+  exit_code: z.literal([0, 1, 2]),
+  first_bad_seq: z.int().nullable(),
+  first_bad_range: range,
+  code: z.string().nullable(),
+  sentence: z.string().min(20),
+};
+const checkpoint = z.strictObject({
+  origin: z.string(),
+  size: z.int(),
+  root: z.string().regex(/^[0-9a-f]{64}$/),
+  note: z.string(),
+});
+const reportSchema = z.strictObject({
+  v: z.literal("jis.verify/1"),
+  ...judgment,
+  bundles: z.array(z.strictObject({
+    ...judgment,
+    origin: z.string(),
+    chain: z.string(),
+    base: z.int(),
+    size: z.int(),
+    entries: z.int(),
+    checkpoint: checkpoint.nullable(),
+    key_fingerprint: z.string().startsWith("SHA256:").nullable(),
+    self_trusted: z.boolean(),
+    replay: z.boolean(),
+    replayed: z.int(),
+    erased: z.int(),
+    withheld: z.int(),
+    findings: z.array(z.strictObject({
+      code: z.string(),
+      fatal: z.boolean(),
+      seq: z.int().nullable(),
+      range,
+      file: z.string().nullable(),
+      line: z.int().nullable(),
+      part: z.enum(["input", "result", "detail"]).nullable(),
+      detail: z.string().nullable(),
+      sentence: z.string().min(20),
+    })),
+    findings_dropped: z.int(),
+    untrusted_kept: z.array(checkpoint),
+    contradicted: z.array(checkpoint),
+  })),
+  documents: z.array(z.strictObject({
+    ...judgment,
+    file: z.string(),
+    kind: z.enum(["result", "detail", "batch"]).nullable(),
+    origin: z.string().nullable(),
+    checkpoint: checkpoint.nullable(),
+    key_fingerprint: z.string().startsWith("SHA256:").nullable(),
+    entries: z.array(z.strictObject({
+      seq: z.int(),
+      entry_hash: z.string().regex(/^[0-9a-f]{64}$/),
+      session_id: z.string().nullable(),
+    })),
+    place: z.enum(["held", "removed", "beyond", "alone"]),
+  })),
+  unused_checkpoints: z.int(),
+});
+
+Deno.test(
+  "the JSON report has one shape, whatever there is to say",
+  withVisit(async ({ harness, key, put, directory, jwks }) => {
+    const text = await bundleOf(harness, "org/acme");
+    const answer = await score(harness, key, "s-4");
+    const good = await put("good.ndjson", text);
+    const files = {
+      good,
+      bad: await put("bad.ndjson", text.replace('"jis":66.3', '"jis":99.9')),
+      junk: await put("junk", "junk"),
+      answer: await put("answer.json", answer),
+      cut: await put("cut.ndjson", text.slice(0, -5)),
+      forked: await put("forked.ndjson", await forkedBundle()),
+    };
+    const state = `${directory}/memory`;
+    const runs = [
+      [good],
+      [good, "--key", jwks, "--state", state],
+      [files.forked, "--state", state],
+      [files.bad, files.answer, "--key", jwks, "--no-replay"],
+      [files.junk, files.cut, files.answer],
+    ];
+    const seen: unknown[] = [];
+    for (const args of runs) {
+      const { code, stdout, report } = await verify([...args, "--json"]);
+      assert.equal(stdout.split("\n").length, 2, "one line");
+      const parsed = reportSchema.parse(report);
+      assert.equal(parsed.exit_code, code);
+      seen.push(parsed.verdict);
+    }
+    assert.deepEqual(seen, ["NOT VERIFIABLE", "INTACT, UNANCHORED", "DIVERGED", "TAMPERED", "TAMPERED"]);
+  }),
+);

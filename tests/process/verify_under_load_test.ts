@@ -1,0 +1,34 @@
+/** Verifying a long chain is long work, and holds up nobody. */
+import assert from "node:assert/strict";
+import { scoreRequest } from "../harness.ts";
+import { startWithLongChain } from "../long_chain.ts";
+
+const ENTRIES = 50_000;
+const SCORES = 500;
+const CONNECTIONS = 8;
+
+Deno.test("500 scores sent while a chain of 50,000 entries is verified are all answered before the verification is", async () => {
+  const { service, key, close } = await startWithLongChain({ entries: ENTRIES, operators: 1_000 });
+  const answered: string[] = [];
+  let sent = 0;
+  async function score(): Promise<void> {
+    while (sent < SCORES) {
+      sent += 1;
+      const body = scoreRequest({ session_id: `session-${sent}`, operator_id: `operator-${sent % 20}` });
+      const { status } = await service.send("/v1/score", { key, body });
+      answered.push(`score ${status}`);
+    }
+  }
+
+  const verifying = service.send("/v1/audit/chain/verify", { key }).then((answer) => {
+    answered.push(`verification ${answer.status}`);
+    return answer.body;
+  });
+  await Promise.all([verifying, ...Array.from({ length: CONNECTIONS }, score)]);
+  const verified = await verifying;
+  await close();
+
+  assert.deepEqual(answered, [...Array.from({ length: SCORES }, () => "score 200"), "verification 200"]);
+  assert.deepEqual([verified.valid, verified.findings], [true, []]);
+  assert.ok(verified.entries_checked >= ENTRIES, `only ${verified.entries_checked} entries were verified`);
+});

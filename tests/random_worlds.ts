@@ -1,0 +1,257 @@
+/**
+ * What an auditor is handed of a deployment that lives at random: files at random moments, with what was kept of
+ * earlier visits, and what an honest verifier must say of each bundle in them.
+ *
+ * Everything follows from the seed. Nothing in these histories is an attack: whatever is found beyond what is
+ * foretold here is a false alarm. What is foretold follows from the sizes of chains and from the ends of days, which
+ * are noted as they come, and from no part of the verifier.
+ */
+import { checkpointsIn, type KnownCheckpoint } from "../src/evidence/kept.ts";
+import type { ExpectedEntry } from "../src/evidence/kept_check.ts";
+import { nodeCrypto } from "../src/evidence/node_crypto.ts";
+import { formatVerifierKey } from "../src/evidence/note.ts";
+import { publicKeyPem } from "../src/evidence/trust.ts";
+import { originOf, retentionOf } from "../src/operations/dependencies.ts";
+import { BUNDLE_PARTS, bundleFile, type BundleParts } from "../src/operations/export.ts";
+import { type Random, seeded } from "../src/simulation/random.ts";
+import { newestCheckpoint } from "../src/store/chains.ts";
+import { type Database, query } from "../src/store/database.ts";
+import type { Answer } from "./harness.ts";
+import { RandomDeployment } from "./random_deployment.ts";
+
+/** Entries of the longest chain of a history. */
+const LONGEST = 300;
+/** Steps of a history at most, and from one file to the next about. */
+const STEPS = 300;
+const STEPS_BETWEEN_FILES = 16;
+/** Answers whose evidence the auditor keeps: one in so many. */
+const KEPT_ANSWERS = 6;
+/** Checkpoints that are held against a file, about. */
+const KEPT_CHECKPOINTS = 8;
+/** Entries that one step adds at most, to all chains together. */
+const STEP_ENTRIES = 30;
+
+/** A file that was handed out, and what its auditor holds besides. */
+export interface HandedOut {
+  /** Names it in a failure: with the seed it can be made again. */
+  readonly name: string;
+  readonly text: string;
+  /** Trusted keys, as `--key` takes them. */
+  readonly key: string;
+  readonly known: readonly KnownCheckpoint[];
+  readonly expected: readonly ExpectedEntry[];
+  readonly replay: boolean;
+  /** In the order of the file. */
+  readonly bundles: readonly Foretold[];
+}
+
+/** What must be said of a bundle. */
+export interface Foretold {
+  readonly origin: string;
+  readonly base: number;
+  readonly size: number;
+  readonly verdict: "INTACT" | "INTACT, UNANCHORED";
+  readonly exit: 0 | 2;
+  /** Parts that the file withholds. */
+  readonly withheld: number;
+  /** Codes of what is told without being an alarm, in alphabetical order, but for STATE_UNANCHORED. */
+  readonly told: readonly string[];
+  /** Whether the history of some operator may lie before the file's first entry. */
+  readonly mayBeginOpen: boolean;
+}
+
+interface ChainRow {
+  readonly chain: string;
+  readonly family: string;
+  readonly origin: string;
+  readonly size: number;
+  readonly last_ts: string;
+  readonly min_index: number;
+}
+
+/** The files of one history, as they are handed out. With a directory, which must be empty, it sees restores. */
+export async function* randomHistory(
+  seed: string,
+  { directory = null }: { readonly directory?: string | null } = {},
+): AsyncGenerator<HandedOut> {
+  const auditor = new Auditor(seed);
+  const deployment = await RandomDeployment.open({
+    seed,
+    directory,
+    onAnswer: (answer) => auditor.see(answer),
+  });
+  try {
+    const random = seeded(`${seed}/moments`);
+    const steps = Math.floor(random.uniform(1, STEPS));
+    for (let step = 1; step <= steps; step += 1) {
+      await deployment.step();
+      const longest = Math.max(...(await auditor.look(deployment)).map(({ size }) => size));
+      const isLast = step === steps || longest > LONGEST - STEP_ENTRIES;
+      if (isLast || random.bernoulli(1 / STEPS_BETWEEN_FILES)) yield await auditor.ask(deployment);
+      if (isLast) return;
+    }
+  } finally {
+    await deployment.close();
+  }
+}
+
+/** Who keeps what was shown, and asks for files. */
+class Auditor {
+  readonly #seed: string;
+  readonly #random: Random;
+  #known: readonly KnownCheckpoint[] = [];
+  #expected: readonly ExpectedEntry[] = [];
+  /** The last sizes of days, by chain. */
+  readonly #days = new Map<string, Map<string, number>>();
+  #asked = 0;
+
+  constructor(seed: string) {
+    this.#seed = seed;
+    this.#random = seeded(`${seed}/auditor`);
+  }
+
+  /** Keeps now and then what an answer proves. */
+  see({ body, text }: Answer): void {
+    const evidence = body?.evidence;
+    if (evidence === undefined || !this.#random.bernoulli(1 / KEPT_ANSWERS)) return;
+    const [checkpoint] = checkpointsIn(text);
+    this.#known = [...this.#known, checkpoint!];
+    if (evidence.entry === undefined) return;
+    const { entry: { seq }, entry_hash: entryHash } = evidence;
+    this.#expected = [...this.#expected, { origin: checkpoint!.origin, seq, entryHash }];
+  }
+
+  /** Notes how long each chain is at this moment of its day, and keeps a checkpoint now and then. */
+  async look({ harness: { database } }: RandomDeployment): Promise<readonly ChainRow[]> {
+    const rows = await chainsOf(database);
+    for (const { chain, size, last_ts } of rows) {
+      const days = this.#days.get(chain) ?? new Map<string, number>();
+      this.#days.set(chain, days.set(last_ts.slice(0, "YYYY-MM-DD".length), size));
+      if (!this.#random.bernoulli(0.03)) continue;
+      const { note } = (await newestCheckpoint(database, chain))!;
+      this.#known = [...this.#known, ...checkpointsIn(note)];
+    }
+    return rows;
+  }
+
+  /** Asks for a file: of all chains, or of one family; with all parts, or fewer. */
+  async ask(deployment: RandomDeployment): Promise<HandedOut> {
+    const random = this.#random;
+    const { database } = deployment.harness;
+    const rows = await chainsOf(database);
+    const all = [...new Set(rows.map(({ family }) => family))];
+    const grown = rows.map(({ size }) => size);
+    const families = random.bernoulli(0.3) ? all : [random.pick(rows, grown).family];
+    const parts = random.pick(BUNDLE_PARTS, [8, 2, 1]);
+    const replay = parts === "all" || random.bernoulli(0.3);
+    const provable = this.#known.filter((checkpoint) => !isLostInSilence(checkpoint, { rows, parts }));
+    const known = provable.filter(() => random.bernoulli(KEPT_CHECKPOINTS / provable.length));
+    const bundles: Foretold[] = [];
+    const texts: string[] = [];
+    for (const family of families) {
+      const given = await bundlesOf(deployment, { family, parts });
+      const chains = rows.filter((row) => row.family === family).filter((row, index, epochs) =>
+        // Of one that is all removed nothing is handed out once the beginning of the next is removed too.
+        row.min_index < row.size || (epochs[index + 1]?.min_index ?? 0) === 0
+      );
+      const beginsOpen = chains.map(({ min_index }) => min_index > 0);
+      for (const [index, chain] of chains.entries()) {
+        bundles.push(this.#foretell(chain, {
+          known,
+          replay,
+          withheld: given[index]!.split('"withheld":true}\n').length - 1,
+          mayBeginOpen: parts === "all" && beginsOpen.slice(0, index + 1).includes(true),
+        }));
+      }
+      texts.push(...given);
+    }
+    this.#asked += 1;
+    const name = `history ${JSON.stringify(this.#seed)}, file ${this.#asked} (${
+      families.join(" ")
+    }; parts ${parts})`;
+    const expected = this.#expected.filter(() => random.bernoulli(0.4));
+    const key = await this.#pickKey(deployment);
+    return { name, text: texts.join(""), key, known, expected, replay, bundles };
+  }
+
+  #foretell(
+    { chain, origin, size, min_index: base }: ChainRow,
+    { known, withheld, replay, mayBeginOpen }: {
+      readonly known: readonly KnownCheckpoint[];
+      readonly withheld: number;
+      readonly replay: boolean;
+      readonly mayBeginOpen: boolean;
+    },
+  ): Foretold {
+    const own = known.filter((checkpoint) => checkpoint.origin === origin).map((checkpoint) =>
+      checkpoint.size
+    );
+    const ladder = [...this.#days.get(chain)!.values()];
+    const isLinked = (kept: number) => kept >= base ? kept <= size : ladder.includes(kept);
+    const told = [
+      ...(own.some((kept) => kept < base && !isLinked(kept)) ? ["KNOWN_CHECKPOINT_UNLINKABLE"] : []),
+      ...(base > 0 ? ["PRUNED_PREFIX"] : []),
+      ...(own.some((kept) => kept > size) ? ["RESTORED"] : []),
+    ];
+    return {
+      origin,
+      base,
+      size,
+      verdict: own.some(isLinked) ? "INTACT" : "INTACT, UNANCHORED",
+      exit: withheld > 0 && replay ? 2 : 0,
+      withheld,
+      told,
+      mayBeginOpen,
+    };
+  }
+
+  /** Keys as an auditor may have them: all of today, the first of all, or the newest. */
+  async #pickKey({ harness: { database, dependencies, send }, keys }: RandomDeployment): Promise<string> {
+    const rows = await database.read(query.selectFrom("signing_key").select("public_key").compile());
+    const pems = keys.map(({ publicKey }) => publicKeyPem(publicKey));
+    // A restore forgot a key that the auditor has seen at work.
+    if (rows.length < keys.length) return pems.join("");
+    const [{ publicKey }] = keys as [RandomDeployment["keys"][number]];
+    const verifierKey = formatVerifierKey(nodeCrypto, { name: originOf(dependencies, "sys"), publicKey });
+    const { text } = await send("/.well-known/jwks.json");
+    return this.#random.pick([pems[0]!, pems.at(-1)!, verifierKey, text]);
+  }
+}
+
+async function chainsOf(database: Database): Promise<readonly ChainRow[]> {
+  const rows = await database.read(
+    query.selectFrom("audit_chain")
+      .select(["chain", "family", "origin", "size", "last_ts", "min_index"])
+      .orderBy((eb) => eb.case().when("family", "=", "sys").then(0).else(1).end())
+      .orderBy("family").orderBy("epoch").compile(),
+  );
+  return rows;
+}
+
+/** The bundle of each epoch of a family, oldest first. */
+async function bundlesOf(
+  { harness: { dependencies, clock } }: RandomDeployment,
+  { family, parts }: { readonly family: string; readonly parts: BundleParts },
+): Promise<readonly string[]> {
+  const bundles = [""];
+  const options = {
+    family,
+    parts,
+    retentionDays: retentionOf(dependencies, family),
+    now: clock.now(),
+    software: "jiss 0.0.0-test",
+  };
+  for await (const line of bundleFile(dependencies, options)) {
+    bundles[bundles.length - 1] += line;
+    if (line.startsWith('{"bundle_sha256"')) bundles.push("");
+  }
+  return bundles.slice(0, -1);
+}
+
+/** Whether a checkpoint is of entries that a restore lost, in a file that withholds the record of that. */
+function isLostInSilence(
+  { origin, size }: KnownCheckpoint,
+  { rows, parts }: { readonly rows: readonly ChainRow[]; readonly parts: BundleParts },
+): boolean {
+  return parts === "none" && rows.some((row) => row.origin === origin && row.size < size);
+}

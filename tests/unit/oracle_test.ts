@@ -1,0 +1,461 @@
+/**
+ * The oracle itself: it accepts a database with everything that evidence can have gone through, and notices each single
+ * thing that is changed in it.
+ */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import type { Signer } from "../../src/evidence/crypto.ts";
+import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { parseCheckpoint, parseNote, signNote } from "../../src/evidence/note.ts";
+import { anchorChains } from "../../src/operations/anchoring.ts";
+import { eraseOperator } from "../../src/operations/erasure.ts";
+import { acknowledgeRestore } from "../../src/operations/restores.ts";
+import { pruneChains } from "../../src/operations/retention.ts";
+import { retireKey } from "../../src/operations/signing.ts";
+import { openEmbedded } from "../../src/store/embedded.ts";
+import { type Harness, openHarness, pemOf, scoreRequest, SIGNING_KEY_PEM } from "../harness.ts";
+import { verifyDatabase } from "../oracle.ts";
+
+const DAY = 86_400_000;
+const FIRST = signerFromPem(SIGNING_KEY_PEM);
+const SECOND = signerFromPem(pemOf("jiss test signing key, the second one"));
+const STRANGER = signerFromPem(pemOf("jiss test signing key, the strange one"));
+
+// ---- a database that has gone through everything ----------------------------------------------------------
+
+async function ask({ send }: Harness, path: string, request: Parameters<Harness["send"]>[1]): Promise<void> {
+  const answer = await send(path, request);
+  assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+}
+
+/** One of everything that an evidence chain records. */
+async function writeDay(harness: Harness, key: string, name: string): Promise<void> {
+  const unlabelled = (session: string, operator: string) =>
+    scoreRequest({ session_id: `${name}-${session}`, operator_id: operator }, { outcome_correct: null });
+  await ask(harness, "/v1/score", { key, body: unlabelled("score", "stays") });
+  await ask(harness, "/v1/score", { key, body: unlabelled("other", "leaves") });
+  await ask(harness, `/v1/score/${name}-score/commit`, { key, body: { outcome_correct: true } });
+  await ask(harness, "/v1/score?mode_override=incident_frozen", { key, body: unlabelled("frozen", "stays") });
+  const item = { time_to_decision_ms: 5000, decision: "accepted" };
+  const interactions = ["a", "b"].map((suffix) => ({ session_id: `${name}-${suffix}`, ...item }));
+  await ask(harness, "/v1/score/batch", {
+    key,
+    body: { operator_id: "stays", domain: "general", interactions },
+  });
+  await ask(harness, "/v1/decision/score", {
+    key,
+    body: { decision_id: `${name}-decision`, operator_id: "stays", domain: "general", ...item },
+  });
+  const [start, end] = [0, DAY].map((more) =>
+    new Date(harness.clock.now() + more).toISOString().slice(0, 10)
+  );
+  await ask(harness, `/v1/compliance/report?period_start=${start}&period_end=${end}`, { key });
+}
+
+/** A part that an erasure took away later. */
+interface TakenPart {
+  readonly chain: string;
+  readonly seq: number;
+  readonly name: string;
+  readonly salt: Uint8Array;
+  readonly data: string;
+}
+
+/** Pruned, rotated, its old key retired, anchored, erased, restored; returns what the erasure took. */
+async function writeEverything(directory: string): Promise<TakenPart> {
+  const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db`, evidenceRetentionDays: 30 };
+  const first = await openHarness(files);
+  const key = await first.organization("acme");
+  await writeDay(first, key, "pruned");
+  first.clock.advance(20 * DAY);
+  await writeDay(first, key, "kept");
+  await first.rotateSigningKey(SECOND);
+  await writeDay(first, key, "overlap");
+  const { dependencies } = first;
+  await retireKey(dependencies, {
+    current: dependencies.signing.current(),
+    known: dependencies.signing.known,
+    now: first.clock.now(),
+  });
+  await dependencies.signing.reload();
+  first.clock.advance(15 * DAY);
+  await pruneChains(dependencies, first.clock.now());
+  await anchorChains(dependencies, first.clock.now());
+  await first.close();
+  const startsAt = first.clock.now();
+  Deno.copyFileSync(files.path, `${directory}/backup.db`);
+
+  const second = await openHarness({ ...files, run: 1, startsAt, signers: [SECOND] });
+  await writeDay(second, key, "lost");
+  await second.close();
+  Deno.copyFileSync(`${directory}/backup.db`, files.path);
+
+  const third = await openHarness({ ...files, run: 2, startsAt, signers: [SECOND] });
+  await acknowledgeRestore(third.dependencies, { reason: "a test of the oracle", now: startsAt });
+  await writeDay(third, key, "after");
+  third.clock.advance(DAY);
+  await anchorChains(third.dependencies, third.clock.now());
+  await writeDay(third, key, "last");
+  const [taken] = await third.database.read<TakenPart>({
+    sql: `SELECT p.chain, p.seq, p.name, salt, data FROM audit_part AS p JOIN audit_entry USING (chain, seq)
+      WHERE p.chain = 'org/acme' AND data LIKE '%"operator_id":"leaves"%' AND event_type = 'SCORE_COMPUTED'`,
+    parameters: [],
+    query: {} as never,
+    queryId: {} as never,
+  });
+  const call = { now: third.clock.now(), requestId: "request" };
+  await eraseOperator(third.dependencies, { actor: "api", orgId: "acme", prefix: null }, {
+    operatorId: "leaves",
+    call,
+  });
+  await third.close();
+  return taken!;
+}
+
+// ---- what is changed in it --------------------------------------------------------------------------------
+
+interface Change {
+  readonly what: string;
+  readonly change: string | ((database: DatabaseSync, taken: TakenPart) => void);
+  /** What the oracle says. */
+  readonly told: RegExp;
+}
+
+/** Signs the note of a checkpoint anew, by others. */
+function resign(chain: string, size: number, signers: readonly Signer[]): Change["change"] {
+  return (database) => {
+    const place = "WHERE chain = ? AND size = ?";
+    const row = database.prepare(`SELECT note FROM audit_checkpoint ${place}`).get(chain, size)!;
+    const { text } = parseNote(String(row.note));
+    const note = signNote(nodeCrypto, { text, name: parseCheckpoint(text).origin }, signers);
+    database.prepare(`UPDATE audit_checkpoint SET note = ? ${place}`).run(note, chain, size);
+  };
+}
+
+const OF_E2 = "chain = 'org/acme/e2'";
+
+const CHANGES: readonly Change[] = [
+  // Entries and parts.
+  { what: "an entry is missing", change: `DELETE FROM audit_entry WHERE ${OF_E2} AND seq = 3`, told: /gaps/ },
+  {
+    what: "entries are missing below no cut",
+    change: `DELETE FROM audit_entry WHERE ${OF_E2} AND seq < 2`,
+    told: /kept from 0/,
+  },
+  {
+    what: "an entry says something else",
+    change:
+      `UPDATE audit_entry SET body = replace(body, '"actor":"api"', '"actor":"system"') WHERE ${OF_E2} AND seq = 2`,
+    told: /hash/,
+  },
+  {
+    what: "a column says something else than its entry",
+    change: `UPDATE audit_entry SET ts = '2026-01-01T00:00:00.000Z' WHERE ${OF_E2} AND seq = 2`,
+    told: /columns/,
+  },
+  {
+    what: "a part is missing",
+    change: `DELETE FROM audit_part WHERE ${OF_E2} AND seq = 1 AND name = 'result'`,
+    told: /parts/,
+  },
+  {
+    what: "a part says something else",
+    change:
+      `UPDATE audit_part SET data = json_set(data, '$.jis', 99) WHERE ${OF_E2} AND seq = 1 AND name = 'result'`,
+    told: /commitment result/,
+  },
+  // The tree.
+  {
+    what: "a node is another one",
+    change: `UPDATE audit_node SET hash = zeroblob(32) WHERE ${OF_E2} AND idx = 2`,
+    told: /node 2 of \[0, 2\)/,
+  },
+  {
+    what: "a node of what was pruned is another one",
+    change: "UPDATE audit_node SET hash = zeroblob(32) WHERE chain = 'org/acme' AND idx = 0",
+    told: /org\/acme: node/,
+  },
+  {
+    what: "a node is missing",
+    change: `DELETE FROM audit_node WHERE ${OF_E2} AND idx = 5`,
+    told: /nodes/,
+  },
+  {
+    what: "the peaks are others",
+    change: `UPDATE audit_chain SET peaks = zeroblob(length(peaks)) WHERE ${OF_E2}`,
+    told: /peaks/,
+  },
+  {
+    what: "the head is another",
+    change: `UPDATE audit_chain SET head = zeroblob(32) WHERE ${OF_E2}`,
+    told: /head/,
+  },
+  // Checkpoints and ladder.
+  {
+    what: "the newest checkpoint is missing",
+    change:
+      `DELETE FROM audit_checkpoint WHERE ${OF_E2} AND size = (SELECT size FROM audit_chain WHERE ${OF_E2})`,
+    told: /newest checkpoint/,
+  },
+  {
+    what: "a checkpoint is of another size",
+    change: `UPDATE audit_checkpoint SET size = 4 WHERE ${OF_E2} AND size = 3;
+      DELETE FROM audit_checkpoint WHERE ${OF_E2} AND size = 3`,
+    told: /e2@4|UNIQUE/,
+  },
+  {
+    what: "a checkpoint has another time",
+    change: `UPDATE audit_checkpoint SET ts = '2026-01-01T00:00:00.000Z' WHERE ${OF_E2} AND size = 2`,
+    told: /timestamp/,
+  },
+  {
+    what: "a day is missing on the ladder",
+    change: `DELETE FROM audit_ladder WHERE ${OF_E2}`,
+    told: /on the ladder/,
+  },
+  {
+    what: "the ladder has a size that was never signed",
+    change: `INSERT INTO audit_ladder SELECT chain, seq, ts FROM audit_entry WHERE ${OF_E2} AND seq > 0
+      AND (chain, seq) NOT IN (SELECT chain, size FROM audit_checkpoint) LIMIT 1`,
+    told: /ladder \d+: checkpoint/,
+  },
+  {
+    what: "the ladder has a size in the midst of a day",
+    change:
+      `INSERT INTO audit_ladder SELECT chain, size, ts FROM audit_checkpoint WHERE ${OF_E2} AND size = 2`,
+    told: /ladder 2: day/,
+  },
+  // What was cut off.
+  {
+    what: "the least index is above the cut",
+    change: "UPDATE audit_chain SET min_index = min_index + 1 WHERE chain = 'org/acme'",
+    told: /least index/,
+  },
+  {
+    what: "the checkpoint at the cut is missing",
+    change: `DELETE FROM audit_checkpoint WHERE chain = 'org/acme'
+      AND size = (SELECT min_index FROM audit_chain WHERE chain = 'org/acme')`,
+    told: /org\/acme ladder|checkpoint at the cut/,
+  },
+  // Keys.
+  {
+    what: "a checkpoint after the rotation is signed by the old key alone",
+    change: resign("org/acme/e2", 3, [FIRST]),
+    told: /signed by its own key/,
+  },
+  {
+    what: "a checkpoint before the rotation is signed by the new key alone",
+    change: resign("sys", 1, [SECOND]),
+    told: /signed by its own key/,
+  },
+  {
+    what: "a stranger signs beside",
+    change: resign("org/acme/e2", 3, [SECOND, STRANGER]),
+    told: /signed by known keys alone/,
+  },
+  { what: "one signs twice", change: resign("org/acme/e2", 3, [SECOND, SECOND]), told: /once each/ },
+  {
+    what: "the retired key signs on",
+    change: resign("sys", 3, [SECOND, FIRST]),
+    told: /no signature by a retired key/,
+  },
+  {
+    what: "a chain's own key is another",
+    change: "UPDATE audit_chain SET key_ordinal = 1 WHERE chain = 'org/acme/e2'",
+    told: /vkey/,
+  },
+  {
+    what: "the keys are others",
+    change: "UPDATE signing_key SET public_key = randomblob(32) WHERE ordinal = 1",
+    told: /first key/,
+  },
+  {
+    what: "a certificate is another",
+    change:
+      "UPDATE signing_key SET certificate = replace(certificate, 'scheduled', 'forgotten') WHERE ordinal = 2",
+    told: /its certificate is good/,
+  },
+  {
+    what: "a key signs from elsewhere on",
+    change: "UPDATE signing_key SET from_size = from_size - 1 WHERE ordinal = 2",
+    told: /from_size/,
+  },
+  {
+    what: "a key was retired elsewhere",
+    change: "UPDATE signing_key SET until_size = until_size + 1 WHERE ordinal = 1",
+    told: /until_size/,
+  },
+  // Epochs and anchors.
+  {
+    what: "positions begin elsewhere",
+    change: `UPDATE audit_chain SET first_position = first_position + 1 WHERE ${OF_E2}`,
+    told: /first position/,
+  },
+  {
+    what: "a chain is of another family",
+    change: `UPDATE audit_chain SET family = 'org/other' WHERE ${OF_E2}`,
+    told: /the chain's name/,
+  },
+  {
+    what: "the deployment is another",
+    change: "UPDATE installation SET deployment_id = 'elsewhere'",
+    told: /origin/,
+  },
+  {
+    what: "an epoch goes on from elsewhere",
+    change: "UPDATE audit_chain SET epoch = 3, chain = chain WHERE chain = 'sys/e2'",
+    told: /the chain's name/,
+  },
+  {
+    what: "a chain is taken for anchored",
+    change: `UPDATE audit_chain SET anchored_size = size WHERE ${OF_E2}`,
+    told: /anchored size/,
+  },
+  // Erasures.
+  {
+    what: "a part is gone and its subject was not erased",
+    change: `UPDATE audit_part SET salt = NULL, data = NULL WHERE ${OF_E2} AND seq = 1`,
+    told: /a part is gone, and its subject was erased/,
+  },
+  {
+    what: "a part of an erased subject is still there",
+    change: (database, { chain, seq, name, salt, data }) =>
+      database.prepare("UPDATE audit_part SET salt = ?, data = ? WHERE chain = ? AND seq = ? AND name = ?")
+        .run(salt, data, chain, seq, name),
+    told: /org\/acme \d+: input/,
+  },
+  {
+    what: "an erased pseudonym is tied to somebody",
+    change:
+      `INSERT INTO subject SELECT 'acme', 'somebody', subject FROM audit_entry WHERE event_type = 'SUBJECT_ERASED'`,
+    told: /an erased pseudonym is nobody's/,
+  },
+  // Records.
+  {
+    what: "the model is another",
+    change: "UPDATE model_document SET document = json_set(document, '$.uncertainty.calibration_factor', 2)",
+    told: /org\/acme.*: (?:uncertainty|jis|interval|low|high)/,
+  },
+  {
+    what: "an operator's state is another",
+    change: "UPDATE operator SET state = json_set(state, '$.n', 77)",
+    told: /operator acme\/stays/,
+  },
+  {
+    what: "an operator's last entry is another",
+    change: "UPDATE operator SET prior_seq = prior_seq - 1",
+    told: /operator acme\/stays/,
+  },
+  // Rows.
+  {
+    what: "a score's row leads elsewhere",
+    change: "UPDATE interaction SET position = position + 2 WHERE session_id = 'after-score'",
+    told: /position/,
+  },
+  {
+    what: "a score's row is another's",
+    change: "UPDATE interaction SET at = at + 1 WHERE session_id = 'after-score'",
+    told: /interaction acme\/after-score/,
+  },
+  {
+    what: "a score's row is missing",
+    change: "DELETE FROM interaction WHERE session_id = 'after-a'",
+    told: /a row where its parts are held/,
+  },
+  {
+    what: "a frozen call's row is missing",
+    change: "DELETE FROM skipped_interaction WHERE session_id = 'after-frozen'",
+    told: /a row where its parts are held/,
+  },
+  {
+    what: "a decision's row is missing",
+    change: "DELETE FROM decision WHERE decision_id = 'after-decision'",
+    told: /a row where its parts are held/,
+  },
+  {
+    what: "a row outlives its entry",
+    change: "UPDATE decision SET position = 3 WHERE decision_id = 'after-decision'",
+    told: /org\/acme position 3/,
+  },
+  {
+    what: "a commit leads elsewhere",
+    change: "UPDATE score_commit SET position = position - 1 WHERE session_id = 'after-score'",
+    told: /position/,
+  },
+  {
+    what: "a label is another session's",
+    change: "UPDATE outcome_label SET session_id = 'after-a' WHERE session_id = 'after-score'",
+    told: /outcome_label acme\/after-a/,
+  },
+  {
+    what: "a batch is longer than its entries",
+    change: "UPDATE score_batch SET count = count + 1",
+    told: /position/,
+  },
+  {
+    what: "a report says something else",
+    change: "UPDATE compliance_report SET report = report || ' '",
+    told: /report 01TEST/,
+  },
+  {
+    what: "a tombstone names another entry",
+    change: "UPDATE tombstone SET seq = seq - 1",
+    told: /tombstone [0-9a-f]+: hash/,
+  },
+  {
+    what: "a tombstone names another reason",
+    change: "UPDATE tombstone SET reason = CASE reason WHEN 'erased' THEN 'pruned' ELSE 'erased' END",
+    told: /tombstone/,
+  },
+];
+
+function changeIn(
+  path: string,
+  { change, taken }: Pick<Change, "change"> & { readonly taken: TakenPart },
+): void {
+  using database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  for (const { name } of database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all()) {
+    database.exec(`DROP TRIGGER ${name}`);
+  }
+  const changes = () => Number(database.prepare("SELECT total_changes() AS n").get()!.n);
+  const before = changes();
+  if (typeof change === "string") database.exec(change);
+  else change(database, taken);
+  assert.ok(changes() > before, "something is changed");
+}
+
+Deno.test("the oracle accepts what is sound, and notices every single change", async (test) => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-oracle-" });
+  const taken = await writeEverything(directory);
+  const verify = async (path: string) => {
+    const database = openEmbedded({ path, onFatal: () => {} });
+    try {
+      return await verifyDatabase(database, { publicKey: FIRST.publicKey });
+    } finally {
+      await database.close();
+    }
+  };
+  await test.step("nothing is changed", async () => {
+    const chains = await verify(`${directory}/jiss.db`);
+    assert.deepEqual(chains.map(({ chain }) => chain), [
+      "org/acme",
+      "org/acme/admin",
+      "org/acme/admin/e2",
+      "org/acme/e2",
+      "sys",
+      "sys/e2",
+    ]);
+  });
+  for (const { what, change, told } of CHANGES) {
+    await test.step(what, async () => {
+      const path = `${directory}/changed.db`;
+      Deno.copyFileSync(`${directory}/jiss.db`, path);
+      changeIn(path, { change, taken });
+      await assert.rejects(
+        verify(path),
+        (error: Error) => told.test(error.message) || assert.fail(error.message),
+      );
+    });
+  }
+  await Deno.remove(directory, { recursive: true });
+});

@@ -1,0 +1,908 @@
+/**
+ * Restores: a database that was put back is noticed, nothing is recorded in it until an administrator says why, and
+ * then every chain goes on in its next epoch, with what was erased erased again. Every run ends with the deep oracle.
+ * Source: evidence design, section 10 and "Read first", point 4.
+ */
+import assert from "node:assert/strict";
+import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { BundleVerifier } from "../../src/evidence/verifier.ts";
+import type { OrganizationCaller } from "../../src/operations/dependencies.ts";
+import { eraseOperator } from "../../src/operations/erasure.ts";
+import { anchorChains } from "../../src/operations/anchoring.ts";
+import { bundleFile } from "../../src/operations/export.ts";
+import { rotateKey } from "../../src/operations/organizations.ts";
+import { acknowledgeRestore, followLock } from "../../src/operations/restores.ts";
+import { pruneChains } from "../../src/operations/retention.ts";
+import { StartError } from "../../src/operations/start_error.ts";
+import type { Database } from "../../src/store/database.ts";
+import { rowsOf } from "../earlier_schema.ts";
+import {
+  type Answer,
+  EPOCH,
+  type Harness,
+  type HarnessOptions,
+  MASTER_KEY,
+  openHarness,
+  organizationRequest,
+  pemOf,
+  type RequestOptions,
+  scoreRequest,
+  SIGNING_KEY_PEM,
+  writingAfterReads,
+} from "../harness.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const FIRST = signerFromPem(SIGNING_KEY_PEM);
+const SECOND = signerFromPem(pemOf("jiss test signing key, the second one"));
+const REASON = "the disk failed, put back from last night";
+const ORIGIN = "jiss.test/01TEST00000000000000000000/";
+
+// deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+type Json = any;
+
+// ---- fixtures ---------------------------------------------------------------------------------------------
+
+/** Runs of one deployment, each a process an hour after the one before it, and what a backup does between them. */
+interface Deployment {
+  start(options?: HarnessOptions): Promise<Harness>;
+  /** Copies the database aside. */
+  backUp(name?: string): void;
+  /** Puts a copy back. */
+  putBack(name?: string): void;
+  removeLock(): void;
+  keepLock(): void;
+  putLockBack(): void;
+}
+
+function withDeployment(test: (deployment: Deployment) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const directory = await Deno.makeTempDir({ prefix: "jiss-restores-" });
+    const [path, lockPath] = [`${directory}/jiss.db`, `${directory}/lock.db`];
+    const replace = (from: string, to: string) => {
+      for (const suffix of ["-wal", "-shm"]) {
+        assert.throws(() => Deno.statSync(to + suffix), Deno.errors.NotFound, "nobody has it open");
+      }
+      Deno.copyFileSync(from, to);
+    };
+    let run = 0;
+    try {
+      await test({
+        start(options = {}) {
+          const startsAt = EPOCH + run * HOUR;
+          return openHarness({ path, lockPath, run: run++, startsAt, ...options });
+        },
+        backUp: (name = "backup") => replace(path, `${directory}/${name}`),
+        putBack: (name = "backup") => replace(`${directory}/${name}`, path),
+        removeLock: () => Deno.removeSync(lockPath),
+        keepLock: () => replace(lockPath, `${directory}/lock-kept`),
+        putLockBack: () => replace(`${directory}/lock-kept`, lockPath),
+      });
+    } finally {
+      await Deno.remove(directory, { recursive: true });
+    }
+  };
+}
+
+async function ask({ send }: Pick<Harness, "send">, path: string, request: RequestOptions): Promise<Answer> {
+  const answer = await send(path, request);
+  assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+  return answer;
+}
+
+const unlabelled = (session: string, operator = "operator-1") =>
+  scoreRequest({ session_id: session, operator_id: operator }, { outcome_correct: null });
+
+async function score(harness: Harness, key: string, session: string, operator?: string): Promise<Json> {
+  return (await ask(harness, "/v1/score", { key, body: unlabelled(session, operator) })).body;
+}
+
+const decisionOf = (id: string) => ({
+  decision_id: id,
+  operator_id: "operator-1",
+  domain: "general",
+  time_to_decision_ms: 5000,
+  decision: "accepted",
+});
+
+const batchOf = (name: string) => ({
+  operator_id: "operator-2",
+  domain: "general",
+  interactions: ["a", "b"].map((suffix) => ({
+    session_id: `${name}-${suffix}`,
+    time_to_decision_ms: 5000,
+    decision: "accepted",
+  })),
+});
+
+const REPORT = "/v1/compliance/report?period_start=2026-11-19&period_end=2026-11-20";
+
+const acknowledge = ({ dependencies, clock }: Harness, reason = REASON) =>
+  acknowledgeRestore(dependencies, { reason, now: clock.now() });
+
+const ACME: OrganizationCaller = { actor: "api", orgId: "acme", prefix: null };
+
+async function erase({ dependencies, clock }: Harness, operatorId: string): Promise<void> {
+  const call = { now: clock.now(), requestId: dependencies.world.ulid(clock.now()) };
+  await eraseOperator(dependencies, ACME, { operatorId, call });
+}
+
+/** `<chain> <size>` of every chain, in the order of their names. */
+async function sizesOf({ database }: Pick<Harness, "database">): Promise<readonly string[]> {
+  const rows = await rowsOf(database, "SELECT chain, size FROM audit_chain ORDER BY chain");
+  return rows.map(({ chain, size }) => `${chain} ${size}`);
+}
+
+/** The first entry of a chain: its event and its detail. */
+async function genesisOf(database: Database, chain: string): Promise<Json> {
+  const [row] = await rowsOf(
+    database,
+    `SELECT event_type, ts, data FROM audit_entry JOIN audit_part USING (chain, seq)
+      WHERE chain = '${chain}' AND seq = 0`,
+  );
+  return { event_type: row!.event_type, ts: row!.ts, ...JSON.parse(String(row!.data)) };
+}
+
+const pseudonymOf = async (database: Database, operatorId: string) => {
+  const [row] = await rowsOf(database, `SELECT pseudonym FROM subject WHERE operator_id = '${operatorId}'`);
+  return row?.pseudonym;
+};
+
+async function isRefused({ send }: Harness, path: string, request: RequestOptions): Promise<void> {
+  const { status, body, headers } = await send(path, request);
+  assert.deepEqual([status, body?.error.code], [503, "SERVICE_UNAVAILABLE"], path);
+  assert.ok(body.error.message.includes("`jiss restore --acknowledge REASON`"), path);
+  assert.equal(headers.get("Retry-After"), "60", path);
+}
+
+/** What the log tells of chains that are behind. */
+function noticedBy({ log }: Harness): readonly unknown[] {
+  return log.filter(({ msg }) => String(msg).startsWith("ROLLBACK_DETECTED")).map((
+    { level, chain, issued_size, size },
+  ) => `${level} ${chain} ${issued_size} ${size}`);
+}
+
+/** A day's history, a backup of it, and more that the backup does not know; the database is the backup's again. */
+async function lostWrites({ start, backUp, putBack }: Deployment) {
+  const first = await start();
+  const key = await first.organization("acme");
+  const other = await first.organization("other");
+  const old = await score(first, key, "old");
+  await score(first, other, "old");
+  await ask(first, "/v1/score/batch", { key, body: batchOf("old") });
+  await ask(first, "/v1/decision/score", { key, body: decisionOf("old-decision") });
+  const { report } = (await ask(first, REPORT, { key })).body;
+  await first.close();
+  backUp();
+  const second = await start();
+  const lost = await score(second, key, "lost");
+  await anchorChains(second.dependencies, second.clock.now());
+  await second.close();
+  putBack();
+  return { key, other, old, lost, reportId: report.report_id as string };
+}
+
+// ---- noticing ---------------------------------------------------------------------------------------------
+
+Deno.test(
+  "a database that was put back is noticed at start: every write is 503, reads go on, and nothing is written",
+  withDeployment(async (deployment) => {
+    const { key, other, reportId } = await lostWrites(deployment);
+    const third = await deployment.start();
+    assert.deepEqual(noticedBy(third), ["error org/acme 7 6", "error sys 2 1"]);
+    const before = await third.rowCounts();
+    const writes: readonly (readonly [path: string, request: RequestOptions])[] = [
+      ["/v1/score", { key, body: unlabelled("new") }],
+      ["/v1/score", { key, body: unlabelled("lost") }],
+      ["/v1/score?mode_override=incident_frozen", { key, body: unlabelled("new") }],
+      ["/v1/score/batch", { key, body: batchOf("new") }],
+      ["/v1/score/old/commit", { key, body: {} }],
+      ["/v1/decision/score", { key, body: decisionOf("new") }],
+      // Of an organization whose chains the backup knows to their end.
+      ["/v1/score", { key: other, body: unlabelled("new") }],
+      ["/v1/admin/org/create", {
+        key: MASTER_KEY,
+        headers: { "Idempotency-Key": "create-new" },
+        body: organizationRequest({ org_id: "new" }),
+      }],
+    ];
+    for (const [path, request] of writes) await isRefused(third, path, request);
+    for (
+      const path of [
+        "/v1/decision/replay/old",
+        "/v1/decision/replay/old-decision",
+        `/v1/compliance/report/${reportId}`,
+        "/v1/operator/operator-1/profile",
+        "/v1/organization/dashboard",
+        "/v1/organization/operators",
+      ]
+    ) await ask(third, path, { key });
+    assert.deepEqual(await third.rowCounts(), before);
+    await third.close();
+
+    const again = await deployment.start();
+    assert.equal(noticedBy(again).length, 2, "it is noticed as long as nobody says why");
+    await isRefused(again, "/v1/score", { key, body: unlabelled("new") });
+    await again.close();
+  }),
+);
+
+Deno.test(
+  "the newer database, put back in its turn, goes on as if nothing had been",
+  withDeployment(async (deployment) => {
+    const { start, backUp, putBack } = deployment;
+    const first = await start();
+    const key = await first.organization("acme");
+    await first.close();
+    backUp("older");
+    const second = await start();
+    await score(second, key, "second");
+    await second.close();
+    backUp("newer");
+    putBack("older");
+    const third = await start();
+    await isRefused(third, "/v1/score", { key, body: unlabelled("third") });
+    await third.close();
+    putBack("newer");
+    const fourth = await start();
+    assert.deepEqual(noticedBy(fourth), []);
+    await score(fourth, key, "third");
+    assert.deepEqual(await sizesOf(fourth), ["org/acme 3", "org/acme/admin 2", "sys 1"]);
+    await fourth.close();
+  }),
+);
+
+Deno.test(
+  "another history is noticed though it is longer, and is not gone on with either",
+  withDeployment(async (deployment) => {
+    const { start, backUp, putBack, keepLock, putLockBack, removeLock } = deployment;
+    const first = await start();
+    const key = await first.organization("acme");
+    await first.close();
+    backUp();
+    const second = await start();
+    await score(second, key, "one");
+    await second.close();
+    keepLock();
+    // Without its lock the copy is written on: a fork.
+    putBack();
+    removeLock();
+    const third = await start();
+    assert.deepEqual(noticedBy(third), []);
+    for (const session of ["other", "and", "longer"]) await score(third, key, session);
+    await third.close();
+    putLockBack();
+    const fourth = await start();
+    assert.deepEqual(noticedBy(fourth), ["error org/acme 2 4"]);
+    await isRefused(fourth, "/v1/score", { key, body: unlabelled("more") });
+    await acknowledge(fourth);
+    const { evidence } = await score(fourth, key, "more");
+    assert.equal(evidence.entry.chain, "org/acme/e2");
+    await fourth.close();
+  }),
+);
+
+Deno.test(
+  "a lock that lags is brought up to the database, and one that is missing is made anew",
+  withDeployment(async ({ start, removeLock, keepLock, putLockBack }) => {
+    const first = await start();
+    const key = await first.organization("acme");
+    await first.close();
+    keepLock();
+    const second = await start();
+    await score(second, key, "second");
+    const issued = second.dependencies.lock.issued().map((row) => ({ ...row }));
+    await second.close();
+    putLockBack();
+    const third = await start();
+    assert.deepEqual(noticedBy(third), []);
+    assert.deepEqual(third.dependencies.lock.issued().map((row) => ({ ...row })), issued);
+    await third.close();
+    removeLock();
+    const fourth = await start();
+    assert.deepEqual(noticedBy(fourth), []);
+    assert.deepEqual(fourth.dependencies.lock.issued().map((row) => ({ ...row })), issued);
+    await score(fourth, key, "fourth");
+    await fourth.close();
+  }),
+);
+
+Deno.test(
+  "what a service writes while another one looks at the database makes nothing look old",
+  withDeployment(async ({ start }) => {
+    const first = await start();
+    const key = await first.organization("acme");
+    let sessions = 0;
+    const database = writingAfterReads(first.database, async () => {
+      sessions += 1;
+      if (sessions <= 3) await score(first, key, `session-${sessions}`);
+    });
+    assert.deepEqual(await followLock({ ...first.dependencies, database }), []);
+    assert.ok(sessions >= 3);
+    const [issued] = first.dependencies.lock.issued();
+    assert.deepEqual([issued!.family, issued!.size], ["org/acme", 4]);
+    assert.equal(issued!.note.split("\n")[1], "4");
+    await score(first, key, "after");
+    await first.close();
+  }),
+);
+
+// ---- a lock of another deployment -------------------------------------------------------------------------
+
+const isStrangeLock = (error: unknown) =>
+  error instanceof StartError &&
+  error.message.startsWith("lock.db in JISS_DATA_DIR belongs to another database");
+
+Deno.test(
+  "the lock of another deployment is refused: beside its database, beside one of a later epoch, and beside none",
+  withDeployment(async (deployment) => {
+    const { key } = await lostWrites(deployment);
+    const restored = await deployment.start();
+    await acknowledge(restored);
+    await score(restored, key, "new");
+    await restored.close();
+    const directory = await Deno.makeTempDir({ prefix: "jiss-restores-other-" });
+    const other = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
+    // Its ids begin elsewhere, so that it is another deployment.
+    const foreign = await openHarness({ ...other, run: 500 });
+    await foreign.organization("acme");
+    await foreign.close();
+    const unchanged = Deno.readFileSync(other.path);
+    await assert.rejects(deployment.start({ lockPath: other.lockPath }), isStrangeLock, "an earlier epoch");
+    await assert.rejects(deployment.start({ path: other.path }), isStrangeLock, "a later epoch");
+    assert.deepEqual(Deno.readFileSync(other.path), unchanged);
+    await assert.rejects(deployment.start({ path: `${directory}/new.db` }), isStrangeLock, "no database yet");
+    await Deno.remove(directory, { recursive: true });
+  }),
+);
+
+// ---- going on ---------------------------------------------------------------------------------------------
+
+Deno.test(
+  "there is nothing to acknowledge where nothing is old",
+  withDeployment(async ({ start }) => {
+    const first = await start();
+    await first.organization("acme");
+    const before = await first.rowCounts();
+    await assert.rejects(acknowledge(first), { code: "CONFLICT" });
+    assert.deepEqual(await first.rowCounts(), before);
+    await first.close();
+  }),
+);
+
+Deno.test(
+  "an acknowledged restore begins the next epoch of every chain, whose first entry says why and from where",
+  withDeployment(async (deployment) => {
+    await lostWrites(deployment);
+    const third = await deployment.start();
+    const { database, dependencies: { lock } } = third;
+    const issued = new Map(lock.issued().map(({ family, note }) => [family, note]));
+    const record = await acknowledge(third);
+    assert.deepEqual(record, { chains: 5, erased: [], lost: [] });
+    assert.deepEqual(await sizesOf(third), [
+      "org/acme 6",
+      "org/acme/admin 2",
+      "org/acme/admin/e2 1",
+      "org/acme/e2 1",
+      "org/other 2",
+      "org/other/admin 2",
+      "org/other/admin/e2 1",
+      "org/other/e2 1",
+      "sys 1",
+      "sys/e2 1",
+    ]);
+    for (
+      const [family, size, days] of [
+        ["org/acme", 6, null],
+        ["org/acme/admin", 2, 90],
+        ["org/other", 2, null],
+        ["org/other/admin", 2, 90],
+        ["sys", 1, null],
+      ] as const
+    ) {
+      const { restored_root, vkey, ...genesis } = await genesisOf(database, `${family}/e2`);
+      assert.match(restored_root, /^[0-9a-f]{64}$/);
+      assert.ok(vkey.startsWith(`${ORIGIN}${family}/e2+`));
+      assert.deepEqual(genesis, {
+        event_type: family === "sys" ? "CHAIN_RESTORED" : "CHAIN_GENESIS",
+        ts: "2026-11-20T11:00:00.000Z",
+        deployment: "01TEST00000000000000000000",
+        origin: `${ORIGIN}${family}/e2`,
+        retention_days: days,
+        previous_origin: `${ORIGIN}${family}`,
+        last_known_checkpoint: issued.get(family),
+        restored_size: size,
+        reason: REASON,
+        ...(family === "sys" ? { erased: [], lost: [] } : {}),
+      });
+    }
+    assert.deepEqual(
+      lock.issued().map(({ family, epoch, size }) => [family, epoch, size]),
+      [...issued.keys()].map((family) => [family, 2, 1]),
+    );
+    await assert.rejects(acknowledge(third), { code: "CONFLICT" });
+    await third.close();
+  }),
+);
+
+Deno.test(
+  "after a restore old records are answered as before, lost ones can be sent again, and all goes on from there",
+  withDeployment(async (deployment) => {
+    const { key, old, lost, reportId } = await lostWrites(deployment);
+    const third = await deployment.start();
+    await acknowledge(third);
+    // What was answered before stands in the epoch before.
+    assert.deepEqual((await ask(third, "/v1/score", { key, body: unlabelled("old") })).body, old);
+    await ask(third, "/v1/score/batch", { key, body: batchOf("old") });
+    await ask(third, "/v1/decision/score", { key, body: decisionOf("old-decision") });
+    const { report } = (await ask(third, REPORT, { key })).body;
+    assert.equal(report.report_id, reportId);
+    const replayed = await ask(third, "/v1/decision/replay/old", { key });
+    assert.deepEqual([replayed.body.match, replayed.body.evidence.entry.chain], [true, "org/acme"]);
+
+    // What was lost is scored anew, in its place.
+    const anew = (await ask(third, "/v1/score", { key, body: unlabelled("lost") })).body;
+    assert.deepEqual([anew.evidence.entry.chain, anew.evidence.entry.seq, anew.jis], [
+      "org/acme/e2",
+      1,
+      lost.jis,
+    ]);
+    assert.notDeepEqual(anew.evidence, lost.evidence);
+
+    // A commit and a late label of an old score stand in the new epoch, and so does all else.
+    const committed =
+      (await ask(third, "/v1/score/old/commit", { key, body: { outcome_correct: true } })).body;
+    assert.equal(committed.evidence.entry.chain, "org/acme/e2");
+    assert.deepEqual(
+      (await ask(third, "/v1/score/old/commit", { key, body: { outcome_correct: true } })).body,
+      committed,
+    );
+    await ask(third, "/v1/score/batch", { key, body: batchOf("new") });
+    await ask(third, "/v1/score/batch", { key, body: batchOf("new") });
+    await ask(third, "/v1/decision/score", { key, body: decisionOf("new-decision") });
+    const next = "/v1/compliance/report?period_start=2026-11-20&period_end=2026-11-21";
+    const issued = (await ask(third, next, { key })).body;
+    assert.deepEqual((await ask(third, next, { key })).body.report, issued.report);
+    for (const id of ["old", "old-a", "old-decision", "lost", "new-b", "new-decision"]) {
+      const { match, label, evidence } = (await ask(third, `/v1/decision/replay/${id}`, { key })).body;
+      assert.equal(match, true, id);
+      assert.equal(label?.outcome_correct ?? null, id === "old" ? true : null, id);
+      assert.equal(evidence.entry.chain, id.startsWith("old") ? "org/acme" : "org/acme/e2", id);
+    }
+    // One after the other over both epochs.
+    assert.deepEqual(
+      await rowsOf(
+        third.database,
+        "SELECT session_id, position FROM interaction WHERE org_id = 'acme' ORDER BY position",
+      ),
+      [
+        { session_id: "old", position: 1 },
+        { session_id: "old-a", position: 2 },
+        { session_id: "old-b", position: 3 },
+        { session_id: "lost", position: 7 },
+        { session_id: "new-a", position: 10 },
+        { session_id: "new-b", position: 11 },
+      ],
+    );
+    const { profile } = (await ask(third, "/v1/operator/operator-1/profile", { key })).body;
+    assert.equal(profile.total_interactions, 2);
+    await anchorChains(third.dependencies, third.clock.now());
+    await third.close();
+
+    const fourth = await deployment.start();
+    assert.deepEqual(noticedBy(fourth), []);
+    await score(fourth, key, "later");
+    await fourth.close();
+  }),
+);
+
+Deno.test(
+  "a service that runs beside takes writes again by itself",
+  withDeployment(async (deployment) => {
+    const { key, other } = await lostWrites(deployment);
+    const service = await deployment.start();
+    await isRefused(service, "/v1/score", { key, body: unlabelled("new") });
+    const command = await deployment.start();
+    await acknowledge(command);
+    await score(service, key, "new");
+    await score(service, other, "new");
+    await command.close();
+    await service.close();
+  }),
+);
+
+Deno.test(
+  "a restore of a restore begins the epoch after it",
+  withDeployment(async (deployment) => {
+    const { key } = await lostWrites(deployment);
+    const third = await deployment.start();
+    await acknowledge(third);
+    await score(third, key, "in-e2");
+    await third.close();
+    deployment.backUp("of-e2");
+    const fourth = await deployment.start();
+    await score(fourth, key, "lost-again");
+    await fourth.close();
+    deployment.putBack("of-e2");
+    const fifth = await deployment.start();
+    assert.deepEqual(noticedBy(fifth), ["error org/acme 3 2"]);
+    await acknowledge(fifth, "again");
+    const { evidence } = await score(fifth, key, "in-e3");
+    assert.deepEqual([evidence.entry.chain, evidence.entry.seq], ["org/acme/e3", 1]);
+    const { previous_origin, restored_size } = await genesisOf(fifth.database, "org/acme/e3");
+    assert.deepEqual([previous_origin, restored_size], [`${ORIGIN}org/acme/e2`, 2]);
+    for (const id of ["old", "in-e2", "in-e3"]) {
+      assert.equal((await ask(fifth, `/v1/decision/replay/${id}`, { key })).body.match, true, id);
+    }
+    await fifth.close();
+
+    // The first backup knows nothing of the epochs since: the next one is none of theirs.
+    deployment.putBack();
+    const sixth = await deployment.start();
+    await acknowledge(sixth, "from far back");
+    const last = await score(sixth, key, "in-e4");
+    assert.equal(last.evidence.entry.chain, "org/acme/e4");
+    const genesis = await genesisOf(sixth.database, "org/acme/e4");
+    assert.deepEqual([genesis.previous_origin, genesis.restored_size], [`${ORIGIN}org/acme`, 6]);
+    await sixth.close();
+  }),
+);
+
+Deno.test(
+  "chains of an organization that the database does not know go on in their next epoch, and it can be created again",
+  withDeployment(async ({ start, backUp, putBack }) => {
+    const first = await start();
+    await first.organization("acme");
+    await first.close();
+    backUp();
+    const second = await start();
+    const gone = await second.organization("lost");
+    await score(second, gone, "gone");
+    const issued = new Map(second.dependencies.lock.issued().map(({ origin, note }) => [origin, note]));
+    await second.close();
+    putBack();
+    const third = await start();
+    assert.deepEqual(noticedBy(third), ["error org/lost 2 0", "error org/lost/admin 2 0"]);
+    const lost = [`${ORIGIN}org/lost`, `${ORIGIN}org/lost/admin`];
+    assert.deepEqual(await acknowledge(third), { chains: 5, erased: [], lost });
+    const record = await genesisOf(third.database, "sys/e2");
+    assert.deepEqual(record.lost, lost.map((origin) => ({ origin, checkpoint: issued.get(origin) })));
+    const { previous_origin, restored_size, restored_root, last_known_checkpoint } = await genesisOf(
+      third.database,
+      "org/lost/e2",
+    );
+    assert.deepEqual([previous_origin, restored_size, restored_root, last_known_checkpoint], [
+      lost[0],
+      0,
+      null,
+      issued.get(lost[0]!),
+    ]);
+    assert.equal((await third.send("/v1/decision/replay/gone", { key: gone })).status, 401);
+    const key = await third.organization("lost");
+    const { evidence } = await score(third, key, "gone");
+    assert.deepEqual([evidence.entry.chain, evidence.entry.seq], ["org/lost/e2", 1]);
+    const events = await rowsOf(
+      third.database,
+      "SELECT event_type FROM audit_entry WHERE chain = 'org/lost/admin/e2' ORDER BY seq",
+    );
+    assert.deepEqual(events.map(({ event_type }) => event_type), ["CHAIN_GENESIS", "ORG_CREATED"]);
+    await third.close();
+  }),
+);
+
+Deno.test(
+  "a change of the retention is told to chains of which a restore left nothing else, so that they can be cut by it",
+  withDeployment(async ({ start, backUp, putBack }) => {
+    await (await start()).close();
+    backUp();
+    const second = await start();
+    await second.organization("lost");
+    await second.close();
+    putBack();
+    const third = await start();
+    await acknowledge(third);
+    await third.close();
+    const fourth = await start({ evidenceRetentionDays: 30, auditRetentionDays: 60 });
+    const told = await rowsOf(
+      fourth.database,
+      `SELECT chain, data ->> '$.policy' AS policy FROM audit_entry JOIN audit_part USING (chain, seq)
+        WHERE event_type = 'RETENTION_POLICY' ORDER BY chain, policy`,
+    );
+    assert.deepEqual(told.map(({ chain, policy }) => `${chain} ${policy}`), [
+      "org/lost/admin/e2 audit_log",
+      "org/lost/e2 evidence",
+      "sys/e2 audit_log",
+      "sys/e2 evidence",
+    ]);
+    await fourth.close();
+  }),
+);
+
+Deno.test(
+  "a rotation after a restore counts on over the system chain's epochs",
+  withDeployment(async (deployment) => {
+    const { key } = await lostWrites(deployment);
+    const third = await deployment.start();
+    await acknowledge(third);
+    await third.rotateSigningKey(SECOND);
+    await score(third, key, "new");
+    const rows = await rowsOf(third.database, "SELECT ordinal, from_size, until_size FROM signing_key");
+    // One entry before the restore, the record of it, and the rotation.
+    assert.deepEqual(rows, [
+      { ordinal: 1, from_size: 0, until_size: null },
+      { ordinal: 2, from_size: 3, until_size: null },
+    ]);
+    await third.close();
+  }),
+);
+
+Deno.test(
+  "a database from before a rotation goes on with the old key, and takes the new one up with the next start",
+  withDeployment(async ({ start, backUp, putBack }) => {
+    const first = await start();
+    const key = await first.organization("acme");
+    await first.close();
+    backUp();
+    const second = await start();
+    await second.rotateSigningKey(SECOND);
+    await score(second, key, "lost");
+    await second.close();
+    putBack();
+    const third = await start({ signers: [SECOND, FIRST] });
+    assert.deepEqual(noticedBy(third), ["error org/acme 3 1", "error sys 2 1"]);
+    await isRefused(third, "/v1/score", { key, body: unlabelled("new") });
+    await acknowledge(third);
+    await score(third, key, "new");
+    await third.close();
+    const fourth = await start({ signers: [SECOND, FIRST] });
+    await score(fourth, key, "newer");
+    const own = await rowsOf(
+      fourth.database,
+      "SELECT chain, key_ordinal FROM audit_chain WHERE chain LIKE '%e2' ORDER BY chain",
+    );
+    assert.deepEqual(own, [
+      { chain: "org/acme/admin/e2", key_ordinal: 1 },
+      { chain: "org/acme/e2", key_ordinal: 2 },
+      { chain: "sys/e2", key_ordinal: 2 },
+    ]);
+    await fourth.close();
+  }),
+);
+
+Deno.test(
+  "a restore that cannot be written changes nothing, and the next attempt does it whole",
+  withDeployment(async (deployment) => {
+    const { key } = await lostWrites(deployment);
+    let isBroken = true;
+    const third = await deployment.start({
+      wrap: (database) => ({
+        ...database,
+        batch: (statements) => isBroken ? Promise.reject(new Error("killed")) : database.batch(statements),
+      }),
+    });
+    const before = await third.rowCounts();
+    await assert.rejects(acknowledge(third), /killed/);
+    assert.deepEqual(await third.rowCounts(), before);
+    isBroken = false;
+    await isRefused(third, "/v1/score", { key, body: unlabelled("new") });
+    await acknowledge(third);
+    await score(third, key, "new");
+    await third.close();
+  }),
+);
+
+// ---- erasures ---------------------------------------------------------------------------------------------
+
+Deno.test(
+  "erasures that the database does not know are run again and listed, and those that it knows are not",
+  withDeployment(async ({ start, backUp, putBack }) => {
+    const first = await start();
+    const key = await first.organization("acme");
+    for (const operator of ["stays", "erased-before", "erased-after", "returned", "returned-and-left"]) {
+      await score(first, key, `${operator}-1`, operator);
+    }
+    await erase(first, "erased-before");
+    await erase(first, "returned");
+    await erase(first, "returned-and-left");
+    first.clock.advance(1);
+    await score(first, key, "returned-2", "returned");
+    await score(first, key, "returned-and-left-2", "returned-and-left");
+    await first.close();
+    backUp();
+    const second = await start();
+    await erase(second, "erased-after");
+    await erase(second, "returned-and-left");
+    await second.close();
+    putBack();
+
+    const third = await start();
+    const { database } = third;
+    const pseudonyms = [
+      await pseudonymOf(database, "erased-after"),
+      await pseudonymOf(database, "returned-and-left"),
+    ];
+    assert.ok(pseudonyms.every((pseudonym) => pseudonym !== undefined), "they are here again");
+    const { erased } = await acknowledge(third);
+    assert.deepEqual(erased.toSorted(), pseudonyms.toSorted());
+    assert.deepEqual((await genesisOf(database, "sys/e2")).erased, erased);
+    const operators = await rowsOf(database, "SELECT operator_id FROM subject ORDER BY operator_id");
+    assert.deepEqual(operators.map(({ operator_id }) => operator_id), ["returned", "stays"]);
+    for (
+      const [id, status] of [
+        ["stays-1", 200],
+        ["returned-2", 200],
+        ["returned-1", 410],
+        ["erased-before-1", 410],
+        ["erased-after-1", 410],
+        ["returned-and-left-1", 410],
+        ["returned-and-left-2", 410],
+      ] as const
+    ) {
+      const { status: told, body } = await third.send(`/v1/decision/replay/${id}`, { key });
+      assert.deepEqual([id, told, body.error?.details?.reason], [
+        id,
+        status,
+        status === 410 ? "erased" : undefined,
+      ]);
+    }
+    const told = await rowsOf(
+      database,
+      `SELECT chain, event_type, subject, data ->> '$.basis' AS basis FROM audit_entry JOIN audit_part USING (chain, seq)
+        WHERE event_type LIKE '%ERASED' AND chain LIKE '%/e2' ORDER BY chain, seq`,
+    );
+    assert.deepEqual(told.map(({ chain, event_type, basis }) => `${chain} ${event_type} ${basis}`), [
+      "org/acme/admin/e2 OPERATOR_ERASED restore",
+      "org/acme/admin/e2 OPERATOR_ERASED restore",
+      "org/acme/e2 SUBJECT_ERASED restore",
+      "org/acme/e2 SUBJECT_ERASED restore",
+    ]);
+    await score(third, key, "stays-2", "stays");
+    await score(third, key, "anew", "erased-after");
+    await third.close();
+  }),
+);
+
+Deno.test(
+  "who came back after an erasure whose entry was pruned since is not erased by a restore",
+  withDeployment(async ({ start, backUp, putBack }) => {
+    const kept = { evidenceRetentionDays: 30 };
+    const first = await start(kept);
+    const key = await first.organization("acme");
+    await score(first, key, "before", "returned");
+    await erase(first, "returned");
+    first.clock.advance(DAY);
+    await score(first, key, "after", "returned");
+    first.clock.advance(29 * DAY + HOUR);
+    await pruneChains(first.dependencies, first.clock.now());
+    assert.deepEqual(
+      await rowsOf(first.database, "SELECT seq FROM audit_entry WHERE event_type = 'SUBJECT_ERASED'"),
+      [],
+    );
+    await first.close();
+    backUp();
+    const second = await start({ ...kept, startsAt: EPOCH + 31 * DAY });
+    await score(second, key, "lost", "returned");
+    await second.close();
+    putBack();
+    const third = await start({ ...kept, startsAt: EPOCH + 32 * DAY });
+    assert.deepEqual((await acknowledge(third)).erased, []);
+    await score(third, key, "later", "returned");
+    assert.equal((await ask(third, "/v1/decision/replay/after", { key })).body.match, true);
+    assert.equal((await third.send("/v1/decision/replay/before", { key })).status, 410);
+    await third.close();
+  }),
+);
+
+Deno.test(
+  "a removal that the backup was taken in the middle of is completed after the restore, in the epoch that it concerns",
+  withDeployment(async ({ start, backUp, putBack }) => {
+    const kept = { evidenceRetentionDays: 30 };
+    const first = await start({
+      ...kept,
+      startsAt: EPOCH,
+      wrap: (database) => ({
+        ...database,
+        batch: (statements) =>
+          statements.some(({ sql }) => sql.startsWith('delete from "audit_entry"'))
+            ? Promise.reject(new Error("killed"))
+            : database.batch(statements),
+      }),
+    });
+    const key = await first.organization("acme");
+    await score(first, key, "old");
+    first.clock.advance(40 * DAY);
+    await assert.rejects(pruneChains(first.dependencies, first.clock.now()), /killed/);
+    await first.close();
+    backUp();
+    const second = await start({ ...kept, startsAt: EPOCH + 40 * DAY });
+    await score(second, key, "lost");
+    await second.close();
+    putBack();
+    const third = await start({ ...kept, startsAt: EPOCH + 40 * DAY });
+    await acknowledge(third);
+    assert.equal((await third.send("/v1/decision/replay/old", { key })).status, 410);
+    await pruneChains(third.dependencies, third.clock.now());
+    assert.deepEqual(
+      await rowsOf(
+        third.database,
+        "SELECT chain, min(seq) AS first FROM audit_entry WHERE chain LIKE 'org/acme%' GROUP BY chain",
+      ),
+      [
+        { chain: "org/acme", first: 2 },
+        { chain: "org/acme/admin", first: 0 },
+        { chain: "org/acme/admin/e2", first: 0 },
+        { chain: "org/acme/e2", first: 0 },
+      ],
+    );
+    const { status, body } = await third.send("/v1/decision/replay/old", { key });
+    assert.deepEqual([status, body.error.details.entry.seq], [410, 2]);
+    await third.close();
+  }),
+);
+
+Deno.test(
+  "retention reaches into the epoch before a restore: the new one records its cut, and both together verify",
+  withDeployment(async (deployment) => {
+    const { key } = await lostWrites(deployment);
+    const kept = { evidenceRetentionDays: 30 };
+    const third = await deployment.start({ startsAt: EPOCH + 59 * DAY });
+    await acknowledge(third);
+    await score(third, key, "in-e2");
+    await ask(third, "/v1/score/batch", { key, body: batchOf("in-e2") });
+    await third.close();
+    const fourth = await deployment.start({ ...kept, startsAt: EPOCH + 60 * DAY });
+    await pruneChains(fourth.dependencies, fourth.clock.now());
+    assert.equal((await fourth.send("/v1/decision/replay/in-e2", { key })).status, 200);
+    assert.equal((await fourth.send("/v1/decision/replay/old", { key })).status, 410);
+    const again = await fourth.send("/v1/score/batch", { key, body: batchOf("old") });
+    assert.deepEqual([again.status, again.body.error.details.reason], [410, "pruned"]);
+    const { dependencies, clock } = fourth;
+    const options = { parts: "all", retentionDays: 30, now: clock.now(), software: "test" } as const;
+    const reports = async (family: string, skip: number) => {
+      const text = await Array.fromAsync(bundleFile(dependencies, { ...options, family }));
+      const lines = text.join("").split(/(?<=\n)(?=\{"base")/);
+      const pins = [{ ...fourth.verifierKey(""), prefix: null, from: null, until: null }];
+      const verifier = new BundleVerifier(nodeCrypto, { pins, known: [], expected: [], replay: true });
+      verifier.push(new TextEncoder().encode(lines.slice(0, lines.length - skip).join("")));
+      return verifier.end().map((
+        { chain, entries, verdict, findings },
+      ) => [chain, entries, verdict, findings.map(({ code }) => code)]);
+    };
+    assert.deepEqual(await reports("org/acme", 0), [
+      ["org/acme", 0, "INTACT, UNANCHORED", ["PRUNED_PREFIX"]],
+      ["org/acme/e2", 6, "INTACT, UNANCHORED", ["STATE_UNANCHORED"]],
+    ]);
+    assert.deepEqual(await reports("org/acme", 1), [
+      ["org/acme", 0, "TAMPERED", ["PRUNED_PREFIX_UNPROVEN"]],
+    ]);
+    await fourth.close();
+  }),
+);
+
+Deno.test(
+  "a key that changed in lost time is the old one again, and changes again",
+  withDeployment(async ({ start, backUp, putBack }) => {
+    const first = await start();
+    const key = await first.organization("acme");
+    await first.close();
+    backUp();
+    const second = await start();
+    const { apiKey } = await rotateKey(second.dependencies, ACME, { now: second.clock.now() });
+    await second.close();
+    putBack();
+    const third = await start();
+    await acknowledge(third);
+    assert.equal((await third.send("/v1/organization/dashboard", { key: apiKey })).status, 401);
+    await score(third, key, "new");
+    await rotateKey(third.dependencies, ACME, { now: third.clock.now() });
+    assert.deepEqual(await sizesOf(third), [
+      "org/acme 1",
+      "org/acme/admin 2",
+      "org/acme/admin/e2 2",
+      "org/acme/e2 2",
+      "sys 1",
+      "sys/e2 1",
+    ]);
+    await third.close();
+  }),
+);

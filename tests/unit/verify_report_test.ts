@@ -1,0 +1,384 @@
+/** What `jiss verify` prints of an outcome, to the letter, and which of several verdicts is the one that counts. */
+import assert from "node:assert/strict";
+import { printable, printableLine } from "../../src/cli/printable.ts";
+import { jsonReport } from "../../src/cli/verify_json.ts";
+import {
+  judge,
+  judgeDocument,
+  type LocatedFinding,
+  type Outcome,
+  type VerifiedBundle,
+  type VerifiedDocument,
+} from "../../src/cli/verify_outcome.ts";
+import { toldReport } from "../../src/cli/verify_report.ts";
+import { EVIDENCE_FAULTS } from "../../src/evidence/document.ts";
+import { sentenceOf } from "../../src/evidence/findings.ts";
+import type { KnownCheckpoint } from "../../src/evidence/kept.ts";
+import { type ExitCode, sentenceOfVerdict, type Verdict } from "../../src/evidence/report.ts";
+
+// ---- fixtures ---------------------------------------------------------------------------------------------
+
+const ORIGIN = "jiss.test/01J/org/acme";
+
+function checkpointOf(size: number, byte: number): KnownCheckpoint {
+  return {
+    origin: ORIGIN,
+    size,
+    root: new Uint8Array(32).fill(byte),
+    note: `${ORIGIN}\n${size}\nroot ${byte}\n\n— ${ORIGIN} signature\n`,
+  };
+}
+
+function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
+  return {
+    origin: ORIGIN,
+    chain: "org/acme",
+    base: 0,
+    size: 7,
+    entries: 7,
+    checkpoint: checkpointOf(7, 0xab),
+    verdict: "INTACT",
+    exitCode: 0,
+    firstBadSeq: null,
+    firstBadRange: null,
+    findings: [],
+    dropped: 0,
+    withheld: 0,
+    erased: 2,
+    replayed: 5,
+    keyFingerprint: "SHA256:key",
+    selfTrusted: false,
+    untrustedKept: [],
+    contradicted: [],
+    ...fields,
+  };
+}
+
+function finding(fields: Partial<LocatedFinding>): LocatedFinding {
+  return {
+    code: "LINK_BROKEN",
+    fatal: true,
+    seq: 3,
+    range: null,
+    line: null,
+    detail: null,
+    file: null,
+    ...fields,
+  };
+}
+
+function document(fields: Partial<VerifiedDocument> = {}): VerifiedDocument {
+  return {
+    file: "answer.json",
+    report: {
+      kind: "result",
+      fault: null,
+      origin: ORIGIN,
+      checkpoint: checkpointOf(5, 0xcd),
+      entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1" }],
+    },
+    unreadable: null,
+    hasPins: true,
+    place: "alone",
+    isForked: false,
+    keyFingerprint: "SHA256:key",
+    ...fields,
+  };
+}
+
+function outcome(fields: Partial<Outcome>): Outcome {
+  return { bundles: [], documents: [], replay: true, unusedCheckpoints: 0, rememberedIn: null, ...fields };
+}
+
+// ---- text -------------------------------------------------------------------------------------------------
+
+Deno.test("an intact bundle: verdict, meaning, facts, and what to keep", () => {
+  assert.equal(
+    toldReport(outcome({ bundles: [bundle()] })),
+    `INTACT
+${sentenceOfVerdict(bundle())}
+  log         jiss.test/01J/org/acme
+  entries     7; the chain has 7
+  checkpoint  of 7 entries, root ${"ab".repeat(32)}
+  key         SHA256:key
+  replayed    5 scores, decisions and labels computed anew
+  parts       2 erased, 0 withheld
+
+Keep this for the next visit, and pass it with --checkpoint (or let --state DIR keep it):
+
+jiss.test/01J/org/acme
+7
+root 171
+
+— jiss.test/01J/org/acme signature`,
+  );
+  const remembered = toldReport(outcome({ bundles: [bundle()], rememberedIn: "memory" }));
+  assert.ok(remembered.endsWith("\n\nKept in memory for the next visit."));
+  assert.ok(!remembered.includes("signature"));
+});
+
+Deno.test("a changed bundle: each finding a sentence with its code and place, those that were dropped counted, nothing to keep", () => {
+  const broken = finding({ file: "a.ndjson", line: 12, detail: "hash" });
+  const pruned = finding({ code: "PRUNED_PREFIX", fatal: false, seq: null, range: [0, 1] });
+  const changed = bundle({
+    base: 2,
+    entries: 5,
+    verdict: "TAMPERED",
+    exitCode: 1,
+    firstBadSeq: 3,
+    checkpoint: null,
+    keyFingerprint: null,
+    dropped: 9,
+    findings: [broken, pruned],
+  });
+  assert.equal(
+    toldReport(outcome({ bundles: [changed], replay: false, rememberedIn: "memory" })),
+    `TAMPERED
+${sentenceOfVerdict(changed)}
+  log         jiss.test/01J/org/acme
+  entries     5, from 2 on; the chain has 7
+  checkpoint  none that can be relied on
+  key         none
+  replayed    nothing, as you asked
+  parts       2 erased, 0 withheld
+  first bad   entry 3
+  findings (! counts against it, - is for your information)
+  ! LINK_BROKEN: ${sentenceOf(broken)} (a.ndjson, line 12: hash)
+  - PRUNED_PREFIX: ${sentenceOf(pruned)}
+    and 9 more`,
+  );
+});
+
+Deno.test("kept checkpoints that were not compared are told: those that nobody vouches for, and those of other chains", () => {
+  const doubtful = bundle({ untrustedKept: [checkpointOf(5, 1)], verdict: "NOT VERIFIABLE", exitCode: 2 });
+  assert.match(
+    toldReport(outcome({ bundles: [doubtful] })),
+    /\n {2}kept {8}a checkpoint of 5 entries, not compared: no key that you trust signed it$/,
+  );
+  const told = (unusedCheckpoints: number) => toldReport(outcome({ bundles: [bundle()], unusedCheckpoints }));
+  assert.match(told(1), /\n\nOne checkpoint that you passed is of a chain of which nothing was given: /);
+  assert.match(told(9), /\n\n9 checkpoints that you passed are of chains of which nothing was given: /);
+});
+
+Deno.test("a range is named where no single entry is", () => {
+  const fields = { verdict: "TAMPERED", exitCode: 1, firstBadSeq: 3, firstBadRange: [3, 6] } as const;
+  const text = toldReport(outcome({ bundles: [bundle(fields)] }));
+  assert.match(text, /\n {2}first bad {3}somewhere in entries 3 to 6$/);
+});
+
+Deno.test("a contradiction shows both signed sides", () => {
+  const text = toldReport(outcome({
+    bundles: [bundle({ verdict: "DIVERGED", exitCode: 1, contradicted: [checkpointOf(5, 1)] })],
+  }));
+  assert.ok(text.endsWith(`
+What you kept:
+
+jiss.test/01J/org/acme
+5
+root 1
+
+— jiss.test/01J/org/acme signature
+
+What the file says:
+
+jiss.test/01J/org/acme
+7
+root 171
+
+— jiss.test/01J/org/acme signature`));
+});
+
+Deno.test("what is withheld is part of the verdict's words, and a key that the file brings is called so", () => {
+  const withheld = toldReport(outcome({ bundles: [bundle({ withheld: 4, exitCode: 2 })] }));
+  assert.match(withheld, /^INTACT \(4 parts withheld, not replayed\)\n/);
+  const own = bundle({ selfTrusted: true, verdict: "NOT VERIFIABLE", exitCode: 2 });
+  assert.match(
+    toldReport(outcome({ bundles: [own] })),
+    /\n {2}key {9}SHA256:key \(the key that the file carries\)\n/,
+  );
+  const none = bundle({
+    origin: "",
+    chain: "",
+    verdict: "NOT VERIFIABLE",
+    exitCode: 2,
+    keyFingerprint: null,
+  });
+  assert.ok(!toldReport(outcome({ bundles: [none] })).includes("entries"), "of no bundle there are no facts");
+});
+
+Deno.test("of several the worst comes first, then documents, then bundles, each with its own", () => {
+  const text = toldReport(outcome({
+    bundles: [bundle(), bundle({ origin: "jiss.test/01J/sys", verdict: "INTACT, UNANCHORED" })],
+    documents: [document({ place: "held" })],
+  }));
+  const [summary, ...blocks] = text.split("\n\n");
+  assert.equal(summary, "INTACT, UNANCHORED: the worst of 3, one by one below.");
+  assert.deepEqual(blocks.slice(0, 3).map((block) => block.split("\n")[0]), [
+    "INTACT",
+    "INTACT",
+    "INTACT, UNANCHORED",
+  ]);
+  assert.equal(
+    blocks[0],
+    `INTACT
+The document says what the log recorded, and the bundle holds the same.
+  document    answer.json, one recorded result
+  log         jiss.test/01J/org/acme
+  entries     4
+  checkpoint  of 5 entries
+  key         SHA256:key`,
+  );
+});
+
+Deno.test("many entries of a batch are counted", () => {
+  const entries = Array.from({ length: 11 }, (_, seq) => ({ seq, entryHash: "", sessionId: null }));
+  const report = { ...document().report!, kind: "batch", entries } as const;
+  const text = toldReport(outcome({ documents: [document({ report })] }));
+  assert.match(
+    text,
+    /\n {2}document {4}answer\.json, a batch: where its entries stand, not what they hold\n/,
+  );
+  assert.match(text, /\n {2}entries {5}0, 1, 2, 3, 4, 5, 6, 7 and 3 more\n/);
+});
+
+Deno.test("no text of a file can move the cursor, hide a line or begin one", () => {
+  assert.equal(
+    printable("a\u0007b\u001b[1A\u009b2K\u202e\u2028é😀\n"),
+    "a\\u{7}b\\u{1b}[1A\\u{9b}2K\\u{202e}\\u{2028}é😀\n",
+  );
+  assert.equal(printableLine("one\nINTACT"), "one\\nINTACT");
+  const odd = "x\nINTACT\u001b[2J";
+  const text = toldReport(outcome({
+    bundles: [bundle({
+      origin: odd,
+      verdict: "TAMPERED",
+      exitCode: 1,
+      keyFingerprint: odd,
+      findings: [finding({ file: odd, detail: odd })],
+    })],
+    documents: [document({ file: odd, report: { ...document().report!, origin: odd } })],
+  }));
+  assert.ok(!text.includes("\u001b") && !/^INTACT\\u/m.test(text));
+});
+
+// ---- verdicts ---------------------------------------------------------------------------------------------
+
+Deno.test("of a document each fault has its verdict: proven ones are tampering, with a key and without", () => {
+  const judged = (fault: (typeof EVIDENCE_FAULTS)[number]) => {
+    const { verdict, exitCode, code } = judgeDocument(document({ report: { ...document().report!, fault } }));
+    return [code, verdict, exitCode];
+  };
+  assert.deepEqual(EVIDENCE_FAULTS.map(judged), [
+    ["MALFORMED", "NOT VERIFIABLE", 2],
+    ["RESULT_MISMATCH", "TAMPERED", 1],
+    ["ENTRY_HASH_MISMATCH", "TAMPERED", 1],
+    ["INCLUSION_FAILED", "TAMPERED", 1],
+    ["BAD_SIGNATURE", "TAMPERED", 1],
+    ["UNTRUSTED_KEY", "NOT VERIFIABLE", 2],
+    ["WRONG_ORIGIN", "TAMPERED", 1],
+  ]);
+});
+
+Deno.test("a whole document is as good as what it is held against", () => {
+  const judged = (fields: Partial<VerifiedDocument>) => {
+    const { verdict, exitCode, code, firstBadSeq } = judgeDocument(document(fields));
+    return [verdict, exitCode, code, firstBadSeq];
+  };
+  assert.deepEqual(judged({ place: "held" }), ["INTACT", 0, null, null]);
+  assert.deepEqual(judged({ place: "alone" }), ["INTACT, UNANCHORED", 0, null, null]);
+  assert.deepEqual(judged({ place: "removed" }), ["INTACT, UNANCHORED", 0, null, null]);
+  assert.deepEqual(judged({ place: "beyond" }), ["NOT VERIFIABLE", 2, null, null]);
+  assert.deepEqual(judged({ place: "held", isForked: true }), ["DIVERGED", 1, "FORK_VS_KNOWN_CHECKPOINT", 4]);
+  assert.deepEqual(judged({ report: null, unreadable: "not JSON" }), ["NOT VERIFIABLE", 2, null, null]);
+});
+
+Deno.test("what is wrong counts before what is unsure, and that before what is intact", () => {
+  const of = (verdict: Verdict, exitCode: ExitCode) => bundle({ verdict, exitCode });
+  const fromWorst = [
+    of("DIVERGED", 1),
+    of("TAMPERED", 1),
+    of("NOT VERIFIABLE", 2),
+    of("INTACT, UNANCHORED", 2),
+    of("INTACT", 2),
+    of("INTACT, UNANCHORED", 0),
+    of("INTACT", 0),
+  ];
+  for (const [index, worst] of fromWorst.entries()) {
+    const rest = fromWorst.slice(index);
+    for (const bundles of [rest, rest.toReversed()]) {
+      const { verdict, exitCode } = judge(outcome({ bundles }));
+      assert.deepEqual([verdict, exitCode], [worst.verdict, worst.exitCode]);
+    }
+  }
+  const { verdict, exitCode } = judge({
+    bundles: [bundle()],
+    documents: [document({ report: { ...document().report!, fault: "RESULT_MISMATCH" } })],
+  });
+  assert.deepEqual([verdict, exitCode], ["TAMPERED", 1]);
+});
+
+// ---- JSON -------------------------------------------------------------------------------------------------
+
+Deno.test("the JSON report says of the worst what a program asks first, and of each everything", () => {
+  const changed = finding({ code: "COMMITMENT_MISMATCH", part: "result", line: 9 });
+  const bad = bundle({
+    verdict: "TAMPERED",
+    exitCode: 1,
+    firstBadSeq: 3,
+    firstBadRange: [3, 6],
+    findings: [
+      finding({ code: "PRUNED_PREFIX", fatal: false, seq: null, range: [0, 1] }),
+      changed,
+    ],
+  });
+  const report = jsonReport(outcome({ bundles: [bundle(), bad], documents: [document()] }));
+  const { bundles, documents, ...head } = report;
+  assert.deepEqual(head, {
+    v: "jis.verify/1",
+    verdict: "TAMPERED",
+    exit_code: 1,
+    first_bad_seq: 3,
+    first_bad_range: [3, 6],
+    code: "COMMITMENT_MISMATCH",
+    sentence: sentenceOfVerdict(bad),
+    unused_checkpoints: 0,
+  });
+  assert.deepEqual(bundles[1]!.findings[1], {
+    code: "COMMITMENT_MISMATCH",
+    fatal: true,
+    seq: 3,
+    range: null,
+    file: null,
+    line: 9,
+    part: "result",
+    detail: null,
+    sentence: sentenceOf(changed),
+  });
+  assert.deepEqual(bundles[0]!.checkpoint, {
+    origin: ORIGIN,
+    size: 7,
+    root: "ab".repeat(32),
+    note: checkpointOf(7, 0xab).note,
+  });
+  assert.deepEqual(documents[0], {
+    verdict: "INTACT, UNANCHORED",
+    exit_code: 0,
+    first_bad_seq: null,
+    first_bad_range: null,
+    code: null,
+    sentence:
+      "The document says what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
+    file: "answer.json",
+    kind: "result",
+    origin: ORIGIN,
+    checkpoint: {
+      origin: ORIGIN,
+      size: 5,
+      root: "cd".repeat(32),
+      note: checkpointOf(5, 0xcd).note,
+    },
+    key_fingerprint: "SHA256:key",
+    entries: [{ seq: 4, entry_hash: "ef".repeat(32), session_id: "s-1" }],
+    place: "alone",
+  });
+});
