@@ -3,6 +3,7 @@
  * nothing with the service but the two pages that it was written from.
  */
 import assert from "node:assert/strict";
+import type { ExpectedEntry } from "../src/evidence/kept_check.ts";
 
 const PROGRAM = `${import.meta.dirname}/interop/verify.py`;
 
@@ -10,10 +11,12 @@ const PROGRAM = `${import.meta.dirname}/interop/verify.py`;
 export interface Question {
   /** One input, in this order. */
   readonly files: readonly string[];
-  /** Trusted keys: PEM, JWKS or verifier keys. */
-  readonly keys: readonly string[];
+  /** Trusted keys: PEM, JWKS or verifier keys; null: those that the files list themselves. */
+  readonly keys: readonly string[] | null;
   /** Signed notes. */
   readonly checkpoints?: readonly string[];
+  /** What saved answers speak of. */
+  readonly entries?: readonly ExpectedEntry[];
   readonly replay?: boolean;
 }
 
@@ -85,7 +88,10 @@ export async function askIndependently(
 }
 
 /** The question as the verifier reads it, its texts as files whose names begin with a path. */
-async function writeDown({ files, keys, checkpoints = [], replay = true }: Question, path: string) {
+async function writeDown(
+  { files, keys, checkpoints = [], entries = [], replay = true }: Question,
+  path: string,
+) {
   const write = async (texts: readonly string[], kind: string) => {
     const paths = texts.map((_, index) => `${path}.${index}.${kind}`);
     await Promise.all(texts.map((text, index) => Deno.writeTextFile(paths[index]!, text)));
@@ -93,8 +99,9 @@ async function writeDown({ files, keys, checkpoints = [], replay = true }: Quest
   };
   return {
     files: await write(files, "ndjson"),
-    key: await write(keys, "key"),
+    ...(keys === null ? {} : { key: await write(keys, "key") }),
     checkpoints: await write(checkpoints, "txt"),
+    entries: entries.map(({ origin, seq, entryHash }) => ({ origin, seq, entry_hash: entryHash })),
     no_replay: !replay,
   };
 }

@@ -397,6 +397,6 @@ const STEPS: readonly (readonly [weight: number, run: (deployment: RandomDeploym
   [1, (deployment) => deployment.stepClockBack()],
   [3, (deployment) => deployment.rotateSigningKey()],
   [1, (deployment) => deployment.restart()],
-  [1, (deployment) => deployment.backUp()],
-  [1, (deployment) => deployment.restore()],
+  [2, (deployment) => deployment.backUp()],
+  [2, (deployment) => deployment.restore()],
 ];

@@ -54,10 +54,10 @@ export interface Foretold {
   readonly exit: 0 | 2;
   /** Parts that the file withholds. */
   readonly withheld: number;
-  /** Codes of what is told without being an alarm, in alphabetical order, but for STATE_UNANCHORED. */
+  /** Codes of what is told without being an alarm, in alphabetical order. */
   readonly told: readonly string[];
-  /** Whether the history of some operator may lie before the file's first entry. */
-  readonly mayBeginOpen: boolean;
+  /** Codes of what may be told besides, of operators and scores whose entries are not all in the file. */
+  readonly mayTell: readonly string[];
 }
 
 interface ChainRow {
@@ -154,13 +154,17 @@ class Auditor {
         // Of one that is all removed nothing is handed out once the beginning of the next is removed too.
         row.min_index < row.size || (epochs[index + 1]?.min_index ?? 0) === 0
       );
-      const beginsOpen = chains.map(({ min_index }) => min_index > 0);
+      const isCut = chains.map(({ min_index }) => min_index > 0);
       for (const [index, chain] of chains.entries()) {
+        const isOpen = isCut.slice(0, index + 1).includes(true);
         bundles.push(this.#foretell(chain, {
           known,
           replay,
           withheld: given[index]!.split('"withheld":true}\n').length - 1,
-          mayBeginOpen: parts === "all" && beginsOpen.slice(0, index + 1).includes(true),
+          mayTell: [
+            ...(isOpen || chain.chain !== family ? ["COMMIT_UNCOMPARED"] : []),
+            ...(isOpen ? ["STATE_UNANCHORED"] : []),
+          ],
         }));
       }
       texts.push(...given);
@@ -176,11 +180,11 @@ class Auditor {
 
   #foretell(
     { chain, origin, size, min_index: base }: ChainRow,
-    { known, withheld, replay, mayBeginOpen }: {
+    { known, withheld, replay, mayTell }: {
       readonly known: readonly KnownCheckpoint[];
       readonly withheld: number;
       readonly replay: boolean;
-      readonly mayBeginOpen: boolean;
+      readonly mayTell: readonly string[];
     },
   ): Foretold {
     const own = known.filter((checkpoint) => checkpoint.origin === origin).map((checkpoint) =>
@@ -201,7 +205,7 @@ class Auditor {
       exit: withheld > 0 && replay ? 2 : 0,
       withheld,
       told,
-      mayBeginOpen,
+      mayTell,
     };
   }
 

@@ -11,7 +11,7 @@ import { scoreInteraction } from "../operations/score.ts";
 import { demoHistory } from "../simulation/demo.ts";
 import { ENVIRONMENT_FILE, exists, writeSecrets } from "./init.ts";
 import { loadConfig, runService } from "./run_service.ts";
-import type { Shell } from "./shell.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 const DEFAULT_DIRECTORY = "./data/dev";
 const ORGANIZATION = "demo";
@@ -49,8 +49,9 @@ export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }):
     async opened(service) {
       apiKey = await prepareDemo(shell, service).catch((error) => {
         // Another process created it a moment ago: now it is there, and gets a key of this run.
-        if (error instanceof ServiceError && error.code === "CONFLICT") return prepareDemo(shell, service);
-        throw error;
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.code === "CONFLICT") return prepareDemo(shell, service);
+        throw new CommandFailure(`the demo organization gets no key: ${error.message}`, EXIT.failure);
       });
     },
     listening(listener, service) {

@@ -1,5 +1,5 @@
 /** The command line: one subcommand a file, every mistake answered with the nearest thing that exists. */
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
 import { BUNDLE_PARTS } from "../operations/export.ts";
 import { checkpoint } from "./checkpoint.ts";
@@ -70,7 +70,7 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
       "hold them against a checkpoint, or a saved answer, of an earlier visit; may be repeated",
       collect,
     )
-    .option("--state <DIR>", "keep checkpoints and keys there from visit to visit")
+    .option("--state <DIR>", "keep checkpoints and keys there from visit to visit", once("--state"))
     .option("--no-replay", "do not compute scores, decisions and labels anew")
     .option("--json", "print one JSON object")
     .action(async (files: readonly string[], options: VerifyOptions) =>
@@ -102,6 +102,14 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
 }
 
 /** Gathers an option that may be repeated. */
+/** Of an option that may stand once: a second one would silently take the first one's place. */
+function once(flag: string) {
+  return (value: string, previous: string | undefined): string => {
+    if (previous !== undefined) throw new InvalidArgumentError(`${flag} may be given once.`);
+    return value;
+  };
+}
+
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -66,7 +66,16 @@ export async function textOf(input: Input, limit: number): Promise<string | null
     if (bytes > limit) return null;
     pieces.push(piece.slice());
   }
-  return orNull(() => new TextDecoder("utf-8", { fatal: true }).decode(concat(...pieces)));
+  return utf8OrNull(concat(...pieces));
+}
+
+/** A text decoder throws a TypeError, where a reader of JSON throws a SyntaxError. */
+function utf8OrNull(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 /** @throws {CommandFailure} 2 in place of what the system says. */

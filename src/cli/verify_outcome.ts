@@ -144,13 +144,13 @@ const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
 };
 
 const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
-  held: "The document says what the log recorded, and the bundle holds the same.",
+  held: "What its evidence covers is what the log recorded, and the bundle holds the same.",
   removed:
-    "The document says what the log recorded. The bundle begins after it: its entry was removed since, by the retention rule.",
+    "What its evidence covers is what the log recorded. The bundle begins after it: its entry was removed since, by the retention rule.",
   beyond:
-    "The document says what the log recorded, but the bundle ends before it: that was exported earlier, or cut off. Ask for a new export.",
+    "What its evidence covers is what the log recorded, but the bundle ends before it: that was exported earlier, was cut off, or is of a chain that a restore ended since. Ask for a new export of all epochs.",
   alone:
-    "The document says what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
+    "What its evidence covers is what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
 };
 
 function sentenceOfDocument({ report, unreadable, hasPins, place, isForked }: VerifiedDocument): string {

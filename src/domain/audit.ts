@@ -166,6 +166,7 @@ export const verifyParametersSchema = z.object({
 const range = z.tuple([z.int(), z.int()]).nullable();
 
 export const findingSchema = z.object({
+  chain: z.string().meta({ description: "The epoch of the chain that it is about." }),
   code: z.string(),
   fatal: z.boolean(),
   seq: z.int().nullable(),
@@ -189,7 +190,7 @@ export const verifyResponseSchema = z.object({
   from_seq: z.int().min(0),
   to_seq: z.int().min(-1),
   head: hash32.meta({ description: "Hash of the newest entry." }),
-  checkpoint: z.object(signedCheckpoint),
+  checkpoint: z.object(signedCheckpoint).nullable(),
   first_bad: z.int().nullable(),
   code: z.string().nullable().meta({
     description: "The code of the first finding that makes the chain invalid.",

@@ -14,6 +14,7 @@ import {
   trailerSchema,
 } from "./bundle.ts";
 import { ChainCheck } from "./chain_check.ts";
+import { CommitCheck } from "./commit_check.ts";
 import { type ChainName, chainPrefix, parseChain } from "./chain_name.ts";
 import { CheckpointCheck } from "./checkpoint_check.ts";
 import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
@@ -73,6 +74,7 @@ export class BundleCheck {
   readonly #parts: PartCheck;
   readonly #models: ModelCheck;
   readonly #states: StateCheck;
+  readonly #commits: CommitCheck;
   readonly #replay: ReplayCheck;
   #stage: (typeof Stage)[keyof typeof Stage] = Stage.models;
   #isAbandoned = false;
@@ -148,7 +150,16 @@ export class BundleCheck {
     });
     this.#models = new ModelCheck(crypto, log);
     this.#states = new StateCheck(crypto, log, family);
-    this.#replay = new ReplayCheck(log, { parts, models: this.#models, states: this.#states });
+    this.#commits = new CommitCheck(crypto, log, {
+      isLaterEpoch: (this.name?.epoch ?? 1) > 1,
+      first: base.size,
+    });
+    this.#replay = new ReplayCheck(log, {
+      parts,
+      models: this.#models,
+      states: this.#states,
+      commits: this.#commits,
+    });
     // Whether a chain after a restore goes on from the one before it, its first entry says.
     if (!isWhole || this.name?.epoch === 1) family.begin({ isOpen: !isWhole });
   }
@@ -218,7 +229,7 @@ export class BundleCheck {
   }
 
   /** Removals that it records from chains of its family that a restore ended. */
-  get removals(): readonly RetentionPruned[] {
+  get removals(): readonly (RetentionPruned | null)[] {
     return this.isSound ? this.#retention.others : [];
   }
 
@@ -307,7 +318,10 @@ export class BundleCheck {
     this.chain.entry(value, { hash: this.#entryHash, line: number });
     this.#kept.entry(value.seq, this.#entryHash);
     this.#kept.compare(this.chain);
-    if (!this.chain.isUnbroken) this.#states.stopFollowing();
+    if (!this.chain.isUnbroken) {
+      this.#states.stopFollowing();
+      this.#commits.stopFollowing();
+    }
     this.#parts.open(value, number);
   }
 
@@ -371,6 +385,7 @@ export class BundleCheck {
     this.#retention.finish({ requireRecord });
     this.#models.finish();
     this.#states.finish();
+    this.#commits.finish();
     const { next: size, root, isUnbroken } = this.chain;
     this.family.end({ origin: this.origin, size, root, isUnbroken });
   }

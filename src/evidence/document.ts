@@ -67,7 +67,7 @@ interface Trust {
 /** Verifies a document by its `evidence` member, in the order of the rule. */
 export function verifyDocument(crypto: Crypto, body: Body, trust: Trust): DocumentReport {
   const batch = batchEvidenceSchema.safeParse(body.evidence);
-  if (batch.success) return verifyBatch(crypto, batch.data, trust);
+  if (batch.success) return verifyBatch(crypto, { body, evidence: batch.data }, trust);
   const single = evidenceSchema.safeParse(body.evidence);
   if (single.success) return verifySingle(crypto, { body, evidence: single.data }, trust);
   return { kind: "result", fault: "MALFORMED", origin: null, checkpoint: null, entries: [] };
@@ -172,13 +172,17 @@ function entryFault(crypto: Crypto, { body, evidence }: EvidencedBody): Evidence
 
 function verifyBatch(
   crypto: Crypto,
-  { checkpoint: note, items }: BatchEvidence,
+  { body, evidence: { checkpoint: note, items } }: {
+    readonly body: Body;
+    readonly evidence: BatchEvidence;
+  },
   trust: Trust,
 ): DocumentReport {
   const checkpoint = knownCheckpointOrNull(note);
   const proofs = items.map((item) => ({ ...item, path: orNull(() => parsePath(item.path)) }));
   const isWhole = checkpoint !== null && items.length > 0 && proofs.every(({ path }) => path !== null);
   const fault = (isWhole ? null : "MALFORMED") ??
+    (namesTheSame(body.results, items) ? null : "RESULT_MISMATCH") ??
     firstFault(
       proofs,
       ({ index, path, entry_hash }) =>
@@ -200,6 +204,13 @@ function verifyBatch(
       sessionId: session_id,
     })),
   };
+}
+
+/** Whether a batch's results are of the sessions that its evidence is of; a batch without results has none to hold. */
+function namesTheSame(results: unknown, items: BatchEvidence["items"]): boolean {
+  if (results === undefined) return true;
+  if (!Array.isArray(results) || results.length !== items.length) return false;
+  return results.every((result, index) => result?.session_id === items[index]!.session_id);
 }
 
 function firstFault<Item>(

@@ -195,6 +195,11 @@ const TABLE = {
     INFO,
     () => "A checkpoint that you kept is older than what the file holds, and cannot be compared with it.",
   ],
+  COMMIT_UNCOMPARED: [
+    INFO,
+    (finding) =>
+      `From entry ${finding.seq} on some final scores refer to scores too far back, or not in the file, to be compared.`,
+  ],
   ANCHOR_AHEAD: [
     INFO,
     () =>

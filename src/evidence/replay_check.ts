@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { ModelDocument } from "../scoring/model.ts";
 import { modeName } from "../scoring/score.ts";
+import type { CommitCheck } from "./commit_check.ts";
 import type { Entry } from "./entry.ts";
 import type { FindingLog } from "./finding_log.ts";
 import type { PartName } from "./hashes.ts";
@@ -30,6 +31,12 @@ const SHOWN_LENGTH = 60;
 /** A frozen call's input: nothing is computed from it. */
 const skippedInputSchema = scoreInputSchema.extend({ weights: z.null(), prior: z.null(), state: z.null() });
 
+const commitReferenceSchema = z.strictObject({
+  ref_id: z.string(),
+  ref_seq: z.int().min(0),
+  ref_entry_hash: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
 /** An entry of an operator whose parts are all read. */
 interface ReadEntry {
   readonly entry: Entry & { readonly subject: string };
@@ -45,6 +52,7 @@ export interface ReplayCheckOptions {
   readonly parts: PartCheck;
   readonly models: ModelCheck;
   readonly states: StateCheck;
+  readonly commits: CommitCheck;
 }
 
 export class ReplayCheck {
@@ -52,13 +60,15 @@ export class ReplayCheck {
   readonly #parts: PartCheck;
   readonly #models: ModelCheck;
   readonly #states: StateCheck;
+  readonly #commits: CommitCheck;
   #replayed = 0;
 
-  constructor(log: FindingLog, { parts, models, states }: ReplayCheckOptions) {
+  constructor(log: FindingLog, { parts, models, states, commits }: ReplayCheckOptions) {
     this.#log = log;
     this.#parts = parts;
     this.#models = models;
     this.#states = states;
+    this.#commits = commits;
   }
 
   /** Entries that were computed anew. */
@@ -103,6 +113,7 @@ export class ReplayCheck {
     if (isGiven && this.#isComputed(() => compute({ entry: { ...entry, subject }, hash }), seq)) return;
     if (entry.event_type !== "SCORE_COMPUTED" && entry.event_type !== "OUTCOME_LABELLED") return;
     const isReported = isGiven || states.includes("altered") || states.includes("missing");
+    if (entry.event_type === "SCORE_COMPUTED") this.#commits.lose(seq, { isReported });
     this.#states.lose(subject, { isReported });
   }
 
@@ -125,6 +136,9 @@ export class ReplayCheck {
     this.#compareResult(read, scoreResultPart(input, result));
     this.#compare(read, "input", { recorded: { weights: input.weights }, computed: { weights } });
     this.#states.remember(read.entry.subject, { hash: read.hash, state });
+    if (result.provisional) {
+      this.#commits.remember(read.entry, { hash: read.hash, result: scoreResultPart(input, result) });
+    }
     return true;
   };
 
@@ -160,15 +174,30 @@ export class ReplayCheck {
     return true;
   };
 
-  /** Its numbers are those of the score that it refers to, which lies anywhere before: only its own words are held. */
+  /** Its numbers are those of the score that it refers to. */
   readonly #committed = (read: ReadEntry): boolean => {
+    const { entry: { seq } } = read;
     const result = this.#parts.dataOf("result");
-    const { provisional = null, committed = null } = isMembers(result) ? result : {};
+    if (!isMembers(result)) {
+      this.#log.add("RECORD_MALFORMED", { seq, part: "result" });
+      return false;
+    }
+    const { provisional = null, committed = null } = result;
     this.#replayed += 1;
-    this.#compare(read, "result", {
-      recorded: { provisional, committed },
-      computed: { provisional: false, committed: true },
-    });
+    if (provisional !== false || committed !== true) {
+      this.#compare(read, "result", {
+        recorded: { provisional, committed },
+        computed: { provisional: false, committed: true },
+      });
+      return true;
+    }
+    if (this.#parts.stateOf("detail") !== "given") {
+      this.#commits.compare(seq, { reference: null, result });
+      return true;
+    }
+    const reference = commitReferenceSchema.safeParse(this.#parts.dataOf("detail"));
+    if (reference.success) this.#commits.compare(seq, { reference: reference.data, result });
+    else this.#log.add("RECORD_MALFORMED", { seq, part: "detail" });
     return true;
   };
 

@@ -40,7 +40,7 @@ export class RetentionCheck {
   #unrecorded: { readonly size: number; readonly root: string } | null = null;
   /** Entries below this were removed on record. */
   #removedTo = 0;
-  readonly #others: RetentionPruned[] = [];
+  readonly #others: (RetentionPruned | null)[] = [];
   /** The first and the last entry whose part is said to be pruned without a record so far. */
   #owed: { readonly first: number; readonly last: number } | null = null;
 
@@ -75,6 +75,8 @@ export class RetentionCheck {
     if (detail === null) {
       this.#prefixOnRecord = true;
       this.#markRemoved(seq);
+      // It may be of a chain that a restore ended.
+      this.#others.push(null);
       return;
     }
     if (detail.origin === this.#origin) {
@@ -90,8 +92,11 @@ export class RetentionCheck {
     this.#owed = { first: this.#owed?.first ?? seq, last: seq };
   }
 
-  /** Removals from chains of the family that a restore ended: they take no entry any more. */
-  get others(): readonly RetentionPruned[] {
+  /**
+   * Removals from chains of the family that a restore ended: they take no entry any more. null is one whose content is
+   * not in the file.
+   */
+  get others(): readonly (RetentionPruned | null)[] {
     return this.#others;
   }
 
@@ -109,12 +114,12 @@ export class RetentionCheck {
   }
 
   /** At the end of the input, with what the bundles after this one record of removals from its chain. */
-  settle(later: readonly RetentionPruned[]): void {
+  settle(later: readonly (RetentionPruned | null)[]): void {
     if (this.#unrecorded === null) return;
     const { size, root } = this.#unrecorded;
     const range = [0, size - 1] as const;
     const isOnRecord = later.some((detail) =>
-      detail.origin === this.#origin && detail.to === size && detail.root === root
+      detail === null || (detail.origin === this.#origin && detail.to === size && detail.root === root)
     );
     if (isOnRecord) this.#log.add("PRUNED_PREFIX", { range });
     else this.#log.add("PRUNED_PREFIX_UNPROVEN", { range, detail: "no RETENTION_PRUNED for it" });

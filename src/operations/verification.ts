@@ -5,9 +5,12 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { consistencyNodeIndexes, consistencyPath } from "../evidence/consistency.ts";
-import { hex, utf8 } from "../evidence/crypto.ts";
-import { storedNodeIndex } from "../evidence/merkle.ts";
-import { type Finding, sentenceOf } from "../evidence/findings.ts";
+import { equalBytes, hex, utf8 } from "../evidence/crypto.ts";
+import { rootOf, storedNodeIndex } from "../evidence/merkle.ts";
+import { parseCheckpoint, parseNote } from "../evidence/note.ts";
+import type { BundleReport } from "../evidence/report.ts";
+import { sentenceOf } from "../evidence/findings.ts";
+import { errorFields } from "../observability/log.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
 import { BundleVerifier } from "../evidence/verifier.ts";
 import { checkpointUpTo } from "../store/bundles.ts";
@@ -15,13 +18,16 @@ import { loadEpochs, newestCheckpoint, readNodes, type StoredChain } from "../st
 import { query } from "../store/database.ts";
 import { shownCheckpoint } from "./audit.ts";
 import { type Dependencies, retentionOf } from "./dependencies.ts";
-import { bundleLines } from "./export.ts";
+import { bundleFile, bundleLines } from "./export.ts";
 
-/** Lines that are looked at before others get their turn: a few milliseconds of work. */
-const LINES_IN_SLICE = 48;
+/**
+ * Lines that are looked at before others get their turn: about half a millisecond of work. With more of them a score
+ * waits longer, with fewer the whole takes longer, as after each slice the process rests for a millisecond or more.
+ */
+const LINES_IN_SLICE = 24;
 
 export interface VerificationOptions {
-  /** The newest epoch of this family is verified. */
+  /** Every epoch of it is verified; where the verification resumes, the newest. */
   readonly family: string;
   /** Begins at the last checkpoint at or before this entry. */
   readonly from: number;
@@ -53,49 +59,117 @@ export async function verifyChain(
     requirePruneRecord: base === null,
   });
   const retentionDays = retentionOf(dependencies, family);
-  const lines = bundleLines(dependencies, {
-    chain,
-    parts: "all",
-    ...(base === null ? {} : { base }),
-    retentionDays,
-    now,
-    software: "online",
-  });
-  let inSlice = 0;
-  for await (const line of lines) {
-    verifier.push(utf8(`${line}\n`));
-    inSlice += 1;
-    if (inSlice < LINES_IN_SLICE) continue;
-    inSlice = 0;
-    await giveWay();
-  }
-  const [report] = verifier.end();
-  const findings = report!.findings.filter(({ code }) => base === null || code !== "PRUNED_PREFIX");
+  const options = { parts: "all", retentionDays, now, software: "online" } as const;
+  const pieces = base === null
+    ? bundleFile(dependencies, { ...options, family })
+    : endedLines(bundleLines(dependencies, { ...options, chain, base }));
+  await feed(dependencies, verifier, pieces);
+
+  const reports = verifier.end();
+  const findings = [
+    ...reports.flatMap((report) => shownFindings(report, { isResumed: base !== null })),
+    ...await headFindings(dependencies, chain),
+  ];
   const fatal = findings.filter((finding) => finding.fatal);
   if (fatal.length > 0) told(dependencies, { family, fatal });
+  const own = reports.find(({ origin }) => origin === chain.origin);
   const first = base?.size ?? chain.minIndex;
-  const end = report!.checkpoint ?? (await newestCheckpoint(database, chain.chain))!;
-  const leaf = storedNodeIndex(0, end.size - 1);
-  const leaves = await readNodes(database, { chain: chain.chain, indexes: [leaf] });
+  const end = own?.checkpoint ?? await newestCheckpoint(database, chain.chain);
   return {
     valid: fatal.length === 0,
-    entries_checked: report!.entries,
+    entries_checked: reports.reduce((sum, { entries }) => sum + entries, 0),
     from_seq: first,
-    to_seq: first + report!.entries - 1,
-    head: hex(leaves.get(leaf)!),
-    checkpoint: shownCheckpoint(end.note),
-    first_bad: report!.firstBadSeq,
+    to_seq: first + (own?.entries ?? 0) - 1,
+    head: await headHash(dependencies, { chain, size: end?.size ?? chain.frontier.size }),
+    checkpoint: end === null ? null : shownCheckpoint(end.note),
+    first_bad: reports.find(({ firstBadSeq }) => firstBadSeq !== null)?.firstBadSeq ?? fatal[0]?.seq ?? null,
     code: fatal[0]?.code ?? null,
-    findings: findings.map(shown),
+    findings,
     ...(sinceSize === null
       ? {}
       : { consistency: await consistencyFrom(dependencies, { chain, size: sinceSize }) }),
   };
 }
 
+async function* endedLines(lines: AsyncGenerator<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`;
+}
+
+/** What cannot be read of the database ends the input, which is then cut short: that is what the verifier reports. */
+async function feed(
+  { log }: Dependencies,
+  verifier: BundleVerifier,
+  lines: AsyncGenerator<string>,
+): Promise<void> {
+  try {
+    let inSlice = 0;
+    for await (const line of lines) {
+      verifier.push(utf8(line));
+      inSlice += 1;
+      if (inSlice < LINES_IN_SLICE) continue;
+      inSlice = 0;
+      await giveWay();
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    log.error("a chain cannot be read to its end", { audit: true, ...errorFields(error) });
+  }
+}
+
+interface ShownFinding {
+  readonly chain: string;
+  readonly code: string;
+  readonly fatal: boolean;
+  readonly seq: number | null;
+  readonly range: readonly [number, number] | null;
+  readonly detail: string | null;
+  readonly sentence: string;
+}
+
+function shownFindings(
+  { chain, findings }: BundleReport,
+  { isResumed }: { readonly isResumed: boolean },
+): readonly ShownFinding[] {
+  return findings.filter(({ code }) => !isResumed || code !== "PRUNED_PREFIX").map((finding) => {
+    const { code, fatal, seq, range, detail } = finding;
+    return { chain, code, fatal, seq, range, detail, sentence: sentenceOf(finding) };
+  });
+}
+
+/** The next entry is appended to the stored head: it must be the one that was signed. */
+async function headFindings(
+  { database, crypto }: Dependencies,
+  { chain, previous, frontier: { size, peaks } }: StoredChain,
+): Promise<readonly ShownFinding[]> {
+  const signed = await checkpointUpTo(database, { chain, size });
+  const leaf = storedNodeIndex(0, size - 1);
+  const hash = (await readNodes(database, { chain, indexes: [leaf] })).get(leaf);
+  const isSigned = signed?.size === size && hash !== undefined && equalBytes(hash, previous) &&
+    parseCheckpoint(parseNote(signed.note).text).root.toHex() === hex(rootOf(crypto, peaks));
+  if (isSigned) return [];
+  return [{
+    chain,
+    code: "ROOT_MISMATCH",
+    fatal: true,
+    seq: size - 1,
+    range: null,
+    detail: "the stored head",
+    sentence: "The end of the chain, as the database has it to go on from, is not what was signed.",
+  }];
+}
+
+async function headHash(
+  { database }: Dependencies,
+  { chain, size }: { readonly chain: StoredChain; readonly size: number },
+): Promise<string> {
+  const leaf = storedNodeIndex(0, size - 1);
+  const nodes = await readNodes(database, { chain: chain.chain, indexes: [leaf] });
+  return hex(nodes.get(leaf) ?? chain.previous);
+}
+
 /**
- * Lets others run until nothing of theirs is left to do. A turn of the event loop is not enough: in a loop that never
- * rests Deno looks at the network only every 61st turn, so that every request would wait for as many slices.
+ * Lets others run, by resting. A mere turn of the event loop is not enough: where a loop never rests Deno looks at the
+ * network only about every 60th turn, and every request would wait for as many slices.
  */
 function giveWay(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
@@ -119,14 +193,9 @@ async function ownKeys({ database }: Dependencies): Promise<readonly PinnedKey[]
   }));
 }
 
-function shown(finding: Finding) {
-  const { code, fatal, seq, range, detail } = finding;
-  return { code, fatal, seq, range, detail, sentence: sentenceOf(finding) };
-}
-
 function told(
   { log }: Dependencies,
-  { family, fatal }: { readonly family: string; readonly fatal: readonly Finding[] },
+  { family, fatal }: { readonly family: string; readonly fatal: readonly ShownFinding[] },
 ): void {
   const [first] = fatal;
   log.error("a chain in the database is not what was signed", {

@@ -3,7 +3,8 @@ from dataclasses import dataclass, field
 from typing import List, Optional, Tuple
 
 NOT_FATAL = {
-    *("PRUNED_PREFIX", "STATE_UNANCHORED", "RESTORED", "KNOWN_CHECKPOINT_UNLINKABLE", "ANCHOR_AHEAD"),
+    *("PRUNED_PREFIX", "STATE_UNANCHORED", "COMMIT_UNCOMPARED", "RESTORED"),
+    *("KNOWN_CHECKPOINT_UNLINKABLE", "ANCHOR_AHEAD"),
 }
 # Said only where some checkpoint of the bundle is signed by a trusted key.
 NEED_TRUST = {

@@ -4,7 +4,7 @@ A schema is a function that says whether a value is of it. An object's members a
 """
 import re
 
-from notes import INSTANT, Malformed, from_base64, parse_checkpoint, parse_vkey
+from notes import INSTANT, Malformed, from_base64, parse_checkpoint
 
 WHOLE_LIMIT = 2**53
 _HEX32 = re.compile(r"[0-9a-f]{64}")
@@ -133,7 +133,6 @@ def readable(parse):
 hash_text = matching(_HEX32)
 identifier = matching(_ID)
 checkpoint_text = readable(parse_checkpoint)
-vkey_text = readable(parse_vkey)
 
 # ---- lines of a bundle (section 8) ------------------------------------------------------------------------
 
@@ -195,7 +194,7 @@ ENTRY = closed(
 
 # ---- details that say how a chain came about (section 5) --------------------------------------------------
 
-_GENESIS = {"deployment": text, "origin": text, "retention_days": optional(whole()), "vkey": vkey_text}
+_GENESIS = {"deployment": text, "origin": text, "retention_days": optional(whole()), "vkey": text}
 _EPOCH = {
     **_GENESIS,
     "previous_origin": text,
@@ -215,6 +214,7 @@ STRUCTURAL = {
         policy=only("audit_log", "evidence"), from_days=optional(whole()), to_days=optional(whole())
     ),
     "RETENTION_PRUNED": closed(
+        origin=text,
         root=hash_text,
         last_ts=instant,
         cutoff=instant,
@@ -224,7 +224,7 @@ STRUCTURAL = {
     "SUBJECT_ERASED": closed(requested_at=instant, basis=only("request", "restore"), entries=whole()),
     "SIGNING_KEY_ROTATED": closed(cert=text, overlap=flag),
     "ORG_CHECKPOINTS": closed(
-        checkpoints=items(closed(origin=text, size=whole(1), root=hash_text), most=500)
+        checkpoints=items(closed(origin=text, size=whole(), root=hash_text), most=500)
     ),
 }
 
@@ -325,3 +325,4 @@ INPUTS = {
         state=_STATE,
     ),
 }
+COMMIT_REFERENCE = closed(ref_id=text, ref_seq=whole(), ref_entry_hash=hash_text)

@@ -65,6 +65,26 @@ class Tree:
         return root
 
 
+def root_above(leaf, index, size, path):
+    """The root to which an inclusion path leads from the leaf of this index in a tree of this size; None where the
+    path is not of that shape (RFC 9162, section 2.1.3.2).
+    """
+    node, last, hashed = index, size - 1, leaf
+    if not 0 <= node <= last:
+        return None
+    for sibling in path:
+        if last == 0:
+            return None
+        if node & 1 or node == last:
+            hashed = node_hash(sibling, hashed)
+            while not node & 1 and node != 0:
+                node, last = node >> 1, last >> 1
+        else:
+            hashed = node_hash(hashed, sibling)
+        node, last = node >> 1, last >> 1
+    return hashed if last == 0 else None
+
+
 def advanced_root(old_root, first, second, proof):
     """The root at size `second` to which a consistency proof leads from this root at size `first`; None where the
     proof does not begin at that root or is not of that shape (RFC 9162, section 2.1.4.2).

@@ -9,12 +9,14 @@ from notes import good_signers
 class Trust:
     """The keys of one bundle; it is told of rotations as they come by."""
 
-    def __init__(self, pins, origin, prefix, is_system_chain):
-        self.origin = origin
-        self.prefix = prefix
-        mine = [pin for pin in pins if pin.is_for(prefix)]
+    def __init__(self, pins, name):
+        self.origin = name.origin
+        self.prefix = name.prefix
+        mine = [pin for pin in pins if pin.is_for(name.prefix)]
         self.trusted = {pin.raw for pin in mine}
-        self.ranges = {pin.raw: (pin.first, pin.last) for pin in mine} if is_system_chain else {}
+        # The sizes that a JWKS says are of the first chain of the system alone.
+        binds = name.family == "sys" and name.epoch == 1
+        self.ranges = {pin.raw: (pin.first, pin.last) for pin in mine} if binds else {}
         self.certificates = []
         self.first_key = None
         self.rotations = []
@@ -65,13 +67,14 @@ class Trust:
         return code
 
     def _code_of_time(self, signers, size):
-        """Whether it was one of these keys' turn to sign."""
-        if any(size > self.retired[raw] for raw in signers if raw in self.retired):
+        """Whether it was these keys' turn to sign: none that signed may stand outside of its time."""
+        ranges = [self.ranges.get(raw, (None, None)) for raw in signers]
+        if any(first is not None and size < first for first, _ in ranges):
+            return "UNTRUSTED_KEY"
+        is_late = any(last is not None and size > last for _, last in ranges)
+        if is_late or any(size > self.retired[raw] for raw in signers if raw in self.retired):
             return "RETIRED_KEY"
-        in_range = {raw for raw in signers if self._range_code(raw, size) is None}
-        if not in_range:
-            return min(self._range_code(raw, size) for raw in signers)
-        return self._code_of_turn(in_range, size)
+        return self._code_of_turn(signers, size)
 
     def signers(self, checkpoint):
         """A finding's code and the trusted keys that signed; one of the two is None."""
@@ -81,12 +84,6 @@ class Trust:
         if signers is None:
             return "BAD_SIGNATURE", None
         return (None, signers) if signers else ("UNTRUSTED_KEY", None)
-
-    def _range_code(self, raw, size):
-        first, last = self.ranges.get(raw, (None, None))
-        if last is not None and size > last:
-            return "RETIRED_KEY"
-        return "UNTRUSTED_KEY" if first is not None and size < first else None
 
     def _code_of_turn(self, signers, size):
         """Against the key whose turn it was."""

@@ -1,12 +1,17 @@
-"""Verifies evidence bundles offline: python3 verify.py FILE... --key KEY [--checkpoint FILE]... [--no-replay] [--json]
+"""Verifies evidence bundles offline:
+
+  python3 verify.py FILE... --key KEY [--checkpoint FILE]... [--answer FILE]... [--no-replay] [--json]
 
 Written from docs/evidence-format.md and docs/formulas.md alone; it shares no code with the service. Python 3.9 or later
 and the package `cryptography`. Files are read in the order given, as one input: epochs of a chain oldest first, a bundle
 of `sys` before those that it anchors.
 
-  --key KEY           a trusted key: a PEM file, a JWKS file, a file with vkeys, or a vkey itself; may be repeated
+  --key KEY           a trusted key: a PEM file, a JWKS file, a file with vkeys, or a vkey itself; may be repeated. Without
+                      one a file is held against the keys that it lists itself, and is NOT VERIFIABLE at best
   --checkpoint FILE   checkpoints kept from earlier visits, among whatever other text (`jiss checkpoint` prints them),
                       or an answer of GET /v1/audit/checkpoint; may be repeated
+  --answer FILE       a saved answer whose evidence is of one entry: the entry must stand at its place, and its checkpoint
+                      is one that was kept; may be repeated
   --no-replay         leaves out the replay of scores, so that withheld parts are no reason for exit code 2
   --json              prints one object instead of text
 
@@ -16,16 +21,20 @@ Exit code: 0 INTACT (also UNANCHORED, and with parts withheld where replay was l
   {"verdict", "exit_code", "bundles": [{"origin", "verdict", "first_bad_seq", "first_bad_range",
     "findings": [{"code", "fatal", "seq", "range"}], "withheld", "erased", "replayed"}]}
 
-`verdict` is the worst of the bundles'. `origin` is null where a bundle has no readable header. `seq` is an exact place,
-`range` [first, last] one that is only known to lie in it; `first_bad_seq` is the smallest exact one, else the beginning
-of the range in `first_bad_range`, else null. `withheld` and `erased` count parts, `replayed` entries.
+`verdict` is the worst of the bundles', one of INTACT, "INTACT, UNANCHORED", NOT VERIFIABLE, TAMPERED, DIVERGED; that
+parts were withheld is in `withheld` and the exit code. `origin` is null where a bundle has no readable header; a file
+without any bundle counts as one such. `seq` is an exact place, `range` [first, last] one that is only known to lie in
+it; `first_bad_seq` is the smallest exact one, else the beginning of the range in `first_bad_range`, else null. `withheld`
+and `erased` count parts, `replayed` entries.
 
 Many inputs without starting anew: python3 verify.py --batch reads one JSON object a line from standard input,
 
-  {"files": ["a.ndjson"], "key": "trusted.pem", "checkpoints": ["kept.txt"], "no_replay": false}
+  {"files": ["a.ndjson"], "key": "trusted.pem", "checkpoints": ["kept.txt"], "answers": ["answer.json"],
+   "entries": [{"origin", "seq", "entry_hash"}], "no_replay": false}
 
-(`key` may be a list, `checkpoints` and `no_replay` may be left out), and answers each with one line, in order and flushed
-at once: the object above, or {"error": "…", "exit_code": 2}. It ends with exit code 0 when standard input ends.
+and answers each with one line, in order and flushed at once: the object above, or {"error": "…", "exit_code": 2}. `key`
+may be a list; all but `files` may be left out. `entries` are held against the chains as saved answers are. The exit code
+is 0 when standard input ends.
 """
 import argparse
 import json
@@ -34,25 +43,28 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from bundle import LONGEST_LINE, Bundle, Kept, is_header, read_line  # noqa: E402
-from events import Erasures, settle_erasures  # noqa: E402
+from answers import read_answer  # noqa: E402
+from bundle import Bundle  # noqa: E402
+from erasures import Erasures  # noqa: E402
 from findings import EXIT_CODES, worst  # noqa: E402
+from kept import Kept  # noqa: E402
+from lines import is_header, lines_of, read_line  # noqa: E402
 from notes import checkpoints_in, read_pins  # noqa: E402
 
 
 class Input:
     """All bundles that are verified together, with what is trusted and known beforehand."""
 
-    def __init__(self, pins, checkpoints, replays):
+    def __init__(self, pins=None, checkpoints=(), entries=(), replays=True):
         self.pins = pins
         self.checkpoints = checkpoints
+        self.entries = entries
         self.replays = replays
-        self.erasures = Erasures()
+        self.families = {}
         self.bundles = []
-        self.has_file_without_bundle = False
 
     def kept_of(self, origin):
-        """What is held against the chain of this origin."""
+        """Sizes and roots to hold against the chain of this origin."""
         kept = [Kept(one.size, one.root, one) for one in self.checkpoints if one.origin == origin]
         anchors = {
             (size, root)
@@ -62,20 +74,36 @@ class Input:
         }
         return kept + [Kept(size, root) for size, root in sorted(anchors)]
 
+    def entries_of(self, origin):
+        """Hashes of entries to hold against the chain of this origin, by seq."""
+        found = {}
+        for of, seq, leaf in self.entries:
+            if of == origin:
+                found.setdefault(seq, []).append(leaf)
+        return found
+
+    def erasures_of(self, family):
+        """What a family still owes."""
+        return self.families.setdefault(family, Erasures())
+
     def read(self, file):
         """Takes one file: one bundle after another."""
         bundle = None
-        for raw, is_ended in lines_of(file):
-            value, is_canonical = read_line(raw) if is_ended else (None, False)
-            if is_header(value) and (bundle is None or bundle.has_header or bundle.is_stopped):
+        for raw, form in lines_of(file):
+            value, is_canonical = read_line(raw) if form == "line" else (None, False)
+            if form == "line" and is_header(value, raw):
                 bundle = self._follow(bundle)
             if bundle is None:
                 break
             if bundle.is_closed:
                 bundle.findings.add("MALFORMED_LINE")
-            elif is_ended or len(raw) > LONGEST_LINE:
+            elif form == "rest":
+                bundle.digest.update(raw)
+            elif form != "cut off":
                 bundle.line(raw, value, is_canonical)
-        self.has_file_without_bundle = self.has_file_without_bundle or bundle is None
+        if bundle is None:
+            bundle = Bundle(self)
+            bundle.findings.add("MALFORMED_LINE")
         self._finish(bundle)
 
     def _follow(self, bundle):
@@ -91,19 +119,16 @@ class Input:
         """Every file was read."""
         for index, bundle in enumerate(self.bundles):
             bundle.settle(self.bundles[index + 1 :])
-        settle_erasures(self.erasures)
+        for erasures in self.families.values():
+            erasures.settle()
 
     def report(self):
         """The object that `--json` prints."""
         bundles = [bundle.report() for bundle in self.bundles]
-        verdicts = [bundle["verdict"] for bundle in bundles]
         codes = [self._exit_code(bundle) for bundle in bundles]
-        if self.has_file_without_bundle:
-            verdicts, codes = [*verdicts, "NOT VERIFIABLE"], [*codes, 2]
-        exit_code = 1 if 1 in codes else max(codes, default=2)
         return {
-            "verdict": worst(verdicts),
-            "exit_code": exit_code,
+            "verdict": worst([bundle["verdict"] for bundle in bundles]),
+            "exit_code": 1 if 1 in codes else max(codes, default=2),
             "bundles": bundles,
         }
 
@@ -112,49 +137,35 @@ class Input:
         return 2 if code == 0 and bundle["withheld"] > 0 and self.replays else code
 
 
-def lines_of(file):
-    """The lines of a binary file without their line feeds, each with whether it was ended; too long ones are cut."""
-    while True:
-        raw = file.readline(LONGEST_LINE + 2)
-        if raw == b"":
-            return
-        if raw.endswith(b"\n"):
-            yield raw[:-1], True
-            continue
-        is_too_long = len(raw) > LONGEST_LINE
-        rest = raw
-        while is_too_long and rest != b"" and not rest.endswith(b"\n"):
-            rest = file.readline(LONGEST_LINE)
-        yield raw, False
+def text_of(path):
+    """The text of a file. Raises OSError or ValueError."""
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def pins_of(sources):
-    """The trusted keys. Raises OSError or ValueError."""
-    pins = []
-    for source in sources:
-        text = source
-        if os.path.exists(source):
-            with open(source, encoding="utf-8") as file:
-                text = file.read()
-        pins.extend(read_pins(text))
-    return pins
+    """The trusted keys, None where none is pinned. Raises OSError or ValueError."""
+    if not sources:
+        return None
+    texts = [text_of(source) if os.path.exists(source) else source for source in sources]
+    return [pin for text in texts for pin in read_pins(text)]
 
 
-def checkpoints_of(paths):
-    """The kept checkpoints. Raises OSError or ValueError."""
-    found = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        if text.lstrip().startswith("{"):
-            text = json.loads(text)["note"]
-        found.extend(checkpoints_in(text))
-    return found
+def checkpoints_of(path):
+    """The checkpoints in a file. Raises OSError or ValueError."""
+    text = text_of(path)
+    return checkpoints_in(json.loads(text)["note"] if text.lstrip().startswith("{") else text)
 
 
-def verified(files, keys, checkpoints=(), replays=True):
-    """The report on files. Raises OSError or ValueError where an argument cannot be read."""
-    inputs = Input(pins_of(keys), checkpoints_of(checkpoints), replays)
+def verified(files, keys=(), checkpoints=(), answers=(), entries=(), replays=True):
+    """The report on files. Raises OSError, ValueError or LookupError where an argument cannot be read."""
+    kept = [checkpoint for path in checkpoints for checkpoint in checkpoints_of(path)]
+    expected = [(one["origin"], one["seq"], bytes.fromhex(one["entry_hash"])) for one in entries]
+    for path in answers:
+        origin, seq, leaf, checkpoint = read_answer(text_of(path))
+        kept.append(checkpoint)
+        expected.append((origin, seq, leaf))
+    inputs = Input(pins_of(keys), kept, expected, replays)
     for path in files:
         with open(path, "rb") as file:
             inputs.read(file)
@@ -166,9 +177,16 @@ def answer_to(line):
     """The answer to one line of `--batch`."""
     try:
         asked = json.loads(line)
-        keys = asked["key"] if isinstance(asked["key"], list) else [asked["key"]]
-        return verified(asked["files"], keys, asked.get("checkpoints", ()), not asked.get("no_replay", False))
-    except (OSError, ValueError, LookupError, TypeError) as error:
+        key = asked.get("key", [])
+        return verified(
+            asked["files"],
+            key if isinstance(key, list) else [key],
+            asked.get("checkpoints", ()),
+            asked.get("answers", ()),
+            asked.get("entries", ()),
+            replays=not asked.get("no_replay", False),
+        )
+    except (AttributeError, OSError, ValueError, LookupError, TypeError) as error:
         return {"error": f"{type(error).__name__}: {error}", "exit_code": 2}
 
 
@@ -199,14 +217,15 @@ def main(arguments):
         prog="verify.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("files", metavar="FILE", nargs="+")
-    options.add_argument("--key", action="append", required=True)
-    options.add_argument("--checkpoint", action="append", default=[])
+    for name in ("--key", "--checkpoint", "--answer"):
+        options.add_argument(name, action="append", default=[])
     options.add_argument("--no-replay", action="store_true")
     options.add_argument("--json", action="store_true")
     given = options.parse_args(arguments)
     try:
-        report = verified(given.files, given.key, given.checkpoint, not given.no_replay)
-    except (OSError, ValueError, LookupError) as error:
+        replays = not given.no_replay
+        report = verified(given.files, given.key, given.checkpoint, given.answer, replays=replays)
+    except (AttributeError, OSError, ValueError, LookupError, TypeError) as error:
         print(f"verify.py: {error}", file=sys.stderr)
         return 2
     print(json.dumps(report) if given.json else shown(report))

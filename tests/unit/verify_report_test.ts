@@ -221,7 +221,7 @@ Deno.test("of several the worst comes first, then documents, then bundles, each 
   assert.equal(
     blocks[0],
     `INTACT
-The document says what the log recorded, and the bundle holds the same.
+What its evidence covers is what the log recorded, and the bundle holds the same.
   document    answer.json, one recorded result
   log         jiss.test/01J/org/acme
   entries     4
@@ -367,7 +367,7 @@ Deno.test("the JSON report says of the worst what a program asks first, and of e
     first_bad_range: null,
     code: null,
     sentence:
-      "The document says what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
+      "What its evidence covers is what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
     file: "answer.json",
     kind: "result",
     origin: ORIGIN,

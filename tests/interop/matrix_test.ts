@@ -1,0 +1,125 @@
+/**
+ * Two verifiers, one judgment: every row of the tables of tampering, and of the published one, gets from the verifier
+ * of verify.py, which shares nothing with the product but the documents, what it gets from the product's own: the same
+ * exit code, verdicts, fatal findings and first bad places.
+ */
+import assert from "node:assert/strict";
+import { knownCheckpointOrNull } from "../../src/evidence/kept.ts";
+import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
+import { formatVerifierKey } from "../../src/evidence/note.ts";
+import { type BundleReport, overallVerdict } from "../../src/evidence/report.ts";
+import { jwkOf, type PinnedKey } from "../../src/evidence/trust.ts";
+import type { VerifierOptions } from "../../src/evidence/verifier.ts";
+import { buildWorld } from "../bundle_builder.ts";
+import {
+  askIndependently,
+  type IndependentAnswer,
+  type IndependentReport,
+  pythonIsMissing,
+  type Question,
+} from "../independent_verifier.ts";
+import { CHAIN_ROWS, SEVERAL_ROWS } from "../tamper_chain_rows.ts";
+import { TAMPER_ROWS } from "../tamper_rows.ts";
+import { inPresentForm, VECTOR_CASES, VECTOR_PINS } from "../vector_cases.ts";
+import { verify } from "../verification.ts";
+import matrix from "../vectors/evidence/tamper_matrix.json" with { type: "json" };
+
+/** A file and what its auditor has besides. */
+interface Case {
+  readonly name: string;
+  readonly text: string;
+  readonly options: Partial<VerifierOptions>;
+}
+
+const CASES: readonly Case[] = [
+  ...[...TAMPER_ROWS, ...CHAIN_ROWS].map(({ name, text, pins, known, expected, replay }) => ({
+    name,
+    text,
+    options: given({ pins, known, expected, replay }),
+  })),
+  ...SEVERAL_ROWS.map(({ name, text, options = {} }) => ({ name, text, options })),
+  ...VECTOR_CASES.map(({ text, known = [] }, index) => ({
+    name: `the published row "${matrix[index]!.case}"`,
+    text: inPresentForm(text),
+    options: { pins: VECTOR_PINS, known: known.map((note) => knownCheckpointOrNull(note)!), replay: false },
+  })),
+];
+
+/** Without what is not given. */
+function given(options: Partial<VerifierOptions>): Partial<VerifierOptions> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function questionOf({ text, options: { pins, known = [], expected = [], replay } }: Case): Question {
+  return {
+    files: [text],
+    keys: pins === null ? null : (pins ?? [buildWorld().pin()]).map(keyText),
+    checkpoints: known.map(({ note }) => note),
+    entries: expected,
+    replay,
+  };
+}
+
+function keyText(pin: PinnedKey): string {
+  const { publicKey, prefix } = pin;
+  return prefix === null
+    ? JSON.stringify({ keys: [jwkOf(nodeCrypto, pin)] })
+    : formatVerifierKey(nodeCrypto, { name: `${prefix}keys`, publicKey });
+}
+
+// ---- what both say ------------------------------------------------------------------------------------------------
+
+interface Judgment {
+  readonly verdict: string;
+  readonly exit: number;
+  readonly bundles: readonly BundleJudgment[];
+}
+
+interface BundleJudgment {
+  readonly verdict: string;
+  /** Codes of what is fatal, each once, in alphabetical order. */
+  readonly fatal: readonly string[];
+  readonly first: number | null;
+  readonly range: readonly [number, number] | null;
+}
+
+const fatalOf = (findings: readonly { readonly code: string; readonly fatal: boolean }[]) =>
+  [...new Set(findings.filter(({ fatal }) => fatal).map(({ code }) => code))].sort();
+
+function judgmentOf(reports: readonly BundleReport[]): Judgment {
+  const { verdict, exitCode } = overallVerdict(reports);
+  return {
+    verdict,
+    exit: exitCode,
+    bundles: reports.map((report) => ({
+      verdict: report.verdict,
+      fatal: fatalOf(report.findings),
+      first: report.firstBadSeq,
+      range: report.firstBadRange,
+    })),
+  };
+}
+
+function independentJudgmentOf({ verdict, exit_code, bundles }: IndependentAnswer): Judgment {
+  return { verdict, exit: exit_code, bundles: bundles.map(independentBundleJudgmentOf) };
+}
+
+function independentBundleJudgmentOf(
+  { verdict, findings, first_bad_seq, first_bad_range }: IndependentReport,
+): BundleJudgment {
+  return { verdict, fatal: fatalOf(findings), first: first_bad_seq, range: first_bad_range };
+}
+
+Deno.test({
+  name:
+    "every tampering is judged alike by two verifiers that share no code [needs python3 with cryptography]",
+  ignore: pythonIsMissing(),
+  async fn(test) {
+    const answers = await askIndependently(CASES.map(questionOf));
+    for (const [index, row] of CASES.entries()) {
+      await test.step(row.name, () => {
+        assert.deepEqual(independentJudgmentOf(answers[index]!), judgmentOf(verify(row.text, row.options)));
+      });
+    }
+  },
+});

@@ -1,0 +1,720 @@
+/**
+ * Tampering that spans more than one history of entries: removed prefixes and their rules, keys that follow one
+ * another, chains that a restore ended and began, chains that the system chain anchors.
+ *
+ * One file, as tests/tamper_rows.ts is; its rows too are run by the product's verifier and by the independent one.
+ */
+import { hex, type Signer } from "../src/evidence/crypto.ts";
+import { knownCheckpointOrNull } from "../src/evidence/kept.ts";
+import { nodeCrypto } from "../src/evidence/node_crypto.ts";
+import { formatCheckpoint, signNote } from "../src/evidence/note.ts";
+import type { overallVerdict } from "../src/evidence/report.ts";
+import type { PinnedKey } from "../src/evidence/trust.ts";
+import type { VerifierOptions } from "../src/evidence/verifier.ts";
+import { buildWorld, type ChainWriter, type World } from "./bundle_builder.ts";
+import {
+  forged,
+  type Json,
+  linesOf,
+  type OpenBundle,
+  prunedTo,
+  putTogether,
+  sealed,
+  takeApart,
+} from "./bundle_tampering.ts";
+import { rescore } from "./tamper_rows.ts";
+import { diverged, type Expectation, INTACT, notVerifiable, type Row, tampered } from "./verification.ts";
+
+const DAY_MS = 86_400_000;
+
+const detail = (open: OpenBundle, seq: number): Json =>
+  open.groups.find(({ entry }) => entry.seq === seq)!.parts.find(({ name }) => name === "detail").data;
+
+// ---- removed prefixes -------------------------------------------------------------------------------------------
+
+/** A chain that grows by an entry a day and keeps 30 days; entries 0 to 19 are 40 days old and more. */
+function aged(): ChainWriter {
+  const world = buildWorld({ step: DAY_MS / 2 });
+  const writer = world.chain("org/acme", { retentionDays: 30 });
+  // Each score ticks twice: as it is asked for, and as it is written.
+  for (let day = 1; day < 60; day += 1) writer.score(`operator-${day % 3}`);
+  return writer;
+}
+
+const writer = aged();
+const UNPRUNED = writer.bundle();
+const OLD_CHECKPOINTS = [writer.checkpoint(5), writer.checkpoint(10), writer.checkpoint(20)];
+writer.prune(20);
+writer.score("operator-1");
+const PRUNED = writer.bundle({ ladder: [10, 20] });
+const { signers } = buildWorld();
+const ofAnotherHistory = knownCheckpointOrNull(
+  signNote(nodeCrypto, {
+    text: formatCheckpoint({ origin: writer.origin, size: 10, root: new Uint8Array(32) }),
+    name: writer.origin,
+  }, signers),
+)!;
+
+/** Another pruning of the same chain, with what its record says. */
+function prunedOtherwise(to: number, record: Record<string, unknown>): string {
+  const other = aged();
+  other.prune(to, record);
+  return other.bundle();
+}
+
+export const PRUNED_ROWS: readonly Row[] = [
+  {
+    name: "a prefix that was removed by rule is proven by a signed base and a record of the removal",
+    text: PRUNED,
+    ...INTACT,
+    findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name: "a prefix that is gone without a record of its removal is not proven to be removed by rule",
+    text: putTogether(prunedTo(UNPRUNED, 20, signers)),
+    ...tampered(["STATE_UNANCHORED@20", "PRUNED_PREFIX_UNPROVEN[0,19]"], 0),
+  },
+  {
+    name: "a record of the removal by an API key is none",
+    text: forged(PRUNED, ({ groups }) => {
+      groups.find(({ entry }) => entry.event_type === "RETENTION_PRUNED")!.entry.actor = "self_serve";
+    }, { links: true, priors: true, signers }),
+    ...tampered(["STATE_UNANCHORED@20", "PRUNED_PREFIX_UNPROVEN[0,19]"], 0),
+  },
+  {
+    name: "a record of another removal is none for this one",
+    text: forged(PRUNED, (open) => detail(open, 60).root = "00".repeat(32), {
+      commitments: true,
+      links: true,
+      priors: true,
+      signers,
+    }),
+    ...tampered(["STATE_UNANCHORED@20", "PRUNED_PREFIX_UNPROVEN[0,19]"], 0),
+  },
+  {
+    name: "a record of the removal counts though its content is withheld",
+    text: forged(PRUNED, ({ groups }) => {
+      const group = groups.find(({ entry }) => entry.event_type === "RETENTION_PRUNED")!;
+      group.parts = [{ kind: "jis.part/1", seq: 60, name: "detail", withheld: true }];
+    }),
+    ...INTACT,
+    exit: 2,
+    findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name: "a removed prefix without a signed base is not proven",
+    text: forged(PRUNED, ({ header }) => header.base.checkpoint = null),
+    ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "STATE_UNANCHORED@20"], 0),
+  },
+  {
+    name: "a removed prefix whose base another key signed is not proven",
+    text: putTogether({
+      ...takeApart(PRUNED),
+      header: {
+        ...takeApart(PRUNED).header,
+        base: prunedTo(UNPRUNED, 20, buildWorld({ seed: "stranger" }).signers).header.base,
+      },
+    }),
+    ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "STATE_UNANCHORED@20"], 0),
+  },
+  {
+    name: "a removed prefix whose base is of another size is not proven",
+    text: forged(PRUNED, ({ header }) => header.base.checkpoint = OLD_CHECKPOINTS[1]!.note),
+    ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "STATE_UNANCHORED@20"], 0),
+  },
+  {
+    name: "peaks that do not fold to the signed base are forged",
+    text: forged(PRUNED, ({ header }) => header.base.peaks[0] = "00".repeat(32)),
+    ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "ROOT_MISMATCH[0,23]", "STATE_UNANCHORED@20"], 0),
+  },
+  {
+    name: "a base with more peaks than its size has is forged",
+    text: forged(PRUNED, ({ header }) => header.base.peaks.push("00".repeat(32))),
+    ...tampered(["PRUNED_PREFIX_UNPROVEN[0,19]", "STATE_UNANCHORED@20"], 0),
+  },
+  {
+    name: "a base whose last hash is not what the first entry names is forged",
+    text: forged(PRUNED, ({ header }) => header.base.prev = "00".repeat(32)),
+    ...tampered(["LINK_BROKEN@20", "PRUNED_PREFIX[0,19]"], 20),
+  },
+  {
+    name: "a removal of entries younger than the retention breaks it",
+    text: prunedOtherwise(50, {}),
+    ...tampered(["PRUNE_POLICY_VIOLATION@60", "PRUNED_PREFIX[0,49]", "STATE_UNANCHORED@50"], 60),
+  },
+  {
+    name: "a removal with a cutoff younger than the retention breaks it",
+    text: prunedOtherwise(20, { cutoff: "2027-01-15T00:00:00.000Z" }),
+    ...tampered(["PRUNE_POLICY_VIOLATION@60", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"], 60),
+  },
+  {
+    name: "a kept checkpoint below the base counts where the ladder links it",
+    text: PRUNED,
+    known: [OLD_CHECKPOINTS[1]!],
+    verdict: "INTACT",
+    exit: 0,
+    findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name: "a kept checkpoint of the base's own size counts",
+    text: PRUNED,
+    known: [OLD_CHECKPOINTS[2]!],
+    verdict: "INTACT",
+    exit: 0,
+    findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name: "a kept checkpoint below the base that no ladder reaches cannot be compared, and does not anchor",
+    text: PRUNED,
+    known: [OLD_CHECKPOINTS[0]!],
+    ...INTACT,
+    findings: ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name: "a kept checkpoint below the base contradicts a history that was rewritten before its removal",
+    text: PRUNED,
+    known: [ofAnotherHistory],
+    ...diverged(
+      ["FORK_VS_KNOWN_CHECKPOINT[0,9]", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+      0,
+    ),
+  },
+  {
+    name: "a ladder whose steps go back is out of order",
+    text: forged(PRUNED, ({ preamble }) => preamble.push(preamble.at(-1))),
+    ...tampered(["MALFORMED_LINE", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"], null),
+  },
+];
+
+export const POLICY_ROWS: readonly Row[] = [
+  {
+    name: "the retention in force is the newest policy: a removal by the first one breaks it",
+    text: (() => {
+      const other = aged();
+      other.setRetention(50);
+      other.prune(20, { policy_days: 30 });
+      return forged(UNPRUNED, (open) => Object.assign(open, takeApart(other.bundle())));
+    })(),
+    ...tampered(["PRUNE_POLICY_VIOLATION@61", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"], 61),
+  },
+  {
+    name: "a removal by the newest policy keeps to it",
+    text: (() => {
+      const other = aged();
+      other.setRetention(35);
+      other.prune(20);
+      return other.bundle();
+    })(),
+    ...INTACT,
+    findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name: "nothing may be removed from a chain that began with keeping everything",
+    text: (() => {
+      const kept = buildWorld({ step: DAY_MS }).chain("org/acme/admin");
+      for (let at = 1; at < 5; at += 1) kept.append({ eventType: "KEY_ROTATED", parts: { detail: {} } });
+      const record = { origin: kept.origin, from: 0, to: 2, root: "00".repeat(32), policy_days: 1 };
+      const [last_ts, cutoff] = ["2026-11-21T09:00:00.000Z", "2026-11-23T09:00:00.000Z"];
+      kept.append({ eventType: "RETENTION_PRUNED", parts: { detail: { ...record, last_ts, cutoff } } });
+      return kept.bundle();
+    })(),
+    ...tampered(["PRUNE_POLICY_VIOLATION@5"], 5),
+  },
+];
+
+// ---- keys that follow one another -----------------------------------------------------------------------------
+
+/** A chain whose key changes at entry 5; from there both keys sign, and from entry 10 the new one alone. */
+function rotated(name: string): { readonly world: World; readonly chain: ChainWriter } {
+  const world = buildWorld({ seed: "rotation" });
+  const chain = world.chain(name);
+  const event = () => chain.append({ eventType: "KEY_ROTATED", parts: { detail: {} } });
+  for (let at = 1; at < 5; at += 1) event();
+  world.makeKey();
+  chain.rotate();
+  for (let at = 6; at < 10; at += 1) event();
+  world.dropOldKeys();
+  if (name === "sys") chain.rotate({ overlap: false });
+  else event();
+  for (let at = 11; at < 14; at += 1) event();
+  return { world, chain };
+}
+
+const org = rotated("org/acme/admin");
+const sys = rotated("sys");
+/** The key that was in use first, and the one after it. */
+export const [K1, K2] = [org.world.newSigner(1), org.world.newSigner(2)];
+/** A key as an auditor pins it. */
+export const pinned = (signer: Signer, more: Partial<PinnedKey> = {}) => [{
+  publicKey: signer.publicKey,
+  prefix: null,
+  from: null,
+  until: null,
+  ...more,
+}];
+/** Its checkpoints are signed by the first key, by both, and from entry 10 on by the second. */
+export const ORG = org.chain.bundle({ every: 2 });
+const SYS = sys.chain.bundle({ every: 2 });
+
+/** The bundle with its checkpoints from one size on signed by other keys. */
+const signedBy = (text: string, signFrom: number, ...keys: readonly Signer[]) =>
+  forged(text, () => {}, { signers: keys, signFrom });
+
+const withoutCerts = ({ header }: OpenBundle) => {
+  for (const key of header.keys) key.cert = null;
+};
+
+export const KEY_ROWS: readonly Row[] = [
+  { name: "a pinned key reaches the one that followed it", text: ORG, pins: pinned(K1), ...INTACT },
+  { name: "a pinned key reaches the one before it", text: ORG, pins: pinned(K2), ...INTACT },
+  {
+    name:
+      "a pinned key reaches the one that followed it by the chain's own entry, where the header says nothing",
+    text: forged(ORG, withoutCerts),
+    pins: pinned(K1),
+    ...INTACT,
+  },
+  {
+    name: "a key that no certificate joins to a pinned one is not trusted, whatever the header lists",
+    text: forged(ORG, (open) => {
+      withoutCerts(open);
+      open.groups[5]!.entry.actor = "self_serve";
+    }, { links: true, signers: [K2] }),
+    pins: pinned(K1),
+    ...notVerifiable([1, 3, 5, 7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 1),
+  },
+  {
+    name: "after its successor came in, the old key alone does not count",
+    text: signedBy(ORG, 7, K1),
+    pins: pinned(K1),
+    ...tampered([7, 9, 11, 13].map((seq) => `RETIRED_KEY@${seq}`), 7),
+  },
+  {
+    name: "before it came in, the new key alone does not count",
+    text: signedBy(ORG, 1, K2),
+    pins: pinned(K1),
+    ...tampered(["UNTRUSTED_KEY@1"], 1),
+  },
+  {
+    name: "after the old key was retired, its signature beside the new one's is wrong",
+    text: signedBy(SYS, 11, K2, K1),
+    pins: pinned(K1),
+    ...tampered(["RETIRED_KEY@11", "RETIRED_KEY@13"], 11),
+  },
+  {
+    name: "a key's range counts from the size that a JWKS says",
+    text: SYS,
+    pins: pinned(K2, { from: 6 }),
+    ...INTACT,
+  },
+  {
+    name: "before the size that a JWKS says, a key does not count",
+    text: SYS,
+    pins: pinned(K2, { from: 7 }),
+    ...tampered(["UNTRUSTED_KEY@5"], 5),
+  },
+  {
+    name: "beyond the size that a JWKS says, a key does not count",
+    text: SYS,
+    pins: pinned(K1, { until: 9 }),
+    ...tampered(["RETIRED_KEY@9"], 9),
+  },
+  {
+    name: "a key's range is one of the system chain's sizes, and binds no other",
+    text: ORG,
+    pins: pinned(K1, { until: 9 }),
+    ...INTACT,
+  },
+  {
+    name: "a key that is pinned for another log does not count",
+    text: ORG,
+    pins: pinned(K1, { prefix: "jiss.test/01OTHER/" }),
+    ...notVerifiable([1, 3, 5, 7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 1),
+  },
+  {
+    name: "a rotation without a valid certificate is none",
+    text: forged(ORG, (open) => {
+      withoutCerts(open);
+      detail(open, 5).cert = detail(open, 5).cert.replace("reason scheduled", "reason stolen");
+    }, { commitments: true, links: true, signers: [K1] }),
+    pins: pinned(K1),
+    ...tampered(["RECORD_MALFORMED@5"], 5),
+  },
+];
+
+// ---- restores and anchors -------------------------------------------------------------------------------------
+
+/** Several bundles in one file. */
+export interface SeveralRow {
+  /** A guarantee. */
+  readonly name: string;
+  readonly text: string;
+  readonly options?: Partial<VerifierOptions>;
+  readonly reports: readonly Expectation[];
+  readonly overall: ReturnType<typeof overallVerdict>;
+}
+
+const UNANCHORED = { verdict: "INTACT, UNANCHORED", exitCode: 0 } as const;
+const INTACT_BOTH = { reports: [INTACT, INTACT], overall: UNANCHORED } as const;
+
+/** A chain of ten entries of which a backup knew seven, and the one that goes on from there. */
+function restored(more: Record<string, unknown> = {}) {
+  const world = buildWorld();
+  const first = world.chain("org/acme");
+  for (let at = 1; at < 10; at += 1) first.score(`operator-${at % 2}`);
+  const before = first.bundle();
+  const second = first.restore(7, more);
+  for (let at = 1; at < 6; at += 1) second.score(`operator-${at % 2}`);
+  return { first, before, left: first.bundle({ size: 7 }), after: second.bundle(), second };
+}
+
+const lost = restored();
+const silent = restored({ last_known_checkpoint: lost.first.checkpoint(7).note });
+
+export const RESTORE_ROWS: readonly SeveralRow[] = [
+  {
+    name:
+      "a chain that a restore ended and the one that goes on from it are intact together, states included",
+    text: lost.left + lost.after,
+    ...INTACT_BOTH,
+  },
+  {
+    name: "a chain that goes on after a restore, by itself, begins in the open",
+    text: lost.after,
+    reports: [{ ...INTACT, findings: ["STATE_UNANCHORED@1"] }],
+    overall: UNANCHORED,
+  },
+  {
+    name: "an invented state at the beginning of a chain that goes on after a restore is found",
+    text: lost.left + forged(
+      lost.after,
+      (open) => rescore(open, 1, (input) => input.state.b.H = [9, 0]),
+      { commitments: true, links: true, priors: true, signers },
+    ),
+    reports: [INTACT, tampered(["STATE_MISMATCH@1", "STATE_MISMATCH@3"], 1)],
+    overall: { verdict: "TAMPERED", exitCode: 1 },
+  },
+  {
+    name: "what was lost with a restore is no rollback where the next chain's record tells of it",
+    text: lost.left + lost.after,
+    options: { known: [lost.first.checkpoint(9)] },
+    reports: [{ ...INTACT, findings: ["RESTORED@7"] }, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "what was lost with a restore is a rollback where the record tells of less",
+    text: silent.left + silent.after,
+    options: { known: [silent.first.checkpoint(9)] },
+    reports: [diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@7"], 7), INTACT],
+    overall: { verdict: "DIVERGED", exitCode: 1 },
+  },
+  {
+    name: "what was lost with a restore is a rollback where the next chain is not in the input",
+    text: lost.left,
+    options: { known: [lost.first.checkpoint(9)] },
+    reports: [diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@7"], 7)],
+    overall: { verdict: "DIVERGED", exitCode: 1 },
+  },
+  {
+    name: "a next chain that no trusted key signed excuses nothing",
+    text: lost.left + forged(lost.after, () => {}, { signers: buildWorld({ seed: "stranger" }).signers }),
+    options: { known: [lost.first.checkpoint(9)] },
+    reports: [
+      diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@7"], 7),
+      notVerifiable(["UNTRUSTED_KEY@5"], 5),
+    ],
+    overall: { verdict: "DIVERGED", exitCode: 1 },
+  },
+  {
+    name:
+      "an export from before the restore and the chain after it are both genuine, with states in the open",
+    text: lost.before + lost.after,
+    reports: [INTACT, { ...INTACT, findings: ["STATE_UNANCHORED@1"] }],
+    overall: UNANCHORED,
+  },
+  {
+    name: "a chain that ends before the next one says that it ended is truncated",
+    text: lost.first.bundle({ size: 6 }) + lost.after,
+    reports: [tampered(["TRUNCATED@6"], 6), { ...INTACT, findings: ["STATE_UNANCHORED@1"] }],
+    overall: { verdict: "TAMPERED", exitCode: 1 },
+  },
+  {
+    name: "a chain that says another root of the one before it does not go on from it",
+    text: (() => {
+      const other = restored({ restored_root: "00".repeat(32) });
+      return other.left + other.after;
+    })(),
+    reports: [INTACT, tampered(["STATE_UNANCHORED@1", "GENESIS_MISMATCH@0"], 0)],
+    overall: { verdict: "TAMPERED", exitCode: 1 },
+  },
+  {
+    name: "a chain after a restore must name the one before it",
+    text: restored({ previous_origin: "jiss.test/01TESTDEPLOYMENT/org/other" }).after,
+    reports: [tampered(["GENESIS_MISMATCH@0", "STATE_UNANCHORED@1"], 0)],
+    overall: { verdict: "TAMPERED", exitCode: 1 },
+  },
+  {
+    name: "an erasure that the chain after a restore records covers the chain before it",
+    text: (() => {
+      const other = restored();
+      other.second.erase("operator-0");
+      return erasedOf(other.left, "operator-0") + other.second.bundle();
+    })(),
+    ...INTACT_BOTH,
+  },
+  {
+    name: "an erasure of which neither chain has a record is not proven",
+    text: (() => {
+      const other = restored();
+      return erasedOf(other.left, "operator-0") + other.after;
+    })(),
+    reports: [
+      tampered(["ERASURE_UNPROVEN@2"], 2),
+      { ...INTACT, findings: ["STATE_UNANCHORED@2"] },
+    ],
+    overall: { verdict: "TAMPERED", exitCode: 1 },
+  },
+  {
+    name: "the system chain after a restore begins with the restore's own record",
+    text: (() => {
+      const first = buildWorld().chain("sys");
+      first.append({ eventType: "MODEL_CHANGED", parts: { detail: {} } });
+      const second = first.restore(2);
+      return first.bundle() + second.bundle();
+    })(),
+    ...INTACT_BOTH,
+  },
+  {
+    name: "an organization that is called like an epoch is none",
+    text: buildWorld().chain("org/e2").bundle() + buildWorld().chain("org/e3").bundle(),
+    ...INTACT_BOTH,
+  },
+];
+
+/** All parts of an operator erased, as an exporter after the erasure would write them. */
+function erasedOf(text: string, operatorId: string): string {
+  return forged(text, ({ groups }) => {
+    for (const { parts } of groups) {
+      const input = parts.find(({ name }) => name === "input");
+      if (input?.data.operator_id !== operatorId) continue;
+      for (const [at, { seq, name }] of parts.entries()) {
+        parts[at] = { kind: "jis.part/1", seq, name, erased: true };
+      }
+    }
+  });
+}
+
+/**
+ * A chain that a restore ended, of which the first four entries were removed since: on record in the one after it, as
+ * `record` says. Its bundle, and that of the chain after it, whose first score is at entry 1.
+ */
+function endedAndCut(
+  { record = {}, more = {} }: {
+    readonly record?: Record<string, unknown>;
+    /** Of the restore. */
+    readonly more?: Record<string, unknown>;
+  } = {},
+) {
+  const world = buildWorld({ step: DAY_MS / 2 });
+  const first = world.chain("org/acme", { retentionDays: 30 });
+  for (let day = 1; day < 10; day += 1) first.score(`operator-${day % 2}`);
+  const ended = first.bundle();
+  const second = first.restore(10, more);
+  for (let day = 1; day < 40; day += 1) second.score(`operator-${day % 2}`);
+  const detail = {
+    origin: first.origin,
+    from: 0,
+    to: 4,
+    root: hex(first.checkpoint(4).root),
+    last_ts: takeApart(ended).groups[3]!.entry.timestamp,
+    cutoff: new Date(world.now - 30 * DAY_MS).toISOString(),
+    policy_days: 30,
+    ...record,
+  };
+  second.append({ eventType: "RETENTION_PRUNED", parts: { detail } });
+  second.score("operator-1");
+  return { left: putTogether(prunedTo(ended, 4, signers)), after: second.bundle() };
+}
+
+const cut = endedAndCut();
+const ENDED_AND_CUT = { ...INTACT, findings: ["STATE_UNANCHORED@4", "PRUNED_PREFIX[0,3]"] } as const;
+const UNPROVEN_CUT = tampered(["STATE_UNANCHORED@4", "PRUNED_PREFIX_UNPROVEN[0,3]"], 0);
+const TAMPERED = { verdict: "TAMPERED", exitCode: 1 } as const;
+
+/** Of chains whose entries are removed after a restore ended them. */
+export const ENDED_ROWS: readonly SeveralRow[] = [
+  {
+    name: "a removal from a chain that a restore ended is on record in the one that goes on from it",
+    text: cut.left + cut.after,
+    reports: [ENDED_AND_CUT, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "a removal from a chain that a restore ended is on record though the record's content is withheld",
+    text: cut.left + forged(cut.after, ({ groups }) => {
+      const group = groups.find(({ entry }) => entry.event_type === "RETENTION_PRUNED")!;
+      group.parts = [{ kind: "jis.part/1", seq: group.entry.seq, name: "detail", withheld: true }];
+    }),
+    reports: [ENDED_AND_CUT, { ...INTACT, exit: 2 }],
+    overall: { verdict: "INTACT, UNANCHORED", exitCode: 2 },
+  },
+  {
+    name: "a removal from a chain that a restore ended is not proven without the chain that records it",
+    text: cut.left,
+    reports: [UNPROVEN_CUT],
+    overall: TAMPERED,
+  },
+  {
+    name: "a removal of other entries of a chain that a restore ended is no record of this one",
+    text: (() => {
+      const other = endedAndCut({ record: { root: "00".repeat(32) } });
+      return other.left + other.after;
+    })(),
+    reports: [UNPROVEN_CUT, INTACT],
+    overall: TAMPERED,
+  },
+  {
+    name: "a removal that another chain's record names is none of this chain",
+    text: (() => {
+      const other = endedAndCut({ record: { origin: "jiss.test/01TESTDEPLOYMENT/org/other" } });
+      return other.left + other.after;
+    })(),
+    reports: [UNPROVEN_CUT, INTACT],
+    overall: TAMPERED,
+  },
+  {
+    name: "a record of a removal by an API key is none, in the next chain as in its own",
+    text: cut.left + forged(cut.after, ({ groups }) => {
+      groups.find(({ entry }) => entry.event_type === "RETENTION_PRUNED")!.entry.actor = "self_serve";
+    }, { links: true, priors: true, signers }),
+    reports: [UNPROVEN_CUT, INTACT],
+    overall: TAMPERED,
+  },
+  {
+    name: "a removal from a chain that a restore ended keeps to the retention as any other does",
+    text: (() => {
+      const other = endedAndCut({ record: { policy_days: 29 } });
+      return other.left + other.after;
+    })(),
+    reports: [
+      UNPROVEN_CUT,
+      tampered(["PRUNE_POLICY_VIOLATION@40"], 40),
+    ],
+    overall: TAMPERED,
+  },
+  {
+    name:
+      "a kept checkpoint of what a restore lost is told of by a chain that began after another one was lost",
+    text: (() => {
+      const other = restored({ last_known_checkpoint: buildWorld().chain("org/acme/e2").checkpoint().note });
+      return other.left + other.after;
+    })(),
+    options: { known: [lost.first.checkpoint(9)] },
+    reports: [{ ...INTACT, findings: ["RESTORED@7"] }, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "a chain may go on from any earlier one of its family, where those between were lost",
+    text: (() => {
+      const world = buildWorld();
+      const first = world.chain("org/acme");
+      for (let at = 1; at < 10; at += 1) first.score(`operator-${at % 2}`);
+      const left = first.bundle();
+      const lostOne = first.restore(10);
+      const { origin } = first;
+      const third = lostOne.restore(1, {
+        previous_origin: origin,
+        restored_size: 10,
+        restored_root: hex(first.checkpoint().root),
+      });
+      third.append({ eventType: "POLICY_CHANGED", actor: "self_serve", parts: { detail: {} } });
+      return left + third.bundle();
+    })(),
+    ...INTACT_BOTH,
+  },
+  {
+    name: "a chain cannot go on from a later one of its family, nor from itself",
+    text: restored({ previous_origin: "jiss.test/01TESTDEPLOYMENT/org/acme/e2" }).after,
+    reports: [tampered(["GENESIS_MISMATCH@0", "STATE_UNANCHORED@1"], 0)],
+    overall: TAMPERED,
+  },
+  {
+    name: "sizes that a JWKS says are of the first system chain, and bind none that a restore began",
+    text: (() => {
+      const world = buildWorld();
+      const first = world.chain("sys");
+      for (let at = 1; at < 6; at += 1) first.append({ eventType: "MODEL_CHANGED", parts: { detail: {} } });
+      return first.restore(6).bundle();
+    })(),
+    options: { pins: [{ ...buildWorld().pin(), from: 4, until: 6 }] },
+    reports: [INTACT],
+    overall: UNANCHORED,
+  },
+];
+
+const anchored = buildWorld();
+const anchoredOrg = anchored.chain("org/acme");
+for (let at = 1; at < 6; at += 1) anchoredOrg.score("ada");
+const system = anchored.chain("sys");
+system.anchor([anchoredOrg]);
+const SYSTEM = system.bundle();
+const ANCHORED = anchoredOrg.bundle({ every: 2 });
+const REWRITTEN = forged(ANCHORED, ({ groups }) => groups[5]!.entry.id = "01FORGED", {
+  links: true,
+  priors: true,
+  signers: anchored.signers,
+});
+
+export const ANCHOR_ROWS: readonly SeveralRow[] = [
+  {
+    name: "what the system chain anchors agrees with the chain, and is no checkpoint that the auditor kept",
+    text: SYSTEM + ANCHORED,
+    ...INTACT_BOTH,
+  },
+  {
+    name: "a chain that was rewritten with the right key contradicts what the system chain anchors",
+    text: SYSTEM + REWRITTEN,
+    reports: [INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[4,5]"], 4)],
+    overall: { verdict: "DIVERGED", exitCode: 1 },
+  },
+  {
+    name: "anchors count only for what follows the system chain",
+    text: REWRITTEN + SYSTEM,
+    ...INTACT_BOTH,
+  },
+  {
+    name: "anchors of a system chain that no trusted key signed count for nothing",
+    text: forged(SYSTEM, () => {}, { signers: buildWorld({ seed: "stranger" }).signers }) + REWRITTEN,
+    reports: [notVerifiable(["UNTRUSTED_KEY@1"], 1), INTACT],
+    overall: { verdict: "NOT VERIFIABLE", exitCode: 2 },
+  },
+  {
+    name: "a chain that was exported before the system chain is behind its anchor, which is told",
+    text: SYSTEM + anchoredOrg.bundle({ size: 4 }),
+    reports: [INTACT, { ...INTACT, findings: ["ANCHOR_AHEAD"] }],
+    overall: UNANCHORED,
+  },
+  {
+    name: "a bundle that breaks off where another begins is truncated, and the other is read",
+    text: sealed(linesOf(SYSTEM).slice(0, -1)) + ANCHORED,
+    reports: [tampered(["TRUNCATED@2"], 2), INTACT],
+    overall: { verdict: "TAMPERED", exitCode: 1 },
+  },
+  {
+    name: "the same bundle twice is the same history twice",
+    text: ANCHORED + ANCHORED,
+    ...INTACT_BOTH,
+  },
+  {
+    name: "the worst verdict of several bundles is the file's",
+    text: ANCHORED + forged(SYSTEM, ({ groups }) => groups.splice(0, 1)),
+    options: { known: [anchoredOrg.checkpoint(3)] },
+    reports: [{ ...INTACT, verdict: "INTACT" }, tampered(["MISSING[0,0]"], 0)],
+    overall: { verdict: "TAMPERED", exitCode: 1 },
+  },
+];
+
+/** The tables of one bundle each. */
+export const CHAIN_ROWS: readonly Row[] = [...PRUNED_ROWS, ...POLICY_ROWS, ...KEY_ROWS];
+/** The tables of several bundles. */
+export const SEVERAL_ROWS: readonly SeveralRow[] = [...RESTORE_ROWS, ...ENDED_ROWS, ...ANCHOR_ROWS];

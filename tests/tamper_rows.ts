@@ -1,0 +1,729 @@
+/**
+ * Everything that can be done to a bundle, and what a verifier must say of it: the table of the design, on bundles with
+ * scores that replay. Each row is one tampering with its findings in their order, its verdict and its exit code.
+ *
+ * One file, for all rows are changes of one bundle. They are run by the product's verifier and by the independent one.
+ */
+import { canonicalJson } from "../src/evidence/canonical.ts";
+import { hex, type Signer } from "../src/evidence/crypto.ts";
+import { genesisPrevious } from "../src/evidence/hashes.ts";
+import { type KnownCheckpoint, knownCheckpointOrNull } from "../src/evidence/kept.ts";
+import { nodeCrypto } from "../src/evidence/node_crypto.ts";
+import { formatVerifierKey } from "../src/evidence/note.ts";
+import { computeScore, scoreResultPart } from "../src/evidence/record.ts";
+import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import { buildWorld } from "./bundle_builder.ts";
+import { checkpointAt, forged, type Json, linesOf, type OpenBundle, sealed } from "./bundle_tampering.ts";
+import { diverged, INTACT, notVerifiable, type Row, tampered } from "./verification.ts";
+
+const world = buildWorld();
+const signers = world.signers;
+/** Whom nobody trusts. */
+export const strangers = buildWorld({ seed: "stranger" }).signers;
+
+/** Scores that replay, a decision, a commit, a late label, an erasure. */
+export const chain = world.chain("org/acme");
+chain.score("ada");
+chain.score("ben");
+chain.score("ada");
+chain.decide("ada");
+chain.commit(1);
+chain.skip("ben");
+chain.score("cyd", { interaction: { outcome_correct: null, scenario_type: "standard" } });
+chain.label(7, true);
+chain.score("cyd");
+const OLDER = chain.bundle({ every: 4, size: 8 });
+chain.erase("ben");
+chain.score("ada");
+/** All of it, with a checkpoint after every fourth entry. */
+export const GOOD = chain.bundle({ every: 4 });
+/** Where in the file an entry's own line is, from 0. */
+export const lineOfEntry = (seq: number) =>
+  linesOf(GOOD).findIndex((line) => line.startsWith('{"actor"') && line.includes(`"seq":${seq},`));
+
+/** From an earlier visit. */
+export const KEPT: readonly KnownCheckpoint[] = [chain.checkpoint(6)];
+
+const entry = (open: OpenBundle, seq: number) => open.groups[seq]!.entry;
+/** A line of a part, to be changed. */
+export const part = (open: OpenBundle, seq: number, name: string): Json =>
+  open.groups[seq]!.parts.find((line) => line.name === name);
+/** Changes an entry, so that its hash is another. */
+export const rename = (seq: number) => (open: OpenBundle) => {
+  entry(open, seq).id = "01FORGED000000000000000000";
+};
+
+/** All that a forger can mend without a key. */
+export const WITHOUT_KEY = { links: true, priors: true } as const;
+/** All that a forger can mend with the right one. */
+export const WITH_KEY = { ...WITHOUT_KEY, signers } as const;
+
+// ---- what is genuine ------------------------------------------------------------------------------------------
+
+export const GENUINE_ROWS: readonly Row[] = [
+  {
+    name: "a bundle that agrees with a kept checkpoint is intact without reserve",
+    text: GOOD,
+    known: KEPT,
+    verdict: "INTACT",
+    exit: 0,
+    findings: [],
+  },
+  {
+    name:
+      "a kept checkpoint that no trusted key signed accuses nobody and anchors nothing: the input is unusable",
+    text: GOOD,
+    known: [
+      ...KEPT,
+      knownCheckpointOrNull(checkpointAt(forged(GOOD, rename(5), WITHOUT_KEY), 8, strangers))!,
+    ],
+    ...notVerifiable([]),
+  },
+  {
+    name: "checkpoints kept of other chains say nothing of this one",
+    text: GOOD,
+    known: [world.chain("org/other").checkpoint()],
+    ...INTACT,
+  },
+  {
+    name: "without a pinned key a genuine file proves nothing, and exits 2",
+    text: GOOD,
+    pins: null,
+    ...notVerifiable([]),
+  },
+  {
+    name: "without a pinned key a tampered file is tampered",
+    text: forged(GOOD, rename(5)),
+    pins: null,
+    ...tampered(["LINK_BROKEN@5", "ROOT_MISMATCH[4,7]"], 5),
+  },
+];
+
+// ---- entries --------------------------------------------------------------------------------------------------
+
+export const ENTRY_ROWS: readonly Row[] = [
+  {
+    name: "an edited entry is named by the link after it",
+    text: forged(GOOD, rename(5)),
+    ...tampered(["LINK_BROKEN@5", "ROOT_MISMATCH[4,7]"], 5),
+  },
+  {
+    name: "where a root proves the earlier of two entries that do not fit, the later one is named",
+    text: forged(GOOD, (open) => {
+      entry(open, 4).prev = "00".repeat(32);
+    }),
+    ...tampered(["LINK_BROKEN@4", "LINK_BROKEN@4", "ROOT_MISMATCH[4,7]"], 4),
+  },
+  {
+    name: "an edit with everything mended is caught by the next signed root",
+    text: forged(GOOD, rename(5), WITHOUT_KEY),
+    ...tampered(["ROOT_MISMATCH[4,7]"], 4),
+  },
+  {
+    name: "a deleted entry is missing",
+    text: forged(GOOD, ({ groups }) => groups.splice(6, 1)),
+    ...tampered(["MISSING[6,6]"], 6),
+  },
+  {
+    name: "a deleted entry is missing though all links are mended",
+    text: forged(GOOD, ({ groups }) => groups.splice(6, 1), WITHOUT_KEY),
+    ...tampered(["MISSING[6,6]"], 6),
+  },
+  {
+    name: "entries deleted right before a checkpoint are missing",
+    text: forged(GOOD, ({ groups }) => {
+      groups[1]!.checkpoints = groups[3]!.checkpoints;
+      groups.splice(2, 2);
+    }),
+    ...tampered(["MISSING[2,3]"], 2),
+  },
+  {
+    name: "an entry put in, with all after it renumbered, is caught by the next signed root",
+    text: forged(GOOD, ({ groups }) => {
+      groups.splice(6, 0, structuredClone(groups[5]!));
+      for (const [seq, group] of groups.entries()) {
+        group.entry.seq = seq;
+        for (const line of group.parts) line.seq = seq;
+      }
+      groups[7]!.checkpoints = groups[8]!.checkpoints.splice(0);
+    }, WITHOUT_KEY),
+    ...tampered(["ROOT_MISMATCH[4,7]", "UNSIGNED_TAIL[12,12]", "TRAILER_SIZE_MISMATCH@13"], 12),
+  },
+  {
+    name: "a second entry of one seq is a duplicate",
+    text: sealed(linesOf(GOOD).toSpliced(lineOfEntry(4) + 1, 0, linesOf(GOOD)[lineOfEntry(4)]!)),
+    ...tampered(["DUPLICATE_SEQ@4", "ROOT_MISMATCH[4,7]"], 4),
+  },
+  {
+    name: "two entries that changed places are found where the first belongs",
+    text: forged(GOOD, ({ groups }) => groups.splice(5, 2, groups[6]!, groups[5]!)),
+    ...tampered(["REORDERED[5,5]"], 5),
+  },
+  {
+    name: "time that goes backwards is found though the right key signed it",
+    text: forged(GOOD, (open) => {
+      entry(open, 5).timestamp = "2026-11-20T08:59:00.000Z";
+    }, WITH_KEY),
+    ...tampered(["CLOCK_ROLLBACK@5"], 5),
+  },
+  {
+    name: "an entry of another organization is found though the right key signed it",
+    text: forged(GOOD, (open) => {
+      entry(open, 5).chain = "org/other";
+    }, WITH_KEY),
+    ...tampered(["WRONG_CHAIN@5"], 5),
+  },
+  {
+    name: "a chain that is passed off as another organization's does not fit its signatures",
+    text: forged(GOOD, (open) => {
+      const { header } = open;
+      header.chain = "org/other";
+      header.origin = header.origin.replace("acme", "other");
+      header.base.prev = hex(genesisPrevious(nodeCrypto, header.origin));
+      for (const group of open.groups) group.entry.chain = "org/other";
+      part(open, 0, "detail").data.origin = header.origin;
+      const [{ publicKey }] = signers as [Signer];
+      part(open, 0, "detail").data.vkey = formatVerifierKey(nodeCrypto, { name: header.origin, publicKey });
+    }, { ...WITHOUT_KEY, commitments: true }),
+    ...tampered(["WRONG_ORIGIN@3", "WRONG_ORIGIN@7", "WRONG_ORIGIN@11"], 3),
+  },
+  {
+    name: "a chain cannot be given another origin than its first entry names, whatever is signed",
+    text: forged(GOOD, ({ header }) => {
+      header.origin = header.origin.replace("01TESTDEPLOYMENT", "01OTHERDEPLOYMENT");
+    }, { signers }),
+    ...tampered(["GENESIS_MISMATCH@0", "GENESIS_MISMATCH@0", "GENESIS_MISMATCH@0"], 0),
+  },
+  {
+    name: "a header whose origin is not that of its chain is another log's",
+    text: forged(GOOD, ({ header }) => header.chain = "org/other"),
+    ...tampered(["WRONG_ORIGIN", ...Array.from({ length: 12 }, (_, seq) => `WRONG_CHAIN@${seq}`)], 0),
+  },
+  {
+    name: "a chain whose first entry is no genesis is none, whatever is signed",
+    text: forged(GOOD, (open) => {
+      entry(open, 0).event_type = "KEY_ROTATED";
+    }, WITH_KEY),
+    ...tampered(["GENESIS_MISMATCH@0"], 0),
+  },
+  {
+    name: "entries are counted up to what is signed: a tail without signature is found",
+    text: forged(GOOD, ({ trailer }) => trailer.checkpoint = chain.checkpoint(8).note),
+    ...tampered(["UNSIGNED_TAIL[8,11]"], 8),
+  },
+];
+
+// ---- the end of the file ----------------------------------------------------------------------------------------
+
+export const END_ROWS: readonly Row[] = [
+  {
+    name: "a bundle whose last entries are gone is truncated where the first of them was",
+    text: forged(GOOD, ({ groups }) => groups.splice(10, 2)),
+    ...tampered(["TRUNCATED@10", "TRAILER_SIZE_MISMATCH@10"], 10),
+  },
+  {
+    name: "a file that is cut at a line is truncated",
+    text: sealed(linesOf(GOOD).slice(0, lineOfEntry(9))),
+    ...tampered(["TRUNCATED@9"], 9),
+  },
+  {
+    name: "a file that is cut within a line is truncated",
+    text: GOOD.slice(0, GOOD.indexOf('"seq":9,') + 20),
+    // The line that is cut held entry 9.
+    ...tampered(["TRUNCATED@9"], 9),
+  },
+  {
+    name: "a file without its last line feed is truncated",
+    text: GOOD.slice(0, -1),
+    ...tampered(["TRUNCATED@12"], 12),
+  },
+  {
+    name: "a header alone is a truncated bundle",
+    text: `${linesOf(GOOD)[0]}\n`,
+    ...tampered(["TRUNCATED@0"], 0),
+  },
+  {
+    name: "a genuine older export contradicts a newer checkpoint that was kept",
+    text: OLDER,
+    known: [chain.checkpoint(6), chain.checkpoint(11), chain.checkpoint()],
+    ...diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@8"], 8),
+  },
+  { name: "a genuine older export by itself is genuine", text: OLDER, ...INTACT },
+  {
+    name: "a file that is cut is no rollback: its trailer knows how far it went",
+    text: forged(GOOD, ({ groups }) => groups.splice(10, 2)),
+    known: [chain.checkpoint()],
+    ...tampered(["TRUNCATED@10", "TRAILER_SIZE_MISMATCH@10"], 10),
+  },
+];
+
+// ---- signatures -------------------------------------------------------------------------------------------------
+
+export const SIGNATURE_ROWS: readonly Row[] = [
+  {
+    name: "a history signed anew with another key is not verifiable with the pinned one",
+    text: forged(GOOD, rename(5), { ...WITH_KEY, signers: strangers }),
+    ...notVerifiable(["UNTRUSTED_KEY@3", "UNTRUSTED_KEY@7", "UNTRUSTED_KEY@11"], 3),
+  },
+  {
+    name: "a history signed anew with another key contradicts a checkpoint that was kept",
+    text: forged(GOOD, rename(5), { ...WITH_KEY, signers: strangers }),
+    known: KEPT,
+    ...diverged(
+      ["UNTRUSTED_KEY@3", "FORK_VS_KNOWN_CHECKPOINT[0,5]", "UNTRUSTED_KEY@7", "UNTRUSTED_KEY@11"],
+      3,
+    ),
+  },
+  {
+    name: "a history rewritten with the right key contradicts a checkpoint that was kept",
+    text: forged(GOOD, rename(5), { ...WITH_KEY, signFrom: 5 }),
+    known: KEPT,
+    ...diverged(["FORK_VS_KNOWN_CHECKPOINT[4,5]"], 4),
+  },
+  {
+    name: "a history rewritten with the right key contradicts a document that was saved",
+    text: forged(GOOD, rename(5), { ...WITH_KEY, signFrom: 5 }),
+    expected: [{ origin: chain.origin, seq: 5, entryHash: chain.hashOf(5) }],
+    ...diverged(["FORK_VS_KNOWN_CHECKPOINT[5,5]"], 5),
+  },
+  {
+    name: "a genuine history agrees with a document that was saved",
+    text: GOOD,
+    expected: [{ origin: chain.origin, seq: 5, entryHash: chain.hashOf(5) }],
+    ...INTACT,
+  },
+  {
+    name:
+      "a history rewritten with the right key, of which nothing was kept, passes: that is the limit of signatures",
+    text: forged(GOOD, rename(5), WITH_KEY),
+    ...INTACT,
+  },
+  {
+    name: "a signature with one bit changed is false",
+    text: forged(GOOD, ({ trailer }) => trailer.checkpoint = withFlippedSignature(trailer.checkpoint)),
+    ...tampered(["BAD_SIGNATURE@11"], 11),
+  },
+  {
+    name: "one checkpoint by another key among trusted ones is tampering",
+    text: forged(GOOD, () => {}, { signers: strangers, signFrom: 9 }),
+    ...tampered(["UNTRUSTED_KEY@11"], 11),
+  },
+  {
+    name: "signatures by unknown keys beside a trusted one are ignored",
+    text: forged(GOOD, () => {}, { signers: [...strangers, ...signers] }),
+    ...INTACT,
+  },
+  {
+    name: "another log's checkpoint is not this one's, though the same key signed it",
+    text: forged(GOOD, ({ trailer }) => trailer.checkpoint = world.chain("org/other").checkpoint().note),
+    ...tampered(["WRONG_ORIGIN@0"], 0),
+  },
+];
+
+function withFlippedSignature(note: string): string {
+  const [, encoded] = /([A-Za-z0-9+/=]+)\n$/.exec(note)!;
+  const bytes = Uint8Array.fromBase64(encoded!);
+  bytes[20]! ^= 1;
+  return note.replace(encoded!, bytes.toBase64());
+}
+
+// ---- parts and erasure ------------------------------------------------------------------------------------------
+
+const erased = (seq: number, name: string) => (open: OpenBundle) => {
+  const { parts } = open.groups[seq]!;
+  parts[parts.findIndex((line) => line.name === name)] = { kind: "jis.part/1", seq, name, erased: true };
+};
+
+export const PART_ROWS: readonly Row[] = [
+  {
+    name: "an edited part is not the one that its entry commits to",
+    text: forged(GOOD, (open) => part(open, 3, "result").data.jis = 99),
+    ...tampered(["COMMITMENT_MISMATCH@3"], 3),
+  },
+  {
+    name: "a part with another salt is not the one that its entry commits to",
+    text: forged(GOOD, (open) => part(open, 3, "result").salt = "00".repeat(32)),
+    ...tampered(["COMMITMENT_MISMATCH@3"], 3),
+  },
+  {
+    name: "a part that is left out without a reason is missing",
+    text: forged(GOOD, ({ groups }) => groups[3]!.parts.splice(1, 1)),
+    ...tampered(["PART_MISSING@3"], 3),
+  },
+  {
+    name: "a part said to be erased needs the record of its operator's erasure",
+    text: forged(GOOD, erased(4, "result")),
+    ...tampered(["STATE_UNANCHORED@11", "ERASURE_UNPROVEN@4"], 4),
+  },
+  {
+    name: "an erasure that an API key recorded is none",
+    text: forged(GOOD, (open) => {
+      entry(open, 10).actor = "self_serve";
+    }, WITH_KEY),
+    ...tampered(["ERASURE_UNPROVEN@2"], 2),
+  },
+  {
+    name: "an erasure on record before the part does not cover it",
+    text: forged(GOOD, (open) => {
+      const { parts } = open.groups[11]!;
+      entry(open, 11).subject = entry(open, 10).subject;
+      for (const { name } of [...parts]) erased(11, name)(open);
+    }, WITH_KEY),
+    ...tampered(["ERASURE_UNPROVEN@11"], 11),
+  },
+  {
+    name: "a part said to be pruned needs a record of pruning",
+    text: forged(GOOD, ({ groups }) => {
+      groups[4]!.parts[1] = { kind: "jis.part/1", seq: 4, name: "result", pruned: true };
+    }),
+    ...tampered(["ERASURE_UNPROVEN@4"], 4),
+  },
+];
+
+// ---- replay -----------------------------------------------------------------------------------------------------
+
+/** A forger with the right key who leaves nothing unmended. */
+export const rewritten = (change: (open: OpenBundle) => void) =>
+  forged(GOOD, change, { ...WITH_KEY, commitments: true });
+
+/** The score at a seq, made to follow from an input that was changed. */
+export function rescore(open: OpenBundle, seq: number, change: (input: Json) => void): void {
+  const input = part(open, seq, "input").data;
+  change(input);
+  const { result, weights } = computeScore(DEFAULT_MODEL_DOCUMENT, input);
+  input.weights = JSON.parse(canonicalJson(weights));
+  part(open, seq, "result").data = JSON.parse(canonicalJson(scoreResultPart(input, result)));
+}
+
+export const REPLAY_ROWS: readonly Row[] = [
+  {
+    name: "a score that does not follow from its input is false, whatever is signed",
+    text: rewritten((open) => part(open, 3, "result").data.jis += 1),
+    ...tampered(["SCORE_MISMATCH@3"], 3),
+  },
+  {
+    name: "weights that do not follow from their input are false: a late label would count by them",
+    text: rewritten((open) => part(open, 3, "input").data.weights.omega = 9),
+    ...tampered(["SCORE_MISMATCH@3"], 3),
+  },
+  {
+    name: "a decision score that does not follow from its input is false",
+    text: rewritten((open) => part(open, 4, "result").data.decision_risk_score = 0.01),
+    ...tampered(["SCORE_MISMATCH@4"], 4),
+  },
+  {
+    name: "a decision that names another entry's audit id is false",
+    text: rewritten((open) => part(open, 4, "result").data.audit_id = "01OTHER"),
+    ...tampered(["SCORE_MISMATCH@4"], 4),
+  },
+  {
+    name: "a commit that is provisional still is false",
+    text: rewritten((open) => part(open, 5, "result").data.provisional = true),
+    ...tampered(["SCORE_MISMATCH@5"], 5),
+  },
+  {
+    name: "a commit with other numbers than its score is false",
+    text: rewritten((open) => part(open, 5, "result").data.jis = 99),
+    ...tampered(["SCORE_MISMATCH@5"], 5),
+  },
+  {
+    name: "a commit that names its score by another hash is false",
+    text: rewritten((open) => part(open, 5, "detail").data.ref_entry_hash = "00".repeat(32)),
+    ...tampered(["SCORE_MISMATCH@5"], 5),
+  },
+  {
+    name: "a commit that names its score by another id is false",
+    text: rewritten((open) => part(open, 5, "detail").data.ref_id = "01OTHER"),
+    ...tampered(["SCORE_MISMATCH@5"], 5),
+  },
+  {
+    name: "a commit of an entry that is no provisional score is false",
+    text: rewritten((open) => part(open, 5, "detail").data.ref_seq = 4),
+    ...tampered(["SCORE_MISMATCH@5"], 5),
+  },
+  {
+    name: "an invented state is found though the score follows from it",
+    text: rewritten((open) => rescore(open, 3, (input) => input.state.b.H = [9, 0])),
+    ...tampered(["STATE_MISMATCH@3", "STATE_MISMATCH@4", "STATE_MISMATCH@11"], 3),
+  },
+  {
+    name: "an operator with a history cannot begin anew",
+    text: rewritten((open) =>
+      rescore(open, 3, (input) => {
+        input.prior = null;
+        input.state = null;
+      })
+    ),
+    ...tampered(["STATE_MISMATCH@3", "STATE_MISMATCH@4", "STATE_MISMATCH@11"], 3),
+  },
+  {
+    name: "an operator without a history cannot begin with one",
+    text: rewritten((open) =>
+      rescore(open, 1, (input) => {
+        input.prior = { seq: 0, entry_hash: "00".repeat(32) };
+        input.state = part(open, 3, "input").data.state;
+      })
+    ),
+    ...tampered(
+      ["STATE_MISMATCH@1", "STATE_MISMATCH@3"],
+      1,
+    ),
+  },
+  {
+    name: "a label that was turned is found where the operator goes on",
+    text: rewritten((open) => part(open, 8, "input").data.label = false),
+    ...tampered(["STATE_MISMATCH@9"], 9),
+  },
+  {
+    name: "an entry that starts from another operator's is found",
+    text: rewritten((open) =>
+      rescore(open, 9, (input) => {
+        const { prior, state } = part(open, 11, "input").data;
+        Object.assign(input, { prior, state });
+      })
+    ),
+    ...tampered(["STATE_MISMATCH@9"], 9),
+  },
+  {
+    name: "a model document that was edited is not the one that scores name",
+    text: forged(GOOD, ({ preamble }) => preamble[0]!.document.thresholds.min_jis = 1),
+    ...tampered(["MODEL_MISMATCH@1"], 1),
+  },
+  {
+    name: "a model document that is missing cannot be replayed with",
+    text: forged(GOOD, ({ preamble }) => preamble.length = 0),
+    ...tampered(["MODEL_MISSING@1"], 1),
+  },
+  {
+    name: "a model document that no entry uses must fit its name too",
+    text: forged(GOOD, ({ preamble }) => preamble.unshift({ ...preamble[0], sha256: "00".repeat(32) })),
+    ...tampered(["MODEL_MISMATCH"], null),
+  },
+  {
+    name: "a model version that is not the document's is false",
+    text: rewritten((open) => {
+      part(open, 3, "input").data.algo.model_version = "jis-9";
+      part(open, 3, "result").data.model.version = "jis-9";
+    }),
+    ...tampered(["SCORE_MISMATCH@3"], 3),
+  },
+  {
+    name: "an input that is no record cannot be checked, which no signature mends",
+    text: rewritten((open) => delete part(open, 3, "input").data.mode),
+    ...tampered(["RECORD_MALFORMED@3"], 3),
+  },
+  {
+    name: "a score that commits to no input cannot be checked, which no signature mends",
+    text: rewritten((open) => {
+      delete entry(open, 3).commit.input;
+      open.groups[3]!.parts.shift();
+    }),
+    ...tampered(["RECORD_MALFORMED@3", "STATE_MISMATCH@4", "STATE_MISMATCH@11"], 3),
+  },
+  {
+    name: "formulas of a later release cannot be judged by this one",
+    text: rewritten((open) => part(open, 11, "input").data.algo.formulas = "jis-2"),
+    ...notVerifiable(["UNSUPPORTED_VERSION@11"], 11),
+  },
+  {
+    name: "without replay a false score with the right key passes",
+    text: rewritten((open) => part(open, 3, "result").data.jis += 1),
+    replay: false,
+    ...INTACT,
+  },
+];
+
+// ---- lines ------------------------------------------------------------------------------------------------------
+
+/** The good bundle with one line made into others, and the digest mended. */
+export function withLine(at: number, change: (line: string) => readonly string[]): string {
+  const lines = linesOf(GOOD);
+  return sealed([...lines.slice(0, at), ...change(lines[at]!), ...lines.slice(at + 1)]);
+}
+
+const twice = (line: string) => [line, line];
+const LAST = linesOf(GOOD).length - 1;
+const FIRST_CHECKPOINT = linesOf(GOOD).findIndex((line) => line.includes("jis.checkpoint/1"));
+/** Of entry 3. */
+const INPUT_LINE = lineOfEntry(3) + 1;
+
+export const LINE_ROWS: readonly Row[] = [
+  {
+    name: "white space in an entry is not the form that was hashed",
+    text: withLine(lineOfEntry(5), (line) => [line.replace(":", ": ")]),
+    ...tampered(["NON_CANONICAL_LINE@5", "LINK_BROKEN@5", "ROOT_MISMATCH[4,7]"], 5),
+  },
+  {
+    name: "white space in a part is not the one form of a line, though its content is committed to",
+    text: withLine(INPUT_LINE, (line) => [line.replace(":", ": ")]),
+    ...tampered(["NON_CANONICAL_LINE@3"], 3),
+  },
+  {
+    name: "white space at the end of a line, as other systems end them, is found",
+    text: withLine(INPUT_LINE, (line) => [`${line}\r`]),
+    ...tampered(["NON_CANONICAL_LINE@3"], 3),
+  },
+  {
+    name: "a member that is there twice is found, whichever of the two a reader takes",
+    text: withLine(INPUT_LINE, (line) => [line.replace('"kind":', '"kind":"jis.part/1","kind":')]),
+    ...tampered(["NON_CANONICAL_LINE@3"], 3),
+  },
+  {
+    name: "members in another order are found",
+    text: withLine(INPUT_LINE, (line) => {
+      const { seq, ...rest } = JSON.parse(line);
+      return [JSON.stringify({ seq, ...rest })];
+    }),
+    ...tampered(["NON_CANONICAL_LINE@3"], 3),
+  },
+  {
+    name: "an entry with a member more is none",
+    text: withLine(lineOfEntry(5), (line) => [line.replace('{"actor"', '{"a":1,"actor"')]),
+    ...tampered(["MALFORMED_LINE@5"], 5),
+  },
+  {
+    name: "an entry with a hash in capitals is none",
+    text: withLine(
+      lineOfEntry(5),
+      (line) => [line.replace(/"prev":"[0-9a-f]+"/, `"prev":"${"A".repeat(64)}"`)],
+    ),
+    ...tampered(["MALFORMED_LINE@5"], 5),
+  },
+  {
+    name: "an entry that is no JSON any more is the only finding: what depends on it is left out",
+    text: withLine(lineOfEntry(5), (line) => [line.slice(0, -1)]),
+    ...tampered(["MALFORMED_LINE@5"], 5),
+  },
+  {
+    name: "a part that is no JSON any more is the only finding",
+    text: withLine(INPUT_LINE, (line) => [line.slice(1)]),
+    ...tampered(["MALFORMED_LINE@3"], 3),
+  },
+  {
+    name: "a part with a member more is none",
+    text: withLine(INPUT_LINE, (line) => [line.replace('"kind"', '"erased":true,"kind"')]),
+    ...tampered(["MALFORMED_LINE@3"], 3),
+  },
+  {
+    name: "a part that is there twice is found",
+    text: withLine(INPUT_LINE, twice),
+    ...tampered(["MALFORMED_LINE@3"], 3),
+  },
+  {
+    name: "a part of another entry is found",
+    text: withLine(lineOfEntry(4), (line) => [linesOf(GOOD)[lineOfEntry(1) + 1]!, line]),
+    ...tampered(["MALFORMED_LINE@1"], 1),
+  },
+  {
+    name: "parts in another order are found",
+    text: forged(GOOD, ({ groups }) => groups[3]!.parts.reverse()),
+    ...tampered(["MALFORMED_LINE@3"], 3),
+  },
+  {
+    name: "a checkpoint that is there twice is found",
+    text: withLine(FIRST_CHECKPOINT, twice),
+    ...tampered(["MALFORMED_LINE"], null),
+  },
+  {
+    name: "a checkpoint that stands too late is found",
+    text: forged(GOOD, ({ groups }) => groups[4]!.checkpoints = groups[3]!.checkpoints.splice(0)),
+    ...tampered(["MALFORMED_LINE"], null),
+  },
+  {
+    name: "a checkpoint that stands too early tells that entries before it are displaced",
+    text: forged(GOOD, ({ groups }) => groups[2]!.checkpoints = groups[3]!.checkpoints.splice(0)),
+    ...tampered(["REORDERED[3,3]"], 3),
+  },
+  {
+    name: "a line of no known kind is found",
+    text: withLine(INPUT_LINE, (line) => [line, '{"kind":"jis.note/1"}']),
+    ...tampered(["MALFORMED_LINE"], null),
+  },
+  {
+    name: "an empty line is found",
+    text: withLine(lineOfEntry(5), (line) => ["", line]),
+    ...tampered(["MALFORMED_LINE@5"], 5),
+  },
+  {
+    name: "a line that is no object is found",
+    text: withLine(lineOfEntry(5), (line) => ["[]", line]),
+    ...tampered(["MALFORMED_LINE@5"], 5),
+  },
+  {
+    name: "a line beyond the limit is found, and what follows is read",
+    text: withLine(lineOfEntry(5), (line) => [`"${"a".repeat(1_048_575)}"`, line]),
+    ...tampered(["MALFORMED_LINE@5"], 5),
+  },
+  {
+    name: "a nesting beyond all measure is found",
+    text: withLine(INPUT_LINE, (line) => [line.replace('{"data":', `{"data":${"[".repeat(300_000)}`)]),
+    ...tampered(["MALFORMED_LINE@3"], 3),
+  },
+  {
+    name: "a model after the first entry is found",
+    text: forged(GOOD, ({ groups, preamble }) => groups[1]!.parts.push(preamble[0])),
+    ...tampered(["MALFORMED_LINE"], null),
+  },
+  {
+    name: "an entry of a version that is not known ends the reading, and the file is not verifiable",
+    text: withLine(lineOfEntry(5), (line) => [line.replace("jis.audit/1", "jis.audit/2")]),
+    ...notVerifiable(["UNSUPPORTED_VERSION"]),
+  },
+  {
+    name: "a bundle of a version that is not known is not verifiable",
+    text: withLine(0, (line) => [line.replace("jis.bundle/1", "jis.bundle/2")]),
+    ...notVerifiable(["UNSUPPORTED_VERSION"]),
+  },
+  {
+    name: "data after the trailer is found",
+    text: `${GOOD}{}\n`,
+    ...tampered(["MALFORMED_LINE"], null),
+  },
+  {
+    name: "a trailer that is there twice is found",
+    text: `${GOOD}${linesOf(GOOD)[LAST]}\n`,
+    ...tampered(["MALFORMED_LINE"], null),
+  },
+  {
+    name: "data after the trailer that is not even a line is found",
+    text: `${GOOD} `,
+    ...tampered(["MALFORMED_LINE"], null),
+  },
+  {
+    name: "a change that no signature covers breaks the file's own digest",
+    text: GOOD.replace('"software":"jiss test"', '"software":"jiss best"'),
+    ...tampered(["BUNDLE_DIGEST_MISMATCH"], null),
+  },
+  {
+    name: "a trailer that counts otherwise is found",
+    text: forged(GOOD, ({ trailer }) => trailer.size = 13),
+    ...tampered(["TRAILER_SIZE_MISMATCH@12"], 12),
+  },
+  { name: "an empty file is no bundle", text: "", ...notVerifiable(["MALFORMED_LINE"]) },
+  {
+    name: "a file of something else is no bundle",
+    text: "<html>\n</html>\n",
+    ...notVerifiable(["MALFORMED_LINE"]),
+  },
+  {
+    name: "a bundle without its header is no bundle",
+    text: withLine(0, () => []),
+    ...notVerifiable(["MALFORMED_LINE"]),
+  },
+  {
+    name: "a byte order mark before the header is no bundle",
+    text: `\uFEFF${GOOD}`,
+    ...notVerifiable(["MALFORMED_LINE"]),
+  },
+];
+
+/** The whole table. */
+export const TAMPER_ROWS: readonly Row[] = [
+  ...GENUINE_ROWS,
+  ...ENTRY_ROWS,
+  ...END_ROWS,
+  ...SIGNATURE_ROWS,
+  ...PART_ROWS,
+  ...REPLAY_ROWS,
+  ...LINE_ROWS,
+];
