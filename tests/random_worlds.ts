@@ -23,7 +23,7 @@ import { RandomDeployment } from "./random_deployment.ts";
 const LONGEST = 300;
 /** Steps of a history at most, and from one file to the next about. */
 const STEPS = 300;
-const STEPS_BETWEEN_FILES = 16;
+const STEPS_BETWEEN_FILES = 11;
 /** Answers whose evidence the auditor keeps: one in so many. */
 const KEPT_ANSWERS = 6;
 /** Checkpoints that are held against a file, about. */
