@@ -19,7 +19,7 @@ const ROUNDS = 9;
 /** Half the speed of the baseline. */
 const AT_MOST = 2;
 /** No goal, only a guard: to compute a score anew costs many times more than to read it. */
-const REPLAY_AT_MOST = 20;
+const REPLAY_AT_MOST = 30;
 
 const LINE_FEED = 0x0a;
 
