@@ -314,6 +314,14 @@ export const SIGNATURE_ROWS: readonly Row[] = [
     ...INTACT,
   },
   {
+    name: "a trailer's checkpoint is the very one before it: its signatures by unknown keys too",
+    text: forged(GOOD, ({ groups, trailer }) => {
+      groups.at(-1)!.checkpoints = [trailer.checkpoint];
+      trailer.checkpoint = checkpointAt(GOOD, 12, [...signers, ...strangers]);
+    }),
+    ...tampered(["MALFORMED_LINE"], null),
+  },
+  {
     name: "another log's checkpoint is not this one's, though the same key signed it",
     text: forged(GOOD, ({ trailer }) => trailer.checkpoint = world.chain("org/other").checkpoint().note),
     ...tampered(["WRONG_ORIGIN@0"], 0),

@@ -20,13 +20,15 @@ export interface CheckpointCheckOptions {
 export class CheckpointCheck {
   readonly #log: FindingLog;
   readonly #options: CheckpointCheckOptions;
-  #lastSize = 0;
+  /** The one that was read last, whoever signed it. */
+  #read: Pick<KnownCheckpoint, "size" | "note"> | null;
   #newest: KnownCheckpoint | null;
   #beyond: Beyond | null = null;
 
   constructor(log: FindingLog, options: CheckpointCheckOptions) {
     this.#log = log;
     this.#options = options;
+    this.#read = options.base;
     this.#newest = options.base;
   }
 
@@ -48,11 +50,11 @@ export class CheckpointCheck {
     const { checkpoint: { size }, fault } = signed;
     // One that was signed over more entries tells that some are missing before it.
     if (size > chain.next && fault === null) chain.reach(size);
-    if (size !== chain.next || size === this.#lastSize) {
+    if (size !== chain.next || size === this.#read?.size) {
       const detail = `a checkpoint of size ${size} after ${chain.next} entries`;
       return this.#log.add("MALFORMED_LINE", { line, detail });
     }
-    this.#lastSize = size;
+    this.#read = { size, note };
     this.#hold(signed, line);
   }
 
@@ -63,6 +65,10 @@ export class CheckpointCheck {
     if (signed === null) return;
     const { checkpoint: { size }, fault } = signed;
     const { next } = chain;
+    // No digest covers this line: its signatures, those by unknown keys too, are those that were read before it.
+    if (size === this.#read?.size && note !== this.#read.note) {
+      this.#log.add("MALFORMED_LINE", { line, detail: "not the checkpoint before it" });
+    }
     if (chain.lacks(size)) {
       this.#log.add("TRUNCATED", { seq: next, detail: `signed size ${size}, entries end at ${next - 1}` });
     } else if (size < next) {

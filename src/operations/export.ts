@@ -144,6 +144,8 @@ async function* contentLines(
     // What was erased while this was read is proven by an entry that has come since.
     if (next === end.size && owed.size > 0) end = await requireCheckpoint(database, chain);
   }
+  // The trailer's digest covers it here, and so the trailer's own.
+  if (end.size > base.size) yield checkpointLine(end.note);
   yield end;
 }
 

@@ -152,6 +152,7 @@ class Bundle:
 
     def _take_base(self, base):
         size = self.base_size = self.next_seq = self.signed_size = base["size"]
+        self.last_note = (size, base["checkpoint"])
         self.head = bytes.fromhex(base["prev"])
         if size == 0:
             expected = genesis_previous(self.name.origin)
@@ -330,6 +331,7 @@ class Bundle:
         size = checkpoint.size
         if size < self.next_seq or (size == self.signed_size and size == self.next_seq):
             return False
+        self.last_note = (size, value["note"])
         code = self._judge(checkpoint)
         if code is None and size > self.next_seq:
             self.gaps.append((self.next_seq, size - 1))
@@ -352,7 +354,9 @@ class Bundle:
             self.signed_size = None
             return False
         self._judge(checkpoint)
-        return True
+        # No digest covers this line: its checkpoint is the very note of the line of its size before it.
+        size, note = self.last_note
+        return size != checkpoint.size or note == value["checkpoint"]
 
     def _count_unread_entries(self, size):
         """Unreadable lines before this size were its last entries."""

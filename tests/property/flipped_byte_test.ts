@@ -120,10 +120,14 @@ Deno.test("a file that the service hands out is not accepted with any byte chang
   fc.assert(fc.property(change, (flip) => assertFound(FILE, flip)), { seed: SEED, numRuns: 500 });
 });
 
-Deno.test("the last line of a bundle that one key signs is not accepted with any of its bytes changed", () => {
-  // The system chain's bundle, which is the first, and short.
-  const end = placesOf(TEXT).findIndex(({ line }) => line.startsWith('{"bundle_sha256":')) + 1;
-  const { start, length } = placesOf(TEXT)[end - 1]!;
-  const bundle = utf8(TEXT).subarray(0, start + length);
-  for (let at = start; at < start + length; at += 1) assertFound(bundle, { at, mask: 1 });
-});
+for (const overlap of [false, true]) {
+  const signed = overlap ? "that two keys sign" : "that one key signs";
+  Deno.test(`the last line of a bundle ${signed} is not accepted with any of its bytes changed`, async () => {
+    const text = overlap ? await handedOut({ overlap }) : TEXT;
+    // The system chain's bundle, which is the first, and short.
+    const end = placesOf(text).findIndex(({ line }) => line.startsWith('{"bundle_sha256":')) + 1;
+    const { start, length } = placesOf(text)[end - 1]!;
+    const bundle = utf8(text).subarray(0, start + length);
+    for (let at = start; at < start + length; at += 1) assertFound(bundle, { at, mask: 1 });
+  });
+}
