@@ -15,11 +15,13 @@ import { storageOf, withStored } from "./stored.ts";
 export const EXPORTED_CHAINS = ["evidence", "admin", "system"] as const;
 type ExportedChain = (typeof EXPORTED_CHAINS)[number];
 
+const STANDARD_OUTPUT = "-";
+
 export interface ExportOptions {
   readonly org?: string;
   readonly chain: ExportedChain;
   readonly parts: BundleParts;
-  /** A file that is not there yet; standard output without one. */
+  /** A file that is not there yet; standard output without one, or for `-`. */
   readonly output?: string;
 }
 
@@ -37,7 +39,7 @@ export async function exportChain(
       now: shell.clock.now(),
       software: softwareName(shell.version),
     }));
-    if (output === undefined) {
+    if (output === undefined || output === STANDARD_OUTPUT) {
       // Whoever reads only the beginning, as `head` does, is told nothing: it has what it wanted.
       return await writeToStandardOutput(pieces) ? EXIT.ok : EXIT.failure;
     }

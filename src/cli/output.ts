@@ -25,7 +25,7 @@ export async function writeToStandardOutput(pieces: AsyncIterable<string>): Prom
 export async function writeToNewFile(pieces: AsyncIterable<string>, path: string): Promise<number> {
   requireFree(path);
   const partial = `${path}.${Deno.pid}.part`;
-  const file = await Deno.open(partial, { createNew: true, write: true, mode: PRIVATE_FILE });
+  const file = await openNew(partial, path);
   try {
     let bytes: number;
     try {
@@ -40,6 +40,15 @@ export async function writeToNewFile(pieces: AsyncIterable<string>, path: string
   } catch (error) {
     await Deno.remove(partial);
     throw error;
+  }
+}
+
+/** @throws {CommandFailure} where nothing can be written there. */
+async function openNew(partial: string, path: string): Promise<Deno.FsFile> {
+  try {
+    return await Deno.open(partial, { createNew: true, write: true, mode: PRIVATE_FILE });
+  } catch (error) {
+    throw new CommandFailure(`${path} cannot be written: ${(error as Error).message}`, EXIT.failure);
   }
 }
 

@@ -2,9 +2,11 @@
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
 import { checkpointsIn, type KnownCheckpoint } from "../evidence/kept.ts";
+import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { orNull } from "../evidence/or_null.ts";
 import type { BundleReport } from "../evidence/report.ts";
+import { tellsOf } from "../evidence/restore_check.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import type { AuditorTrust } from "./auditor_trust.ts";
 import { type Input, textOf } from "./verify_input.ts";
@@ -45,13 +47,18 @@ function readDocument(
   trust: AuditorTrust,
 ): { readonly report: DocumentReport | null; readonly unreadable: Unreadable | null } {
   if (text === null) return { report: null, unreadable: "too large" };
-  const body: unknown = orNull(() => JSON.parse(text));
-  const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
-  const report = isObject ? verifyDocument(nodeCrypto, body as Record<string, unknown>, trust) : null;
+  const body = jsonObjectOrNull(text);
+  const report = body && verifyDocument(nodeCrypto, body, trust);
   if (report !== null && report.fault !== "MALFORMED") return { report, unreadable: null };
-  const isCheckpoint = orNull(() => checkpointsIn(text)) !== null;
+  // A damaged answer holds a checkpoint too, and is none.
+  const isCheckpoint = body?.evidence === undefined && orNull(() => checkpointsIn(text)) !== null;
   if (isCheckpoint) return { report: null, unreadable: "a checkpoint" };
   return { report, unreadable: report === null ? "not JSON" : null };
+}
+
+function jsonObjectOrNull(text: string): Readonly<Record<string, unknown>> | null {
+  const value: unknown = orNull(() => JSON.parse(text));
+  return isMembers(value) ? value : null;
 }
 
 /** The document with what the bundles, and what was kept besides it, say of it. */
@@ -67,19 +74,31 @@ export function heldAgainst(
   const { size, root } = checkpoint!;
   return {
     ...document,
-    place: placeIn(reports.filter((report) => report.origin === origin && isIntact(report)), entries),
+    place: placeIn(reports.filter((report) => report.origin === origin && isIntact(report)), {
+      checkpoint: checkpoint!,
+      entries,
+    }),
     isForked: known.some((other) =>
       other.origin === origin && other.size === size && !equalBytes(other.root, root)
     ),
   };
 }
 
-/** Where entries are in the bundles of their log. */
+/** Where entries that a checkpoint covers are in the bundles of their log. */
 function placeIn(
   reports: readonly BundleReport[],
-  entries: DocumentReport["entries"],
+  { checkpoint: { origin, size, root }, entries }: {
+    readonly checkpoint: KnownCheckpoint;
+    readonly entries: DocumentReport["entries"];
+  },
 ): DocumentPlace {
   if (reports.length === 0) return "alone";
-  if (reports.some(({ base, size }) => entries.every(({ seq }) => seq >= base && seq < size))) return "held";
-  return reports.every(({ size }) => entries.some(({ seq }) => seq >= size)) ? "beyond" : "removed";
+  if (reports.some((report) => entries.every(({ seq }) => seq >= report.base && seq < report.size))) {
+    return "held";
+  }
+  if (reports.some((report) => entries.every(({ seq }) => seq < report.size))) return "removed";
+  const isTold = reports.some(({ restore }) =>
+    restore !== null && tellsOf(restore, { origin, beyond: { size, roots: [root] } })
+  );
+  return isTold ? "lost" : "beyond";
 }

@@ -28,9 +28,10 @@ export interface VerifiedBundle extends BundleReport {
 
 /**
  * Where a document's entries are, as the bundles that were given have it: an intact one of its log holds them; its
- * retention has removed them; it ends before them; there is none.
+ * retention has removed them; a restore has lost them, and the next chain tells of it; it ends before them; there is
+ * none.
  */
-export type DocumentPlace = "held" | "removed" | "beyond" | "alone";
+export type DocumentPlace = "held" | "removed" | "lost" | "beyond" | "alone";
 
 /** Why a file is not read as a document. */
 export type Unreadable = "not JSON" | "too large" | "a checkpoint";
@@ -147,6 +148,8 @@ const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
   held: "What its evidence covers is what the log recorded, and the bundle holds the same.",
   removed:
     "What its evidence covers is what the log recorded. The bundle begins after it: its entry was removed since, by the retention rule.",
+  lost:
+    "What its evidence covers is what the log recorded. The database was restored from a backup since: its entry was lost, and the next chain says so.",
   beyond:
     "What its evidence covers is what the log recorded, but the bundle ends before it: that was exported earlier, was cut off, or is of a chain that a restore ended since. Ask for a new export of all epochs.",
   alone:

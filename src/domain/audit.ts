@@ -111,10 +111,12 @@ function unsoundPlace(value: unknown, path: readonly string[]): { path: string[]
   return null;
 }
 
-const payloadSchema = z.record(z.string(), z.unknown()).superRefine((payload, context) => {
-  const place = unsoundPlace(payload, []);
-  if (place !== null) context.addIssue({ code: "custom", ...place });
-}).meta({
+const payloadSchema = z.record(z.string(), z.unknown(), { error: "must be an object" }).superRefine(
+  (payload, context) => {
+    const place = unsoundPlace(payload, []);
+    if (place !== null) context.addIssue({ code: "custom", ...place });
+  },
+).meta({
   description:
     "What happened: an object of at most 65,536 bytes of canonical JSON. Put no personal data here: it is not erased with an operator.",
 });

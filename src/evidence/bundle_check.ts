@@ -34,6 +34,7 @@ import { type BundleReport, verdictOf } from "./report.ts";
 import { policyOf, RetentionCheck, type RetentionPruned } from "./retention_check.ts";
 import { SignatureCheck } from "./signature_check.ts";
 import { StateCheck } from "./state_check.ts";
+import type { RestoredGenesis } from "./structural.ts";
 import { StructureCheck } from "./structure_check.ts";
 import type { PinnedKey } from "./trust.ts";
 
@@ -78,6 +79,7 @@ export class BundleCheck {
   readonly #replay: ReplayCheck;
   #stage: (typeof Stage)[keyof typeof Stage] = Stage.models;
   #isAbandoned = false;
+  #restore: RestoredGenesis | null = null;
   #ladderSize = 0;
   #entries = 0;
   /** Of the entry whose parts are being read. */
@@ -189,6 +191,11 @@ export class BundleCheck {
     return this.#signatures.sawTrusted && this.log.fatal.size === 0;
   }
 
+  /** A later chain of the input, which a restore began, goes on from this one's end. */
+  endedBy(restore: RestoredGenesis): void {
+    this.#restore = restore;
+  }
+
   /** Takes the next line; `digest` gives the SHA-256 of the bundle before it, once. */
   line(line: ReadLine, digest: () => Uint8Array): void {
     const { number, value } = line;
@@ -263,6 +270,7 @@ export class BundleCheck {
       replayed: this.#replay.replayed,
       keyFingerprint,
       selfTrusted,
+      restore: this.#restore,
       untrustedKept,
     };
   }

@@ -20,6 +20,7 @@ import {
 } from "./envelope.ts";
 import { entryHash, partCommitment } from "./hashes.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
+import { isMembers } from "./line_shapes.ts";
 import { rootFromInclusion } from "./merkle.ts";
 import { parseNote, type VerifierKey, verifyNote } from "./note.ts";
 import { orNull } from "./or_null.ts";
@@ -119,7 +120,7 @@ function coveredOrNull(crypto: Crypto, { body, evidence }: EvidencedBody): Cover
 function coveredResult(body: Body): Covered | null {
   if (!Object.hasOwn(body, "recorded")) return { part: resultPart(body), beside: {}, eventType: null };
   const { recorded } = body;
-  if (!isObject(recorded)) return null;
+  if (!isMembers(recorded)) return null;
   const id = recorded.session_id ?? recorded.decision_id;
   return { part: recorded, beside: { ...recorded, id }, eventType: null };
 }
@@ -131,16 +132,18 @@ function coveredDetail(
   const { report, report_sha256, detail } = body;
   if (Object.hasOwn(body, "report")) {
     const text = canonicalOrNull(report);
-    if (!isObject(report) || text === null) return null;
+    if (!isMembers(report) || text === null) return null;
     return {
       part: { report_id: report.report_id, report_sha256 },
       beside: { report_sha256: hex(crypto.sha256(utf8(text))) },
       eventType: "REPORT_ISSUED",
     };
   }
-  if (!isObject(detail)) return null;
-  const eventType = Object.hasOwn(body, "erased") ? "SUBJECT_ERASED" : null;
-  return { part: detail, beside: { ...entry, entry_hash }, eventType };
+  if (!isMembers(detail)) return null;
+  const beside = { ...entry, entry_hash };
+  if (!Object.hasOwn(body, "erased")) return { part: detail, beside, eventType: null };
+  const erasure = { erased: true, erased_at: detail.requested_at };
+  return { part: detail, beside: { ...beside, ...erasure }, eventType: "SUBJECT_ERASED" };
 }
 
 function partFault(
@@ -254,10 +257,6 @@ function signatureFault(
 }
 
 // ---- reading ----------------------------------------------------------------------------------------------
-
-function isObject(value: unknown): value is Body {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;

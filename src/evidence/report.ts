@@ -5,6 +5,7 @@
 import type { FindingLog } from "./finding_log.ts";
 import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./findings.ts";
 import type { KnownCheckpoint } from "./kept.ts";
+import type { RestoredGenesis } from "./structural.ts";
 
 export type Verdict = "INTACT" | "INTACT, UNANCHORED" | "TAMPERED" | "DIVERGED" | "NOT VERIFIABLE";
 
@@ -42,6 +43,8 @@ export interface BundleReport {
   readonly keyFingerprint: string | null;
   /** Whether no key was pinned, so that the file was held against the key that it carries itself. */
   readonly selfTrusted: boolean;
+  /** What the chain that goes on from this one's end says, where a restore began it and the input has it. */
+  readonly restore: RestoredGenesis | null;
   /** Checkpoints that were kept of this chain, but signed by no key that is trusted: they were not held against it. */
   readonly untrustedKept: readonly KnownCheckpoint[];
 }
@@ -97,6 +100,7 @@ export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleRep
     replayed: 0,
     keyFingerprint: null,
     selfTrusted,
+    restore: null,
     untrustedKept: [],
   };
 }

@@ -27,6 +27,7 @@ export function settleRestore(bundle: BundleCheck, later: readonly BundleCheck[]
   if (restored?.restored_size === size && root !== null && !goesOn) {
     next!.log.add("GENESIS_MISMATCH", { seq: 0, detail: "restored_root" });
   }
+  if (goesOn) bundle.endedBy(restored);
   if (beyond === null) return;
   const detail = `you hold a signed checkpoint of size ${beyond.size}, bundle ends at ${size}`;
   const isTold = goesOn && tellsOf(restored, { origin: bundle.origin, beyond });
@@ -39,7 +40,7 @@ function isNext(check: BundleCheck, bundle: BundleCheck): boolean {
 }
 
 /** Whether a restore's record tells of all that the auditor kept. */
-function tellsOf(
+export function tellsOf(
   { last_known_checkpoint: note }: RestoredGenesis,
   { origin, beyond }: { readonly origin: string; readonly beyond: Beyond },
 ): boolean {

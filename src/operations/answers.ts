@@ -5,6 +5,7 @@
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
+import type { WriteJob } from "../store/writer.ts";
 import { type Call, type Dependencies, evidenceChain } from "./dependencies.ts";
 import { placeOfRecord } from "./gone.ts";
 
@@ -40,7 +41,7 @@ export async function answerOnce(
     plan(unit: UnitOfWork): PlannedAnswer;
   },
 ): Promise<EvidencedAnswer> {
-  const outcome = await dependencies.writer.submit<Outcome>({
+  const job: WriteJob<Outcome> = {
     needs,
     chains: [evidenceChain(orgId)],
     plan(unit) {
@@ -56,26 +57,43 @@ export async function answerOnce(
         return { body: { ...JSON.parse(text), evidence } };
       };
     },
+  };
+  return await heldAnswer(async () => {
+    const outcome = await dependencies.writer.submit(job);
+    if ("body" in outcome) return { body: outcome.body, call, replayed: false };
+    const stored = await storedAnswer(dependencies, orgId, outcome.stored);
+    return stored && { ...stored, replayed: outcome.replayed };
   });
-  if ("body" in outcome) return { body: outcome.body, call, replayed: false };
-  return { ...await storedAnswer(dependencies, orgId, outcome.stored), replayed: outcome.replayed };
+}
+
+/**
+ * What an attempt answers. It has no answer (null) where the one that stands was erased while it was looked up: the
+ * next attempt finds it gone, and says so.
+ * @throws as the attempt does.
+ */
+export async function heldAnswer<Answer>(attempt: () => Promise<Answer | null>): Promise<Answer> {
+  const answer = await attempt() ?? await attempt();
+  if (answer === null) throw new Error("an answer that stands is not held");
+  return answer;
 }
 
 type Outcome = Pick<EvidencedAnswer, "body"> | Extract<PlannedAnswer, { readonly stored: StoredAnswer }>;
 
-/** The answer that was given first, byte for byte: both are read from the part's canonical text. */
+/**
+ * The answer that was given first, byte for byte: both are read from the part's canonical text. null where it is not
+ * held any more.
+ */
 async function storedAnswer(
   dependencies: Dependencies,
   orgId: string,
   { position, at, request_id }: StoredAnswer,
-): Promise<Pick<EvidencedAnswer, "body" | "call">> {
+): Promise<Pick<EvidencedAnswer, "body" | "call"> | null> {
   const { database, crypto } = dependencies;
   const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
   const checkpoint = await checkpointOfCommit(database, { chain, seq });
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
-  if (stored === null) throw new Error(`entry ${seq} of ${chain} has no stored answer`);
-  return {
+  return stored && {
     body: { ...stored.data, evidence: stored.evidence },
     call: { now: at, requestId: request_id },
   };

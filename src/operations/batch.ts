@@ -11,6 +11,8 @@ import { checkpointOfCommit, readEntries, readInclusions, requireIntact } from "
 import { decisions, interactions, scoreBatches, type ScoreBatchRow } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
+import type { WriteJob } from "../store/writer.ts";
+import { heldAnswer } from "./answers.ts";
 import { type Call, type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
 import { placeOfRecord, refuseGone } from "./gone.ts";
 import { needsOf, planScore, type PreparedScore, prepareScore, usedSession } from "./score.ts";
@@ -52,7 +54,7 @@ export async function scoreBatch(
     })
   );
   const batch = [orgId, digest] as const;
-  const outcome = await dependencies.writer.submit<Outcome>({
+  const job: WriteJob<Outcome> = {
     needs: [{ kind: scoreBatches, key: batch }, ...scores.flatMap((score) => needsOf(orgId, score))],
     chains: [evidenceChain(orgId)],
     plan(unit) {
@@ -80,9 +82,12 @@ export async function scoreBatch(
         return { kind: "scored", body: bodyOf(operator_id, items) };
       };
     },
+  };
+  return await heldAnswer(async () => {
+    const outcome = await dependencies.writer.submit(job);
+    if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
+    return await storedBatch(dependencies, orgId, outcome.stored);
   });
-  if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
-  return await storedBatch(dependencies, orgId, outcome.stored);
 }
 
 /** @throws {ServiceError} CONFLICT or GONE for the first session that is used. */
@@ -109,12 +114,15 @@ function bodyOf(operatorId: string, items: readonly Item[]): BatchAnswer["body"]
   };
 }
 
-/** The answer that was given first: its entries follow one another, under the checkpoint of their commit. */
+/**
+ * The answer that was given first: its entries follow one another, under the checkpoint of their commit.
+ * null where one of them is not held any more.
+ */
 async function storedBatch(
   dependencies: Dependencies,
   orgId: string,
   { first_position: position, count, operator_id, request_id, at }: ScoreBatchRow,
-): Promise<BatchAnswer> {
+): Promise<BatchAnswer | null> {
   const { database, crypto } = dependencies;
   const { chain, seq: first } = await placeOfRecord(dependencies, { orgId, position });
   const entries = await readEntries(database, { chain, first, count });
@@ -122,6 +130,7 @@ async function storedBatch(
   if (entries.length !== count || checkpoint === null) {
     throw new Error(`a batch at entry ${first} of ${chain} has no stored answer`);
   }
+  if (entries.some(({ parts }) => !parts.has("result"))) return null;
   const seqs = entries.map(({ entry }) => entry.seq);
   const inclusions = await readInclusions(database, crypto, { chain, seqs, checkpoint });
   const items = entries.map((stored) => {

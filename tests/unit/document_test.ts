@@ -91,7 +91,7 @@ const REPORT = {
 const REPORT_SHA256 = hex(nodeCrypto.sha256(utf8(canonicalJson(REPORT))));
 const FORGED = { ...REPORT, overall_status: "compliant" };
 const FORGED_SHA256 = hex(nodeCrypto.sha256(utf8(canonicalJson(FORGED))));
-const ERASURE = { requested_at: "2026-11-20T09:00:00.000Z", entries: 4, basis: "gdpr_17" };
+const ERASURE = { requested_at: "2026-11-20T09:00:00.004Z", entries: 4, basis: "request" };
 
 const [SCORED, DECIDED, ISSUED, NOTED, ERASED, POSING] = [0, 1, 2, 3, 4, 5] as const;
 const log = logOf([
@@ -303,6 +303,8 @@ Deno.test("a part that says anything else than its entry commits to is RESULT_MI
     "a report's id": { ...issued, report: { ...REPORT, report_id: "01OTHER" } },
     "an event": { ...noted, detail: { ...noted.detail, by: "nobody" } },
     "an erasure": { ...erased, detail: { ...ERASURE, entries: 3 } },
+    "an erasure's instant": { ...erased, erased_at: "2026-11-19T09:00:00.004Z" },
+    "an erasure that was none": { ...erased, erased: false },
   };
   for (const [what, body] of Object.entries(bodies)) assert.equal(faultOf(body), "RESULT_MISMATCH", what);
 });

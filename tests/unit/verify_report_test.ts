@@ -48,6 +48,7 @@ function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
     replayed: 5,
     keyFingerprint: "SHA256:key",
     selfTrusted: false,
+    restore: null,
     untrustedKept: [],
     contradicted: [],
     ...fields,
