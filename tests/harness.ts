@@ -147,6 +147,8 @@ export interface Harness {
   rotateSigningKey(next: Signer): Promise<void>;
   /** Waits for the writes in flight, verifies every chain and closes. */
   close(): Promise<void>;
+  /** Closes a database that a test has altered. */
+  abandon(): Promise<void>;
 }
 
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
@@ -215,6 +217,12 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     isDraining: () => draining,
   });
 
+  async function abandon(): Promise<void> {
+    await writer.close();
+    await database.close();
+    lock.close();
+  }
+
   return {
     app,
     clock,
@@ -279,9 +287,9 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     async close() {
       await writer.close();
       await verifyDatabase(embedded, { publicKey: signer.publicKey });
-      await database.close();
-      lock.close();
+      await abandon();
     },
+    abandon,
   };
 }
 

@@ -7,7 +7,8 @@
 import { hex, type Signer } from "../src/evidence/crypto.ts";
 import { knownCheckpointOrNull } from "../src/evidence/kept.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
-import { formatCheckpoint, signNote } from "../src/evidence/note.ts";
+import { formatCheckpoint, formatVerifierKey, signNote } from "../src/evidence/note.ts";
+import { formatRotationCertificate } from "../src/evidence/rotation.ts";
 import type { overallVerdict } from "../src/evidence/report.ts";
 import type { PinnedKey } from "../src/evidence/trust.ts";
 import type { VerifierOptions } from "../src/evidence/verifier.ts";
@@ -256,6 +257,27 @@ export const pinned = (signer: Signer, more: Partial<PinnedKey> = {}) => [{
 export const ORG = org.chain.bundle({ every: 2 });
 const SYS = sys.chain.bundle({ every: 2 });
 
+/** A key of somebody who holds the first key, certified by it as its successor. */
+const THIEF = org.world.newSigner(3);
+const STOLEN = {
+  vkey: formatVerifierKey(nodeCrypto, { name: org.chain.origin, publicKey: THIEF.publicKey }),
+  cert: formatRotationCertificate(nodeCrypto, {
+    prefix: org.chain.origin.slice(0, -"org/acme/admin".length),
+    ordinal: 3,
+    from: "2026-11-20T00:00:00.000Z",
+    reason: "stolen",
+    old: K1,
+    new: THIEF,
+  }),
+};
+
+/** The bundle with the thief's certificate in its header, changed, and signed by the thief from one size on. */
+const stolen = (change: (open: OpenBundle) => void = () => {}) =>
+  forged(ORG, (open) => {
+    open.header.keys.push(STOLEN);
+    change(open);
+  }, { commitments: true, links: true, signers: [THIEF], signFrom: 7 });
+
 /** The bundle with its checkpoints from one size on signed by other keys. */
 const signedBy = (text: string, signFrom: number, ...keys: readonly Signer[]) =>
   forged(text, () => {}, { signers: keys, signFrom });
@@ -330,6 +352,21 @@ export const KEY_ROWS: readonly Row[] = [
     text: ORG,
     pins: pinned(K1, { prefix: "jiss.test/01OTHER/" }),
     ...notVerifiable([1, 3, 5, 7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 1),
+  },
+  ...[K1, K2].map((pin, index): Row => ({
+    name: `whoever holds the retired key certifies in vain, where key ${index + 1} is pinned`,
+    text: stolen((open) => detail(open, 12).note = "written by the thief"),
+    pins: pinned(pin),
+    ...tampered([7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 7),
+  })),
+  {
+    name: "a rotation that hands on from another key than the one in use is none",
+    text: stolen((open) => {
+      Object.assign(open.groups[6]!.entry, { actor: "system", event_type: "SIGNING_KEY_ROTATED" });
+      Object.assign(detail(open, 6), { cert: STOLEN.cert, overlap: true });
+    }),
+    pins: pinned(K1),
+    ...tampered(["RECORD_MALFORMED@6", ...[7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`)], 6),
   },
   {
     name: "a rotation without a valid certificate is none",

@@ -5,7 +5,7 @@
 import { orgIdSchema } from "../domain/organization.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../operations/dependencies.ts";
-import { bundleFile, type BundleParts, softwareName } from "../operations/export.ts";
+import { type BundleParts, exportFile, softwareName } from "../operations/export.ts";
 import { loadEpochs } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { writeToNewFile, writeToStandardOutput } from "./output.ts";
@@ -32,7 +32,7 @@ export async function exportChain(
   const family = familyOf(chain, org);
   return await withStored(shell, storageOf(shell), async (database) => {
     if ((await loadEpochs(database, family)).length === 0) throw unknownChain(org);
-    const pieces = told(bundleFile({ database, crypto: nodeCrypto }, {
+    const pieces = told(exportFile({ database, crypto: nodeCrypto }, {
       family,
       parts,
       retentionDays: await retentionDaysOf(database, chain),

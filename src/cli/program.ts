@@ -101,7 +101,6 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   return program;
 }
 
-/** Gathers an option that may be repeated. */
 /** Of an option that may stand once: a second one would silently take the first one's place. */
 function once(flag: string) {
   return (value: string, previous: string | undefined): string => {
@@ -110,6 +109,7 @@ function once(flag: string) {
   };
 }
 
+/** Gathers an option that may be repeated. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

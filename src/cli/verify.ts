@@ -3,9 +3,10 @@
  * database.
  *
  * Saved documents are looked at first, whatever their place on the command line: what they prove, each bundle of
- * their log is held against. All bundles then go through one verifier in their order, so that the epochs of a chain
- * and what the system chain anchored are seen across files.
+ * their log is held against. All bundles then go through one verifier, earlier epochs first, so that the epochs of a
+ * chain and what the system chain anchored are seen across files.
  */
+import { parseChain, splitName } from "../evidence/chain_name.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
@@ -67,7 +68,7 @@ async function verifyFiles(
   }
   using inputs = await openInputs(files);
 
-  const bundles = inputs.all.filter(({ head }) => head !== null);
+  const bundles = inEpochOrder(inputs.all.filter(({ head }) => head !== null));
   const trust = new AuditorTrust(pins ?? [], bundles.flatMap(({ head }) => head!.certificates));
   const alone = await readDocuments(inputs.all.filter(({ head }) => head === null), {
     trust,
@@ -104,6 +105,12 @@ async function verifyFiles(
     memory.remember({ keys, checkpoints });
   }
   return outcome;
+}
+
+/** Earlier epochs first, whatever the order on the command line: each is held against the one that it goes on from. */
+function inEpochOrder(bundles: readonly Input[]): readonly Input[] {
+  const epochOf = ({ head }: Input) => parseChain(splitName(head!.origin)?.rest ?? "")?.epoch ?? 1;
+  return bundles.toSorted((a, b) => epochOf(a) - epochOf(b));
 }
 
 /** The keys to start from; null where there are none. */

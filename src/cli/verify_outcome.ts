@@ -140,7 +140,7 @@ const FAULT_SENTENCES: Readonly<Record<EvidenceFault, string>> = {
 
 const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
   "not JSON": "The file is neither a bundle nor a saved answer of the service.",
-  "too large": "The file is no bundle, and larger than any answer of the service.",
+  "too large": "The file is no bundle, and no text in UTF-8, or larger than any answer of the service.",
   "a checkpoint": "The file is a checkpoint, to hold a bundle against: pass it with --checkpoint.",
 };
 

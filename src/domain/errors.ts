@@ -63,6 +63,9 @@ export class ServiceError extends Error {
   }
 }
 
+/** What a client is told to wait before it tries again a write that needs an administrator first. */
+export const ADMINISTRATOR_RETRY_SECONDS = 60;
+
 /** 503 with `Retry-After`, whole seconds. */
 export function unavailable(message: string, retryAfterSeconds = 1): ServiceError {
   return new ServiceError("SERVICE_UNAVAILABLE", message, {

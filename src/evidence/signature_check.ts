@@ -2,11 +2,12 @@
  * Whose signatures a bundle's checkpoints carry, and whether each key signed only while it was in use.
  *
  * Keys follow one another by certificates, which the header hands over and SIGNING_KEY_ROTATED entries bring in.
- * After such an entry every checkpoint needs the new key, or a later one; before it the new key counts for nothing
- * alone. Source: evidence design, sections 8 and 11.
+ * After such an entry every checkpoint needs the very key that it brought in, whatever certificates the file has
+ * besides: whoever holds a retired key can make any number of them. Before it the new key counts for nothing alone.
+ * Source: evidence design, sections 8 and 11.
  */
 import { type ChainName, splitName } from "./chain_name.ts";
-import { type Crypto, hex } from "./crypto.ts";
+import { type Crypto, equalBytes, hex } from "./crypto.ts";
 import type { FindingLog } from "./finding_log.ts";
 import type { FindingCode } from "./findings.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
@@ -39,7 +40,7 @@ export interface SignatureCheckOptions {
   readonly keys: KeyCandidates;
 }
 
-/** The first checkpoint that a set of keys signed. */
+/** The first checkpoint that a set of keys signed before any rotation was told. */
 interface FirstSigned {
   readonly keys: readonly VerifierKey[];
   readonly size: number;
@@ -55,10 +56,10 @@ export class SignatureCheck {
   readonly #bindsRanges: boolean;
   readonly #trust: TrustedKeys;
   readonly #ownKey: Uint8Array | null;
-  /** Ordinals of keys, by their hexadecimal form, as certificates say. */
-  readonly #ordinals = new Map<string, number>();
-  /** The lowest ordinal that may sign alone. */
-  #required = 0;
+  /** The key that must sign, as the newest rotation says; null until one is told. */
+  #current: Uint8Array | null = null;
+  /** Keys that had to sign before it, in hexadecimal. */
+  readonly #earlier = new Set<string>();
   readonly #retired = new Set<string>();
   readonly #firstSigned = new Map<string, FirstSigned>();
   #newest: Uint8Array | null = null;
@@ -104,15 +105,22 @@ export class SignatureCheck {
 
   /**
    * A SIGNING_KEY_ROTATED entry: with `overlap` the certificate's new key comes in, without it the old one is
-   * retired. False where the certificate is none.
+   * retired. False where the certificate is none, or hands on from another key than the one in use.
    */
   rotate({ cert, overlap }: { readonly cert: string; readonly overlap: boolean }): boolean {
     const rotation = this.#admit(cert);
     if (rotation === null) return false;
     if (!this.#trust.has(rotation.newKey)) return true;
     if (!overlap) this.#retired.add(hex(rotation.oldKey));
-    else this.#bringIn(rotation.ordinal);
+    else return this.#bringIn(rotation);
     return true;
+  }
+
+  /** A SIGNING_KEY_ROTATED entry whose certificate is withheld: any trusted key may have its turn from here on. */
+  loseTrack(): void {
+    this.#current = null;
+    this.#earlier.clear();
+    this.#firstSigned.clear();
   }
 
   /** What a certificate of this log says; null where it is none. */
@@ -120,29 +128,24 @@ export class SignatureCheck {
     const rotation = parseRotationCertificate(this.#crypto, cert);
     if (rotation === null || rotation.prefix !== this.#prefix) return null;
     this.#trust.admit(cert);
-    this.#place(rotation.oldKey, rotation.ordinal - 1);
-    this.#place(rotation.newKey, rotation.ordinal);
     return rotation;
   }
 
-  /** Of several places the lowest counts: a later certificate cannot make an old key new again. */
-  #place(publicKey: Uint8Array, ordinal: number): void {
-    const name = hex(publicKey);
-    this.#ordinals.set(name, Math.min(ordinal, this.#ordinals.get(name) ?? ordinal));
-  }
-
-  /** From here on a key of this ordinal, or a later one, must sign; what such keys signed before counts for nothing. */
-  #bringIn(ordinal: number): void {
-    this.#required = Math.max(this.#required, ordinal);
-    for (const [name, { keys, size, line }] of this.#firstSigned) {
-      if (!keys.every((key) => this.#ordinalOf(key) >= ordinal)) continue;
+  /** From here on the new key must sign; what was signed before without the old one counts for nothing. */
+  #bringIn({ oldKey, newKey }: Rotation): boolean {
+    if (this.#current !== null && !equalBytes(this.#current, oldKey)) return false;
+    this.#current = newKey;
+    this.#earlier.add(hex(oldKey));
+    for (const { keys, size, line } of this.#firstSigned.values()) {
+      if (keys.some(({ publicKey }) => equalBytes(publicKey, oldKey))) continue;
       this.#log.add("UNTRUSTED_KEY", {
         seq: size - 1,
         line,
         detail: `${this.#describe(keys[0]!)} was not in use yet`,
       });
-      this.#firstSigned.delete(name);
     }
+    this.#firstSigned.clear();
+    return true;
   }
 
   #faultOf(note: Note, at: { readonly size: number; readonly line: number }): SignatureFault | null {
@@ -167,19 +170,18 @@ export class SignatureCheck {
       if (from !== null && size < from) return { code: "UNTRUSTED_KEY", detail: this.#describe(key) };
       if (until !== null && size > until) return { code: "RETIRED_KEY", detail: this.#describe(key) };
     }
-    if (signers.some((key) => this.#ordinalOf(key) >= this.#required)) return null;
-    return { code: "RETIRED_KEY", detail: this.#describe(signers[0]!) };
+    const current = this.#current;
+    if (current === null || signers.some(({ publicKey }) => equalBytes(publicKey, current))) return null;
+    const late = signers.find(({ publicKey }) => this.#earlier.has(hex(publicKey)));
+    return late === undefined
+      ? { code: "UNTRUSTED_KEY", detail: this.#describe(signers[0]!) }
+      : { code: "RETIRED_KEY", detail: this.#describe(late) };
   }
 
   #noteSigners(keys: readonly VerifierKey[], at: { readonly size: number; readonly line: number }): void {
     const name = keys.map((key) => hex(key.publicKey)).join(" ");
-    if (!this.#firstSigned.has(name)) this.#firstSigned.set(name, { keys, ...at });
-    this.#newest = keys.reduce((a, b) => this.#ordinalOf(a) > this.#ordinalOf(b) ? a : b).publicKey;
-  }
-
-  /** 0 for a key that no certificate names. */
-  #ordinalOf({ publicKey }: VerifierKey): number {
-    return this.#ordinals.get(hex(publicKey)) ?? 0;
+    if (this.#current === null && !this.#firstSigned.has(name)) this.#firstSigned.set(name, { keys, ...at });
+    this.#newest = this.#current ?? keys[0]!.publicKey;
   }
 
   #describe(key: VerifierKey): string {

@@ -74,11 +74,12 @@ export class StructureCheck {
         return this.#with(entry, retentionPrunedSchema, (detail) => retention.removed(entry, detail));
       case "SIGNING_KEY_ROTATED":
         return this.#with(entry, signingKeyRotatedSchema, (detail) => {
-          if (detail !== null && !signatures.rotate(detail)) {
+          if (detail === null) return signatures.loseTrack();
+          if (!signatures.rotate(detail)) {
             this.#log.add("RECORD_MALFORMED", {
               seq: entry.seq,
               part: "detail",
-              detail: "not a certificate",
+              detail: "not a certificate of the key in use",
             });
           }
         });

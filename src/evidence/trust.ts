@@ -188,16 +188,19 @@ function verifierKeyPin(crypto: Crypto, line: string, number: number): PinnedKey
 // ---- trust ------------------------------------------------------------------------------------------------
 
 /**
- * The keys that an auditor trusts for one log: its pins, and whatever valid certificates join to them, in both
- * directions. Grows while a file is read; in which order certificates come does not matter.
+ * The keys that an auditor trusts for one log: its pins, those that certificates hand on to from them, and those that
+ * came before any of these. A key that is trusted only as one from before hands on to no other: whoever holds a
+ * retired key can sign any certificate with it. Grows while a file is read; the order of certificates does not matter.
  */
 export class TrustedKeys {
   readonly #crypto: Crypto;
   readonly #prefix: string;
   readonly #pins: readonly PinnedKey[];
   readonly #trusted = new Map<string, Uint8Array>();
-  /** Valid certificates of this log of which neither key is trusted so far. */
-  #pending: readonly Rotation[] = [];
+  /** Pins, and keys that were handed on to, in hexadecimal. */
+  readonly #handing = new Set<string>();
+  /** Valid certificates of this log. */
+  #rotations: readonly Rotation[] = [];
 
   /** `prefix` is the log's, `<log name>/<deployment id>/`; pins for another log do not count. */
   constructor(
@@ -207,23 +210,27 @@ export class TrustedKeys {
     this.#crypto = crypto;
     this.#prefix = prefix;
     this.#pins = pins.filter((key) => key.prefix === null || key.prefix === prefix);
-    for (const { publicKey } of this.#pins) this.#trust(publicKey);
+    for (const { publicKey } of this.#pins) {
+      this.#trust(publicKey);
+      this.#handing.add(hex(publicKey));
+    }
   }
 
   /** Takes a certificate into account; one that is not valid, or is another log's, changes nothing. */
   admit(certificateNote: string): void {
     const rotation = parseRotationCertificate(this.#crypto, certificateNote);
     if (rotation === null || rotation.prefix !== this.#prefix) return;
-    this.#pending = [...this.#pending, rotation];
-    let joined: readonly Rotation[];
+    this.#rotations = [...this.#rotations, rotation];
+    let known: number;
     do {
-      joined = this.#pending.filter(({ oldKey, newKey }) => this.has(oldKey) || this.has(newKey));
-      this.#pending = this.#pending.filter((waiting) => !joined.includes(waiting));
-      for (const { oldKey, newKey } of joined) {
-        this.#trust(oldKey);
+      known = this.#trusted.size + this.#handing.size;
+      for (const { oldKey, newKey } of this.#rotations) {
+        if (this.has(newKey)) this.#trust(oldKey);
+        if (!this.#handing.has(hex(oldKey))) continue;
         this.#trust(newKey);
+        this.#handing.add(hex(newKey));
       }
-    } while (joined.length > 0);
+    } while (this.#trusted.size + this.#handing.size > known);
   }
 
   has(publicKey: Uint8Array): boolean {

@@ -108,6 +108,20 @@ function isForgotten({ minIndex, frontier: { size } }: StoredChain, next: Stored
   return minIndex === size && next !== undefined && next.minIndex > 0;
 }
 
+/**
+ * The same, for whoever carries it away.
+ * @throws {Error} where the database lacks the checkpoint of what it goes on from: the end would be missing, unseen.
+ */
+export async function* exportFile(
+  source: BundleSource,
+  options: Omit<BundleOptions, "chain"> & { readonly family: string },
+): AsyncGenerator<string> {
+  const { chain, frontier: { size } } = (await loadEpochs(source.database, options.family)).at(-1)!;
+  const newest = await requireCheckpoint(source.database, chain);
+  if (newest.size < size) throw new Error(`${chain} lacks its newest checkpoint`);
+  yield* bundleFile(source, options);
+}
+
 /** Everything before the trailer, then the checkpoint that it holds. */
 async function* contentLines(
   source: BundleSource,

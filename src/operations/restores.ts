@@ -7,13 +7,21 @@ import { ServiceError } from "../domain/errors.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
 import { splitName } from "../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
+import { knownCheckpointOrNull } from "../evidence/kept.ts";
 import { rootOf } from "../evidence/merkle.ts";
 import type { Crypto } from "../evidence/crypto.ts";
 import type { Log } from "../observability/log.ts";
-import { checkpointOfCommit, loadChains, readNodes, type StoredHead } from "../store/chains.ts";
+import {
+  checkpointOfCommit,
+  loadChains,
+  newestCheckpoint,
+  readNodes,
+  type StoredHead,
+} from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { type CheckpointLock, isBehind, type IssuedCheckpoint, type SuspectFamily } from "../store/lock.ts";
 import type { SubjectRow } from "../store/records.ts";
+import { isSignedHead } from "../store/signed_head.ts";
 import { draftGenesis, type Genesis } from "./chains.ts";
 import { type Dependencies, organizationOf, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { prepareErasure } from "./erasure.ts";
@@ -33,7 +41,7 @@ interface LockFollower {
  * @throws {StartError} where the lock is another database's.
  */
 export async function followLock(follower: LockFollower): Promise<readonly string[]> {
-  const { database, lock, log } = follower;
+  const { database, crypto, lock, log } = follower;
   // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
   const issued = lock.issued();
   const heads = await newestHeads(database);
@@ -43,15 +51,20 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
     if (head !== undefined && deploymentOf(head.origin) !== deploymentOf(checkpoint.origin)) {
       throw strangeLock();
     }
-    if (head === undefined || isBehind(head, checkpoint) || !await continues(follower, head, checkpoint)) {
+    const isCurrent = head !== undefined && !isBehind(head, checkpoint) &&
+      await continues(follower, head, checkpoint) && await isSignedHead(database, crypto, head);
+    if (!isCurrent) {
       behind.push({ family: checkpoint.family, epoch: Math.max(head?.epoch ?? 0, checkpoint.epoch) });
-      log.error("ROLLBACK_DETECTED: the database is older than what was issued, or another history", {
-        audit: true,
-        chain: checkpoint.family,
-        issued_size: checkpoint.size,
-        size: head?.frontier.size ?? 0,
-        mend: "put the newer database back, or run: jiss restore --acknowledge REASON",
-      });
+      log.error(
+        "ROLLBACK_DETECTED: the database is older than what was issued, was altered, or is another history",
+        {
+          audit: true,
+          chain: checkpoint.family,
+          issued_size: checkpoint.size,
+          size: head?.frontier.size ?? 0,
+          mend: "put the newer database back, or run: jiss restore --acknowledge REASON",
+        },
+      );
     }
   }
   lock.suspect(behind[0] ?? null);
@@ -82,7 +95,9 @@ async function continues(
   { epoch, size, root }: IssuedCheckpoint,
 ): Promise<boolean> {
   if (head.epoch > epoch) return true;
-  const nodes = await readNodes(database, { chain: head.chain, indexes: frontierNodeIndexes(size) });
+  const indexes = frontierNodeIndexes(size);
+  const nodes = await readNodes(database, { chain: head.chain, indexes });
+  if (indexes.some((index) => !nodes.has(index))) return false;
   const { peaks } = frontierFrom(size, (index) => nodes.get(index));
   return equalBytes(rootOf(crypto, peaks), root);
 }
@@ -92,10 +107,12 @@ async function followDatabase(
   heads: readonly StoredHead[],
 ): Promise<void> {
   const checkpoints: IssuedCheckpoint[] = [];
-  for (const { family, epoch, chain, origin, frontier: { size, peaks } } of heads) {
-    const own = await checkpointOfCommit(database, { chain, seq: size - 1 });
-    if (own === null) continue;
-    checkpoints.push({ family, epoch, origin, size, root: rootOf(crypto, peaks), note: own.note });
+  for (const head of heads) {
+    // One that is not is refused where it would be written to.
+    if (!await isSignedHead(database, crypto, head)) continue;
+    const { family, epoch, chain, origin, frontier: { size, peaks } } = head;
+    const { note } = (await checkpointOfCommit(database, { chain, seq: size - 1 }))!;
+    checkpoints.push({ family, epoch, origin, size, root: rootOf(crypto, peaks), note });
   }
   lock.record(checkpoints);
 }
@@ -136,16 +153,20 @@ export async function acknowledgeRestore(
   );
   const erased = forgotten.map(({ pseudonym }) => pseudonym);
   const record = { erased, lost: lost.map(({ origin, note }) => ({ origin, checkpoint: note })) };
-  const geneses = families.map((family) =>
-    nextEpoch(dependencies, {
-      family,
-      head: heads.get(family) ?? null,
-      issued: issued.get(family) ?? null,
-      reason,
-      now,
-      record,
-    })
-  );
+  const geneses: Genesis[] = [];
+  for (const family of families) {
+    const head = heads.get(family) ?? null;
+    geneses.push(
+      nextEpoch(dependencies, {
+        family,
+        end: head === null ? null : await endOf(database, head),
+        issued: issued.get(family) ?? null,
+        reason,
+        now,
+        record,
+      }),
+    );
+  }
   await writer.submit({
     needs: erasures.flatMap(({ needs }) => needs),
     chains: families,
@@ -167,33 +188,59 @@ function writtenMeanwhile(): ServiceError {
   return new ServiceError("CONFLICT", "The database was written to meanwhile: run this again.");
 }
 
+/** Where a chain ends for good. */
+interface ChainEnd extends Pick<StoredHead, "origin" | "epoch"> {
+  /** Of its newest checkpoint: what stands beyond it was never signed. */
+  readonly size: number;
+  readonly root: Uint8Array | null;
+  /** The first position that no entry of it has. */
+  readonly nextPosition: number;
+}
+
+async function endOf(
+  database: Database,
+  { chain, origin, epoch, firstPosition, frontier }: StoredHead,
+): Promise<ChainEnd> {
+  const newest = await newestCheckpoint(database, chain);
+  const signed = newest && knownCheckpointOrNull(newest.note);
+  const [row] = await database.read(
+    query.selectFrom("audit_entry").select("seq").where("chain", "=", chain).orderBy("seq", "desc").limit(1)
+      .compile(),
+  );
+  return {
+    origin,
+    epoch,
+    size: signed?.size ?? 0,
+    root: signed?.root ?? null,
+    nextPosition: firstPosition + Math.max(frontier.size, (row?.seq ?? -1) + 1, signed?.size ?? 0),
+  };
+}
+
 function nextEpoch(
   dependencies: Dependencies,
-  { family, head, issued, reason, now, record }: {
+  { family, end, issued, reason, now, record }: {
     readonly family: string;
-    readonly head: StoredHead | null;
+    readonly end: ChainEnd | null;
     readonly issued: IssuedCheckpoint | null;
     readonly reason: string;
     readonly now: number;
     readonly record: Record<string, unknown>;
   },
 ): Genesis {
-  const { crypto } = dependencies;
-  const size = head?.frontier.size ?? 0;
   return draftGenesis(dependencies, {
     family,
     orgId: organizationOf(family),
     retentionDays: retentionOf(dependencies, family),
     now,
     restored: {
-      epoch: Math.max(head?.epoch ?? 0, issued?.epoch ?? 0) + 1,
-      firstPosition: head === null ? 0 : head.firstPosition + size,
+      epoch: Math.max(end?.epoch ?? 0, issued?.epoch ?? 0) + 1,
+      firstPosition: end?.nextPosition ?? 0,
       eventType: family === SYSTEM_CHAIN ? "CHAIN_RESTORED" : "CHAIN_GENESIS",
       detail: {
-        previous_origin: head?.origin ?? issued!.origin,
+        previous_origin: end?.origin ?? issued!.origin,
         last_known_checkpoint: issued?.note ?? null,
-        restored_size: size,
-        restored_root: head === null ? null : hex(rootOf(crypto, head.frontier.peaks)),
+        restored_size: end?.size ?? 0,
+        restored_root: end === null || end.root === null ? null : hex(end.root),
         reason,
         ...(family === SYSTEM_CHAIN ? record : {}),
       },

@@ -5,9 +5,9 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { consistencyNodeIndexes, consistencyPath } from "../evidence/consistency.ts";
-import { equalBytes, hex, utf8 } from "../evidence/crypto.ts";
-import { rootOf, storedNodeIndex } from "../evidence/merkle.ts";
-import { parseCheckpoint, parseNote } from "../evidence/note.ts";
+import { hex, utf8 } from "../evidence/crypto.ts";
+import { type KnownCheckpoint, knownCheckpointOrNull } from "../evidence/kept.ts";
+import { storedNodeIndex } from "../evidence/merkle.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import { sentenceOf } from "../evidence/findings.ts";
 import { errorFields } from "../observability/log.ts";
@@ -15,7 +15,8 @@ import type { PinnedKey } from "../evidence/trust.ts";
 import { BundleVerifier } from "../evidence/verifier.ts";
 import { checkpointUpTo } from "../store/bundles.ts";
 import { loadEpochs, newestCheckpoint, readNodes, type StoredChain } from "../store/chains.ts";
-import { query } from "../store/database.ts";
+import { type Database, query } from "../store/database.ts";
+import { isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
 import { type Dependencies, retentionOf } from "./dependencies.ts";
 import { bundleFile, bundleLines } from "./export.ts";
@@ -74,7 +75,7 @@ export async function verifyChain(
   if (fatal.length > 0) told(dependencies, { family, fatal });
   const own = reports.find(({ origin }) => origin === chain.origin);
   const first = base?.size ?? chain.minIndex;
-  const end = own?.checkpoint ?? await newestCheckpoint(database, chain.chain);
+  const end = own?.checkpoint ?? await newestReadable(database, chain.chain);
   return {
     valid: fatal.length === 0,
     entries_checked: reports.reduce((sum, { entries }) => sum + entries, 0),
@@ -89,6 +90,12 @@ export async function verifyChain(
       ? {}
       : { consistency: await consistencyFrom(dependencies, { chain, size: sinceSize }) }),
   };
+}
+
+/** The newest checkpoint of a chain; null where there is none, or what stands there is none. */
+async function newestReadable(database: Database, chain: string): Promise<KnownCheckpoint | null> {
+  const newest = await newestCheckpoint(database, chain);
+  return newest && knownCheckpointOrNull(newest.note);
 }
 
 async function* endedLines(lines: AsyncGenerator<string>): AsyncGenerator<string> {
@@ -139,19 +146,14 @@ function shownFindings(
 /** The next entry is appended to the stored head: it must be the one that was signed. */
 async function headFindings(
   { database, crypto }: Dependencies,
-  { chain, previous, frontier: { size, peaks } }: StoredChain,
+  head: StoredChain,
 ): Promise<readonly ShownFinding[]> {
-  const signed = await checkpointUpTo(database, { chain, size });
-  const leaf = storedNodeIndex(0, size - 1);
-  const hash = (await readNodes(database, { chain, indexes: [leaf] })).get(leaf);
-  const isSigned = signed?.size === size && hash !== undefined && equalBytes(hash, previous) &&
-    parseCheckpoint(parseNote(signed.note).text).root.toHex() === hex(rootOf(crypto, peaks));
-  if (isSigned) return [];
+  if (await isSignedHead(database, crypto, head)) return [];
   return [{
-    chain,
+    chain: head.chain,
     code: "ROOT_MISMATCH",
     fatal: true,
-    seq: size - 1,
+    seq: Math.max(0, head.frontier.size - 1),
     range: null,
     detail: "the stored head",
     sentence: "The end of the chain, as the database has it to go on from, is not what was signed.",

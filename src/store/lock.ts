@@ -7,7 +7,7 @@
  * Source: evidence design, section 10 and "Read first", point 4.
  */
 import { DatabaseSync } from "node:sqlite";
-import { unavailable } from "../domain/errors.ts";
+import { ADMINISTRATOR_RETRY_SECONDS, unavailable } from "../domain/errors.ts";
 import type { StoredHead } from "./chains.ts";
 
 /** The newest checkpoint of a family. */
@@ -33,13 +33,18 @@ export interface ErasedOperator {
 /** A family with the epoch in which it is not what was issued. */
 export type SuspectFamily = Pick<IssuedCheckpoint, "family" | "epoch">;
 
+/** How far a family was issued. */
+export type IssuedPlace = Pick<IssuedCheckpoint, "epoch" | "size">;
+
 export interface CheckpointLock {
   /** Every family's newest checkpoint, by family. */
   issued(): readonly IssuedCheckpoint[];
   /** Told after a commit. */
   record(checkpoints: readonly IssuedCheckpoint[]): void;
+  /** How far each of these families was issued, where it was: read before the heads that are held against it. */
+  issuedOf(families: readonly string[]): ReadonlyMap<string, IssuedPlace>;
   /** @throws {ServiceError} SERVICE_UNAVAILABLE where a family's head is behind what was issued, or is suspect. */
-  requireCurrent(families: readonly string[], heads: readonly StoredHead[]): void;
+  requireCurrent(issued: ReadonlyMap<string, IssuedPlace>, heads: readonly StoredHead[]): void;
   /**
    * This family is not what was issued: nothing is recorded anywhere before it has begun a later epoch than this one,
    * which a restore begins for all families at once. null: nothing is suspect.
@@ -120,16 +125,20 @@ export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
         }
       });
     },
-    requireCurrent(families, heads) {
-      for (const family of families) {
-        const issued = one.get(family) as { epoch: number; size: number } | undefined;
-        if (issued === undefined) continue;
+    issuedOf(families) {
+      return new Map(families.flatMap((family) => {
+        const place = one.get(family) as unknown as IssuedPlace | undefined;
+        return place === undefined ? [] : [[family, place]];
+      }));
+    },
+    requireCurrent(places, heads) {
+      for (const [family, issued] of places) {
         const head = heads.find((candidate) => candidate.family === family);
         const isSuspect = suspected?.family === family && (head?.epoch ?? 0) <= suspected.epoch;
         if (head !== undefined && !isBehind(head, issued) && !isSuspect) continue;
         throw unavailable(
-          "The database is older than what this installation has issued: nothing is recorded until an administrator runs `jiss restore --acknowledge REASON`.",
-          RESTORE_RETRY_SECONDS,
+          "The database is older than what this installation has issued, or was altered: nothing is recorded until an administrator runs `jiss restore --acknowledge REASON`.",
+          ADMINISTRATOR_RETRY_SECONDS,
         );
       }
     },
@@ -166,13 +175,10 @@ export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
   };
 }
 
-/** What a client is told to wait before it tries again a write that needs an administrator first. */
-const RESTORE_RETRY_SECONDS = 60;
-
 /** Whether a chain stands before what was issued for its family. */
 export function isBehind(
   head: StoredHead,
-  issued: Pick<IssuedCheckpoint, "epoch" | "size">,
+  issued: IssuedPlace,
 ): boolean {
   return head.epoch < issued.epoch || (head.epoch === issued.epoch && head.frontier.size < issued.size);
 }

@@ -6,7 +6,7 @@
  * then answers. A signature of a batch that did not commit is thrown away: released, it would contradict the
  * one that takes its place.
  */
-import { ServiceError, unavailable } from "../domain/errors.ts";
+import { ADMINISTRATOR_RETRY_SECONDS, ServiceError, unavailable } from "../domain/errors.ts";
 import { WRITE_QUEUE_LIMIT } from "../domain/limits.ts";
 import type { Crypto, Signer } from "../evidence/crypto.ts";
 import type { EntryDraft } from "../evidence/entry.ts";
@@ -16,6 +16,7 @@ import { formatCheckpoint, signNote } from "../evidence/note.ts";
 import { insertCheckpoint, insertLadder, loadHeads, type StoredHead, updatePeaks } from "./chains.ts";
 import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
 import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
+import { isSignedHead } from "./signed_head.ts";
 import { nextTurn } from "./turn.ts";
 import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
@@ -25,6 +26,9 @@ const GROUP_LIMIT = 256;
 const ATTEMPTS = 20;
 /** How often a commit is tried while another process holds the database: one or two seconds. */
 const BUSY_ATTEMPTS = 10;
+
+/** Heads that are known to be signed at once; each takes a few hundred bytes. */
+const REMEMBERED_HEADS = 10_000;
 
 /** Proofs of the entries of a commit, against its own checkpoints. */
 export interface Receipts {
@@ -84,6 +88,8 @@ export class Writer {
   #queue: Waiting[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
+  /** By family, the head that is known to be signed. */
+  readonly #signed = new Map<string, string>();
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -183,6 +189,7 @@ export class Writer {
     const batch = [...unit.statements(), ...statements];
     if (batch.length > 0) await database.batch(batch);
     this.#options.lock.record(issued);
+    for (const { family } of issued) this.#remember(unit.head(family)!);
     for (const [waiting, error] of failed) waiting.reject(error);
     planned.forEach(({ waiting }, index) => waiting.resolve(answers[index]));
   }
@@ -198,9 +205,14 @@ export class Writer {
       ...new Set([...group.flatMap(({ job }) => job.chains), ...(suspect === null ? [] : [suspect.family])]),
     ];
     for (const family of families) unit.loadedHead(family, null);
+    // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
+    const issued = lock.issuedOf(families);
     const heads = await loadHeads(database, families);
     for (const head of heads) unit.loadedHead(head.family, head);
-    if (!group[0]!.job.restores) lock.requireCurrent(families, heads);
+    if (!group[0]!.job.restores) {
+      lock.requireCurrent(issued, heads);
+      await this.#requireSigned(heads);
+    }
 
     const byKind = new Map<string, Need[]>();
     const seen = new Set<string>();
@@ -213,12 +225,29 @@ export class Writer {
       if (list === undefined) byKind.set(need.kind.name, [need]);
       else list.push(need);
     }
-    for (const needs of byKind.values()) {
-      const { kind } = needs[0]!;
-      const rows = await database.read(kind.load(JSON.stringify(needs.map((need) => need.key))));
-      for (const row of rows) unit.loaded({ kind, key: kind.keyOf(row) }, row);
+    const kinds = [...byKind.values()].map((needs) => needs[0]!.kind);
+    const keys = [...byKind.values()].map((needs) => JSON.stringify(needs.map(({ key }) => key)));
+    // Of one state: what a plan finds together stood together.
+    const found = await database.snapshot(kinds.map((kind, index) => kind.load(keys[index]!)));
+    for (const [index, kind] of kinds.entries()) {
+      for (const row of found[index]!) unit.loaded({ kind, key: kind.keyOf(row) }, row);
     }
     return new Map(heads.map((head) => [head.family, head]));
+  }
+
+  /** Nothing is signed over a head that nobody signed: what this writer left itself is known, the rest is looked at. */
+  async #requireSigned(heads: readonly StoredHead[]): Promise<void> {
+    const { database, crypto } = this.#options;
+    for (const head of heads) {
+      if (this.#signed.get(head.family) === identityOf(head)) continue;
+      if (!await isSignedHead(database, crypto, head)) throw notSigned(head);
+      this.#remember(head);
+    }
+  }
+
+  #remember(head: StoredHead): void {
+    if (this.#signed.size >= REMEMBERED_HEADS) this.#signed.clear();
+    this.#signed.set(head.family, identityOf(head));
   }
 
   /** Closes the tree of each chain that grew: root, one signed checkpoint, and a path for each new entry. */
@@ -310,4 +339,15 @@ function held(): ServiceError {
 
 function scopeOf({ needs, chains }: WriteJob<unknown>, parent: UnitOfWork): Scope {
   return { parent, needs: new Set(needs.map(needKey)), families: new Set(chains) };
+}
+
+function identityOf({ chain, previous, lastTimestamp, frontier: { size, peaks } }: StoredHead): string {
+  return [chain, size, lastTimestamp, previous.toHex(), ...peaks.map((peak) => peak.toHex())].join(" ");
+}
+
+function notSigned({ family }: StoredHead): ServiceError {
+  return unavailable(
+    `The database was altered: the chain ${family} does not end as it was signed, and nothing is recorded there until an administrator puts the database back or runs \`jiss restore --acknowledge REASON\`.`,
+    ADMINISTRATOR_RETRY_SECONDS,
+  );
 }

@@ -6,8 +6,9 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { Upkeep } from "../../src/operations/upkeep.ts";
-import { query } from "../../src/store/database.ts";
+import { type Database, query } from "../../src/store/database.ts";
 import { EPOCH, type Harness, MASTER_KEY, openHarness, scoreRequest, withHarness } from "../harness.ts";
+import { createOrganization, freshDeployment, startService } from "../program.ts";
 import { refuses } from "../scenario.ts";
 
 const UNKNOWN_KEY = "jis_ABCDEFGHJKMNPQRSTVWXYZ0123";
@@ -90,6 +91,25 @@ async function told(harness: Harness, path: string, key: string): Promise<Json> 
   assert.equal(answer.status, 200, answer.text);
   return answer.body;
 }
+
+/** A repeat that met an erasure: the answer of the first time, or that it is gone by that erasure's entry. */
+function isFirstOrGone(
+  { status, body }: { readonly status: number; readonly body: Json },
+  { first, erasure, what }: { readonly first: Json; readonly erasure: Json; readonly what: string },
+): void {
+  if (status === 200) {
+    assert.deepEqual(body, first, what);
+    return;
+  }
+  assert.equal(status, 410, `${what}: ${JSON.stringify(body)}`);
+  const { entry, entry_hash } = erasure.evidence;
+  assert.equal(body.error.code, "GONE");
+  assert.deepEqual(body.error.details, { reason: "erased", entry: { seq: entry.seq, entry_hash } }, what);
+}
+
+/** Operators that are erased one after another, each while its calls are repeated this often before and after. */
+const ERASED_BESIDE_REPEATS = 5;
+const REPEATS = 15;
 
 /** What is left of an erased record's name. */
 async function isGone(harness: Harness, path: string, options: Json, erasure: Json): Promise<void> {
@@ -501,6 +521,55 @@ Deno.test(
   }),
 );
 
+Deno.test("over HTTP each of many repeats beside their operator's erasure is answered as the first time or is 410, and none fails", async () => {
+  const deployment = await freshDeployment();
+  const service = await startService(["serve"], deployment);
+  try {
+    const key = await createOrganization(service, deployment.env);
+    for (let round = 0; round < ERASED_BESIDE_REPEATS; round += 1) {
+      const [operator, tag] = [`operator-${round}`, `r${round}`];
+      const history = historyOf(operator, tag);
+      const calls = [
+        ...Object.entries(CALLS).map(([name, path]) => ({ path, body: history[name as keyof History] })),
+        { path: `/v1/score/${tag}-late/commit`, body: { outcome_correct: true } },
+      ];
+      const send = (call: (typeof calls)[number]) => service.send(call.path, { key, body: call.body });
+      const firsts: Json[] = [];
+      for (const call of calls) {
+        const { status, body } = await send(call);
+        assert.equal(status, 200, JSON.stringify(body));
+        firsts.push(body);
+      }
+      const repeat = () =>
+        Array.from({ length: REPEATS }, () =>
+          calls.map(async (call, index) => ({
+            ...await send(call),
+            path: call.path,
+            first: firsts[index],
+          }))).flat();
+      const early = repeat();
+      const erasing = service.send(`/v1/operator/${operator}`, {
+        method: "DELETE",
+        key,
+      });
+      const answers = await Promise.all([...early, ...repeat()]);
+      const erasure = await erasing;
+      assert.equal(erasure.status, 200, JSON.stringify(erasure.body));
+      for (const { path, first, ...answer } of answers) {
+        isFirstOrGone(answer, { first, erasure: erasure.body, what: path });
+      }
+      assert.equal(answers.length, 2 * 6 * REPEATS);
+      for (const call of calls) assert.equal((await send(call)).status, 410, call.path);
+    }
+    assert.deepEqual(service.log().filter(({ level }) => level === "error"), []);
+    const { body } = await service.send("/v1/audit/chain/verify", { key });
+    assert.equal(body.valid, true);
+  } finally {
+    await service.stop();
+    await deployment.remove();
+  }
+});
+
 Deno.test(
   "of two erasures at once one answers 200 and the other 404, and one entry tells of it",
   withHarness(async (harness) => {
@@ -659,6 +728,75 @@ Deno.test("while a reader holds an older state the bytes are pending, and once i
     assert.deepEqual(harness.log.filter(({ level }) => level === "error"), []);
   });
 });
+
+/** By name the calls that can be repeated, each after what must stand before it. */
+function repeatable(operator: string, tag: string) {
+  const history = historyOf(operator, tag);
+  const late = { path: CALLS.late, body: history.late };
+  return {
+    ...Object.fromEntries(
+      Object.entries(CALLS).map(([name, path]) => [
+        name,
+        [{ path, body: history[name as keyof History] }],
+      ]),
+    ),
+    commit: [late, { path: `/v1/score/${tag}-late/commit` }],
+    label: [late, { path: `/v1/score/${tag}-late/commit`, body: { outcome_correct: true } }],
+  } as Readonly<Record<string, readonly { readonly path: string; readonly body?: unknown }[]>>;
+}
+
+/** A database that tells of each read from the one on which ends what a plan is given: its name's tombstone. */
+function watchedFromPlan(database: Database, afterRead: () => Promise<void>): Database {
+  let isPlanned = false;
+  return {
+    ...database,
+    async read(compiled) {
+      const rows = await database.read(compiled);
+      isPlanned ||= compiled.sql.includes('from "tombstone"');
+      if (isPlanned) await afterRead();
+      return rows;
+    },
+  };
+}
+
+for (const name of [...Object.keys(CALLS), "commit", "label"]) {
+  Deno.test(`a repeated call that is found (${name}) is answered as the first time or is 410, whichever read of its answer another process erases its operator after`, () =>
+    withFiles(async (harness, directory) => {
+      const key = await harness.organization("acme");
+      const statuses: number[] = [];
+      for (let at = 1;; at += 1) {
+        let reads = 0;
+        let erasure: Json = null;
+        const other = await openHarness({
+          path: `${directory}/jiss.db`,
+          lockPath: `${directory}/lock.db`,
+          run: at,
+          wrap: (database) =>
+            watchedFromPlan(database, async () => {
+              reads += 1;
+              if (reads === at) erasure = await erased(harness, key, `operator-${at}`);
+            }),
+        });
+        try {
+          const operator = `operator-${at}`;
+          let first: Json = null;
+          const calls = repeatable(operator, `t${at}`)[name]!;
+          for (const { path, body } of calls) {
+            first = await harness.send(path, { method: "POST", key, body });
+            assert.equal(first.status, 200, first.text);
+          }
+          const { path, body } = calls.at(-1)!;
+          const answer = await other.send(path, { method: "POST", key, body });
+          if (erasure === null) break;
+          statuses.push(answer.status);
+          isFirstOrGone(answer, { first: first.body, erasure, what: `read ${at}` });
+        } finally {
+          await other.close();
+        }
+      }
+      assert.deepEqual([statuses[0], statuses.at(-1)], [410, 200], statuses.join(" "));
+    }));
+}
 
 // ---- refusals ---------------------------------------------------------------------------------------------
 

@@ -157,11 +157,15 @@ class Structure:
         if certificate is None or certificate.prefix != self.name.prefix:
             self.bundle.findings.add("RECORD_MALFORMED", entry["seq"])
             return
-        too_early = self.bundle.trust.rotate(entry["seq"], certificate)
-        if too_early is not None:
-            self.bundle.findings.add("UNTRUSTED_KEY", too_early - 1)
+        trust = self.bundle.trust
+        trust.add_certificate(certificate)
         if not detail["overlap"]:
-            self.bundle.trust.retire(entry["seq"], certificate)
+            trust.retire(entry["seq"], certificate)
+        elif certificate.new in trust.trusted and not trust.follows(certificate):
+            self.bundle.findings.add("RECORD_MALFORMED", entry["seq"])
+        else:
+            for size in trust.rotate(entry["seq"], certificate):
+                self.bundle.findings.add("UNTRUSTED_KEY", size - 1)
 
     def _take_org_checkpoints(self, _entry, detail):
         if self.name.family == "sys":

@@ -14,6 +14,8 @@ class Trust:
         self.prefix = name.prefix
         mine = [pin for pin in pins if pin.is_for(name.prefix)]
         self.trusted = {pin.raw for pin in mine}
+        # Those that may hand on: a key that is trusted only as an earlier one may be anybody's by now.
+        self.handing = set(self.trusted)
         # The sizes that a JWKS says are of the first chain of the system alone.
         binds = name.family == "sys" and name.epoch == 1
         self.ranges = {pin.raw: (pin.first, pin.last) for pin in mine} if binds else {}
@@ -21,7 +23,7 @@ class Trust:
         self.first_key = None
         self.rotations = []
         self.retired = {}
-        self.signed_alone = {}
+        self.signed_before = {}
         self.has_signature = False
 
     def add_certificate(self, certificate):
@@ -31,28 +33,37 @@ class Trust:
         self.certificates.append(certificate)
         grown = True
         while grown:
-            before = len(self.trusted)
-            for pair in ({one.old, one.new} for one in self.certificates):
-                if pair & self.trusted:
-                    self.trusted |= pair
-            grown = len(self.trusted) > before
+            before = len(self.trusted) + len(self.handing)
+            for one in self.certificates:
+                if one.new in self.trusted:
+                    self.trusted.add(one.old)
+                if one.old in self.handing:
+                    self.trusted.add(one.new)
+                    self.handing.add(one.new)
+            grown = len(self.trusted) + len(self.handing) > before
+
+    def follows(self, certificate):
+        """Whether a certificate hands on from the key whose turn it is."""
+        return not self.rotations or self.rotations[-1][2] == certificate.old
 
     def rotate(self, seq, certificate):
-        """The chain takes up a new key at this entry; returns the size of a checkpoint up to it that the new key
-        signed without the old one, None where there is none.
+        """The chain takes up a new key at this entry; returns the sizes of checkpoints up to it that were signed
+        without the old one.
         """
-        self.add_certificate(certificate)
-        if certificate.prefix != self.prefix or certificate.new not in self.trusted:
-            return None
+        if certificate.new not in self.trusted:
+            return []
         if not self.rotations:
             self.first_key = certificate.old
         self.rotations.append((seq, certificate.old, certificate.new))
-        return self.signed_alone.get(certificate.new)
+        sizes = [size for signers, size in self.signed_before.items() if certificate.old not in signers]
+        self.signed_before = {}
+        return sizes
 
     def lose_track(self):
         """A rotation of which nothing is told: any trusted key may have its turn from here on."""
         self.first_key = None
         self.rotations = []
+        self.signed_before = {}
 
     def retire(self, seq, certificate):
         """The old key goes at this entry."""
@@ -93,8 +104,7 @@ class Trust:
                 break
             earlier, current = earlier | {old}, new
         if current is None:
-            if len(signers) == 1:
-                self.signed_alone.setdefault(next(iter(signers)), size)
+            self.signed_before.setdefault(frozenset(signers), size)
             return None
         if current in signers:
             return None

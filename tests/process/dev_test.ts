@@ -90,3 +90,33 @@ Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven intege
   await fresh.stop();
   await Deno.remove(directory, { recursive: true });
 });
+
+Deno.test("dev on a database that was put back behind its lock ends with a message that says what to do, and --fresh starts over", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+  const options = { cwd: directory };
+  const data = `${directory}/data/dev`;
+  const first = await startService(["dev"], options);
+  await greeted(first);
+  assert.equal(await first.stop(), 0);
+  await Deno.copyFile(`${data}/jiss.db`, `${directory}/backup.db`);
+  // Each run mints a key, which is one entry more.
+  const second = await startService(["dev"], options);
+  await greeted(second);
+  assert.equal(await second.stop(), 0);
+  await Deno.copyFile(`${directory}/backup.db`, `${data}/jiss.db`);
+
+  const told = await startService(["dev"], options).then(
+    async (service) => `listened and ended with ${await service.stop()}`,
+    (error: Error) => error.message,
+  );
+  assert.match(told, /^ended with 1 before it listened: /);
+  assert.match(told, /jiss: the demo organization gets no key: .*jiss restore --acknowledge REASON/);
+  assert.doesNotMatch(told, /^ +at .*:\d+:\d+/m, "no stack trace");
+  assert.doesNotMatch(told, /API key/);
+
+  const fresh = await startService(["dev", "--fresh"], options);
+  const { key } = await greeted(fresh);
+  assert.equal((await fresh.send("/v1/score", { key, body: scoreRequest() })).status, 200);
+  assert.equal(await fresh.stop(), 0);
+  await Deno.remove(directory, { recursive: true });
+});

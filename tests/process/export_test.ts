@@ -134,6 +134,41 @@ Deno.test(
 );
 
 Deno.test(
+  "`-o -` is standard output, and no file of that name",
+  withSite(async ({ directory, env, jwks }) => {
+    const cwd = `${directory}/here`;
+    await Deno.mkdir(cwd);
+    const { code, stdout, stderr } = await runProgram(["export", "--org", "acme", "-o", "-"], { env, cwd });
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.ok(
+      stdout.split("\n").slice(0, -1).every((line) => line.startsWith("{")),
+      "the bundle and no more",
+    );
+    const { report } = await verifyProgram(["-", "--key", jwks, "--json"], { stdin: stdout });
+    const [{ chain, entries, verdict }] = report.bundles;
+    assert.deepEqual([chain, entries, verdict], ["org/acme", 3, "INTACT, UNANCHORED"]);
+    assert.deepEqual([...Deno.readDirSync(cwd)], []);
+  }),
+);
+
+Deno.test(
+  "a file that cannot be made is named as it was given, with 1, and nothing stays behind",
+  withSite(async ({ directory, env }) => {
+    const cwd = `${directory}/here`;
+    await Deno.mkdir(cwd);
+    for (const path of ["missing-directory/x", `${cwd}/missing-directory/x`]) {
+      const { code, stdout, stderr } = await runProgram(["export", "--org", "acme", "-o", path], {
+        env,
+        cwd,
+      });
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.ok(stderr.startsWith(`jiss: ${path} cannot be written: No such file or directory`), stderr);
+    }
+    assert.deepEqual([...Deno.readDirSync(cwd)], []);
+  }),
+);
+
+Deno.test(
   "an unknown organization is told so, and no other is named; what names no one chain is a mistake of the command line",
   withSite(async ({ env }) => {
     for (const org of ["acm", "acme/admin", "ACME", "acme ", "../sys"]) {

@@ -166,6 +166,122 @@ Deno.test(
   }),
 );
 
+/** The bundles in a file of them, each with its own header. */
+async function bundlesIn(path: string): Promise<readonly string[]> {
+  const text = await Deno.readTextFile(path);
+  return text.split(/^(?=\{[^\n]*"kind":"jis\.bundle\/)/m);
+}
+
+Deno.test(
+  "an answer that a restore lost is proven beside the export of all epochs, which tells of it; beside the older epoch alone it passes nothing",
+  withSite(async ({ directory, env, start, backUp, restore, exported }) => {
+    let service = await start();
+    const key = await createOrganization(service, env);
+    const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
+    const kept = await save(directory, "kept.json", await scored(service, key, "s-1"));
+    await service.stop();
+    const putBack = await backUp();
+    const [before] = await exported(ACME);
+    service = await start();
+    // Two, so that the first is not what the restore's record names itself.
+    const lost = [
+      await save(directory, "lost-1.json", await scored(service, key, "s-2")),
+      await save(directory, "lost-2.json", await scored(service, key, "s-3")),
+    ];
+    await service.stop();
+    await putBack();
+    const acknowledged = await restore("--acknowledge", "disk failure on 21 November");
+    assert.equal(acknowledged.code, 0, acknowledged.stderr);
+    const [sys, acme] = await exported(SYSTEM, ACME) as [string, string];
+    const epochs = await bundlesIn(acme);
+    assert.equal(epochs.length, 2);
+    const older = await save(directory, "older.ndjson", epochs[0]);
+    const newer = await save(directory, "newer.ndjson", epochs[1]);
+
+    const judged = async (...files: string[]) => {
+      const { code, report, stderr } = await verifyProgram([...files, "--key", jwks, "--json"]);
+      assert.equal(stderr, "");
+      return {
+        code,
+        verdict: report.verdict,
+        places: report.documents.map(({ place }: { place: string }) => place),
+        sentences: new Set(report.documents.map(({ sentence }: { sentence: string }) => sentence)),
+      };
+    };
+    const told = {
+      code: 0,
+      verdict: "INTACT, UNANCHORED",
+      places: ["lost", "lost"],
+      sentences: new Set([
+        "What its evidence covers is what the log recorded. The database was restored from a backup since: its entry was lost, and the next chain says so.",
+      ]),
+    };
+    for (const bundles of [[acme], [sys, acme], [older, newer], [newer, older]]) {
+      assert.deepEqual(await judged(...bundles, ...lost), told);
+    }
+    const beyond = {
+      code: 2,
+      verdict: "NOT VERIFIABLE",
+      places: ["beyond", "beyond"],
+      sentences: new Set([
+        "What its evidence covers is what the log recorded, but the bundle ends before it: that was exported earlier, was cut off, or is of a chain that a restore ended since. Ask for a new export of all epochs.",
+      ]),
+    };
+    for (const bundles of [[older], [before!], [sys, older]]) {
+      assert.deepEqual(await judged(...bundles, ...lost), beyond);
+    }
+    // What the backup had is where it was.
+    assert.deepEqual((await judged(acme, kept)).places, ["held"]);
+    // The answer as a kept checkpoint is no rollback either.
+    const anchored = await verifyProgram([acme, "--key", jwks, "--checkpoint", lost[1]!, "--json"]);
+    assert.deepEqual(
+      [anchored.code, anchored.report.bundles[0].findings.map(({ code }: { code: string }) => code)],
+      [0, ["RESTORED"]],
+    );
+  }),
+);
+
+Deno.test(
+  "an answer that is said to be lost, and was changed, is TAMPERED; one of a history that the restore's record does not tell of is not passed",
+  withSite(async ({ directory, data, env, start, backUp, restore, exported }) => {
+    let service = await start();
+    const key = await createOrganization(service, env);
+    const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
+    await scored(service, key, "s-1");
+    await service.stop();
+    const putBack = await backUp();
+    const lock = await Deno.readFile(`${data}/lock.db`);
+    service = await start();
+    // A history that the lock does not know of: it is put back with the database.
+    const untold = await save(directory, "untold.json", await scored(service, key, "u-1"));
+    const furthest = await save(directory, "furthest.json", await scored(service, key, "u-2"));
+    await service.stop();
+    await putBack();
+    await Deno.writeFile(`${data}/lock.db`, lock);
+    service = await start();
+    const answer = await scored(service, key, "s-2");
+    await service.stop();
+    await putBack();
+    assert.equal((await restore("--acknowledge", "put back twice")).code, 0);
+    const [acme] = await exported(ACME);
+
+    const changed = await save(directory, "changed.json", { ...answer, jis: 99.9 });
+    const tampered = await verifyProgram([acme!, changed, "--key", jwks, "--json"]);
+    assert.deepEqual([tampered.code, tampered.report.code], [1, "RESULT_MISMATCH"]);
+    const lost = await save(directory, "lost.json", answer);
+    for (
+      const [file, place, exitCode] of [[lost, "lost", 0], [untold, "beyond", 2], [
+        furthest,
+        "beyond",
+        2,
+      ]] as const
+    ) {
+      const { code, report } = await verifyProgram([acme!, file, "--key", jwks, "--json"]);
+      assert.deepEqual([report.documents[0].place, code], [place, exitCode]);
+    }
+  }),
+);
+
 Deno.test(
   "a restore to before a rotation goes on with both keys, and can be verified with either pin",
   withSite(async ({ directory, env, start, backUp, restore, exported }) => {

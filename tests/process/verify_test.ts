@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { z } from "zod";
+import { concat, utf8 } from "../../src/evidence/crypto.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { anchorChains } from "../../src/operations/anchoring.ts";
 import {
@@ -59,6 +60,13 @@ async function forkedBundle(scores = 3): Promise<string> {
 }
 
 const verify = verifyProgram;
+
+/** A text with a byte before a part of it that no UTF-8 holds. */
+function strayByte(text: string, before: string): Uint8Array {
+  const at = text.indexOf(before);
+  assert.notEqual(at, -1, `${before} is in it`);
+  return concat(utf8(text.slice(0, at)), Uint8Array.of(0xff), utf8(text.slice(at)));
+}
 
 /** The verdict, the exit code and what is wrong first, as `--json` has them. */
 async function judged(args: readonly string[], run: VerifyRun = {}) {
@@ -522,6 +530,116 @@ Deno.test(
   }),
 );
 
+Deno.test(
+  "an answer whose evidence is of another kind, or said to cover something else, is not a whole answer, and no checkpoint either: 2",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const answer = await score(harness, key, "s-4");
+    const { body: batch } = await harness.send("/v1/score/batch", {
+      key,
+      body: {
+        operator_id: "operator-1",
+        domain: "general",
+        interactions: [{ session_id: "b-1", time_to_decision_ms: 9000, decision: "accepted" }],
+      },
+    });
+    const changed = [
+      [answer, { covers: "detail" }],
+      [answer, { covers: "input" }],
+      [answer, { covers: "everything" }],
+      [answer, { covers: undefined }],
+      [answer, { v: "jis.evidence/2" }],
+      [answer, { v: "jis.evidence-batch/1" }],
+      [answer, { v: undefined }],
+      [batch, { v: "jis.evidence-batch/2" }],
+      [batch, { v: "jis.evidence/1" }],
+      [batch, { v: undefined }],
+    ] as const;
+    const files: string[] = [];
+    for (const [body, change] of changed) {
+      const evidence = { ...body.evidence, ...change };
+      files.push(await put(`changed-${files.length}.json`, { ...body, evidence }));
+    }
+    for (const trust of [["--key", jwks], []]) {
+      const { code, report } = await verify([...files, ...trust, "--json"]);
+      assert.equal(code, 2);
+      assert.equal(report.documents.length, 10);
+      for (const { verdict, exit_code, code, sentence, file } of report.documents) {
+        assert.deepEqual([verdict, exit_code, code, sentence], [
+          "NOT VERIFIABLE",
+          2,
+          "MALFORMED",
+          "The file is not an answer of the service with its evidence, or not a whole one.",
+        ], JSON.stringify(changed[files.indexOf(file)]![1]));
+      }
+    }
+  }),
+);
+
+Deno.test(
+  "what is not UTF-8 proves nothing in the place of an answer, a bundle's first line, a key or a checkpoint: 2; in any other line of a bundle it is a change: 1",
+  withVisit(async ({ harness, key, directory, put, jwks }) => {
+    const answer = JSON.stringify(await score(harness, key, "s-4"));
+    const note = (await harness.send("/v1/audit/checkpoint", { key })).body.note;
+    const bundle = await bundleOf(harness, "org/acme");
+    const good = await put("good.ndjson", bundle);
+    const bytes = async (name: string, content: Uint8Array) => {
+      await Deno.writeFile(`${directory}/${name}`, content);
+      return `${directory}/${name}`;
+    };
+
+    const nothing = {
+      answer: await bytes("answer.json", strayByte(answer, "operator-1")),
+      noise: await bytes("noise", Uint8Array.of(0xff, 0xfe, 0x00, 0x0a, 0x80)),
+      header: await bytes("header.ndjson", strayByte(bundle, "jiss.test/")),
+    };
+    const changed = {
+      entry: await bytes("entry.ndjson", strayByte(bundle, "SCORE_COMPUTED")),
+      part: await bytes("part.ndjson", strayByte(bundle, "operator-2")),
+      line: await bytes("line.ndjson", concat(utf8(bundle), Uint8Array.of(0xff, 0x0a))),
+      end: await bytes("end.ndjson", concat(utf8(bundle), Uint8Array.of(0xff))),
+    };
+    for (const [name, file] of Object.entries({ ...nothing, ...changed })) {
+      const expected = name in nothing ? ["NOT VERIFIABLE", 2] : ["TAMPERED", 1];
+      const { verdict, code } = await judged([file]);
+      assert.deepEqual([verdict, code], expected, name);
+      const told = await verify([file, "--key", jwks]);
+      assert.deepEqual([told.stdout.split("\n")[0], told.code, told.stderr], [...expected, ""], name);
+      assert.doesNotMatch(told.stdout, /\.ts:\d+|Error/, "no stack trace");
+    }
+    for (const file of [nothing.answer, nothing.noise]) {
+      const { stdout } = await verify([file, "--key", jwks]);
+      assert.match(stdout, /\nThe file is (no|neither a) bundle/);
+    }
+    const header = await verify([nothing.header, "--key", jwks]);
+    assert.match(header.stdout, /\nNothing can be said of the file: /);
+    assert.match(header.stdout, /\n {2}! MALFORMED_LINE: Line 1 of the file is damaged/);
+    const line = bundle.split("\n").findIndex((text) => text.includes("operator-2")) + 1;
+    const part = await verify([changed.part, "--key", jwks]);
+    assert.match(part.stdout, new RegExp(`\\(line ${line}: too long, or not UTF-8\\)`));
+    // Beside what cannot be read the bundle is judged all the same.
+    const beside = await verify([good, nothing.answer, "--key", jwks, "--json"]);
+    assert.deepEqual([beside.code, beside.report.bundles[0].verdict], [2, "INTACT, UNANCHORED"]);
+
+    const strayKey = await bytes("key.json", strayByte(await Deno.readTextFile(jwks), '"keys"'));
+    const strayNote = await bytes("note.txt", strayByte(note, "org/acme"));
+    for (
+      const [args, file] of [
+        [["--key", strayKey], strayKey],
+        [["--key", jwks, "--checkpoint", strayNote], strayNote],
+      ] as const
+    ) {
+      for (const json of [[], ["--json"]]) {
+        const { code, stdout, stderr } = await verify([good, ...args, ...json]);
+        assert.deepEqual([code, stdout, stderr], [
+          2,
+          "",
+          `jiss: ${file} is not a text, or too large to be a key or a checkpoint\n`,
+        ]);
+      }
+    }
+  }),
+);
+
 // ---- several files, standard input ------------------------------------------------------------------------
 
 Deno.test(
@@ -656,6 +774,24 @@ Deno.test(
 );
 
 Deno.test(
+  "--state stands once on a command line: a second one is a mistake, with 2, and nothing is kept in either",
+  withVisit(async ({ harness, put, directory, jwks }) => {
+    const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    const states = [`${directory}/one`, `${directory}/two`] as const;
+    for (const [first, second] of [states, [states[0], states[0]]] as const) {
+      const { code, stdout, stderr } = await verify([
+        file,
+        ...["--key", jwks, "--state", first, "--state", second],
+      ]);
+      assert.deepEqual([code, stdout], [2, ""]);
+      assert.match(stderr, /^jiss: .*--state may be given once\.\n$/);
+    }
+    const left = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
+    assert.deepEqual(left, ["acme.ndjson", "jwks.json"]);
+  }),
+);
+
+Deno.test(
   "whoever stops listening is no reason for another exit code",
   withVisit(async ({ harness, put, jwks }) => {
     const file = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
@@ -726,7 +862,7 @@ const reportSchema = z.strictObject({
       entry_hash: z.string().regex(/^[0-9a-f]{64}$/),
       session_id: z.string().nullable(),
     })),
-    place: z.enum(["held", "removed", "beyond", "alone"]),
+    place: z.enum(["held", "removed", "lost", "beyond", "alone"]),
   })),
   unused_checkpoints: z.int(),
 });

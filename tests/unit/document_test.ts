@@ -379,6 +379,45 @@ Deno.test("a batch with one item that is not in the log is INCLUSION_FAILED, whi
   }
 });
 
+Deno.test("a batch whose results are not of the sessions that its evidence is of is RESULT_MISMATCH, with a key and without", () => {
+  const { results, evidence } = batch;
+  const [first, second] = results as [Json, Json];
+  const [one, two] = evidence.items as [Json, Json];
+  const other = { session_id: "case-3", jis: 71 };
+  const withItems = (...items: Json[]) => ({ ...batch, evidence: { ...evidence, items } });
+  const bodies = {
+    "results swapped": { ...batch, results: [second, first] },
+    "a result more": { ...batch, results: [first, second, other] },
+    "a result twice": { ...batch, results: [first, second, second] },
+    "a result less": { ...batch, results: [first] },
+    "no result": { ...batch, results: [] },
+    "a result of another session": { ...batch, results: [first, other] },
+    "a result of no session": { ...batch, results: [first, { jis: 71 }] },
+    "a result that is null": { ...batch, results: [first, null] },
+    "results that are no list": { ...batch, results: { 0: first, 1: second, length: 2 } },
+    "results that are null": { ...batch, results: null },
+    "items swapped": withItems(two, one),
+    "an item more": withItems(one, two, two),
+    "an item less": withItems(one),
+    "an item of another session": withItems(one, { ...two, session_id: "case-3" }),
+    "names of items swapped": withItems(
+      { ...one, session_id: "case-2" },
+      { ...two, session_id: "case-1" },
+    ),
+  };
+  for (const [what, body] of Object.entries(bodies)) {
+    assert.equal(faultOf(body), "RESULT_MISMATCH", what);
+    assert.equal(faultOf(body, []), "RESULT_MISMATCH", what);
+  }
+});
+
+Deno.test("a batch's evidence without its results is proven by itself, and the order of both may change together", () => {
+  const { results, evidence } = batch;
+  assert.equal(faultOf({ ...batch, results: undefined }), null);
+  const items = evidence.items.toReversed();
+  assert.equal(faultOf({ ...batch, results: results.toReversed(), evidence: { ...evidence, items } }), null);
+});
+
 Deno.test("a batch's checkpoint needs the log's own good signature", () => {
   const under = (note: string, keys = own) =>
     faultOf({ ...batch, evidence: { ...batch.evidence, checkpoint: note } }, keys);

@@ -111,15 +111,15 @@ Deno.test("a family that is behind what was issued, or is missing, is refused un
       ["one of several", ["org/acme", "sys"], [head(5), head(2, { family: "sys", epoch: 2 })]],
     ];
   for (const [why, families, heads] of refused) {
-    assert.throws(() => lock.requireCurrent(families, heads), isBehindRefusal, why);
+    assert.throws(() => lock.requireCurrent(lock.issuedOf(families), heads), isBehindRefusal, why);
   }
-  lock.requireCurrent(["org/acme"], [head(5)]);
-  lock.requireCurrent(["org/acme"], [head(6)]);
-  lock.requireCurrent(["org/acme"], [head(1, { epoch: 2 })]);
-  lock.requireCurrent(["sys"], [head(3, { family: "sys", epoch: 2 })]);
-  lock.requireCurrent(["sys"], [head(1, { family: "sys", epoch: 3 })]);
-  lock.requireCurrent(["org/new"], []);
-  lock.requireCurrent([], []);
+  lock.requireCurrent(lock.issuedOf(["org/acme"]), [head(5)]);
+  lock.requireCurrent(lock.issuedOf(["org/acme"]), [head(6)]);
+  lock.requireCurrent(lock.issuedOf(["org/acme"]), [head(1, { epoch: 2 })]);
+  lock.requireCurrent(lock.issuedOf(["sys"]), [head(3, { family: "sys", epoch: 2 })]);
+  lock.requireCurrent(lock.issuedOf(["sys"]), [head(1, { family: "sys", epoch: 3 })]);
+  lock.requireCurrent(lock.issuedOf(["org/new"]), []);
+  lock.requireCurrent(lock.issuedOf([]), []);
   lock.close();
 });
 
@@ -131,11 +131,11 @@ Deno.test("what is another history is refused at any size, until a later epoch h
   assert.deepEqual(lock.suspected(), { family: "org/acme", epoch: 1 });
   const sys = head(3, { family: "sys" });
   for (const heads of [[sys], [sys, head(5)], [sys, head(1_000)]]) {
-    assert.throws(() => lock.requireCurrent(["sys", "org/acme"], heads), isBehindRefusal);
+    assert.throws(() => lock.requireCurrent(lock.issuedOf(["sys", "org/acme"]), heads), isBehindRefusal);
   }
-  lock.requireCurrent(["sys", "org/acme"], [sys, head(1, { epoch: 2 })]);
+  lock.requireCurrent(lock.issuedOf(["sys", "org/acme"]), [sys, head(1, { epoch: 2 })]);
   lock.suspect(null);
-  lock.requireCurrent(["sys", "org/acme"], [sys, head(5)]);
+  lock.requireCurrent(lock.issuedOf(["sys", "org/acme"]), [sys, head(5)]);
   lock.close();
 });
 
@@ -231,7 +231,7 @@ Deno.test("two processes follow one file, and the newer of their records stands"
     const [one, two] = [0, 1].map(() => openLock({ path, onFailure: fail }));
     one!.record([checkpoint(5)]);
     two!.record([checkpoint(4), checkpoint(1, { family: "sys" })]);
-    assert.throws(() => two!.requireCurrent(["org/acme"], [head(4)]), isBehindRefusal);
+    assert.throws(() => two!.requireCurrent(two!.issuedOf(["org/acme"]), [head(4)]), isBehindRefusal);
     assert.deepEqual(issuedBy(one!), issuedBy(two!));
     assert.deepEqual(issuedBy(one!), [checkpoint(5), checkpoint(1, { family: "sys" })]);
     one!.close();

@@ -4,6 +4,7 @@
  * Source: evidence design, section 10 and "Read first", point 4.
  */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { BundleVerifier } from "../../src/evidence/verifier.ts";
 import type { OrganizationCaller } from "../../src/operations/dependencies.ts";
@@ -15,7 +16,7 @@ import { acknowledgeRestore, followLock } from "../../src/operations/restores.ts
 import { pruneChains } from "../../src/operations/retention.ts";
 import { StartError } from "../../src/operations/start_error.ts";
 import type { Database } from "../../src/store/database.ts";
-import { rowsOf } from "../earlier_schema.ts";
+import { type Row, rowsOf } from "../earlier_schema.ts";
 import {
   type Answer,
   EPOCH,
@@ -50,6 +51,8 @@ interface Deployment {
   backUp(name?: string): void;
   /** Puts a copy back. */
   putBack(name?: string): void;
+  /** Changes a row in the stopped service's database; returns what it held. */
+  alter(table: string, change: { readonly set: string; readonly where: string }): Row;
   removeLock(): void;
   keepLock(): void;
   putLockBack(): void;
@@ -74,6 +77,14 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
         },
         backUp: (name = "backup") => replace(path, `${directory}/${name}`),
         putBack: (name = "backup") => replace(`${directory}/${name}`, path),
+        alter(table, { set, where }) {
+          using file = new DatabaseSync(path);
+          // What keeps the service from mistakes of its own keeps nobody else.
+          file.exec("DROP TRIGGER audit_checkpoint_stays");
+          const row = { ...file.prepare(`SELECT * FROM ${table} WHERE ${where}`).get() };
+          assert.equal(file.prepare(`UPDATE ${table} SET ${set} WHERE ${where}`).run().changes, 1);
+          return row;
+        },
         removeLock: () => Deno.removeSync(lockPath),
         keepLock: () => replace(lockPath, `${directory}/lock-kept`),
         putLockBack: () => replace(`${directory}/lock-kept`, lockPath),
@@ -226,6 +237,142 @@ Deno.test(
     await again.close();
   }),
 );
+
+Deno.test(
+  "a database that was put back is said to be so by a verification, until its restore is acknowledged",
+  withDeployment(async (deployment) => {
+    const { key, other } = await lostWrites(deployment);
+    const third = await deployment.start();
+    const before = await third.rowCounts();
+    const { body } = await ask(third, "/v1/audit/chain/verify", { key });
+    assert.deepEqual(
+      [body.valid, body.code, body.first_bad, body.entries_checked],
+      [false, "ROLLBACK_VS_KNOWN_CHECKPOINT", 6, 6],
+    );
+    assert.deepEqual(
+      body.findings.map(({ chain, seq, detail }: Json) => [chain, seq, detail]),
+      [["org/acme", 6, "you hold a signed checkpoint of size 7, bundle ends at 6"]],
+    );
+    assert.equal((await ask(third, "/v1/audit/chain/verify", { key: other })).body.valid, true);
+    assert.deepEqual(await third.rowCounts(), before);
+    await acknowledge(third);
+    const { body: after } = await ask(third, "/v1/audit/chain/verify", { key });
+    assert.deepEqual([after.valid, after.findings, after.entries_checked], [true, [], 7]);
+    await third.close();
+  }),
+);
+
+for (
+  const [what, table, set, where] of [
+    ["a chain's head that stands before what was issued", "audit_chain", "size = 2", "chain = 'org/acme'"],
+    [
+      "a chain's tree that is not what was issued",
+      "audit_node",
+      "hash = zeroblob(32)",
+      "chain = 'org/acme' AND idx = 2",
+    ],
+  ] as const
+) {
+  Deno.test(
+    `${what} is noticed at start, and nothing is signed over it`,
+    withDeployment(async ({ start, alter }) => {
+      const first = await start();
+      const key = await first.organization("acme");
+      const other = await first.organization("other");
+      await score(first, key, "one");
+      await score(first, key, "two");
+      await first.close();
+      const row = alter(table, { set, where });
+
+      const second = await start();
+      const size = table === "audit_chain" ? 2 : 3;
+      assert.deepEqual(noticedBy(second), [`error org/acme 3 ${size}`]);
+      const before = await second.rowCounts();
+      await isRefused(second, "/v1/score", { key, body: unlabelled("three") });
+      await isRefused(second, "/v1/score", { key: other, body: unlabelled("one") });
+      await assert.rejects(anchorChains(second.dependencies, second.clock.now()), { status: 503 });
+      assert.deepEqual(await second.rowCounts(), before);
+      const issued = second.dependencies.lock.issued().map(({ family, size }) => `${family} ${size}`);
+      assert.deepEqual(issued, [
+        "org/acme 3",
+        "org/acme/admin 2",
+        "org/other 1",
+        "org/other/admin 2",
+        "sys 1",
+      ]);
+      const column = table === "audit_chain" ? "size" : "hash";
+      await second.database.batch([
+        { sql: `UPDATE ${table} SET ${column} = ? WHERE ${where}`, parameters: [row[column]] },
+      ]);
+      await second.close();
+
+      const third = await start();
+      assert.deepEqual(noticedBy(third), []);
+      assert.equal((await score(third, key, "three")).evidence.entry.seq, 3);
+      await third.close();
+    }),
+  );
+}
+
+/** How far evidence chains had come, as the first entries of those say that go on from them. */
+async function restoredSizes({ database }: Harness): Promise<readonly string[]> {
+  const rows = await rowsOf(
+    database,
+    "SELECT chain, data ->> '$.restored_size' AS size FROM audit_part WHERE seq = 0 AND chain GLOB 'org/*/e2'",
+  );
+  return rows.map(({ chain, size }) => `${chain} ${size}`).filter((line) => !line.includes("/admin/")).sort();
+}
+
+/** What nobody signed, in the place of what a chain goes on from: its size is 3. */
+const UNSIGNED_HEADS = {
+  "another hash of the last entry": ["audit_chain", "head = zeroblob(32)", "chain = 'org/acme'"],
+  "another tree": ["audit_chain", "peaks = zeroblob(64)", "chain = 'org/acme'"],
+  "no tree": ["audit_chain", "peaks = x'0011'", "chain = 'org/acme'"],
+  "another size": ["audit_chain", "size = 4", "chain = 'org/acme'"],
+  "a later instant": ["audit_chain", "last_ts = '2999-01-01T00:00:00.000Z'", "chain = 'org/acme'"],
+  "a checkpoint that is none": ["audit_checkpoint", "size = 9", "chain = 'org/acme' AND size = 3"],
+  "an altered last entry": ["audit_node", "hash = zeroblob(32)", "chain = 'org/acme' AND idx = 3"],
+} as const;
+
+for (const [what, [table, set, where]] of Object.entries(UNSIGNED_HEADS)) {
+  Deno.test(
+    `nothing is signed over ${what}: noticed at start by what was issued, and by the writer without that`,
+    withDeployment(async ({ start, alter, removeLock, backUp, putBack }) => {
+      const first = await start();
+      const key = await first.organization("acme");
+      const other = await first.organization("other");
+      await score(first, key, "one");
+      await score(first, key, "two");
+      await first.close();
+      alter(table, { set, where });
+
+      const noticing = await start();
+      assert.deepEqual(noticedBy(noticing).map((line) => String(line).split(" ").slice(0, 2).join(" ")), [
+        "error org/acme",
+      ]);
+      await isRefused(noticing, "/v1/score", { key: other, body: unlabelled("one") });
+      await noticing.abandon();
+
+      backUp();
+      const mended = await start();
+      await acknowledge(mended);
+      const { entry } = (await score(mended, key, "three")).evidence;
+      assert.deepEqual([entry.chain, entry.seq], ["org/acme/e2", 1]);
+      assert.deepEqual(await restoredSizes(mended), ["org/acme/e2 3", "org/other/e2 1"]);
+      await mended.abandon();
+      putBack();
+
+      removeLock();
+      const unaware = await start();
+      assert.deepEqual(noticedBy(unaware), []);
+      const before = await unaware.rowCounts();
+      await isRefused(unaware, "/v1/score", { key, body: unlabelled("three") });
+      assert.deepEqual(await unaware.rowCounts(), before);
+      assert.equal((await score(unaware, other, "one")).evidence.entry.seq, 1);
+      await unaware.abandon();
+    }),
+  );
+}
 
 Deno.test(
   "the newer database, put back in its turn, goes on as if nothing had been",

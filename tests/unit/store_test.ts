@@ -121,6 +121,11 @@ function withStore(test: (store: Store) => Promise<void>, options: StoreOptions 
         await options.beforeRead?.(database, reads);
         return await database.read(compiled);
       },
+      async snapshot(queries) {
+        reads += 1;
+        await options.beforeRead?.(database, reads);
+        return await database.snapshot(queries);
+      },
       async batch(statements) {
         batches.push(statements);
         await options.before?.(database, batches.length);

@@ -288,9 +288,23 @@ Deno.test("a whole document is as good as what it is held against", () => {
   assert.deepEqual(judged({ place: "held" }), ["INTACT", 0, null, null]);
   assert.deepEqual(judged({ place: "alone" }), ["INTACT, UNANCHORED", 0, null, null]);
   assert.deepEqual(judged({ place: "removed" }), ["INTACT, UNANCHORED", 0, null, null]);
+  assert.deepEqual(judged({ place: "lost" }), ["INTACT, UNANCHORED", 0, null, null]);
   assert.deepEqual(judged({ place: "beyond" }), ["NOT VERIFIABLE", 2, null, null]);
   assert.deepEqual(judged({ place: "held", isForked: true }), ["DIVERGED", 1, "FORK_VS_KNOWN_CHECKPOINT", 4]);
   assert.deepEqual(judged({ report: null, unreadable: "not JSON" }), ["NOT VERIFIABLE", 2, null, null]);
+});
+
+Deno.test("a document that a restore lost, or that ends beyond its bundle, is told apart in words", () => {
+  const said = (place: VerifiedDocument["place"]) =>
+    toldReport(outcome({ documents: [document({ place })] })).split("\n").slice(0, 2);
+  assert.deepEqual(said("lost"), [
+    "INTACT, UNANCHORED",
+    "What its evidence covers is what the log recorded. The database was restored from a backup since: its entry was lost, and the next chain says so.",
+  ]);
+  assert.deepEqual(said("beyond"), [
+    "NOT VERIFIABLE",
+    "What its evidence covers is what the log recorded, but the bundle ends before it: that was exported earlier, was cut off, or is of a chain that a restore ended since. Ask for a new export of all epochs.",
+  ]);
 });
 
 Deno.test("what is wrong counts before what is unsure, and that before what is intact", () => {

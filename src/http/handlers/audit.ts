@@ -10,7 +10,7 @@ import {
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { utf8 } from "../../evidence/crypto.ts";
 import { appendEvent, currentCheckpoint, familyOf, proofOfEntry } from "../../operations/audit.ts";
-import { bundleFile, softwareName } from "../../operations/export.ts";
+import { exportFile, softwareName } from "../../operations/export.ts";
 import { publicKeys } from "../../operations/signing.ts";
 import { verifyChain } from "../../operations/verification.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
@@ -71,7 +71,7 @@ export function getChainExport(
   const caller = exchange.caller!;
   return {
     status: 200,
-    pieces: bundleFile(dependencies, {
+    pieces: exportFile(dependencies, {
       family: familyOf(caller, "evidence"),
       parts,
       retentionDays: dependencies.evidenceRetentionDays,
