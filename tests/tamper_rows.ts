@@ -166,10 +166,26 @@ export const ENTRY_ROWS: readonly Row[] = [
     }, WITH_KEY),
     ...tampered(["CLOCK_ROLLBACK@5"], 5),
   },
+  ...["2026-11-31T09:00:00.000Z", "2027-02-29T09:00:00.000Z", "2026-11-30T24:00:00.000Z"].map((
+    instant,
+  ): Row => ({
+    name: `an instant that there is not, ${instant}, is found though the right key signed it`,
+    text: forged(GOOD, (open) => {
+      entry(open, 11).timestamp = instant;
+    }, WITH_KEY),
+    ...tampered(["MALFORMED_LINE@11"], 11),
+  })),
   {
     name: "an entry of another organization is found though the right key signed it",
     text: forged(GOOD, (open) => {
       entry(open, 5).chain = "org/other";
+    }, WITH_KEY),
+    ...tampered(["WRONG_CHAIN@5"], 5),
+  },
+  {
+    name: "an entry that is said to be another organization's is found though the right key signed it",
+    text: forged(GOOD, (open) => {
+      entry(open, 5).org_id = "other";
     }, WITH_KEY),
     ...tampered(["WRONG_CHAIN@5"], 5),
   },
@@ -180,7 +196,7 @@ export const ENTRY_ROWS: readonly Row[] = [
       header.chain = "org/other";
       header.origin = header.origin.replace("acme", "other");
       header.base.prev = hex(genesisPrevious(nodeCrypto, header.origin));
-      for (const group of open.groups) group.entry.chain = "org/other";
+      for (const { entry } of open.groups) Object.assign(entry, { chain: "org/other", org_id: "other" });
       part(open, 0, "detail").data.origin = header.origin;
       const [{ publicKey }] = signers as [Signer];
       part(open, 0, "detail").data.vkey = formatVerifierKey(nodeCrypto, { name: header.origin, publicKey });
@@ -404,6 +420,19 @@ export function rescore(open: OpenBundle, seq: number, change: (input: Json) => 
 }
 
 export const REPLAY_ROWS: readonly Row[] = [
+  {
+    name: "a record without the parts of its kind is none, whoever is said to have written it",
+    text: rewritten((open) => {
+      const group = open.groups[3]!;
+      group.entry.actor = "self_serve";
+      group.parts = group.parts.filter(({ name }) => name === "result").map((own) => ({
+        ...own,
+        name: "detail",
+      }));
+      group.entry.commit = {};
+    }),
+    ...tampered(["RECORD_MALFORMED@3", "STATE_MISMATCH@4", "STATE_MISMATCH@11"], 3),
+  },
   {
     name: "a score that does not follow from its input is false, whatever is signed",
     text: rewritten((open) => part(open, 3, "result").data.jis += 1),

@@ -1,8 +1,8 @@
 """Checks a saved answer by hand: python3 check_answer.py response.json
 
-Takes the answers that carry evidence: scores, commits, decisions, replays, reports and batches. Standard library
-only. It recomputes every hash; the signature under the checkpoint is Ed25519 (C2SP signed note) and needs a library
-of your choice.
+Takes the answers that carry evidence: scores, commits, decisions, replays, reports, appended events, erasures and
+batches (whose entries are proven, not the numbers). Standard library only. It recomputes every hash; the signature
+under the checkpoint is Ed25519 (C2SP signed note) and needs a library of your choice.
 """
 import base64, decimal, hashlib, json, sys
 
@@ -21,6 +21,8 @@ def sha256(*chunks):
     return hashlib.sha256(b"".join(c.encode() if isinstance(c, str) else c for c in chunks)).digest()
 
 def covered_part(body):  # what the evidence speaks of
+    if "detail" in body:  # an appended event, an erasure
+        return body["detail"]
     if body["evidence"]["covers"] == "detail":  # a report: its entry holds its id and its hash
         assert sha256(canonical(body["report"])).hex() == body["report_sha256"], "the report was changed"
         return {"report_id": body["report"]["report_id"], "report_sha256": body["report_sha256"]}

@@ -20,6 +20,7 @@ const KEY_TEXT = /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$|^PRIVATE\+KEY\+|-----B
 export async function readPins(given: readonly string[]): Promise<readonly PinnedKey[]> {
   const pins: PinnedKey[] = [];
   for (const value of given) {
+    if (value === "") throw new CommandFailure("--key is empty: name a file, or give the key", EXIT.usage);
     const isText = KEY_TEXT.test(value);
     // What may be a key is not said again.
     const text = isText ? value : await readText(value);

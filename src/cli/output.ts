@@ -13,7 +13,8 @@ export async function writeToStandardOutput(pieces: AsyncIterable<string>): Prom
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return false;
-    throw error;
+    if (!isSystemError(error)) throw error;
+    throw new CommandFailure(`standard output cannot be written: ${error.message}`, EXIT.failure);
   }
 }
 
@@ -23,6 +24,7 @@ export async function writeToStandardOutput(pieces: AsyncIterable<string>): Prom
  * @throws {CommandFailure} where the file is there: nothing is ever replaced.
  */
 export async function writeToNewFile(pieces: AsyncIterable<string>, path: string): Promise<number> {
+  if (path === "") throw new CommandFailure("-o needs the name of a file", EXIT.usage);
   requireFree(path);
   const partial = `${path}.${Deno.pid}.part`;
   const file = await openNew(partial, path);
@@ -39,8 +41,14 @@ export async function writeToNewFile(pieces: AsyncIterable<string>, path: string
     return bytes;
   } catch (error) {
     await Deno.remove(partial);
-    throw error;
+    if (!isSystemError(error)) throw error;
+    throw new CommandFailure(`${path} cannot be written: ${error.message}`, EXIT.failure);
   }
+}
+
+/** What the system says of a write, as against a mistake of this program. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && /\(os error \d+\)/.test(error.message);
 }
 
 /** @throws {CommandFailure} where nothing can be written there. */

@@ -28,7 +28,7 @@ export async function verifyBundles(
   },
 ): Promise<readonly Omit<VerifiedBundle, "contradicted">[]> {
   const expected = proven.flatMap(({ origin, entries }) =>
-    entries.map(({ seq, entryHash }) => ({ origin: origin!, seq, entryHash }))
+    entries.map(({ seq, entryHash, jis }) => ({ origin: origin!, seq, entryHash, jis }))
   );
   const verifier = new BundleVerifier(nodeCrypto, { pins, known, expected, replay });
   using progress = new Progress(clock);

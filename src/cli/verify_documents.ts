@@ -1,6 +1,7 @@
 /** The saved documents among the files that `jiss verify` is given: each by itself, then against the rest. */
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
+import { hasDuplicateMembers } from "../evidence/duplicate_members.ts";
 import { checkpointsIn, type KnownCheckpoint } from "../evidence/kept.ts";
 import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
@@ -56,9 +57,10 @@ function readDocument(
   return { report, unreadable: report === null ? "not JSON" : null };
 }
 
+/** null also where a member stands twice: another reader would take the other one. */
 function jsonObjectOrNull(text: string): Readonly<Record<string, unknown>> | null {
   const value: unknown = orNull(() => JSON.parse(text));
-  return isMembers(value) ? value : null;
+  return isMembers(value) && !hasDuplicateMembers(text) ? value : null;
 }
 
 /** The document with what the bundles, and what was kept besides it, say of it. */
@@ -72,8 +74,15 @@ export function heldAgainst(
   if (document.report?.fault !== null) return document;
   const { origin, checkpoint, entries } = document.report;
   const { size, root } = checkpoint!;
+  const isFalse = reports.some((report) =>
+    report.origin === origin &&
+    report.contradictedScores.some(({ seq, jis }) =>
+      entries.some((entry) => entry.seq === seq && entry.jis === jis)
+    )
+  );
   return {
     ...document,
+    report: isFalse ? { ...document.report, fault: "RESULT_MISMATCH" } : document.report,
     place: placeIn(reports.filter((report) => report.origin === origin && isIntact(report)), {
       checkpoint: checkpoint!,
       entries,

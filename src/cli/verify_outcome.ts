@@ -139,7 +139,8 @@ const FAULT_SENTENCES: Readonly<Record<EvidenceFault, string>> = {
 };
 
 const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
-  "not JSON": "The file is neither a bundle nor a saved answer of the service.",
+  "not JSON":
+    "The file is neither a bundle nor a saved answer of the service, or one in which something stands twice.",
   "too large": "The file is no bundle, and no text in UTF-8, or larger than any answer of the service.",
   "a checkpoint": "The file is a checkpoint, to hold a bundle against: pass it with --checkpoint.",
 };
@@ -163,6 +164,9 @@ function sentenceOfDocument({ report, unreadable, hasPins, place, isForked }: Ve
     return "The document is whole, but without --key nobody can say who signed it: it proves nothing yet.";
   }
   if (fault !== null) return FAULT_SENTENCES[fault];
+  if (report.kind === "batch" && place === "alone") {
+    return "Its entries stand in the log. The numbers in it are not proven by that: verify it beside a bundle, or each one by its replay.";
+  }
   if (isForked) {
     return "You kept a checkpoint of the same size that says otherwise: the log was rewritten. Keep both, together they prove it.";
   }

@@ -15,7 +15,7 @@ import {
 } from "./bundle.ts";
 import { ChainCheck } from "./chain_check.ts";
 import { CommitCheck } from "./commit_check.ts";
-import { type ChainName, chainPrefix, parseChain } from "./chain_name.ts";
+import { type ChainName, chainPrefix, organizationOf, parseChain } from "./chain_name.ts";
 import { CheckpointCheck } from "./checkpoint_check.ts";
 import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
 import { ENTRY_VERSION } from "./entry.ts";
@@ -30,7 +30,7 @@ import { ModelCheck } from "./model_check.ts";
 import { PartCheck } from "./part_check.ts";
 import { baseFrontier, provePrefix } from "./prefix_check.ts";
 import { ReplayCheck } from "./replay_check.ts";
-import { type BundleReport, verdictOf } from "./report.ts";
+import { type BundleReport, isDivergence, verdictOf } from "./report.ts";
 import { policyOf, RetentionCheck, type RetentionPruned } from "./retention_check.ts";
 import { SignatureCheck } from "./signature_check.ts";
 import { StateCheck } from "./state_check.ts";
@@ -77,6 +77,8 @@ export class BundleCheck {
   readonly #states: StateCheck;
   readonly #commits: CommitCheck;
   readonly #replay: ReplayCheck;
+  /** null for the system chain. */
+  readonly #organization: string | null;
   #stage: (typeof Stage)[keyof typeof Stage] = Stage.models;
   #isAbandoned = false;
   #restore: RestoredGenesis | null = null;
@@ -105,6 +107,7 @@ export class BundleCheck {
     this.origin = origin;
     this.family = family;
     this.name = parseChain(chain);
+    this.#organization = organizationOf(this.name?.family ?? chain);
     const isWhole = base.size === 0;
     const genesis = genesisPrevious(crypto, origin);
     if (!line.isCanonical) log.add("NON_CANONICAL_LINE", { line: line.number });
@@ -270,6 +273,9 @@ export class BundleCheck {
       replayed: this.#replay.replayed,
       keyFingerprint,
       selfTrusted,
+      keptCount: this.#options.known.length + this.#options.expected.length,
+      provesFork: this.#kept.provesFork && [...log.fatal].every(isDivergence),
+      contradictedScores: this.#kept.contradicted,
       restore: this.#restore,
       untrustedKept,
     };
@@ -318,8 +324,12 @@ export class BundleCheck {
     // A second entry of the same seq takes the place of the first, whose parts may follow it.
     if (this.#parts.entry?.seq === value.seq) this.#parts.skipUnreadable();
     this.#closeEntry();
-    if (value.chain !== this.#header.chain) {
-      this.log.add("WRONG_CHAIN", { seq: value.seq, line: number, detail: value.chain });
+    if (value.chain !== this.#header.chain || value.org_id !== this.#organization) {
+      this.log.add("WRONG_CHAIN", {
+        seq: value.seq,
+        line: number,
+        detail: `${value.chain} of ${value.org_id ?? "no organization"}`,
+      });
     }
     this.#entries += 1;
     this.#entryHash = entryHashOfBytes(this.#crypto, bytes);
@@ -383,6 +393,7 @@ export class BundleCheck {
     this.structure.entry(entry);
     const isAfterRestore = this.name !== null && this.name.epoch > 1;
     if (entry.seq === 0 && isAfterRestore) this.family.goOn(this.structure.restored);
+    if (this.#parts.stateOf("result") === "given") this.#kept.score(entry.seq, this.#parts.dataOf("result"));
     if (this.#options.replay) this.#replay.entry(entry, this.#entryHash);
   }
 

@@ -50,3 +50,8 @@ export function chainPrefix(origin: string, chain: string): string | null {
   const name = splitName(origin);
   return name !== null && name.rest === chain && parseChain(chain) !== null ? name.prefix : null;
 }
+
+/** Whose a family's chains are; null for the system's. */
+export function organizationOf(family: string): string | null {
+  return family.split("/")[1] ?? null;
+}

@@ -46,6 +46,8 @@ export interface DocumentEntry {
   readonly entryHash: string;
   /** What the document calls it; null where it is no score. */
   readonly sessionId: string | null;
+  /** The score that a batch says it is, which its evidence does not prove; null elsewhere. */
+  readonly jis: number | null;
 }
 
 /** What a document says, which is proven only where `fault` is null. */
@@ -97,7 +99,12 @@ function verifySingle(crypto: Crypto, document: EvidencedBody, trust: Trust): Do
     fault,
     origin: checkpoint?.origin ?? null,
     checkpoint,
-    entries: [{ seq: entry.seq, entryHash: entry_hash, sessionId: textOrNull(covered?.part.session_id) }],
+    entries: [{
+      seq: entry.seq,
+      entryHash: entry_hash,
+      sessionId: textOrNull(covered?.part.session_id),
+      jis: null,
+    }],
   };
 }
 
@@ -122,7 +129,9 @@ function coveredResult(body: Body): Covered | null {
   const { recorded } = body;
   if (!isMembers(recorded)) return null;
   const id = recorded.session_id ?? recorded.decision_id;
-  return { part: recorded, beside: { ...recorded, id }, eventType: null };
+  const kind = Object.hasOwn(recorded, "decision_id") ? "decision" : "score";
+  const match = canonicalOrNull(body.replayed) === canonicalOrNull(recorded);
+  return { part: recorded, beside: { ...recorded, id, kind, match }, eventType: null };
 }
 
 function coveredDetail(
@@ -140,7 +149,7 @@ function coveredDetail(
     };
   }
   if (!isMembers(detail)) return null;
-  const beside = { ...entry, entry_hash };
+  const beside = { ...entry, entry_hash, event_id: entry.id, entry };
   if (!Object.hasOwn(body, "erased")) return { part: detail, beside, eventType: null };
   const erasure = { erased: true, erased_at: detail.requested_at };
   return { part: detail, beside: { ...beside, ...erasure }, eventType: "SUBJECT_ERASED" };
@@ -201,10 +210,11 @@ function verifyBatch(
     fault,
     origin: checkpoint?.origin ?? null,
     checkpoint,
-    entries: items.map(({ session_id, index, entry_hash }) => ({
+    entries: items.map(({ session_id, index, entry_hash }, at) => ({
       seq: index,
       entryHash: entry_hash,
       sessionId: session_id,
+      jis: numberOrNull((body.results as Body[] | undefined)?.[at]?.jis),
     })),
   };
 }
@@ -257,6 +267,10 @@ function signatureFault(
 }
 
 // ---- reading ----------------------------------------------------------------------------------------------
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
 
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;

@@ -21,7 +21,16 @@ export type Actor = (typeof ACTORS)[number];
 const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** ISO 8601 UTC with milliseconds, exactly 24 characters, so that byte order is time order. */
-export const timestampSchema = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Whether a text is an instant in the one form that entries have, of a day that the calendar has. */
+export function isTimestamp(text: string): boolean {
+  if (!TIMESTAMP.test(text)) return false;
+  const at = new Date(text);
+  return !Number.isNaN(at.getTime()) && at.toISOString() === text;
+}
+
+export const timestampSchema = z.string().refine(isTimestamp, "must be an instant");
 
 /** Exactly these twelve keys. */
 export const entrySchema = z.strictObject({

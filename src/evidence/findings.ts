@@ -124,11 +124,11 @@ const TABLE = {
   WRONG_ORIGIN: [EXACT, ({ Where }) => `${Where} belongs to another log: it names another origin.`],
   FORK_VS_KNOWN_CHECKPOINT: [
     SOMEWHERE,
-    ({ those, are }) => `History was rewritten: ${those} ${are} not what you were shown before.`,
+    ({ Those, are }) => `${Those} ${are} not what you were shown before.`,
   ],
   ROLLBACK_VS_KNOWN_CHECKPOINT: [
     EXACT,
-    ({ seq }) => `History was cut off: you were shown entry ${seq} before, and it is gone.`,
+    ({ seq }) => `You were shown entry ${seq} before, and the file does not have it.`,
   ],
 
   // Parts, retention and erasure.

@@ -18,6 +18,14 @@ export interface ExpectedEntry {
   readonly origin: string;
   readonly seq: number;
   readonly entryHash: string;
+  /** The score that the document says it is, without proof of its own; null, or nothing, where it says none. */
+  readonly jis?: number | null;
+}
+
+/** What a saved document says of an entry, and the entry does not. */
+export interface ContradictedScore {
+  readonly seq: number;
+  readonly jis: number;
 }
 
 /** A checkpoint that the system chain holds of another chain. */
@@ -57,9 +65,11 @@ export class KeptCheck {
   /** The others, by size; `#at` is the first that has not been compared. */
   #targets: readonly Target[];
   #at = 0;
-  readonly #expected = new Map<number, readonly string[]>();
+  readonly #expected: ReadonlyMap<number, readonly ExpectedEntry[]>;
+  readonly #contradicted: ContradictedScore[] = [];
   #anchored = false;
   #forked = false;
+  #provesFork = true;
 
   constructor(
     crypto: Crypto,
@@ -73,14 +83,20 @@ export class KeptCheck {
     const anchors = anchor === null ? [] : [{ ...anchor, kept: null }];
     this.#below = kept.filter(({ size }) => size < base);
     this.#targets = [...kept, ...anchors].filter(({ size }) => size >= base);
-    for (const { seq, entryHash } of expected) {
-      this.#expected.set(seq, [...this.#expected.get(seq) ?? [], entryHash]);
-    }
+    this.#expected = Map.groupBy(expected, ({ seq }) => seq);
   }
 
   /** Whether a kept checkpoint of this chain was held against the bundle, and agreed. */
   get isAnchored(): boolean {
     return this.#anchored && !this.#forked;
+  }
+
+  /**
+   * Whether what it found contradicts signed checkpoints by signed roots alone: the ladder, by which one from before
+   * the bundle is brought up to it, is covered by no signature.
+   */
+  get provesFork(): boolean {
+    return this.#provesFork;
   }
 
   /** Brings kept checkpoints below the base up by one step. */
@@ -90,6 +106,7 @@ export class KeptCheck {
       if (target.size !== from) return [target];
       const root = rootsFromConsistency(this.#crypto, { from, to, fromRoot: target.root, path });
       if (root !== null) return [{ ...target, size: to, root }];
+      this.#provesFork = false;
       this.#fork(
         [0, target.kept - 1],
         `size ${target.kept}: the proof that leads to size ${to} does not hold`,
@@ -123,11 +140,26 @@ export class KeptCheck {
   /** Compares an entry with what saved documents say of it. */
   entry(seq: number, hash: Uint8Array): void {
     const expected = this.#expected.size === 0 ? undefined : this.#expected.get(seq);
-    if (expected === undefined || expected.every((entryHash) => entryHash === hex(hash))) return;
+    if (expected === undefined || expected.every(({ entryHash }) => entryHash === hex(hash))) return;
     this.#log.add("FORK_VS_KNOWN_CHECKPOINT", {
       range: [seq, seq],
       detail: "a saved document proves another entry",
     });
+  }
+
+  /** Compares a score that an entry records with what saved documents say of it. */
+  score(seq: number, result: unknown): void {
+    const expected = this.#expected.size === 0 ? undefined : this.#expected.get(seq);
+    for (const { jis = null } of expected ?? []) {
+      if (jis !== null && (result as Partial<ExpectedEntry> | null)?.jis !== jis) {
+        this.#contradicted.push({ seq, jis });
+      }
+    }
+  }
+
+  /** Scores that saved documents say and the entries do not. */
+  get contradicted(): readonly ContradictedScore[] {
+    return this.#contradicted;
   }
 
   /**
@@ -160,8 +192,10 @@ export class KeptCheck {
     }
     if (kept === null) {
       this.#fork([chain.provenSize, size - 1], `size ${size}, as the system chain anchored it`);
-    } else if (kept < this.#base) this.#fork([0, size - 1], `size ${kept}, brought up to size ${size}`);
-    else this.#fork([chain.provenSize, size - 1], `size ${size}`);
+    } else if (kept < this.#base) {
+      this.#provesFork = false;
+      this.#fork([0, size - 1], `size ${kept}, brought up to size ${size}`);
+    } else this.#fork([chain.provenSize, size - 1], `size ${size}`);
   }
 
   /** Once: whatever is known beyond a fork contradicts the bundle too. */

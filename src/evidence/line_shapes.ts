@@ -3,14 +3,13 @@
  * {@link entrySchema} and {@link partLineSchema}, and many times faster.
  */
 import { PART_ABSENCES, type PartAbsence } from "./bundle.ts";
-import { type Actor, ACTORS, type Entry, ENTRY_VERSION } from "./entry.ts";
+import { type Actor, ACTORS, type Entry, ENTRY_VERSION, isTimestamp } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
 const HASH = /^[0-9a-f]{64}$/;
 const SUBJECT = /^[0-9a-f]{32}$/;
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ENTRY_MEMBERS = 12;
 
 export function isMembers(value: unknown): value is Members {
@@ -22,7 +21,7 @@ export function isEntry(value: Members): value is Members & Entry {
   return isText(value.id) && isText(value.chain) && isText(value.event_type) &&
     isTextOrNull(value.org_id) && isTextOrNull(value.prefix) &&
     isSequenceNumber(value.seq) && isHash(value.prev) &&
-    isText(value.timestamp) && TIMESTAMP.test(value.timestamp) &&
+    isText(value.timestamp) && isTimestamp(value.timestamp) &&
     (value.subject === null || (isText(value.subject) && SUBJECT.test(value.subject))) &&
     ACTORS.includes(value.actor as Actor) && value.v === ENTRY_VERSION &&
     isCommitment(value.commit) && countMembers(value) === ENTRY_MEMBERS;

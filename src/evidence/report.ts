@@ -5,6 +5,7 @@
 import type { FindingLog } from "./finding_log.ts";
 import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./findings.ts";
 import type { KnownCheckpoint } from "./kept.ts";
+import type { ContradictedScore } from "./kept_check.ts";
 import type { RestoredGenesis } from "./structural.ts";
 
 export type Verdict = "INTACT" | "INTACT, UNANCHORED" | "TAMPERED" | "DIVERGED" | "NOT VERIFIABLE";
@@ -43,6 +44,11 @@ export interface BundleReport {
   readonly keyFingerprint: string | null;
   /** Whether no key was pinned, so that the file was held against the key that it carries itself. */
   readonly selfTrusted: boolean;
+  /** Checkpoints and entries of this chain that the auditor kept. */
+  readonly keptCount: number;
+  /** Whether what contradicts these is proven by signatures alone, and nothing else is wrong with the file. */
+  readonly provesFork: boolean;
+  readonly contradictedScores: readonly ContradictedScore[];
   /** What the chain that goes on from this one's end says, where a restore began it and the input has it. */
   readonly restore: RestoredGenesis | null;
   /** Checkpoints that were kept of this chain, but signed by no key that is trusted: they were not held against it. */
@@ -62,6 +68,11 @@ export interface VerdictFacts {
 }
 
 const DIVERGENCES: readonly FindingCode[] = ["FORK_VS_KNOWN_CHECKPOINT", "ROLLBACK_VS_KNOWN_CHECKPOINT"];
+
+/** Whether a finding is that the file contradicts what the auditor kept. */
+export function isDivergence(code: FindingCode): boolean {
+  return DIVERGENCES.includes(code);
+}
 
 /** The verdict on one bundle, and the exit code that says it. */
 export function verdictOf(
@@ -100,6 +111,9 @@ export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleRep
     replayed: 0,
     keyFingerprint: null,
     selfTrusted,
+    keptCount: 0,
+    provesFork: false,
+    contradictedScores: [],
     restore: null,
     untrustedKept: [],
   };
@@ -140,7 +154,7 @@ export function sentenceOfVerdict(report: BundleReport): string {
   const isWrong = report.findings.some(({ fatal }) => fatal);
   switch (verdict) {
     case "DIVERGED":
-      return "The file contradicts a checkpoint or a document that you kept: history was rewritten. Keep both, together they prove it.";
+      return sentenceOfDivergence(report);
     case "TAMPERED":
       return `The file was changed after its entries were written${placeOf(firstBadSeq, firstBadRange)}.`;
     case "NOT VERIFIABLE":
@@ -153,15 +167,35 @@ export function sentenceOfVerdict(report: BundleReport): string {
       return "Nothing can be said of the file: it is not signed by a key that you trust, or not a file that this program reads.";
     case "INTACT":
     case "INTACT, UNANCHORED": {
-      const anchored = verdict === "INTACT"
-        ? "Nothing was changed, and the file goes on from what you kept of an earlier visit."
-        : "Nothing was changed after signing. You kept nothing of an earlier visit to hold it against, so keep its checkpoint now.";
+      const anchored = sentenceOfIntact(report);
       if (withheld === 0) return anchored;
       return `${anchored} The file withholds ${
         withheld === 1 ? "one content" : `${withheld} contents`
       }, so not every score could be computed anew.`;
     }
   }
+}
+
+function sentenceOfIntact({ verdict, keptCount }: BundleReport): string {
+  if (verdict === "INTACT") {
+    return "Nothing was changed, and the file goes on from what you kept of an earlier visit.";
+  }
+  const kept = keptCount === 0
+    ? "You kept nothing of an earlier visit to hold it against"
+    : "What you kept of earlier visits could not be compared with it";
+  return `Nothing was changed after signing. ${kept}, so keep its checkpoint now.`;
+}
+
+/** A file that is damaged, or was exported earlier, accuses nobody. */
+function sentenceOfDivergence({ findings, provesFork }: BundleReport): string {
+  const isCutOff = findings.every(({ code, fatal }) => !fatal || code === "ROLLBACK_VS_KNOWN_CHECKPOINT");
+  if (isCutOff) {
+    return "The file ends before what you were shown on an earlier visit: it was exported before that, or history was cut off. Ask for a new export; if that ends there too, it was cut off.";
+  }
+  if (provesFork) {
+    return "The file contradicts a checkpoint or a document that you kept: history was rewritten. Keep both, together they prove it.";
+  }
+  return "The file contradicts a checkpoint or a document that you kept, but not everything in it is as it was signed: it was changed on the way, or history was rewritten. Keep both, and ask for a new export.";
 }
 
 function placeOf(seq: number | null, range: EntryRange | null): string {

@@ -202,7 +202,9 @@ class Bundle:
         self.entry, self.leaf = value, entry_hash(raw)
         self.parts, self.parts_due, self.parts_passed = {}, sorted(value["commit"]), []
         self.skips_parts = False
-        if value["chain"] != self.chain:
+        # `sys` is nobody's; any other family is named after its organization.
+        owner = (self.name.family.split("/") + [None])[1]
+        if value["chain"] != self.chain or value["org_id"] != owner:
             self.findings.add("WRONG_CHAIN", seq)
         self.is_in_step = self._place(seq)
         self.unread_entries = 0

@@ -65,7 +65,7 @@ class States:
     def take(self, entry, hash_of_entry, parts):
         """An entry with those of its parts that are given."""
         event_type = entry["event_type"]
-        if event_type not in _PARTS or is_appended(entry):
+        if event_type not in _PARTS:
             return
         if entry["commit"].keys() != _PARTS[event_type]:
             self.findings.add("RECORD_MALFORMED", entry["seq"])
@@ -164,11 +164,6 @@ class States:
         if self.is_off_track or self.is_complete:
             return self.is_off_track
         return self.name.epoch > 1 or prior["seq"] < self.base_size
-
-
-def is_appended(entry):
-    """Whether it is an event that the organization appended, whatever it is called."""
-    return entry["actor"] == "self_serve" and entry["commit"].keys() == {"detail"}
 
 
 def is_of_a_later_release(given):

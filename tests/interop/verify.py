@@ -66,13 +66,13 @@ class Input:
     def kept_of(self, origin):
         """Sizes and roots to hold against the chain of this origin."""
         kept = [Kept(one.size, one.root, one) for one in self.checkpoints if one.origin == origin]
-        anchors = {
-            (size, root)
+        anchors = [
+            Kept(size, root)
             for bundle in self.bundles
             for anchored, size, root in bundle.anchors()
             if anchored == origin
-        }
-        return kept + [Kept(size, root) for size, root in sorted(anchors)]
+        ]
+        return kept + anchors[-1:]
 
     def entries_of(self, origin):
         """Hashes of entries to hold against the chain of this origin, by seq."""

@@ -439,6 +439,18 @@ Deno.test(
       entries.map((entry: { seq: number; session_id: string }) => [entry.seq, entry.session_id]),
       [[5, "b-1"], [6, "b-2"]],
     );
+    // The numbers of a batch stand outside of its evidence: alone they are not proven, beside a bundle they are held.
+    const { results, ...rest } = JSON.parse(await Deno.readTextFile(batch));
+    const raised = results.map((result: Record<string, unknown>) => ({ ...result, jis: 99.9 }));
+    const forgery = await put("forgery.json", { ...rest, results: raised });
+    assert.match((await verify([forgery, "--key", jwks])).stdout, /The numbers in it are not proven by that/);
+    assert.deepEqual(await judged([bundle, forgery, "--key", jwks]), {
+      code: 1,
+      verdict: "TAMPERED",
+      first: "RESULT_MISMATCH",
+      seq: 5,
+    });
+    assert.deepEqual(await judged([bundle, batch, "--key", jwks]), INTACT);
     // Of another organization's log: alone.
     await harness.organization("other");
     const other = await put("other.ndjson", await bundleOf(harness, "org/other"));
@@ -898,5 +910,19 @@ Deno.test(
       seen.push(parsed.verdict);
     }
     assert.deepEqual(seen, ["NOT VERIFIABLE", "INTACT, UNANCHORED", "DIVERGED", "TAMPERED", "TAMPERED"]);
+  }),
+);
+
+Deno.test(
+  "an answer in which a member stands twice proves nothing: readers differ in which one they take",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const answer = JSON.stringify(await score(harness, key, "s-9"));
+    for (const twice of ['{"jis":99.9,', '{"j\\u0069s":99.9,']) {
+      const file = await put(`twice-${twice.length}.json`, twice + answer.slice(1));
+      assert.equal((await judged([file, "--key", jwks])).code, 2, twice);
+    }
+    const nested = answer.replace('"evidence":{', '"evidence":{"covers":"input",');
+    assert.equal((await judged([await put("nested.json", nested), "--key", jwks])).code, 2);
+    assert.deepEqual(await judged([await put("once.json", answer), "--key", jwks]), UNANCHORED);
   }),
 );

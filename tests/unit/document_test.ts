@@ -172,7 +172,7 @@ Deno.test("a score's answer and its webhook are proven, and the report says whic
     fault: null,
     origin: ORIGIN,
     checkpoint: report.checkpoint,
-    entries: [{ seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1" }],
+    entries: [{ seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1", jis: null }],
   });
   assert.equal(report.checkpoint!.note, log.note);
   assert.equal(report.checkpoint!.size, 6);
@@ -199,7 +199,7 @@ Deno.test("a compliance report, an appended event and an erasure are proven by t
   for (const [body, seq] of [[issued, ISSUED], [noted, NOTED], [erased, ERASED]] as const) {
     const { kind, fault, entries } = reportOn(body);
     assert.deepEqual({ kind, fault }, { kind: "detail", fault: null });
-    assert.deepEqual(entries, [{ seq, entryHash: hex(log.entries[seq]!.hash), sessionId: null }]);
+    assert.deepEqual(entries, [{ seq, entryHash: hex(log.entries[seq]!.hash), sessionId: null, jis: null }]);
   }
 });
 
@@ -207,8 +207,8 @@ Deno.test("a batch proves that each of its entries stands in the log", () => {
   const { kind, fault, origin, entries } = reportOn(batch);
   assert.deepEqual({ kind, fault, origin }, { kind: "batch", fault: null, origin: ORIGIN });
   assert.deepEqual(entries, [
-    { seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1" },
-    { seq: 1, entryHash: hex(log.entries[1]!.hash), sessionId: "case-2" },
+    { seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1", jis: 76.25 },
+    { seq: 1, entryHash: hex(log.entries[1]!.hash), sessionId: "case-2", jis: 71 },
   ]);
 });
 
@@ -301,6 +301,11 @@ Deno.test("a part that says anything else than its entry commits to is RESULT_MI
     "a report": { ...issued, report: FORGED },
     "a report with its own hash": { ...issued, report: FORGED, report_sha256: FORGED_SHA256 },
     "a report's id": { ...issued, report: { ...REPORT, report_id: "01OTHER" } },
+    "what a replay came to": { ...replayed, replayed: { ...SCORE, jis: 99 } },
+    "whether a replay matches": { ...replayed, match: false },
+    "what kind of record a replay is of": { ...replayed, kind: "decision" },
+    "an event's id": { ...noted, event_id: "01OTHER" },
+    "the entry beside an event": { ...noted, entry: { ...noted.evidence.entry, actor: "system" } },
     "an event": { ...noted, detail: { ...noted.detail, by: "nobody" } },
     "an erasure": { ...erased, detail: { ...ERASURE, entries: 3 } },
     "an erasure's instant": { ...erased, erased_at: "2026-11-19T09:00:00.004Z" },

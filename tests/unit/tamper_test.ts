@@ -181,8 +181,8 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     BAD_SIGNATURE:
       "The signature over everything up to entry 5 is false: it was changed, or what it covers was.",
     WRONG_ORIGIN: "Line 12 of the file belongs to another log: it names another origin.",
-    FORK_VS_KNOWN_CHECKPOINT: "History was rewritten: entry 5 is not what you were shown before.",
-    ROLLBACK_VS_KNOWN_CHECKPOINT: "History was cut off: you were shown entry 5 before, and it is gone.",
+    FORK_VS_KNOWN_CHECKPOINT: "Entry 5 is not what you were shown before.",
+    ROLLBACK_VS_KNOWN_CHECKPOINT: "You were shown entry 5 before, and the file does not have it.",
     COMMITMENT_MISMATCH: "The content of entry 5 was changed: its result is not the one that was recorded.",
     PART_MISSING: "The result of entry 5 is missing, without any reason given.",
     ERASURE_UNPROVEN:

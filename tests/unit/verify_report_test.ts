@@ -48,6 +48,9 @@ function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
     replayed: 5,
     keyFingerprint: "SHA256:key",
     selfTrusted: false,
+    keptCount: 0,
+    provesFork: true,
+    contradictedScores: [],
     restore: null,
     untrustedKept: [],
     contradicted: [],
@@ -76,7 +79,7 @@ function document(fields: Partial<VerifiedDocument> = {}): VerifiedDocument {
       fault: null,
       origin: ORIGIN,
       checkpoint: checkpointOf(5, 0xcd),
-      entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1" }],
+      entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1", jis: null }],
     },
     unreadable: null,
     hasPins: true,
@@ -232,7 +235,10 @@ What its evidence covers is what the log recorded, and the bundle holds the same
 });
 
 Deno.test("many entries of a batch are counted", () => {
-  const entries = Array.from({ length: 11 }, (_, seq) => ({ seq, entryHash: "", sessionId: null }));
+  const entries = Array.from(
+    { length: 11 },
+    (_, seq) => ({ seq, entryHash: "", sessionId: null, jis: null }),
+  );
   const report = { ...document().report!, kind: "batch", entries } as const;
   const text = toldReport(outcome({ documents: [document({ report })] }));
   assert.match(
@@ -396,4 +402,43 @@ Deno.test("the JSON report says of the worst what a program asks first, and of e
     entries: [{ seq: 4, entry_hash: "ef".repeat(32), session_id: "s-1" }],
     place: "alone",
   });
+});
+
+Deno.test("only signatures accuse: a damaged file and an older one that contradict what was kept are said to be that", () => {
+  const [fork, rollback, damage] = ([
+    "FORK_VS_KNOWN_CHECKPOINT",
+    "ROLLBACK_VS_KNOWN_CHECKPOINT",
+    "NON_CANONICAL_LINE",
+  ] as const).map((code) => ({
+    code,
+    fatal: true,
+    seq: 5,
+    range: null,
+    line: null,
+    detail: null,
+    file: null,
+  }));
+  const sentence = (findings: readonly (typeof fork)[], provesFork: boolean) =>
+    sentenceOfVerdict(
+      bundle({ verdict: "DIVERGED", exitCode: 1, findings: findings as LocatedFinding[], provesFork }),
+    );
+  assert.match(sentence([fork], true), /history was rewritten\. Keep both, together they prove it\.$/);
+  assert.match(sentence([fork, damage], false), /changed on the way, or history was rewritten\./);
+  assert.match(sentence([fork], false), /changed on the way, or history was rewritten\./);
+  assert.match(
+    sentence([rollback], true),
+    /exported before that, or history was cut off\. Ask for a new export/,
+  );
+});
+
+Deno.test("who kept something that could not be compared is not told that he kept nothing", () => {
+  const told = (keptCount: number) => sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", keptCount }));
+  assert.match(
+    told(0),
+    /You kept nothing of an earlier visit to hold it against, so keep its checkpoint now\.$/,
+  );
+  assert.match(
+    told(1),
+    /What you kept of earlier visits could not be compared with it, so keep its checkpoint now\.$/,
+  );
 });
