@@ -14,6 +14,7 @@ import type { PinnedKey } from "../src/evidence/trust.ts";
 import type { VerifierOptions } from "../src/evidence/verifier.ts";
 import { buildWorld, type ChainWriter, type World } from "./bundle_builder.ts";
 import {
+  checkpointAt,
   forged,
   type Json,
   linesOf,
@@ -286,6 +287,18 @@ const withoutCerts = ({ header }: OpenBundle) => {
   for (const key of header.keys) key.cert = null;
 };
 
+/** The same chain with another entry 12, signed anew by the key in use. */
+const REWRITTEN_END = forged(ORG, (open) => detail(open, 12).note = "another history", {
+  commitments: true,
+  links: true,
+  signers: [K2],
+  signFrom: 13,
+});
+const OLDER = forged(ORG, (open) => {
+  open.groups = open.groups.slice(0, 12);
+  Object.assign(open.trailer, { size: 12, checkpoint: checkpointAt(ORG, 12, [K2]) });
+});
+
 export const KEY_ROWS: readonly Row[] = [
   { name: "a pinned key reaches the one that followed it", text: ORG, pins: pinned(K1), ...INTACT },
   { name: "a pinned key reaches the one before it", text: ORG, pins: pinned(K2), ...INTACT },
@@ -338,13 +351,13 @@ export const KEY_ROWS: readonly Row[] = [
   {
     name: "beyond the size that a JWKS says, a key does not count",
     text: SYS,
-    pins: pinned(K1, { until: 9 }),
+    pins: [...pinned(K1, { until: 9 }), ...pinned(K2)],
     ...tampered(["RETIRED_KEY@9"], 9),
   },
   {
     name: "a key's range is one of the system chain's sizes, and binds no other",
     text: ORG,
-    pins: pinned(K1, { until: 9 }),
+    pins: [...pinned(K1, { until: 9 }), ...pinned(K2)],
     ...INTACT,
   },
   {
@@ -359,6 +372,34 @@ export const KEY_ROWS: readonly Row[] = [
     pins: pinned(pin),
     ...tampered([7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 7),
   })),
+  {
+    name: "a key that a JWKS says was retired hands on to none",
+    text: stolen(),
+    pins: [...pinned(K1, { until: 9 }), ...pinned(K2)],
+    ...tampered([7, 9, 11, 13].map((seq) => `UNTRUSTED_KEY@${seq}`), 7),
+  },
+  ...[pinned(K2), [...pinned(K1, { until: 9 }), ...pinned(K2)]].map((pins, index): Row => ({
+    name: `what the retired key alone signed stands only by what is known from elsewhere, pins ${index + 1}`,
+    text: forged(ORG, (open) => {
+      open.groups = open.groups.slice(0, 5);
+      open.trailer.size = 5;
+      open.trailer.checkpoint = checkpointAt(ORG, 5, [K1]);
+    }),
+    pins,
+    ...notVerifiable(["EARLIER_KEY_ONLY@4"], 4),
+  })),
+  {
+    name: "what the retired key alone signed stands by a checkpoint that was kept",
+    text: forged(ORG, (open) => {
+      open.groups = open.groups.slice(0, 5);
+      open.trailer.size = 5;
+      open.trailer.checkpoint = checkpointAt(ORG, 5, [K1]);
+    }),
+    pins: pinned(K2),
+    known: [knownCheckpointOrNull(checkpointAt(ORG, 5, [K1]))!],
+    ...INTACT,
+    verdict: "INTACT",
+  },
   {
     name: "a rotation that hands on from another key than the one in use is none",
     text: stolen((open) => {
@@ -676,6 +717,20 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
   {
+    name: "two bundles of one chain that contradict each other are not both intact",
+    text: ORG + REWRITTEN_END,
+    options: { pins: pinned(K2) },
+    reports: [INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[12,13]"], 12)],
+    overall: { verdict: "DIVERGED", exitCode: 1 },
+  },
+  {
+    name: "a bundle and an older one of the same chain are both intact",
+    text: ORG + OLDER,
+    options: { pins: pinned(K2) },
+    reports: [INTACT, { ...INTACT, findings: ["ANCHOR_AHEAD"] }],
+    overall: UNANCHORED,
+  },
+  {
     name: "sizes that a JWKS says are of the first system chain, and bind none that a restore began",
     text: (() => {
       const world = buildWorld();
@@ -683,7 +738,7 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
       for (let at = 1; at < 6; at += 1) first.append({ eventType: "MODEL_CHANGED", parts: { detail: {} } });
       return first.restore(6).bundle();
     })(),
-    options: { pins: [{ ...buildWorld().pin(), from: 4, until: 6 }] },
+    options: { pins: [{ ...buildWorld().pin(), from: 4 }] },
     reports: [INTACT],
     overall: UNANCHORED,
   },

@@ -76,7 +76,9 @@ export class AuditorTrust {
   }
 
   /** The keys to hold an origin's signatures against. */
-  readonly keysFor = (origin: string): readonly VerifierKey[] => {
+  readonly keysFor = (origin: string): readonly VerifierKey[] => this.#logOf(origin).verifierKeys(origin);
+
+  #logOf(origin: string): TrustedKeys {
     const prefix = splitName(origin)?.prefix ?? "";
     let keys = this.#logs.get(prefix);
     if (keys === undefined) {
@@ -84,8 +86,8 @@ export class AuditorTrust {
       for (const certificate of this.#certificates) keys.admit(certificate);
       this.#logs.set(prefix, keys);
     }
-    return keys.verifierKeys(origin);
-  };
+    return keys;
+  }
 
   /** Whether a trusted key signed it, and none of them falsely. */
   vouchesFor({ origin, note }: KnownCheckpoint): boolean {
@@ -97,5 +99,16 @@ export class AuditorTrust {
     const signed = parseNote(note);
     return this.keysFor(origin).filter((key) => verifyNote(nodeCrypto, signed, [key]) === "verified")
       .map(({ publicKey }) => publicKey);
+  }
+
+  /** Of these, the keys that are in use; one from before may be anybody's by now. */
+  currentSignersOf(checkpoint: KnownCheckpoint): readonly Uint8Array[] {
+    const log = this.#logOf(checkpoint.origin);
+    return this.signersOf(checkpoint).filter((key) => log.isCurrent(key));
+  }
+
+  /** The keys of a log from which its keys took over. */
+  supersededBy(origin: string, publicKeys: readonly Uint8Array[]): readonly Uint8Array[] {
+    return this.#logOf(origin).supersededBy(publicKeys);
   }
 }

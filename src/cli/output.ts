@@ -1,6 +1,6 @@
 /** Text by the piece, of any length: to standard output, or to a file that is there only once it is whole. */
 import { exists } from "./init.ts";
-import { CommandFailure, EXIT } from "./shell.ts";
+import { CommandFailure, EXIT, isSystemError } from "./shell.ts";
 
 const PRIVATE_FILE = 0o600;
 /** Characters that are gathered before they are written. */
@@ -44,11 +44,6 @@ export async function writeToNewFile(pieces: AsyncIterable<string>, path: string
     if (!isSystemError(error)) throw error;
     throw new CommandFailure(`${path} cannot be written: ${error.message}`, EXIT.failure);
   }
-}
-
-/** What the system says of a write, as against a mistake of this program. */
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && /\(os error \d+\)/.test(error.message);
 }
 
 /** @throws {CommandFailure} where nothing can be written there. */

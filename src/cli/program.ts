@@ -11,7 +11,7 @@ import { openapi } from "./openapi.ts";
 import { restore } from "./restore.ts";
 import { rotateSigningKey } from "./rotate_signing_key.ts";
 import { serve } from "./serve.ts";
-import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { CommandFailure, EXIT, isSystemError, type Shell } from "./shell.ts";
 import { verify, type VerifyOptions } from "./verify.ts";
 import { version } from "./version.ts";
 
@@ -38,11 +38,6 @@ export async function run(argv: readonly string[], shell: Shell): Promise<number
     }
     throw error;
   }
-}
-
-/** A file or an address that the system refused: the message says which, and a stack would only hide it. */
-function isSystemError(error: unknown): error is Error {
-  return Object.values(Deno.errors).some((kind) => error instanceof kind);
 }
 
 function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command {

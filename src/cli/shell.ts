@@ -40,3 +40,9 @@ export class CommandFailure extends Error {
     super(message);
   }
 }
+
+/** A file, an address or a write that the system refused: its message says which, and a stack would only hide it. */
+export function isSystemError(error: unknown): error is Error {
+  return Object.values(Deno.errors).some((kind) => error instanceof kind) ||
+    (error instanceof Error && /\(os error \d+\)/.test(error.message));
+}

@@ -12,7 +12,7 @@ import type { BundleReport } from "../evidence/report.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
 import { AuditorMemory } from "./auditor_memory.ts";
 import { AuditorTrust, readCheckpoints, readPins } from "./auditor_trust.ts";
-import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { CommandFailure, EXIT, isSystemError, type Shell } from "./shell.ts";
 import { verifyBundles } from "./verify_bundles.ts";
 import { heldAgainst, readDocuments } from "./verify_documents.ts";
 import { type Input, openInput, STANDARD_INPUT } from "./verify_input.ts";
@@ -43,8 +43,10 @@ export async function verify(shell: Pick<Shell, "clock">, files: readonly string
     if (error instanceof CommandFailure) throw error;
     // Whatever went wrong here says nothing against the files.
     const { message, stack } = error as Error;
-    const isSystem = /\(os error \d+\)/.test(message);
-    throw new CommandFailure(isSystem ? message : `this program failed: ${stack ?? message}`, UNUSABLE);
+    throw new CommandFailure(
+      isSystemError(error) ? message : `this program failed: ${stack ?? message}`,
+      UNUSABLE,
+    );
   }
 }
 
@@ -82,7 +84,9 @@ async function verifyFiles(
 
   const trusted = [
     ...known.filter((one) => trust.vouchesFor(one)),
-    ...proven.map((report) => report.checkpoint!),
+    ...alone.filter(({ report, isFormer }) => report?.fault === null && !isFormer).map(({ report }) =>
+      report!.checkpoint!
+    ),
   ];
   const documents = alone.map((document) => heldAgainst(document, { reports, known: trusted }));
   const outcome = {
@@ -97,12 +101,14 @@ async function verifyFiles(
   };
   if (memory !== null && isIntact(judge(outcome))) {
     const found = reports.flatMap((report) => report.checkpoint === null ? [] : [report.checkpoint]);
-    const checkpoints = [...trusted, ...found];
+    // Of the keys only those in use, so that an old one, which may be anybody's by now, pins nothing later.
+    const signers = found.map((one) => ({ ...one, keys: trust.currentSignersOf(one) }));
     const keys = [
-      ...given.map(({ publicKey }) => publicKey),
-      ...checkpoints.flatMap((one) => trust.signersOf(one)),
+      ...given.filter(({ until }) => until === null).map(({ publicKey }) => publicKey),
+      ...signers.flatMap((one) => one.keys),
     ];
-    memory.remember({ keys, checkpoints });
+    const superseded = signers.flatMap((one) => trust.supersededBy(one.origin, one.keys));
+    memory.remember({ keys, superseded, checkpoints: [...trusted, ...found] });
   }
   return outcome;
 }

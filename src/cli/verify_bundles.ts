@@ -28,9 +28,15 @@ export async function verifyBundles(
   },
 ): Promise<readonly Omit<VerifiedBundle, "contradicted">[]> {
   const expected = proven.flatMap(({ origin, entries }) =>
-    entries.map(({ seq, entryHash, jis }) => ({ origin: origin!, seq, entryHash, jis }))
+    entries.map(({ seq, entryHash, says }) => ({ origin: origin!, seq, entryHash, says }))
   );
-  const verifier = new BundleVerifier(nodeCrypto, { pins, known, expected, replay });
+  const verifier = new BundleVerifier(nodeCrypto, {
+    pins,
+    known,
+    expected,
+    proven: proven.map(({ checkpoint }) => checkpoint!),
+    replay,
+  });
   using progress = new Progress(clock);
   const total = inputs.some(({ size }) => size === null)
     ? null

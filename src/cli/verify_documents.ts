@@ -31,10 +31,17 @@ export async function readDocuments(
       hasPins,
       place: "alone",
       isForked: false,
+      isCompared: false,
+      isFormer: isFormerOnly(report, trust),
       keyFingerprint: signerOf(report, trust),
     });
   }
   return documents;
+}
+
+/** Whether keys from before those in use signed a document's checkpoint, and no other. */
+function isFormerOnly(report: DocumentReport | null, trust: AuditorTrust): boolean {
+  return report?.fault === null && trust.currentSignersOf(report.checkpoint!).length === 0;
 }
 
 /** The fingerprint of a trusted key that signed a document's checkpoint; null where none did. */
@@ -52,7 +59,9 @@ function readDocument(
   const report = body && verifyDocument(nodeCrypto, body, trust);
   if (report !== null && report.fault !== "MALFORMED") return { report, unreadable: null };
   // A damaged answer holds a checkpoint too, and is none.
-  const isCheckpoint = body?.evidence === undefined && orNull(() => checkpointsIn(text)) !== null;
+  const value: unknown = orNull(() => JSON.parse(text));
+  const isAnswer = isMembers(value) && value.evidence !== undefined;
+  const isCheckpoint = !isAnswer && orNull(() => checkpointsIn(text)) !== null;
   if (isCheckpoint) return { report: null, unreadable: "a checkpoint" };
   return { report, unreadable: report === null ? "not JSON" : null };
 }
@@ -74,15 +83,17 @@ export function heldAgainst(
   if (document.report?.fault !== null) return document;
   const { origin, checkpoint, entries } = document.report;
   const { size, root } = checkpoint!;
-  const isFalse = reports.some((report) =>
-    report.origin === origin &&
-    report.contradictedScores.some(({ seq, jis }) =>
-      entries.some((entry) => entry.seq === seq && entry.jis === jis)
-    )
+  const compared = reports.filter((report) => report.origin === origin).flatMap((report) =>
+    report.comparedScores
   );
+  const said = entries.filter(({ says }) => says !== null).map(({ seq, says }) =>
+    compared.filter((one) => one.seq === seq && one.says === says)
+  );
+  const isFalse = said.some((verdicts) => verdicts.some(({ isTrue }) => !isTrue));
   return {
     ...document,
     report: isFalse ? { ...document.report, fault: "RESULT_MISMATCH" } : document.report,
+    isCompared: said.every((verdicts) => verdicts.length > 0),
     place: placeIn(reports.filter((report) => report.origin === origin && isIntact(report)), {
       checkpoint: checkpoint!,
       entries,

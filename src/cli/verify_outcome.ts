@@ -44,6 +44,10 @@ export interface VerifiedDocument {
   /** Whether any key was pinned. */
   readonly hasPins: boolean;
   readonly place: DocumentPlace;
+  /** Whether all that it says without proof of its own was held against the entries. */
+  readonly isCompared: boolean;
+  /** Whether keys from before those in use signed it, and no other. */
+  readonly isFormer: boolean;
   /** Whether a kept checkpoint of the same size has another root. */
   readonly isForked: boolean;
   /** Of the trusted key that signed its checkpoint. */
@@ -116,13 +120,15 @@ export function judgeDocument(document: VerifiedDocument): Judgment {
 }
 
 function verdictOn(
-  { report, place, isForked }: VerifiedDocument,
+  { report, place, isForked, isFormer }: VerifiedDocument,
 ): { readonly verdict: Verdict; readonly exitCode: ExitCode } {
   if (report === null) return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   const { fault } = report;
   if (fault !== null && PROVEN_FAULTS.includes(fault)) return { verdict: "TAMPERED", exitCode: 1 };
   if (fault !== null) return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   if (isForked) return { verdict: "DIVERGED", exitCode: 1 };
+  // Whoever has come to hold an old key can sign with it: only a bundle that holds the entry can tell.
+  if (isFormer && place !== "held") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   // An older export, or one that was cut off: which, only a newer one can tell.
   if (place === "beyond") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   return { verdict: place === "held" ? "INTACT" : "INTACT, UNANCHORED", exitCode: 0 };
@@ -157,15 +163,19 @@ const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
     "What its evidence covers is what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
 };
 
-function sentenceOfDocument({ report, unreadable, hasPins, place, isForked }: VerifiedDocument): string {
+function sentenceOfDocument(document: VerifiedDocument): string {
+  const { report, unreadable, hasPins, place, isForked, isFormer, isCompared } = document;
   if (report === null) return UNREADABLE_SENTENCES[unreadable ?? "not JSON"];
   const { fault } = report;
   if (fault === "UNTRUSTED_KEY" && !hasPins) {
     return "The document is whole, but without --key nobody can say who signed it: it proves nothing yet.";
   }
   if (fault !== null) return FAULT_SENTENCES[fault];
-  if (report.kind === "batch" && place === "alone") {
-    return "Its entries stand in the log. The numbers in it are not proven by that: verify it beside a bundle, or each one by its replay.";
+  if (isFormer && place !== "held") {
+    return "It is signed by a key from before the one that you trust: whoever has that key by now could have made it. Verify it beside a bundle that holds it.";
+  }
+  if (report.kind === "batch" && !isCompared) {
+    return "Its entries stand in the log. The numbers in it are not proven by that: verify it beside a bundle that gives the results, or each one by its replay.";
   }
   if (isForked) {
     return "You kept a checkpoint of the same size that says otherwise: the log was rewritten. Keep both, together they prove it.";

@@ -55,7 +55,7 @@ export interface BundleCheckOptions {
   /** Of this bundle's origin, as the two that follow. */
   readonly known: readonly KnownCheckpoint[];
   readonly expected: readonly ExpectedEntry[];
-  readonly anchor: Anchor | null;
+  readonly anchors: readonly Anchor[];
   readonly family: Family;
   readonly replay: boolean;
   readonly requirePruneRecord: boolean;
@@ -123,7 +123,12 @@ export class BundleCheck {
     this.#signatures = signatures;
     const known = options.known.filter((checkpoint) => signatures.vouchesFor(checkpoint));
     this.#untrusted = options.known.filter((checkpoint) => !known.includes(checkpoint));
-    this.#kept = new KeptCheck(crypto, log, { ...options, known, base: base.size });
+    this.#kept = new KeptCheck(crypto, log, {
+      ...options,
+      known,
+      base: base.size,
+      isByCurrentKey: (checkpoint) => signatures.isByCurrentKey(checkpoint),
+    });
     this.chain = new ChainCheck(crypto, log, {
       size: base.size,
       previous: isWhole ? genesis : fromHex(base.prev),
@@ -248,6 +253,11 @@ export class BundleCheck {
     this.#retention.settle(later.flatMap(({ removals }) => removals));
   }
 
+  /** The input is over: whose its newest signature is, and what is known of it from elsewhere. */
+  settleKeys(): void {
+    this.#signatures.finish(this.#restore === null ? this.#kept.knownSize : this.chain.next);
+  }
+
   report(): BundleReport {
     const { pins, replay } = this.#options;
     const { withheld, erased } = this.#parts;
@@ -275,7 +285,7 @@ export class BundleCheck {
       selfTrusted,
       keptCount: this.#options.known.length + this.#options.expected.length,
       provesFork: this.#kept.provesFork && [...log.fatal].every(isDivergence),
-      contradictedScores: this.#kept.contradicted,
+      comparedScores: this.#kept.compared,
       restore: this.#restore,
       untrustedKept,
     };

@@ -20,6 +20,7 @@ import {
 } from "./envelope.ts";
 import { entryHash, partCommitment } from "./hashes.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
+import type { SaidScore } from "./kept_check.ts";
 import { isMembers } from "./line_shapes.ts";
 import { rootFromInclusion } from "./merkle.ts";
 import { parseNote, type VerifierKey, verifyNote } from "./note.ts";
@@ -46,8 +47,8 @@ export interface DocumentEntry {
   readonly entryHash: string;
   /** What the document calls it; null where it is no score. */
   readonly sessionId: string | null;
-  /** The score that a batch says it is, which its evidence does not prove; null elsewhere. */
-  readonly jis: number | null;
+  /** What a batch says of it, which its evidence does not prove; null elsewhere. */
+  readonly says: SaidScore | null;
 }
 
 /** What a document says, which is proven only where `fault` is null. */
@@ -103,7 +104,7 @@ function verifySingle(crypto: Crypto, document: EvidencedBody, trust: Trust): Do
       seq: entry.seq,
       entryHash: entry_hash,
       sessionId: textOrNull(covered?.part.session_id),
-      jis: null,
+      says: null,
     }],
   };
 }
@@ -194,7 +195,7 @@ function verifyBatch(
   const proofs = items.map((item) => ({ ...item, path: orNull(() => parsePath(item.path)) }));
   const isWhole = checkpoint !== null && items.length > 0 && proofs.every(({ path }) => path !== null);
   const fault = (isWhole ? null : "MALFORMED") ??
-    (namesTheSame(body.results, items) ? null : "RESULT_MISMATCH") ??
+    (namesTheSame(body, items) ? null : "RESULT_MISMATCH") ??
     firstFault(
       proofs,
       ({ index, path, entry_hash }) =>
@@ -214,16 +215,23 @@ function verifyBatch(
       seq: index,
       entryHash: entry_hash,
       sessionId: session_id,
-      jis: numberOrNull((body.results as Body[] | undefined)?.[at]?.jis),
+      says: fault !== null || body.results === undefined ? null : {
+        session_id,
+        operator_id: body.operator_id,
+        jis: (body.results as Body[])[at]!.jis,
+      },
     })),
   };
 }
 
 /** Whether a batch's results are of the sessions that its evidence is of; a batch without results has none to hold. */
-function namesTheSame(results: unknown, items: BatchEvidence["items"]): boolean {
+function namesTheSame({ results, count }: Body, items: BatchEvidence["items"]): boolean {
   if (results === undefined) return true;
-  if (!Array.isArray(results) || results.length !== items.length) return false;
-  return results.every((result, index) => result?.session_id === items[index]!.session_id);
+  if (!Array.isArray(results) || results.length !== items.length || count !== items.length) return false;
+  return results.every((result, index) =>
+    isMembers(result) && Object.keys(result).sort().join() === "jis,session_id" &&
+    result.session_id === items[index]!.session_id && typeof result.jis === "number"
+  );
 }
 
 function firstFault<Item>(
@@ -267,10 +275,6 @@ function signatureFault(
 }
 
 // ---- reading ----------------------------------------------------------------------------------------------
-
-function numberOrNull(value: unknown): number | null {
-  return typeof value === "number" ? value : null;
-}
 
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;

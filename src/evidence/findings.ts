@@ -116,6 +116,11 @@ const TABLE = {
     SIGNED,
     ({ seq }) => `The signature over everything up to entry ${seq} is by a key that was no longer in use.`,
   ],
+  EARLIER_KEY_ONLY: [
+    SIGNED,
+    ({ seq }) =>
+      `The newest signature, over everything up to entry ${seq}, is by a key from before the one that you trust: whoever has that key by now could have made the file. Verify it together with the system chain's bundle, or against a checkpoint that you kept.`,
+  ],
   BAD_SIGNATURE: [
     EXACT,
     ({ seq }) =>

@@ -126,17 +126,20 @@ export function recalled(memory: Memory): readonly KnownCheckpoint[] {
 }
 
 /**
- * A memory with more in it. Nothing is ever taken out or replaced: of two notes of the same size and root the first
+ * A memory with more in it. No checkpoint is ever taken out or replaced: of two notes of the same size and root the first
  * stays, and two roots of one size, which prove a forked log, stay both.
  * @throws {SyntaxError} as {@link recalled}.
  */
 export function remember(
   memory: Memory,
-  { keys, checkpoints }: {
+  { keys, superseded = [], checkpoints }: {
     readonly keys: readonly Uint8Array[];
+    /** Keys from which one of these took over: they are trusted by its certificate, and pin nothing any more. */
+    readonly superseded?: readonly Uint8Array[];
     readonly checkpoints: readonly KnownCheckpoint[];
   },
 ): Memory {
+  const gone = new Set(superseded.map(hex));
   const known = new Map<string, KnownCheckpoint>();
   for (const checkpoint of [...recalled(memory), ...checkpoints]) {
     const identity = `${checkpoint.origin}\n${checkpoint.size}\n${hex(checkpoint.root)}`;
@@ -148,7 +151,7 @@ export function remember(
   const byOrigin = Map.groupBy(inOrder, ({ origin }) => origin);
   return {
     v: memory.v,
-    keys: [...new Set([...memory.keys, ...keys.map(hex)])],
+    keys: [...new Set([...memory.keys, ...keys.map(hex)])].filter((key) => !gone.has(key)),
     checkpoints: Object.fromEntries(
       [...byOrigin].map(([origin, kept]) => [origin, kept.map(({ size, note }) => ({ size, note }))]),
     ),

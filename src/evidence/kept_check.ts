@@ -18,20 +18,30 @@ export interface ExpectedEntry {
   readonly origin: string;
   readonly seq: number;
   readonly entryHash: string;
-  /** The score that the document says it is, without proof of its own; null, or nothing, where it says none. */
-  readonly jis?: number | null;
+  /** What the document says that the entry's result says, without proof of its own; null, or nothing: nothing. */
+  readonly says?: SaidScore | null;
 }
 
-/** What a saved document says of an entry, and the entry does not. */
-export interface ContradictedScore {
+/** What a batch says of one of its scores. */
+export interface SaidScore {
+  readonly session_id: string;
+  readonly operator_id: unknown;
+  readonly jis: unknown;
+}
+
+/** A saved document's word on an entry, held against what the entry records. */
+export interface ComparedScore {
   readonly seq: number;
-  readonly jis: number;
+  readonly says: SaidScore;
+  readonly isTrue: boolean;
 }
 
-/** A checkpoint that the system chain holds of another chain. */
+/** A root of the chain that is known from elsewhere in the input. */
 export interface Anchor {
   readonly size: number;
   readonly root: Uint8Array;
+  /** Who says so: the system chain, another bundle of the same chain, or a saved document. */
+  readonly by: "system" | "bundle" | "document";
 }
 
 /** A root that the tree must have at a size. */
@@ -40,7 +50,16 @@ interface Target {
   readonly root: Uint8Array;
   /** The size at which the auditor kept a checkpoint; null for an anchor. */
   readonly kept: number | null;
+  readonly by: Anchor["by"] | null;
+  /** Whether a key that is in use stands for it. */
+  readonly isCurrent: boolean;
 }
+
+const ANCHORED_BY: Readonly<Record<Anchor["by"], string>> = {
+  system: "as the system chain anchored it",
+  bundle: "as another bundle has it",
+  document: "as a saved document has it",
+};
 
 /** Kept checkpoints beyond the end of the bundle, all of the largest size. */
 export interface Beyond {
@@ -52,7 +71,7 @@ export interface KeptCheckOptions {
   readonly base: number;
   /** Of this bundle's origin, as the two that follow. */
   readonly known: readonly KnownCheckpoint[];
-  readonly anchor: Anchor | null;
+  readonly anchors: readonly Anchor[];
   readonly expected: readonly ExpectedEntry[];
 }
 
@@ -66,24 +85,36 @@ export class KeptCheck {
   #targets: readonly Target[];
   #at = 0;
   readonly #expected: ReadonlyMap<number, readonly ExpectedEntry[]>;
-  readonly #contradicted: ContradictedScore[] = [];
+  readonly #compared: ComparedScore[] = [];
   #anchored = false;
   #forked = false;
   #provesFork = true;
+  #knownSize = 0;
 
   constructor(
     crypto: Crypto,
     log: FindingLog,
-    { base, known, anchor, expected }: KeptCheckOptions,
+    { base, known, anchors, expected, isByCurrentKey }: KeptCheckOptions & {
+      /** Whether a key that is in use signed a kept checkpoint. */
+      isByCurrentKey(checkpoint: KnownCheckpoint): boolean;
+    },
   ) {
     this.#crypto = crypto;
     this.#log = log;
     this.#base = base;
-    const kept = known.map(({ size, root }) => ({ size, root, kept: size }));
-    const anchors = anchor === null ? [] : [{ ...anchor, kept: null }];
+    const kept = known.map((checkpoint) => {
+      const { size, root } = checkpoint;
+      return { size, root, kept: size, by: null, isCurrent: isByCurrentKey(checkpoint) };
+    });
+    const held = anchors.map((anchor) => ({ ...anchor, kept: null, isCurrent: anchor.by !== "document" }));
     this.#below = kept.filter(({ size }) => size < base);
-    this.#targets = [...kept, ...anchors].filter(({ size }) => size >= base);
+    this.#targets = [...kept, ...held].filter(({ size }) => size >= base);
     this.#expected = Map.groupBy(expected, ({ seq }) => seq);
+  }
+
+  /** The largest size whose root is known from elsewhere, and agrees. */
+  get knownSize(): number {
+    return this.#knownSize;
   }
 
   /** Whether a kept checkpoint of this chain was held against the bundle, and agreed. */
@@ -150,16 +181,18 @@ export class KeptCheck {
   /** Compares a score that an entry records with what saved documents say of it. */
   score(seq: number, result: unknown): void {
     const expected = this.#expected.size === 0 ? undefined : this.#expected.get(seq);
-    for (const { jis = null } of expected ?? []) {
-      if (jis !== null && (result as Partial<ExpectedEntry> | null)?.jis !== jis) {
-        this.#contradicted.push({ seq, jis });
-      }
+    for (const { says = null } of expected ?? []) {
+      if (says === null) continue;
+      const recorded = (result ?? {}) as Partial<SaidScore>;
+      const isTrue = recorded.session_id === says.session_id && recorded.operator_id === says.operator_id &&
+        recorded.jis === says.jis;
+      this.#compared.push({ seq, says, isTrue });
     }
   }
 
-  /** Scores that saved documents say and the entries do not. */
-  get contradicted(): readonly ContradictedScore[] {
-    return this.#contradicted;
+  /** What saved documents say of scores, held against the entries that give their results. */
+  get compared(): readonly ComparedScore[] {
+    return this.#compared;
   }
 
   /**
@@ -167,7 +200,7 @@ export class KeptCheck {
    */
   finish(size: number): Beyond | null {
     const beyond = this.#targets.filter((target) => target.size > size);
-    if (beyond.some(({ kept }) => kept === null)) {
+    if (beyond.some(({ by }) => by === "system" || by === "bundle")) {
       this.#log.add("ANCHOR_AHEAD", { detail: `the bundle ends at ${size}` });
     }
     for (const { kept } of beyond) {
@@ -184,14 +217,17 @@ export class KeptCheck {
     };
   }
 
-  #compareRoot({ size, root, kept }: Target, actual: Uint8Array, chain: ChainCheck): void {
+  #compareRoot({ size, root, kept, by, isCurrent }: Target, actual: Uint8Array, chain: ChainCheck): void {
     if (equalBytes(root, actual)) {
       chain.prove(size);
+      if (by !== "document") this.#knownSize = size;
       if (kept !== null) this.#anchored = true;
       return;
     }
+    // Whoever has come to hold an old key can sign what he likes with it.
+    if (!isCurrent) this.#provesFork = false;
     if (kept === null) {
-      this.#fork([chain.provenSize, size - 1], `size ${size}, as the system chain anchored it`);
+      this.#fork([chain.provenSize, size - 1], `size ${size}, ${ANCHORED_BY[by!]}`);
     } else if (kept < this.#base) {
       this.#provesFork = false;
       this.#fork([0, size - 1], `size ${kept}, brought up to size ${size}`);

@@ -5,7 +5,7 @@
 import type { FindingLog } from "./finding_log.ts";
 import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./findings.ts";
 import type { KnownCheckpoint } from "./kept.ts";
-import type { ContradictedScore } from "./kept_check.ts";
+import type { ComparedScore } from "./kept_check.ts";
 import type { RestoredGenesis } from "./structural.ts";
 
 export type Verdict = "INTACT" | "INTACT, UNANCHORED" | "TAMPERED" | "DIVERGED" | "NOT VERIFIABLE";
@@ -48,7 +48,7 @@ export interface BundleReport {
   readonly keptCount: number;
   /** Whether what contradicts these is proven by signatures alone, and nothing else is wrong with the file. */
   readonly provesFork: boolean;
-  readonly contradictedScores: readonly ContradictedScore[];
+  readonly comparedScores: readonly ComparedScore[];
   /** What the chain that goes on from this one's end says, where a restore began it and the input has it. */
   readonly restore: RestoredGenesis | null;
   /** Checkpoints that were kept of this chain, but signed by no key that is trusted: they were not held against it. */
@@ -113,7 +113,7 @@ export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleRep
     selfTrusted,
     keptCount: 0,
     provesFork: false,
-    contradictedScores: [],
+    comparedScores: [],
     restore: null,
     untrustedKept: [],
   };

@@ -63,6 +63,9 @@ export class SignatureCheck {
   readonly #retired = new Set<string>();
   readonly #firstSigned = new Map<string, FirstSigned>();
   #newest: Uint8Array | null = null;
+  /** Largest sizes signed by a key in use, and by keys from before alone. */
+  #currentSize = 0;
+  #former: { readonly size: number; readonly line: number; readonly key: VerifierKey } | null = null;
 
   constructor(crypto: Crypto, log: FindingLog, { origin, chain, pins, keys }: SignatureCheckOptions) {
     this.#crypto = crypto;
@@ -79,9 +82,28 @@ export class SignatureCheck {
     for (const { cert } of keys) if (cert !== null) this.#admit(cert);
   }
 
-  /** Whether a checkpoint of the bundle carries a good signature by a trusted key. */
+  /** Whether a checkpoint of the bundle carries a good signature by a key that is in use, or is proven by another. */
   get sawTrusted(): boolean {
     return this.#newest !== null;
+  }
+
+  /**
+   * The bundle is over. Where its newest checkpoint is signed by keys from before alone, whoever has come to hold one
+   * of them could have made all of it, unless a root that is known from elsewhere, of this size or more, agrees.
+   */
+  finish(knownSize: number): void {
+    if (this.#former === null || this.#former.size <= this.#currentSize) return;
+    const { size, line, key } = this.#former;
+    if (size <= knownSize) this.#newest ??= key.publicKey;
+    else this.#log.add("EARLIER_KEY_ONLY", { seq: size - 1, line, detail: this.#describe(key) });
+  }
+
+  /** Whether a key that is in use signed what the auditor kept. */
+  isByCurrentKey({ note }: KnownCheckpoint): boolean {
+    const current = this.#trust.verifierKeys(this.#origin).filter(({ publicKey }) =>
+      this.#trust.isCurrent(publicKey)
+    );
+    return verifyNote(this.#crypto, parseNote(note), current) === "verified";
   }
 
   /** Of the newest trusted key that signed, or, where none did, of the file's own. */
@@ -181,7 +203,13 @@ export class SignatureCheck {
   #noteSigners(keys: readonly VerifierKey[], at: { readonly size: number; readonly line: number }): void {
     const name = keys.map((key) => hex(key.publicKey)).join(" ");
     if (this.#current === null && !this.#firstSigned.has(name)) this.#firstSigned.set(name, { keys, ...at });
-    this.#newest = this.#current ?? keys[0]!.publicKey;
+    const current = keys.find(({ publicKey }) => this.#trust.isCurrent(publicKey));
+    if (current === undefined) {
+      if (at.size > (this.#former?.size ?? 0)) this.#former = { ...at, key: keys[0]! };
+      return;
+    }
+    this.#currentSize = Math.max(this.#currentSize, at.size);
+    this.#newest = this.#current ?? current.publicKey;
   }
 
   #describe(key: VerifierKey): string {

@@ -90,7 +90,7 @@ export class StructureCheck {
         if (this.#options.chain?.family !== "sys") return;
         return this.#with(entry, orgCheckpointsSchema, (detail) => {
           for (const { origin, size, root } of detail?.checkpoints ?? []) {
-            this.#anchors.set(origin, { size, root: fromHex(root) });
+            this.#anchors.set(origin, { size, root: fromHex(root), by: "system" });
           }
         });
     }

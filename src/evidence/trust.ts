@@ -189,8 +189,9 @@ function verifierKeyPin(crypto: Crypto, line: string, number: number): PinnedKey
 
 /**
  * The keys that an auditor trusts for one log: its pins, those that certificates hand on to from them, and those that
- * came before any of these. A key that is trusted only as one from before hands on to no other: whoever holds a
- * retired key can sign any certificate with it. Grows while a file is read; the order of certificates does not matter.
+ * came before any of these. A key that is trusted only as one from before, or that a pin says was retired, hands on to
+ * no other: whoever holds it can sign any certificate. Grows while a file is read; the order of certificates does not
+ * matter.
  */
 export class TrustedKeys {
   readonly #crypto: Crypto;
@@ -210,9 +211,10 @@ export class TrustedKeys {
     this.#crypto = crypto;
     this.#prefix = prefix;
     this.#pins = pins.filter((key) => key.prefix === null || key.prefix === prefix);
-    for (const { publicKey } of this.#pins) {
+    for (const { publicKey, until } of this.#pins) {
       this.#trust(publicKey);
-      this.#handing.add(hex(publicKey));
+      // One whose last size is said was retired.
+      if (until === null) this.#handing.add(hex(publicKey));
     }
   }
 
@@ -235,6 +237,18 @@ export class TrustedKeys {
 
   has(publicKey: Uint8Array): boolean {
     return this.#trusted.has(hex(publicKey));
+  }
+
+  /** Whether a key is pinned as one in use, or was handed on to: what it signs stands by itself. */
+  isCurrent(publicKey: Uint8Array): boolean {
+    return this.#handing.has(hex(publicKey));
+  }
+
+  /** The keys from which any of these took over. */
+  supersededBy(publicKeys: readonly Uint8Array[]): readonly Uint8Array[] {
+    const names = new Set(publicKeys.map(hex));
+    return this.#rotations.filter(({ oldKey, newKey }) => this.isCurrent(oldKey) && names.has(hex(newKey)))
+      .map(({ oldKey }) => oldKey);
   }
 
   /** The trusted keys under the name that they sign an origin as; none for another log's origin. */

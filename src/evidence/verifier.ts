@@ -27,6 +27,8 @@ export interface VerifierOptions {
   readonly known: readonly KnownCheckpoint[];
   /** Entries that saved documents prove. */
   readonly expected: readonly ExpectedEntry[];
+  /** Checkpoints of saved documents: where a bundle reaches them, they must agree. */
+  readonly proven?: readonly KnownCheckpoint[];
   /** Whether scores, decisions and labels are computed anew. */
   readonly replay: boolean;
   /** Whether a removed prefix needs its RETENTION_PRUNED. Default: true; the published vectors have none. */
@@ -45,7 +47,8 @@ export class BundleVerifier {
   readonly #digest = () => this.#reader.digestBeforeLine();
   readonly #bundles: (BundleCheck | BundleReport)[] = [];
   readonly #families = new Map<string, Family>();
-  readonly #anchors = new Map<string, Anchor>();
+  /** By origin, of each kind the newest. */
+  readonly #anchors = new Map<string, ReadonlyMap<Anchor["by"], Anchor>>();
   readonly #known: ReadonlyMap<string, readonly KnownCheckpoint[]>;
   readonly #expected: ReadonlyMap<string, readonly ExpectedEntry[]>;
   /** The bundle whose trailer has not come yet. */
@@ -85,6 +88,7 @@ export class BundleVerifier {
       const later = checks.slice(index + 1);
       settleRestore(bundle, later);
       bundle.settlePrefix(later);
+      bundle.settleKeys();
     }
     this.#reportOwed(checks);
     return this.#bundles.map((bundle) => bundle instanceof BundleCheck ? bundle.report() : bundle);
@@ -119,7 +123,7 @@ export class BundleVerifier {
       pins,
       known: this.#known.get(header.origin) ?? [],
       expected: this.#expected.get(header.origin) ?? [],
-      anchor: this.#anchors.get(header.origin) ?? null,
+      anchors: this.#anchorsOf(header.origin),
       family: this.#familyOf(header),
       replay,
       requirePruneRecord,
@@ -143,7 +147,21 @@ export class BundleVerifier {
     if (bundle === null) return;
     this.#finishedEntries += bundle.entries;
     if (!bundle.isSound) return;
-    for (const [origin, anchor] of bundle.structure.anchors) this.#anchors.set(origin, anchor);
+    for (const [origin, anchor] of bundle.structure.anchors) this.#anchor(origin, anchor);
+    const { newest } = bundle.checkpoints;
+    if (newest !== null) this.#anchor(bundle.origin, { ...newest, by: "bundle" });
+  }
+
+  #anchor(origin: string, anchor: Anchor): void {
+    this.#anchors.set(origin, new Map([...this.#anchors.get(origin) ?? [], [anchor.by, anchor]]));
+  }
+
+  #anchorsOf(origin: string): readonly Anchor[] {
+    const proven = this.#options.proven ?? [];
+    return [
+      ...this.#anchors.get(origin)?.values() ?? [],
+      ...proven.filter((one) => one.origin === origin).map((one): Anchor => ({ ...one, by: "document" })),
+    ];
   }
 
   #endWithinLine(): void {

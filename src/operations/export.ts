@@ -27,6 +27,7 @@ import { formatVerifierKey } from "../evidence/note.ts";
 import {
   type BundleEntry,
   checkpointFrom,
+  endOfEntries,
   readBundleEntries,
   readLadder,
   readModels,
@@ -116,9 +117,11 @@ export async function* exportFile(
   source: BundleSource,
   options: Omit<BundleOptions, "chain"> & { readonly family: string },
 ): AsyncGenerator<string> {
-  const { chain, frontier: { size } } = (await loadEpochs(source.database, options.family)).at(-1)!;
-  const newest = await requireCheckpoint(source.database, chain);
-  if (newest.size < size) throw new Error(`${chain} lacks its newest checkpoint`);
+  const { database } = source;
+  const { chain, frontier: { size } } = (await loadEpochs(database, options.family)).at(-1)!;
+  const end = Math.max(size, await endOfEntries(database, chain));
+  const newest = await requireCheckpoint(database, chain);
+  if (newest.size < end) throw new Error(`${chain} lacks its newest checkpoint`);
   yield* bundleFile(source, options);
 }
 

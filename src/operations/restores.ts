@@ -11,6 +11,7 @@ import { knownCheckpointOrNull } from "../evidence/kept.ts";
 import { rootOf } from "../evidence/merkle.ts";
 import type { Crypto } from "../evidence/crypto.ts";
 import type { Log } from "../observability/log.ts";
+import { endOfEntries } from "../store/bundles.ts";
 import {
   checkpointOfCommit,
   loadChains,
@@ -46,26 +47,32 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
   const issued = lock.issued();
   const heads = await newestHeads(database);
   const behind: SuspectFamily[] = [];
+  const notice = (family: string, checkpoint: IssuedCheckpoint | undefined, head: StoredHead | undefined) => {
+    behind.push({ family, epoch: Math.max(head?.epoch ?? 0, checkpoint?.epoch ?? 0) });
+    log.error(
+      "ROLLBACK_DETECTED: the database is older than what was issued, was altered, or is another history",
+      {
+        audit: true,
+        chain: family,
+        issued_size: checkpoint?.size ?? null,
+        size: head?.frontier.size ?? 0,
+        mend: "put the newer database back, or run: jiss restore --acknowledge REASON",
+      },
+    );
+  };
   for (const checkpoint of issued) {
     const head = heads.get(checkpoint.family);
     if (head !== undefined && deploymentOf(head.origin) !== deploymentOf(checkpoint.origin)) {
       throw strangeLock();
     }
     const isCurrent = head !== undefined && !isBehind(head, checkpoint) &&
-      await continues(follower, head, checkpoint) && await isSignedHead(database, crypto, head);
-    if (!isCurrent) {
-      behind.push({ family: checkpoint.family, epoch: Math.max(head?.epoch ?? 0, checkpoint.epoch) });
-      log.error(
-        "ROLLBACK_DETECTED: the database is older than what was issued, was altered, or is another history",
-        {
-          audit: true,
-          chain: checkpoint.family,
-          issued_size: checkpoint.size,
-          size: head?.frontier.size ?? 0,
-          mend: "put the newer database back, or run: jiss restore --acknowledge REASON",
-        },
-      );
-    }
+      await continues(follower, head, checkpoint);
+    if (!isCurrent) notice(checkpoint.family, checkpoint, head);
+  }
+  const noticed = new Set(behind.map(({ family }) => family));
+  for (const head of heads.values()) {
+    if (noticed.has(head.family) || await isSignedHead(database, crypto, head)) continue;
+    notice(head.family, issued.find(({ family }) => family === head.family), head);
   }
   lock.suspect(behind[0] ?? null);
   if (behind.length === 0) await followDatabase(follower, [...heads.values()]);
@@ -102,14 +109,13 @@ async function continues(
   return equalBytes(rootOf(crypto, peaks), root);
 }
 
+/** Every head is a signed one. */
 async function followDatabase(
   { database, crypto, lock }: LockFollower,
   heads: readonly StoredHead[],
 ): Promise<void> {
   const checkpoints: IssuedCheckpoint[] = [];
   for (const head of heads) {
-    // One that is not is refused where it would be written to.
-    if (!await isSignedHead(database, crypto, head)) continue;
     const { family, epoch, chain, origin, frontier: { size, peaks } } = head;
     const { note } = (await checkpointOfCommit(database, { chain, seq: size - 1 }))!;
     checkpoints.push({ family, epoch, origin, size, root: rootOf(crypto, peaks), note });
@@ -203,16 +209,13 @@ async function endOf(
 ): Promise<ChainEnd> {
   const newest = await newestCheckpoint(database, chain);
   const signed = newest && knownCheckpointOrNull(newest.note);
-  const [row] = await database.read(
-    query.selectFrom("audit_entry").select("seq").where("chain", "=", chain).orderBy("seq", "desc").limit(1)
-      .compile(),
-  );
   return {
     origin,
     epoch,
     size: signed?.size ?? 0,
     root: signed?.root ?? null,
-    nextPosition: firstPosition + Math.max(frontier.size, (row?.seq ?? -1) + 1, signed?.size ?? 0),
+    nextPosition: firstPosition +
+      Math.max(frontier.size, await endOfEntries(database, chain), signed?.size ?? 0),
   };
 }
 

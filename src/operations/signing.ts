@@ -65,7 +65,7 @@ export class SigningKeys {
   async refresh(): Promise<Signing> {
     const { source } = this.#options;
     const stamp = source.stamp();
-    if (stamp !== this.#stamp) {
+    if (stamp !== this.#stamp || this.#holdsUnknown()) {
       const [first, ...others] = this.#readFiles();
       const rows = await this.#load();
       // The files come first in a rotation; until the database knows the new key, the old one goes on.
@@ -76,6 +76,14 @@ export class SigningKeys {
       }
     }
     return this.current();
+  }
+
+  /** Whether a key is held that the database did not know: another process may have brought it in, after a restore say. */
+  #holdsUnknown(): boolean {
+    return this.#rows.length > 0 &&
+      !this.#signers.every(({ publicKey }) =>
+        this.#rows.some((row) => equalBytes(row.public_key, publicKey))
+      );
   }
 
   /** Nothing where they cannot be read, in the midst of a change perhaps: what is held goes on. */

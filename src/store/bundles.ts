@@ -42,6 +42,15 @@ export async function readBundleEntries(
   }));
 }
 
+/** The seq after the last entry that is held; 0 where none is. */
+export async function endOfEntries(database: Database, chain: string): Promise<number> {
+  const [last] = await database.read(
+    query.selectFrom("audit_entry").select("seq").where("chain", "=", chain).orderBy("seq", "desc").limit(1)
+      .compile(),
+  );
+  return (last?.seq ?? -1) + 1;
+}
+
 /** The first stored checkpoint of at least a size. */
 export async function checkpointFrom(
   database: Database,

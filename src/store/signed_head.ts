@@ -16,19 +16,22 @@ export async function isSignedHead(database: Database, crypto: Crypto, head: Sto
   const { chain, previous, lastTimestamp, frontier: { size, peaks } } = head;
   if (size === 0 || peaks.length === 0) return false;
   const leaf = storedNodeIndex(0, size - 1);
-  const [[signed], [node], [last]] = await database.snapshot([
+  const [[signed], [node], [last], [pruned]] = await database.snapshot([
     query.selectFrom("audit_checkpoint").select("note").where("chain", "=", chain).where("size", "=", size)
       .compile(),
     query.selectFrom("audit_node").select("hash").where("chain", "=", chain).where("idx", "=", leaf)
       .compile(),
     query.selectFrom("audit_entry").select("body").where("chain", "=", chain).where("seq", "=", size - 1)
       .compile(),
+    query.selectFrom("audit_chain").select("min_index").where("chain", "=", chain).compile(),
   ]);
   const checkpoint = signed === undefined ? null : knownCheckpointOrNull(signed.note);
   if (checkpoint === null || !equalBytes(checkpoint.root, rootOf(crypto, peaks))) return false;
   if (node === undefined || !equalBytes(node.hash, previous)) return false;
   // Of a chain whose entries were all pruned the tree alone is left.
-  if (last === undefined) return true;
+  if (last === undefined) return pruned?.min_index === size;
+  // What hashes to what was signed is an entry.
+  if (!equalBytes(entryHash(crypto, last.body), previous)) return false;
   const { timestamp }: Entry = JSON.parse(last.body);
-  return equalBytes(entryHash(crypto, last.body), previous) && timestamp === lastTimestamp;
+  return timestamp === lastTimestamp;
 }

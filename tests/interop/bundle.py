@@ -27,6 +27,7 @@ class Bundle:
         self.inputs = inputs
         self.findings = Findings()
         self.digest = hashlib.sha256()
+        self.newest = None
         self.name = ChainName(None)
         self.chain = None
         # Reading: `stage` is 1 among models, 2 among ladder lines, 3 among entries.
@@ -379,6 +380,7 @@ class Bundle:
         elif self.tree_is_sound and size == self.next_seq:
             if checkpoint.root == self.tree.root():
                 self.good_sizes.append(size)
+                self.newest = (size, checkpoint.root)
             elif not self.findings.has("ROOT_MISMATCH"):
                 first = self.good_sizes[-1] if self.good_sizes else self.base_size
                 self.findings.add("ROOT_MISMATCH", span=(min(first, size - 1), size - 1))
@@ -427,6 +429,11 @@ class Bundle:
         for one in self.kept.beyond_end:
             is_told = any(bundle.restores(self, one) for bundle in epochs)
             self.findings.add("RESTORED" if is_told else "ROLLBACK_VS_KNOWN_CHECKPOINT", self.next_seq)
+        # A later epoch that goes on from here signs the end of this one.
+        is_signed = any(not one.is_bad() and self.ends_at(one.structure.restored_from) for one in epochs)
+        earlier = self.trust.finish(self.next_seq if is_signed else self.kept.known_size)
+        if earlier is not None:
+            self.findings.add("EARLIER_KEY_ONLY", earlier - 1)
 
     def _settle_base(self, later):
         if self.base_size == 0:
@@ -464,7 +471,7 @@ class Bundle:
     def inherit(self, told):
         """Takes over what the operators' records were known by, where the chain before was read in the same input."""
         for earlier in reversed(self.inputs.bundles):
-            if earlier.name.origin == told.origin and earlier.ends_at(told) and not earlier.is_bad():
+            if earlier.name.origin == told.origin and earlier.ends_at(told) and not earlier.findings.is_fatal():
                 self.states.inherit(earlier.states)
                 return
 
@@ -500,7 +507,7 @@ class Bundle:
         codes = {finding.code for finding in self.findings.said(self.is_trusted()) if finding.fatal}
         cannot_be_told = {"UNSUPPORTED_VERSION"}
         if not self.is_trusted():
-            cannot_be_told |= {"UNTRUSTED_KEY", "RETIRED_KEY"}
+            cannot_be_told |= {"UNTRUSTED_KEY", "RETIRED_KEY", "EARLIER_KEY_ONLY"}
         if codes - cannot_be_told:
             return "DIVERGED" if codes & CONTRADICTIONS else "TAMPERED"
         is_trusted = self.is_trusted() and not self.is_self_trusted

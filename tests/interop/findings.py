@@ -57,6 +57,10 @@ class Findings:
         """Whether there is such a finding."""
         return any(finding.code == code for finding in self.listed)
 
+    def is_fatal(self):
+        """Whether anything is fatally wrong so far, whoever signed."""
+        return any(finding.fatal for finding in self.listed)
+
     def said(self, trusted):
         """The findings that may be said."""
         return [finding for finding in self.listed if trusted or finding.code not in NEED_TRUST]

@@ -32,6 +32,7 @@ class KeptOfChain:
         self.kept = sorted(kept, key=lambda one: one.size)
         self.entries = entries
         self.held = 0
+        self.known_size = 0
         self.has_bad_signature = False
         self.beyond_end = []
 
@@ -90,4 +91,5 @@ class KeptOfChain:
             bundle.findings.add("FORK_VS_KNOWN_CHECKPOINT", span=(first, one.size - 1))
 
     def _hold(self, one):
+        self.known_size = max(self.known_size, one.climbed, one.size)
         self.held += one.checkpoint is not None

@@ -15,7 +15,7 @@ class Trust:
         mine = [pin for pin in pins if pin.is_for(name.prefix)]
         self.trusted = {pin.raw for pin in mine}
         # Those that may hand on: a key that is trusted only as an earlier one may be anybody's by now.
-        self.handing = set(self.trusted)
+        self.handing = {pin.raw for pin in mine if pin.last is None}
         # The sizes that a JWKS says are of the first chain of the system alone.
         binds = name.family == "sys" and name.epoch == 1
         self.ranges = {pin.raw: (pin.first, pin.last) for pin in mine} if binds else {}
@@ -25,6 +25,7 @@ class Trust:
         self.retired = {}
         self.signed_before = {}
         self.has_signature = False
+        self.current_size = self.former_size = 0
 
     def add_certificate(self, certificate):
         """Takes a certificate whose signatures hold."""
@@ -74,8 +75,23 @@ class Trust:
         code, signers = self.signers(checkpoint)
         if code is None:
             code = self._code_of_time(signers, checkpoint.size)
-        self.has_signature = self.has_signature or code is None
+        if code is None and signers & self.handing:
+            self.has_signature = True
+            self.current_size = max(self.current_size, checkpoint.size)
+        elif code is None:
+            self.former_size = max(self.former_size, checkpoint.size)
         return code
+
+    def finish(self, known_size):
+        """The size of the newest checkpoint where only keys from before signed it; None where a root that is known from
+        elsewhere, of that size or more, agrees, or a key in use signed it.
+        """
+        if self.former_size <= self.current_size:
+            return None
+        if self.former_size > known_size:
+            return self.former_size
+        self.has_signature = True
+        return None
 
     def _code_of_time(self, signers, size):
         """Whether it was these keys' turn to sign: none that signed may stand outside of its time."""

@@ -72,7 +72,8 @@ class Input:
             for anchored, size, root in bundle.anchors()
             if anchored == origin
         ]
-        return kept + anchors[-1:]
+        others = [one.newest for one in self.bundles if one.newest and one.name.origin == origin and not one.is_bad()]
+        return kept + anchors[-1:] + [Kept(size, root) for size, root in others[-1:]]
 
     def entries_of(self, origin):
         """Hashes of entries to hold against the chain of this origin, by seq."""

@@ -172,7 +172,7 @@ Deno.test("a score's answer and its webhook are proven, and the report says whic
     fault: null,
     origin: ORIGIN,
     checkpoint: report.checkpoint,
-    entries: [{ seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1", jis: null }],
+    entries: [{ seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1", says: null }],
   });
   assert.equal(report.checkpoint!.note, log.note);
   assert.equal(report.checkpoint!.size, 6);
@@ -199,7 +199,7 @@ Deno.test("a compliance report, an appended event and an erasure are proven by t
   for (const [body, seq] of [[issued, ISSUED], [noted, NOTED], [erased, ERASED]] as const) {
     const { kind, fault, entries } = reportOn(body);
     assert.deepEqual({ kind, fault }, { kind: "detail", fault: null });
-    assert.deepEqual(entries, [{ seq, entryHash: hex(log.entries[seq]!.hash), sessionId: null, jis: null }]);
+    assert.deepEqual(entries, [{ seq, entryHash: hex(log.entries[seq]!.hash), sessionId: null, says: null }]);
   }
 });
 
@@ -207,8 +207,18 @@ Deno.test("a batch proves that each of its entries stands in the log", () => {
   const { kind, fault, origin, entries } = reportOn(batch);
   assert.deepEqual({ kind, fault, origin }, { kind: "batch", fault: null, origin: ORIGIN });
   assert.deepEqual(entries, [
-    { seq: 0, entryHash: hex(log.entries[0]!.hash), sessionId: "case-1", jis: 76.25 },
-    { seq: 1, entryHash: hex(log.entries[1]!.hash), sessionId: "case-2", jis: 71 },
+    {
+      seq: 0,
+      entryHash: hex(log.entries[0]!.hash),
+      sessionId: "case-1",
+      says: { session_id: "case-1", operator_id: batch.operator_id, jis: 76.25 },
+    },
+    {
+      seq: 1,
+      entryHash: hex(log.entries[1]!.hash),
+      sessionId: "case-2",
+      says: { session_id: "case-2", operator_id: batch.operator_id, jis: 71 },
+    },
   ]);
 });
 

@@ -336,7 +336,7 @@ const UNSIGNED_HEADS = {
 
 for (const [what, [table, set, where]] of Object.entries(UNSIGNED_HEADS)) {
   Deno.test(
-    `nothing is signed over ${what}: noticed at start by what was issued, and by the writer without that`,
+    `nothing is signed over ${what}: noticed at start, with and without what was issued, and by a running writer`,
     withDeployment(async ({ start, alter, removeLock, backUp, putBack }) => {
       const first = await start();
       const key = await first.organization("acme");
@@ -344,6 +344,7 @@ for (const [what, [table, set, where]] of Object.entries(UNSIGNED_HEADS)) {
       await score(first, key, "one");
       await score(first, key, "two");
       await first.close();
+      backUp("whole");
       alter(table, { set, where });
 
       const noticing = await start();
@@ -364,12 +365,25 @@ for (const [what, [table, set, where]] of Object.entries(UNSIGNED_HEADS)) {
 
       removeLock();
       const unaware = await start();
-      assert.deepEqual(noticedBy(unaware), []);
+      assert.equal(noticedBy(unaware).length, 1);
       const before = await unaware.rowCounts();
-      await isRefused(unaware, "/v1/score", { key, body: unlabelled("three") });
+      for (const one of [key, other]) {
+        await isRefused(unaware, "/v1/score", { key: one, body: unlabelled("x") });
+      }
       assert.deepEqual(await unaware.rowCounts(), before);
-      assert.equal((await score(unaware, other, "one")).evidence.entry.seq, 1);
+      await acknowledge(unaware);
+      assert.equal((await score(unaware, key, "three")).evidence.entry.chain, "org/acme/e2");
       await unaware.abandon();
+      putBack("whole");
+      removeLock();
+
+      const running = await start();
+      assert.deepEqual(noticedBy(running), []);
+      assert.equal((await score(running, other, "one")).evidence.entry.seq, 1);
+      alter(table, { set, where });
+      await isRefused(running, "/v1/score", { key, body: unlabelled("three") });
+      assert.equal((await score(running, other, "two")).evidence.entry.seq, 2);
+      await running.abandon();
     }),
   );
 }

@@ -185,6 +185,8 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     ROLLBACK_VS_KNOWN_CHECKPOINT: "You were shown entry 5 before, and the file does not have it.",
     COMMITMENT_MISMATCH: "The content of entry 5 was changed: its result is not the one that was recorded.",
     PART_MISSING: "The result of entry 5 is missing, without any reason given.",
+    EARLIER_KEY_ONLY:
+      "The newest signature, over everything up to entry 5, is by a key from before the one that you trust: whoever has that key by now could have made the file. Verify it together with the system chain's bundle, or against a checkpoint that you kept.",
     ERASURE_UNPROVEN:
       "The content of entry 5 is said to be destroyed by rule, but there is no record of that.",
     PRUNED_PREFIX_UNPROVEN: "Entry 5 is not in the file, and nothing signed proves a removal by rule.",
@@ -236,6 +238,7 @@ Deno.test("what is not fatal is told apart from tampering, and what needs a trus
     "ROOT_MISMATCH",
     "UNTRUSTED_KEY",
     "RETIRED_KEY",
+    "EARLIER_KEY_ONLY",
     "PRUNED_PREFIX_UNPROVEN",
   ]);
 });

@@ -50,7 +50,7 @@ function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
     selfTrusted: false,
     keptCount: 0,
     provesFork: true,
-    contradictedScores: [],
+    comparedScores: [],
     restore: null,
     untrustedKept: [],
     contradicted: [],
@@ -79,12 +79,14 @@ function document(fields: Partial<VerifiedDocument> = {}): VerifiedDocument {
       fault: null,
       origin: ORIGIN,
       checkpoint: checkpointOf(5, 0xcd),
-      entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1", jis: null }],
+      entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1", says: null }],
     },
     unreadable: null,
     hasPins: true,
     place: "alone",
     isForked: false,
+    isCompared: true,
+    isFormer: false,
     keyFingerprint: "SHA256:key",
     ...fields,
   };
@@ -237,7 +239,7 @@ What its evidence covers is what the log recorded, and the bundle holds the same
 Deno.test("many entries of a batch are counted", () => {
   const entries = Array.from(
     { length: 11 },
-    (_, seq) => ({ seq, entryHash: "", sessionId: null, jis: null }),
+    (_, seq) => ({ seq, entryHash: "", sessionId: null, says: null }),
   );
   const report = { ...document().report!, kind: "batch", entries } as const;
   const text = toldReport(outcome({ documents: [document({ report })] }));
