@@ -451,6 +451,33 @@ Deno.test(
       seq: 5,
     });
     assert.deepEqual(await judged([bundle, batch, "--key", jwks]), INTACT);
+    // Nor do other sessions, another operator, or numbers that are none.
+    const { items, ...evidence } = rest.evidence;
+    const swapped = {
+      results: [results[1], results[0]].map((result, at) => ({
+        ...results[at],
+        session_id: result.session_id,
+      })),
+      evidence: {
+        ...evidence,
+        items: items.map((item: object, at: number) => ({ ...item, session_id: results[1 - at].session_id })),
+      },
+    };
+    for (const change of [{ results, operator_id: "operator-2" }, swapped]) {
+      const file = await put("false.json", { ...rest, ...change });
+      assert.equal((await judged([bundle, file, "--key", jwks])).code, 1);
+    }
+    for (const jis of ["70", null]) {
+      const file = await put("none.json", { ...rest, results: [{ ...results[0], jis }, results[1]] });
+      assert.equal((await judged([file, "--key", jwks])).code, 1);
+    }
+    // A bundle that withholds the results proves them no more than none.
+    const hashes = await put(
+      "hashes.ndjson",
+      (await harness.send("/v1/audit/chain/export?parts=none", { key })).text,
+    );
+    const beside = await verify([hashes, forgery, "--key", jwks, "--no-replay"]);
+    assert.match(beside.stdout, /The numbers in it are not proven by that/);
     // Of another organization's log: alone.
     await harness.organization("other");
     const other = await put("other.ndjson", await bundleOf(harness, "org/other"));

@@ -209,3 +209,10 @@ Deno.test("a memory whose notes are not what they stand under is refused, and th
     assert.throws(() => remember(memory, { keys: [], checkpoints: [] }), refusal);
   }
 });
+
+Deno.test("a memory lets go of a key from which another took over, and of no checkpoint", () => {
+  const before = remember(emptyMemory(), { keys: [KEY], checkpoints: [AT_8] });
+  const after = remember(before, { keys: [KEY, NEXT_KEY], superseded: [KEY], checkpoints: [] });
+  assert.deepEqual(after.keys, [hex(NEXT_KEY)]);
+  assert.deepEqual(after.checkpoints, before.checkpoints);
+});

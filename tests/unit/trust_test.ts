@@ -6,7 +6,14 @@ import { concat, fromHex, hex, type Signer, utf8 } from "../../src/evidence/cryp
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { formatVerifierKey } from "../../src/evidence/note.ts";
 import { formatRotationCertificate } from "../../src/evidence/rotation.ts";
-import { fingerprint, jwkOf, parsePins, publicKeyPem, TrustedKeys } from "../../src/evidence/trust.ts";
+import {
+  fingerprint,
+  jwkOf,
+  parsePins,
+  type PinnedKey,
+  publicKeyPem,
+  TrustedKeys,
+} from "../../src/evidence/trust.ts";
 import checkpoints from "../vectors/evidence/checkpoint.json" with { type: "json" };
 import rotation from "../vectors/evidence/rotation_cert.json" with { type: "json" };
 
@@ -314,4 +321,21 @@ Deno.test("two pins of one key for two logs hold for both", () => {
 Deno.test("the parts of a JWKS that are served are canonical JSON", () => {
   const text = canonicalJson({ keys: [jwkOf(nodeCrypto, { publicKey: KEY, from: 0, until: null })] });
   assert.deepEqual(parse(text), [{ publicKey: KEY, prefix: null, from: 0, until: null }]);
+});
+
+Deno.test("in use are pins and what they hand on to; a pin with a last size, and what came before a pin, are not", () => {
+  const inUse = (...pins: readonly PinnedKey[]) => {
+    const keys = new TrustedKeys(nodeCrypto, { pins, prefix: PREFIX });
+    keys.admit(certificateOf(first, second));
+    keys.admit(certificateOf(first, stranger));
+    return {
+      current: [first, second, stranger].map(({ publicKey }) => keys.isCurrent(publicKey)),
+      superseded: keys.supersededBy([second.publicKey]).map(hex),
+    };
+  };
+  const pin = ({ publicKey }: Signer, more: Partial<PinnedKey> = {}) => ({ publicKey, ...ANYWHERE, ...more });
+  const latest = { current: [false, true, false], superseded: [] };
+  assert.deepEqual(inUse(pin(second)), latest);
+  assert.deepEqual(inUse(pin(first, { until: 9 }), pin(second)), latest);
+  assert.deepEqual(inUse(pin(first)), { current: [true, true, true], superseded: [hex(first.publicKey)] });
 });
