@@ -145,7 +145,12 @@ class Auditor {
     const parts = random.pick(BUNDLE_PARTS, [8, 2, 1]);
     const replay = parts === "all" || random.bernoulli(0.3);
     const provable = this.#known.filter((checkpoint) => !isLostInSilence(checkpoint, { rows, parts }));
-    const known = provable.filter(() => random.bernoulli(KEPT_CHECKPOINTS / provable.length));
+    const { key, isLate } = await this.#pickKey(deployment);
+    const known = [
+      ...provable.filter(() => random.bernoulli(KEPT_CHECKPOINTS / provable.length)),
+      // What an earlier key alone signed stands by what is known from elsewhere.
+      ...(isLate ? await newestOf(database, rows) : []),
+    ];
     const bundles: Foretold[] = [];
     const texts: string[] = [];
     for (const family of families) {
@@ -174,7 +179,6 @@ class Auditor {
       families.join(" ")
     }; parts ${parts})`;
     const expected = this.#expected.filter(() => random.bernoulli(0.4));
-    const key = await this.#pickKey(deployment);
     return { name, text: texts.join(""), key, known, expected, replay, bundles };
   }
 
@@ -209,17 +213,27 @@ class Auditor {
     };
   }
 
-  /** Keys as an auditor may have them: all of today, the first of all, or the newest. */
-  async #pickKey({ harness: { database, dependencies, send }, keys }: RandomDeployment): Promise<string> {
+  /** Keys as an auditor may have them: all of today, the first of all, or the newest; `isLate` where the first is not in use. */
+  async #pickKey(
+    { harness: { database, dependencies, send }, keys }: RandomDeployment,
+  ): Promise<{ readonly key: string; readonly isLate: boolean }> {
     const rows = await database.read(query.selectFrom("signing_key").select("public_key").compile());
     const pems = keys.map(({ publicKey }) => publicKeyPem(publicKey));
     // A restore forgot a key that the auditor has seen at work.
-    if (rows.length < keys.length) return pems.join("");
+    if (rows.length < keys.length) return { key: pems.join(""), isLate: false };
     const [{ publicKey }] = keys as [RandomDeployment["keys"][number]];
     const verifierKey = formatVerifierKey(nodeCrypto, { name: originOf(dependencies, "sys"), publicKey });
     const { text } = await send("/.well-known/jwks.json");
-    return this.#random.pick([pems[0]!, pems.at(-1)!, verifierKey, text]);
+    const early = [pems[0]!, verifierKey];
+    const key = this.#random.pick([...early, pems.at(-1)!, text]);
+    return { key, isLate: !early.includes(key) };
   }
+}
+
+/** The newest checkpoint of each chain. */
+async function newestOf(database: Database, rows: readonly ChainRow[]): Promise<readonly KnownCheckpoint[]> {
+  const notes = await Promise.all(rows.map(({ chain }) => newestCheckpoint(database, chain)));
+  return notes.flatMap((newest) => checkpointsIn(newest!.note));
 }
 
 async function chainsOf(database: Database): Promise<readonly ChainRow[]> {

@@ -3,7 +3,7 @@
  * database.
  *
  * Saved documents are looked at first, whatever their place on the command line: what they prove, each bundle of
- * their log is held against. All bundles then go through one verifier, earlier epochs first, so that the epochs of a
+ * their log is held against. All bundles then go through one verifier in an order of their own, so that the epochs of a
  * chain and what the system chain anchored are seen across files.
  */
 import { parseChain, splitName } from "../evidence/chain_name.ts";
@@ -70,13 +70,15 @@ async function verifyFiles(
   }
   using inputs = await openInputs(files);
 
-  const bundles = inEpochOrder(inputs.all.filter(({ head }) => head !== null));
+  const bundles = inOrder(inputs.all.filter(({ head }) => head !== null));
   const trust = new AuditorTrust(pins ?? [], bundles.flatMap(({ head }) => head!.certificates));
   const alone = await readDocuments(inputs.all.filter(({ head }) => head === null), {
     trust,
     hasPins: pins !== null,
   });
-  const proven = alone.flatMap(({ report }) => report?.fault === null ? [report] : []);
+  const proven = alone.flatMap(({ report, isFormer }) =>
+    report?.fault === null ? [{ report, isCurrent: !isFormer }] : []
+  );
   const known = [...kept, ...memory?.checkpoints ?? []];
   const reports = bundles.length === 0
     ? []
@@ -84,9 +86,7 @@ async function verifyFiles(
 
   const trusted = [
     ...known.filter((one) => trust.vouchesFor(one)),
-    ...alone.filter(({ report, isFormer }) => report?.fault === null && !isFormer).map(({ report }) =>
-      report!.checkpoint!
-    ),
+    ...proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),
   ];
   const documents = alone.map((document) => heldAgainst(document, { reports, known: trusted }));
   const outcome = {
@@ -96,7 +96,7 @@ async function verifyFiles(
     })),
     documents,
     replay,
-    unusedCheckpoints: unusedOf(kept, [...reports, ...proven]).length,
+    unusedCheckpoints: unusedOf(kept, [...reports, ...proven.map(({ report }) => report)]).length,
     rememberedIn: memory === null ? null : memory.directory,
   };
   if (memory !== null && isIntact(judge(outcome))) {
@@ -113,10 +113,29 @@ async function verifyFiles(
   return outcome;
 }
 
-/** Earlier epochs first, whatever the order on the command line: each is held against the one that it goes on from. */
-function inEpochOrder(bundles: readonly Input[]): readonly Input[] {
-  const epochOf = ({ head }: Input) => parseChain(splitName(head!.origin)?.rest ?? "")?.epoch ?? 1;
-  return bundles.toSorted((a, b) => epochOf(a) - epochOf(b));
+/**
+ * The order in which each bundle finds before it what it is held against, whatever the order on the command line: system
+ * chains first, earlier epochs before later ones, and of one chain the smaller file, which is the older one mostly.
+ */
+function inOrder(bundles: readonly Input[]): readonly Input[] {
+  const origins = bundles.map(({ head }) => head!.origin);
+  const ranked = bundles.map((input) => {
+    const { origin } = input.head!;
+    const name = parseChain(splitName(origin)?.rest ?? "");
+    const rank = [
+      name?.family === "sys" ? 0 : 1,
+      name?.epoch ?? 1,
+      origins.indexOf(origin),
+      input.size ?? Infinity,
+    ];
+    return { input, rank };
+  });
+  return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ input }) => input);
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((value, index) => value !== b[index]);
+  return at < 0 ? 0 : a[at]! < b[at]! ? -1 : 1;
 }
 
 /** The keys to start from; null where there are none. */

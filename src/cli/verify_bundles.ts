@@ -17,24 +17,30 @@ import type { VerifiedBundle } from "./verify_outcome.ts";
 const CUT = Uint8Array.of(0xff, 0x0a);
 const LINE_FEED = 0x0a;
 
+/** A saved document in which nothing is wrong, and whether a key that is in use signed its checkpoint. */
+export interface ProvenDocument {
+  readonly report: DocumentReport;
+  readonly isCurrent: boolean;
+}
+
 export async function verifyBundles(
   clock: Shell["clock"],
   inputs: readonly Input[],
   { pins, known, proven, replay }: {
     readonly pins: readonly PinnedKey[] | null;
     readonly known: readonly KnownCheckpoint[];
-    readonly proven: readonly DocumentReport[];
+    readonly proven: readonly ProvenDocument[];
     readonly replay: boolean;
   },
 ): Promise<readonly Omit<VerifiedBundle, "contradicted">[]> {
-  const expected = proven.flatMap(({ origin, entries }) =>
-    entries.map(({ seq, entryHash, says }) => ({ origin: origin!, seq, entryHash, says }))
+  const expected = proven.flatMap(({ report: { origin, entries }, isCurrent }) =>
+    entries.map(({ seq, entryHash, says }) => ({ origin: origin!, seq, entryHash, says, isCurrent }))
   );
   const verifier = new BundleVerifier(nodeCrypto, {
     pins,
     known,
     expected,
-    proven: proven.map(({ checkpoint }) => checkpoint!),
+    proven: proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),
     replay,
   });
   using progress = new Progress(clock);

@@ -86,18 +86,22 @@ export function heldAgainst(
   const compared = reports.filter((report) => report.origin === origin).flatMap((report) =>
     report.comparedScores
   );
-  const said = entries.filter(({ says }) => says !== null).map(({ seq, says }) =>
-    compared.filter((one) => one.seq === seq && one.says === says)
+  const said = entries.map(({ seq, says }) => compared.filter((one) => one.seq === seq && one.says === says));
+  // The bundle's entry is another one, which an earlier key does not contradict.
+  const isRefuted = reports.some((report) =>
+    report.origin === origin && entries.some(({ entryHash }) => report.refuted.includes(entryHash))
   );
   const isFalse = said.some((verdicts) => verdicts.some(({ isTrue }) => !isTrue));
   return {
     ...document,
     report: isFalse ? { ...document.report, fault: "RESULT_MISMATCH" } : document.report,
     isCompared: said.every((verdicts) => verdicts.length > 0),
-    place: placeIn(reports.filter((report) => report.origin === origin && isIntact(report)), {
-      checkpoint: checkpoint!,
-      entries,
-    }),
+    place: isRefuted
+      ? "alone"
+      : placeIn(reports.filter((report) => report.origin === origin && isIntact(report)), {
+        checkpoint: checkpoint!,
+        entries,
+      }),
     isForked: known.some((other) =>
       other.origin === origin && other.size === size && !equalBytes(other.root, root)
     ),

@@ -286,6 +286,7 @@ export class BundleCheck {
       keptCount: this.#options.known.length + this.#options.expected.length,
       provesFork: this.#kept.provesFork && [...log.fatal].every(isDivergence),
       comparedScores: this.#kept.compared,
+      refuted: this.#kept.refuted,
       restore: this.#restore,
       untrustedKept,
     };
@@ -403,7 +404,9 @@ export class BundleCheck {
     this.structure.entry(entry);
     const isAfterRestore = this.name !== null && this.name.epoch > 1;
     if (entry.seq === 0 && isAfterRestore) this.family.goOn(this.structure.restored);
-    if (this.#parts.stateOf("result") === "given") this.#kept.score(entry.seq, this.#parts.dataOf("result"));
+    if (this.#parts.stateOf("result") === "given") {
+      this.#kept.score(entry.seq, { hash: this.#entryHash, result: this.#parts.dataOf("result") });
+    }
     if (this.#options.replay) this.#replay.entry(entry, this.#entryHash);
   }
 

@@ -205,6 +205,7 @@ function verifyBatch(
           checkpoint!,
         ),
     ) ??
+    (followOneAnother(items) ? null : "RESULT_MISMATCH") ??
     signatureFault(crypto, checkpoint!, trust);
   return {
     kind: "batch",
@@ -224,8 +225,17 @@ function verifyBatch(
   };
 }
 
+const BATCH_MEMBERS = ["results", "count", "operator_id", "evidence", "request_id", "timestamp"];
+
+/** Whether items are of the entries of one batch, each once: these stand in a row. */
+function followOneAnother(items: BatchEvidence["items"]): boolean {
+  return items.every(({ index }, at) => index === items[0]!.index + at);
+}
+
 /** Whether a batch's results are of the sessions that its evidence is of; a batch without results has none to hold. */
-function namesTheSame({ results, count }: Body, items: BatchEvidence["items"]): boolean {
+function namesTheSame(body: Body, items: BatchEvidence["items"]): boolean {
+  const { results, count } = body;
+  if (Object.keys(body).some((name) => !BATCH_MEMBERS.includes(name))) return false;
   if (results === undefined) return true;
   if (!Array.isArray(results) || results.length !== items.length || count !== items.length) return false;
   return results.every((result, index) =>

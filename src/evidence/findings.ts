@@ -207,8 +207,7 @@ const TABLE = {
   ],
   ANCHOR_AHEAD: [
     INFO,
-    () =>
-      "The system's own chain knows more entries of this chain than the file holds: it was exported earlier.",
+    () => "More entries of this chain are known from elsewhere than the file holds: it was exported earlier.",
   ],
   RESTORED: [
     INFO,

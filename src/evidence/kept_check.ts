@@ -18,6 +18,8 @@ export interface ExpectedEntry {
   readonly origin: string;
   readonly seq: number;
   readonly entryHash: string;
+  /** Whether a key that is in use stands for it; one that an earlier key signed contradicts nothing. Default: true. */
+  readonly isCurrent?: boolean;
   /** What the document says that the entry's result says, without proof of its own; null, or nothing: nothing. */
   readonly says?: SaidScore | null;
 }
@@ -86,6 +88,7 @@ export class KeptCheck {
   #at = 0;
   readonly #expected: ReadonlyMap<number, readonly ExpectedEntry[]>;
   readonly #compared: ComparedScore[] = [];
+  readonly #refuted: string[] = [];
   #anchored = false;
   #forked = false;
   #provesFork = true;
@@ -171,7 +174,9 @@ export class KeptCheck {
   /** Compares an entry with what saved documents say of it. */
   entry(seq: number, hash: Uint8Array): void {
     const expected = this.#expected.size === 0 ? undefined : this.#expected.get(seq);
-    if (expected === undefined || expected.every(({ entryHash }) => entryHash === hex(hash))) return;
+    const strange = (expected ?? []).filter(({ entryHash }) => entryHash !== hex(hash));
+    this.#refuted.push(...strange.map(({ entryHash }) => entryHash));
+    if (strange.every(({ isCurrent = true }) => !isCurrent)) return;
     this.#log.add("FORK_VS_KNOWN_CHECKPOINT", {
       range: [seq, seq],
       detail: "a saved document proves another entry",
@@ -179,15 +184,20 @@ export class KeptCheck {
   }
 
   /** Compares a score that an entry records with what saved documents say of it. */
-  score(seq: number, result: unknown): void {
+  score(seq: number, { hash, result }: { readonly hash: Uint8Array; readonly result: unknown }): void {
     const expected = this.#expected.size === 0 ? undefined : this.#expected.get(seq);
-    for (const { says = null } of expected ?? []) {
-      if (says === null) continue;
+    for (const { entryHash, says = null } of expected ?? []) {
+      if (says === null || entryHash !== hex(hash)) continue;
       const recorded = (result ?? {}) as Partial<SaidScore>;
       const isTrue = recorded.session_id === says.session_id && recorded.operator_id === says.operator_id &&
         recorded.jis === says.jis;
       this.#compared.push({ seq, says, isTrue });
     }
+  }
+
+  /** Hashes that saved documents say of entries, where the entries are others. */
+  get refuted(): readonly string[] {
+    return this.#refuted;
   }
 
   /** What saved documents say of scores, held against the entries that give their results. */

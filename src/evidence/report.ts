@@ -49,6 +49,8 @@ export interface BundleReport {
   /** Whether what contradicts these is proven by signatures alone, and nothing else is wrong with the file. */
   readonly provesFork: boolean;
   readonly comparedScores: readonly ComparedScore[];
+  /** Hashes, hexadecimal, that saved documents say of its entries, where the entries are others. */
+  readonly refuted: readonly string[];
   /** What the chain that goes on from this one's end says, where a restore began it and the input has it. */
   readonly restore: RestoredGenesis | null;
   /** Checkpoints that were kept of this chain, but signed by no key that is trusted: they were not held against it. */
@@ -114,6 +116,7 @@ export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleRep
     keptCount: 0,
     provesFork: false,
     comparedScores: [],
+    refuted: [],
     restore: null,
     untrustedKept: [],
   };
@@ -195,7 +198,7 @@ function sentenceOfDivergence({ findings, provesFork }: BundleReport): string {
   if (provesFork) {
     return "The file contradicts a checkpoint or a document that you kept: history was rewritten. Keep both, together they prove it.";
   }
-  return "The file contradicts a checkpoint or a document that you kept, but not everything in it is as it was signed: it was changed on the way, or history was rewritten. Keep both, and ask for a new export.";
+  return "The file contradicts a checkpoint or a document that you kept, which alone does not prove that history was rewritten: the file may have been changed on the way, or what you kept may be signed with an old key. Keep both, and ask for a new export.";
 }
 
 function placeOf(seq: number | null, range: EntryRange | null): string {

@@ -47,8 +47,8 @@ export class BundleVerifier {
   readonly #digest = () => this.#reader.digestBeforeLine();
   readonly #bundles: (BundleCheck | BundleReport)[] = [];
   readonly #families = new Map<string, Family>();
-  /** By origin, of each kind the newest. */
-  readonly #anchors = new Map<string, ReadonlyMap<Anchor["by"], Anchor>>();
+  /** By origin: the newest of the system chain's, and the newest of each bundle. */
+  readonly #anchors = new Map<string, readonly Anchor[]>();
   readonly #known: ReadonlyMap<string, readonly KnownCheckpoint[]>;
   readonly #expected: ReadonlyMap<string, readonly ExpectedEntry[]>;
   /** The bundle whose trailer has not come yet. */
@@ -84,7 +84,8 @@ export class BundleVerifier {
     this.#close();
     if (this.#bundles.length === 0) this.#stray("an empty file");
     const checks = this.#bundles.filter((bundle) => bundle instanceof BundleCheck);
-    for (const [index, bundle] of checks.entries()) {
+    // The last first: whether a chain that goes on from another is signed decides what it says of the other's end.
+    for (const [index, bundle] of [...checks.entries()].reverse()) {
       const later = checks.slice(index + 1);
       settleRestore(bundle, later);
       bundle.settlePrefix(later);
@@ -153,13 +154,15 @@ export class BundleVerifier {
   }
 
   #anchor(origin: string, anchor: Anchor): void {
-    this.#anchors.set(origin, new Map([...this.#anchors.get(origin) ?? [], [anchor.by, anchor]]));
+    const known = this.#anchors.get(origin) ?? [];
+    const others = anchor.by === "system" ? known.filter(({ by }) => by !== "system") : known;
+    this.#anchors.set(origin, [...others, anchor]);
   }
 
   #anchorsOf(origin: string): readonly Anchor[] {
     const proven = this.#options.proven ?? [];
     return [
-      ...this.#anchors.get(origin)?.values() ?? [],
+      ...this.#anchors.get(origin) ?? [],
       ...proven.filter((one) => one.origin === origin).map((one): Anchor => ({ ...one, by: "document" })),
     ];
   }

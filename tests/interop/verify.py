@@ -73,7 +73,7 @@ class Input:
             if anchored == origin
         ]
         others = [one.newest for one in self.bundles if one.newest and one.name.origin == origin and not one.is_bad()]
-        return kept + anchors[-1:] + [Kept(size, root) for size, root in others[-1:]]
+        return kept + anchors[-1:] + [Kept(size, root) for size, root in others]
 
     def entries_of(self, origin):
         """Hashes of entries to hold against the chain of this origin, by seq."""
@@ -118,7 +118,8 @@ class Input:
 
     def settle(self):
         """Every file was read."""
-        for index, bundle in enumerate(self.bundles):
+        # The last first: whether a chain that goes on from another is signed decides what it says of the other's end.
+        for index, bundle in reversed(list(enumerate(self.bundles))):
             bundle.settle(self.bundles[index + 1 :])
         for erasures in self.families.values():
             erasures.settle()

@@ -426,11 +426,20 @@ Deno.test("a batch whose results are not of the sessions that its evidence is of
   }
 });
 
-Deno.test("a batch's evidence without its results is proven by itself, and the order of both may change together", () => {
+Deno.test("a batch's evidence without its results is proven by itself; reordered or doubled it is not that batch", () => {
   const { results, evidence } = batch;
   assert.equal(faultOf({ ...batch, results: undefined }), null);
   const items = evidence.items.toReversed();
-  assert.equal(faultOf({ ...batch, results: results.toReversed(), evidence: { ...evidence, items } }), null);
+  const reordered = { ...batch, results: results.toReversed(), evidence: { ...evidence, items } };
+  assert.equal(faultOf(reordered), "RESULT_MISMATCH");
+  const doubled = {
+    ...batch,
+    count: 2,
+    results: [results[0], results[0]],
+    evidence: { ...evidence, items: [evidence.items[0], evidence.items[0]] },
+  };
+  assert.equal(faultOf(doubled), "RESULT_MISMATCH");
+  assert.equal(faultOf({ ...batch, average_jis: 99 }), "RESULT_MISMATCH");
 });
 
 Deno.test("a batch's checkpoint needs the log's own good signature", () => {

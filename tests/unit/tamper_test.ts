@@ -207,7 +207,7 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     KNOWN_CHECKPOINT_UNLINKABLE:
       "A checkpoint that you kept is older than what the file holds, and cannot be compared with it.",
     ANCHOR_AHEAD:
-      "The system's own chain knows more entries of this chain than the file holds: it was exported earlier.",
+      "More entries of this chain are known from elsewhere than the file holds: it was exported earlier.",
     RESTORED:
       "The database was restored from a backup: entries from 5 on were lost, and the next chain says so.",
   });
