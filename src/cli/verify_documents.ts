@@ -89,7 +89,8 @@ export function heldAgainst(
   const said = entries.map(({ seq, says }) => compared.filter((one) => one.seq === seq && one.says === says));
   // The bundle's entry is another one, which an earlier key does not contradict.
   const isRefuted = reports.some((report) =>
-    report.origin === origin && entries.some(({ entryHash }) => report.refuted.includes(entryHash))
+    report.origin === origin && isIntact(report) &&
+    entries.some(({ entryHash }) => report.refuted.includes(entryHash))
   );
   const isFalse = said.some((verdicts) => verdicts.some(({ isTrue }) => !isTrue));
   return {

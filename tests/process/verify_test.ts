@@ -17,6 +17,7 @@ import {
   verifyUnheard,
   withDirectory,
 } from "../auditing.ts";
+import { forged } from "../bundle_tampering.ts";
 import { type Harness, openHarness, pemOf, scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
 
@@ -478,6 +479,17 @@ Deno.test(
     );
     const beside = await verify([hashes, forgery, "--key", jwks, "--no-replay"]);
     assert.match(beside.stdout, /The numbers in it are not proven by that/);
+    // What a stranger signed says nothing of it either way.
+    const strange = await put(
+      "strange.ndjson",
+      forged(await Deno.readTextFile(bundle), ({ groups }) => {
+        groups[5]!.parts.find(({ name }) => name === "result")!.data.jis = 99.9;
+      }, { commitments: true, links: true, signers: [signerFromPem(pemOf("a stranger"))] }),
+    );
+    for (const saved of [batch, forgery]) {
+      const beside = (await verify([bundle, strange, saved, "--key", jwks, "--json"])).report;
+      assert.equal(beside.documents[0].verdict, saved === batch ? "INTACT" : "TAMPERED");
+    }
     // Of another organization's log: alone.
     await harness.organization("other");
     const other = await put("other.ndjson", await bundleOf(harness, "org/other"));
