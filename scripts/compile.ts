@@ -19,6 +19,9 @@ export const RELEASE_PERMISSIONS: readonly string[] = [
   "--deny-net=169.254.0.0/16",
 ];
 
+/** Rate limits that processes share stand in Deno KV, which Deno 2.9.6 has behind a flag. */
+export const UNSTABLE_FEATURES: readonly string[] = ["--unstable-kv"];
+
 export async function compile(output: string): Promise<void> {
   const clean = await Deno.makeTempDir({ prefix: "jiss-compile-" });
   try {
@@ -27,6 +30,7 @@ export async function compile(output: string): Promise<void> {
       args: [
         "compile",
         "--no-config",
+        ...UNSTABLE_FEATURES,
         "--app-name",
         "jiss",
         ...RELEASE_PERMISSIONS,

@@ -3,76 +3,92 @@
  * admitted than the limit.
  *
  * The times of the admitted requests are kept, on a monotonic clock, so that a jump of the wall clock opens
- * nothing. Refused requests are not counted.
+ * nothing. Refused requests are not counted. Nobody is forgotten early: where there is no room for a time, the
+ * request is refused.
  */
+import { RATE_SUBJECTS_MAX, RATE_TIMES_MAX } from "../domain/limits.ts";
+import { type Admission, type RateWindow, type TellUncounted, UncountedTally } from "./admission.ts";
+import { SubjectTimes } from "./subject_times.ts";
 
-/** Subjects that are tracked at once; beyond it new ones are refused, which fails closed. */
-const SUBJECT_LIMIT = 200_000;
-/** Times before the head that are kept before an array is cut. */
-const SLACK = 64;
-
-export interface Admission {
-  readonly admitted: boolean;
+export interface SlidingWindowOptions {
   readonly limit: number;
-  /** Requests still admitted now. */
-  readonly remaining: number;
-  /** Milliseconds until the oldest counted request leaves the window. */
-  readonly resetMs: number;
+  readonly windowMs: number;
+  /** Two random words, under which subjects are hashed. */
+  readonly hashKey: readonly [number, number];
+  readonly tellUncounted: TellUncounted;
+  readonly subjectsMax?: number;
+  readonly timesMax?: number;
 }
 
-interface Log {
-  times: number[];
-  head: number;
-}
+export class SlidingWindow implements RateWindow {
+  readonly #times: SubjectTimes;
+  readonly #uncounted: UncountedTally;
+  #latest = -Infinity;
 
-export class SlidingWindow {
-  readonly #logs = new Map<string, Log>();
-  #sweptAt = -Infinity;
+  constructor(private readonly options: SlidingWindowOptions) {
+    const { hashKey, windowMs, tellUncounted } = options;
+    const { subjectsMax = RATE_SUBJECTS_MAX, timesMax = RATE_TIMES_MAX } = options;
+    this.#times = new SubjectTimes({ subjectsMax, timesMax, hashKey });
+    this.#uncounted = new UncountedTally({ windowMs, tell: tellUncounted });
+  }
 
-  constructor(private readonly options: { readonly limit: number; readonly windowMs: number }) {}
+  /** Requests refused since the start because the table was full. */
+  get uncounted(): number {
+    return this.#uncounted.total;
+  }
 
-  /** Admits or refuses a request of `subject` at `now`, monotonic milliseconds. */
+  /** Subjects that it holds. */
+  get subjects(): number {
+    return this.#times.subjects;
+  }
+
+  /** Bytes that it holds. */
+  get bytes(): number {
+    return this.#times.bytes;
+  }
+
   admit(subject: string, now: number): Admission {
+    const refusal = this.refusal(subject, now);
+    if (refusal !== null) return refusal;
+    if (this.record(subject, now)) return this.#answer(subject, true);
     const { limit, windowMs } = this.options;
-    this.#sweep(now);
-    let log = this.#logs.get(subject);
-    if (log === undefined) {
-      if (this.#logs.size >= SUBJECT_LIMIT) {
-        return { admitted: false, limit, remaining: 0, resetMs: windowMs };
-      }
-      log = { times: [], head: 0 };
-      this.#logs.set(subject, log);
-    }
-    forget(log, now - windowMs);
-    const counted = log.times.length - log.head;
-    const admitted = counted < limit;
-    if (admitted) log.times.push(now);
-    const oldest = log.times[log.head] ?? now;
+    this.#uncounted.add(this.#latest);
+    const resetMs = (this.#times.oldest ?? this.#latest) + windowMs - this.#latest;
+    return { admitted: false, counted: false, limit, remaining: 0, resetMs };
+  }
+
+  /** What refuses a request of `subject` at `now`; null where it has admissions left. */
+  refusal(subject: string, now: number): Admission | null {
+    this.#moveTo(now);
+    return this.#times.look(subject).count < this.options.limit ? null : this.#answer(subject, false);
+  }
+
+  /** Counts an admitted request. Returns false where there is no room for it. */
+  record(subject: string, now: number): boolean {
+    this.#moveTo(now);
+    return this.#times.push(subject, this.#latest);
+  }
+
+  /** Forgets what is past the window at `now`; a request exactly one window ago no longer counts. */
+  forget(now: number): void {
+    this.#moveTo(now);
+  }
+
+  /** A request that waited after its arrival counts from when it is decided: times never go back. */
+  #moveTo(now: number): void {
+    this.#latest = Math.max(this.#latest, now);
+    this.#times.forget(this.#latest - this.options.windowMs);
+  }
+
+  #answer(subject: string, admitted: boolean): Admission {
+    const { limit, windowMs } = this.options;
+    const { count, oldest } = this.#times.look(subject);
     return {
       admitted,
+      counted: true,
       limit,
-      remaining: Math.max(0, limit - counted - (admitted ? 1 : 0)),
-      resetMs: Math.max(0, oldest + windowMs - now),
+      remaining: Math.max(0, limit - count),
+      resetMs: Math.max(0, oldest + windowMs - this.#latest),
     };
-  }
-
-  /** Once a window, forgets the subjects that have none left in it. */
-  #sweep(now: number): void {
-    const { windowMs } = this.options;
-    if (now - this.#sweptAt < windowMs) return;
-    this.#sweptAt = now;
-    for (const [subject, log] of this.#logs) {
-      forget(log, now - windowMs);
-      if (log.head === log.times.length) this.#logs.delete(subject);
-    }
-  }
-}
-
-/** Drops the times at or before `until`: a request exactly one window ago no longer counts. */
-function forget(log: Log, until: number): void {
-  while (log.head < log.times.length && log.times[log.head]! <= until) log.head += 1;
-  if (log.head > SLACK && log.head * 2 > log.times.length) {
-    log.times = log.times.slice(log.head);
-    log.head = 0;
   }
 }

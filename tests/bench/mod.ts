@@ -3,6 +3,7 @@
  * a shared machine mean little, their ratios more.
  */
 import { scoringWhileVerifying, verifyingSpeed } from "./evidence.ts";
+import { limiterChecks } from "./limits.ts";
 import { readsAndHistory } from "./reads.ts";
 
 /** One measured ratio and what it may be at most. */
@@ -18,6 +19,7 @@ export interface Ratio {
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Ratio[]>>> = {
   reads: readsAndHistory,
+  limits: limiterChecks,
   verifying: verifyingSpeed,
   scoring: scoringWhileVerifying,
 };
@@ -34,7 +36,7 @@ console.table(rows.map(({ name, baseline_us, measured_us, ratio, at_most }) => (
   name,
   "baseline µs": Math.round(baseline_us),
   "measured µs": Math.round(measured_us),
-  ratio: Math.round(ratio * 100) / 100,
+  ratio: Math.round(ratio * 1000) / 1000,
   "at most": at_most,
 })));
 for (const { baseline, measured } of new Map(rows.map((row) => [row.baseline, row])).values()) {

@@ -1,6 +1,13 @@
 /** The two layers of rate limits at the door. */
 import assert from "node:assert/strict";
-import { MASTER_KEY, organizationRequest, scoreRequest, withHarness } from "../harness.ts";
+import {
+  EPOCH,
+  MASTER_KEY,
+  memoryWindow,
+  organizationRequest,
+  scoreRequest,
+  withHarness,
+} from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 
 Deno.test(
@@ -108,12 +115,22 @@ Deno.test(
     flushBreaches(clock.now());
     clock.advance(60_000);
     flushBreaches(clock.now());
+    for (let index = 0; index < 4; index += 1) await send("/v1");
+    clock.advance(1_000);
+    // The instant is that of the stop, not of the first of them.
+    flushBreaches(clock.now(), { isLast: true });
     await dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
     const { publicKey } = harness.verifierKey("any");
     const { entries, parts } = (await verifyDatabase(harness.database, { publicKey }))
       .find(({ chain }) => chain === "sys")!;
     const breaches = entries.filter(({ event_type }) => event_type === "AUTH_FAIL_RATE_LIMITED_IP");
-    assert.deepEqual(breaches.map(({ seq }) => parts.get(`${seq}/detail`).count), [1, 2]);
+    assert.deepEqual(breaches.map(({ seq }) => parts.get(`${seq}/detail`).count), [1, 2, 1, 1]);
+    assert.deepEqual(breaches.map(({ timestamp }) => Date.parse(timestamp) - EPOCH), [
+      0,
+      60_000,
+      120_000,
+      121_000,
+    ]);
   }, { rateLimitIp: 2 }),
 );
 
@@ -125,6 +142,19 @@ Deno.test(
     for (let index = 0; index < 5; index += 1) await send("/v1/score", { key: wrong, body: scoreRequest() });
     assert.equal((await send("/v1/score", { key, body: scoreRequest() })).status, 200);
   }, { rateLimitKey: 1 }),
+);
+
+Deno.test(
+  "with a full table an address that is not in it gets 503 with Retry-After, and no breach is recorded",
+  withHarness(async ({ send, log }) => {
+    assert.equal((await send("/v1", { peer: "203.0.113.1" })).status, 200);
+    assert.equal((await send("/v1", { peer: "2001:db8::1" })).status, 200);
+    const refused = await send("/v1", { peer: "203.0.113.2" });
+    assert.deepEqual([refused.status, refused.body.error.code], [503, "SERVICE_UNAVAILABLE"]);
+    assert.equal(refused.headers.get("Retry-After"), "60");
+    assert.equal((await send("/v1", { peer: "2001:db8::2" })).status, 200, "of a /64 that is in it");
+    assert.deepEqual(log.filter(({ audit }) => audit === true), []);
+  }, { addressWindow: memoryWindow(60, { subjectsMax: 2 }) }),
 );
 
 Deno.test(

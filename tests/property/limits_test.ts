@@ -5,7 +5,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { clientAddress, limitSubject, parseNetworks } from "../../src/limits/client_address.ts";
-import { SlidingWindow } from "../../src/limits/sliding_window.ts";
+import { manualClock, memoryWindow } from "../harness.ts";
+import { sharedLimit, withStore } from "../shared_limits.ts";
 
 const SEED = 20_261_120;
 const WINDOW = 60_000;
@@ -34,7 +35,7 @@ const schedule = fc.array(fc.record({ subject: fc.constantFrom("a", "a", "b"), g
 const limits = fc.constantFrom(1, 2, 3, 5, 20);
 
 function run(limit: number, arrivals: readonly Arrival[]) {
-  const window = new SlidingWindow({ limit, windowMs: WINDOW });
+  const window = memoryWindow(limit);
   return arrivals.map(({ subject, at }) => ({ subject, at, ...window.admit(subject, at) }));
 }
 
@@ -100,7 +101,7 @@ Deno.test("refused requests are not counted: without them every other answer is 
 Deno.test("a refused request is admitted once it has waited as long as it was told", () => {
   fc.assert(
     fc.property(limits, schedule, (limit, arrivals) => {
-      const window = new SlidingWindow({ limit, windowMs: WINDOW });
+      const window = memoryWindow(limit);
       let last: Arrival & { readonly admitted: boolean; readonly resetMs: number } | undefined;
       for (const { subject, at } of arrivals) last = { subject, at, ...window.admit(subject, at) };
       fc.pre(last !== undefined && !last.admitted);
@@ -120,6 +121,92 @@ Deno.test("one subject's requests change nothing for another", () => {
     { seed: SEED, numRuns: 300 },
   );
 });
+
+Deno.test("thousands of subjects that come and go are each held to the definition", () => {
+  const burst = fc.record({
+    subjects: fc.nat({ max: 6_000 }),
+    requests: fc.integer({ min: 1, max: 4_000 }),
+    gap: fc.constantFrom(0, 0.5, 7, 40),
+    lull: fc.constantFrom(0, 1_000, WINDOW - 1, WINDOW, 3 * WINDOW),
+    step: fc.integer({ min: 1, max: 7_919 }),
+  });
+  fc.assert(
+    fc.property(fc.array(burst, { minLength: 2, maxLength: 6 }), (bursts) => {
+      const window = memoryWindow(2);
+      const admitted = new Map<string, number[]>();
+      let at = 0;
+      for (const { subjects, requests, gap, lull, step } of bursts) {
+        for (let n = 0; n < requests; n += 1) {
+          const subject = `subject ${(n * step) % (subjects + 1)}`;
+          const counted = (admitted.get(subject) ?? []).filter((time) => time > at - WINDOW);
+          const answer = window.admit(subject, at);
+          if (answer.admitted) counted.push(at);
+          admitted.set(subject, counted);
+          assert.deepEqual(
+            [answer.remaining, answer.resetMs],
+            [2 - counted.length, counted[0]! + WINDOW - at],
+            `${subject} at ${at}`,
+          );
+          at += gap;
+        }
+        at += lull;
+      }
+      const live = [...admitted.values()].filter((times) => times.some((time) => time > at - WINDOW)).length;
+      window.forget(at);
+      assert.equal(window.subjects, live);
+    }),
+    { seed: SEED, numRuns: 60 },
+  );
+});
+
+// ---- shared by processes ----------------------------------------------------------------------------------
+
+const SECOND = 1_000;
+
+/** Gaps at which a bucket that is off by one shows. */
+const sharedGap = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(0, 0, 0, 1, SECOND - 1, SECOND, WINDOW - 1, WINDOW, WINDOW + 1) },
+  { weight: 2, arbitrary: fc.nat({ max: 3 * SECOND }) },
+  { weight: 1, arbitrary: fc.constantFrom(WINDOW - SECOND, WINDOW + SECOND - 1, WINDOW / 2, 10 * WINDOW) },
+);
+
+const sharedSchedule = fc.array(
+  fc.record({ side: fc.nat({ max: 2 }), subject: fc.constantFrom("a", "a", "b"), gap: sharedGap }),
+  { maxLength: 60 },
+);
+
+Deno.test("processes that share a store together admit no more than the limit in any 60 s, and refuse a second early at most", () =>
+  withStore(async (open) => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(1, 2, 3, 5), sharedSchedule, async (limit, steps) => {
+        run += 1;
+        const clock = manualClock();
+        const options = { open, clock, layer: String(run) };
+        const sides = [0, 1, 2].map(() => sharedLimit(limit, options));
+        const asked: (Arrival & { readonly admitted: boolean })[] = [];
+        for (const { side, subject, gap } of steps) {
+          clock.advance(gap);
+          const at = clock.monotonic();
+          const { admitted, counted } = await sides[side]!.admit(subject);
+          assert.equal(counted, true);
+          asked.push({ subject, at, admitted });
+        }
+        for (const side of sides) await side.close();
+        for (const { subject, at, admitted } of asked) {
+          const before = asked.filter((other) => other.subject === subject && other.at <= at);
+          if (admitted) {
+            const inside = before.filter((other) => other.admitted && other.at > at - WINDOW);
+            assert.ok(inside.length <= limit, `${inside.length} until ${at}, at most ${limit}`);
+          } else {
+            const near = before.filter((other) => other.at > at - WINDOW - SECOND);
+            assert.ok(near.length > limit, `refused at ${at} after ${near.length}`);
+          }
+        }
+      }),
+      { seed: SEED, numRuns: 40 },
+    );
+  }));
 
 // ---- addresses --------------------------------------------------------------------------------------------
 

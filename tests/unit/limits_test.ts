@@ -1,68 +1,149 @@
 /** Rate limits by example: the window's edges and its memory, and whose request it is behind proxies. */
 import assert from "node:assert/strict";
 import { clientAddress, limitSubject, parseNetworks } from "../../src/limits/client_address.ts";
-import { SlidingWindow } from "../../src/limits/sliding_window.ts";
+import { memoryWindow } from "../harness.ts";
 
 const WINDOW = 60_000;
 
 // ---- the window -------------------------------------------------------------------------------------------
 
 Deno.test("the 60th request of a minute is admitted, the 61st refused, and one more a minute after the first", () => {
-  const window = new SlidingWindow({ limit: 60, windowMs: WINDOW });
+  const window = memoryWindow(60);
   const first = window.admit("a", 1_000);
-  assert.deepEqual(first, { admitted: true, limit: 60, remaining: 59, resetMs: 60_000 });
+  assert.deepEqual(first, { admitted: true, counted: true, limit: 60, remaining: 59, resetMs: 60_000 });
   for (let n = 2; n < 60; n += 1) assert.equal(window.admit("a", 1_000 + n).admitted, true);
-  assert.deepEqual(window.admit("a", 2_000), { admitted: true, limit: 60, remaining: 0, resetMs: 59_000 });
-  assert.deepEqual(window.admit("a", 2_000), { admitted: false, limit: 60, remaining: 0, resetMs: 59_000 });
-  assert.deepEqual(window.admit("a", 60_999), { admitted: false, limit: 60, remaining: 0, resetMs: 1 });
-  assert.deepEqual(window.admit("a", 61_000), { admitted: true, limit: 60, remaining: 0, resetMs: 2 });
+  assert.deepEqual(window.admit("a", 2_000), {
+    admitted: true,
+    counted: true,
+    limit: 60,
+    remaining: 0,
+    resetMs: 59_000,
+  });
+  assert.deepEqual(window.admit("a", 2_000), {
+    admitted: false,
+    counted: true,
+    limit: 60,
+    remaining: 0,
+    resetMs: 59_000,
+  });
+  assert.deepEqual(window.admit("a", 60_999), {
+    admitted: false,
+    counted: true,
+    limit: 60,
+    remaining: 0,
+    resetMs: 1,
+  });
+  assert.deepEqual(window.admit("a", 61_000), {
+    admitted: true,
+    counted: true,
+    limit: 60,
+    remaining: 0,
+    resetMs: 2,
+  });
 });
 
 Deno.test("a burst at the end of one minute leaves nothing for the start of the next", () => {
-  const window = new SlidingWindow({ limit: 3, windowMs: WINDOW });
+  const window = memoryWindow(3);
   for (const at of [59_997, 59_998, 59_999]) assert.equal(window.admit("a", at).admitted, true);
   for (const at of [60_000, 60_001, 90_000, 119_996]) assert.equal(window.admit("a", at).admitted, false);
   assert.equal(window.admit("a", 119_997).admitted, true);
 });
 
 Deno.test("a subject that goes on while it is refused is admitted no later", () => {
-  const window = new SlidingWindow({ limit: 1, windowMs: WINDOW });
+  const window = memoryWindow(1);
   window.admit("a", 0);
   for (let at = 1; at < WINDOW; at += 100) assert.equal(window.admit("a", at).admitted, false);
   assert.equal(window.admit("a", WINDOW).admitted, true);
 });
 
-/** The longest array that grew while `work` ran: the window keeps its times in arrays of its own. */
-function longestArrayIn(work: () => void): number {
-  const push = Array.prototype.push;
-  let longest = 0;
-  Array.prototype.push = function (...items: unknown[]) {
-    const length = Reflect.apply(push, this, items);
-    longest = Math.max(longest, length);
-    return length;
-  };
-  try {
-    work();
-  } finally {
-    Array.prototype.push = push;
-  }
-  return longest;
-}
-
-Deno.test("expired times are forgotten: a subject that never pauses keeps no more for it", () => {
-  const window = new SlidingWindow({ limit: 10, windowMs: WINDOW });
-  const longest = longestArrayIn(() => {
-    for (let n = 0; n < 100_000; n += 1) assert.equal(window.admit("a", n * 6_000).admitted, true);
-  });
-  assert.ok(longest > 10 && longest <= 2_100, `${longest} times were kept`);
+Deno.test("what is past the window is gone: a subject that never pauses holds no more for it", () => {
+  const window = memoryWindow(10);
+  for (let n = 0; n < 100_000; n += 1) assert.equal(window.admit("a", n * 6_000).admitted, true);
+  assert.deepEqual([window.subjects, window.bytes], [1, 61_440]);
 });
 
-Deno.test("at 200,000 subjects new ones are refused, known ones are served, and a minute later all is well", () => {
-  const window = new SlidingWindow({ limit: 2, windowMs: WINDOW });
-  for (let n = 0; n < 200_000; n += 1) window.admit(`subject ${n}`, 0);
-  assert.deepEqual(window.admit("new", 1), { admitted: false, limit: 2, remaining: 0, resetMs: WINDOW });
-  assert.equal(window.admit("subject 7", 1).admitted, true);
-  assert.equal(window.admit("new", WINDOW).admitted, true);
+Deno.test("a table that empties little by little gives its memory back", () => {
+  const window = memoryWindow(1);
+  for (let n = 0; n < 5_000; n += 1) window.admit(`subject ${n}`, n);
+  assert.deepEqual([window.subjects, window.bytes], [5_000, 983_040]);
+  for (let n = 0; n < 5_000; n += 1) window.forget(60_000 + n);
+  assert.deepEqual([window.subjects, window.bytes], [0, 61_440]);
+});
+
+Deno.test("a full table refuses who is new uncounted, goes on with who is known, and lets nobody go early", () => {
+  const told: number[] = [];
+  const window = memoryWindow(2, { subjectsMax: 2_000, tellUncounted: (total) => told.push(total) });
+  for (let n = 0; n < 2_000; n += 1) assert.equal(window.admit(`subject ${n}`, n).admitted, true);
+  for (const at of [2_000, 59_999]) {
+    assert.deepEqual(window.admit("new", at), {
+      admitted: false,
+      counted: false,
+      limit: 2,
+      remaining: 0,
+      resetMs: 60_000 - at,
+    });
+  }
+  assert.equal(window.admit("subject 7", 59_999).admitted, true);
+  assert.equal(window.admit("subject 7", 59_999).admitted, false, "it has been limited");
+  assert.equal(window.admit("new", 60_000).admitted, true, "the oldest has left");
+  assert.equal(window.admit("newer", 60_000).admitted, false);
+  assert.equal(window.admit("subject 7", 60_006).admitted, false, "limited still");
+  assert.equal(window.admit("subject 7", 60_007).admitted, true);
+  assert.deepEqual([window.uncounted, told], [3, [1]], "told once in a window");
+  window.forget(200_000);
+  assert.deepEqual([window.subjects, window.bytes], [0, 61_440]);
+});
+
+Deno.test("a table that is full of times refuses uncounted whoever asks", () => {
+  const window = memoryWindow(5_000, { timesMax: 3_000 });
+  for (let n = 0; n < 3_000; n += 1) assert.equal(window.admit("a", n).admitted, true);
+  for (const subject of ["a", "b"]) {
+    assert.deepEqual(window.admit(subject, 3_000), {
+      admitted: false,
+      counted: false,
+      limit: 5_000,
+      remaining: 0,
+      resetMs: 57_000,
+    });
+  }
+});
+
+Deno.test("a request that was decided late counts from then on, not from its arrival", () => {
+  const window = memoryWindow(1);
+  assert.equal(window.admit("other", 1_000).admitted, true);
+  assert.deepEqual(window.admit("a", 400), {
+    admitted: true,
+    counted: true,
+    limit: 1,
+    remaining: 0,
+    resetMs: 60_000,
+  });
+  assert.deepEqual(window.admit("other", 400), {
+    admitted: false,
+    counted: true,
+    limit: 1,
+    remaining: 0,
+    resetMs: 60_000,
+  });
+  assert.equal(window.admit("a", 60_999).admitted, false);
+  assert.equal(window.admit("a", 61_000).admitted, true);
+});
+
+Deno.test("a million addresses within a minute are 100 MB at most, each still limited, and a minute later nothing", async () => {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--v8-flags=--expose-gc", `${import.meta.dirname}/../limits_memory.ts`],
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  const { full, idle, subjects, admitted, limited } = JSON.parse(new TextDecoder().decode(stdout));
+  assert.deepEqual({ subjects, admitted, limited }, {
+    subjects: [1_000_000, 0],
+    admitted: 0,
+    limited: 1_000_000,
+  });
+  assert.ok(full <= 100e6, `${full} bytes`);
+  assert.ok(idle <= 1e6, `${idle} bytes`);
 });
 
 // ---- networks ---------------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
  * The two layers of rate limits: by address before any look-up, by key prefix once the key has verified.
  * Source: specification, Limits; contract, section 5.
  */
-import { ServiceError } from "../../domain/errors.ts";
+import { ServiceError, unavailable } from "../../domain/errors.ts";
+import type { Admission } from "../../limits/admission.ts";
 import { limitSubject } from "../../limits/client_address.ts";
-import type { Admission } from "../../limits/sliding_window.ts";
 import type { Exchange, Services } from "../exchange.ts";
 
 function seconds(milliseconds: number): number {
@@ -21,11 +21,20 @@ function rateLimited({ limit, resetMs }: Admission, who: string): ServiceError {
   );
 }
 
-/** Layer 1. @throws {ServiceError} RATE_LIMITED. */
-export function admitAddress(services: Services, { address, arrivedAt, call }: Exchange): void {
+/** What cannot be counted is not let through; it is no breach of the caller's either. */
+function notCounted({ resetMs }: Admission): ServiceError {
+  return unavailable("Requests cannot be counted just now, so none is let through: retry.", seconds(resetMs));
+}
+
+/** Layer 1. @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE where the limiter cannot count. */
+export async function admitAddress(
+  services: Services,
+  { address, arrivedAt, call }: Exchange,
+): Promise<void> {
   const subject = limitSubject(address);
-  const admission = services.addressWindow.admit(subject, arrivedAt);
+  const admission = await services.addressWindow.admit(subject, arrivedAt);
   if (admission.admitted) return;
+  if (!admission.counted) throw notCounted(admission);
   services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: subject }, {
     now: call.now,
     prefix: null,
@@ -33,14 +42,32 @@ export function admitAddress(services: Services, { address, arrivedAt, call }: E
   throw rateLimited(admission, "address");
 }
 
-/** Layer 2; the answer tells how much is left. @throws {ServiceError} RATE_LIMITED. */
-export function admitKey(services: Services, { arrivedAt, call, caller, headers }: Exchange): void {
+const LIMIT_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const;
+
+/** Takes back what Layer 2 told: an answer to a failed authentication tells nothing of a key. */
+export function forgetAdmission({ headers }: Exchange): void {
+  for (
+    const name of [...LIMIT_HEADERS, "Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"]
+  ) {
+    headers.delete(name);
+  }
+}
+
+/**
+ * Layer 2; the answer tells how much is left.
+ * @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE where the limiter cannot count.
+ */
+export async function admitKey(
+  services: Services,
+  { arrivedAt, call, caller, headers }: Exchange,
+): Promise<void> {
   const { orgId, prefix } = caller!;
-  const admission = services.keyWindow.admit(prefix!, arrivedAt);
+  const admission = await services.keyWindow.admit(prefix!, arrivedAt);
   headers.set("X-RateLimit-Limit", String(admission.limit));
   headers.set("X-RateLimit-Remaining", String(admission.remaining));
   headers.set("X-RateLimit-Reset", String(seconds(admission.resetMs)));
   if (admission.admitted) return;
+  if (!admission.counted) throw notCounted(admission);
   services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_KEY", orgId }, { now: call.now, prefix });
   throw rateLimited(admission, "key");
 }

@@ -1,0 +1,104 @@
+/**
+ * A sliding window over counters that processes share: never more than the limit in any span, and up to a second
+ * early in refusing. An admission waits for the counters; only a refusal is decided without them.
+ */
+import { type Admission, type RateWindow, type TellUncounted, UncountedTally } from "./admission.ts";
+import type { Bucket, Tally } from "./counter_queue.ts";
+import { CountersAway, type SharedCounters } from "./shared_counters.ts";
+import type { SlidingWindow } from "./sliding_window.ts";
+import type { Time } from "./wall_clock.ts";
+
+export interface SharedWindowOptions {
+  readonly layer: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly counters: SharedCounters;
+  /** What this process admitted itself, by the monotonic clock: holds also where the wall clock jumps ahead. */
+  readonly own: SlidingWindow;
+  readonly time: Time;
+  readonly tellUncounted: TellUncounted;
+}
+
+/** Subjects whose refusal is remembered; of one more the counters are asked. */
+const REFUSALS_MAX = 100_000;
+const SECOND = 1_000;
+
+export class SharedWindow implements RateWindow {
+  /** Subject → until when nobody will admit it, monotonic. */
+  readonly #refusedUntil = new Map<string, number>();
+  readonly #uncounted: UncountedTally;
+
+  constructor(private readonly options: SharedWindowOptions) {
+    const { windowMs, tellUncounted } = options;
+    this.#uncounted = new UncountedTally({ windowMs, tell: tellUncounted });
+  }
+
+  get uncounted(): number {
+    return this.#uncounted.total;
+  }
+
+  admit(subject: string, now: number): Admission | Promise<Admission> {
+    return this.options.own.refusal(subject, now) ?? this.#knownRefusal(subject, now) ??
+      this.#ask(subject, now);
+  }
+
+  #knownRefusal(subject: string, now: number): Admission | null {
+    const until = this.#refusedUntil.get(subject);
+    if (until === undefined) return null;
+    if (until > now) return this.#refusal(until - now);
+    this.#refusedUntil.delete(subject);
+    return null;
+  }
+
+  async #ask(subject: string, now: number): Promise<Admission> {
+    const { counters, layer, limit, own, time } = this.options;
+    let tally: Tally;
+    try {
+      tally = await counters.count(subject, { layer, arrivedAt: now });
+    } catch (error) {
+      this.#uncounted.add(time.monotonic(), error);
+      const resetMs = error instanceof CountersAway ? error.retryMs : SECOND;
+      return { admitted: false, counted: false, limit, remaining: 0, resetMs };
+    }
+    const total = sumOf(tally.buckets);
+    if (total > limit) {
+      const waitMs = this.#untilFewerThan(limit, tally);
+      this.#remember(subject, time.monotonic() + waitMs);
+      return this.#refusal(waitMs);
+    }
+    own.record(subject, now);
+    return {
+      admitted: true,
+      counted: true,
+      limit,
+      remaining: limit - total,
+      resetMs: this.#untilFewerThan(total, tally),
+    };
+  }
+
+  /** Milliseconds until so many buckets have left the window that fewer than `count` requests are in it. */
+  #untilFewerThan(count: number, { buckets, readAt }: Tally): number {
+    let left = sumOf(buckets);
+    let leaves = readAt;
+    for (const bucket of buckets) {
+      if (left < count) break;
+      left -= bucket.count;
+      leaves = (bucket.second + 1) * SECOND + this.options.windowMs;
+    }
+    // What stands in the future, after a step back of the clock, counts no longer than a window either.
+    return Math.min(Math.max(0, leaves - readAt), this.options.windowMs + SECOND);
+  }
+
+  #refusal(resetMs: number): Admission {
+    return { admitted: false, counted: true, limit: this.options.limit, remaining: 0, resetMs };
+  }
+
+  #remember(subject: string, until: number): void {
+    if (this.#refusedUntil.size >= REFUSALS_MAX) this.#refusedUntil.clear();
+    this.#refusedUntil.set(subject, until);
+  }
+}
+
+function sumOf(buckets: readonly Bucket[]): number {
+  return buckets.reduce((sum, { count }) => sum + count, 0);
+}

@@ -1,0 +1,285 @@
+/**
+ * When each subject was admitted, in typed arrays: a million subjects with a time each are 60 bytes a subject, and
+ * none of them an object that the garbage collector would have to visit.
+ *
+ * All times stand in one ring, oldest first, each with its subject and the subject's next time. A subject stands in
+ * a hash table for as long as it has a time. Its name is kept in 24 bytes, which hold every address and every key
+ * prefix; of a longer one the first 24 count, so that two that are alike so far share one limit.
+ */
+
+/** 32-bit words of a subject's name. */
+const NAME_WORDS = 6;
+const NONE = -1;
+const LEAST_CAPACITY = 1_024;
+/** Large, because old and new arrays are both held while one grows, and what is not written yet takes no memory. */
+const GROWTH = 4;
+
+export interface SubjectTimesOptions {
+  readonly subjectsMax: number;
+  readonly timesMax: number;
+  /** Two random words: without them nobody can choose names that collide in the table. */
+  readonly hashKey: readonly [number, number];
+}
+
+export class SubjectTimes {
+  readonly #options: SubjectTimesOptions;
+  readonly #name = new Uint32Array(NAME_WORDS);
+  #arrays = arraysFor({ subjects: LEAST_CAPACITY, times: LEAST_CAPACITY });
+  #subjects = 0;
+  /** Slots below it were in use at some time; those that are free again are chained from `#free`. */
+  #unused = 0;
+  #free = NONE;
+  #first = 0;
+  #length = 0;
+
+  constructor(options: SubjectTimesOptions) {
+    this.#options = options;
+  }
+
+  /** Subjects with at least one time. */
+  get subjects(): number {
+    return this.#subjects;
+  }
+
+  /** Bytes of all arrays. */
+  get bytes(): number {
+    return Object.values(this.#arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** The oldest time of all; undefined where there is none. */
+  get oldest(): number | undefined {
+    return this.#length === 0 ? undefined : this.#arrays.times[this.#first];
+  }
+
+  /** How many times a subject has, and its oldest, which means nothing where it has none. */
+  look(subject: string): { readonly count: number; readonly oldest: number } {
+    this.#write(subject);
+    const slot = this.#find();
+    if (slot === NONE) return { count: 0, oldest: 0 };
+    const { counts, oldest, times } = this.#arrays;
+    return { count: counts[slot]!, oldest: times[oldest[slot]!]! };
+  }
+
+  /** Notes a time, none older than any before it. Returns false, and notes nothing, where there is no room. */
+  push(subject: string, time: number): boolean {
+    const { subjectsMax, timesMax } = this.#options;
+    this.#write(subject);
+    let slot = this.#find();
+    if (this.#length === timesMax || (slot === NONE && this.#subjects === subjectsMax)) return false;
+    const { times, counts } = this.#arrays;
+    if (this.#length === times.length || (slot === NONE && this.#subjects === counts.length)) {
+      this.#rebuild(this.#first);
+      this.#write(subject);
+      slot = this.#find();
+    }
+    this.#append(slot === NONE ? this.#insert() : slot, time);
+    return true;
+  }
+
+  /** Forgets every time at or before `until`, and each subject that has none left. */
+  forget(until: number): void {
+    const gone = this.#countUntil(until);
+    if (gone === 0) return;
+    // Where most go, to copy what stays is less work than to take each out; it also gives the memory back.
+    if (gone > LEAST_CAPACITY && gone * 2 > this.#length) return this.#rebuild(this.#at(gone), gone);
+    for (let step = 0; step < gone; step += 1) this.#shift();
+    const { counts, times } = this.#arrays;
+    const fitting = this.#capacity(this.#subjects, this.#length);
+    if ((fitting.subjects + fitting.times) * 4 < counts.length + times.length) this.#rebuild(this.#first);
+  }
+
+  /** The place in the ring of the time `offset` after the first. */
+  #at(offset: number): number {
+    return (this.#first + offset) & (this.#arrays.times.length - 1);
+  }
+
+  #capacity(subjects: number, times: number): Capacity {
+    const { subjectsMax, timesMax } = this.#options;
+    return { subjects: capacityFor(subjects, subjectsMax), times: capacityFor(times, timesMax) };
+  }
+
+  #countUntil(until: number): number {
+    const { times } = this.#arrays;
+    if (this.#length === 0 || times[this.#first]! > until) return 0;
+    let [low, high] = [1, this.#length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (times[this.#at(middle)]! <= until) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #append(slot: number, time: number): void {
+    const { times, owners, nexts, counts, oldest, newest } = this.#arrays;
+    const place = this.#at(this.#length);
+    times[place] = time;
+    owners[place] = slot;
+    nexts[place] = NONE;
+    if (counts[slot] === 0) oldest[slot] = place;
+    else nexts[newest[slot]!] = place;
+    newest[slot] = place;
+    counts[slot]! += 1;
+    this.#length += 1;
+  }
+
+  /** Takes out the oldest time of all. */
+  #shift(): void {
+    const { owners, nexts, counts, oldest } = this.#arrays;
+    const slot = owners[this.#first]!;
+    oldest[slot] = nexts[this.#first]!;
+    counts[slot]! -= 1;
+    this.#first = this.#at(1);
+    this.#length -= 1;
+    if (counts[slot] === 0) this.#remove(slot);
+  }
+
+  /** Moves the times from the place `from` on, and their subjects, into arrays of a size that fits them. */
+  #rebuild(from: number, skipped = 0): void {
+    const old = this.#arrays;
+    const kept = this.#length - skipped;
+    const mask = old.times.length - 1;
+    const subjects = skipped === 0 ? this.#subjects : Math.min(this.#subjects, kept);
+    this.#arrays = arraysFor(this.#capacity(subjects, kept));
+    [this.#subjects, this.#unused, this.#free, this.#first, this.#length] = [0, 0, NONE, 0, 0];
+    const moved = new Int32Array(old.counts.length).fill(NONE);
+    for (let offset = 0; offset < kept; offset += 1) {
+      const place = (from + offset) & mask;
+      const owner = old.owners[place]!;
+      if (moved[owner] === NONE) {
+        for (let word = 0; word < NAME_WORDS; word += 1) {
+          this.#name[word] = old.names[owner * NAME_WORDS + word]!;
+        }
+        moved[owner] = this.#insert();
+      }
+      this.#append(moved[owner]!, old.times[place]!);
+    }
+  }
+
+  // ---- the hash table -------------------------------------------------------------------------------------
+
+  #write(subject: string): void {
+    const length = Math.min(subject.length, 4 * NAME_WORDS);
+    this.#name.fill(0);
+    for (let index = 0; index < length; index += 1) {
+      this.#name[index >> 2]! |= (subject.charCodeAt(index) & 0xff) << ((index & 3) << 3);
+    }
+  }
+
+  /** The slot of the subject whose name was written, or none. */
+  #find(): number {
+    const { buckets, chained } = this.#arrays;
+    let slot = buckets[this.#bucket(this.#name, 0)]!;
+    while (slot !== NONE && !this.#isNamed(slot)) slot = chained[slot]!;
+    return slot;
+  }
+
+  #isNamed(slot: number): boolean {
+    const { names } = this.#arrays;
+    for (let word = 0; word < NAME_WORDS; word += 1) {
+      if (names[slot * NAME_WORDS + word] !== this.#name[word]) return false;
+    }
+    return true;
+  }
+
+  /** Adds the subject whose name was written. */
+  #insert(): number {
+    const { buckets, chained, names, counts } = this.#arrays;
+    const slot = this.#free === NONE ? this.#unused : this.#free;
+    if (slot === this.#unused) this.#unused += 1;
+    else this.#free = chained[slot]!;
+    names.set(this.#name, slot * NAME_WORDS);
+    const bucket = this.#bucket(names, slot * NAME_WORDS);
+    chained[slot] = buckets[bucket]!;
+    buckets[bucket] = slot;
+    counts[slot] = 0;
+    this.#subjects += 1;
+    return slot;
+  }
+
+  #remove(slot: number): void {
+    const { buckets, chained, names } = this.#arrays;
+    const bucket = this.#bucket(names, slot * NAME_WORDS);
+    if (buckets[bucket] === slot) {
+      buckets[bucket] = chained[slot]!;
+    } else {
+      let before = buckets[bucket]!;
+      while (chained[before] !== slot) before = chained[before]!;
+      chained[before] = chained[slot]!;
+    }
+    chained[slot] = this.#free;
+    this.#free = slot;
+    this.#subjects -= 1;
+  }
+
+  #bucket(names: Uint32Array, from: number): number {
+    return keyedHash(names, from, this.#options.hashKey) & (this.#arrays.buckets.length - 1);
+  }
+}
+
+interface Capacity {
+  readonly subjects: number;
+  readonly times: number;
+}
+
+interface Arrays {
+  // By place in the ring.
+  readonly times: Float64Array;
+  readonly owners: Int32Array;
+  readonly nexts: Int32Array;
+  // By slot of a subject.
+  readonly names: Uint32Array;
+  readonly counts: Int32Array;
+  readonly oldest: Int32Array;
+  readonly newest: Int32Array;
+  readonly chained: Int32Array;
+  /** Hash → the first slot of its chain. */
+  readonly buckets: Int32Array;
+}
+
+function arraysFor({ subjects, times }: Capacity): Arrays {
+  return {
+    times: new Float64Array(times),
+    owners: new Int32Array(times),
+    nexts: new Int32Array(times),
+    names: new Uint32Array(NAME_WORDS * subjects),
+    counts: new Int32Array(subjects),
+    oldest: new Int32Array(subjects),
+    newest: new Int32Array(subjects),
+    chained: new Int32Array(subjects),
+    buckets: new Int32Array(subjects).fill(NONE),
+  };
+}
+
+/** A power of two that leaves room for one more, unless there may be none. */
+function capacityFor(count: number, most: number): number {
+  let capacity = LEAST_CAPACITY;
+  while (capacity <= count && capacity < most) capacity *= GROWTH;
+  return Math.min(capacity, 2 ** Math.ceil(Math.log2(Math.max(most, LEAST_CAPACITY))));
+}
+
+/** HalfSipHash with one and three rounds, as the Linux kernel hashes its own tables. */
+function keyedHash(words: Uint32Array, from: number, [low, high]: readonly [number, number]): number {
+  let a = low | 0;
+  let b = high | 0;
+  let c = 0x6c796765 ^ low;
+  let d = 0x74656462 ^ high;
+  for (let step = 0; step < NAME_WORDS + 4; step += 1) {
+    // The words, then their length in bytes, then three rounds of nothing.
+    const word = step < NAME_WORDS ? words[from + step]! : step === NAME_WORDS ? NAME_WORDS << 26 : 0;
+    if (step === NAME_WORDS + 1) c ^= 0xff;
+    d ^= word;
+    a = (a + b) | 0;
+    b = ((b << 5) | (b >>> 27)) ^ a;
+    a = (a << 16) | (a >>> 16);
+    c = (c + d) | 0;
+    d = ((d << 8) | (d >>> 24)) ^ c;
+    a = (a + d) | 0;
+    d = ((d << 7) | (d >>> 25)) ^ a;
+    c = (c + b) | 0;
+    b = ((b << 13) | (b >>> 19)) ^ c;
+    c = (c << 16) | (c >>> 16);
+    a ^= word;
+  }
+  return b ^ d;
+}

@@ -1,0 +1,297 @@
+/**
+ * Rate limits of the whole program over real HTTP: at their boundaries in memory, and over a Deno KV file that two
+ * processes share, with a file that cannot be opened, a full disk, failing writes and a lock that is not let go.
+ */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { bundle } from "../../scripts/bundle.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
+import { scoreRequest } from "../harness.ts";
+import {
+  baseEnvironment,
+  createOrganization,
+  freshDeployment,
+  type RunningService,
+  startService,
+  watch,
+} from "../program.ts";
+
+const MAIN = `${import.meta.dirname}/../../main.ts`;
+
+type Deployment = Awaited<ReturnType<typeof freshDeployment>>;
+
+/** Starts services of one deployment, runs the test, stops them and removes it. */
+async function withServices(
+  settings: Readonly<Record<string, string>>,
+  test: (services: readonly RunningService[], deployment: Deployment) => Promise<void>,
+  { count = 1 }: { readonly count?: number } = {},
+): Promise<void> {
+  const fresh = await freshDeployment();
+  const deployment = { ...fresh, env: { ...fresh.env, ...settings } };
+  const services: RunningService[] = [];
+  try {
+    for (let n = 0; n < count; n += 1) services.push(await startService(["serve"], deployment));
+    await test(services, deployment);
+    for (const service of services) assert.equal(await service.stop(), 0);
+  } finally {
+    await fresh.remove();
+  }
+}
+
+async function statuses(ask: () => Promise<{ readonly status: number }>, count: number): Promise<number[]> {
+  const all: number[] = [];
+  for (let n = 0; n < count; n += 1) all.push((await ask()).status);
+  return all;
+}
+
+const times = (count: number, status: number) => Array<number>(count).fill(status);
+
+// ---- in memory --------------------------------------------------------------------------------------------
+
+Deno.test("60 requests of an address are let through, the 61st is 429", () =>
+  withServices({ JISS_RATE_LIMIT_IP: "60" }, async ([service]) => {
+    assert.deepEqual(await statuses(() => service!.send("/v1"), 60), times(60, 200));
+    const { status, body, headers } = await service!.send("/v1");
+    assert.deepEqual([status, body.error.code], [429, "RATE_LIMITED"]);
+    assert.match(headers.get("Retry-After")!, /^(?:[1-9]|[1-5][0-9]|60)$/);
+    assert.equal((await service!.send("/")).status, 200, "a probe is never locked out");
+  }));
+
+Deno.test("1,000 requests under a key are let through, the 1,001st is 429", () =>
+  withServices({ JISS_RATE_LIMIT_KEY: "1000" }, async ([service], { env }) => {
+    const key = await createOrganization(service!, env);
+    const ask = () => service!.send("/v1/organization/operators", { key });
+    const first = await ask();
+    assert.deepEqual([first.status, first.headers.get("X-RateLimit-Remaining")], [200, "999"]);
+    const connections = Array.from({ length: 9 }, () => statuses(ask, 111));
+    assert.deepEqual((await Promise.all(connections)).flat(), times(999, 200));
+    const { status, body, headers } = await ask();
+    assert.deepEqual([status, body.error.code], [429, "RATE_LIMITED"]);
+    assert.deepEqual([headers.get("X-RateLimit-Limit"), headers.get("X-RateLimit-Remaining")], ["1000", "0"]);
+    assert.match(headers.get("Retry-After")!, /^(?:[1-9]|[1-5][0-9]|60)$/);
+  }));
+
+// ---- shared -----------------------------------------------------------------------------------------------
+
+const KV = { JISS_RATE_LIMIT_STORE: "kv" };
+
+Deno.test("two processes of one host together let through an address's limit and a key's, whoever is asked", () =>
+  withServices(
+    { ...KV, JISS_RATE_LIMIT_IP: "60", JISS_RATE_LIMIT_KEY: "7" },
+    async (services, deployment) => {
+      const key = await createOrganization(services[0]!, deployment.env);
+      let turn = 0;
+      const next = () => services[turn++ % 2]!;
+      const scored = await statuses(
+        () => next().send("/v1/score", { key, body: scoreRequest({ session_id: `s-${turn}` }) }),
+        9,
+      );
+      assert.deepEqual(scored, [...times(7, 200), 429, 429]);
+      assert.deepEqual(await statuses(() => next().send("/v1"), 49), times(49, 200));
+      // One is left of 60; of many at once no more than that is let through.
+      const burst = await Promise.all(Array.from({ length: 40 }, () => next().send("/v1")));
+      const admitted = burst.filter(({ status }) => status === 200).length;
+      assert.ok(admitted <= 1, `${admitted} of 1`);
+      assert.deepEqual(
+        new Set(burst.map(({ status }) => status).filter((status) => status !== 200)),
+        new Set([429]),
+      );
+      for (const suffix of ["", "-wal", "-shm"]) {
+        const { mode } = await Deno.stat(`${deployment.directory}/data/kv.db${suffix}`);
+        assert.equal(mode! & 0o777, 0o600, `kv.db${suffix}`);
+      }
+    },
+    { count: 2 },
+  ));
+
+/** Asks until it is let through again: the service must come back by itself. */
+async function recovered(service: RunningService): Promise<void> {
+  let status = 503;
+  while (status === 503) ({ status } = await service.send("/v1"));
+  assert.equal(status, 200);
+}
+
+async function assertClosed(service: RunningService): Promise<void> {
+  for (let n = 0; n < 3; n += 1) {
+    const { status, body, headers } = await service.send("/v1");
+    assert.deepEqual([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
+    assert.equal(headers.get("Retry-After"), "1");
+  }
+  assert.equal((await service.send("/")).status, 200, "a probe is never locked out");
+}
+
+function toldUncounted(service: RunningService): readonly Record<string, unknown>[] {
+  return service.log().filter(({ msg }) =>
+    msg === "requests are refused because the rate limiter cannot count them"
+  );
+}
+
+Deno.test("a shared store that cannot be opened lets nothing through, says so once, and counts as soon as it can be", async () => {
+  const { directory, env, remove } = await freshDeployment();
+  const file = `${directory}/data/kv.db`;
+  await Deno.mkdir(file);
+  const service = await startService(["serve"], { env: { ...env, ...KV } });
+  await assertClosed(service);
+  assert.deepEqual(
+    toldUncounted(service).map(({ level, layer, refused_uncounted }) => [level, layer, refused_uncounted]),
+    [
+      ["error", "address", 1],
+    ],
+  );
+  await Deno.remove(file);
+  await recovered(service);
+  assert.equal(await service.stop(), 0);
+  await remove();
+});
+
+Deno.test("a shared store that another program holds locked lets nothing through, and counts once it is let go", () =>
+  withServices(KV, async ([service], { directory }) => {
+    assert.equal((await service!.send("/v1")).status, 200);
+    const other = new DatabaseSync(`${directory}/data/kv.db`, { timeout: 5_000 });
+    other.exec("BEGIN IMMEDIATE");
+    await assertClosed(service!);
+    other.exec("ROLLBACK");
+    other.close();
+    await recovered(service!);
+  }));
+
+const STRACE = await has("strace", ["-V"]);
+
+Deno.test({
+  name: "a shared store whose writes fail lets nothing through, and counts once they do not [needs strace]",
+  ignore: !STRACE,
+  async fn() {
+    const { directory, env, remove } = await freshDeployment();
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, "serve"],
+      clearEnv: true,
+      env: { ...baseEnvironment(), ...env, ...KV, JISS_PORT: "0", JISS_LOG: "json" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const service = await watch(child);
+    assert.equal((await service.send("/v1")).status, 200);
+    const files = ["kv.db", "kv.db-wal"].flatMap((name) => ["-P", `${directory}/data/${name}`]);
+    const injector = new Deno.Command("strace", {
+      args: [
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        ...files,
+        "-e",
+        "inject=pwrite64:error=EIO",
+        "-p",
+        `${child.pid}`,
+      ],
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    let { status } = await service.send("/v1");
+    while (status === 200) ({ status } = await service.send("/v1"));
+    await assertClosed(service);
+    assert.match(String(toldUncounted(service)[0]!.cause), /disk I\/O error/);
+    injector.kill("SIGINT");
+    await injector.status;
+    await recovered(service);
+    assert.equal(await service.stop(), 0);
+    await remove();
+  },
+});
+
+const MOUNT = Deno.uid() === 0 && await has("unshare", ["-m", "true"]);
+
+Deno.test({
+  name: "a shared store on a full disk lets nothing through, and counts once there is room [needs mount]",
+  ignore: !MOUNT,
+  async fn() {
+    const { directory, env, remove } = await freshDeployment();
+    const disk = `${directory}/disk`;
+    await Deno.mkdir(disk);
+    await command("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", disk]);
+    try {
+      for (const { name } of Deno.readDirSync(`${directory}/data`)) {
+        await Deno.copyFile(`${directory}/data/${name}`, `${disk}/${name}`);
+      }
+      const service = await startService(["serve"], { env: { ...env, ...KV, JISS_DATA_DIR: disk } });
+      assert.equal((await service.send("/v1")).status, 200);
+      await fill(`${disk}/filling`);
+      let { status } = await service.send("/v1");
+      while (status === 200) ({ status } = await service.send("/v1"));
+      await assertClosed(service);
+      await Deno.remove(`${disk}/filling`);
+      await recovered(service);
+      assert.equal(await service.stop(), 0);
+    } finally {
+      await command("umount", [disk]);
+      await remove();
+    }
+  },
+});
+
+async function has(name: string, args: readonly string[]): Promise<boolean> {
+  try {
+    return (await new Deno.Command(name, { args: [...args], stdout: "null", stderr: "null" }).output())
+      .success;
+  } catch {
+    return false;
+  }
+}
+
+async function command(name: string, args: readonly string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(name, { args: [...args] }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+/** Writes until there is no room left. */
+async function fill(path: string): Promise<void> {
+  using file = await Deno.open(path, { createNew: true, write: true });
+  const block = new Uint8Array(4_096);
+  try {
+    for (;;) await file.write(block);
+  } catch (error) {
+    assert.match((error as Error).message, /No space left/);
+  }
+}
+
+// ---- the release's form -----------------------------------------------------------------------------------
+
+Deno.test("the bundle shares its limits with the release's flags and only its own files, and without the flag says what it needs", async () => {
+  const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
+  const { directory, env, remove } = await freshDeployment();
+  await bundle(`${place}/jiss.js`);
+  const data = `${directory}/data`;
+  const start = (flags: readonly string[]) =>
+    new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--quiet",
+        "--no-prompt",
+        "--no-config",
+        ...flags,
+        `--allow-read=${data}`,
+        `--allow-write=${data}`,
+        "--allow-net",
+        "--allow-env",
+        `${place}/jiss.js`,
+        "serve",
+      ],
+      clearEnv: true,
+      env: { ...baseEnvironment(), ...env, ...KV, JISS_RATE_LIMIT_IP: "1", JISS_PORT: "0", JISS_LOG: "json" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    });
+  const { code, stdout, stderr } = await start([]).output();
+  assert.equal(code, 78);
+  assert.match(
+    new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr),
+    /JISS_RATE_LIMIT_STORE.*--unstable-kv/,
+  );
+  const service = await watch(start(UNSTABLE_FEATURES).spawn());
+  assert.deepEqual(await statuses(() => service.send("/v1"), 2), [200, 429]);
+  assert.equal(await service.stop(), 0);
+  await remove();
+  await Deno.remove(place, { recursive: true });
+});

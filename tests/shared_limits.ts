@@ -1,0 +1,78 @@
+/** Rate limits over a real Deno KV store, as several processes of one host have them. */
+import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "../src/domain/limits.ts";
+import type { Admission } from "../src/limits/admission.ts";
+import type { CounterStore } from "../src/limits/counter_queue.ts";
+import { SharedCounters } from "../src/limits/shared_counters.ts";
+import { SharedWindow } from "../src/limits/shared_window.ts";
+import type { Time } from "../src/limits/wall_clock.ts";
+import { memoryWindow } from "./harness.ts";
+
+export interface SharedLimit {
+  readonly window: SharedWindow;
+  /** A request that arrives now, and then whatever the store has left to do: the clock of a test stands meanwhile. */
+  admit(subject: string): Promise<Admission>;
+  close(): Promise<void>;
+}
+
+export interface SharedLimitOptions {
+  readonly open: () => Promise<CounterStore>;
+  readonly clock: Time;
+  readonly layer?: string;
+  readonly timeoutMs?: number;
+  /** What was told of requests that could not be counted. */
+  readonly told?: { total: number; cause: unknown }[];
+}
+
+/** One process's side of a limit. */
+export function sharedLimit(
+  limit: number,
+  { open, clock, layer = "address", timeoutMs = RATE_STORE_TIMEOUT_MS, told = [] }: SharedLimitOptions,
+): SharedLimit {
+  const windowMs = RATE_WINDOW_MS;
+  const counters = new SharedCounters({ open, time: clock, windowMs, timeoutMs });
+  const window = new SharedWindow({
+    layer,
+    limit,
+    windowMs,
+    counters,
+    own: memoryWindow(limit),
+    time: clock,
+    tellUncounted: (total, cause) => told.push({ total, cause }),
+  });
+  return {
+    window,
+    async admit(subject) {
+      const admission = await window.admit(subject, clock.monotonic());
+      if (admission.counted) await counters.idle();
+      return admission;
+    },
+    close: () => counters.close(),
+  };
+}
+
+/** Runs a test over a store in a file of its own. */
+export async function withStore(test: (open: () => Promise<Deno.Kv>) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
+  try {
+    await test(() => Deno.openKv(`${directory}/kv.db`));
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** A store that lets `before` go first at each transaction. */
+export function watchedStore(store: Deno.Kv, before: () => void | Promise<void>): CounterStore {
+  return {
+    list: store.list.bind(store),
+    close: () => store.close(),
+    atomic() {
+      const transaction = store.atomic();
+      const commit = transaction.commit.bind(transaction);
+      transaction.commit = async () => {
+        await before();
+        return await commit();
+      };
+      return transaction;
+    },
+  };
+}
