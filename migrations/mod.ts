@@ -3,5 +3,6 @@ import type { Migration } from "../src/store/migrate.ts";
 import { initial } from "./0001_initial.ts";
 import { surface } from "./0002_surface.ts";
 import { evidence } from "./0003_evidence.ts";
+import { administration } from "./0004_administration.ts";
 
-export const MIGRATIONS: readonly Migration[] = [initial, surface, evidence];
+export const MIGRATIONS: readonly Migration[] = [initial, surface, evidence, administration];

@@ -35,11 +35,16 @@ const TABLES = [
   "usage_hour",
   "usage_instant",
   "idempotency",
+  "alert",
+  "assessment",
   "audit_chain",
   "audit_entry",
   "audit_part",
   "audit_node",
   "audit_checkpoint",
+  "audit_ladder",
+  "signing_key",
+  "tombstone",
 ] as const;
 
 /** What columns of steps 1 and 2 are called today. */

@@ -5,6 +5,8 @@
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import { query, type Statement } from "./database.ts";
 import type {
+  AlertTable,
+  AssessmentTable,
   ComplianceReportTable,
   DecisionTable,
   IdempotencyTable,
@@ -49,8 +51,10 @@ const ORGANIZATION_COLUMNS = [
   "tier",
   "allowed_origins",
   "inactive_reasons",
+  "inactive_since",
   "prefix",
   "key_hash",
+  "pepper_id",
   "api_key_version",
   "api_key_rotated_at",
   "created_at",
@@ -66,8 +70,10 @@ export const organizations: RecordKind<OrganizationRow> = {
       conflict.column("org_id").doUpdateSet({
         name: row.name,
         inactive_reasons: row.inactive_reasons,
+        inactive_since: row.inactive_since,
         prefix: row.prefix,
         key_hash: row.key_hash,
+        pepper_id: row.pepper_id,
         api_key_version: row.api_key_version,
         api_key_rotated_at: row.api_key_rotated_at,
       })
@@ -83,6 +89,44 @@ export const takenPrefixes: RecordKind<TakenPrefix> = {
   name: "prefix",
   load: (keys) => query.selectFrom("organization").select("prefix").where(keyIn(["prefix"], keys)).compile(),
   keyOf: (row) => [row.prefix!],
+};
+
+export type AlertRow = Selectable<AlertTable>;
+
+export const alerts: RecordKind<AlertRow> = {
+  name: "alert",
+  load: (keys) => query.selectFrom("alert").selectAll().where(keyIn(["alert_id"], keys)).compile(),
+  keyOf: (row) => [row.alert_id],
+  save: (row) =>
+    query.insertInto("alert").values(row).onConflict((conflict) =>
+      conflict.column("alert_id").doUpdateSet({
+        acknowledged: row.acknowledged,
+        acknowledged_at: row.acknowledged_at,
+      })
+    ).compile(),
+};
+
+/** That an organization has its alert of a kind on a UTC day. */
+export type AlertDay = Pick<AlertRow, "org_id" | "kind" | "day">;
+
+export const alertDays: RecordKind<AlertDay> = {
+  name: "alert_day",
+  load: (keys) =>
+    query.selectFrom("alert").select(["org_id", "kind", "day"])
+      .where(
+        sql<boolean>`(org_id, kind, day) in
+          (select value ->> 0, value ->> 1, cast(value ->> 2 as integer) from json_each(${keys}))`,
+      ).compile(),
+  keyOf: (row) => [row.org_id, row.kind, String(row.day)],
+};
+
+export type AssessmentRow = Selectable<AssessmentTable>;
+
+export const assessments: RecordKind<AssessmentRow> = {
+  name: "assessment",
+  load: (keys) => query.selectFrom("assessment").selectAll().where(keyIn(["session_id"], keys)).compile(),
+  keyOf: (row) => [row.session_id],
+  save: (row) => query.insertInto("assessment").values(row).compile(),
 };
 
 export type SubjectRow = Selectable<SubjectTable>;

@@ -2,7 +2,7 @@
  * The tables as Kysely sees them; `migrations/` makes them. Times are epoch milliseconds, hashes raw bytes. A
  * `position` is a place in an evidence chain counted over its epochs; a `seq` is one in its own epoch.
  */
-import type { GeneratedAlways } from "kysely";
+import type { Generated, GeneratedAlways } from "kysely";
 
 export interface InstallationTable {
   id: number;
@@ -30,9 +30,13 @@ export interface OrganizationTable {
   /** Separated by single spaces, sorted. */
   allowed_origins: string;
   inactive_reasons: string;
+  /** Of the reasons that stand, epoch milliseconds each, as JSON. */
+  inactive_since: Generated<string>;
   active: GeneratedAlways<number>;
   prefix: string | null;
   key_hash: Uint8Array | null;
+  /** null where the key is older than this column. */
+  pepper_id: string | null;
   api_key_version: number;
   api_key_rotated_at: number | null;
   created_at: number;
@@ -180,6 +184,29 @@ export interface IdempotencyTable {
   created_at: number;
 }
 
+export interface AlertTable {
+  alert_id: string;
+  org_id: string;
+  severity: string;
+  kind: string;
+  /** UTC, counted from 1970. */
+  day: number;
+  detail: string;
+  created_at: number;
+  acknowledged: number;
+  acknowledged_at: number | null;
+}
+
+export interface AssessmentTable {
+  session_id: string;
+  request_digest: Uint8Array;
+  request_id: string;
+  created_at: number;
+  records: string;
+  summary: string;
+  results: string;
+}
+
 export interface AuditChainTable {
   chain: string;
   /** The chain of epoch 1. */
@@ -278,6 +305,8 @@ export interface Schema {
   usage_hour: UsageHourTable;
   usage_instant: UsageInstantTable;
   idempotency: IdempotencyTable;
+  alert: AlertTable;
+  assessment: AssessmentTable;
   audit_chain: AuditChainTable;
   audit_entry: AuditEntryTable;
   audit_part: AuditPartTable;

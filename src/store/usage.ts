@@ -3,10 +3,12 @@
  * from one counter each, its two edge hours from their instants.
  * Source: contract, section 5.
  */
-import { sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { type Database, query, type Statement } from "./database.ts";
 
 const HOUR_MS = 3_600_000;
+const HOURS_IN_DAY = 24;
+const DAY_MS = HOURS_IN_DAY * HOUR_MS;
 
 /** Adds `count` scores at an instant, epoch milliseconds. */
 export function addUsage(
@@ -45,4 +47,56 @@ export async function countUsage(
     ]).compile(),
   );
   return row!.before! + row!.hours! + row!.after!;
+}
+
+/**
+ * Scores of each of the last days before `to` (epoch milliseconds, included), the newest first: spans of 24 hours,
+ * counted as exactly as {@link countUsage}. At most 31 of them.
+ */
+export async function dailyUsage(
+  database: Database,
+  orgId: string,
+  { to, days }: { readonly to: number; readonly days: number },
+): Promise<readonly number[]> {
+  const from = to - days * DAY_MS;
+  // An hour in which one day ends and the next begins is counted by its instants, every other one as a whole.
+  const lastEdge = Math.floor(to / HOUR_MS);
+  const edges = Array.from({ length: days + 1 }, (_, index) => lastEdge - HOURS_IN_DAY * index);
+  const edgeList = JSON.stringify(edges);
+  const hour = sql.lit(HOUR_MS);
+  const dayOf = (at: RawBuilder<unknown>) =>
+    sql<number>`(cast(${to} as integer) - ${at}) / ${sql.lit(DAY_MS)}`;
+  const rows = await database.read(
+    sql<{ day: number; count: number }>`select day, sum(count) as count from (
+      select ${dayOf(sql`hour * ${hour}`)} as day, count from usage_hour
+        where org_id = ${orgId} and hour > ${edges.at(-1)} and hour < ${lastEdge}
+          and hour not in (select value from json_each(${edgeList}))
+      union all
+      select ${dayOf(sql`at`)}, count from json_each(${edgeList}) cross join usage_instant
+        where org_id = ${orgId} and at >= value * ${hour} and at < (value + 1) * ${hour}
+          and at > ${from} and at <= ${to}
+    ) group by day`.compile(query),
+  );
+  const counts = new Map(rows.map((row) => [row.day, row.count]));
+  return Array.from({ length: days }, (_, index) => counts.get(index) ?? 0);
+}
+
+/** Organizations with a score in the 24 hours before `now`, to the hour, and no such alert on its UTC day yet. */
+export function busyOrganizationsQuery(
+  { now, kind, day }: { readonly now: number; readonly kind: string; readonly day: number },
+): CompiledQuery<{ org_id: string }> {
+  return query.selectFrom("organization as o").select("o.org_id")
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("usage_hour as u").select(sql.lit(1).as("one")).whereRef("u.org_id", "=", "o.org_id")
+          .where("u.hour", ">=", Math.floor((now - DAY_MS) / HOUR_MS)),
+      )
+    )
+    .where(({ exists, not, selectFrom }) =>
+      not(exists(
+        selectFrom("alert as a").select(sql.lit(1).as("one")).whereRef("a.org_id", "=", "o.org_id")
+          .where("a.kind", "=", kind).where("a.day", "=", day),
+      ))
+    )
+    .orderBy("o.org_id").compile();
 }

@@ -1,6 +1,6 @@
 /**
  * The schema steps, over histories that the service itself wrote and that are taken back to the step before: what step
- * 2 makes of them is what the service writes, and step 3 leaves every row and every answer as it was.
+ * 2 makes of them is what the service writes, and steps 3 and 4 leave every row and every answer as it was.
  */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
@@ -20,6 +20,7 @@ import {
   scoreRequest,
 } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
+import { contentOf, statusWith, storedOrganization } from "../scenario.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -418,33 +419,41 @@ async function writeStep2History(harness: Harness): Promise<Step2History> {
 const reportOf = (day: number) =>
   `/v1/compliance/report?period_start=2026-11-2${day}&period_end=2026-11-2${day + 1}`;
 
-/** What is asked for says the same; when it was asked, and under which id, is not part of it. */
-function contentOf({ body: { request_id: _id, timestamp: _timestamp, ...content } }: Answer) {
-  return content;
+interface Earlier {
+  readonly earlier: Database;
+  readonly history: Step2History;
+  /** Opens today's service over the file. */
+  open(): Promise<Harness>;
 }
 
-/** Writes a history, and takes it back to step 2 in a file that the next program finds. */
-function withStep2(
-  test: (options: {
-    readonly earlier: Database;
-    readonly history: Step2History;
-    /** Opens today's service over the file. */
-    open(): Promise<Harness>;
-  }) => Promise<void>,
+/** Writes a history, and takes it back to a step in a file that the next program finds. */
+function withStep(
+  { version, also = async () => {} }: {
+    readonly version: number;
+    /** What is written besides. */
+    readonly also?: (harness: Harness) => Promise<void>;
+  },
+  test: (earlier: Earlier) => Promise<void>,
 ): () => Promise<void> {
   return async () => {
     const directory = await Deno.makeTempDir({ prefix: "jiss-step-" });
     const path = `${directory}/jiss.db`;
-    const harness = await openHarness();
+    const harness = await openHarness({ adminDashboard: true });
     const history = await writeStep2History(harness);
-    const earlier = await earlierDatabase(harness.database, { version: 2, path });
+    await also(harness);
+    const earlier = await earlierDatabase(harness.database, { version, path });
     try {
       await test({
         earlier,
         history,
         async open() {
           await earlier.close();
-          return await openHarness({ path, run: 1, startsAt: harness.clock.now() });
+          return await openHarness({
+            path,
+            run: 1,
+            startsAt: harness.clock.now(),
+            adminDashboard: true,
+          });
         },
       });
     } finally {
@@ -453,6 +462,8 @@ function withStep2(
     }
   };
 }
+
+const withStep2 = (test: (earlier: Earlier) => Promise<void>) => withStep({ version: 2 }, test);
 
 Deno.test(
   "step 3 leaves every row as it is, but for what columns are called, and begins with one epoch of each chain",
@@ -474,7 +485,10 @@ Deno.test(
     for (const table of tables) {
       queries.set(table, await earlierRowsQuery(table, { earlier: database, today: fresh }));
     }
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["evidence"]);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), [
+      "evidence",
+      "administration",
+    ]);
     for (const table of tables) {
       assert.deepEqual(await rowsOf(database, queries.get(table)!), before.get(table), table);
     }
@@ -506,25 +520,30 @@ Deno.test(
   "after step 3 repeated requests, replays, reports and reads are answered as before, and nothing is written",
   withStep2(async ({ history: { writes, reads }, open }) => {
     const harness = await open();
-    const before = await harness.rowCounts();
-    assert.equal(writes.length, 2 + 3 * 2 * 7);
-    for (const { path, request, answer } of writes) {
-      const again = await harness.send(path, request);
-      if (path === "/v1/admin/org/create") {
-        assert.deepEqual([again.status, again.body.already_provisioned], [201, true]);
-        continue;
-      }
-      assert.deepEqual(again.body, answer.body, path);
-      assert.equal(again.headers.get("Idempotency-Replayed"), "true", path);
-    }
-    assert.equal(reads.length, 2 * (3 * 6 + 4));
-    for (const { path, request, answer } of reads) {
-      assert.deepEqual(contentOf(await harness.send(path, request)), contentOf(answer), path);
-    }
-    assert.deepEqual(await harness.rowCounts(), before);
+    await answersAsBefore(harness, { writes, reads });
     await harness.close();
   }),
 );
+
+/** Repeats all requests; none of them writes anything. */
+async function answersAsBefore(harness: Harness, { writes, reads }: Step2History): Promise<void> {
+  const before = await harness.rowCounts();
+  assert.equal(writes.length, 2 + 3 * 2 * 7);
+  for (const { path, request, answer } of writes) {
+    const again = await harness.send(path, request);
+    if (path === "/v1/admin/org/create") {
+      assert.deepEqual([again.status, again.body.already_provisioned], [201, true]);
+      continue;
+    }
+    assert.deepEqual(again.body, answer.body, path);
+    assert.equal(again.headers.get("Idempotency-Replayed"), "true", path);
+  }
+  assert.equal(reads.length, 2 * (3 * 6 + 4));
+  for (const { path, request, answer } of reads) {
+    assert.deepEqual(contentOf(await harness.send(path, request)), contentOf(answer), path);
+  }
+  assert.deepEqual(await harness.rowCounts(), before);
+}
 
 Deno.test(
   "after step 3 the first key is known, the lock follows, and chains go on with a ladder",
@@ -566,7 +585,155 @@ Deno.test(
     assert.deepEqual(await rowsOf(database, "SELECT max(version) AS version FROM schema_migration"), [
       { version: 2 },
     ]);
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["evidence"]);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), [
+      "evidence",
+      "administration",
+    ]);
+    await database.close();
+  }),
+);
+
+// ---- step 4 -----------------------------------------------------------------------------------------------
+
+/** An organization with an operator erased, so that a name is a tombstone, and then suspended. */
+async function eraseAndSuspend({ send, master, organization }: Harness) {
+  const key = await organization("stopped");
+  const body = scoreRequest({ session_id: "gone", operator_id: "operator-gone" });
+  assert.equal((await send("/v1/score", { key, body })).status, 200);
+  assert.equal((await send("/v1/operator/operator-gone", { key, method: "DELETE" })).status, 200);
+  const suspended = await master("ORG_SUSPEND", "/v1/admin/org/stopped/suspend", SUSPENSION);
+  assert.equal(suspended.status, 200, suspended.text);
+}
+
+const SUSPENSION = {
+  idempotencyKey: "stop",
+  body: { confirm_org_id: "stopped", idempotency_key: "stop" },
+};
+
+const withStep3 = (test: (earlier: Earlier) => Promise<void>) =>
+  withStep({ version: 3, also: eraseAndSuspend }, test);
+
+Deno.test(
+  "step 4 leaves every row as it is: no reason has an instant, no key a known pepper, and there is no alert and no demo run",
+  withStep3(async ({ earlier: database }) => {
+    const tables = await tablesOf(database);
+    assert.equal(tables.length, 24);
+    const queries = new Map<string, string>();
+    const before = new Map<string, readonly Row[]>();
+    for (const table of tables) {
+      const text = await earlierRowsQuery(table, { earlier: database, today: database });
+      const rows = await rowsOf(database, text);
+      assert.ok(rows.length > 0, `${table} has rows to lose`);
+      queries.set(table, text);
+      before.set(table, rows);
+    }
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["administration"]);
+    for (const table of tables) {
+      assert.deepEqual(await rowsOf(database, queries.get(table)!), before.get(table), table);
+    }
+    assert.deepEqual(
+      await rowsOf(
+        database,
+        "SELECT org_id, active, inactive_reasons, inactive_since, pepper_id FROM organization ORDER BY org_id",
+      ),
+      [["acme", 1, "[]"], ["other", 1, "[]"], ["stopped", 0, '["manual"]']].map(
+        ([org_id, active, inactive_reasons]) => ({
+          org_id,
+          active,
+          inactive_reasons,
+          inactive_since: "{}",
+          pepper_id: null,
+        }),
+      ),
+    );
+    for (const table of ["alert", "assessment"]) {
+      assert.deepEqual(await rowsOf(database, `SELECT * FROM ${table}`), [], table);
+    }
+    const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
+    await migrate(fresh, { migrations: MIGRATIONS, now: EPOCH });
+    await isAsNew(database, fresh);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), []);
+    await fresh.close();
+    await database.close();
+  }),
+);
+
+Deno.test(
+  "after step 4 repeated requests, replays, reports and reads are answered as before, and nothing is written",
+  withStep3(async ({ history, open }) => {
+    const harness = await open();
+    await answersAsBefore(harness, history);
+    await harness.close();
+  }),
+);
+
+Deno.test(
+  "after step 4 keys open the service as before, and a new one hangs on a known pepper",
+  withStep3(async ({ history: { writes }, open }) => {
+    const harness = await open();
+    const { send } = harness;
+    const key = writes.at(-1)!.request.key!;
+    assert.equal((await storedOrganization(harness, "other")).pepper_id, null);
+    assert.equal(await statusWith(harness, key), 200);
+    const rotated = await send("/v1/admin/key/rotate", { method: "POST", key });
+    assert.equal(rotated.status, 200, rotated.text);
+    const { pepper_id, api_key_version } = await storedOrganization(harness, "other");
+    assert.match(pepper_id!, /^[0-9a-f]{16}$/);
+    assert.equal(api_key_version, 2);
+    assert.equal(await statusWith(harness, key), 401);
+    assert.equal(await statusWith(harness, rotated.body.new_api_key), 200);
+    const demo = await send("/assessments", {
+      body: { sessionId: "demo-1", records: [{ time_to_decision_ms: 7000, decision: "accepted" }] },
+    });
+    assert.equal(demo.status, 200, demo.text);
+    await harness.alert("other", "alert-1");
+    const acknowledged = await harness.master("ALERT_ACK", "/v1/admin/alerts/alert-1/ack", {
+      idempotencyKey: "ack",
+      body: { idempotency_key: "ack" },
+    });
+    assert.equal(acknowledged.status, 200, acknowledged.text);
+    await harness.close();
+  }),
+);
+
+Deno.test(
+  "after step 4 a reason that stood before it stands, since an instant that nobody knows, and is lifted like any other",
+  withStep3(async ({ open }) => {
+    const harness = await open();
+    const call = (operation: string, idempotencyKey: string) => ({
+      path: `/v1/admin/org/stopped/${operation}`,
+      options: { idempotencyKey, body: { confirm_org_id: "stopped", idempotency_key: idempotencyKey } },
+    });
+    const again = call("suspend", "again");
+    const suspended = await harness.master("ORG_SUSPEND", again.path, again.options);
+    assert.deepEqual([suspended.status, suspended.body.suspended_at], [200, "1970-01-01T00:00:00.000Z"]);
+    const lift = call("reactivate", "lift");
+    const { status, body } = await harness.master("ORG_REACTIVATE", lift.path, lift.options);
+    assert.deepEqual([status, body.remaining], [200, undefined]);
+    const { active, reasons, since } = await storedOrganization(harness, "stopped");
+    assert.deepEqual([active, reasons, since], [1, [], {}]);
+    await harness.close();
+  }),
+);
+
+Deno.test(
+  "step 4, cut short, leaves the database at step 3 with every row",
+  withStep3(async ({ earlier: database }) => {
+    const text = "SELECT * FROM organization ORDER BY org_id";
+    const before = await rowsOf(database, text);
+    const [initial, surface, evidence, administration] = MIGRATIONS;
+    const broken = {
+      ...administration!,
+      statements: [...administration!.statements, "INSERT INTO nowhere VALUES (1)"],
+    };
+    await assert.rejects(() =>
+      migrate(database, { migrations: [initial!, surface!, evidence!, broken], now: EPOCH })
+    );
+    assert.deepEqual(await rowsOf(database, text), before);
+    assert.deepEqual(await rowsOf(database, "SELECT max(version) AS version FROM schema_migration"), [
+      { version: 3 },
+    ]);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["administration"]);
     await database.close();
   }),
 );

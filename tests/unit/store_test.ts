@@ -430,6 +430,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "initial",
     "surface",
     "evidence",
+    "administration",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -439,6 +440,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 1, name: "initial", applied_at: EPOCH },
     { version: 2, name: "surface", applied_at: EPOCH },
     { version: 3, name: "evidence", applied_at: EPOCH },
+    { version: 4, name: "administration", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -459,7 +461,7 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
   await assert.rejects(
     migrate(database, { migrations: MIGRATIONS, now: EPOCH }),
     (error: unknown) =>
-      error instanceof NewerSchema && /schema version 4, this program knows up to 3/.test(error.message),
+      error instanceof NewerSchema && /schema version 5, this program knows up to 4/.test(error.message),
   );
   assert.deepEqual(await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name"), schema);
   await database.close();
@@ -467,10 +469,10 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
 
 Deno.test("a step that fails leaves nothing of itself, and the steps before it stand", async () => {
   const database = memory();
-  const broken = { version: 4, name: "broken", statements: ["CREATE TABLE half (n INTEGER)", "NOT SQL"] };
+  const broken = { version: 5, name: "broken", statements: ["CREATE TABLE half (n INTEGER)", "NOT SQL"] };
   await assert.rejects(migrate(database, { migrations: [...MIGRATIONS, broken], now: EPOCH }));
   assert.deepEqual(await select(database, "SELECT name FROM sqlite_schema WHERE name = 'half'"), []);
-  assert.equal(await count(database, "schema_migration"), 3);
+  assert.equal(await count(database, "schema_migration"), 4);
   const mended = { ...broken, statements: ["CREATE TABLE whole (n INTEGER)"] };
   assert.deepEqual(await migrate(database, { migrations: [...MIGRATIONS, mended], now: EPOCH }), ["broken"]);
   await database.close();
@@ -481,7 +483,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 25);
+    assert.equal(own.length, 27);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
