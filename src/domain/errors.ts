@@ -72,3 +72,8 @@ export function unavailable(message: string, retryAfterSeconds = 1): ServiceErro
     headers: { "Retry-After": String(retryAfterSeconds) },
   });
 }
+
+/** The one refusal of every failed authentication. */
+export function unauthorized(): ServiceError {
+  return new ServiceError("UNAUTHORIZED", "Authentication failed: send a valid key in the X-API-Key header.");
+}

@@ -7,9 +7,19 @@ export const BATCH_BODY_LIMIT_BYTES = 5 * BODY_LIMIT_BYTES;
 /** Interactions in one batch. */
 export const BATCH_MAX = 100;
 
+/** Records in one run of the public demo. */
+export const ASSESSMENT_RECORDS_MAX = 100;
+
 /** Interactions in a rolling window of {@link USAGE_WINDOW_DAYS}; crossing it never throttles. */
 export const TIER_LIMITS = { starter: 10_000, standard: 100_000, enterprise: 1_000_000 } as const;
 export const USAGE_WINDOW_DAYS = 30;
+
+/** Scores of 24 hours beyond so many times the percentile of the daily counts before them raise an alert. */
+export const ANOMALY_FACTOR = 10;
+export const ANOMALY_PERCENTILE = 95;
+/** Days before those 24 hours that are looked at, and of how many of them there must be scores. */
+export const ANOMALY_DAYS = 30;
+export const ANOMALY_DAYS_WITH_DATA = 7;
 
 /** Newest points of an operator's history in a profile. */
 export const HISTORY_POINTS = 100;
@@ -27,14 +37,28 @@ export const RATE_WINDOW_MS = 60_000;
 export const RATE_LIMIT_IP_DEFAULT = 60;
 export const RATE_LIMIT_KEY_DEFAULT = 1_000;
 export const RATE_LIMIT_MAX = 1_000_000_000;
+/** Subjects of one layer that are tracked at once, and admitted requests; beyond either new ones are refused. */
+export const RATE_SUBJECTS_MAX = 1_048_576;
+export const RATE_TIMES_MAX = 2_097_152;
+/** How long an admission waits for counters that processes share. */
+export const RATE_STORE_TIMEOUT_MS = 1_000;
 
 /** No response that fails authentication leaves earlier than this after the request arrived. */
 export const AUTH_FLOOR_MS = 80;
+/** They leave together, at instants so far apart. */
+export const AUTH_GRID_MS = 20;
 /** How many such responses may wait at once; beyond it the answer is 429. */
 export const AUTH_FLOOR_WAITERS = 1_000;
 
+/** 2026-07-15T00:00:00.000Z: from then on a key in a body is refused like none. */
+export const BODY_KEY_SUNSET = Date.UTC(2026, 6, 15);
+
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 256;
 export const IDEMPOTENCY_RETENTION_DAYS = 30;
+
+/** Events in one answer of the audit log. */
+export const AUDIT_LOG_MAX = 500;
+export const AUDIT_LOG_DEFAULT = 100;
 
 export const ORGANIZATION_NAME_MAX_LENGTH = 200;
 export const ALLOWED_ORIGINS_MAX = 50;

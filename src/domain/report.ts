@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { DIMENSIONS, DOMAINS } from "./enums.ts";
+import { instantSchema } from "./instant.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";
 
 /** Epoch milliseconds: the start is included, the end excluded. */
@@ -177,26 +178,11 @@ export const article14Schema = z.object({
 /** The body's own part, without `request_id` and `timestamp`. */
 export type Article14 = z.infer<typeof article14Schema>;
 
-/** The instants that an ISO 8601 date-time with four digits for the year can say. */
-const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00.000Z");
-const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
-
-const EDGE_MESSAGE = "must lie in the years 0000 to 9999 (UTC)";
-
-/** A UTC date, or a date-time with its offset, as epoch milliseconds. */
-const periodEdge = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
-  error: "must be an ISO date (2026-10-01) or a date-time with an offset (2026-10-01T00:00:00Z)",
-}).transform((text) => Date.parse(text)).pipe(
-  z.number().min(FIRST_INSTANT, EDGE_MESSAGE).max(LAST_INSTANT, EDGE_MESSAGE),
-).meta({
-  override: { type: "string", examples: ["2026-10-01", "2026-10-01T00:00:00+02:00"] },
-});
-
 export const reportFormatSchema = z.object({ format: z.enum(["json", "html"]).default("json") });
 
 export const reportParametersSchema = z.object({
-  period_start: periodEdge,
-  period_end: periodEdge,
+  period_start: instantSchema,
+  period_end: instantSchema,
   ...reportFormatSchema.shape,
 });
 

@@ -60,7 +60,7 @@ export interface ScoreRequest {
   readonly mode_override: ModeOverride;
 }
 
-const points = z.number().min(0).max(100);
+export const points = z.number().min(0).max(100);
 const isoTimestamp = z.iso.datetime();
 
 export const envelopeFields = {
@@ -83,7 +83,7 @@ export const modelReferenceSchema = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 }).meta({ id: "ModelReference" });
 
-const dimensionsSchema = z.object(
+export const dimensionsSchema = z.object(
   Object.fromEntries(DIMENSIONS.map((name) => [name, z.int().min(0).max(100).optional()])) as Record<
     (typeof DIMENSIONS)[number],
     z.ZodOptional<z.ZodInt>

@@ -5,12 +5,13 @@
  */
 import { Hono } from "hono";
 import { ServiceError } from "../domain/errors.ts";
-import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
+import { checkIdempotencyKey } from "./idempotency_key.ts";
 import { AuthenticationFloor, requireKey, requireMaster } from "./middleware/authentication.ts";
+import { announceSunset, readBodyKey, withoutKey } from "./middleware/body_key.ts";
 import { allowOrigin, answerPreflight, isPreflight } from "./middleware/cors.ts";
-import { admitAddress, admitKey } from "./middleware/rate_limits.ts";
+import { admitAddress, admitKey, forgetAdmission } from "./middleware/rate_limits.ts";
 import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
 import { renderError, renderReply } from "./render.ts";
@@ -46,8 +47,8 @@ export function createApp(options: AppOptions): App {
   for (const path of new Set(ROUTES.map((route) => route.path))) {
     app.all(routerPath(path), guarded((context) => serveOtherMethod(services, context, path)));
   }
-  app.notFound(guarded((context) => {
-    admitAddress(services, context.var.exchange);
+  app.notFound(guarded(async (context) => {
+    await admitAddress(services, context.var.exchange);
     throw new ServiceError("NOT_FOUND", "There is nothing at this path: GET /v1 lists the endpoints.");
   }));
   return app;
@@ -69,43 +70,50 @@ async function serve(
   const { exchange } = context.var;
   const request = context.req.raw;
   exchange.route = route;
-  if (route.layer1) admitAddress(services, exchange);
+  if (route.layer1) await admitAddress(services, exchange);
   if (route.body !== null) checkDeclaredLength(request, route.body.limitBytes);
 
   const presented = context.req.header("X-API-Key");
+  const early = await readBodyKey(request, { route, exchange, presented });
   if (route.auth.kind === "key") {
-    exchange.caller = await requireKey(services, { floor, exchange, presented });
+    const key = presented ?? early?.key ?? undefined;
+    exchange.caller = await requireKey(services, { floor, exchange, presented: key });
+    if (early !== null) announceSunset(services, exchange);
     await allowOrigin(services, context);
-    admitKey(services, exchange);
+    await admitKey(services, exchange);
   } else if (route.auth.kind === "master") {
     await requireMaster(services, { floor, exchange, presented, scope: route.auth.scope });
+    if (route.dashboard && !services.adminDashboard) throw notImplemented();
   }
 
   let json: unknown;
   if (route.body !== null) {
-    const bytes = await readBody(request, route.body.limitBytes);
+    const bytes = early?.bytes ?? await readBody(request, route.body.limitBytes);
     checkContentType(request);
-    if (route.idempotent) checkIdempotencyKey(context);
-    json = bytes.length === 0 && route.body.optional ? undefined : parseJson(bytes);
+    if (route.idempotent) checkIdempotencyKey(request);
+    json = bytes.length === 0 && route.body.optional ? undefined : withoutKey(parseJson(bytes));
   }
-  return renderReply(services, context, await route.handler(services, { context, exchange, json }));
+  try {
+    return renderReply(services, context, await route.handler(services, { context, exchange, json }));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "UNAUTHORIZED") throw error;
+    // The key stopped working after it was looked up: the refusal is like any other.
+    forgetAdmission(exchange);
+    return await floor.refuse(exchange);
+  }
 }
 
-function checkIdempotencyKey(context: AppContext): void {
-  const key = context.req.header("Idempotency-Key") ?? "";
-  if (key.length > 0 && key.length <= IDEMPOTENCY_KEY_MAX_LENGTH) return;
-  const problem = key === "" ? "it is missing or empty" : `it has ${key.length}`;
-  throw new ServiceError(
-    "VALIDATION_FAILED",
-    `Send an Idempotency-Key header of 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters; ${problem}.`,
-    { status: 400 },
+function notImplemented(): ServiceError {
+  return new ServiceError(
+    "NOT_IMPLEMENTED",
+    "The admin dashboard is off on this installation: its administrator can set JISS_ADMIN_DASHBOARD=on.",
   );
 }
 
 /** A known path with a method that it does not have: a preflight, or 405. */
 async function serveOtherMethod(services: Services, context: AppContext, path: string): Promise<Response> {
   const methods = methodsOf(path);
-  admitAddress(services, context.var.exchange);
+  await admitAddress(services, context.var.exchange);
   if (isPreflight(context.req.raw)) return await answerPreflight(services, context, methods);
   throw new ServiceError("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`, {
     headers: { Allow: methods.join(", ") },

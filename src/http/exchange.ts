@@ -3,8 +3,8 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { MasterScope, MasterSecrets } from "../keys/master_keys.ts";
+import type { RateWindow } from "../limits/admission.ts";
 import type { Networks } from "../limits/client_address.ts";
-import type { SlidingWindow } from "../limits/sliding_window.ts";
 import type { Log } from "../observability/log.ts";
 import type { BreachLog } from "../operations/breaches.ts";
 import type { Call, Dependencies, OrganizationCaller } from "../operations/dependencies.ts";
@@ -17,6 +17,8 @@ export interface Clock {
   /** Milliseconds that never go back. */
   monotonic(): number;
   wait(milliseconds: number): Promise<void>;
+  /** Resolves at an instant of {@link monotonic}, to some microseconds where nothing else is to be done, never before. */
+  until(instant: number): Promise<void>;
 }
 
 /** What `GET /v1` and the health check say of the program. */
@@ -35,10 +37,12 @@ export interface Services {
   readonly log: Log;
   readonly breaches: BreachLog;
   /** Layer 1, by address. */
-  readonly addressWindow: SlidingWindow;
+  readonly addressWindow: RateWindow;
   /** Layer 2, by key prefix. */
-  readonly keyWindow: SlidingWindow;
+  readonly keyWindow: RateWindow;
   readonly trustedProxies: Networks;
+  /** Whether the admin-dashboard endpoints do what they say. */
+  readonly adminDashboard: boolean;
   readonly description: ServiceDescription;
   readonly servesTls: boolean;
   /** Whether the service was told to stop: what is in flight is finished, what comes gets 503. */
@@ -150,6 +154,10 @@ export interface Route {
   } | null;
   /** The call must carry an Idempotency-Key. */
   readonly idempotent: boolean;
+  /** Whether the key must come in the header, also while one in the body is still accepted elsewhere. */
+  readonly headerKeyOnly?: boolean;
+  /** Whether it belongs to the admin dashboard: where that is off, an authenticated call gets 501. */
+  readonly dashboard?: boolean;
   readonly success: {
     readonly status: number;
     readonly description: string;

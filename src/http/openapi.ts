@@ -37,14 +37,14 @@ const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   422: "A field is missing, of the wrong type, or out of range.",
   429: "Over a rate limit; `Retry-After` says how many seconds to wait.",
   500: "The service failed; nothing was written.",
-  503: "The service takes no writes at the moment; `Retry-After` says when to try again.",
+  503: "The service cannot do this at the moment; `Retry-After` says when to try again.",
 };
 
 /** Every code that an operation can answer with. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
   if (route.auth.kind !== "none") codes.push("UNAUTHORIZED", "SERVICE_UNAVAILABLE");
-  if (route.layer1) codes.push("RATE_LIMITED", "INTERNAL_ERROR");
+  if (route.layer1) codes.push("RATE_LIMITED", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR");
   if (route.body !== null) {
     codes.push("INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
   }
@@ -110,16 +110,16 @@ const text = (description: string) => z.string().meta({ description });
 
 /** Headers that a successful answer may carry. */
 function headersOf({ auth, method }: Route) {
-  if (auth.kind !== "key") return {};
-  const rate = {
+  const rate = auth.kind !== "key" ? {} : {
     "X-RateLimit-Limit": text("Requests of this key in any 60 seconds."),
     "X-RateLimit-Remaining": text("Requests left in the present window."),
     "X-RateLimit-Reset": text("Whole seconds until one is free again, at least 1."),
   };
-  const replayed = {
+  const replayed = method !== "POST" ? {} : {
     "Idempotency-Replayed": text("`true` where a stored answer is given again.").optional(),
   };
-  return { headers: z.object(method === "POST" ? { ...rate, ...replayed } : rate) };
+  const headers = { ...rate, ...replayed };
+  return Object.keys(headers).length === 0 ? {} : { headers: z.object(headers) };
 }
 
 function contentOf({ method, success }: Route) {

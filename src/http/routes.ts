@@ -3,10 +3,12 @@
  * Source: specification, Endpoints.
  */
 import { ADMIN_ROUTES } from "./catalogue/admin.ts";
+import { ASSESSMENT_ROUTES } from "./catalogue/assessments.ts";
 import { AUDIT_ROUTES } from "./catalogue/audit.ts";
 import { COMPLIANCE_ROUTES } from "./catalogue/compliance.ts";
 import { OPERATOR_ROUTES } from "./catalogue/operators.ts";
 import { SCORING_ROUTES } from "./catalogue/scoring.ts";
+import { SELF_SERVE_ROUTES } from "./catalogue/self_serve.ts";
 import { SERVICE_ROUTES } from "./catalogue/service.ts";
 import type { Route } from "./exchange.ts";
 
@@ -16,7 +18,9 @@ export const ROUTES: readonly Route[] = [
   ...OPERATOR_ROUTES,
   ...COMPLIANCE_ROUTES,
   ...AUDIT_ROUTES,
+  ...SELF_SERVE_ROUTES,
   ...ADMIN_ROUTES,
+  ...ASSESSMENT_ROUTES,
 ];
 
 /** The methods of a path; HEAD is answered wherever GET is. */

@@ -40,6 +40,11 @@ export function hashApiKey(key: string, pepper: string): Uint8Array {
   return new Uint8Array(createHmac("sha256", pepper).update(key).digest());
 }
 
+/** Which pepper a key's hash was made with: tells peppers apart, and nothing of them. 16 hexadecimal digits. */
+export function pepperId(pepper: string): string {
+  return createHmac("sha256", pepper).update("jiss pepper id").digest("hex").slice(0, 16);
+}
+
 /** What a presented value is looked up and compared as: itself, or a key that nobody holds. */
 export function comparableKey(presented: string | undefined): string {
   return presented !== undefined && isApiKey(presented) ? presented : NOBODY;
@@ -48,18 +53,18 @@ export function comparableKey(presented: string | undefined): string {
 const NO_HASH = new Uint8Array(32);
 
 /**
- * Whether a key is the one whose hash is stored, under the pepper or the previous one, in constant time; a
- * missing hash costs the same as a wrong one.
+ * Which of the peppers makes a key's stored hash, in constant time; null where none does. A missing hash costs the
+ * same as a wrong one.
  */
-export function verifyApiKey(
+export function matchingPepper(
   key: string,
   storedHash: Uint8Array | null,
   peppers: readonly string[],
-): boolean {
-  let matches = false;
+): string | null {
+  let matching: string | null = null;
   for (const pepper of peppers) {
     const same = timingSafeEqual(hashApiKey(key, pepper), storedHash ?? NO_HASH);
-    matches = (same && storedHash !== null) || matches;
+    matching = same && storedHash !== null ? pepper : matching;
   }
-  return matches;
+  return matching;
 }

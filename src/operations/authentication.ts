@@ -2,25 +2,52 @@
  * Who a key belongs to. Every refusal looks the same from outside; here it costs the same too.
  * Source: specification, Authentication; contract, section 3.
  */
-import { apiKeyPrefix, comparableKey, isApiKey, verifyApiKey } from "../keys/api_key.ts";
+import { apiKeyPrefix, comparableKey, isApiKey, matchingPepper } from "../keys/api_key.ts";
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../keys/master_keys.ts";
 import { query } from "../store/database.ts";
+import { errorFields } from "../observability/log.ts";
 import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
+import { storedKey } from "./key_issue.ts";
 
 /** The organization of a presented key, or null: unknown, revoked, inactive, malformed or missing alike. */
 export async function authenticateKey(
-  { database, peppers }: Pick<Dependencies, "database" | "peppers">,
+  dependencies: Pick<Dependencies, "database" | "peppers" | "writer" | "log">,
   presented: string | undefined,
 ): Promise<OrganizationCaller | null> {
+  const { database, peppers } = dependencies;
   const key = comparableKey(presented);
   const prefix = apiKeyPrefix(key);
   const [row] = await database.read(
-    query.selectFrom("organization").select(["org_id", "key_hash", "active"]).where("prefix", "=", prefix)
-      .compile(),
+    query.selectFrom("organization").select(["org_id", "key_hash", "active", "pepper_id"])
+      .where("prefix", "=", prefix).compile(),
   );
-  const matches = verifyApiKey(key, row?.key_hash ?? null, peppers);
-  if (!matches || row === undefined || row.active !== 1) return null;
+  const pepper = matchingPepper(key, row?.key_hash ?? null, peppers);
+  if (pepper === null || row === undefined || row.active !== 1) return null;
+  const isOld = pepper !== peppers[0] || row.pepper_id === null;
+  if (isOld) rehash(dependencies, { orgId: row.org_id, key, before: row.key_hash! });
   return { actor: "api", orgId: row.org_id, prefix };
+}
+
+/**
+ * Stores a key under the pepper in use, in the commits that come, and which pepper that is: nobody waits for it, and a
+ * key that was replaced meanwhile is left alone. What fails is done at the next use.
+ */
+function rehash(
+  { peppers, writer, log }: Pick<Dependencies, "peppers" | "writer" | "log">,
+  { orgId, key, before }: { readonly orgId: string; readonly key: string; readonly before: Uint8Array },
+): void {
+  const { key_hash, pepper_id } = storedKey(key, peppers[0]!);
+  writer.submit({
+    needs: [],
+    chains: [],
+    plan(unit) {
+      unit.execute(
+        query.updateTable("organization").set({ key_hash, pepper_id })
+          .where("org_id", "=", orgId).where("key_hash", "=", before).compile(),
+      );
+      return () => undefined;
+    },
+  }).catch((error) => log.error("a key could not be stored under the new pepper", errorFields(error)));
 }
 
 /** Whether a presented value is a secret of this scope; each scope's handler reads only its own. */

@@ -50,16 +50,15 @@ export class BreachLog {
 
   /**
    * Tells of the breaches in windows that are over at `now`, which no later breach has told of; each opens the
-   * window that it is told in. At a stop, with `Infinity`, of all.
+   * window that it is told in. At a stop, `isLast`, of all.
    */
-  flush(now: number): void {
+  flush(now: number, { isLast = false }: { readonly isLast?: boolean } = {}): void {
     for (const [subject, { breach, prefix, openedAt, untold }] of [...this.#windows]) {
-      if (now - openedAt < WINDOW_MS) continue;
+      if (!isLast && now - openedAt < WINDOW_MS) continue;
       this.#windows.delete(subject);
       if (untold === 0) continue;
-      const at = Number.isFinite(now) ? now : openedAt;
-      this.#windows.set(subject, { breach, prefix, openedAt: at, untold: 0 });
-      this.#append(breach, { now: at, prefix, count: untold });
+      this.#windows.set(subject, { breach, prefix, openedAt: now, untold: 0 });
+      this.#append(breach, { now, prefix, count: untold });
     }
   }
 

@@ -31,7 +31,12 @@ export interface Dependencies {
   readonly auditRetentionDays: number;
   /** null: evidence is kept. */
   readonly evidenceRetentionDays: number | null;
+  /** How long runs of the public demo are kept. */
+  readonly assessmentRetentionDays: number;
+  /** The pepper that keys are hashed with and, while it is being rotated, the one before it. */
   readonly peppers: readonly string[];
+  /** Mints an organization's key. */
+  readonly mintKey: () => string;
   readonly installation: Installation;
 }
 

@@ -178,27 +178,38 @@ function strangeSigner(): StartError {
   );
 }
 
+/** The key, and which of the secrets opened it; null where none does. */
+export function unwrapInstallationKey(
+  wrapped: Uint8Array,
+  secretsKeys: readonly Uint8Array[],
+): { readonly key: Uint8Array; readonly index: number } | null {
+  for (const [index, secret] of secretsKeys.entries()) {
+    const key = unwrapSecret(wrapped, { key: secret, purpose: PURPOSE });
+    if (key !== null) return { key, index };
+  }
+  return null;
+}
+
 /** Unwraps the installation key, and wraps it anew where an older secret had wrapped it. */
 async function openInstallationKey(
   { database, world, secretsKeys }: InstallationOptions,
   wrapped: Uint8Array,
 ): Promise<Uint8Array> {
-  for (const [index, key] of secretsKeys.entries()) {
-    const plain = unwrapSecret(wrapped, { key, purpose: PURPOSE });
-    if (plain === null) continue;
-    if (index > 0) {
-      const anew = wrapSecret(plain, {
-        key: secretsKeys[0]!,
-        purpose: PURPOSE,
-        iv: world.random(WRAP_IV_BYTES),
-      });
-      await database.batch([query.updateTable("installation").set({ wrapped_key: anew }).compile()]);
-    }
-    return plain;
+  const opened = unwrapInstallationKey(wrapped, secretsKeys);
+  if (opened === null) {
+    throw new StartError(
+      "JISS_SECRETS_KEY (or JISS_KEY_PEPPER, from which it is derived) is not the one that this database was made with: put it back, or set JISS_KEY_PEPPER_PREVIOUS",
+    );
   }
-  throw new StartError(
-    "JISS_SECRETS_KEY (or JISS_KEY_PEPPER, from which it is derived) is not the one that this database was made with: put it back, or set JISS_KEY_PEPPER_PREVIOUS",
-  );
+  if (opened.index > 0) {
+    const anew = wrapSecret(opened.key, {
+      key: secretsKeys[0]!,
+      purpose: PURPOSE,
+      iv: world.random(WRAP_IV_BYTES),
+    });
+    await database.batch([query.updateTable("installation").set({ wrapped_key: anew }).compile()]);
+  }
+  return opened.key;
 }
 
 function insertModel({ sha256, document }: Model, now: number) {

@@ -3,15 +3,9 @@
  * Source: specification, Master-key admin; contract, sections 3, 5 and 8.
  */
 import { ServiceError } from "../domain/errors.ts";
-import { IDEMPOTENCY_RETENTION_DAYS } from "../domain/limits.ts";
 import type { CreateOrganization } from "../domain/organization.ts";
-import { equalBytes } from "../evidence/crypto.ts";
-import { API_KEY_RANDOM_BYTES, apiKeyPrefix, hashApiKey, mintApiKey } from "../keys/api_key.ts";
-import { requestDigest } from "../keys/secrets.ts";
-import { canonicalJson } from "../evidence/canonical.ts";
 import { query } from "../store/database.ts";
-import { idempotencyRecords, organizations, takenPrefixes } from "../store/records.ts";
-import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
+import { organizations } from "../store/records.ts";
 import { draftGenesis } from "./chains.ts";
 import {
   adminChain,
@@ -20,29 +14,9 @@ import {
   type Dependencies,
   eventDraft,
   evidenceChain,
-  type OrganizationCaller,
 } from "./dependencies.ts";
-
-const DAY_MS = 86_400_000;
-/** Prefixes have 20 random bits; one of so many is free unless nearly all are taken. */
-const KEY_CANDIDATES = 16;
-
-export const KEY_WARNING =
-  "Store this key now: it is shown only once and cannot be recovered, only replaced by rotation.";
-
-/** What makes a master call safe to repeat. */
-export interface IdempotentCall {
-  /** Method and concrete path. */
-  readonly endpoint: string;
-  readonly key: string;
-}
-
-/** The answer to a master call; a repeated one holds no key. */
-export interface ProvisioningAnswer {
-  readonly status: number;
-  readonly body: Record<string, unknown>;
-  readonly replayed: boolean;
-}
+import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
+import { KEY_WARNING, KeyIssue } from "./key_issue.ts";
 
 export interface CreateOrganizationOptions {
   readonly organization: CreateOrganization;
@@ -62,11 +36,11 @@ export async function createOrganization(
   dependencies: Dependencies,
   caller: Caller,
   { organization, call, scope, idempotency, apiKey }: CreateOrganizationOptions,
-): Promise<ProvisioningAnswer> {
+): Promise<MasterAnswer> {
   const { world, writer, auditRetentionDays, evidenceRetentionDays } = dependencies;
   const { now } = call;
   const { org_id } = organization;
-  const keys = apiKey === null ? mintCandidates(dependencies) : [apiKey];
+  const issue = new KeyIssue(dependencies, apiKey);
   // A chain starts with the key in use, also where nothing was written since it came in.
   await dependencies.signing.refresh();
   const geneses = [
@@ -89,23 +63,27 @@ export async function createOrganization(
     now,
     detail: { scope, name: organization.name, domain: organization.domain, tier: organization.tier },
   });
-  const digest = idempotency && digestOf(dependencies, { idempotency, request: { ...organization } });
+  const record = idempotency &&
+    new IdempotencyRecord(dependencies.installation, {
+      call: idempotency,
+      request: { ...organization },
+      now,
+    });
 
-  return await writer.submit<ProvisioningAnswer>({
+  return await writer.submit<MasterAnswer>({
     needs: [
       { kind: organizations, key: [org_id] },
-      ...prefixNeeds(keys),
-      ...(idempotency ? [{ kind: idempotencyRecords, key: [idempotency.endpoint, idempotency.key] }] : []),
+      ...issue.needs,
+      ...(record ? [record.need] : []),
     ],
     chains: [evidenceChain(org_id), adminChain(org_id)],
     plan(unit) {
-      const repeated = idempotency && digest && findRepeated(unit, { idempotency, digest, now });
-      if (repeated) return () => repeated;
+      const repeated = record?.repeated(unit) ?? null;
+      if (repeated !== null) return () => repeated;
       if (unit.get(organizations, [org_id]) !== null) {
         throw new ServiceError("CONFLICT", `org_id ${org_id} exists: choose another one.`);
       }
-      const key = firstFree(unit, keys);
-      const prefix = apiKeyPrefix(key);
+      const { apiKey: key, prefix, stored } = issue.take(unit);
       unit.put(organizations, {
         org_id,
         name: organization.name,
@@ -113,27 +91,17 @@ export async function createOrganization(
         tier: organization.tier,
         allowed_origins: organization.allowed_origins.join(" "),
         inactive_reasons: "[]",
-        prefix,
-        key_hash: hashApiKey(key, dependencies.peppers[0]!),
+        ...stored,
         api_key_version: 1,
         api_key_rotated_at: null,
         created_at: now,
       });
-      unit.put(takenPrefixes, { prefix });
       for (const origin of organization.allowed_origins) {
         unit.execute(query.insertInto("organization_origin").values({ origin, org_id }).compile());
       }
       for (const genesis of geneses) genesis.open(unit);
       unit.append(adminChain(org_id), { ...created, prefix });
-      if (idempotency && digest) {
-        rememberAnswer(unit, {
-          idempotency,
-          digest,
-          now,
-          status: 201,
-          body: { prefix, already_provisioned: true },
-        });
-      }
+      record?.remember(unit, { status: 201, body: { prefix, already_provisioned: true } });
       const body = {
         org_id,
         api_key: key,
@@ -154,100 +122,4 @@ export async function organizationExists(
     query.selectFrom("organization").select("org_id").where("org_id", "=", orgId).compile(),
   );
   return rows.length > 0;
-}
-
-/** Mints a new key for an organization; the old one stops working with the commit. */
-export async function rotateKey(
-  dependencies: Dependencies,
-  caller: OrganizationCaller,
-  { now }: Pick<Call, "now">,
-): Promise<{ readonly apiKey: string; readonly prefix: string }> {
-  const { world, writer, peppers } = dependencies;
-  const { orgId } = caller;
-  const keys = mintCandidates(dependencies);
-  const draft = eventDraft(world, { type: "KEY_ROTATED", caller, now, detail: {} });
-  return await writer.submit({
-    needs: [{ kind: organizations, key: [orgId] }, ...prefixNeeds(keys)],
-    chains: [adminChain(orgId)],
-    plan(unit) {
-      const row = unit.get(organizations, [orgId]);
-      if (row === null) throw new ServiceError("NOT_FOUND", `There is no organization ${orgId}.`);
-      const apiKey = firstFree(unit, keys);
-      const prefix = apiKeyPrefix(apiKey);
-      unit.put(organizations, {
-        ...row,
-        prefix,
-        key_hash: hashApiKey(apiKey, peppers[0]!),
-        api_key_version: row.api_key_version + 1,
-        api_key_rotated_at: now,
-      });
-      unit.put(takenPrefixes, { prefix });
-      unit.append(adminChain(orgId), { ...draft, prefix });
-      return () => ({ apiKey, prefix });
-    },
-  });
-}
-
-function mintCandidates({ world }: Dependencies): readonly string[] {
-  return Array.from({ length: KEY_CANDIDATES }, () => mintApiKey(world.random(API_KEY_RANDOM_BYTES)));
-}
-
-function prefixNeeds(keys: readonly string[]): readonly Need[] {
-  return keys.map((key) => ({ kind: takenPrefixes, key: [apiKeyPrefix(key)] }));
-}
-
-function firstFree(unit: UnitOfWork, keys: readonly string[]): string {
-  const free = keys.find((key) => unit.get(takenPrefixes, [apiKeyPrefix(key)]) === null);
-  if (free === undefined) {
-    throw new ServiceError(
-      "CONFLICT",
-      "The key's first 8 characters are another organization's: use another key.",
-    );
-  }
-  return free;
-}
-
-interface Remembered {
-  readonly idempotency: IdempotentCall;
-  readonly digest: Uint8Array;
-  readonly now: number;
-}
-
-/** Over the validated request: unknown fields do not make it another one. */
-function digestOf(
-  { installation }: Dependencies,
-  { idempotency: { endpoint }, request }: { readonly idempotency: IdempotentCall; readonly request: unknown },
-): Uint8Array {
-  return requestDigest(installation.key, canonicalJson({ kind: "idempotent", endpoint, request }));
-}
-
-/** The remembered answer of a master call that this one repeats, or null. */
-function findRepeated(unit: UnitOfWork, { idempotency, digest, now }: Remembered): ProvisioningAnswer | null {
-  const row = unit.get(idempotencyRecords, [idempotency.endpoint, idempotency.key]);
-  if (row === null || now - row.created_at >= IDEMPOTENCY_RETENTION_DAYS * DAY_MS) return null;
-  if (!equalBytes(row.request_digest, digest)) {
-    throw new ServiceError(
-      "IDEMPOTENCY_KEY_REUSED",
-      "This Idempotency-Key was used with a different body: use a new key for a new request.",
-    );
-  }
-  return { status: row.status, body: JSON.parse(row.body), replayed: true };
-}
-
-function rememberAnswer(
-  unit: UnitOfWork,
-  { idempotency, digest, now, status, body }: Remembered & {
-    readonly status: number;
-    /** Without any key. */
-    readonly body: Record<string, unknown>;
-  },
-): void {
-  unit.put(idempotencyRecords, {
-    endpoint: idempotency.endpoint,
-    idempotency_key: idempotency.key,
-    request_digest: digest,
-    status,
-    body: JSON.stringify(body),
-    created_at: now,
-  });
 }

@@ -1,13 +1,16 @@
 /**
- * What the service does by itself while it runs: it anchors chains each minute, and once a day it cuts them at their
- * retention. A run that fails is told in the log and tried again with the next.
+ * What the service does by itself while it runs: each minute it anchors chains and looks for usage that stands out,
+ * once a day it cuts chains at their retention and forgets what is past its time. A run that fails is told in the log and tried again with the next.
  */
 import { ServiceError } from "../domain/errors.ts";
 import { ERASED_MEMORY_DAYS } from "../domain/limits.ts";
 import { errorFields } from "../observability/log.ts";
 import { DAY_MS } from "../scoring/state.ts";
+import { raiseUsageAlerts } from "./alerts.ts";
 import { anchorChains } from "./anchoring.ts";
+import { forgetAssessments } from "./assessments.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { forgetAnswers } from "./idempotency.ts";
 import { pruneChains } from "./retention.ts";
 
 export class Upkeep {
@@ -31,11 +34,15 @@ export class Upkeep {
 
   async #runOnce(now: number): Promise<void> {
     await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
+    await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
     // Bytes of an erasure that a reader held on to.
     await this.#attempt("emptying the log", () => this.dependencies.database.expunge());
     const day = Math.floor(now / DAY_MS);
     if (this.#prunedDay === day) return;
     await this.#attempt("retention", async () => {
+      // Before the cut, which makes sure that what was deleted is gone from the file.
+      await forgetAnswers(this.dependencies, now);
+      await forgetAssessments(this.dependencies, now);
       await pruneChains(this.dependencies, now);
       this.dependencies.lock.forgetErased(now - ERASED_MEMORY_DAYS * DAY_MS);
       this.#prunedDay = day;

@@ -2,23 +2,17 @@
 import assert from "node:assert/strict";
 import { query } from "../../src/store/database.ts";
 import {
-  type Answer,
   type Harness,
   MASTER_KEY,
+  openHarness,
   organizationRequest,
   scoreRequest,
   withHarness,
 } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
+import { refusalOf } from "../scenario.ts";
 
 const UNKNOWN_KEY = "jis_ABCDEFGHJKMNPQRSTVWXYZ0123";
-
-/** Everything of an answer but what is its own: ids and times. */
-function shapeOf({ status, headers, body }: Answer) {
-  const rest = Object.fromEntries([...headers].filter(([name]) => name !== "x-request-id"));
-  const { request_id: _id, timestamp: _at, ...error } = body.error;
-  return { status, headers: rest, error };
-}
 
 async function deactivate({ database }: Harness, orgId: string): Promise<void> {
   await database.batch([
@@ -55,11 +49,37 @@ Deno.test(
       assert.equal(answer.status, 401, name);
       assert.equal(answer.body.error.code, "UNAUTHORIZED");
       assert.ok(clock.monotonic() - before >= 80, `${name}: the floor`);
-      shapes.push(shapeOf(answer));
+      shapes.push(refusalOf(answer));
     }
     for (const shape of shapes) assert.deepEqual(shape, shapes[0]);
   }),
 );
+
+Deno.test("how long it took to look at a key does not show in when its refusal leaves", async () => {
+  let work = 0;
+  const harness: Harness = await openHarness({
+    wrap: (database) => ({
+      ...database,
+      read(compiled) {
+        if (work > 0) harness.clock.advance(work);
+        return database.read(compiled);
+      },
+    }),
+  });
+  const { clock, send } = harness;
+  const left: number[] = [];
+  for (work of [0, 0.25, 3, 19, 79, 90, 97]) {
+    clock.advance(1000 - clock.monotonic() % 1000 + 5);
+    const arrivedAt = clock.monotonic();
+    assert.equal((await send("/v1/score", { key: UNKNOWN_KEY, body: scoreRequest() })).status, 401);
+    left.push(clock.monotonic() - arrivedAt);
+  }
+  // 5 past an instant of the grid, so the next one past the floor is 95 later; what takes longer than that leaves at
+  // one of the grid too.
+  assert.deepEqual(left, [95, 95, 95, 95, 95, 95, 115]);
+  work = 0;
+  await harness.close();
+});
 
 Deno.test(
   "a successful call is not held back",
@@ -156,10 +176,7 @@ Deno.test(
   withHarness(async (harness) => {
     const release = Promise.withResolvers<void>();
     const { clock } = harness;
-    (clock as { wait: (ms: number) => Promise<void> }).wait = async (ms) => {
-      await release.promise;
-      clock.advance(Math.ceil(ms));
-    };
+    (clock as { until: (instant: number) => Promise<void> }).until = () => release.promise;
     const attempts = Array.from({ length: 1_005 }, () => harness.send("/v1/score", { body: scoreRequest() }));
     // Those over the limit answer although nobody was released.
     const first = await Promise.race(attempts);

@@ -1,7 +1,6 @@
 /** GET /v1/decision/replay/{id}: every score and decision follows from its recorded input, whatever came after it. */
 import assert from "node:assert/strict";
 import { DIMENSIONS } from "../../src/domain/enums.ts";
-import { RATE_WINDOW_MS } from "../../src/domain/limits.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { verifyDocument } from "../../src/evidence/document.ts";
 import { parseProof, resultPart } from "../../src/evidence/envelope.ts";
@@ -9,14 +8,21 @@ import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
 import { createApp } from "../../src/http/app.ts";
-import { SlidingWindow } from "../../src/limits/sliding_window.ts";
 import { parseNetworks } from "../../src/limits/client_address.ts";
 import { createLog } from "../../src/observability/log.ts";
 import { BreachLog } from "../../src/operations/breaches.ts";
 import { openInstallation } from "../../src/operations/installation.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { query } from "../../src/store/database.ts";
-import { type Answer, EPOCH, type Harness, openHarness, scoreRequest, withHarness } from "../harness.ts";
+import {
+  type Answer,
+  EPOCH,
+  type Harness,
+  memoryWindow,
+  openHarness,
+  scoreRequest,
+  withHarness,
+} from "../harness.ts";
 import { refuses, type Scenario } from "../scenario.ts";
 
 const SCORE = "/v1/score";
@@ -425,21 +431,21 @@ async function restartWith(
   const { installation } = await openInstallation({ ...dependencies, model, secretsKeys, now: clock.now() });
   const changed = { ...dependencies, model, installation };
   const log = createLog({ format: "json", clock: clock.now, write: () => {} });
-  const window = () => new SlidingWindow({ limit: 1_000_000, windowMs: RATE_WINDOW_MS });
   const app = createApp({
     dependencies: changed,
     masterSecrets: {},
     clock,
     log,
     breaches: new BreachLog(changed),
-    addressWindow: window(),
-    keyWindow: window(),
+    addressWindow: memoryWindow(),
+    keyWindow: memoryWindow(),
     trustedProxies: parseNetworks([]),
     description: {
       version: "0.0.0-test",
       patent: { status: "none", filed: null, confirmation: null, claims: 0 },
       baseUrl: () => "http://jiss.test",
     },
+    adminDashboard: false,
     servesTls: false,
     isDraining: () => false,
   });

@@ -436,5 +436,5 @@ Deno.test(
     for (const key of [USAGE_KEY, MASTER_KEY]) {
       assert.equal((await harness.send(pathOf("acme"), { key })).status, 401);
     }
-  }),
+  }, { masterSecrets: { ORG_CREATE: [MASTER_KEY] } }),
 );

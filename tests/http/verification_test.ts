@@ -11,8 +11,7 @@ import { rootFromInclusion } from "../../src/evidence/merkle.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote, verifyNote } from "../../src/evidence/note.ts";
 import { anchorChains } from "../../src/operations/anchoring.ts";
-import type { OrganizationCaller } from "../../src/operations/dependencies.ts";
-import { rotateKey } from "../../src/operations/organizations.ts";
+import { directCall, rotateByHand } from "../../src/operations/organization_states.ts";
 import { acknowledgeRestore } from "../../src/operations/restores.ts";
 import { verifyChain } from "../../src/operations/verification.ts";
 import { save, score, verifyProgram, withDirectory } from "../auditing.ts";
@@ -26,7 +25,6 @@ const EXPORT = "/v1/audit/chain/export";
 const CHECKPOINT = "/v1/audit/checkpoint";
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const ACME: OrganizationCaller = { actor: "api", orgId: "acme", prefix: null };
 const FAMILIES = ["org/acme", "org/acme/admin", "sys"] as const;
 
 // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
@@ -44,9 +42,10 @@ interface Site {
 
 /** Another entry of each chain. */
 async function grow({ dependencies, clock }: Harness): Promise<string> {
-  const { apiKey } = await rotateKey(dependencies, ACME, { now: clock.now() });
+  const call = directCall("acme", { now: clock.now(), requestId: "" });
+  const { body } = await rotateByHand(dependencies, { actor: "system" }, call);
   await anchorChains(dependencies, clock.now());
-  return apiKey;
+  return String(body.new_api_key);
 }
 
 /** Three chains of four entries, each its own commit: two of one day, two of the next. */

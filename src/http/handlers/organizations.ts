@@ -1,9 +1,29 @@
-/** Organizations by master key: POST /v1/admin/org/create and GET /v1/admin/org/{org_id}/usage. */
+/** What master keys do: create organizations, read their usage, change their state. */
+import {
+  acknowledgementBodySchema,
+  alertPathSchema,
+  confirmedBodySchema,
+  emptyBodySchema,
+} from "../../domain/administration.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { createOrganizationSchema, organizationPathSchema } from "../../domain/organization.ts";
+import type { MasterScope } from "../../keys/master_keys.ts";
+import { acknowledgeAlert } from "../../operations/alerts.ts";
+import type { IdempotentCall } from "../../operations/idempotency.ts";
+import {
+  forceRevoke,
+  forceRotate,
+  reactivateOrganization,
+  rotateBilling,
+  type StateOperation,
+  suspendBilling,
+  suspendOrganization,
+} from "../../operations/organization_states.ts";
 import { createOrganization } from "../../operations/organizations.ts";
 import { organizationUsage } from "../../operations/usage.ts";
-import type { HandlerInput, Reply, Services } from "../exchange.ts";
-import { parseWith } from "../parse.ts";
+import type { AppContext, Handler, HandlerInput, Reply, Services } from "../exchange.ts";
+import { idempotencyKeyOf } from "../idempotency_key.ts";
+import { parseWith, validationFailed } from "../parse.ts";
 
 export async function postOrganization(
   { dependencies }: Services,
@@ -14,10 +34,7 @@ export async function postOrganization(
     organization,
     call: exchange.call,
     scope: "ORG_CREATE",
-    idempotency: {
-      endpoint: `${context.req.method} ${context.req.path}`,
-      key: context.req.header("Idempotency-Key")!,
-    },
+    idempotency: idempotentCall(context),
     apiKey: null,
   });
 }
@@ -29,4 +46,81 @@ export async function getUsage(
   const { org_id } = parseWith(organizationPathSchema, context.req.param());
   const body = await organizationUsage(dependencies, { orgId: org_id, now: exchange.call.now });
   return { status: 200, body };
+}
+
+/** An operation of the payment component: its body says nothing. */
+function billing(scope: MasterScope, operation: StateOperation): Handler {
+  return async ({ dependencies }, { context, exchange, json }) => {
+    const { org_id } = parseWith(organizationPathSchema, context.req.param());
+    parseWith(emptyBodySchema, json === undefined ? {} : json);
+    return await operation(dependencies, { actor: "payment-worker" }, {
+      orgId: org_id,
+      call: exchange.call,
+      scope,
+      idempotency: idempotentCall(context),
+      request: {},
+    });
+  };
+}
+
+/** An operation of the admin-dashboard component: its body names the organization and the call once more. */
+function confirmed(scope: MasterScope, operation: StateOperation): Handler {
+  return async ({ dependencies }, { context, exchange, json }) => {
+    const { org_id } = parseWith(organizationPathSchema, context.req.param());
+    const { confirm_org_id, idempotency_key } = parseWith(confirmedBodySchema, json);
+    if (confirm_org_id !== org_id) {
+      throw validationFailed([{ path: "confirm_org_id", message: "must be the org_id of the path" }]);
+    }
+    requireSameKey(context, idempotency_key);
+    return await operation(dependencies, { actor: "admin-worker" }, {
+      orgId: org_id,
+      call: exchange.call,
+      scope,
+      idempotency: idempotentCall(context),
+      request: { confirm_org_id },
+    });
+  };
+}
+
+export const postBillingSuspension = billing("BILLING_SUSPEND", suspendBilling);
+export const postBillingRotation = billing("BILLING_ROTATE", rotateBilling);
+export const postSuspension = confirmed("ORG_SUSPEND", suspendOrganization);
+export const postReactivation = confirmed("ORG_REACTIVATE", reactivateOrganization);
+export const postForcedRotation = confirmed("ORG_FORCE_ROTATE", forceRotate);
+export const postForcedRevocation = confirmed("ORG_FORCE_REVOKE", forceRevoke);
+
+export async function postAcknowledgement(
+  { dependencies }: Services,
+  { context, exchange, json }: HandlerInput,
+): Promise<Reply> {
+  const path = alertPathSchema.safeParse(context.req.param());
+  if (!path.success) {
+    throw new ServiceError(
+      "VALIDATION_FAILED",
+      "Change alert_id: it must be 1 to 128 letters, digits, hyphens or underscores.",
+      { status: 400 },
+    );
+  }
+  const { idempotency_key } = parseWith(acknowledgementBodySchema, json);
+  requireSameKey(context, idempotency_key);
+  return await acknowledgeAlert(dependencies, { actor: "admin-worker" }, {
+    alertId: path.data.alert_id,
+    call: exchange.call,
+    idempotency: idempotentCall(context),
+  });
+}
+
+function idempotentCall(context: AppContext): IdempotentCall {
+  return {
+    endpoint: `${context.req.method} ${context.req.path}`,
+    key: idempotencyKeyOf(context.req.raw),
+  };
+}
+
+function requireSameKey(context: AppContext, idempotencyKey: string): void {
+  if (idempotencyKey === idempotencyKeyOf(context.req.raw)) return;
+  throw validationFailed([{
+    path: "idempotency_key",
+    message: "must be the same as the Idempotency-Key header",
+  }]);
 }

@@ -3,8 +3,8 @@
  * request arrived, and all of them look alike, so that neither answer nor timing tells why.
  * Source: specification, Authentication, rule 5; contract, section 3.
  */
-import { ServiceError } from "../../domain/errors.ts";
-import { AUTH_FLOOR_MS, AUTH_FLOOR_WAITERS } from "../../domain/limits.ts";
+import { ServiceError, unauthorized } from "../../domain/errors.ts";
+import { AUTH_FLOOR_MS, AUTH_FLOOR_WAITERS, AUTH_GRID_MS } from "../../domain/limits.ts";
 import type { MasterScope } from "../../keys/master_keys.ts";
 import { limitSubject } from "../../limits/client_address.ts";
 import {
@@ -15,14 +15,21 @@ import {
 import type { OrganizationCaller } from "../../operations/dependencies.ts";
 import type { Clock, Exchange, Services } from "../exchange.ts";
 
-/** Holds refusals back; waiting holds no lock and no worker, and only so many wait at once. */
+/**
+ * Holds refusals back; waiting holds no lock and no worker, and only so many wait at once.
+ *
+ * They leave at instants of a grid that knows nothing of them: a timer that is set when a request has been looked at
+ * fires a whole number of milliseconds after that, and so tells how long looking took.
+ */
 export class AuthenticationFloor {
   #waiting = 0;
+  /** The instants at which somebody leaves. */
+  readonly #departures = new Map<number, Promise<void>>();
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly clock: Pick<Clock, "monotonic" | "until">) {}
 
-  /** Never returns. @throws {ServiceError} UNAUTHORIZED at the floor; RATE_LIMITED where too many wait. */
-  async refuse({ arrivedAt }: Exchange): Promise<never> {
+  /** Never returns. @throws {ServiceError} UNAUTHORIZED past the floor; RATE_LIMITED where too many wait. */
+  async refuse({ arrivedAt }: Pick<Exchange, "arrivedAt">): Promise<never> {
     if (this.#waiting >= AUTH_FLOOR_WAITERS) {
       throw new ServiceError("RATE_LIMITED", "Too many failed authentications at once: wait and retry.", {
         headers: { "Retry-After": "1" },
@@ -30,19 +37,21 @@ export class AuthenticationFloor {
     }
     this.#waiting += 1;
     try {
-      // A timer may fire a little early; the floor is a floor.
-      for (;;) {
-        const left = AUTH_FLOOR_MS - (this.clock.monotonic() - arrivedAt);
-        if (left <= 0) break;
-        await this.clock.wait(left);
-      }
+      const earliest = Math.max(arrivedAt + AUTH_FLOOR_MS, this.clock.monotonic());
+      await this.#departure(Math.ceil(earliest / AUTH_GRID_MS) * AUTH_GRID_MS);
     } finally {
       this.#waiting -= 1;
     }
-    throw new ServiceError(
-      "UNAUTHORIZED",
-      "Authentication failed: send a valid key in the X-API-Key header.",
-    );
+    throw unauthorized();
+  }
+
+  /** Those who leave at one instant wait for it together. */
+  #departure(at: number): Promise<void> {
+    const known = this.#departures.get(at);
+    if (known !== undefined) return known;
+    const departure = this.clock.until(at).finally(() => this.#departures.delete(at));
+    this.#departures.set(at, departure);
+    return departure;
   }
 }
 

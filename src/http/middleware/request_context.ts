@@ -25,7 +25,7 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
     };
     context.set("exchange", exchange);
     try {
-      admitAtAll(services, exchange, context.req.header("Host"));
+      await admitAtAll(services, exchange, context.req.header("Host"));
       await next();
     } catch (error) {
       context.res = renderError(services, context, error);
@@ -49,10 +49,14 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
 }
 
 /** @throws {ServiceError} where the service drains, or where nothing says what is asked for. */
-function admitAtAll(services: Services, exchange: Exchange, host: string | undefined): void {
+async function admitAtAll(
+  services: Services,
+  exchange: Exchange,
+  host: string | undefined,
+): Promise<void> {
   if (services.isDraining()) throw unavailable("The service is shutting down; send this again later.");
   if (host === undefined || isHost(host)) return;
-  admitAddress(services, exchange);
+  await admitAddress(services, exchange);
   // RFC 9110, section 7.2: an invalid Host field is answered 400.
   throw new ServiceError("VALIDATION_FAILED", "Send a Host header that names a host and nothing else.", {
     status: 400,

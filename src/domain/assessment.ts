@@ -1,0 +1,63 @@
+/**
+ * A run of the public demo: interactions of one visitor, scored as those of one fresh reviewer.
+ * Source: specification, Public demo; contract, section 5.
+ */
+import { z } from "zod";
+import { BANDS, type Domain } from "./enums.ts";
+import { type Interaction, interactionSchema, sessionIdSchema } from "./interaction.ts";
+import { ASSESSMENT_RECORDS_MAX } from "./limits.ts";
+import { dimensionsSchema, envelopeFields, points } from "./score.ts";
+
+/** The domain whose baselines a visitor is measured by. */
+export const ASSESSMENT_DOMAIN: Domain = "general";
+
+const assessmentIdSchema = sessionIdSchema.meta({
+  description: "Names the run, for whoever knows it: choose one that nobody guesses.",
+  examples: ["01KAHY8Q3T5S7V9W1X3Z5B7D9F"],
+});
+
+export const assessmentRequestSchema = z.object({
+  sessionId: assessmentIdSchema,
+  records: z.array(interactionSchema).min(1).max(ASSESSMENT_RECORDS_MAX).meta({
+    description: "Scored in this order, from a state of which nothing is known.",
+  }),
+}).meta({ id: "AssessmentRequest" });
+
+/** The request before its records are read, so that no more than the allowed number of them is looked at. */
+export const assessmentFrameSchema = assessmentRequestSchema.extend({
+  records: z.array(z.unknown()).min(1).max(ASSESSMENT_RECORDS_MAX),
+});
+
+export interface AssessmentRequest {
+  readonly sessionId: string;
+  /** With their defaults explicit. */
+  readonly records: readonly Interaction[];
+}
+
+export const assessmentPathSchema = z.object({ sessionId: assessmentIdSchema });
+
+const shareUrl = z.string().meta({
+  description: "Where the run can be looked at, by anybody who has this address.",
+});
+
+export const assessmentSubmittedSchema = z.object({
+  ok: z.literal(true),
+  sessionId: z.string(),
+  shareUrl,
+  ...envelopeFields,
+}).meta({ id: "AssessmentSubmitted" });
+
+export const assessmentSchema = z.object({
+  ok: z.literal(true),
+  sessionId: z.string(),
+  created_at: z.iso.datetime(),
+  records: z.array(interactionSchema).meta({ description: "As they were scored, defaults explicit." }),
+  summary: z.object({ jis: points, band: z.enum(BANDS), dimensions: dimensionsSchema }).meta({
+    description: "After the last record.",
+  }),
+  results: z.array(z.object({ jis: points, band: z.enum(BANDS) })).meta({
+    description: "After each record, in their order.",
+  }),
+  shareUrl,
+  ...envelopeFields,
+}).meta({ id: "Assessment" });

@@ -1,0 +1,77 @@
+/**
+ * An organization's audit log: what was done to it and its keys, and what may be asked of the log.
+ * Source: specification, Audit event and Self-serve admin; contract, section 5.
+ */
+import { z } from "zod";
+import { AUDIT_LOG_EVENTS } from "./audit.ts";
+import { instantSchema } from "./instant.ts";
+import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "./limits.ts";
+import { envelopeFields } from "./score.ts";
+
+const filters = {
+  event_type: z.enum(AUDIT_LOG_EVENTS, { error: `must be one of ${AUDIT_LOG_EVENTS.join(", ")}` }).optional(),
+  since: instantSchema.optional().meta({ description: "Included." }),
+  until: instantSchema.optional().meta({ description: "Excluded; now where it is left out." }),
+};
+
+const limitMessage = `must be a whole number from 1 to ${AUDIT_LOG_MAX}`;
+
+export const auditLogParametersSchema = z.object({
+  ...filters,
+  limit: z.string().regex(/^[1-9][0-9]{0,2}$/, limitMessage).transform(Number)
+    .refine((limit) => limit <= AUDIT_LOG_MAX, limitMessage).default(AUDIT_LOG_DEFAULT)
+    .meta({ description: "How many events at most: the newest." }),
+});
+
+export const auditLogExportParametersSchema = z.object(filters);
+
+/** Which events of the log; instants are epoch milliseconds. */
+export interface AuditLogFilter {
+  readonly eventType: string | null;
+  /** Included. */
+  readonly since: number | null;
+  /** Excluded. */
+  readonly until: number;
+}
+
+/** `actor` is who an entry says that it was. */
+export function auditLogResponseSchema<Actor extends z.ZodType>(actor: Actor) {
+  return z.object({
+    events: z.array(auditEventSchema(actor)).meta({ description: "Newest first." }),
+    count: z.int().min(0).max(AUDIT_LOG_MAX),
+    filters: z.object({
+      event_type: z.string().nullable(),
+      since: z.iso.datetime().nullable(),
+      until: z.iso.datetime(),
+      limit: z.int(),
+    }).meta({ description: "As they were applied." }),
+    ...envelopeFields,
+  }).meta({ id: "AuditLog" });
+}
+
+function auditEventSchema<Actor extends z.ZodType>(actor: Actor) {
+  return z.object({
+    event_id: z.string(),
+    event_type: z.enum(AUDIT_LOG_EVENTS),
+    timestamp: z.iso.datetime(),
+    org_id: z.string(),
+    prefix: z.string().length(8).nullable().meta({
+      description: "Of the key that was used, or that it is about.",
+    }),
+    actor,
+    detail: z.record(z.string(), z.unknown()).nullable(),
+  }).meta({ id: "AuditEvent" });
+}
+
+/** One event of the log. */
+export interface AuditEvent {
+  readonly event_id: string;
+  readonly event_type: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly org_id: string | null;
+  readonly prefix: string | null;
+  readonly actor: string;
+  /** null where it is not held any more. */
+  readonly detail: Readonly<Record<string, unknown>> | null;
+}

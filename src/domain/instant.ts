@@ -1,0 +1,17 @@
+/** An instant as a caller writes it. Source: contract, section 4. */
+import { z } from "zod";
+
+/** The instants that an ISO 8601 date-time with four digits for the year can say. */
+const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00.000Z");
+const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
+
+const EDGE_MESSAGE = "must lie in the years 0000 to 9999 (UTC)";
+
+/** A UTC date, or a date-time with its offset, as epoch milliseconds. */
+export const instantSchema = z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
+  error: "must be an ISO date (2026-10-01) or a date-time with an offset (2026-10-01T00:00:00Z)",
+}).transform((text) => Date.parse(text)).pipe(
+  z.number().min(FIRST_INSTANT, EDGE_MESSAGE).max(LAST_INSTANT, EDGE_MESSAGE),
+).meta({
+  override: { type: "string", examples: ["2026-10-01", "2026-10-01T00:00:00+02:00"] },
+});

@@ -1,0 +1,81 @@
+/** What an organization does with its own key. */
+import { keyRevokedSchema, keyRotatedSchema } from "../../domain/administration.ts";
+import {
+  auditLogExportParametersSchema,
+  auditLogParametersSchema,
+  auditLogResponseSchema,
+} from "../../domain/audit_log.ts";
+import { entrySchema } from "../../evidence/entry.ts";
+import type { Route } from "../exchange.ts";
+import {
+  AUDIT_LOG_FILTERS,
+  AUDIT_LOG_PARAMETERS,
+  getAuditLog,
+  getAuditLogExport,
+  postKeyRevocation,
+  postKeyRotation,
+} from "../handlers/self_serve.ts";
+import { KEYED_POST, KEYED_READ } from "./defaults.ts";
+
+const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
+
+export const SELF_SERVE_ROUTES: readonly Route[] = [
+  {
+    ...KEYED_POST,
+    headerKeyOnly: true,
+    path: "/v1/admin/key/rotate",
+    operationId: "postKeyRotation",
+    summary: "Replace your key",
+    description: "Mints a new key, shown once. The key that this call was made with stops working at once.",
+    body: null,
+    success: { status: 200, description: "The new key.", schema: keyRotatedSchema },
+    examples: [{ summary: "Replace it" }],
+    handler: postKeyRotation,
+  },
+  {
+    ...KEYED_POST,
+    headerKeyOnly: true,
+    path: "/v1/admin/key/revoke",
+    operationId: "postKeyRevocation",
+    summary: "Revoke your key",
+    description: "Ends the organization's access. Only support, or a new payment, brings it back.",
+    body: null,
+    success: { status: 200, description: "The key is destroyed.", schema: keyRevokedSchema },
+    examples: [{ summary: "End it" }],
+    handler: postKeyRevocation,
+  },
+  {
+    ...KEYED_READ,
+    path: "/v1/admin/audit-log",
+    operationId: "getAuditLog",
+    summary: "Read your audit log",
+    description:
+      "What was done to the organization and its keys, newest first. That it was read is itself in the log.",
+    parameters: { schema: auditLogParametersSchema, sources: AUDIT_LOG_PARAMETERS },
+    success: {
+      status: 200,
+      description: "The newest events.",
+      schema: auditLogResponseSchema(entrySchema.shape.actor),
+    },
+    examples: [{ summary: "The newest" }, { summary: "Rotations of the key", query: ROTATIONS }],
+    handler: getAuditLog,
+  },
+  {
+    ...KEYED_READ,
+    path: "/v1/admin/audit-log/export",
+    operationId: "getAuditLogExport",
+    summary: "Carry your audit log away",
+    description:
+      "Exactly the events of the audit log, all of them, one JSON object a line, newest first. The provable form is `jiss export --chain admin`.",
+    parameters: { schema: auditLogExportParametersSchema, sources: AUDIT_LOG_FILTERS },
+    success: {
+      status: 200,
+      description: "The events.",
+      schema: null,
+      otherTypes: ["application/x-ndjson"],
+      onlyOtherTypes: true,
+    },
+    examples: [{ summary: "Everything" }],
+    handler: getAuditLogExport,
+  },
+];

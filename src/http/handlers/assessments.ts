@@ -1,0 +1,37 @@
+/** The public demo: a visitor's run, submitted and looked at. */
+import { assessmentFrameSchema, assessmentPathSchema } from "../../domain/assessment.ts";
+import { interactionSchema } from "../../domain/interaction.ts";
+import { readAssessment, submitAssessment } from "../../operations/assessments.ts";
+import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { parseEach, parseWith } from "../parse.ts";
+
+export async function postAssessment(
+  { dependencies, description }: Services,
+  { exchange, json }: HandlerInput,
+): Promise<Reply> {
+  const frame = parseWith(assessmentFrameSchema, json);
+  const records = parseEach(frame.records, { path: "records", schemaOf: () => interactionSchema });
+  const { sessionId } = frame;
+  const submission = await submitAssessment(dependencies, {
+    request: { sessionId, records },
+    call: exchange.call,
+  });
+  return {
+    status: 200,
+    body: { ok: true, sessionId, shareUrl: shareUrl(description, sessionId) },
+    ...submission,
+  };
+}
+
+export async function getAssessment(
+  { dependencies, description }: Services,
+  { context }: HandlerInput,
+): Promise<Reply> {
+  const { sessionId } = parseWith(assessmentPathSchema, context.req.param());
+  const run = await readAssessment(dependencies, sessionId);
+  return { status: 200, body: { ...run, shareUrl: shareUrl(description, sessionId) } };
+}
+
+function shareUrl({ baseUrl }: Services["description"], sessionId: string): string {
+  return `${baseUrl()}/assessments/${sessionId}`;
+}

@@ -1,0 +1,87 @@
+/** What an organization does with its own key: rotate it, revoke it, read and export its audit log. */
+import { auditLogExportParametersSchema, auditLogParametersSchema } from "../../domain/audit_log.ts";
+import { exportAuditLog, readAuditLog } from "../../operations/audit_log.ts";
+import type { OrganizationCaller } from "../../operations/dependencies.ts";
+import { revokeOwnKey, rotateOwnKey } from "../../operations/organization_states.ts";
+import type { Exchange, HandlerInput, Reply, Services } from "../exchange.ts";
+import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
+
+export const AUDIT_LOG_FILTERS: readonly ParameterSource[] = [
+  { name: "event_type" },
+  { name: "since" },
+  { name: "until" },
+];
+export const AUDIT_LOG_PARAMETERS: readonly ParameterSource[] = [...AUDIT_LOG_FILTERS, { name: "limit" }];
+
+export async function postKeyRotation(
+  { dependencies }: Services,
+  { exchange }: HandlerInput,
+): Promise<Reply> {
+  return await rotateOwnKey(dependencies, selfServe(exchange), exchange.call);
+}
+
+export async function postKeyRevocation(
+  { dependencies }: Services,
+  { exchange }: HandlerInput,
+): Promise<Reply> {
+  return await revokeOwnKey(dependencies, selfServe(exchange), exchange.call);
+}
+
+export async function getAuditLog(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { event_type, since, until, limit } = parseWith(
+    auditLogParametersSchema,
+    readParameters(context.req.raw, AUDIT_LOG_PARAMETERS),
+  );
+  const { call } = exchange;
+  const asked = { eventType: event_type ?? null, since: since ?? null, until: until ?? call.now };
+  const events = await readAuditLog(dependencies, selfServe(exchange), { ...asked, limit, call });
+  return {
+    status: 200,
+    body: {
+      events,
+      count: events.length,
+      filters: {
+        event_type: asked.eventType,
+        since: asked.since === null ? null : new Date(asked.since).toISOString(),
+        until: new Date(asked.until).toISOString(),
+        limit,
+      },
+    },
+  };
+}
+
+export async function getAuditLogExport(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { event_type, since, until } = parseWith(
+    auditLogExportParametersSchema,
+    readParameters(context.req.raw, AUDIT_LOG_FILTERS),
+  );
+  const { call } = exchange;
+  const caller = selfServe(exchange);
+  const events = await exportAuditLog(dependencies, caller, {
+    eventType: event_type ?? null,
+    since: since ?? null,
+    until: until ?? call.now,
+    call,
+  });
+  return {
+    status: 200,
+    pieces: lines(events),
+    contentType: "application/x-ndjson",
+    headers: { "Content-Disposition": `attachment; filename="${caller.orgId}-audit-log.ndjson"` },
+  };
+}
+
+async function* lines(values: AsyncGenerator<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield `${JSON.stringify(value)}\n`;
+}
+
+/** The caller as the audit log names it on these routes. */
+function selfServe({ caller }: Exchange): OrganizationCaller {
+  return { ...caller!, actor: "self_serve" };
+}

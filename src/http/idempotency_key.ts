@@ -1,0 +1,27 @@
+/** The header by which a call can be repeated. Source: specification, Limits; contract, section 8.9. */
+import { ServiceError } from "../domain/errors.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
+
+/** The header's text; empty where there is none. A field's octets reach us one a character: UTF-8 is read as that. */
+export function idempotencyKeyOf(request: Request): string {
+  const field = request.headers.get("Idempotency-Key") ?? "";
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(
+      Uint8Array.from(field, (octet) => octet.charCodeAt(0)),
+    );
+  } catch {
+    return field;
+  }
+}
+
+/** @throws {ServiceError} VALIDATION_FAILED, 400, where it is missing, empty or too long. */
+export function checkIdempotencyKey(request: Request): void {
+  const { length } = Array.from(idempotencyKeyOf(request));
+  if (length > 0 && length <= IDEMPOTENCY_KEY_MAX_LENGTH) return;
+  const problem = length === 0 ? "it is missing or empty" : `it has ${length}`;
+  throw new ServiceError(
+    "VALIDATION_FAILED",
+    `Send an Idempotency-Key header of 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters; ${problem}.`,
+    { status: 400 },
+  );
+}

@@ -1,0 +1,58 @@
+/**
+ * A key in a POST body, `api_key`: deprecated, accepted until its sunset where no header carries one.
+ * Source: specification, Authentication, rules 2, 3 and 7, and Versioning, rule 3; contract, section 3.
+ */
+import { BODY_KEY_SUNSET } from "../../domain/limits.ts";
+import { parseJson, readBody } from "../body.ts";
+import type { Exchange, Route, Services } from "../exchange.ts";
+
+/** What was read of a request before it was authenticated. */
+export interface EarlyBody {
+  readonly bytes: Uint8Array;
+  /** null where the body holds none. */
+  readonly key: string | null;
+}
+
+/**
+ * Reads the body for its key, where one may stand there; null where it may not, and then nothing is read.
+ * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off.
+ */
+export async function readBodyKey(
+  request: Request,
+  { route, exchange, presented }: {
+    readonly route: Route;
+    readonly exchange: Exchange;
+    /** The header's key, which wins. */
+    readonly presented: string | undefined;
+  },
+): Promise<EarlyBody | null> {
+  const { method, auth, body, headerKeyOnly } = route;
+  const mayCarry = method === "POST" && auth.kind === "key" && body !== null && !headerKeyOnly;
+  if (!mayCarry || presented !== undefined || exchange.call.now >= BODY_KEY_SUNSET) return null;
+  const bytes = await readBody(request, body.limitBytes);
+  return { bytes, key: keyIn(bytes) };
+}
+
+/** null where the body is no JSON object with a key: whoever sent it is told only that it has no key. */
+function keyIn(bytes: Uint8Array): string | null {
+  try {
+    const { api_key: key } = parseJson(bytes) as Record<string, unknown>;
+    return typeof key === "string" ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Tells a caller whose key came in the body until when that works. */
+export function announceSunset({ description }: Services, { headers }: Exchange): void {
+  headers.set("Deprecation", "true");
+  headers.set("Sunset", new Date(BODY_KEY_SUNSET).toUTCString());
+  headers.set("Link", `<${description.baseUrl()}/docs#authentication>; rel="deprecation"`);
+}
+
+/** The body without its key: nothing behind the door ever sees it. */
+export function withoutKey(json: unknown): unknown {
+  if (typeof json !== "object" || json === null || !Object.hasOwn(json, "api_key")) return json;
+  const { api_key: _, ...rest } = json as Record<string, unknown>;
+  return rest;
+}

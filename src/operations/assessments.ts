@@ -1,0 +1,128 @@
+/**
+ * Runs of the public demo: scored in memory by the engine, kept under the visitor's own name for them, deleted when
+ * their time is over. They leave no trace in any organization, operator, usage figure or chain.
+ * Source: specification, Public demo; contract, section 5.
+ */
+import { ASSESSMENT_DOMAIN, type AssessmentRequest } from "../domain/assessment.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { canonicalJson } from "../evidence/canonical.ts";
+import { equalBytes } from "../evidence/crypto.ts";
+import { requestDigest } from "../keys/secrets.ts";
+import type { ModelDocument } from "../scoring/model.ts";
+import { score, type Scored, type ScoreResult } from "../scoring/score.ts";
+import { DAY_MS, type OperatorState } from "../scoring/state.ts";
+import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../store/assessments.ts";
+import { type AssessmentRow, assessments } from "../store/records.ts";
+import type { Call, Dependencies } from "./dependencies.ts";
+
+/** Runs that one write deletes at most, so that no other write waits long for it. */
+const RUNS_IN_WRITE = 500;
+
+/** Whose answer it is: the first submission's, which stands. */
+export interface Submission {
+  readonly call: Call;
+  readonly replayed: boolean;
+}
+
+/** @throws {ServiceError} CONFLICT where the name stands for other records; SERVICE_UNAVAILABLE. */
+export async function submitAssessment(
+  { database, installation, model, writer }: Dependencies,
+  { request, call }: { readonly request: AssessmentRequest; readonly call: Call },
+): Promise<Submission> {
+  const { sessionId, records } = request;
+  const digest = requestDigest(installation.key, canonicalJson({ kind: "assessment", ...request }));
+  const [known] = await database.read(assessmentQuery(sessionId));
+  if (known !== undefined) return standing(known, digest);
+  // Before the commit, which others share: no visitor's hundred records hold up an organization's write.
+  const row: AssessmentRow = {
+    session_id: sessionId,
+    request_digest: digest,
+    request_id: call.requestId,
+    created_at: call.now,
+    records: JSON.stringify(records),
+    ...scoredColumns(model.document, request, call.now),
+  };
+  return await writer.submit<Submission>({
+    needs: [{ kind: assessments, key: [sessionId] }],
+    chains: [],
+    plan(unit) {
+      const first = unit.get(assessments, [sessionId]);
+      const submission = first === null ? { call, replayed: false } : standing(first, digest);
+      if (first === null) unit.put(assessments, row);
+      return () => submission;
+    },
+  });
+}
+
+/** @throws {ServiceError} CONFLICT where other records were the first. */
+function standing(first: AssessmentRow, digest: Uint8Array): Submission {
+  if (equalBytes(first.request_digest, digest)) {
+    return { call: { now: first.created_at, requestId: first.request_id }, replayed: true };
+  }
+  throw new ServiceError(
+    "CONFLICT",
+    `sessionId ${first.session_id} was used for other records: send the same again to get its answer, or use a new one.`,
+  );
+}
+
+function scoredColumns(model: ModelDocument, { records }: AssessmentRequest, now: number) {
+  let state: OperatorState | null = null;
+  const scored: ScoreResult[] = [];
+  for (const interaction of records) {
+    const event = { interaction, domain: ASSESSMENT_DOMAIN, now };
+    const next: Scored = score(model, state, event, { mode: "full", modeOverride: "normal" });
+    state = next.state;
+    scored.push(next.result);
+  }
+  const { jis, band, dimensions } = scored.at(-1)!;
+  return {
+    summary: JSON.stringify({ jis, band, dimensions }),
+    results: JSON.stringify(scored.map((result) => ({ jis: result.jis, band: result.band }))),
+  };
+}
+
+/** A run as it was scored when it was submitted. @throws {ServiceError} NOT_FOUND. */
+export async function readAssessment(
+  { database }: Pick<Dependencies, "database">,
+  sessionId: string,
+): Promise<Record<string, unknown>> {
+  const [row] = await database.read(assessmentQuery(sessionId));
+  if (row === undefined) {
+    throw new ServiceError(
+      "NOT_FOUND",
+      `There is no run ${sessionId}: it was never submitted, or is past its time.`,
+    );
+  }
+  return {
+    ok: true,
+    sessionId,
+    created_at: new Date(row.created_at).toISOString(),
+    records: JSON.parse(row.records),
+    summary: JSON.parse(row.summary),
+    results: JSON.parse(row.results),
+  };
+}
+
+/** Deletes the runs that are past their time; their bytes go when the database is expunged. */
+export async function forgetAssessments(
+  { database, writer, assessmentRetentionDays }: Pick<
+    Dependencies,
+    "database" | "writer" | "assessmentRetentionDays"
+  >,
+  now: number,
+): Promise<void> {
+  const until = now - assessmentRetentionDays * DAY_MS;
+  for (;;) {
+    const old = await database.read(oldAssessmentsQuery({ until, limit: RUNS_IN_WRITE }));
+    if (old.length === 0) return;
+    const gone = deleteAssessments(old.map((row) => row.session_id), until);
+    await writer.submit({
+      needs: [],
+      chains: [],
+      plan(unit) {
+        unit.execute(gone);
+        return () => undefined;
+      },
+    });
+  }
+}

@@ -1,0 +1,439 @@
+/**
+ * Whether an organization is active, and its key: what its own key, a master key or the administrator may change.
+ *
+ * Reasons for being inactive are a set, each with the instant since when it stands; an organization is active when
+ * there is none. Source: specification, States and transitions; contract, section 8.11.
+ */
+import { ServiceError, unauthorized } from "../domain/errors.ts";
+import { type OrganizationRow, organizations } from "../store/records.ts";
+import type { UnitOfWork } from "../store/unit_of_work.ts";
+import {
+  adminChain,
+  type Call,
+  type Caller,
+  type Dependencies,
+  drawSalt,
+  eventDraft,
+  makePart,
+  type OrganizationCaller,
+} from "./dependencies.ts";
+import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
+import { KEY_WARNING, KeyIssue, NO_KEY, NoKeyMinted } from "./key_issue.ts";
+
+/** Why an organization is inactive, in the order in which they are stored. */
+export const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
+export type InactiveReason = (typeof INACTIVE_REASONS)[number];
+
+/** The reasons that stand, each with the instant since when, epoch milliseconds. */
+export type Inactivity = Readonly<Partial<Record<InactiveReason, number>>>;
+
+export function inactivityOf(
+  { inactive_reasons, inactive_since }: Pick<OrganizationRow, "inactive_reasons" | "inactive_since">,
+): Inactivity {
+  const since: Inactivity = JSON.parse(inactive_since ?? "{}");
+  const reasons: readonly InactiveReason[] = JSON.parse(inactive_reasons);
+  return Object.fromEntries(reasons.map((reason) => [reason, since[reason] ?? 0]));
+}
+
+function storedInactivity(
+  inactivity: Inactivity,
+): Pick<OrganizationRow, "inactive_reasons" | "inactive_since"> {
+  const reasons = INACTIVE_REASONS.filter((reason) => inactivity[reason] !== undefined);
+  return { inactive_reasons: JSON.stringify(reasons), inactive_since: JSON.stringify(inactivity) };
+}
+
+function without(inactivity: Inactivity, gone: readonly InactiveReason[]): Inactivity {
+  return Object.fromEntries(
+    Object.entries(inactivity).filter(([reason]) => !gone.includes(reason as InactiveReason)),
+  );
+}
+
+/** What a change makes of an organization. */
+interface Change {
+  /** null: it is so already. */
+  readonly row: OrganizationRow | null;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** What a repeated call is answered, where that differs: the body without its key. */
+  readonly sanitized?: Readonly<Record<string, unknown>>;
+  /** What the audit event says besides the scope. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+interface Transition {
+  readonly event: string;
+  /** Present where the change may mint a key. */
+  readonly issue?: KeyIssue;
+  /** Pure. @throws {ServiceError} where the state does not allow it. */
+  change(row: OrganizationRow, context: { readonly unit: UnitOfWork; readonly now: number }): Change;
+}
+
+/** What is asked for once, by nobody who could repeat it in doubt. */
+export function directCall(orgId: string, call: Call): StateCall {
+  return { orgId, call, scope: null, idempotency: null, request: null };
+}
+
+export interface StateCall {
+  readonly orgId: string;
+  readonly call: Call;
+  /** The master scope, for the audit detail; null for the administrator's own hands. */
+  readonly scope: string | null;
+  readonly idempotency: IdempotentCall | null;
+  /** What was asked for: two different ones under one Idempotency-Key are refused. */
+  readonly request: unknown;
+}
+
+/** @throws {ServiceError} NOT_FOUND; CONFLICT; IDEMPOTENCY_KEY_REUSED; SERVICE_UNAVAILABLE. */
+async function changeState(
+  { installation, writer, world }: Dependencies,
+  caller: Pick<Caller, "actor">,
+  { orgId, call: { now }, scope, idempotency, request, transition: { event, issue, change } }: StateCall & {
+    readonly transition: Transition;
+  },
+): Promise<MasterAnswer> {
+  const record = idempotency && new IdempotencyRecord(installation, { call: idempotency, request, now });
+  const [id, salt] = [world.ulid(now), drawSalt(world)];
+  return await writer.submit<MasterAnswer>({
+    needs: [
+      { kind: organizations, key: [orgId] },
+      ...(issue?.needs ?? []),
+      ...(record === null ? [] : [record.need]),
+    ],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const repeated = record?.repeated(unit) ?? null;
+      if (repeated !== null) return () => repeated;
+      const before = unit.get(organizations, [orgId]);
+      if (before === null) throw unknownOrganization(orgId);
+      const { row, body, sanitized = body, detail = {} } = change(before, { unit, now });
+      if (row !== null) {
+        unit.put(organizations, row);
+        unit.append(adminChain(orgId), {
+          id,
+          actor: caller.actor,
+          eventType: event,
+          orgId,
+          prefix: before.prefix ?? row.prefix ?? null,
+          subject: null,
+          at: now,
+          parts: [makePart("detail", salt, { ...(scope === null ? {} : { scope }), ...detail })],
+        });
+      }
+      record?.remember(unit, { status: 200, body: sanitized });
+      return () => ({ status: 200, body: { ...body }, replayed: false });
+    },
+  });
+}
+
+export function unknownOrganization(orgId: string): ServiceError {
+  return new ServiceError("NOT_FOUND", `There is no organization ${orgId}: check the org_id.`);
+}
+
+// ---- the organization's own key ---------------------------------------------------------------------------
+
+/**
+ * Mints a new key; the one that was used stops working with the commit.
+ * @throws {ServiceError} UNAUTHORIZED where it stopped working before; SERVICE_UNAVAILABLE.
+ */
+export async function rotateOwnKey(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  call: Call,
+): Promise<MasterAnswer> {
+  const issue = new KeyIssue(dependencies);
+  return await changeState(dependencies, SELF, {
+    ...directCall(caller.orgId, call),
+    transition: {
+      event: "KEY_ROTATED",
+      issue,
+      change(row, { unit, now }) {
+        requireKeyInUse(row, caller);
+        const { apiKey, prefix, stored } = issue.take(unit);
+        return {
+          row: { ...row, ...stored, ...nextVersion(row, now) },
+          body: { new_api_key: apiKey, prefix, rotated_at: iso(now), warning: KEY_WARNING },
+          detail: { new_prefix: prefix },
+        };
+      },
+    },
+  });
+}
+
+/** Ends the key and the organization's access, for good unless support reactivates it. @throws as {@link rotateOwnKey}. */
+export async function revokeOwnKey(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  call: Call,
+): Promise<MasterAnswer> {
+  return await changeState(dependencies, SELF, {
+    ...directCall(caller.orgId, call),
+    transition: {
+      event: "KEY_REVOKED",
+      change(row, { now }) {
+        requireKeyInUse(row, caller);
+        return {
+          row: { ...row, ...NO_KEY, ...deactivated(row, { self_revoked: now }) },
+          body: { revoked: true, org_id: row.org_id, revoked_at: iso(now) },
+        };
+      },
+    },
+  });
+}
+
+const SELF = { actor: "self_serve" } as const;
+
+/** Another call with the same key may have been first. */
+function requireKeyInUse({ prefix, inactive_reasons }: OrganizationRow, caller: OrganizationCaller): void {
+  if (prefix !== caller.prefix || inactive_reasons !== "[]") throw unauthorized();
+}
+
+// ---- master keys, and the administrator's own hands -------------------------------------------------------
+
+/** Something that is done to an organization's state. */
+export type StateOperation = (
+  dependencies: Dependencies,
+  caller: Pick<Caller, "actor">,
+  call: StateCall,
+) => Promise<MasterAnswer>;
+
+/** Payment stopped: the key is destroyed. */
+export const suspendBilling: StateOperation = suspension({
+  event: "ADMIN_BILLING_SUSPEND",
+  reason: "billing",
+  destroysKey: true,
+  bodyOf: (org_id, at) => ({
+    suspended: true,
+    org_id,
+    suspended_at: at,
+    note: "The organization's key is revoked for good; billing rotate mints a new one.",
+  }),
+});
+
+/** An administrator stops an organization; its key works again once reactivated. */
+export const suspendOrganization: StateOperation = suspension({
+  event: "ADMIN_ORG_SUSPEND",
+  reason: "manual",
+  destroysKey: false,
+  bodyOf: (org_id, at) => ({ suspended: true, org_id, suspended_at: at }),
+});
+
+/** An administrator ends an organization's access and destroys its key. */
+export const forceRevoke: StateOperation = suspension({
+  event: "ADMIN_ORG_FORCE_REVOKE",
+  reason: "force_revoked",
+  destroysKey: true,
+  bodyOf: (org_id, at) => ({ revoked: true, org_id, revoked_at: at }),
+});
+
+/** Payment came: mints a new key. @throws {ServiceError} CONFLICT where an administrator's decision stands. */
+export const rotateBilling: StateOperation = (dependencies, caller, call) => {
+  const issue = new KeyIssue(dependencies);
+  return changeState(dependencies, caller, {
+    ...call,
+    transition: {
+      event: "ADMIN_BILLING_ROTATE",
+      issue,
+      change(row, { unit, now }) {
+        const inactivity = inactivityOf(row);
+        if (inactivity.manual !== undefined || inactivity.force_revoked !== undefined) {
+          throw new ServiceError(
+            "CONFLICT",
+            `${row.org_id} was stopped by an administrator, which a payment does not lift: ask for its reactivation.`,
+          );
+        }
+        return rotated(row, { unit, now, issue, lifts: ["billing", "self_revoked"] });
+      },
+    },
+  });
+};
+
+/**
+ * Replaces the key of an active organization.
+ * @throws {ServiceError} CONFLICT where it is inactive; upstream_protocol_violation where no key was minted.
+ */
+export const forceRotate: StateOperation = async (dependencies, caller, call) => {
+  const issue = new KeyIssue(dependencies);
+  try {
+    return await changeState(dependencies, caller, {
+      ...call,
+      transition: {
+        event: "ADMIN_ORG_FORCE_ROTATE",
+        issue,
+        change(row, { unit, now }) {
+          if (row.inactive_reasons !== "[]") {
+            const reasons = Object.keys(inactivityOf(row)).join(", ");
+            throw new ServiceError(
+              "CONFLICT",
+              `${row.org_id} is inactive (${reasons}): reactivate it first.`,
+            );
+          }
+          return rotated(row, { unit, now, issue, lifts: [] });
+        },
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof NoKeyMinted)) throw error;
+    await recordViolation(dependencies, caller, call);
+    throw new ServiceError(
+      "upstream_protocol_violation",
+      "No new key was minted; the present one goes on working. Repeat the call with the same Idempotency-Key.",
+    );
+  }
+};
+
+/**
+ * Lifts an administrator's suspension; the key is the one from before it.
+ * @throws {ServiceError} CONFLICT where no such suspension stands.
+ */
+export const reactivateOrganization: StateOperation = (dependencies, caller, call) =>
+  changeState(dependencies, caller, {
+    ...call,
+    transition: {
+      event: "ADMIN_ORG_REACTIVATE",
+      change(row, { now }) {
+        const inactivity = inactivityOf(row);
+        if (inactivity.manual === undefined) {
+          throw new ServiceError("CONFLICT", `${row.org_id} is not suspended by an administrator.`);
+        }
+        return reactivated(row, { now, left: without(inactivity, ["manual"]) });
+      },
+    },
+  });
+
+/**
+ * Support's way back: lifts every reason. An organization whose key was destroyed needs a new one after it.
+ * @throws {ServiceError} CONFLICT where it is active.
+ */
+export const reactivateFully: StateOperation = (dependencies, caller, call) =>
+  changeState(dependencies, caller, {
+    ...call,
+    transition: {
+      event: "ADMIN_ORG_REACTIVATE",
+      change(row, { now }) {
+        if (row.inactive_reasons === "[]") {
+          throw new ServiceError("CONFLICT", `${row.org_id} is active.`);
+        }
+        return reactivated(row, { now, left: {} });
+      },
+    },
+  });
+
+/** Mints a key by the administrator's own hands, where one is left or none. */
+export const rotateByHand: StateOperation = (dependencies, caller, call) => {
+  const issue = new KeyIssue(dependencies);
+  return changeState(dependencies, caller, {
+    ...call,
+    transition: {
+      event: "KEY_ROTATED",
+      issue,
+      change: (row, { unit, now }) => rotated(row, { unit, now, issue, lifts: [] }),
+    },
+  });
+};
+
+interface Suspension {
+  readonly event: string;
+  readonly reason: InactiveReason;
+  readonly destroysKey: boolean;
+  bodyOf(orgId: string, at: string): Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A repeat changes nothing and answers with the instant of the first, unless the administrator minted a key meanwhile,
+ * which is then destroyed like the one before it.
+ */
+function suspension({ event, reason, destroysKey, bodyOf }: Suspension): StateOperation {
+  return (dependencies, caller, call) =>
+    changeState(dependencies, caller, {
+      ...call,
+      transition: {
+        event,
+        change(row, { now }) {
+          const stands = inactivityOf(row)[reason];
+          const since = stands ?? now;
+          const isDone = stands !== undefined && !(destroysKey && row.prefix !== null);
+          return {
+            row: isDone
+              ? null
+              : { ...row, ...(destroysKey ? NO_KEY : {}), ...deactivated(row, { [reason]: since }) },
+            body: bodyOf(row.org_id, iso(since)),
+          };
+        },
+      },
+    });
+}
+
+function rotated(
+  row: OrganizationRow,
+  { unit, now, issue, lifts }: {
+    readonly unit: UnitOfWork;
+    readonly now: number;
+    readonly issue: KeyIssue;
+    readonly lifts: readonly InactiveReason[];
+  },
+): Change {
+  const { apiKey, prefix, stored } = issue.take(unit);
+  const inactivity = without(inactivityOf(row), lifts);
+  return {
+    row: { ...row, ...stored, ...nextVersion(row, now), ...storedInactivity(inactivity) },
+    body: {
+      rotated: true,
+      org_id: row.org_id,
+      new_api_key: apiKey,
+      prefix,
+      rotated_at: iso(now),
+      warning: KEY_WARNING,
+    },
+    sanitized: { prefix, already_provisioned: true },
+    detail: { new_prefix: prefix },
+  };
+}
+
+function reactivated(
+  row: OrganizationRow,
+  { now, left }: { readonly now: number; readonly left: Inactivity },
+): Change {
+  const remaining = Object.keys(left).sort();
+  const isStill = remaining.length > 0;
+  return {
+    row: { ...row, ...storedInactivity(left) },
+    body: {
+      reactivated: true,
+      org_id: row.org_id,
+      reactivated_at: iso(now),
+      ...(isStill ? { remaining } : {}),
+    },
+    detail: { remaining },
+  };
+}
+
+function deactivated(row: OrganizationRow, added: Inactivity) {
+  return storedInactivity({ ...inactivityOf(row), ...added });
+}
+
+function nextVersion({ api_key_version }: OrganizationRow, now: number) {
+  return { api_key_version: api_key_version + 1, api_key_rotated_at: now };
+}
+
+/** Nothing else is written. @throws {ServiceError} SERVICE_UNAVAILABLE. */
+async function recordViolation(
+  { world, writer }: Dependencies,
+  { actor }: Pick<Caller, "actor">,
+  { orgId, call: { now }, scope }: StateCall,
+): Promise<void> {
+  const caller = { actor, orgId, prefix: null };
+  const detail = { scope, reason: "protocol_violation" };
+  const draft = eventDraft(world, { type: "PROTOCOL_VIOLATION", caller, now, detail });
+  await writer.submit({
+    needs: [{ kind: organizations, key: [orgId] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const prefix = unit.get(organizations, [orgId])?.prefix ?? null;
+      unit.append(adminChain(orgId), { ...draft, prefix });
+      return () => undefined;
+    },
+  });
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,65 @@
+/** What the catalogue's examples name, made over the service's own endpoints. */
+import type { Route } from "../src/http/exchange.ts";
+
+/** Sends a request of an organization, which must be answered well; returns the body. */
+// deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+export type Ask = (path: string, body?: unknown) => Promise<any>;
+
+/** Records of every kind, of one operator; returns what examples name and only the service can give. */
+export async function fillExamples(ask: Ask): Promise<Readonly<Record<string, string>>> {
+  await ask("/v1/score/batch", {
+    operator_id: "reviewer-17",
+    domain: "financial",
+    interactions: Array.from({ length: 60 }, (_, index) => ({
+      session_id: `case-2025-${index}`,
+      time_to_decision_ms: 9000 + 100 * index,
+      decision: index % 7 === 0 ? "rejected" : "accepted",
+    })),
+  });
+  for (const session of ["case-2026-000101", "case-2026-000102"]) {
+    await ask("/v1/score", {
+      session_id: session,
+      operator_id: "reviewer-17",
+      domain: "financial",
+      interaction: { time_to_decision_ms: 7000, decision: "accepted" },
+    });
+  }
+  await ask("/v1/score/case-2025-0/commit", { outcome_correct: true });
+  await ask("/v1/score?mode_override=incident_frozen", {
+    session_id: "case-2026-000103",
+    operator_id: "reviewer-17",
+    domain: "financial",
+    interaction: { time_to_decision_ms: 7000, decision: "accepted" },
+  });
+  await ask("/v1/decision/score", {
+    decision_id: "decision-2026-000300",
+    operator_id: "reviewer-17",
+    domain: "financial",
+    time_to_decision_ms: 7000,
+    decision: "accepted",
+  });
+  await ask("/assessments", {
+    sessionId: "demo-2026-000002",
+    records: [{ time_to_decision_ms: 7000, decision: "accepted" }],
+  });
+  const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
+  return { "report-of-the-example": report.report_id };
+}
+
+/** The path of a route with its parameters filled in. */
+export function pathOf(route: Pick<Route, "path">, values: Readonly<Record<string, string>>): string {
+  return route.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? "x"));
+}
+
+/** The path and query of an example; `names` are those that only the service can give. */
+export function targetOf(
+  route: Route,
+  { path = {}, query = {} }: Route["examples"][number],
+  names: Readonly<Record<string, string>>,
+): string {
+  const filled = Object.fromEntries(
+    Object.entries(path).map(([name, value]) => [name, names[value] ?? value]),
+  );
+  const search = new URLSearchParams(query).toString();
+  return `${pathOf(route, filled)}${search && `?${search}`}`;
+}

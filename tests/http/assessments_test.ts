@@ -1,0 +1,406 @@
+/**
+ * POST /assessments and GET /assessments/{sessionId}: the public demo, which belongs to nobody.
+ * Source: specification, Public demo and Errors; contract, section 5.
+ */
+import assert from "node:assert/strict";
+import { ConfigError, readConfig } from "../../src/config/config.ts";
+import { Upkeep } from "../../src/operations/upkeep.ts";
+import { deleteAssessments } from "../../src/store/assessments.ts";
+import { withDirectory } from "../auditing.ts";
+import {
+  type Answer,
+  EPOCH,
+  type Harness,
+  openHarness,
+  PEPPER,
+  withHarness,
+  writingAfterReads,
+} from "../harness.ts";
+import { refuses } from "../scenario.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const CAREFUL = {
+  ai_recommendation_presented: true,
+  time_to_decision_ms: 14200,
+  decision: "modified",
+  modification_extent: 0.4,
+  ai_available: true,
+  scenario_type: "standard",
+  outcome_correct: true,
+  hover_events: 5,
+  scroll_depth: 0.8,
+  alternative_views_checked: 1,
+};
+const CARELESS = { time_to_decision_ms: 900, decision: "accepted", outcome_correct: false };
+const PLANTED = { time_to_decision_ms: 7000, decision: "rejected", scenario_type: "error_injected" };
+
+const run = (fields: Record<string, unknown> = {}) => ({
+  sessionId: "visit-1",
+  records: [CAREFUL, CARELESS, PLANTED],
+  ...fields,
+});
+
+async function submit({ send }: Harness, body: unknown): Promise<Answer> {
+  const answer = await send("/assessments", { body });
+  assert.equal(answer.status, 200, answer.text);
+  return answer;
+}
+
+async function look({ send }: Harness, sessionId = "visit-1"): Promise<Answer> {
+  return await send(`/assessments/${sessionId}`);
+}
+
+// ---- submitting and looking -------------------------------------------------------------------------------
+
+Deno.test(
+  "a run is taken without a key and shown with its records, defaults explicit, and its scores",
+  withHarness(async (harness) => {
+    const { body, headers } = await submit(harness, run({ ignored: 1 }));
+    const { request_id, timestamp, ...submitted } = body;
+    assert.deepEqual(submitted, {
+      ok: true,
+      sessionId: "visit-1",
+      shareUrl: "http://jiss.test/assessments/visit-1",
+    });
+    assert.equal(headers.get("X-Request-Id"), request_id);
+    assert.equal(timestamp, "2026-11-20T09:00:00.000Z");
+    for (const [name] of headers) assert.doesNotMatch(name, /ratelimit|replayed/i);
+
+    harness.clock.advance(HOUR);
+    const { request_id: _id, timestamp: at, summary, results, ...shown } = (await look(harness)).body;
+    assert.equal(at, "2026-11-20T10:00:00.000Z", "of the call that looks");
+    const unmeasured = { hover_events: null, scroll_depth: null, alternative_views_checked: null };
+    const defaults = {
+      ai_recommendation_presented: true,
+      modification_extent: 0,
+      ai_available: true,
+      scenario_type: "standard",
+    };
+    assert.deepEqual(shown, {
+      ok: true,
+      sessionId: "visit-1",
+      created_at: "2026-11-20T09:00:00.000Z",
+      records: [
+        CAREFUL,
+        { ...defaults, ...CARELESS, ...unmeasured },
+        { ...defaults, ...PLANTED, outcome_correct: null, ...unmeasured },
+      ],
+      shareUrl: "http://jiss.test/assessments/visit-1",
+    });
+    assert.deepEqual(results, [
+      { jis: 68.4, band: "adequate" },
+      { jis: 62.4, band: "adequate" },
+      { jis: 67.05, band: "adequate" },
+    ]);
+    assert.deepEqual(summary, {
+      jis: 67.05,
+      band: "adequate",
+      dimensions: {
+        deferral_resistance: 66,
+        error_detection: 66,
+        independent_performance: 66,
+        deliberation_depth: 66,
+        post_error_recalibration: 76,
+        domain_confidence: 67,
+        decision_autonomy: 66,
+      },
+    });
+  }),
+);
+
+Deno.test(
+  "its scores are those of a fresh reviewer in the domain general who sends the same records one by one",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const records = Array.from({ length: 100 }, (_, index) => [CAREFUL, CARELESS, PLANTED][index % 3]!);
+    await submit(harness, run({ records }));
+    const { summary, results } = (await look(harness)).body;
+    assert.equal(results.length, 100);
+    let last: Record<string, unknown> = {};
+    for (const [index, interaction] of records.entries()) {
+      const { body } = await harness.send("/v1/score", {
+        key,
+        body: { session_id: `s-${index}`, operator_id: "visitor", domain: "general", interaction },
+      });
+      assert.deepEqual(results[index], { jis: body.jis, band: body.band }, `record ${index}`);
+      last = body;
+    }
+    assert.deepEqual(summary, { jis: last.jis, band: last.band, dimensions: last.dimensions });
+  }),
+);
+
+Deno.test(
+  "a run leaves one row and no trace in any organization, operator, usage figure or chain",
+  withHarness(async (harness) => {
+    await harness.organization("acme");
+    const before = await harness.rowCounts();
+    await submit(harness, run());
+    await look(harness);
+    assert.deepEqual(await harness.rowCounts(), { ...before, assessment: 1 });
+  }),
+);
+
+// ---- the first submission stands --------------------------------------------------------------------------
+
+Deno.test(
+  "the same run again is the same answer to the byte, however it is written; other records under its sessionId are 409",
+  withHarness(async (harness) => {
+    const first = await submit(harness, run());
+    const shown = (await look(harness)).body;
+    harness.clock.advance(HOUR);
+    const explicit = { ...CARELESS, ai_available: true, hover_events: null, unknown: "ignored" };
+    for (const body of [run(), { ...run({ records: [CAREFUL, explicit, PLANTED] }), api_key: "x" }]) {
+      const again = await submit(harness, body);
+      assert.equal(again.text, first.text);
+      assert.equal(again.headers.get("Idempotency-Replayed"), "true");
+      assert.equal(again.headers.get("X-Request-Id"), first.body.request_id);
+    }
+    const others = [
+      [CAREFUL, CARELESS],
+      [CARELESS, CAREFUL, PLANTED],
+      [CAREFUL, CARELESS, { ...PLANTED, hover_events: 0 }],
+    ];
+    for (const records of others) {
+      await refuses(harness, {
+        name: JSON.stringify(records),
+        path: "/assessments",
+        request: { body: run({ records }) },
+        status: 409,
+        code: "CONFLICT",
+        names: "visit-1",
+      });
+    }
+    const { request_id: _one, timestamp: _two, ...present } = (await look(harness)).body;
+    const { request_id: _three, timestamp: _four, ...former } = shown;
+    assert.deepEqual(present, former);
+    assert.equal(
+      (await submit(harness, run({ sessionId: "visit-2" }))).headers.get("Idempotency-Replayed"),
+      null,
+    );
+  }),
+);
+
+Deno.test(
+  "of runs sent at once under one sessionId one stands: its twins get its answer, the others 409",
+  withHarness(async (harness) => {
+    const bodies = [run(), run({ records: [CARELESS] }), run(), run({ records: [CARELESS] }), run()];
+    const answers = await Promise.all(bodies.map((body) => harness.send("/assessments", { body })));
+    assert.deepEqual(answers.map(({ status }) => status), [200, 409, 200, 409, 200]);
+    const replayed = answers.map(({ headers }) => headers.get("Idempotency-Replayed"));
+    assert.deepEqual(replayed, [null, null, "true", null, "true"]);
+    assert.equal(new Set([0, 2, 4].map((index) => answers[index]!.text)).size, 1);
+    assert.equal((await look(harness)).body.records.length, 3);
+  }),
+);
+
+Deno.test("a run that another process takes between a submission's reads is the one that stands", () =>
+  withDirectory(async (directory) => {
+    const over = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
+    const first = await openHarness(over);
+    let readsUntilWrite = 0;
+    let sessionId = "";
+    const second = await openHarness({
+      ...over,
+      run: 1,
+      wrap: (database) =>
+        writingAfterReads(database, async () => {
+          readsUntilWrite -= 1;
+          if (readsUntilWrite === 0) await submit(first, run({ sessionId }));
+        }),
+    });
+    // After its own look-up, then after each read of its commit.
+    let taken = 0;
+    for (const reads of [1, 2, 3, 4]) {
+      for (const [name, records, status] of [["same", undefined, 200], ["other", [CARELESS], 409]] as const) {
+        [sessionId, readsUntilWrite] = [`${name}-${reads}`, reads];
+        const body = run({ sessionId, ...(records === undefined ? {} : { records }) });
+        const answer = await second.send("/assessments", { body });
+        if (readsUntilWrite > 0) continue;
+        taken += 1;
+        assert.equal(answer.status, status, sessionId);
+        if (status === 200) assert.equal(answer.headers.get("Idempotency-Replayed"), "true");
+        assert.equal((await look(first, sessionId)).body.records.length, 3);
+      }
+    }
+    assert.ok(taken >= 4, `${taken}`);
+    await second.close();
+    await first.close();
+  }));
+
+// ---- refusals ---------------------------------------------------------------------------------------------
+
+const BAD: readonly (readonly [name: string, body: unknown, names: string])[] = [
+  ["nothing", {}, "sessionId"],
+  ["no records", { sessionId: "x" }, "records"],
+  ["an empty array", run({ records: [] }), "records"],
+  ["101 records", run({ records: Array.from({ length: 101 }, () => CARELESS) }), "records"],
+  ["records that are none", run({ records: "many" }), "records"],
+  ["a record that is none", run({ records: [CAREFUL, null] }), "records.1"],
+  ["no time", run({ records: [CAREFUL, { decision: "accepted" }] }), "records.1.time_to_decision_ms"],
+  [
+    "text for a number",
+    run({ records: [{ ...CARELESS, time_to_decision_ms: "900" }] }),
+    "time_to_decision_ms",
+  ],
+  ["an unknown decision", run({ records: [{ ...CARELESS, decision: "maybe" }] }), "records.0.decision"],
+  ["an extent above 1", run({ records: [{ ...CAREFUL, modification_extent: 1.1 }] }), "modification_extent"],
+  ["a sessionId with a space", run({ sessionId: "no id" }), "sessionId"],
+  ["a sessionId of 257 characters", run({ sessionId: "a".repeat(257) }), "sessionId"],
+  ["an empty sessionId", run({ sessionId: "" }), "sessionId"],
+  ["a sessionId that is a number", run({ sessionId: 7 }), "sessionId"],
+  ["an array", [], "object"],
+];
+
+for (const [name, body, names] of BAD) {
+  Deno.test(
+    `${name} is 422 and names ${names}`,
+    withHarness((harness) =>
+      refuses(harness, {
+        name,
+        path: "/assessments",
+        request: { body },
+        status: 422,
+        code: "VALIDATION_FAILED",
+        names,
+      })
+    ),
+  );
+}
+
+Deno.test(
+  "a body of exactly 1 MB with 100 records and a sessionId of 256 characters is taken, a byte more is 413",
+  withHarness(async (harness) => {
+    const whole = run({
+      sessionId: "a".repeat(256),
+      records: Array.from({ length: 100 }, () => CARELESS),
+      padding: "",
+    });
+    const padding = "x".repeat(1_048_576 - JSON.stringify(whole).length);
+    await refuses(harness, {
+      name: "too large",
+      path: "/assessments",
+      request: { body: { ...whole, padding: `${padding}x` } },
+      status: 413,
+      code: "PAYLOAD_TOO_LARGE",
+      names: "1048576",
+    });
+    await submit(harness, { ...whole, padding });
+    assert.equal((await look(harness, "a".repeat(256))).body.results.length, 100);
+  }),
+);
+
+Deno.test(
+  "a body that is no JSON is 400, one of another type 415, an unknown run 404, a malformed sessionId 422, another method 405",
+  withHarness(async (harness) => {
+    const scenarios = [
+      ["/assessments", { body: "{" }, 400, "INVALID_JSON", "JSON"],
+      [
+        "/assessments",
+        { body: "x", headers: { "Content-Type": "text/plain" } },
+        415,
+        "UNSUPPORTED_MEDIA_TYPE",
+        "JSON",
+      ],
+      ["/assessments/unknown", {}, 404, "NOT_FOUND", "unknown"],
+      ["/assessments/no%20id", {}, 422, "VALIDATION_FAILED", "sessionId"],
+      [`/assessments/${"a".repeat(257)}`, {}, 422, "VALIDATION_FAILED", "sessionId"],
+      ["/assessments", {}, 405, "METHOD_NOT_ALLOWED", "POST"],
+      ["/assessments/visit-1", { method: "DELETE" }, 405, "METHOD_NOT_ALLOWED", "GET"],
+    ] as const;
+    for (const [path, request, status, code, names] of scenarios) {
+      await refuses(harness, { name: `${path} ${status}`, path, request, status, code, names });
+    }
+  }),
+);
+
+Deno.test(
+  "an address has its limit over both calls together, and is told when to come again",
+  withHarness(async (harness) => {
+    await submit(harness, run());
+    assert.equal((await look(harness)).status, 200);
+    for (const request of [{ body: run({ sessionId: "visit-2" }) }, {}]) {
+      const path = request.body === undefined ? "/assessments/visit-1" : "/assessments";
+      const { status, headers, body } = await harness.send(path, request);
+      assert.deepEqual([status, body.error.code, headers.get("Retry-After")], [429, "RATE_LIMITED", "60"]);
+    }
+    const other = await harness.send("/assessments/visit-1", { peer: "203.0.113.8" });
+    assert.equal(other.status, 200);
+    assert.equal((await harness.rowCounts()).assessment, 1);
+  }, { rateLimitIp: 2 }),
+);
+
+// ---- the end of a run -------------------------------------------------------------------------------------
+
+Deno.test(
+  "a run is deleted by the day's upkeep once its retention is over, and its sessionId is free again",
+  withHarness(async (harness) => {
+    const { clock } = harness;
+    clock.advance(-9 * HOUR);
+    await submit(harness, run());
+    clock.advance(1);
+    await submit(harness, run({ sessionId: "visit-2" }));
+    const dependencies = { ...harness.dependencies, assessmentRetentionDays: 3 };
+    clock.advance(3 * DAY - 2);
+    await new Upkeep(dependencies).run(clock.now());
+    assert.equal((await harness.rowCounts()).assessment, 2, "a millisecond before");
+    clock.advance(1);
+    await new Upkeep(dependencies).run(clock.now());
+    assert.equal((await look(harness)).status, 404);
+    assert.equal((await look(harness, "visit-2")).status, 200);
+    await submit(harness, run({ records: [CARELESS] }));
+    assert.equal((await look(harness)).body.records.length, 1);
+  }),
+);
+
+Deno.test(
+  "a sessionId that was used anew before its old run was deleted keeps the new one",
+  withHarness(async (harness) => {
+    const { clock, database } = harness;
+    await submit(harness, run());
+    await submit(harness, run({ sessionId: "visit-2" }));
+    await database.batch([deleteAssessments(["visit-1", "visit-2"], clock.now() - 1)]);
+    assert.equal((await harness.rowCounts()).assessment, 2);
+    await database.batch([deleteAssessments(["visit-1"], clock.now())]);
+    assert.deepEqual([(await look(harness)).status, (await look(harness, "visit-2")).status], [404, 200]);
+  }),
+);
+
+Deno.test("by default a run is kept for 30 days", () => {
+  const env = (days?: string) => ({ JISS_KEY_PEPPER: PEPPER, JISS_ASSESSMENT_RETENTION_DAYS: days });
+  const read = (days?: string) => readConfig(env(days), () => "").assessmentRetentionDays;
+  assert.deepEqual([read(), read("1"), read("365"), read("36500")], [30, 1, 365, 36_500]);
+  for (const days of ["0", "36501", "-1", "1.5", "keep"]) {
+    assert.throws(
+      () => read(days),
+      (error) => {
+        assert.ok(error instanceof ConfigError);
+        assert.deepEqual(error.problems, [
+          "JISS_ASSESSMENT_RETENTION_DAYS must be a whole number from 1 to 36500",
+        ]);
+        return true;
+      },
+    );
+  }
+});
+
+Deno.test("of a deleted run no byte is left in the files of the database", () =>
+  withDirectory(async (directory) => {
+    const path = `${directory}/jiss.db`;
+    const harness = await openHarness({ path, lockPath: `${directory}/lock.db` });
+    const marker = "visitor-0123456789-marker";
+    const ids = Array.from({ length: 1_100 }, (_, index) => `${marker}-${index}`);
+    await Promise.all(ids.map((sessionId) => submit(harness, run({ sessionId, records: [CARELESS] }))));
+    const holds = async () => {
+      const files = [path, `${path}-wal`].map((file) => Deno.readFile(file).catch(() => new Uint8Array()));
+      return (await Promise.all(files)).some((bytes) =>
+        new TextDecoder("latin1").decode(bytes).includes(marker)
+      );
+    };
+    assert.equal(await holds(), true);
+    await new Upkeep(harness.dependencies).run(EPOCH + 30 * DAY);
+    assert.equal((await harness.rowCounts()).assessment, 0);
+    assert.equal(await holds(), false);
+    await harness.close();
+  }));
