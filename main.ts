@@ -15,6 +15,7 @@ if (import.meta.main) {
       modelOf: compose.modelOf,
       standardLog: compose.standardLog,
       lockDirectory: compose.lockDirectory,
+      keyInFile: compose.keyInFile,
       openService: compose.openService,
     }),
   );

@@ -3,7 +3,7 @@ import type { BootstrapOrganization } from "./config/config.ts";
 import type { Signer } from "./evidence/crypto.ts";
 import { signerFromPem } from "./evidence/node_crypto.ts";
 import { API_KEY_RANDOM_BYTES, isApiKey, mintApiKey } from "./keys/api_key.ts";
-import type { Dependencies } from "./operations/dependencies.ts";
+import type { Dependencies, World } from "./operations/dependencies.ts";
 import { holdsChains } from "./operations/installation.ts";
 import { StartError } from "./operations/start_error.ts";
 import type { SignerSource } from "./operations/signing.ts";
@@ -48,6 +48,11 @@ export function createPrivately(path: string, content: string): boolean {
     if (error instanceof Deno.errors.AlreadyExists) return false;
     throw new StartError(`a file cannot be created in JISS_DATA_DIR: ${(error as Error).message}`);
   }
+}
+
+/** Mints keys of organizations from a source of random bytes. */
+export function keyMint({ random }: Pick<World, "random">): () => string {
+  return () => mintApiKey(random(API_KEY_RANDOM_BYTES));
 }
 
 export interface SignerFiles {
@@ -128,8 +133,10 @@ export async function bootstrapOrganization(
   now: number,
 ): Promise<void> {
   if (await organizationExists(dependencies, organization.org_id)) return;
-  const apiKey = readKeyFile(api_key_file) ?? mintApiKey(dependencies.world.random(API_KEY_RANDOM_BYTES));
-  writeKeyFile(api_key_file, apiKey);
+  const apiKey = keyInFile(api_key_file, {
+    name: "JISS_BOOTSTRAP_ORG_FILE: api_key_file",
+    mint: dependencies.mintKey,
+  });
   await createOrganization(dependencies, { actor: "system", orgId: null, prefix: null }, {
     organization,
     call: { now, requestId: dependencies.world.ulid(now) },
@@ -140,30 +147,35 @@ export async function bootstrapOrganization(
   dependencies.log.info("bootstrap organization created", { org_id: organization.org_id });
 }
 
-function readKeyFile(path: string): string | null {
+/**
+ * The key that a file holds, for its owner alone; one that is minted is in the file when this returns.
+ * @throws {StartError} where the file cannot be read or written, or holds something else; it calls the file `name`.
+ */
+export function keyInFile(
+  path: string,
+  { name, mint }: { readonly name: string; readonly mint: () => string },
+): string {
+  const apiKey = readKeyFile(path, name) ?? mint();
+  try {
+    Deno.writeTextFileSync(path, `${apiKey}\n`, { mode: PRIVATE_FILE });
+    Deno.chmodSync(path, PRIVATE_FILE);
+  } catch {
+    throw new StartError(`${name} cannot be written: check the path and its permissions`);
+  }
+  return apiKey;
+}
+
+function readKeyFile(path: string, name: string): string | null {
   let text: string;
   try {
     text = Deno.readTextFileSync(path).trim();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
-    throw new StartError("JISS_BOOTSTRAP_ORG_FILE: api_key_file cannot be read: check its permissions");
+    throw new StartError(`${name} cannot be read: check its permissions`);
   }
   if (text === "") return null;
   if (!isApiKey(text)) {
-    throw new StartError(
-      "JISS_BOOTSTRAP_ORG_FILE: api_key_file holds something else than a key: empty it, or put a key there",
-    );
+    throw new StartError(`${name} holds something else than a key: empty it, or put a key there`);
   }
   return text;
-}
-
-function writeKeyFile(path: string, apiKey: string): void {
-  try {
-    Deno.writeTextFileSync(path, `${apiKey}\n`, { mode: PRIVATE_FILE });
-    Deno.chmodSync(path, PRIVATE_FILE);
-  } catch {
-    throw new StartError(
-      "JISS_BOOTSTRAP_ORG_FILE: api_key_file cannot be written: check the path and its permissions",
-    );
-  }
 }

@@ -6,7 +6,8 @@ import { parseEnv } from "node:util";
 import type { Service } from "../compose.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Listener } from "../http/server.ts";
-import { createOrganization, organizationExists, rotateKey } from "../operations/organizations.ts";
+import { createOrganization, organizationExists } from "../operations/organizations.ts";
+import { directCall, rotateByHand } from "../operations/organization_states.ts";
 import { scoreInteraction } from "../operations/score.ts";
 import { demoHistory } from "../simulation/demo.ts";
 import { ENVIRONMENT_FILE, exists, writeSecrets } from "./init.ts";
@@ -81,7 +82,8 @@ async function prepareDemo({ clock }: Shell, { dependencies }: Service): Promise
   const now = clock.now();
   const caller = { actor: "system", orgId: ORGANIZATION, prefix: null } as const;
   if (await organizationExists(dependencies, ORGANIZATION)) {
-    return (await rotateKey(dependencies, caller, { now })).apiKey;
+    const call = directCall(ORGANIZATION, { now, requestId: dependencies.world.ulid(now) });
+    return String((await rotateByHand(dependencies, caller, call)).body.new_api_key);
   }
   const startedAt = now - HISTORY_DAYS * DAY_MS;
   const { body } = await createOrganization(dependencies, { ...caller, orgId: null }, {

@@ -1,13 +1,26 @@
 /** The command line: one subcommand a file, every mistake answered with the nearest thing that exists. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
+import { DOMAINS, TIERS } from "../domain/enums.ts";
 import { BUNDLE_PARTS } from "../operations/export.ts";
+import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { dev } from "./dev.ts";
+import { doctor, type DoctorOptions } from "./doctor.ts";
 import { exportChain, EXPORTED_CHAINS, type ExportOptions } from "./export.ts";
 import { healthcheck } from "./healthcheck.ts";
 import { init } from "./init.ts";
 import { openapi } from "./openapi.ts";
+import {
+  createByHand,
+  type CreateOptions,
+  listOrganizations,
+  reactivate,
+  rotateKey,
+  type ShownOptions,
+  showOrganization,
+  suspend,
+} from "./organizations.ts";
 import { restore } from "./restore.ts";
 import { rotateSigningKey } from "./rotate_signing_key.ts";
 import { serve } from "./serve.ts";
@@ -87,6 +100,19 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   command("restore", "accept a database that is older than what was issued, as it stands")
     .requiredOption("--acknowledge <REASON>", "why, as the evidence will say for good")
     .action(async (options: { acknowledge: string }) => finish(await restore(shell, options)));
+  addOrganizationCommands(group(program, "org", "organizations, by the administrator's own hands"), {
+    shell,
+    finish,
+  });
+  group(program, "alerts", "what the service wants looked at")
+    .command("list").description("open alerts, each with the alert_id that acknowledges it")
+    .allowExcessArguments(false)
+    .option("--all", "acknowledged ones too", false)
+    .option("--json", "print one JSON object", false)
+    .action(async (options: ListAlertsOptions) => finish(await listAlerts(shell, options)));
+  command("doctor", "what an administrator gets wrong, and how to mend it; changes nothing")
+    .option("--json", "print one JSON object", false)
+    .action(async (options: DoctorOptions) => finish(await doctor(shell, options)));
   command("healthcheck", "exit 0 when the local service answers GET / with status ok")
     .action(async () => finish(await healthcheck(shell)));
   command("openapi", "print the OpenAPI 3.1 document")
@@ -94,6 +120,43 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   command("version", "versions of the program, Deno, V8, SQLite and the scoring model")
     .action(() => finish(version(shell)));
   return program;
+}
+
+/** A command that only holds others. */
+function group(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).helpCommand(false);
+}
+
+function addOrganizationCommands(
+  organizations: Command,
+  { shell, finish }: { readonly shell: Shell; readonly finish: (exitCode: number) => void },
+): void {
+  const command = (usage: string, description: string) =>
+    organizations.command(usage).description(description).allowExcessArguments(false);
+  const required = (flags: string, description: string) =>
+    new Option(flags, description).makeOptionMandatory();
+
+  command("create <ORG>", "create an organization; its key is printed once")
+    .requiredOption("--name <NAME>", "what people call it")
+    .addOption(required("--domain <DOMAIN>", "the field in which it decides").choices(DOMAINS))
+    .addOption(required("--tier <TIER>", "sets its usage limit").choices(TIERS))
+    .option("--allowed-origins <ORIGINS>", "origins of its cross-origin calls, separated by commas", "")
+    .option("--key-file <FILE>", "write the key there, or take it from there, instead of printing it")
+    .action(async (org: string, options: CreateOptions) => finish(await createByHand(shell, org, options)));
+  command("list", "all organizations")
+    .option("--json", "print one JSON object", false)
+    .action(async (options: ShownOptions) => finish(await listOrganizations(shell, options)));
+  command("show <ORG>", "one organization, and why it is inactive")
+    .option("--json", "print one JSON object", false)
+    .action(async (org: string, options: ShownOptions) =>
+      finish(await showOrganization(shell, org, options))
+    );
+  command("rotate-key <ORG>", "mint a new key, printed once; the one before it no longer works")
+    .action(async (org: string) => finish(await rotateKey(shell, org)));
+  command("suspend <ORG>", "refuse its key until it is reactivated")
+    .action(async (org: string) => finish(await suspend(shell, org)));
+  command("reactivate <ORG>", "lift every reason for which it is inactive")
+    .action(async (org: string) => finish(await reactivate(shell, org)));
 }
 
 /** Of an option that may stand once: a second one would silently take the first one's place. */
@@ -113,7 +176,7 @@ function collect(value: string, before: readonly string[] = []): readonly string
 function reportUsage(program: Command, argv: readonly string[], error: CommanderError): number {
   if (error.code === "commander.helpDisplayed") return EXIT.ok;
   if (error.code === "commander.help") {
-    console.error(program.helpInformation());
+    console.error(innermost(program, argv).command.helpInformation());
     return EXIT.usage;
   }
   const hint = nearest(program, argv, error);
@@ -122,13 +185,23 @@ function reportUsage(program: Command, argv: readonly string[], error: Commander
   return EXIT.usage;
 }
 
+/** The command that the arguments name, as far as they name one, and what follows its name. */
+function innermost(
+  program: Command,
+  argv: readonly string[],
+): { readonly command: Command; readonly rest: readonly string[] } {
+  const [name, ...rest] = argv;
+  const command = program.commands.find((known) => known.name() === name);
+  return command === undefined ? { command: program, rest: argv } : innermost(command, rest);
+}
+
 function nearest(program: Command, argv: readonly string[], error: CommanderError): string | null {
+  const { command, rest } = innermost(program, argv);
   if (error.code === "commander.unknownCommand") {
-    return closest(argv[0] ?? "", program.commands.map((command) => command.name()));
+    return closest(rest[0] ?? "", command.commands.map((known) => known.name()));
   }
   if (error.code === "commander.unknownOption") {
     const given = /'([^']*)'/.exec(error.message)?.[1] ?? "";
-    const command = program.commands.find((known) => known.name() === argv[0]) ?? program;
     const flags = command.options.map((option) => option.long).filter((flag) => flag !== undefined);
     return closest(given, [...flags, "--help"]);
   }

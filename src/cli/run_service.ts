@@ -4,6 +4,7 @@ import { type Config, ConfigError, type Environment, readConfig } from "../confi
 import type { Service } from "../compose.ts";
 import { listen, type Listener } from "../http/server.ts";
 import { errorFields } from "../observability/log.ts";
+import { keysByPepper } from "../operations/peppers.ts";
 import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
@@ -55,21 +56,13 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
       stop.resolve(EXIT.ioError);
     },
   });
+  await warnOfLostKeys(service);
   await hooks.opened?.(service);
   const listener = startListening(service, config, (error) => {
     log.error("the listener failed and is set up again", errorFields(error));
   });
   service.announce(listener.url);
-  const model = service.dependencies.model;
-  log.info("listening", {
-    url: listener.url,
-    port: listener.port,
-    version: shell.version,
-    model: model.document.version,
-    model_sha256: model.sha256,
-  });
-  await hooks.listening?.(listener, service);
-
+  // Before anybody is told that it listens: who waits for that may stop it at once.
   let signalled = false;
   const onSignal = (signal: Deno.Signal) => () => {
     if (signalled) Deno.exit(EXIT.interrupted);
@@ -80,6 +73,16 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   const signals = (["SIGTERM", "SIGINT"] as const).map((name) => [name, onSignal(name)] as const);
   for (const [name, handler] of signals) Deno.addSignalListener(name, handler);
 
+  const model = service.dependencies.model;
+  log.info("listening", {
+    url: listener.url,
+    port: listener.port,
+    version: shell.version,
+    model: model.document.version,
+    model_sha256: model.sha256,
+  });
+  await hooks.listening?.(listener, service);
+
   const exitCode = await stop.promise;
   const lastResort = setTimeout(() => Deno.exit(exitCode === EXIT.ok ? EXIT.failure : exitCode), STOP_MS);
   service.drain();
@@ -89,6 +92,16 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   for (const [name, handler] of signals) Deno.removeSignalListener(name, handler);
   log.info("stopped");
   return exitCode;
+}
+
+/** Whoever holds such a key is refused like a stranger, so nobody but this line tells the administrator. */
+async function warnOfLostKeys({ dependencies }: Service): Promise<void> {
+  const { lost } = await keysByPepper(dependencies);
+  if (lost.length === 0) return;
+  dependencies.log.warn("keys hang on a pepper that is not configured, and can never verify", {
+    keys: lost.length,
+    mend: "set JISS_KEY_PEPPER_PREVIOUS, or replace them; jiss doctor names their organizations",
+  });
 }
 
 async function open(

@@ -19,6 +19,8 @@ export interface Shell {
   standardLog(format: Config["logFormat"]): Log;
   /** Waits until no other process starts or changes files there, and holds it so until disposed of. */
   lockDirectory(directory: string): Promise<Disposable>;
+  /** The key in an organization's key file, which is called `name`; one that is minted is written there first. */
+  keyInFile(path: string, options: { readonly name: string; readonly mint: () => string }): string;
   openService(options: ComposeOptions): Promise<Service>;
 }
 

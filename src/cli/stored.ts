@@ -27,7 +27,7 @@ export async function withStored<Result>(
 ): Promise<Result> {
   if (!exists(databaseFile)) {
     throw new CommandFailure(
-      `there is no database at ${databaseFile}: JISS_DATA_DIR (or JISS_DATABASE_URL) must say where the service keeps it`,
+      `there is no database at ${databaseFile}: start the service there once, or let JISS_DATA_DIR (or JISS_DATABASE_URL) say where it keeps its own`,
       EXIT.configuration,
     );
   }

@@ -205,7 +205,7 @@ Deno.test("without the service's database, or with another version's, nothing is
     };
     await expect(
       { JISS_DATA_DIR: `${directory}/none` },
-      /there is no database at .*none\/jiss\.db: JISS_DATA_DIR/,
+      /there is no database at .*none\/jiss\.db: start the service there once, or let JISS_DATA_DIR/,
     );
     assert.deepEqual([...Deno.readDirSync(directory)], []);
     await expect({ JISS_DATABASE_URL: "https://db.example" }, /JISS_DATABASE_URL names a libSQL server/);

@@ -223,7 +223,7 @@ Deno.test("a mistyped command or flag, an extra argument or none at all ends wit
 Deno.test("every command has --help", async () => {
   const { code, stdout } = await runProgram(["--help"]);
   assert.equal(code, 0);
-  const commands = ["dev", "serve", "init", "healthcheck", "openapi", "version"];
+  const commands = ["dev", "serve", "init", "doctor", "healthcheck", "openapi", "version"];
   for (const command of commands) {
     assert.ok(stdout.includes(`  ${command}`), command);
     const help = await runProgram([command, "--help"]);

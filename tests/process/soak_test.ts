@@ -11,10 +11,11 @@ Deno.test("kill -9 under load loses no acknowledged score, batch, commit, label 
   assert.deepEqual([lost, doubled, usage_off_by, chains_verified], [0, 0, 0, true]);
 });
 
-Deno.test("no refusal of a key leaves before the floor, whatever the reason", async () => {
-  const { below_floor, reasons } = await refusalTiming({ rounds: 5 });
-  assert.equal(below_floor, 0);
-  assert.equal(Object.keys(reasons).length, 5);
+Deno.test("over 40 refusals for each reason none leaves before the floor, none differs in a byte, and no two reasons are told apart by their latencies", async () => {
+  const { reasons, pairs, ...figures } = await refusalTiming({ refusals: 40, seed: "test" });
+  assert.deepEqual([Object.keys(reasons).length, pairs], [13, 78]);
+  const { below_floor, different_answers, told_apart } = figures;
+  assert.deepEqual([below_floor, different_answers, told_apart], [0, 1, []], JSON.stringify(reasons));
 });
 
 Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx", async () => {

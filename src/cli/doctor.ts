@@ -1,0 +1,43 @@
+/**
+ * `jiss doctor`: what an administrator gets wrong, and how to mend it. It reads the service's environment, its files
+ * and its database, beside a running service, and writes nothing.
+ */
+import type { Finding } from "./doctor/check.ts";
+import { CHECKS } from "./doctor/checks.ts";
+import { printableLine } from "./printable.ts";
+import { loadConfig } from "./run_service.ts";
+import { EXIT, type Shell } from "./shell.ts";
+import { withStored } from "./stored.ts";
+import { columns } from "./table.ts";
+
+export interface DoctorOptions {
+  readonly json: boolean;
+}
+
+interface Told extends Finding {
+  readonly check: string;
+}
+
+export async function doctor(shell: Shell, { json }: DoctorOptions): Promise<number> {
+  const config = loadConfig(shell.readEnvironment());
+  const findings = await withStored(shell, config, async (database) => {
+    const told: Told[] = [];
+    for (const [check, look] of Object.entries(CHECKS)) {
+      told.push({ check, ...await look({ config, database }) });
+    }
+    return told;
+  });
+  const wrong = findings.filter(({ state }) => state === "wrong").length;
+  console.log(json ? JSON.stringify({ checks: findings, wrong }) : tableOf(findings));
+  return wrong === 0 ? EXIT.ok : EXIT.failure;
+}
+
+function tableOf(findings: readonly Told[]): string {
+  return columns(
+    findings.map(({ state, check, what, mend }) => [
+      state,
+      check,
+      printableLine(mend === null ? what : `${what}. To mend: ${mend}`),
+    ]),
+  );
+}

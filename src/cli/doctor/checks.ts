@@ -1,0 +1,17 @@
+/** The checks of `jiss doctor`, in the order in which they are told. */
+import type { Check } from "./check.ts";
+import { fileModes } from "./file_modes.ts";
+import { installationKey } from "./installation_key.ts";
+import { lostPepper } from "./lost_pepper.ts";
+import { masterSecrets } from "./master_secrets.ts";
+import { previousPepper } from "./previous_pepper.ts";
+import { signingKey } from "./signing_key.ts";
+
+export const CHECKS: Readonly<Record<string, Check>> = {
+  file_modes: fileModes,
+  lost_pepper: lostPepper,
+  previous_pepper: previousPepper,
+  installation_key: installationKey,
+  master_secrets: masterSecrets,
+  signing_key: signingKey,
+};

@@ -1,0 +1,58 @@
+/** Whether the files that hold secrets and data are their owner's alone. */
+import type { Config } from "../../config/config.ts";
+import { ENVIRONMENT_FILE } from "../init.ts";
+import { type Examined, type Finding, ok } from "./check.ts";
+
+/** Others may do something with it, or its group may change it. */
+const OPEN_TO_OTHERS = 0o027;
+/** The group may read it, as where a platform mounts it for a group. */
+const OPEN_TO_GROUP = 0o040;
+
+const FOLLOWERS = ["-wal", "-shm"];
+
+export function fileModes({ config }: Examined): Finding {
+  const modes = filesOf(config).flatMap((path) => {
+    const mode = modeOf(path);
+    return mode === null ? [] : [{ path, mode }];
+  });
+  const open = modes.filter(({ mode }) => (mode & OPEN_TO_OTHERS) !== 0);
+  const shared = modes.filter(({ mode }) => (mode & OPEN_TO_GROUP) !== 0 && (mode & OPEN_TO_OTHERS) === 0);
+  const told = withoutFollowers(open.length > 0 ? open : shared);
+  if (told.length === 0) return ok("secrets and data are their owner's alone");
+  const named = told.map(({ path, mode }) => `${path} (${mode.toString(8).padStart(4, "0")})`).join(", ");
+  return {
+    state: open.length > 0 ? "wrong" : "note",
+    what: `${open.length > 0 ? "others can get at" : "the group can read"} ${named}`,
+    mend: `chmod go= ${told.map(({ path }) => path).join(" ")}`,
+  };
+}
+
+function filesOf(
+  { dataDir, databaseFile, lockFile, signingKeyFile, previousSigningKeyFile }: Config,
+): readonly string[] {
+  const databases = [databaseFile, lockFile].flatMap((path) => ["", ...FOLLOWERS].map((end) => path + end));
+  return [`${dataDir}/${ENVIRONMENT_FILE}`, signingKeyFile, previousSigningKeyFile, ...databases];
+}
+
+interface Mode {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/** SQLite makes what lies beside a database with the database's mode: of both, the database is to be mended first. */
+function withoutFollowers(modes: readonly Mode[]): readonly Mode[] {
+  return modes.filter(({ path }) =>
+    !modes.some((other) => FOLLOWERS.some((end) => path === other.path + end))
+  );
+}
+
+/** null where there is no such file, or the system has no modes. */
+function modeOf(path: string): number | null {
+  try {
+    const { mode } = Deno.statSync(path);
+    return mode === null ? null : mode & 0o777;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}

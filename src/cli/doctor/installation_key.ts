@@ -1,0 +1,24 @@
+/** Whether the secrets key in use opens what is wrapped at rest. */
+import { unwrapInstallationKey } from "../../operations/installation.ts";
+import { query } from "../../store/database.ts";
+import { type Examined, type Finding, ok } from "./check.ts";
+
+export async function installationKey({ config, database }: Examined): Promise<Finding> {
+  const [row] = await database.read(query.selectFrom("installation").select("wrapped_key").compile());
+  if (row === undefined) return ok("there is no installation yet: the first start makes one");
+  const opened = unwrapInstallationKey(row.wrapped_key, config.secretsKeys);
+  if (opened === null) {
+    return {
+      state: "wrong",
+      what: "no configured secret opens the installation key: the service cannot start",
+      mend:
+        "put JISS_SECRETS_KEY (or JISS_KEY_PEPPER, from which it is derived) back, or set JISS_KEY_PEPPER_PREVIOUS",
+    };
+  }
+  if (opened.index === 0) return ok("the installation key is wrapped under the present secret");
+  return {
+    state: "note",
+    what: "the installation key opens only with a previous secret",
+    mend: "restart the service with both configured: its start wraps the key anew",
+  };
+}

@@ -1,0 +1,13 @@
+/** Previous master secrets that are still honoured: whoever holds one still gets in. */
+import { MASTER_SCOPES } from "../../keys/master_keys.ts";
+import { type Examined, type Finding, ok } from "./check.ts";
+
+export function masterSecrets({ config }: Examined): Finding {
+  const rotating = MASTER_SCOPES.filter((scope) => (config.masterSecrets[scope] ?? []).length > 1);
+  if (rotating.length === 0) return ok("no previous master secret is honoured");
+  return {
+    state: "note",
+    what: `previous master secrets are honoured: ${rotating.join(", ")}`,
+    mend: "unset MASTER_ADMIN_KEY_<SCOPE>_PREVIOUS and restart, once every caller has the new secret",
+  };
+}

@@ -1,0 +1,66 @@
+/** Whether the key in JISS_SIGNING_KEY_FILE is the one in use, and whether the one before it still signs. */
+import type { Config } from "../../config/config.ts";
+import { equalBytes } from "../../evidence/crypto.ts";
+import { nodeCrypto, signerFromPem } from "../../evidence/node_crypto.ts";
+import { fingerprint } from "../../evidence/trust.ts";
+import { query } from "../../store/database.ts";
+import { exists } from "../init.ts";
+import { type Examined, type Finding, ok } from "./check.ts";
+
+export async function signingKey({ config, database }: Examined): Promise<Finding> {
+  const rows = await database.read(
+    query.selectFrom("signing_key").select(["public_key", "until_size"]).orderBy("ordinal").compile(),
+  );
+  const inUse = rows.at(-1)?.public_key;
+  if (inUse === undefined) return ok("no key has signed yet");
+  const isInUse = (publicKey: Uint8Array | null) => publicKey !== null && equalBytes(publicKey, inUse);
+  const present = publicKeyIn(config.signingKeyFile);
+  if (!isInUse(present)) return notInUse(present, isInUse(publicKeyIn(config.previousSigningKeyFile)));
+  return overlap(config, rows.filter(({ until_size }) => until_size === null).map((row) => row.public_key));
+}
+
+/** The raw public key; null where there is no such file, or it is no key. */
+function publicKeyIn(path: string): Uint8Array | null {
+  try {
+    return signerFromPem(Deno.readTextFileSync(path)).publicKey;
+  } catch {
+    return null;
+  }
+}
+
+function notInUse(present: Uint8Array | null, previousIsInUse: boolean): Finding {
+  if (present !== null && previousIsInUse) {
+    return {
+      state: "note",
+      what: "a rotation of the signing key was cut short before it was recorded",
+      mend: "run jiss rotate-signing-key again, or restart the service: either completes it",
+    };
+  }
+  return {
+    state: "wrong",
+    what: present === null
+      ? "JISS_SIGNING_KEY_FILE cannot be read, or holds no Ed25519 key: the service cannot start"
+      : "JISS_SIGNING_KEY_FILE holds another key than the one that signed last: the service cannot start",
+    mend: "put the right key back, from its backup",
+  };
+}
+
+/** `active`: the keys that sign, the one in use last. */
+function overlap({ previousSigningKeyFile }: Config, active: readonly Uint8Array[]): Finding {
+  const [before, ...rest] = active;
+  if (rest.length > 0) {
+    return {
+      state: "note",
+      what: `the key before still signs beside the present one: ${fingerprint(nodeCrypto, before!)}`,
+      mend: "jiss rotate-signing-key --drop-old, once every auditor has verified with the new key",
+    };
+  }
+  if (exists(previousSigningKeyFile)) {
+    return {
+      state: "note",
+      what: `${previousSigningKeyFile} holds a key that signs nothing any more`,
+      mend: "jiss rotate-signing-key --drop-old destroys it",
+    };
+  }
+  return ok("one key signs");
+}

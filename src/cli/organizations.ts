@@ -1,0 +1,258 @@
+/**
+ * `jiss org …`: the administrator's own hands, beside a running service, which sees every change with its next request.
+ *
+ * What is changed follows the endpoints' rules and writes their audit events, with the actor `system`. What is shown
+ * never holds a key: one is printed by the command that minted it, and by no other.
+ */
+import { ServiceError } from "../domain/errors.ts";
+import { type CreateOrganization, createOrganizationSchema, orgIdSchema } from "../domain/organization.ts";
+import type { Call, Dependencies } from "../operations/dependencies.ts";
+import { createOrganization, organizationExists } from "../operations/organizations.ts";
+import {
+  directCall,
+  inactivityOf,
+  reactivateFully,
+  rotateByHand,
+  type StateOperation,
+  suspendOrganization,
+} from "../operations/organization_states.ts";
+import {
+  allOrganizationsQuery,
+  type OrganizationDetails,
+  organizationDetailsQuery,
+} from "../store/organizations.ts";
+import { administer } from "./administration.ts";
+import { printableLine } from "./printable.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { storageOf, withStored } from "./stored.ts";
+import { columns } from "./table.ts";
+
+const ADMINISTRATOR = { actor: "system", orgId: null, prefix: null } as const;
+
+const AT_ONCE = "A running service follows at once; nothing has to be restarted.";
+
+// ---- create -----------------------------------------------------------------------------------------------
+
+export interface CreateOptions {
+  readonly name: string;
+  readonly domain: string;
+  readonly tier: string;
+  readonly allowedOrigins: string;
+  readonly keyFile?: string;
+}
+
+export async function createByHand(shell: Shell, orgId: string, options: CreateOptions): Promise<number> {
+  const organization = parseOrganization(orgId, options);
+  const { keyFile } = options;
+  const body = await administer(shell, async ({ dependencies }) => {
+    // Before a key is put into a file: it would be nobody's.
+    if (await organizationExists(dependencies, orgId)) {
+      throw new ServiceError("CONFLICT", `org_id ${orgId} exists: choose another one.`);
+    }
+    const apiKey = keyFile === undefined
+      ? null
+      : shell.keyInFile(keyFile, { name: "--key-file", mint: dependencies.mintKey });
+    const created = await createOrganization(dependencies, ADMINISTRATOR, {
+      organization,
+      call: callAt(shell, dependencies),
+      scope: null,
+      idempotency: null,
+      apiKey,
+    });
+    return created.body;
+  });
+  console.log(
+    keyFile === undefined
+      ? `The organization ${orgId} was created. ${AT_ONCE}\n${toldOfKey(body.api_key)}`
+      : `The organization ${orgId} was created. ${AT_ONCE}\nIts key is in ${keyFile}, readable by its owner alone.`,
+  );
+  return EXIT.ok;
+}
+
+/** The option that each field of an organization comes from. */
+const OPTION_OF: Readonly<Record<string, string>> = {
+  org_id: "ORG",
+  name: "--name",
+  domain: "--domain",
+  tier: "--tier",
+  allowed_origins: "--allowed-origins",
+};
+
+/** @throws {CommandFailure} 2 with everything that is wrong. */
+function parseOrganization(orgId: string, options: CreateOptions): CreateOrganization {
+  const { name, domain, tier, allowedOrigins } = options;
+  const given = { org_id: orgId, name, domain, tier, allowed_origins: allowedOrigins };
+  const parsed = createOrganizationSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${OPTION_OF[String(path[0])]} ${message}`);
+  throw new CommandFailure(problems.join("; "), EXIT.usage);
+}
+
+function toldOfKey(key: unknown): string {
+  return `
+  API key (this is the only copy):  ${key}
+
+It is stored as a hash alone: store it now where it will be used. A lost key can only be replaced.`;
+}
+
+// ---- list and show ----------------------------------------------------------------------------------------
+
+export interface ShownOptions {
+  readonly json: boolean;
+}
+
+export async function listOrganizations(shell: Shell, { json }: ShownOptions): Promise<number> {
+  const rows = await withStored(
+    shell,
+    storageOf(shell),
+    (database) => database.read(allOrganizationsQuery()),
+  );
+  console.log(
+    json ? JSON.stringify({ organizations: rows.map(wireOrganization), count: rows.length }) : tableOf(rows),
+  );
+  return EXIT.ok;
+}
+
+export async function showOrganization(
+  shell: Shell,
+  orgId: string,
+  { json }: ShownOptions,
+): Promise<number> {
+  const row = await withStored(shell, storageOf(shell), async (database) => {
+    const [found] = await database.read(organizationDetailsQuery(orgId));
+    if (found === undefined) throw unknownOrganization(orgId);
+    return found;
+  });
+  console.log(json ? JSON.stringify(wireOrganization(row)) : pageOf(row));
+  return EXIT.ok;
+}
+
+/** In wire names: the specification's fields, and why it is inactive. */
+function wireOrganization(row: OrganizationDetails) {
+  return {
+    org_id: row.org_id,
+    name: row.name,
+    domain: row.domain,
+    tier: row.tier,
+    allowed_origins: originsOf(row),
+    active: row.active,
+    reasons: reasonsOf(row),
+    prefix: row.prefix,
+    api_key_version: row.api_key_version,
+    api_key_rotated_at: row.api_key_rotated_at === null ? null : iso(row.api_key_rotated_at),
+    created_at: iso(row.created_at),
+  };
+}
+
+function originsOf({ allowed_origins }: OrganizationDetails): readonly string[] {
+  return allowed_origins.split(" ").filter((origin) => origin !== "");
+}
+
+/** `since` is null where the reason is older than the column that keeps it. */
+function reasonsOf(row: OrganizationDetails): readonly { reason: string; since: string | null }[] {
+  return Object.entries(inactivityOf(row)).map(([reason, since]) => ({
+    reason,
+    since: since === 0 ? null : iso(since),
+  }));
+}
+
+function tableOf(rows: readonly OrganizationDetails[]): string {
+  if (rows.length === 0) return "There is no organization yet: jiss org create makes one.";
+  return columns([
+    ["ORG", "TIER", "DOMAIN", "STATE", "PREFIX", "CREATED", "NAME"],
+    ...rows.map((row) => [
+      row.org_id,
+      row.tier,
+      row.domain,
+      row.active === 1 ? "active" : reasonsOf(row).map(({ reason }) => reason).join(","),
+      row.prefix ?? "none",
+      iso(row.created_at),
+      printableLine(row.name),
+    ]),
+  ]);
+}
+
+function pageOf(row: OrganizationDetails): string {
+  const { org_id: orgId, prefix, api_key_rotated_at: rotatedAt } = row;
+  return columns([
+    ["org_id", orgId],
+    ["name", printableLine(row.name)],
+    ["domain", row.domain],
+    ["tier", row.tier],
+    ["allowed origins", originsOf(row).join(" ") || "none"],
+    ["active", row.active === 1 ? "yes" : `no: ${wordsOfReasons(row)}`],
+    ["key prefix", prefix ?? `none: jiss org rotate-key ${orgId} mints one`],
+    ["key version", String(row.api_key_version)],
+    ["key rotated at", rotatedAt === null ? "never" : iso(rotatedAt)],
+    ["created at", iso(row.created_at)],
+  ]);
+}
+
+function wordsOfReasons(row: OrganizationDetails): string {
+  return reasonsOf(row).map(({ reason, since }) => since === null ? reason : `${reason} since ${since}`)
+    .join(", ");
+}
+
+// ---- changes ----------------------------------------------------------------------------------------------
+
+export async function rotateKey(shell: Shell, orgId: string): Promise<number> {
+  const { body, row } = await change(shell, orgId, rotateByHand);
+  const inactive = row.active === 1
+    ? ""
+    : `\nIt works once ${orgId} is active, which it is not (${
+      wordsOfReasons(row)
+    }): jiss org reactivate ${orgId}`;
+  console.log(
+    `${orgId} has a new key; the one before it no longer works. ${AT_ONCE}\n${
+      toldOfKey(body.new_api_key)
+    }${inactive}`,
+  );
+  return EXIT.ok;
+}
+
+export async function suspend(shell: Shell, orgId: string): Promise<number> {
+  const { body } = await change(shell, orgId, suspendOrganization);
+  console.log(
+    `${orgId} is suspended since ${body.suspended_at}: its key is refused until it is reactivated. ${AT_ONCE}`,
+  );
+  return EXIT.ok;
+}
+
+export async function reactivate(shell: Shell, orgId: string): Promise<number> {
+  const { row } = await change(shell, orgId, reactivateFully);
+  const key = row.prefix === null
+    ? `Its key was destroyed: jiss org rotate-key ${orgId} mints a new one.`
+    : "Its key works again.";
+  console.log(`${orgId} is active: every reason for being inactive was lifted. ${key} ${AT_ONCE}`);
+  return EXIT.ok;
+}
+
+/** What the operation answered, and the organization after it. @throws {CommandFailure}. */
+async function change(shell: Shell, orgId: string, operation: StateOperation) {
+  // Such a name could be another chain's.
+  if (!orgIdSchema.safeParse(orgId).success) throw unknownOrganization(orgId);
+  return await administer(shell, async ({ dependencies }) => {
+    const call = directCall(orgId, callAt(shell, dependencies));
+    const { body } = await operation(dependencies, ADMINISTRATOR, call);
+    const [row] = await dependencies.database.read(organizationDetailsQuery(orgId));
+    return { body, row: row! };
+  });
+}
+
+function callAt({ clock }: Shell, { world }: Dependencies): Call {
+  const now = clock.now();
+  return { now, requestId: world.ulid(now) };
+}
+
+function unknownOrganization(orgId: string): CommandFailure {
+  return new CommandFailure(
+    `there is no organization ${
+      JSON.stringify(orgId)
+    } in this database: jiss org list shows those that there are`,
+    EXIT.failure,
+  );
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,25 @@
+/** The public demo in the running program: its links lead somewhere, and its retention is the administrator's. */
+import assert from "node:assert/strict";
+import { freshDeployment, startService } from "../program.ts";
+
+const RUN = { sessionId: "visit-1", records: [{ time_to_decision_ms: 900, decision: "accepted" }] };
+
+Deno.test("the shareUrl leads to the run where the service listens, after a kill and a restart too, or at JISS_BASE_URL", async () => {
+  const { env, remove } = await freshDeployment();
+  const first = await startService(["serve"], { env });
+  const submitted = await first.send("/assessments", { body: RUN });
+  assert.deepEqual([submitted.status, submitted.body.shareUrl], [200, `${first.url}/assessments/visit-1`]);
+  const shared = await (await fetch(submitted.body.shareUrl)).json();
+  assert.deepEqual(shared.results, [{ jis: shared.summary.jis, band: shared.summary.band }]);
+  first.kill("SIGKILL");
+  await first.status;
+
+  const second = await startService(["serve"], {
+    env: { ...env, JISS_BASE_URL: "https://jiss.example.com/", JISS_ASSESSMENT_RETENTION_DAYS: "7" },
+  });
+  const again = await second.send("/assessments/visit-1");
+  assert.deepEqual(again.body.results, shared.results);
+  assert.equal(again.body.shareUrl, "https://jiss.example.com/assessments/visit-1");
+  await second.stop();
+  await remove();
+});

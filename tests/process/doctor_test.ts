@@ -1,0 +1,255 @@
+/**
+ * `jiss doctor`: what it finds of secrets that were rotated, keys that are lost and files that are open, beside a
+ * running service, and that it changes nothing. Source: contract, section 1.
+ */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+interface Site {
+  readonly data: string;
+  readonly env: Environment;
+  /** Runs the doctor; returns its exit code and what it found, by check. */
+  examine(env?: Environment): Promise<Examination>;
+  /** Runs `work` beside a service. */
+  serving(
+    env: Environment,
+    work: (service: Awaited<ReturnType<typeof startService>>) => Promise<void>,
+  ): Promise<void>;
+}
+
+interface Examination {
+  readonly code: number;
+  // deno-lint-ignore no-explicit-any -- findings are whatever the program said
+  readonly found: Readonly<Record<string, any>>;
+}
+
+const CHECKS = [
+  "file_modes",
+  "lost_pepper",
+  "previous_pepper",
+  "installation_key",
+  "master_secrets",
+  "signing_key",
+];
+
+function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const { directory, env, remove } = await freshDeployment();
+    await test({
+      data: `${directory}/data`,
+      env,
+      async examine(more = {}) {
+        const { code, stdout, stderr } = await runProgram(["doctor", "--json"], { env: { ...env, ...more } });
+        assert.equal(stderr, "");
+        const { checks, wrong } = JSON.parse(stdout);
+        assert.deepEqual(checks.map(({ check }: { check: string }) => check), CHECKS);
+        assert.equal(wrong, checks.filter(({ state }: { state: string }) => state === "wrong").length);
+        return {
+          code,
+          found: Object.fromEntries(
+            checks.map(({ check, ...rest }: { check: string }) => [check, rest]),
+          ),
+        };
+      },
+      async serving(more, work) {
+        const service = await startService(["serve"], { env: { ...env, ...more } });
+        try {
+          await work(service);
+        } finally {
+          assert.equal(await service.stop(), 0);
+        }
+      },
+    });
+    await remove();
+  };
+}
+
+const statesOf = ({ found }: Examination) =>
+  Object.fromEntries(
+    Object.entries(found).filter(([, { state }]) => state !== "ok").map(([name, { state }]) => [
+      name,
+      state,
+    ]),
+  );
+
+/** Every byte of the database, and every row. */
+async function contentsOf(data: string): Promise<string> {
+  const bytes = await Deno.readFile(`${data}/jiss.db`);
+  const names = [...Deno.readDirSync(data)].map(({ name }) => name).sort();
+  return `${names.join()} ${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()}`;
+}
+
+Deno.test(
+  "in a deployment in order everything is ok, in one line for each check, and nothing is written",
+  withSite(async ({ data, env, examine, serving }) => {
+    await serving({}, async (service) => {
+      await createOrganization(service, env);
+      assert.deepEqual(statesOf(await examine()), {}, "beside a running service too");
+    });
+    const before = await contentsOf(data);
+    const { code, stdout, stderr } = await runProgram(["doctor"], { env });
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.equal(
+      stdout,
+      `ok  file_modes        secrets and data are their owner's alone
+ok  lost_pepper       no key hangs on a pepper that is not configured
+ok  previous_pepper   no key hangs on a previous pepper
+ok  installation_key  the installation key is wrapped under the present secret
+ok  master_secrets    no previous master secret is honoured
+ok  signing_key       one key signs
+`,
+    );
+    assert.equal(await contentsOf(data), before);
+  }),
+);
+
+Deno.test(
+  "keys on a previous pepper are counted and named until each was used, and those on one that is not configured are wrong, which a start warns of",
+  withSite(async ({ data, env, examine, serving }) => {
+    const keys: string[] = [];
+    await serving({}, async (service) => {
+      for (const name of ["one", "two", "three"]) keys.push(await createOrganization(service, env, name));
+    });
+    // As a program before schema step 4 left it.
+    const database = new DatabaseSync(`${data}/jiss.db`);
+    database.exec("UPDATE organization SET pepper_id = NULL WHERE org_id = 'three'");
+    database.exec(`UPDATE organization SET inactive_reasons = '["manual"]' WHERE org_id = 'two'`);
+    database.close();
+    const pepper = "the-pepper-that-comes-next-0123456789-01";
+    const rotating = { JISS_KEY_PEPPER: pepper, JISS_KEY_PEPPER_PREVIOUS: env.JISS_KEY_PEPPER! };
+    const early = await examine(rotating);
+    assert.equal(early.code, 0);
+    assert.deepEqual(statesOf(early), { previous_pepper: "note", installation_key: "note" });
+    assert.equal(
+      early.found.previous_pepper.what,
+      "2 keys hang on the previous pepper, 1 key hangs on a pepper that was not recorded, the present one or one before it: one, three, two (1 of inactive organizations, which cannot use theirs)",
+    );
+    assert.match(early.found.previous_pepper.mend, /^keep JISS_KEY_PEPPER_PREVIOUS until each was used once/);
+    assert.deepEqual(early.found.previous_pepper.organizations, ["one", "three", "two"]);
+    assert.match(early.found.installation_key.mend, /restart the service with both/);
+
+    await serving(rotating, async (service) => {
+      for (const [key, status] of [[keys[0]!, 200], [keys[1]!, 401], [keys[2]!, 200]] as const) {
+        assert.equal((await service.send("/v1/organization/dashboard", { key })).status, status);
+      }
+      assert.ok(!service.output().includes("hang on a pepper"));
+    });
+    const used = await examine(rotating);
+    assert.deepEqual(statesOf(used), { previous_pepper: "note" });
+    assert.deepEqual(used.found.previous_pepper.organizations, ["two"]);
+
+    const alone = await examine({ JISS_KEY_PEPPER: pepper });
+    assert.equal(alone.code, 1);
+    assert.deepEqual(statesOf(alone), { lost_pepper: "wrong" });
+    assert.equal(
+      alone.found.lost_pepper.what,
+      "1 key hangs on a pepper that is not configured, and can never verify: two",
+    );
+    assert.match(alone.found.lost_pepper.mend, /^set JISS_KEY_PEPPER_PREVIOUS .* jiss org rotate-key ORG$/);
+    await serving({ JISS_KEY_PEPPER: pepper }, (service) => {
+      const [warning] = service.log().filter(({ level }) => level === "warn");
+      assert.equal(warning?.msg, "keys hang on a pepper that is not configured, and can never verify");
+      assert.equal(warning.keys, 1);
+      return Promise.resolve();
+    });
+  }),
+);
+
+Deno.test(
+  "a key that was stored before its pepper was recorded is recorded by its next use under the present one",
+  withSite(async ({ data, env, examine, serving }) => {
+    let key = "";
+    await serving({}, async (service) => {
+      key = await createOrganization(service, env);
+    });
+    const database = new DatabaseSync(`${data}/jiss.db`);
+    database.exec("UPDATE organization SET pepper_id = NULL");
+    database.close();
+    assert.deepEqual(statesOf(await examine()), { previous_pepper: "note" });
+    await serving({}, async (service) => {
+      assert.equal((await service.send("/v1/organization/dashboard", { key })).status, 200);
+    });
+    assert.deepEqual(statesOf(await examine()), {});
+  }),
+);
+
+Deno.test(
+  "a secrets key that opens nothing, a strange signing key, an overlap, a rotation cut short and previous master secrets are told with how to mend them",
+  withSite(async ({ data, env, examine, serving }) => {
+    await serving({}, () => Promise.resolve());
+    const lost = await examine({ JISS_KEY_PEPPER: "another-pepper-0123456789-0123456789" });
+    assert.equal(lost.code, 1);
+    assert.deepEqual(statesOf(lost), { installation_key: "wrong" });
+    assert.match(lost.found.installation_key.what, /the service cannot start/);
+
+    const scoped = await examine({
+      MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS: "the-secret-of-yesterday-0123456789-01",
+    });
+    assert.deepEqual(statesOf(scoped), { master_secrets: "note" });
+    assert.equal(scoped.found.master_secrets.what, "previous master secrets are honoured: ALERT_ACK");
+
+    const [present, previous] = [`${data}/signing-key.pem`, `${data}/signing-key-previous.pem`];
+    const own = await Deno.readTextFile(present);
+    assert.equal((await runProgram(["rotate-signing-key"], { env })).code, 0);
+    const overlap = await examine();
+    assert.equal(overlap.code, 0);
+    assert.deepEqual(statesOf(overlap), { signing_key: "note" });
+    assert.match(overlap.found.signing_key.what, /^the key before still signs beside the present one: /);
+    assert.match(overlap.found.signing_key.mend, /--drop-old/);
+
+    assert.equal((await runProgram(["rotate-signing-key", "--drop-old"], { env })).code, 0);
+    assert.deepEqual(statesOf(await examine()), {});
+    await Deno.writeTextFile(previous, own, { mode: 0o600 });
+    assert.match((await examine()).found.signing_key.what, /signs nothing any more$/);
+
+    const next = await Deno.readTextFile(present);
+    await Deno.writeTextFile(present, own);
+    const strange = await examine();
+    assert.equal(strange.code, 1);
+    assert.match(strange.found.signing_key.what, /another key than the one that signed last/);
+    await Deno.writeTextFile(previous, next);
+    const short = await examine();
+    assert.equal(short.code, 0);
+    assert.match(short.found.signing_key.what, /cut short before it was recorded/);
+    await Deno.writeTextFile(present, "nonsense");
+    assert.match((await examine()).found.signing_key.what, /cannot be read, or holds no Ed25519 key/);
+  }),
+);
+
+Deno.test(
+  "files that others can read or write are wrong, those that their group can read are noted, each by its path and mode",
+  withSite(async ({ data, examine, serving }) => {
+    await serving({}, () => Promise.resolve());
+    await Deno.chmod(`${data}/signing-key.pem`, 0o640);
+    const shared = await examine();
+    assert.equal(shared.code, 0);
+    assert.deepEqual(shared.found.file_modes, {
+      state: "note",
+      what: `the group can read ${data}/signing-key.pem (0640)`,
+      mend: `chmod go= ${data}/signing-key.pem`,
+    });
+    await Deno.chmod(`${data}/jiss.env`, 0o644);
+    await Deno.chmod(`${data}/jiss.db`, 0o620);
+    const open = await examine();
+    assert.equal(open.code, 1);
+    assert.deepEqual(open.found.file_modes, {
+      state: "wrong",
+      what: `others can get at ${data}/jiss.env (0644), ${data}/jiss.db (0620)`,
+      mend: `chmod go= ${data}/jiss.env ${data}/jiss.db`,
+    });
+  }),
+);
+
+Deno.test("without a database, or with a configuration that is wrong, the doctor ends with 78 and says why", async () => {
+  const { env, remove } = await freshDeployment();
+  const early = await runProgram(["doctor"], { env });
+  assert.deepEqual([early.code, early.stdout], [78, ""]);
+  assert.match(early.stderr, /there is no database at /);
+  const wrong = await runProgram(["doctor"], { env: { ...env, JISS_KEY_PEPPER: "short" } });
+  assert.deepEqual([wrong.code, wrong.stdout], [78, ""]);
+  assert.match(wrong.stderr, /JISS_KEY_PEPPER must hold at least 32 characters/);
+  await remove();
+});

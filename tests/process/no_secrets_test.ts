@@ -1,0 +1,380 @@
+/**
+ * No secret stands in the clear anywhere: every endpoint of the catalogue is called, well and badly, and every command
+ * that touches a secret is run; then all bytes are searched that the program wrote or said.
+ * Source: specification, Authentication and Organization ("never persisted, logged or cached"); contract, section 2.
+ */
+import { Buffer } from "node:buffer";
+import { createPrivateKey } from "node:crypto";
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { unwrapInstallationKey } from "../../src/operations/installation.ts";
+import { deriveSecretsKey } from "../../src/keys/secrets.ts";
+import { MASTER_SCOPES } from "../../src/keys/master_keys.ts";
+import type { Route } from "../../src/http/exchange.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { fillExamples, targetOf } from "../examples.ts";
+import { freshDeployment, type RunningService, runProgram, startService } from "../program.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+// ---- what is searched for ---------------------------------------------------------------------------------
+
+/** A secret, in a form in which it must stand nowhere. */
+interface Needle {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** A secret text as it stands, in hexadecimal and in base64. */
+function formsOfText(name: string, text: string): readonly Needle[] {
+  return [{ name, bytes: Buffer.from(text) }, ...formsOfBytes(name, Buffer.from(text)).slice(1)];
+}
+
+/** Secret bytes raw, in hexadecimal and in base64, whose last characters hang on what follows. */
+function formsOfBytes(name: string, bytes: Uint8Array): readonly Needle[] {
+  const buffer = Buffer.from(bytes);
+  return [
+    { name: `${name}, raw`, bytes: buffer },
+    { name: `${name}, in hexadecimal`, bytes: Buffer.from(buffer.toString("hex")) },
+    { name: `${name}, in base64`, bytes: Buffer.from(buffer.toString("base64").replace(/.{0,3}=*$/, "")) },
+    {
+      name: `${name}, in base64url`,
+      bytes: Buffer.from(buffer.toString("base64url").replace(/.{0,3}$/, "")),
+    },
+  ];
+}
+
+function formsOfSigningKey(pem: string): readonly Needle[] {
+  const der = createPrivateKey(pem).export({ format: "der", type: "pkcs8" });
+  const body = pem.split("\n").slice(1, -2).join("");
+  // RFC 8410: the seed is the last 32 bytes.
+  return [
+    { name: "signing key, PEM", bytes: Buffer.from(body) },
+    ...formsOfBytes("signing key's seed", der.subarray(-32)),
+  ];
+}
+
+/** An organization's key, and what of it is stored nowhere: all but the prefix. */
+function formsOfApiKey(key: string): readonly Needle[] {
+  return [
+    { name: `key ${key.slice(0, 8)}`, bytes: Buffer.from(key) },
+    { name: `rest of key ${key.slice(0, 8)}`, bytes: Buffer.from(key.slice(-22)) },
+  ];
+}
+
+// ---- where it is searched ---------------------------------------------------------------------------------
+
+interface Place {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+function filesBelow(directory: string): readonly Place[] {
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) => {
+    const path = `${directory}/${name}`;
+    return isDirectory ? filesBelow(path) : [{ name: path, bytes: Deno.readFileSync(path) }];
+  });
+}
+
+/** `needle in place`, for each needle that stands somewhere. */
+function found(needles: readonly Needle[], places: readonly Place[]): readonly string[] {
+  return places.flatMap((place) => {
+    const bytes = Buffer.from(place.bytes);
+    return needles.filter((needle) => bytes.includes(needle.bytes)).map(({ name }) =>
+      `${name} in ${place.name}`
+    );
+  });
+}
+
+// ---- the run ----------------------------------------------------------------------------------------------
+
+interface Call {
+  readonly key?: string | undefined;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+const KEY = /jis_[0-9A-HJKMNP-TV-Z]{26}/g;
+
+/** Everything that the program said to anybody, and the keys that it minted. */
+class Said {
+  readonly places: Place[] = [];
+  readonly keys = new Set<string>();
+  #count = 0;
+
+  take(name: string, text: string): void {
+    for (const key of text.match(KEY) ?? []) this.keys.add(key);
+    this.places.push({ name: `${name} (${this.#count += 1})`, bytes: Buffer.from(text) });
+  }
+
+  /** Calls the service; returns status and text. */
+  async call(service: RunningService, path: string, { key, method, headers = {}, body }: Call = {}) {
+    const response = await fetch(service.url + path, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(key === undefined ? {} : { "X-API-Key": key }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const head = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+    this.take(`${response.status} of ${method ?? ""} ${path}`, `${head}\n\n${text}`);
+    return { status: response.status, text };
+  }
+
+  /** Runs a command, which must end so; returns what it printed. */
+  async command(args: readonly string[], env: Environment, code = 0): Promise<string> {
+    const { stdout, stderr, ...ended } = await runProgram(args, { env });
+    assert.equal(ended.code, code, `${args.join(" ")}: ${stderr}`);
+    this.take(`jiss ${args.join(" ")}`, stdout);
+    this.take(`jiss ${args.join(" ")}, errors`, stderr);
+    return stdout;
+  }
+
+  /** What a service that has ended wrote. */
+  async end(service: RunningService): Promise<void> {
+    assert.equal(await service.stop(), 0);
+    this.take("log", service.output());
+    this.take("standard error", service.errors());
+  }
+}
+
+const isRevocation = ({ operationId }: Route) => operationId === "postKeyRevocation";
+
+/** Deletions after all that they would delete; what belongs to an organization before what ends it. */
+function inOrder(): readonly Route[] {
+  const rank = (route: Route) =>
+    route.auth.kind === "master" ? 3 : isRevocation(route) ? 2 : route.method === "DELETE" ? 1 : 0;
+  return [...ROUTES].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Every example of the catalogue, answered well; and each route with a wrong key, a broken body and misplaced keys. */
+async function callEverything(said: Said, service: RunningService, { env, first, alert }: {
+  readonly env: Environment;
+  readonly first: string;
+  readonly alert: () => void;
+}): Promise<void> {
+  let own = first;
+  const names = await fillExamples(async (path, body) => {
+    const { status, text } = await said.call(service, path, { key: own, body });
+    assert.equal(status, 200, text);
+    return JSON.parse(text);
+  });
+  alert();
+  for (const route of inOrder()) {
+    const { auth, method } = route;
+    const key = auth.kind === "none"
+      ? undefined
+      : auth.kind === "key"
+      ? own
+      : env[`MASTER_ADMIN_KEY_${auth.scope}`]!;
+    for (const [index, example] of route.examples.entries()) {
+      const path = targetOf(route, example, names);
+      const headers = { "Idempotency-Key": String(example.body?.idempotency_key ?? `example-${index}`) };
+      const { body } = example;
+      await callBadly(said, service, { route, path, key, own, env });
+      const good = await said.call(service, path, { key, method, headers, body });
+      assert.equal(good.status, route.success.status, `${path}: ${good.text}`);
+      // Said again, an answer that showed a key shows none.
+      if (route.idempotent) await said.call(service, path, { key, method, headers, body });
+      own = /"new_api_key":"([^"]+)"/.exec(good.text)?.[1] ?? own;
+    }
+    if (isRevocation(route)) {
+      const { text } = await said.call(service, "/v1/admin/billing/org/caller/rotate", {
+        key: env.MASTER_ADMIN_KEY_BILLING_ROTATE!,
+        headers: { "Idempotency-Key": "back" },
+        body: {},
+      });
+      own = JSON.parse(text).new_api_key;
+    }
+  }
+}
+
+async function callBadly(
+  said: Said,
+  service: RunningService,
+  { route, path, key, own, env }: {
+    readonly route: Route;
+    readonly path: string;
+    readonly key: string | undefined;
+    readonly own: string;
+    readonly env: Environment;
+  },
+): Promise<void> {
+  const { method, auth, body } = route;
+  const send = (call: Call, query = "") => said.call(service, path + query, { method, ...call });
+  const empty = body === null ? {} : { body: {} };
+  if (auth.kind !== "none") {
+    const others = [
+      own,
+      env.MASTER_ADMIN_KEY_ALERT_ACK!,
+      env.MASTER_ADMIN_KEY_ORG_CREATE!,
+      env.JISS_KEY_PEPPER!,
+    ];
+    // Keys where none is looked for.
+    const misplaced = { Authorization: `Bearer ${key}`, Cookie: `key=${key}` };
+    const refused = await Promise.all([
+      ...others.filter((other) => other !== key).map((wrong) => send({ ...empty, key: wrong })),
+      send({ ...empty, headers: misplaced }, `?api_key=${key}`),
+      ...(body === null ? [] : [send({ body: { api_key: key } })]),
+    ]);
+    assert.deepEqual(new Set(refused.map(({ status }) => status)), new Set([401]));
+  }
+  if (body !== null) {
+    const headers = { "Idempotency-Key": "bad" };
+    assert.equal((await send({ key, headers, body: `{"api_key":"${key}",` })).status, 400);
+    assert.ok((await send({ key, headers, body: [{ api_key: key }] })).status >= 400);
+  }
+}
+
+const ORGANIZATION = ["--name", "Second", "--domain", "legal", "--tier", "starter"];
+
+/** Every command that reads or makes a secret. */
+async function runEverything(said: Said, { env, directory }: {
+  readonly env: Environment;
+  readonly directory: string;
+}): Promise<void> {
+  const run = (args: readonly string[], code = 0, more: Environment = {}) =>
+    said.command(args, { ...env, ...more }, code);
+  await run(["org", "create", "second", ...ORGANIZATION]);
+  await run(["org", "create", "third", ...ORGANIZATION, "--key-file", `${directory}/keys/third.key`]);
+  await run(["org", "create", "third", ...ORGANIZATION], 1);
+  await run(["org", "rotate-key", "second"]);
+  await run(["org", "suspend", "second"]);
+  await run(["org", "reactivate", "second"]);
+  for (const json of [[], ["--json"]]) {
+    await run(["org", "list", ...json]);
+    await run(["org", "show", "second", ...json]);
+    await run(["alerts", "list", "--all", ...json]);
+    await run(["doctor", ...json]);
+  }
+  await run(["rotate-signing-key"]);
+  await run(["checkpoint"]);
+  await run(["doctor"]);
+  await run(["doctor"], 1, { JISS_KEY_PEPPER: "a-pepper-of-nobody-0123456789-0123456789" });
+  await run(["export", "--chain", "system"]);
+  for (const org of ["caller", "second", "third"]) {
+    for (const chain of ["evidence", "admin"]) await run(["export", "--org", org, "--chain", chain]);
+  }
+  await run(["restore", "--acknowledge", "nothing is lost"], 1);
+  await run(["openapi"]);
+  await run(["version"]);
+  await run(["serve"], 78, { MASTER_ADMIN_KEY_ALERT_ACK: env.MASTER_ADMIN_KEY_ORG_CREATE! });
+  await run(["serve"], 78, {
+    JISS_KEY_PEPPER: "a-pepper-of-nobody-0123456789-0123456789",
+    JISS_SECRETS_KEY: "",
+  });
+}
+
+Deno.test("after every endpoint and every command no secret stands in the database, the lock, the log or an answer, but each key in the one answer that shows it", async () => {
+  const deployment = await freshDeployment();
+  const { directory } = deployment;
+  const data = `${directory}/data`;
+  // What holds secrets by its purpose lies elsewhere, so that all of the data directory is searched.
+  await Deno.mkdir(`${directory}/keys`);
+  const keyFile = `${directory}/keys/signing-key.pem`;
+  await Deno.rename(`${data}/signing-key.pem`, keyFile);
+  await Deno.rename(`${data}/jiss.env`, `${directory}/keys/jiss.env`);
+  const old = {
+    ...deployment.env,
+    JISS_SIGNING_KEY_FILE: keyFile,
+    JISS_SIGNING_KEY_PREVIOUS_FILE: `${directory}/keys/previous.pem`,
+    JISS_SECRETS_KEY: "the-secrets-key-of-yesterday-0123456789",
+    JISS_ADMIN_DASHBOARD: "on",
+  };
+  const previous = Object.fromEntries(
+    MASTER_SCOPES.map((
+      scope,
+    ) => [`MASTER_ADMIN_KEY_${scope}_PREVIOUS`, `previous-of-${scope}-0123456789-0123`]),
+  );
+  const env: Environment = {
+    ...old,
+    ...previous,
+    JISS_KEY_PEPPER: "the-pepper-that-came-next-0123456789-012",
+    JISS_KEY_PEPPER_PREVIOUS: deployment.env.JISS_KEY_PEPPER!,
+  };
+  const secrets = Object.entries(env).filter(([name]) => /PEPPER|MASTER|JISS_SECRETS_KEY/.test(name));
+  assert.equal(secrets.length, 21);
+  const said = new Said();
+
+  const before = await startService(["serve"], { env: old });
+  const created = await said.call(before, "/v1/admin/org/create", {
+    key: env.MASTER_ADMIN_KEY_ORG_CREATE!,
+    headers: { "Idempotency-Key": "caller" },
+    body: { org_id: "caller", name: "Planted", domain: "financial", tier: "standard", allowed_origins: "" },
+  });
+  assert.equal(created.status, 201, created.text);
+  await said.end(before);
+
+  const service = await startService(["serve"], { env });
+  await callEverything(said, service, {
+    env,
+    first: JSON.parse(created.text).api_key,
+    alert() {
+      const database = new DatabaseSync(`${data}/jiss.db`);
+      database.prepare(
+        "INSERT INTO alert VALUES (?, 'caller', 'HIGH', 'USAGE_ANOMALY', 20777, '{}', 0, 0, NULL)",
+      )
+        .run("alert-of-the-example");
+      database.close();
+    },
+  });
+  const firstPem = await Deno.readTextFile(keyFile);
+  await runEverything(said, { env, directory });
+  assert.equal((await said.call(service, "/v1")).status, 200);
+  const thirdKey = (await Deno.readTextFile(`${directory}/keys/third.key`)).trim();
+  const running = filesBelow(data);
+  assert.ok(running.some(({ name, bytes }) => name.endsWith("jiss.db-wal") && bytes.length > 0));
+  await said.end(service);
+  await said.command(["rotate-signing-key", "--drop-old"], env);
+
+  const database = new DatabaseSync(`${data}/jiss.db`, { readOnly: true });
+  const { wrapped_key } = database.prepare("SELECT wrapped_key FROM installation").get() as {
+    wrapped_key: Uint8Array;
+  };
+  database.close();
+  const wrapping = deriveSecretsKey(env.JISS_SECRETS_KEY!);
+  const needles = [
+    ...secrets.flatMap(([name, value]) => formsOfText(name, value)),
+    ...formsOfSigningKey(firstPem),
+    ...formsOfSigningKey(await Deno.readTextFile(keyFile)),
+    ...formsOfBytes("wrapping key", wrapping),
+    ...formsOfBytes("installation key", unwrapInstallationKey(wrapped_key, [wrapping])!.key),
+    ...formsOfApiKey(thirdKey),
+  ];
+  const files = [...running, ...filesBelow(data)];
+  assert.deepEqual(found(needles, [...files, ...said.places]), []);
+
+  // Created, rotated by itself, back after its revocation, after its payment, by force; of the example; two by hand.
+  assert.equal(said.keys.size, 8, "every key that was minted was seen");
+  for (const key of said.keys) {
+    const forms = formsOfApiKey(key);
+    assert.deepEqual(found(forms, files), []);
+    assert.equal(found(forms.slice(0, 1), said.places).length, 1, "shown once");
+    assert.equal(found(forms.slice(1), said.places).length, 1, "nor is its rest shown elsewhere");
+  }
+
+  // The search finds what is there: a name in the database, an answer and the log; a prefix; a planted file.
+  const planted = [...said.keys][0]!;
+  await Deno.writeTextFile(
+    `${data}/planted`,
+    `...${Buffer.from(env.JISS_KEY_PEPPER!).toString("base64")}...`,
+  );
+  const hits = found(
+    [
+      { name: "organization", bytes: Buffer.from("caller") },
+      { name: "prefix", bytes: Buffer.from(planted.slice(0, 8)) },
+      ...needles,
+    ],
+    [...filesBelow(data), ...said.places],
+  );
+  assert.ok(hits.includes(`organization in ${data}/jiss.db`));
+  assert.ok(hits.includes(`prefix in ${data}/jiss.db`));
+  assert.ok(hits.some((hit) => /^organization in log /.test(hit)));
+  assert.ok(hits.some((hit) => /^organization in 200 of GET \/v1\/admin\/audit-log/.test(hit)));
+  assert.ok(hits.includes(`JISS_KEY_PEPPER, in base64 in ${data}/planted`));
+  await deployment.remove();
+});
