@@ -11,31 +11,37 @@ import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { Clock } from "./http/exchange.ts";
+import type { RateWindow } from "./limits/admission.ts";
 import { parseNetworks } from "./limits/client_address.ts";
+import { SharedCounters } from "./limits/shared_counters.ts";
+import { SharedWindow } from "./limits/shared_window.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
-import { createLog, errorFields, type Log } from "./observability/log.ts";
+import { createLog, errorFields, type Log, type LogFields } from "./observability/log.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import type { Dependencies, World } from "./operations/dependencies.ts";
 import { openInstallation } from "./operations/installation.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { StartError } from "./operations/start_error.ts";
 import { Upkeep } from "./operations/upkeep.ts";
-import { RATE_WINDOW_MS } from "./domain/limits.ts";
+import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
+import { nextTurn } from "./store/turn.ts";
 import { type Database, DatabaseBusy } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";
 import {
   bootstrapOrganization,
   createPrivately,
+  keyInFile,
+  keyMint,
   lockDirectory,
   provideSigningKey,
   signerSource,
 } from "./startup.ts";
 
-export { lockDirectory };
+export { keyInFile, lockDirectory };
 
 export const VERSION: string = deno.version;
 
@@ -52,10 +58,21 @@ const UPKEEP_MS = 60_000;
 /** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
 const LOCK_SYNC_MS = 1_000;
 
+/** A timer may fire so much later than it was set for. */
+const TIMER_GRAIN_MS = 2;
+
 export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  async until(instant) {
+    for (;;) {
+      const left = instant - realClock.monotonic();
+      if (left <= 0) return;
+      // What a timer is too coarse for is waited out in turns, between which everything else is done.
+      await (left > TIMER_GRAIN_MS ? realClock.wait(left - TIMER_GRAIN_MS) : nextTurn());
+    }
+  },
 };
 
 /** Secure randomness; ULIDs increase within the process. */
@@ -97,6 +114,8 @@ export interface ComposeOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly world: World;
+  /** Default: from the world's randomness. */
+  readonly mintKey?: () => string;
   /** Called once where storage failed for good: nothing may be written after it. */
   readonly onFatal: (error: unknown) => void;
 }
@@ -117,7 +136,9 @@ export interface Service {
  * Opens the store, brings it up to date and wires the application.
  * @throws {StartError} and {NewerSchema} where the start cannot go on.
  */
-export async function openService({ config, log, clock, world, onFatal }: ComposeOptions): Promise<Service> {
+export async function openService(options: ComposeOptions): Promise<Service> {
+  const { config, log, clock, world, onFatal } = options;
+  const { mintKey = keyMint(world) } = options;
   // One process starts at a time: the first one makes the key, the schema and the installation, the next finds them.
   using _lock = await lockDirectory(config.dataDir);
   createPrivately(config.databaseFile, "");
@@ -152,13 +173,14 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
       logName: config.logName,
       auditRetentionDays: config.auditRetentionDays,
       evidenceRetentionDays: config.evidenceRetentionDays,
+      assessmentRetentionDays: config.assessmentRetentionDays,
     };
     const { installation, current } = await openInstallation({
       ...common,
       secretsKeys: config.secretsKeys,
       now: clock.now(),
     });
-    const dependencies: Dependencies = { ...common, peppers: config.peppers, installation };
+    const dependencies: Dependencies = { ...common, peppers: config.peppers, mintKey, installation };
     if (config.bootstrapOrganization !== null && current) {
       await bootstrapOrganization(dependencies, config.bootstrapOrganization, clock.now());
     }
@@ -166,7 +188,11 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
     let url = "";
     let draining = false;
     const breaches = new BreachLog(dependencies);
-    const breachTimer = setInterval(() => breaches.flush(clock.now()), RATE_WINDOW_MS);
+    const limits = rateWindows(config, { clock, log, world });
+    const breachTimer = setInterval(() => {
+      breaches.flush(clock.now());
+      limits.forget();
+    }, RATE_WINDOW_MS);
     const upkeep = new Upkeep(dependencies);
     const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
     const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
@@ -176,10 +202,11 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
       clock,
       log,
       breaches,
-      addressWindow: new SlidingWindow({ limit: config.rateLimitIp, windowMs: RATE_WINDOW_MS }),
-      keyWindow: new SlidingWindow({ limit: config.rateLimitKey, windowMs: RATE_WINDOW_MS }),
+      addressWindow: limits.address,
+      keyWindow: limits.key,
       trustedProxies: parseNetworks(config.trustedProxies),
       description: { version: VERSION, patent: config.patent, baseUrl: () => config.baseUrl ?? url },
+      adminDashboard: config.adminDashboard,
       servesTls: config.tls !== null,
       isDraining: () => draining,
     });
@@ -194,7 +221,8 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
       },
       async close() {
         for (const timer of [breachTimer, upkeepTimer, lockTimer]) clearInterval(timer);
-        breaches.flush(Infinity);
+        breaches.flush(clock.now(), { isLast: true });
+        await limits.close();
         await upkeep.finish(clock.now());
         await writer.close();
         await database.close();
@@ -206,6 +234,70 @@ export async function openService({ config, log, clock, world, onFatal }: Compos
     lock?.close();
     throw error;
   }
+}
+
+interface RateWindows {
+  readonly address: RateWindow;
+  readonly key: RateWindow;
+  /** Gives back the memory of a time without requests. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** @throws {StartError} where the program was started without what a shared store needs. */
+function rateWindows(
+  { rateLimitIp, rateLimitKey, rateLimitKv }: Config,
+  { clock, log, world }: Pick<ComposeOptions, "clock" | "log" | "world">,
+): RateWindows {
+  const windowMs = RATE_WINDOW_MS;
+  const layer = (name: string, limit: number) => {
+    const tellUncounted = (uncounted: number, cause?: unknown) =>
+      log.error("requests are refused because the rate limiter cannot count them", {
+        layer: name,
+        refused_uncounted: uncounted,
+        ...(cause === undefined
+          ? { error: "too many subjects or requests in a window" }
+          : causeFields(cause)),
+      });
+    const [low, high] = new Uint32Array(world.random(8).slice().buffer);
+    const own = new SlidingWindow({ limit, windowMs, hashKey: [low!, high!], tellUncounted });
+    return { layer: name, limit, windowMs, own, time: clock, tellUncounted };
+  };
+  const [address, key] = [layer("address", rateLimitIp), layer("key", rateLimitKey)];
+  const forget = () => [address, key].forEach(({ own }) => own.forget(clock.monotonic()));
+  if (rateLimitKv === null) {
+    return { address: address.own, key: key.own, forget, close: () => Promise.resolve() };
+  }
+  const counters = new SharedCounters({
+    open: kvStore(rateLimitKv),
+    time: clock,
+    windowMs,
+    timeoutMs: RATE_STORE_TIMEOUT_MS,
+  });
+  return {
+    address: new SharedWindow({ ...address, counters }),
+    key: new SharedWindow({ ...key, counters }),
+    forget,
+    close: () => counters.close(),
+  };
+}
+
+/** Opens a Deno KV store, a file or an address. @throws {StartError} where Deno was started without it. */
+function kvStore(location: string): () => Promise<Deno.Kv> {
+  if (typeof Deno.openKv !== "function") {
+    throw new StartError("JISS_RATE_LIMIT_STORE needs Deno KV: start deno with --unstable-kv");
+  }
+  return async () => {
+    if (!/^https?:/.test(location)) createPrivately(location, "");
+    return await Deno.openKv(location);
+  };
+}
+
+/** An error and what it came from, for a log line. */
+function causeFields(error: unknown): LogFields {
+  const fields = errorFields(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? fields : { ...fields, cause: String(cause) };
 }
 
 /** Tries again while another process, a backup perhaps, holds the database. */

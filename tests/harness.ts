@@ -12,9 +12,10 @@ import type { Signer } from "../src/evidence/crypto.ts";
 import type { VerifierKey } from "../src/evidence/note.ts";
 import { type App, createApp } from "../src/http/app.ts";
 import type { Clock } from "../src/http/exchange.ts";
-import type { MasterScope } from "../src/keys/master_keys.ts";
+import { MASTER_SCOPES, type MasterScope, type MasterSecrets } from "../src/keys/master_keys.ts";
 import { parseNetworks } from "../src/limits/client_address.ts";
-import { SlidingWindow } from "../src/limits/sliding_window.ts";
+import type { RateWindow } from "../src/limits/admission.ts";
+import { SlidingWindow, type SlidingWindowOptions } from "../src/limits/sliding_window.ts";
 import { createLog } from "../src/observability/log.ts";
 import { BreachLog } from "../src/operations/breaches.ts";
 import type { Dependencies, World } from "../src/operations/dependencies.ts";
@@ -22,11 +23,12 @@ import { openInstallation } from "../src/operations/installation.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
-import type { Database } from "../src/store/database.ts";
+import { type Database, query } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
 import { openLock } from "../src/store/lock.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { Writer } from "../src/store/writer.ts";
+import { keyMint } from "../src/startup.ts";
 import { verifyDatabase } from "./oracle.ts";
 
 /** 2026-11-20T09:00:00.000Z: after the sunset of body keys. */
@@ -35,7 +37,13 @@ export const EPOCH = 1_795_165_200_000;
 /** A throw-away key, made from a label so that every run signs the same bytes. */
 export const SIGNING_KEY_PEM = pemOf("jiss test signing key");
 
-export const MASTER_KEY = "master-key-of-the-tests-ORG_CREATE-0001";
+export const MASTER_KEYS = Object.fromEntries(
+  MASTER_SCOPES.map((scope) => [scope, `master-key-of-the-tests-${scope}-0001`]),
+) as Readonly<Record<MasterScope, string>>;
+export const MASTER_SECRETS: MasterSecrets = Object.fromEntries(
+  MASTER_SCOPES.map((scope) => [scope, [MASTER_KEYS[scope]]]),
+);
+export const MASTER_KEY = MASTER_KEYS.ORG_CREATE;
 export const PEPPER = "pepper-of-the-tests-0123456789-0123456789";
 
 /** PKCS#8 PEM of the Ed25519 key whose seed is the label's SHA-256. */
@@ -60,6 +68,10 @@ export function manualClock(start = EPOCH): ManualClock {
     monotonic: () => now - start,
     wait(milliseconds) {
       now += Math.ceil(milliseconds);
+      return Promise.resolve();
+    },
+    until(instant) {
+      now = Math.max(now, start + Math.ceil(instant));
       return Promise.resolve();
     },
     advance(milliseconds) {
@@ -87,6 +99,9 @@ export function seededWorld(seed = "harness", first = 0): World {
 export interface HarnessOptions {
   readonly rateLimitIp?: number;
   readonly rateLimitKey?: number;
+  /** Layers of rate limits that are not those in memory. */
+  readonly addressWindow?: RateWindow;
+  readonly keyWindow?: RateWindow;
   readonly trustedProxies?: readonly string[];
   readonly masterSecrets?: Partial<Record<MasterScope, readonly string[]>>;
   /** Wraps the database, to make it fail or to watch it. */
@@ -102,6 +117,8 @@ export interface HarnessOptions {
   readonly startsAt?: number;
   readonly auditRetentionDays?: number;
   readonly evidenceRetentionDays?: number;
+  readonly mintKey?: () => string;
+  readonly adminDashboard?: boolean;
   /** What the files of the signing keys hold: the key in use, then the one before it. */
   readonly signers?: readonly Signer[];
 }
@@ -126,6 +143,10 @@ export interface RequestOptions {
   readonly peer?: string;
 }
 
+export interface MasterOptions extends Omit<RequestOptions, "key"> {
+  readonly idempotencyKey?: string;
+}
+
 export interface Harness {
   readonly app: App;
   readonly clock: ManualClock;
@@ -136,13 +157,17 @@ export interface Harness {
   /** The key under which the log signs as an origin. */
   verifierKey(origin: string): VerifierKey;
   send(path: string, options?: RequestOptions): Promise<Answer>;
+  /** A master call with its scope's key; without an Idempotency-Key it gets one of its own. */
+  master(scope: MasterScope, path: string, options?: MasterOptions): Promise<Answer>;
+  /** Raises an alert about an organization, past everything. */
+  alert(orgId: string, alertId: string): Promise<void>;
   /** Creates an organization past the HTTP layer; returns its key. */
   organization(orgId: string, fields?: Partial<{ allowed_origins: string[] }>): Promise<string>;
   /** How many rows each table holds, and every chain's head. */
   rowCounts(): Promise<Record<string, unknown>>;
   /** As a stop does: what comes from now on gets 503. */
   drain(): void;
-  flushBreaches(now: number): void;
+  flushBreaches(now: number, options?: { readonly isLast?: boolean }): void;
   /** Brings in a new signing key, as `jiss rotate-signing-key` does beside a running service. */
   rotateSigningKey(next: Signer): Promise<void>;
   /** Waits for the writes in flight, verifies every chain and closes. */
@@ -186,6 +211,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     logName: "jiss.test",
     auditRetentionDays: options.auditRetentionDays ?? 90,
     evidenceRetentionDays: options.evidenceRetentionDays ?? null,
+    assessmentRetentionDays: 30,
   };
   const { installation } = await openInstallation({
     ...common,
@@ -196,23 +222,30 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     lock.close();
     throw error;
   });
-  const dependencies: Dependencies = { ...common, peppers: [PEPPER], installation };
+  const dependencies: Dependencies = {
+    ...common,
+    peppers: [PEPPER],
+    mintKey: options.mintKey ?? keyMint(common.world),
+    installation,
+  };
   let draining = false;
+  let calls = 0;
   const breaches = new BreachLog(dependencies);
   const app = createApp({
     dependencies,
-    masterSecrets: options.masterSecrets ?? { ORG_CREATE: [MASTER_KEY] },
+    masterSecrets: options.masterSecrets ?? MASTER_SECRETS,
     clock,
     log,
     breaches,
-    addressWindow: new SlidingWindow({ limit: options.rateLimitIp ?? 1_000_000, windowMs: RATE_WINDOW_MS }),
-    keyWindow: new SlidingWindow({ limit: options.rateLimitKey ?? 1_000_000, windowMs: RATE_WINDOW_MS }),
+    addressWindow: options.addressWindow ?? memoryWindow(options.rateLimitIp),
+    keyWindow: options.keyWindow ?? memoryWindow(options.rateLimitKey),
     trustedProxies: parseNetworks(options.trustedProxies ?? []),
     description: {
       version: "0.0.0-test",
       patent: { status: "none", filed: null, confirmation: null, claims: 0 },
       baseUrl: () => "http://jiss.test",
     },
+    adminDashboard: options.adminDashboard ?? false,
     servesTls: options.servesTls ?? false,
     isDraining: () => draining,
   });
@@ -223,7 +256,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     lock.close();
   }
 
-  return {
+  const harness: Harness = {
     app,
     clock,
     database,
@@ -251,6 +284,25 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
         body: isJson ? JSON.parse(answer) : null,
         text: answer,
       };
+    },
+    master(scope, path, { idempotencyKey, headers = {}, ...rest } = {}) {
+      const own = { "X-API-Key": MASTER_KEYS[scope], "Idempotency-Key": idempotencyKey ?? `call-${calls++}` };
+      return harness.send(path, { method: "POST", ...rest, headers: { ...own, ...headers } });
+    },
+    async alert(orgId, alertId) {
+      await embedded.batch([
+        query.insertInto("alert").values({
+          alert_id: alertId,
+          org_id: orgId,
+          severity: "HIGH",
+          kind: "USAGE_ANOMALY",
+          day: Math.floor(clock.now() / 86_400_000),
+          detail: "{}",
+          created_at: clock.now(),
+          acknowledged: 0,
+          acknowledged_at: null,
+        }).compile(),
+      ]);
     },
     async rotateSigningKey(next) {
       files.put([next, files.read()[0]!]);
@@ -283,7 +335,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     drain() {
       draining = true;
     },
-    flushBreaches: (now) => breaches.flush(now),
+    flushBreaches: (now, options) => breaches.flush(now, options),
     async close() {
       await writer.close();
       await verifyDatabase(embedded, { publicKey: signer.publicKey });
@@ -291,6 +343,21 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     },
     abandon,
   };
+  return harness;
+}
+
+/** A layer of rate limits in memory, by default one that nobody reaches. */
+export function memoryWindow(
+  limit = 1_000_000,
+  options: Partial<SlidingWindowOptions> = {},
+): SlidingWindow {
+  return new SlidingWindow({
+    limit,
+    windowMs: RATE_WINDOW_MS,
+    hashKey: [0x0706_0504, 0x0302_0100],
+    tellUncounted: () => {},
+    ...options,
+  });
 }
 
 /** Signing keys as files are: replaced by another process, and noticed by their stamp. */

@@ -59,6 +59,8 @@ export interface RunningService {
   readonly url: string;
   /** Everything on standard output so far. */
   output(): string;
+  /** Everything on standard error so far. */
+  errors(): string;
   /** The log lines so far; what is not a JSON line is left out. */
   log(): readonly Record<string, unknown>[];
   send(path: string, options?: SendOptions): Promise<Answer>;
@@ -126,6 +128,7 @@ export async function watch(child: Deno.ChildProcess): Promise<RunningService> {
   return {
     url,
     output: () => output,
+    errors: () => errors,
     log,
     status,
     kill: (signal) => child.kill(signal),

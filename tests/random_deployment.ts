@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { equalBytes, type Signer } from "../src/evidence/crypto.ts";
 import { signerFromPem } from "../src/evidence/node_crypto.ts";
 import { anchorChains } from "../src/operations/anchoring.ts";
-import { rotateKey } from "../src/operations/organizations.ts";
+import { directCall, rotateByHand } from "../src/operations/organization_states.ts";
 import { acknowledgeRestore, followLock } from "../src/operations/restores.ts";
 import { pruneChains } from "../src/operations/retention.ts";
 import { finishRotation, retireKey } from "../src/operations/signing.ts";
@@ -217,9 +217,9 @@ export class RandomDeployment {
   async rotateApiKey(): Promise<void> {
     const { dependencies, clock } = this.#harness;
     const own = this.#organizations.get(this.#pickOrganization())!;
-    const caller = { actor: "admin-worker", orgId: own.id, prefix: null } as const;
-    const { apiKey } = await rotateKey(dependencies, caller, { now: clock.now() });
-    this.#setOrganization({ ...own, key: apiKey });
+    const call = directCall(own.id, { now: clock.now(), requestId: "" });
+    const { body } = await rotateByHand(dependencies, { actor: "admin-worker" }, call);
+    this.#setOrganization({ ...own, key: String(body.new_api_key) });
   }
 
   async anchor(): Promise<void> {

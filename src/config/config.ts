@@ -52,8 +52,12 @@ export interface Config {
   /** The key that wraps secrets at rest, then those that may still have wrapped some. */
   readonly secretsKeys: readonly Uint8Array[];
   readonly masterSecrets: MasterSecrets;
+  /** Whether the admin-dashboard endpoints do what they say; else they answer 501. */
+  readonly adminDashboard: boolean;
   readonly rateLimitIp: number;
   readonly rateLimitKey: number;
+  /** The Deno KV store whose counters processes share, a file or an address; null: each counts in memory. */
+  readonly rateLimitKv: string | null;
   readonly bootstrapOrganization: BootstrapOrganization | null;
   readonly trustedProxies: readonly string[];
   readonly tls: { readonly cert: string; readonly key: string } | null;
@@ -64,6 +68,8 @@ export interface Config {
   readonly auditRetentionDays: number;
   /** null: evidence is kept. */
   readonly evidenceRetentionDays: number | null;
+  /** Of runs of the public demo. */
+  readonly assessmentRetentionDays: number;
   readonly model: ModelDocument;
   readonly patent: Patent;
 }
@@ -198,13 +204,16 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
     masterSecrets: readMasterSecrets(secrets),
     rateLimitIp: reader.integer("JISS_RATE_LIMIT_IP", RATE_LIMIT_IP_DEFAULT, [1, RATE_LIMIT_MAX]),
     rateLimitKey: reader.integer("JISS_RATE_LIMIT_KEY", RATE_LIMIT_KEY_DEFAULT, [1, RATE_LIMIT_MAX]),
+    rateLimitKv: rateLimitKvOf(reader),
     bootstrapOrganization: reader.document("JISS_BOOTSTRAP_ORG_FILE", bootstrapSchema) ?? null,
     trustedProxies: reader.parse("JISS_TRUSTED_PROXIES", [], parseCidrs),
     tls: readTls(reader),
+    adminDashboard: reader.parse("JISS_ADMIN_DASHBOARD", false, parseSwitch),
     logFormat: reader.parse("JISS_LOG", null, parseLogFormat),
     logName: reader.parse("JISS_LOG_NAME", "jiss.local", parseLogName),
     auditRetentionDays: reader.integer("JISS_AUDIT_RETENTION_DAYS", 90, [1, MAX_RETENTION_DAYS]),
     evidenceRetentionDays: reader.parse("JISS_EVIDENCE_RETENTION_DAYS", null, parseEvidenceRetention),
+    assessmentRetentionDays: reader.integer("JISS_ASSESSMENT_RETENTION_DAYS", 30, [1, MAX_RETENTION_DAYS]),
     model: modelIn(reader),
     patent: readPatent(reader),
   };
@@ -227,7 +236,7 @@ export function readStorage(environment: Environment): StorageConfig {
 }
 
 function storageOf(reader: Reader): StorageConfig {
-  const dataDir = reader.text("JISS_DATA_DIR") ?? "./data";
+  const dataDir = dataDirOf(reader);
   return {
     dataDir,
     databaseFile: reader.parse("JISS_DATABASE_URL", `${dataDir}/jiss.db`, parseDatabaseUrl),
@@ -236,6 +245,10 @@ function storageOf(reader: Reader): StorageConfig {
     previousSigningKeyFile: reader.text("JISS_SIGNING_KEY_PREVIOUS_FILE") ??
       `${dataDir}/signing-key-previous.pem`,
   };
+}
+
+function dataDirOf(reader: Reader): string {
+  return reader.text("JISS_DATA_DIR") ?? "./data";
 }
 
 /** Where the service listens: all that a health check and the OpenAPI document need to know. */
@@ -347,6 +360,24 @@ function readPatent(reader: Reader): Patent {
     DEFAULT_PATENT;
 }
 
+function rateLimitKvOf(reader: Reader): string | null {
+  const store = reader.parse("JISS_RATE_LIMIT_STORE", "memory", parseRateLimitStore);
+  if (store === "memory") return null;
+  return store === "kv" ? `${dataDirOf(reader)}/kv.db` : store.slice("kv:".length);
+}
+
+function parseRateLimitStore(text: string): string {
+  if (text === "memory" || text === "kv") return text;
+  const address = /^kv:(https?:.+)$/.exec(text)?.[1] ?? "";
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || url.username !== "" || url.password !== "") {
+    throw new Error(
+      "must be memory, kv, or kv: and the address of a KV Connect server, like kv:https://host",
+    );
+  }
+  return text;
+}
+
 function parseHost(text: string): string {
   if (/[\s/]/.test(text)) throw new Error("must be a host name or an address, like 127.0.0.1 or 0.0.0.0");
   return text;
@@ -379,6 +410,11 @@ function parseEvidenceRetention(text: string): number | null {
     throw new Error(`must be keep, or a whole number of days from 1 to ${MAX_RETENTION_DAYS}`);
   }
   return days;
+}
+
+function parseSwitch(text: string): boolean {
+  if (text === "on" || text === "off") return text === "on";
+  throw new Error("must be on or off");
 }
 
 function parseLogFormat(text: string): "json" | "pretty" {

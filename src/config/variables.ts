@@ -17,14 +17,11 @@ export const SECRET_VARIABLES: readonly string[] = [
 export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, { part: string; harmless: string | null }>> = {
   JISS_DATABASE_AUTH_TOKEN: { part: "the libSQL server backend", harmless: null },
   JISS_DATABASE_ADMIN_URL: { part: "the libSQL server backend", harmless: null },
-  JISS_ADMIN_DASHBOARD: { part: "the admin-dashboard endpoints", harmless: "off" },
-  JISS_RATE_LIMIT_STORE: { part: "rate limits shared between processes", harmless: "memory" },
   JISS_METRICS_ADDR: { part: "the metrics listener", harmless: "off" },
   JISS_WEBHOOK_ALLOW: { part: "webhooks", harmless: null },
   JISS_WEBHOOK_BACKOFF_MS: { part: "webhooks", harmless: "10000,60000" },
   JISS_WEBHOOK_TIMEOUT_MS: { part: "webhooks", harmless: "10000" },
   JISS_EXTRA_CA_FILE: { part: "webhooks and the libSQL server backend", harmless: null },
-  JISS_ASSESSMENT_RETENTION_DAYS: { part: "the public demo", harmless: "30" },
   JISS_SCORING_SHADOW_MODEL_FILE: { part: "the shadow model", harmless: null },
 };
 
@@ -38,6 +35,8 @@ const OTHERS: readonly string[] = [
   "JISS_SIGNING_KEY_PREVIOUS_FILE",
   "JISS_RATE_LIMIT_IP",
   "JISS_RATE_LIMIT_KEY",
+  "JISS_RATE_LIMIT_STORE",
+  "JISS_ADMIN_DASHBOARD",
   "JISS_BOOTSTRAP_ORG_FILE",
   "JISS_TRUSTED_PROXIES",
   "JISS_TLS_CERT_FILE",
@@ -46,6 +45,7 @@ const OTHERS: readonly string[] = [
   "JISS_LOG_NAME",
   "JISS_AUDIT_RETENTION_DAYS",
   "JISS_EVIDENCE_RETENTION_DAYS",
+  "JISS_ASSESSMENT_RETENTION_DAYS",
   "JISS_SCORING_MODEL_FILE",
   "JISS_PATENT_JSON",
 ];

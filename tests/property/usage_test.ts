@@ -8,7 +8,7 @@ import { MIGRATIONS } from "../../migrations/mod.ts";
 import { type Database, query } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { addUsage, countUsage } from "../../src/store/usage.ts";
+import { addUsage, countUsage, dailyUsage } from "../../src/store/usage.ts";
 import { EPOCH, type Harness, openHarness } from "../harness.ts";
 
 const SEED = 20_261_121;
@@ -228,4 +228,33 @@ Deno.test("over HTTP the usage record is the count of what was scored in its own
   } finally {
     await harness.close();
   }
+});
+
+Deno.test("the counts of the 31 days before an instant are those of their instants, one by one, and each what a count over it says", async () => {
+  const { database, organization } = await openCounters();
+  await fc.assert(
+    fc.asyncProperty(scores, fc.array(offset, { maxLength: 3 }), async (unordered, later) => {
+      const orgId = await organization();
+      const scored = unordered.toSorted((a, b) => a.at - b.at);
+      for (const { at, count } of scored) await database.batch(addUsage(orgId, { at, count }));
+      const last = scored.at(-1)?.at ?? EPOCH;
+      // A day after each score, where it changes from one day to the one before.
+      const instants = [last, ...later.map((past) => last + past), ...scored.map(({ at }) => at + 9 * DAY)];
+      for (const now of instants.filter((instant) => instant >= last)) {
+        const counts = await dailyUsage(database, orgId, { to: now, days: 31 });
+        for (const [index, count] of counts.entries()) {
+          const [from, to] = [now - (index + 1) * DAY, now - index * DAY];
+          const inside = scored.filter(({ at }) => at > from && at <= to);
+          assert.equal(count, inside.reduce((sum, row) => sum + row.count, 0), `day ${index} before ${now}`);
+        }
+        assert.equal(counts.length, 31);
+        assert.equal(
+          counts[3],
+          await countUsage(database, orgId, { from: now - 4 * DAY, to: now - 3 * DAY }),
+        );
+      }
+    }),
+    { seed: SEED, numRuns: 150 },
+  );
+  await database.close();
 });

@@ -74,6 +74,8 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     signingKeyFile: "./data/signing-key.pem",
     previousSigningKeyFile: "./data/signing-key-previous.pem",
     peppers: [PEPPER],
+    adminDashboard: false,
+    assessmentRetentionDays: 30,
     masterSecrets: {
       ORG_CREATE: [],
       BILLING_SUSPEND: [],
@@ -87,6 +89,7 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     },
     rateLimitIp: 60,
     rateLimitKey: 1000,
+    rateLimitKv: null,
     bootstrapOrganization: null,
     trustedProxies: [],
     tls: null,
@@ -597,16 +600,41 @@ Deno.test("a TLS key that is not the certificate's is told at start, not when th
   ]);
 });
 
+// ---- the store of rate limits -----------------------------------------------------------------------------
+
+Deno.test("rate limits are counted in memory, in the data directory's kv.db, or at a KV Connect server", () => {
+  assert.equal(read({ JISS_RATE_LIMIT_STORE: "memory" }).rateLimitKv, null);
+  assert.equal(read({ JISS_RATE_LIMIT_STORE: "kv" }).rateLimitKv, "./data/kv.db");
+  const elsewhere = read({ JISS_RATE_LIMIT_STORE: "kv", JISS_DATA_DIR: "/var/lib/jiss" });
+  assert.equal(elsewhere.rateLimitKv, "/var/lib/jiss/kv.db");
+  const address = "https://kv.bank.example:4512/";
+  assert.equal(read({ JISS_RATE_LIMIT_STORE: `kv:${address}` }).rateLimitKv, address);
+});
+
+Deno.test("a store of rate limits that is none is refused, and never shown", () => {
+  for (
+    const text of [
+      "redis",
+      "KV",
+      "kv:",
+      "kv:kv.example",
+      "kv:file:///kv.db",
+      "kv:https://user:word@kv.example",
+    ]
+  ) {
+    assert.deepEqual(problemsOf({ JISS_RATE_LIMIT_STORE: text }), [
+      "JISS_RATE_LIMIT_STORE must be memory, kv, or kv: and the address of a KV Connect server, like kv:https://host",
+    ]);
+  }
+});
+
 // ---- later parts ------------------------------------------------------------------------------------------
 
 Deno.test("a variable of a later part is refused, unless it asks for nothing of that part", () => {
   const harmless: Readonly<Record<string, string>> = {
-    JISS_ADMIN_DASHBOARD: "off",
-    JISS_RATE_LIMIT_STORE: "memory",
     JISS_METRICS_ADDR: "off",
     JISS_WEBHOOK_BACKOFF_MS: "10000,60000",
     JISS_WEBHOOK_TIMEOUT_MS: "10000",
-    JISS_ASSESSMENT_RETENTION_DAYS: "30",
   };
   assert.deepEqual(read(harmless), read({}));
   const never = [

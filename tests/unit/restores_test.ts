@@ -11,7 +11,7 @@ import type { OrganizationCaller } from "../../src/operations/dependencies.ts";
 import { eraseOperator } from "../../src/operations/erasure.ts";
 import { anchorChains } from "../../src/operations/anchoring.ts";
 import { bundleFile } from "../../src/operations/export.ts";
-import { rotateKey } from "../../src/operations/organizations.ts";
+import { directCall, rotateByHand } from "../../src/operations/organization_states.ts";
 import { acknowledgeRestore, followLock } from "../../src/operations/restores.ts";
 import { pruneChains } from "../../src/operations/retention.ts";
 import { StartError } from "../../src/operations/start_error.ts";
@@ -43,6 +43,12 @@ const ORIGIN = "jiss.test/01TEST00000000000000000000/";
 type Json = any;
 
 // ---- fixtures ---------------------------------------------------------------------------------------------
+
+/** Gives acme a new key, by hand. */
+async function rotate({ dependencies, clock }: Harness): Promise<string> {
+  const call = directCall("acme", { now: clock.now(), requestId: "" });
+  return String((await rotateByHand(dependencies, { actor: "system" }, call)).body.new_api_key);
+}
 
 /** Runs of one deployment, each a process an hour after the one before it, and what a backup does between them. */
 interface Deployment {
@@ -1048,14 +1054,14 @@ Deno.test(
     await first.close();
     backUp();
     const second = await start();
-    const { apiKey } = await rotateKey(second.dependencies, ACME, { now: second.clock.now() });
+    const apiKey = await rotate(second);
     await second.close();
     putBack();
     const third = await start();
     await acknowledge(third);
     assert.equal((await third.send("/v1/organization/dashboard", { key: apiKey })).status, 401);
     await score(third, key, "new");
-    await rotateKey(third.dependencies, ACME, { now: third.clock.now() });
+    await rotate(third);
     assert.deepEqual(await sizesOf(third), [
       "org/acme 1",
       "org/acme/admin 2",

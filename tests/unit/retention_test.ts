@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { verifyDocument } from "../../src/evidence/document.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
-import { rotateKey } from "../../src/operations/organizations.ts";
+import { directCall, rotateByHand } from "../../src/operations/organization_states.ts";
 import { pruneChains } from "../../src/operations/retention.ts";
 import { Upkeep } from "../../src/operations/upkeep.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -84,8 +84,8 @@ async function writeDay(harness: Harness, key: string, name: string): Promise<st
 
 /** An entry of the organization's audit log, by which its key changes. */
 async function note({ dependencies, clock }: Harness): Promise<string> {
-  const caller = { actor: "system", orgId: "acme", prefix: null } as const;
-  return (await rotateKey(dependencies, caller, { now: clock.now() })).apiKey;
+  const call = directCall("acme", { now: clock.now(), requestId: "" });
+  return String((await rotateByHand(dependencies, { actor: "system" }, call)).body.new_api_key);
 }
 
 const prune = ({ dependencies, clock }: Harness) => pruneChains(dependencies, clock.now());
