@@ -2,6 +2,7 @@
  * An auditor's side of the evidence: what a service hands out, as files, and `jiss verify` over them, which is given
  * the right to read those files and to write its own directory, and no other.
  */
+import { createPublicKey } from "node:crypto";
 import { bundleFile, type BundleParts } from "../src/operations/export.ts";
 import { type Harness, scoreRequest } from "./harness.ts";
 import { baseEnvironment, type Finished } from "./program.ts";
@@ -121,4 +122,11 @@ export async function bundleOf(
 /** The public keys, as the service hands them out. */
 export async function jwksOf(harness: Harness): Promise<string> {
   return (await harness.send("/.well-known/jwks.json")).text;
+}
+
+/** A public key as openssl writes it. */
+export function publicKeyPem(publicKey: Uint8Array): string {
+  const x = publicKey.toBase64({ alphabet: "base64url", omitPadding: true });
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  return key.export({ format: "pem", type: "spki" }).toString();
 }

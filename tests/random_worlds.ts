@@ -6,11 +6,11 @@
  * foretold here is a false alarm. What is foretold follows from the sizes of chains and from the ends of days, which
  * are noted as they come, and from no part of the verifier.
  */
+import { publicKeyPem } from "./auditing.ts";
 import { checkpointsIn, type KnownCheckpoint } from "../src/evidence/kept.ts";
 import type { ExpectedEntry } from "../src/evidence/kept_check.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { formatVerifierKey } from "../src/evidence/note.ts";
-import { publicKeyPem } from "../src/evidence/trust.ts";
 import { originOf, retentionOf } from "../src/operations/dependencies.ts";
 import { BUNDLE_PARTS, bundleFile, type BundleParts } from "../src/operations/export.ts";
 import { type Random, seeded } from "../src/simulation/random.ts";

@@ -9,7 +9,6 @@ import { knownCheckpointOrNull } from "../src/evidence/kept.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { formatCheckpoint, formatVerifierKey, signNote } from "../src/evidence/note.ts";
 import { formatRotationCertificate } from "../src/evidence/rotation.ts";
-import type { overallVerdict } from "../src/evidence/report.ts";
 import type { PinnedKey } from "../src/evidence/trust.ts";
 import type { VerifierOptions } from "../src/evidence/verifier.ts";
 import { buildWorld, type ChainWriter, type World } from "./bundle_builder.ts";
@@ -25,7 +24,15 @@ import {
   takeApart,
 } from "./bundle_tampering.ts";
 import { rescore } from "./tamper_rows.ts";
-import { diverged, type Expectation, INTACT, notVerifiable, type Row, tampered } from "./verification.ts";
+import {
+  diverged,
+  type Expectation,
+  INTACT,
+  notVerifiable,
+  type overallVerdict,
+  type Row,
+  tampered,
+} from "./verification.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { utf8 } from "../src/evidence/crypto.ts";
 import { type Finding, FINDINGS, sentenceOf } from "../src/evidence/findings.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
-import type { BundleReport } from "../src/evidence/report.ts";
+import { type BundleReport, worstOf } from "../src/evidence/report.ts";
 import { BundleVerifier, type VerifierOptions } from "../src/evidence/verifier.ts";
 import { buildWorld } from "./bundle_builder.ts";
 
@@ -82,4 +82,10 @@ export function diverged(findings: readonly string[], first: number | null): Exp
 
 export function notVerifiable(findings: readonly string[], first: number | null = null): Expectation {
   return { verdict: "NOT VERIFIABLE", exit: 2, findings, first };
+}
+
+/** The verdict on several bundles. */
+export function overallVerdict(reports: readonly BundleReport[]): Pick<BundleReport, "verdict" | "exitCode"> {
+  const { verdict, exitCode } = worstOf(reports);
+  return { verdict, exitCode };
 }

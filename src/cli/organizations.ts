@@ -8,9 +8,8 @@ import { ServiceError } from "../domain/errors.ts";
 import { type CreateOrganization, createOrganizationSchema, orgIdSchema } from "../domain/organization.ts";
 import type { Call, Dependencies } from "../operations/dependencies.ts";
 import { createOrganization, organizationExists } from "../operations/organizations.ts";
+import { directCall, inactivityOf } from "../operations/organization_change.ts";
 import {
-  directCall,
-  inactivityOf,
   reactivateFully,
   rotateByHand,
   type StateOperation,

@@ -55,21 +55,16 @@ function readDocument(
   trust: AuditorTrust,
 ): { readonly report: DocumentReport | null; readonly unreadable: Unreadable | null } {
   if (text === null) return { report: null, unreadable: "too large" };
-  const body = jsonObjectOrNull(text);
+  const value: unknown = orNull(() => JSON.parse(text));
+  // Of a member that stands twice another reader would take the other one.
+  const body = isMembers(value) && !hasDuplicateMembers(text) ? value : null;
   const report = body && verifyDocument(nodeCrypto, body, trust);
   if (report !== null && report.fault !== "MALFORMED") return { report, unreadable: null };
   // A damaged answer holds a checkpoint too, and is none.
-  const value: unknown = orNull(() => JSON.parse(text));
   const isAnswer = isMembers(value) && value.evidence !== undefined;
   const isCheckpoint = !isAnswer && orNull(() => checkpointsIn(text)) !== null;
   if (isCheckpoint) return { report: null, unreadable: "a checkpoint" };
   return { report, unreadable: report === null ? "not JSON" : null };
-}
-
-/** null also where a member stands twice: another reader would take the other one. */
-function jsonObjectOrNull(text: string): Readonly<Record<string, unknown>> | null {
-  const value: unknown = orNull(() => JSON.parse(text));
-  return isMembers(value) && !hasDuplicateMembers(text) ? value : null;
 }
 
 /** The document with what the bundles, and what was kept besides it, say of it. */

@@ -12,6 +12,7 @@ import {
   sentenceOfVerdict,
   type Verdict,
   verdictWords,
+  worstOf,
 } from "../evidence/report.ts";
 
 /** A finding whose `line` is counted in its own file. */
@@ -185,22 +186,9 @@ function sentenceOfDocument(document: VerifiedDocument): string {
 
 // ---- all of them ------------------------------------------------------------------------------------------
 
-/** From worst to best. */
-const EXIT_CODES: readonly ExitCode[] = [1, 2, 0];
-const VERDICTS: readonly Verdict[] = [
-  "DIVERGED",
-  "TAMPERED",
-  "NOT VERIFIABLE",
-  "INTACT, UNANCHORED",
-  "INTACT",
-];
-
-/** The worst of everything that was verified: exit code 1 before 2 before 0. */
+/** The worst of everything that was verified. */
 export function judge({ bundles, documents }: Pick<Outcome, "bundles" | "documents">): Judgment {
-  const rank = ({ verdict, exitCode }: Judgment) =>
-    EXIT_CODES.indexOf(exitCode) * VERDICTS.length + VERDICTS.indexOf(verdict);
-  return [...documents.map(judgeDocument), ...bundles.map(judgeBundle)]
-    .reduce((worst, judgment) => rank(judgment) < rank(worst) ? judgment : worst);
+  return worstOf([...documents.map(judgeDocument), ...bundles.map(judgeBundle)]);
 }
 
 /** Whether nothing was found wrong, however much could be looked at. */

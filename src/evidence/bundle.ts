@@ -96,10 +96,8 @@ export const partLineSchema = z.union([
   z.strictObject({ ...partHead, pruned: z.literal(true) }),
   z.strictObject({ ...partHead, withheld: z.literal(true) }),
 ]);
-export type PartLine = z.infer<typeof partLineSchema>;
 
 export const checkpointLineSchema = z.strictObject({ kind: z.literal("jis.checkpoint/1"), note });
-export type CheckpointLine = z.infer<typeof checkpointLineSchema>;
 
 export const trailerSchema = z.strictObject({
   kind: z.literal("jis.trailer/1"),

@@ -173,8 +173,9 @@ export class KeptCheck {
 
   /** Compares an entry with what saved documents say of it. */
   entry(seq: number, hash: Uint8Array): void {
-    const expected = this.#expected.size === 0 ? undefined : this.#expected.get(seq);
-    const strange = (expected ?? []).filter(({ entryHash }) => entryHash !== hex(hash));
+    const expected = this.#expectedAt(seq);
+    if (expected === undefined) return;
+    const strange = expected.filter(({ entryHash }) => entryHash !== hex(hash));
     this.#refuted.push(...strange.map(({ entryHash }) => entryHash));
     if (strange.every(({ isCurrent = true }) => !isCurrent)) return;
     this.#log.add("FORK_VS_KNOWN_CHECKPOINT", {
@@ -185,8 +186,7 @@ export class KeptCheck {
 
   /** Compares a score that an entry records with what saved documents say of it. */
   score(seq: number, { hash, result }: { readonly hash: Uint8Array; readonly result: unknown }): void {
-    const expected = this.#expected.size === 0 ? undefined : this.#expected.get(seq);
-    for (const { entryHash, says = null } of expected ?? []) {
+    for (const { entryHash, says = null } of this.#expectedAt(seq) ?? []) {
       if (says === null || entryHash !== hex(hash)) continue;
       const recorded = (result ?? {}) as Partial<SaidScore>;
       const isTrue = recorded.session_id === says.session_id && recorded.operator_id === says.operator_id &&
@@ -225,6 +225,11 @@ export class KeptCheck {
       size: largest,
       roots: kept.filter((target) => target.size === largest).map((target) => target.root),
     };
+  }
+
+  /** Asked for every entry, and nearly always of nothing. */
+  #expectedAt(seq: number): readonly ExpectedEntry[] | undefined {
+    return this.#expected.size === 0 ? undefined : this.#expected.get(seq);
   }
 
   #compareRoot({ size, root, kept, by, isCurrent }: Target, actual: Uint8Array, chain: ChainCheck): void {

@@ -132,16 +132,13 @@ const VERDICTS: readonly Verdict[] = [
 ];
 const EXIT_CODES: readonly ExitCode[] = [1, 2, 0];
 
-/** The worst of several reports: exit code 1 before 2 before 0. NOT VERIFIABLE where there is none. */
-export function overallVerdict(
-  reports: readonly BundleReport[],
-): { readonly verdict: Verdict; readonly exitCode: ExitCode } {
-  const rank = ({ verdict, exitCode }: Pick<BundleReport, "verdict" | "exitCode">) =>
+/** The worst of several: exit code 1 before 2 before 0, and within one the worst verdict. @throws {TypeError} of none. */
+export function worstOf<Judged extends { readonly verdict: Verdict; readonly exitCode: ExitCode }>(
+  judged: readonly Judged[],
+): Judged {
+  const rank = ({ verdict, exitCode }: Judged) =>
     EXIT_CODES.indexOf(exitCode) * VERDICTS.length + VERDICTS.indexOf(verdict);
-  const [worst] = [...reports].sort((a, b) => rank(a) - rank(b));
-  return worst === undefined
-    ? { verdict: "NOT VERIFIABLE", exitCode: 2 }
-    : { verdict: worst.verdict, exitCode: worst.exitCode };
+  return judged.reduce((worst, other) => rank(other) < rank(worst) ? other : worst);
 }
 
 /** The verdict in the words that are printed: with parts withheld it says so. */

@@ -84,10 +84,3 @@ export const signingKeyRotatedSchema = z.strictObject({ cert: note, overlap: z.b
 export const orgCheckpointsSchema = z.strictObject({
   checkpoints: z.array(z.strictObject({ origin: z.string(), size, root: hash32 })).max(ANCHOR_LIMIT),
 });
-
-/** SUBJECT_ERASED: the entry's `subject` says whose parts were destroyed; nothing here is needed to verify it. */
-export const subjectErasedSchema = z.strictObject({
-  requested_at: timestampSchema,
-  entries: z.int().min(0),
-  basis: z.string(),
-});

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { canonicalJson } from "./canonical.ts";
 import { splitName } from "./chain_name.ts";
-import { base64, concat, type Crypto, equalBytes, fromBase64, fromHex, hex, utf8 } from "./crypto.ts";
+import { base64, type Crypto, equalBytes, fromBase64, fromHex, hex, utf8 } from "./crypto.ts";
 import { isSoundPublicKey, parseVerifierKey, type VerifierKey } from "./note.ts";
 import { orNull } from "./or_null.ts";
 import { parseRotationCertificate, type Rotation } from "./rotation.ts";
@@ -33,11 +33,6 @@ const SPKI_PREFIX = fromHex("302a300506032b6570032100");
 /** `SHA256:` and the base64 of the SHA-256 of the raw public key, without padding: to be compared by eye. */
 export function fingerprint(crypto: Crypto, publicKey: Uint8Array): string {
   return `SHA256:${base64(crypto.sha256(publicKey)).replace(/=+$/, "")}`;
-}
-
-/** SubjectPublicKeyInfo in PEM, as openssl reads it. */
-export function publicKeyPem(publicKey: Uint8Array): string {
-  return `-----BEGIN PUBLIC KEY-----\n${base64(concat(SPKI_PREFIX, publicKey))}\n-----END PUBLIC KEY-----\n`;
 }
 
 /** A JWK (RFC 8037) named by its RFC 7638 thumbprint, with the sizes of `sys` that the key may sign. */

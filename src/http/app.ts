@@ -11,7 +11,7 @@ import { checkIdempotencyKey } from "./idempotency_key.ts";
 import { AuthenticationFloor, requireKey, requireMaster } from "./middleware/authentication.ts";
 import { announceSunset, readBodyKey, withoutKey } from "./middleware/body_key.ts";
 import { allowOrigin, answerPreflight, isPreflight } from "./middleware/cors.ts";
-import { admitAddress, admitKey, forgetAdmission } from "./middleware/rate_limits.ts";
+import { admitAddress, admitKey } from "./middleware/rate_limits.ts";
 import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
 import { renderError, renderReply } from "./render.ts";
@@ -97,8 +97,8 @@ async function serve(
     return renderReply(services, context, await route.handler(services, { context, exchange, json }));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "UNAUTHORIZED") throw error;
-    // The key stopped working after it was looked up: the refusal is like any other.
-    forgetAdmission(exchange);
+    // The key stopped working after it was looked up: the refusal is like any other, and tells nothing of the key.
+    for (const name of [...exchange.headers.keys()]) exchange.headers.delete(name);
     return await floor.refuse(exchange);
   }
 }

@@ -2,6 +2,7 @@
 import type { Crypto } from "../evidence/crypto.ts";
 import type { Actor, EntryDraft, Part } from "../evidence/entry.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
+import { organizationOf } from "../evidence/chain_name.ts";
 import type { PartName } from "../evidence/hashes.ts";
 import type { Log } from "../observability/log.ts";
 import type { Model } from "../scoring/model.ts";
@@ -86,11 +87,6 @@ export function retentionOf(
 ): number | null {
   if (family === SYSTEM_CHAIN) return null;
   return family === adminChain(organizationOf(family)!) ? auditRetentionDays : evidenceRetentionDays;
-}
-
-/** Whose a chain is; null for the system chain. */
-export function organizationOf(family: string): string | null {
-  return family === SYSTEM_CHAIN ? null : family.split("/")[1]!;
 }
 
 export function originOf(

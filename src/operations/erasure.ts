@@ -3,7 +3,6 @@
  * pseudonym. The entries stay, and every proof with them; used names stay used.
  * Source: evidence design, "Read first", point 3; contract, section 4.
  */
-import { ServiceError } from "../domain/errors.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { errorFields } from "../observability/log.ts";
 import { query, type Statement } from "../store/database.ts";
@@ -19,6 +18,7 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
+import { unknownSubject } from "./subjects.ts";
 import { tombstoneName } from "./gone.ts";
 
 export interface Erasure {
@@ -112,7 +112,7 @@ export function prepareErasure(
     needs: [{ kind: subjects, key: operator }, { kind: operatorNames, key: operator }],
     plan(unit) {
       const subject = unit.get(subjects, operator)?.pseudonym;
-      if (subject === undefined) throw unknownOperator(operatorId);
+      if (subject === undefined) throw unknownSubject(operatorId);
       const held = unit.get(operatorNames, operator)!;
       const names: readonly string[] = JSON.parse(held.names);
       const detail = { requested_at: new Date(now).toISOString(), basis, entries: held.entries };
@@ -148,13 +148,6 @@ export function prepareErasure(
       return { appended, detail };
     },
   };
-}
-
-function unknownOperator(operatorId: string): ServiceError {
-  return new ServiceError(
-    "NOT_FOUND",
-    `Nothing is stored about operator_id ${operatorId}: check the operator_id, or it was erased before.`,
-  );
 }
 
 function deletions(

@@ -3,6 +3,7 @@
  * nor the write-ahead log grows with it.
  * Source: evidence design, section 8.
  */
+import { organizationOf } from "../evidence/chain_name.ts";
 import { unavailable } from "../domain/errors.ts";
 import {
   CHECKPOINT_EVERY,
@@ -40,7 +41,7 @@ import {
   type StoredCheckpoint,
 } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import { organizationOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { SYSTEM_CHAIN } from "./dependencies.ts";
 
 /** Entries that are read at once: about half a millisecond's work, in which nobody else is served. */
 const PAGE = 32;

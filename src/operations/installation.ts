@@ -2,6 +2,7 @@
  * What happens once for a deployment, and at each start: its identity, its installation key, the system chain,
  * and the model in use.
  */
+import { organizationOf } from "../evidence/chain_name.ts";
 import { sql } from "kysely";
 import { unwrapSecret, WRAP_IV_BYTES, wrapSecret } from "../keys/secrets.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
@@ -19,7 +20,6 @@ import {
   eventDraft,
   evidenceChain,
   type Installation,
-  organizationOf,
   originOf,
   SYSTEM_CHAIN,
   type World,

@@ -5,7 +5,7 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
-import { splitName } from "../evidence/chain_name.ts";
+import { organizationOf, splitName } from "../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
 import { knownCheckpointOrNull } from "../evidence/kept.ts";
 import { rootOf } from "../evidence/merkle.ts";
@@ -24,7 +24,7 @@ import { type CheckpointLock, isBehind, type IssuedCheckpoint, type SuspectFamil
 import type { SubjectRow } from "../store/records.ts";
 import { isSignedHead } from "../store/signed_head.ts";
 import { draftGenesis, type Genesis } from "./chains.ts";
-import { type Dependencies, organizationOf, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type Dependencies, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { prepareErasure } from "./erasure.ts";
 import { tombstoneName } from "./gone.ts";
 import { StartError } from "./start_error.ts";

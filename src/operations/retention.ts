@@ -3,6 +3,7 @@
  * is left still proves itself: the tree's hashes stay, and the checkpoint at the cut.
  * Source: evidence design, section 9.
  */
+import { organizationOf } from "../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
 import { hex } from "../evidence/crypto.ts";
 import { rootOf } from "../evidence/merkle.ts";
@@ -18,7 +19,7 @@ import {
 } from "../store/chains.ts";
 import { query, type Statement } from "../store/database.ts";
 import { type PrunedRecord, readPrunedRecords } from "../store/pruning.ts";
-import { type Dependencies, eventDraft, evidenceChain, organizationOf, retentionOf } from "./dependencies.ts";
+import { type Dependencies, eventDraft, evidenceChain, retentionOf } from "./dependencies.ts";
 import { tombstoneName } from "./gone.ts";
 
 /** Entries that one write removes at most, so that no other write waits long for it. */

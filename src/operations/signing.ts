@@ -5,6 +5,7 @@
  * that each other chain gets. Until the old key is dropped every checkpoint carries both signatures.
  * Source: evidence design, section 11.
  */
+import { organizationOf } from "../evidence/chain_name.ts";
 import { unavailable } from "../domain/errors.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
 import type { EntryDraft } from "../evidence/entry.ts";
@@ -14,7 +15,7 @@ import type { StoredHead } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
 import type { SigningKeyRow } from "../store/records.ts";
 import type { Signing, Writer } from "../store/writer.ts";
-import { eventDraft, organizationOf, originOf, SYSTEM_CHAIN, type World } from "./dependencies.ts";
+import { eventDraft, originOf, SYSTEM_CHAIN, type World } from "./dependencies.ts";
 
 /** Where the private keys lie. */
 export interface SignerSource {

@@ -4,7 +4,6 @@
  * itself on record.
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Article 15.
  */
-import { ServiceError } from "../domain/errors.ts";
 import type { SubjectFormat, SubjectHead, SubjectRecord } from "../domain/subject.ts";
 import { operatorQuery } from "../store/operators.ts";
 import { organizationQuery } from "../store/organizations.ts";
@@ -25,6 +24,7 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { operatorProfile } from "./operators.ts";
+import { unknownSubject } from "./subjects.ts";
 import { subjectNotice } from "./subject_notice.ts";
 import { Documents, readRecord, readRows, shownRecord } from "./subject_records.ts";
 
@@ -60,7 +60,7 @@ export async function openSubjectAccess(
     operatorQuery(orgId, operatorId),
     subjectChainsQuery(name, [evidenceChain(orgId), adminChain(orgId)]),
   ]);
-  if (known === undefined) throw unknownOperator(operatorId);
+  if (known === undefined) throw unknownSubject(operatorId);
   const shown = operator === undefined
     ? { profile: null, jis_history: [] }
     : await operatorProfile(dependencies, caller, { operatorId, now: call.now });
@@ -99,18 +99,11 @@ async function recordAccess(
     chains: [adminChain(caller.orgId)],
     plan(unit) {
       const known = unit.get(subjects, operator);
-      if (known === null) throw unknownOperator(operatorId);
+      if (known === null) throw unknownSubject(operatorId);
       unit.append(adminChain(caller.orgId), { ...draft, subject: known.pseudonym });
       return () => undefined;
     },
   });
-}
-
-function unknownOperator(operatorId: string): ServiceError {
-  return new ServiceError(
-    "NOT_FOUND",
-    `Nothing is stored about operator_id ${operatorId}: check the operator_id, or it was erased before.`,
-  );
 }
 
 interface Subject {

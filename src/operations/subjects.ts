@@ -1,4 +1,5 @@
 /** Pseudonyms: what an entry calls an operator, tied to the operator's id in one row and nowhere else. */
+import { ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
 import { subjects } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
@@ -21,4 +22,12 @@ export function pseudonymOf(
   if (known !== null) return known.pseudonym;
   unit.put(subjects, { org_id: orgId, operator_id: operatorId, pseudonym: drawn });
   return drawn;
+}
+
+/** NOT_FOUND, of an operator about whom nothing is held. */
+export function unknownSubject(operatorId: string): ServiceError {
+  return new ServiceError(
+    "NOT_FOUND",
+    `Nothing is stored about operator_id ${operatorId}: check the operator_id, or it was erased before.`,
+  );
 }

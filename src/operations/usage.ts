@@ -1,11 +1,11 @@
 /** The usage record of an organization, counted afresh. Source: specification, Usage record; contract, section 5. */
 import type { Tier } from "../domain/enums.ts";
-import { ServiceError } from "../domain/errors.ts";
 import { TIER_LIMITS, USAGE_WINDOW_DAYS } from "../domain/limits.ts";
 import { DAY_MS } from "../scoring/state.ts";
 import { organizationQuery } from "../store/organizations.ts";
 import { countUsage } from "../store/usage.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { unknownOrganization } from "./organization_change.ts";
 
 /** @throws {ServiceError} NOT_FOUND. */
 export async function organizationUsage(
@@ -14,7 +14,7 @@ export async function organizationUsage(
 ) {
   const [organization] = await database.read(organizationQuery(orgId));
   if (organization === undefined) {
-    throw new ServiceError("NOT_FOUND", `There is no organization ${orgId}: check the org_id.`);
+    throw unknownOrganization(orgId);
   }
   const start = now - USAGE_WINDOW_DAYS * DAY_MS;
   const count = await countUsage(database, orgId, { from: start, to: now });

@@ -3,7 +3,8 @@
  * Source: specification, Audit event and Self-serve admin; contract, sections 5 and 8.13.
  */
 import assert from "node:assert/strict";
-import { directCall, rotateByHand } from "../../src/operations/organization_states.ts";
+import { directCall } from "../../src/operations/organization_change.ts";
+import { rotateByHand } from "../../src/operations/organization_states.ts";
 import { acknowledgeRestore } from "../../src/operations/restores.ts";
 import { pruneChains } from "../../src/operations/retention.ts";
 import type { Database } from "../../src/store/database.ts";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { knownCheckpointOrNull } from "../../src/evidence/kept.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { formatVerifierKey } from "../../src/evidence/note.ts";
-import { type BundleReport, overallVerdict } from "../../src/evidence/report.ts";
+import type { BundleReport } from "../../src/evidence/report.ts";
 import { jwkOf, type PinnedKey } from "../../src/evidence/trust.ts";
 import type { VerifierOptions } from "../../src/evidence/verifier.ts";
 import { buildWorld } from "../bundle_builder.ts";
@@ -21,7 +21,7 @@ import {
 import { CHAIN_ROWS, SEVERAL_ROWS } from "../tamper_chain_rows.ts";
 import { TAMPER_ROWS } from "../tamper_rows.ts";
 import { inPresentForm, VECTOR_CASES, VECTOR_PINS } from "../vector_cases.ts";
-import { verify } from "../verification.ts";
+import { overallVerdict, verify } from "../verification.ts";
 import matrix from "../vectors/evidence/tamper_matrix.json" with { type: "json" };
 
 /** A file and what its auditor has besides. */

@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { utf8 } from "../../src/evidence/crypto.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
-import { overallVerdict } from "../../src/evidence/report.ts";
 import type { PinnedKey } from "../../src/evidence/trust.ts";
 import { BundleVerifier } from "../../src/evidence/verifier.ts";
 import { anchorChains } from "../../src/operations/anchoring.ts";
@@ -15,6 +14,7 @@ import { retireKey } from "../../src/operations/signing.ts";
 import { bundleOf } from "../auditing.ts";
 import { linesOf } from "../bundle_tampering.ts";
 import { type Harness, openHarness, pemOf, scoreRequest, SIGNING_KEY_PEM } from "../harness.ts";
+import { overallVerdict } from "../verification.ts";
 
 const SEED = 20_261_121;
 const DAY = 86_400_000;

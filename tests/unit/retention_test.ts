@@ -6,7 +6,8 @@
 import assert from "node:assert/strict";
 import { verifyDocument } from "../../src/evidence/document.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
-import { directCall, rotateByHand } from "../../src/operations/organization_states.ts";
+import { directCall } from "../../src/operations/organization_change.ts";
+import { rotateByHand } from "../../src/operations/organization_states.ts";
 import { pruneChains } from "../../src/operations/retention.ts";
 import { Upkeep } from "../../src/operations/upkeep.ts";
 import type { Database } from "../../src/store/database.ts";

@@ -4,7 +4,6 @@
  */
 import assert from "node:assert/strict";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
-import { overallVerdict } from "../../src/evidence/report.ts";
 import { fingerprint } from "../../src/evidence/trust.ts";
 import { buildWorld } from "../bundle_builder.ts";
 import {
@@ -20,7 +19,7 @@ import {
   RESTORE_ROWS,
   type SeveralRow,
 } from "../tamper_chain_rows.ts";
-import { assertReport, run, verify } from "../verification.ts";
+import { assertReport, overallVerdict, run, verify } from "../verification.ts";
 
 // ---- removed prefixes -------------------------------------------------------------------------------------------
 

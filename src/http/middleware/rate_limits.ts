@@ -42,17 +42,6 @@ export async function admitAddress(
   throw rateLimited(admission, "address");
 }
 
-const LIMIT_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const;
-
-/** Takes back what Layer 2 told: an answer to a failed authentication tells nothing of a key. */
-export function forgetAdmission({ headers }: Exchange): void {
-  for (
-    const name of [...LIMIT_HEADERS, "Vary", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"]
-  ) {
-    headers.delete(name);
-  }
-}
-
 /**
  * Layer 2; the answer tells how much is left.
  * @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE where the limiter cannot count.
