@@ -421,6 +421,21 @@ export function withHarness(
   };
 }
 
+/** As {@link withHarness}, for what is altered past the service: closed without being verified. */
+export function withAlterations(
+  test: (harness: Harness) => Promise<void>,
+  options: HarnessOptions = {},
+): () => Promise<void> {
+  return async () => {
+    const harness = await openHarness(options);
+    try {
+      await test(harness);
+    } finally {
+      await harness.abandon();
+    }
+  };
+}
+
 /** A score request that is valid as it stands. */
 export function scoreRequest(
   fields: Record<string, unknown> = {},

@@ -92,8 +92,7 @@ async function openFilled(interactions: number): Promise<Opened> {
     },
     async close() {
       // Not the harness's own close, whose oracle knows every row: the copies have no entry.
-      await harness.dependencies.writer.close();
-      await harness.database.close();
+      await harness.abandon();
       await Deno.remove(directory, { recursive: true });
     },
   };

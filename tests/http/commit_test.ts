@@ -750,8 +750,7 @@ Deno.test("a score whose stored record was altered is neither committed nor labe
     assert.deepEqual([status, body.error.code], [500, "INTERNAL_ERROR"]);
     assert.deepEqual(await harness.rowCounts(), before);
     // Not the harness's own close, whose oracle would find what was altered.
-    await harness.dependencies.writer.close();
-    await harness.database.close();
+    await harness.abandon();
   }
 });
 
@@ -780,6 +779,5 @@ Deno.test("an answer whose stored record was altered is not given again, as a sc
     const { status, body: answer } = await send(path, body);
     assert.deepEqual([path, status, answer.error?.code], [path, 500, "INTERNAL_ERROR"]);
   }
-  await harness.dependencies.writer.close();
-  await harness.database.close();
+  await harness.abandon();
 });

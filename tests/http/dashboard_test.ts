@@ -3,7 +3,7 @@
  * Source: specification, Organization dashboard; contract, section 4; scoring model, section 9.
  */
 import assert from "node:assert/strict";
-import { type Harness, MASTER_KEY, openHarness, scoreRequest, withHarness } from "../harness.ts";
+import { type Harness, MASTER_KEY, scoreRequest, withAlterations, withHarness } from "../harness.ts";
 
 const DAY = 86_400_000;
 const PATH = "/v1/organization/dashboard";
@@ -70,20 +70,14 @@ const statusOf = async (harness: Harness, key: string) => (await figuresOf(harne
 function withStoredScores(
   test: (harness: Harness, store: (operator: string, jis: number) => Promise<void>) => Promise<void>,
 ): () => Promise<void> {
-  return async () => {
-    const harness = await openHarness();
-    try {
-      await test(harness, (operator, jis) =>
-        harness.database.batch([{
-          sql: `UPDATE operator SET state = json_set(state, '$.jis', ?) WHERE operator_id = ?`,
-          parameters: [jis, operator],
-          mustChange: 1,
-        }]));
-    } finally {
-      await harness.dependencies.writer.close();
-      await harness.database.close();
-    }
-  };
+  return withAlterations((harness) =>
+    test(harness, (operator, jis) =>
+      harness.database.batch([{
+        sql: `UPDATE operator SET state = json_set(state, '$.jis', ?) WHERE operator_id = ?`,
+        parameters: [jis, operator],
+        mustChange: 1,
+      }]))
+  );
 }
 
 // ---- figures ----------------------------------------------------------------------------------------------

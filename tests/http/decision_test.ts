@@ -9,7 +9,7 @@ import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
 import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import { query } from "../../src/store/database.ts";
-import { type Answer, EPOCH, type Harness, openHarness, scoreRequest, withHarness } from "../harness.ts";
+import { type Answer, EPOCH, type Harness, scoreRequest, withAlterations, withHarness } from "../harness.ts";
 import { refuses, type Scenario } from "../scenario.ts";
 import examples from "../vectors/scoring/examples.json" with { type: "json" };
 
@@ -149,11 +149,11 @@ const ROUTE_NAMES: Readonly<Record<string, string>> = {
 };
 
 for (const example of (examples.examples as Json[]).filter(({ kind }) => kind === "drs")) {
-  Deno.test(`worked example ${example.name} is answered over HTTP as the model works it out`, async () => {
-    // Closed by hand: the state of the example is put in place, and so follows from no entry.
-    const harness = await openHarness();
-    const { send, clock, database, dependencies } = harness;
-    try {
+  Deno.test(
+    `worked example ${example.name} is answered over HTTP as the model works it out`,
+    withAlterations(async (harness) => {
+      // The state of the example is put in place, and so follows from no entry.
+      const { send, clock, database } = harness;
       clock.advance(Date.parse(example.now) - clock.now());
       const key = await harness.organization("acme");
       if (example.state_before !== undefined && example.state_before !== null) {
@@ -179,11 +179,8 @@ for (const example of (examples.examples as Json[]).filter(({ kind }) => kind ==
         Object.fromEntries(factors.map(({ name, value }: Json) => [name, value])),
         result.components,
       );
-    } finally {
-      await dependencies.writer.close();
-      await database.close();
-    }
-  });
+    }),
+  );
 }
 
 Deno.test(

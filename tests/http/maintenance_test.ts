@@ -212,8 +212,7 @@ async function withExample(name: string, test: (answer: Json, expected: Json) =>
     assert.deepEqual(Object.values(profile.dimensions), Object.values(example.result.dims));
     test(await recommended(harness, key), example.result);
   } finally {
-    await harness.dependencies.writer.close();
-    await harness.database.close();
+    await harness.abandon();
   }
 }
 

@@ -10,6 +10,7 @@ import {
   openHarness,
   type RequestOptions,
   scoreRequest,
+  withAlterations,
   withHarness,
   writingAfterReads,
 } from "../harness.ts";
@@ -110,19 +111,6 @@ async function store(
   }]);
 }
 
-/** As {@link withHarness}, for states that no chain knows: closed without being verified. */
-function withStoredStates(test: (harness: Harness) => Promise<void>): () => Promise<void> {
-  return async () => {
-    const harness = await openHarness();
-    try {
-      await test(harness);
-    } finally {
-      await harness.dependencies.writer.close();
-      await harness.database.close();
-    }
-  };
-}
-
 const iso = (at: number) => new Date(at).toISOString();
 
 /** The refusals that all reads of one operator share. */
@@ -207,7 +195,7 @@ Deno.test(
 
 Deno.test(
   "a profile spells the bands Exemplary, Proficient, Adequate and At Risk, from 85, 75 and 60 on",
-  withStoredStates(async (harness) => {
+  withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
     for (
@@ -422,8 +410,7 @@ Deno.test("a profile and its history are of one state, whatever is written betwe
     }
     assert.ok(written >= 6, `${written} writes landed`);
   } finally {
-    await harness.dependencies.writer.close();
-    await harness.database.close();
+    await harness.abandon();
   }
 });
 
@@ -812,7 +799,7 @@ Deno.test(
 
 Deno.test(
   "the band filter has its edges at exactly 60, 75 and 85",
-  withStoredStates(async (harness) => {
+  withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     const scores = [100, 85, 84.99, 75, 74.99, 60, 59.99, 0];
     for (const jis of scores) {
@@ -933,7 +920,7 @@ Deno.test(
 
 Deno.test(
   "critical_decision holds for good where critical cases are a habit: 3 of them, a fiftieth of late ones",
-  withStoredStates(async (harness) => {
+  withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
     const flag = async (fields: Record<string, number | null>) => {

@@ -593,7 +593,7 @@ async function differencesAfter(
 ): Promise<{ readonly body: Json; readonly differences: readonly Json[]; readonly fault: string | null }> {
   // Closed by hand, as the oracle would refuse what was tampered with.
   const harness = await openHarness();
-  const { database, dependencies } = harness;
+  const { database } = harness;
   try {
     const { post, replay } = await opened(harness);
     await post(SCORE, scoreRequest());
@@ -616,8 +616,7 @@ async function differencesAfter(
     assert.notEqual(altered.replayed, altered.recorded);
     return { body, differences, fault: faultOf(harness, body) };
   } finally {
-    await dependencies.writer.close();
-    await database.close();
+    await harness.abandon();
   }
 }
 
@@ -712,8 +711,7 @@ Deno.test("a late label that was altered is told, though the score that it belon
   assert.deepEqual([body.match, body.differences.map(({ path }: Json) => path)], [false, [
     "label.commit.input",
   ]]);
-  await harness.dependencies.writer.close();
-  await harness.database.close();
+  await harness.abandon();
 });
 
 Deno.test("an input altered where no number follows from it does not match either", async () => {

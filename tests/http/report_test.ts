@@ -694,8 +694,7 @@ Deno.test("counts and records of a report are of one state, whatever is written 
     assert.equal(new Set(seen).size, 4, "writes land between the reports");
     assert.ok(written >= 8, "and within them");
   } finally {
-    await harness.dependencies.writer.close();
-    await harness.database.close();
+    await harness.abandon();
   }
 });
 

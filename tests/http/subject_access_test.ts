@@ -20,6 +20,7 @@ import {
   openHarness,
   scoreRequest,
   SIGNING_KEY_PEM,
+  withAlterations,
   withHarness,
 } from "../harness.ts";
 import { refuses } from "../scenario.ts";
@@ -101,20 +102,6 @@ const shownOf = ({ records }: Json) =>
   records.map(({ chain, seq, event_type, session_id, decision_id }: Json) =>
     `${chain} ${seq} ${event_type} ${session_id ?? decision_id}`
   );
-
-/** As {@link withHarness}, for what is altered past the service: closed without being verified. */
-function withAlterations(test: (harness: Harness) => Promise<void>): () => Promise<void> {
-  return async () => {
-    const harness = await openHarness();
-    try {
-      await test(harness);
-    } finally {
-      await harness.dependencies.writer.close();
-      await harness.database.close();
-      harness.dependencies.lock.close();
-    }
-  };
-}
 
 // ---- everything -------------------------------------------------------------------------------------------
 

@@ -3,7 +3,14 @@
  * Source: specification, Usage record and Master-key admin; contract, section 5.
  */
 import assert from "node:assert/strict";
-import { type Answer, type Harness, MASTER_KEY, openHarness, scoreRequest, withHarness } from "../harness.ts";
+import {
+  type Answer,
+  type Harness,
+  MASTER_KEY,
+  scoreRequest,
+  withAlterations,
+  withHarness,
+} from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 import { refuses } from "../scenario.ts";
 
@@ -259,34 +266,28 @@ interface Counters {
   count(rows: readonly (readonly [at: number, count: number])[]): Promise<void>;
 }
 
-/** Runs a test on counters that no score wrote: closed by hand, as what is counted was never scored. */
+/** Runs a test on counters that no score wrote, and so closed without being verified. */
 function withCounters(test: (counters: Counters) => Promise<void>, tier: string): () => Promise<void> {
-  return async () => {
-    const harness = await openHarness(OPTIONS);
-    try {
-      const created = await harness.send("/v1/admin/org/create", {
-        headers: { "X-API-Key": MASTER_KEY, "Idempotency-Key": "1" },
-        body: { org_id: "acme", name: "Acme", domain: "legal", tier, allowed_origins: "" },
-      });
-      assert.equal(created.status, 201);
-      const into = (table: string, at: number, count: number) => ({
-        sql: `INSERT INTO ${table} VALUES ('acme', ?, ?)`,
-        parameters: [at, count],
-      });
-      await test({
-        harness,
-        key: created.body.api_key,
-        count: (rows) =>
-          harness.database.batch(rows.flatMap(([at, count]) => [
-            into("usage_instant", at, count),
-            into("usage_hour", Math.floor(at / HOUR), count),
-          ])),
-      });
-    } finally {
-      await harness.dependencies.writer.close();
-      await harness.database.close();
-    }
-  };
+  return withAlterations(async (harness) => {
+    const created = await harness.send("/v1/admin/org/create", {
+      headers: { "X-API-Key": MASTER_KEY, "Idempotency-Key": "1" },
+      body: { org_id: "acme", name: "Acme", domain: "legal", tier, allowed_origins: "" },
+    });
+    assert.equal(created.status, 201);
+    const into = (table: string, at: number, count: number) => ({
+      sql: `INSERT INTO ${table} VALUES ('acme', ?, ?)`,
+      parameters: [at, count],
+    });
+    await test({
+      harness,
+      key: created.body.api_key,
+      count: (rows) =>
+        harness.database.batch(rows.flatMap(([at, count]) => [
+          into("usage_instant", at, count),
+          into("usage_hour", Math.floor(at / HOUR), count),
+        ])),
+    });
+  }, OPTIONS);
 }
 
 for (

@@ -327,8 +327,7 @@ Deno.test(
     const forged = await put("forged.ndjson", await bundleOf(stranger, "org/acme"));
     const strangeKey = await put("strange.json", await jwksOf(stranger));
     // Not by close, which expects the harness's own key.
-    await stranger.dependencies.writer.close();
-    await stranger.database.close();
+    await stranger.abandon();
     assert.deepEqual(await judged([forged, "--key", strangeKey]), UNANCHORED);
     const before = await Deno.readTextFile(`${state}/jiss-memory.json`);
     const { code, stdout } = await verify([forged, "--key", strangeKey, "--state", state]);
