@@ -4,5 +4,6 @@ import { initial } from "./0001_initial.ts";
 import { surface } from "./0002_surface.ts";
 import { evidence } from "./0003_evidence.ts";
 import { administration } from "./0004_administration.ts";
+import { breaches } from "./0005_breaches.ts";
 
-export const MIGRATIONS: readonly Migration[] = [initial, surface, evidence, administration];
+export const MIGRATIONS: readonly Migration[] = [initial, surface, evidence, administration, breaches];

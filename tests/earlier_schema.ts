@@ -37,6 +37,7 @@ const TABLES = [
   "idempotency",
   "alert",
   "assessment",
+  "breach_window",
   "audit_chain",
   "audit_entry",
   "audit_part",

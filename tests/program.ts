@@ -198,3 +198,8 @@ export async function createOrganization(
   if (status !== 201) throw new Error(JSON.stringify(body));
   return body.api_key;
 }
+
+/** Resolves once the condition holds. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((next) => setTimeout(next, 5));
+}

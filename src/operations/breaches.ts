@@ -1,95 +1,134 @@
 /**
  * Breaches in the audit log, once for each subject and window, so that an attacker cannot grow the log faster
  * than the clock: the first is recorded at once, the others of its window are counted and told together after it.
+ * When a subject was last told of stands in the database, for all processes that share it.
  * Source: contract, section 5.
  */
+import { RATE_WINDOW_MS } from "../domain/limits.ts";
 import type { MasterScope } from "../keys/master_keys.ts";
 import { errorFields } from "../observability/log.ts";
+import { query } from "../store/database.ts";
+import { breachWindows } from "../store/records.ts";
 import { adminChain, type Caller, type Dependencies, eventDraft, SYSTEM_CHAIN } from "./dependencies.ts";
 
-const WINDOW_MS = 60_000;
-/** Subjects that are remembered at once; past it the log line alone tells of a breach. */
+/** Subjects that are remembered at once; addresses beyond them are told of together. */
 const SUBJECT_LIMIT = 10_000;
 
+/** The address is null where there were too many to tell of each. */
 export type Breach =
-  | { readonly type: "AUTH_FAIL_MASTER_KEY"; readonly scope: MasterScope; readonly address: string }
-  | { readonly type: "AUTH_FAIL_RATE_LIMITED_IP"; readonly address: string }
+  | { readonly type: "AUTH_FAIL_MASTER_KEY"; readonly scope: MasterScope; readonly address: string | null }
+  | { readonly type: "AUTH_FAIL_RATE_LIMITED_IP"; readonly address: string | null }
   | { readonly type: "AUTH_FAIL_RATE_LIMITED_KEY"; readonly orgId: string };
 
 interface Window {
   readonly breach: Breach;
-  readonly prefix: string | null;
-  readonly openedAt: number;
-  /** Breaches after the first that no entry has told of. */
+  /** Of an organization's key, where the one that opened it presented one. */
+  prefix: string | null;
+  /** When an entry last told of the subject, epoch milliseconds. */
+  toldAt: number;
+  /** Breaches that no entry has told of. */
   untold: number;
 }
 
 export class BreachLog {
   readonly #windows = new Map<string, Window>();
+  readonly #subjectLimit: number;
+  #isEnding = false;
 
-  constructor(private readonly dependencies: Dependencies) {}
+  constructor(
+    private readonly dependencies: Dependencies,
+    { subjectLimit = SUBJECT_LIMIT }: { readonly subjectLimit?: number } = {},
+  ) {
+    this.#subjectLimit = subjectLimit;
+  }
 
   /**
    * Records a breach; `prefix` is that of an organization's key, where one was presented. Returns at once: the
    * answer to the caller must not tell by its timing whether anything was written.
    */
   record(breach: Breach, { now, prefix }: { readonly now: number; readonly prefix: string | null }): void {
+    const [subject, window] = this.#windowOf(breach);
+    window.untold += 1;
+    if (isWithin(window.toldAt, now)) return;
+    window.prefix = prefix;
+    this.#tell(subject, window, now);
+  }
+
+  /** Tells of the breaches in windows that are over at `now`; at a stop, `isLast`, of all. */
+  flush(now: number, { isLast = false }: { readonly isLast?: boolean } = {}): void {
+    this.#isEnding = isLast;
+    for (const [subject, window] of this.#windows) {
+      if (!isLast && isWithin(window.toldAt, now)) continue;
+      if (window.untold > 0) this.#tell(subject, window, now);
+      else this.#windows.delete(subject);
+    }
+  }
+
+  #windowOf(breach: Breach): readonly [subject: string, Window] {
     const subject = JSON.stringify(breach);
     const known = this.#windows.get(subject);
-    if (known !== undefined && now >= known.openedAt && now - known.openedAt < WINDOW_MS) {
-      known.untold += 1;
-      return;
+    if (known !== undefined) return [subject, known];
+    if (this.#windows.size >= this.#subjectLimit && "address" in breach && breach.address !== null) {
+      return this.#windowOf({ ...breach, address: null });
     }
-    if (known === undefined && !this.#makeRoom(now)) {
-      this.dependencies.log.warn("breach not recorded: too many subjects", { type: breach.type });
-      return;
-    }
-    this.#windows.set(subject, { breach, prefix, openedAt: now, untold: 0 });
-    this.#append(breach, { now, prefix, count: (known?.untold ?? 0) + 1 });
+    const window = { breach, prefix: null, toldAt: -Infinity, untold: 0 };
+    this.#windows.set(subject, window);
+    return [subject, window];
   }
 
-  /**
-   * Tells of the breaches in windows that are over at `now`, which no later breach has told of; each opens the
-   * window that it is told in. At a stop, `isLast`, of all.
-   */
-  flush(now: number, { isLast = false }: { readonly isLast?: boolean } = {}): void {
-    for (const [subject, { breach, prefix, openedAt, untold }] of [...this.#windows]) {
-      if (!isLast && now - openedAt < WINDOW_MS) continue;
-      this.#windows.delete(subject);
-      if (untold === 0) continue;
-      this.#windows.set(subject, { breach, prefix, openedAt: now, untold: 0 });
-      this.#append(breach, { now, prefix, count: untold });
-    }
-  }
-
-  #append(
-    breach: Breach,
-    { now, prefix, count }: { readonly now: number; readonly prefix: string | null; readonly count: number },
-  ): void {
+  #tell(subject: string, window: Window, now: number): void {
     const { log, writer, world } = this.dependencies;
-    log.warn("authentication breach", { audit: true, type: breach.type, count });
-    const { type, ...rest } = breach;
-    const orgId = breach.type === "AUTH_FAIL_RATE_LIMITED_KEY" ? breach.orgId : null;
+    const { breach: { type, ...rest }, prefix, untold: count } = window;
+    window.toldAt = now;
+    window.untold = 0;
+    const takeBack = (toldAt: number) => {
+      this.#windows.set(subject, window);
+      window.toldAt = toldAt;
+      window.untold += count;
+    };
+    const orgId = "orgId" in rest ? rest.orgId : null;
     const chain = orgId === null ? SYSTEM_CHAIN : adminChain(orgId);
     const caller: Caller = { actor: "system", orgId, prefix };
     const detail = orgId === null ? { ...rest, count } : { count };
     const draft = eventDraft(world, { type, caller, now, detail });
     writer.submit({
-      needs: [],
+      needs: [{ kind: breachWindows, key: [subject] }],
       chains: [chain],
-      plan(unit) {
+      plan: (unit) => {
+        const told = unit.get(breachWindows, [subject]);
+        // Another process told of the subject in this window.
+        if (told !== null && isWithin(told.told_at, now) && !this.#isEnding) return () => told.told_at;
+        unit.put(breachWindows, { subject, told_at: now });
         unit.append(chain, draft);
-        return () => undefined;
+        return () => null;
       },
-    }).catch((error) => log.error("breach not recorded", { type, ...errorFields(error) }));
+    }).then((toldAt) => {
+      if (toldAt === null) log.warn("authentication breach", { audit: true, type, count });
+      else takeBack(toldAt);
+    }, (error) => {
+      log.error("breach not recorded", { type, count, ...errorFields(error) });
+      takeBack(now);
+    });
   }
+}
 
-  /** Whether one more subject can be remembered, after those whose window is over were forgotten. */
-  #makeRoom(now: number): boolean {
-    if (this.#windows.size < SUBJECT_LIMIT) return true;
-    for (const [subject, { openedAt }] of this.#windows) {
-      if (now - openedAt >= WINDOW_MS) this.#windows.delete(subject);
-    }
-    return this.#windows.size < SUBJECT_LIMIT;
-  }
+/** Forgets when subjects were told of whose windows are over at `now`. */
+export async function forgetBreachWindows(
+  { writer }: Pick<Dependencies, "writer">,
+  now: number,
+): Promise<void> {
+  await writer.submit({
+    needs: [],
+    chains: [],
+    plan(unit) {
+      const oldest = now - RATE_WINDOW_MS;
+      unit.execute(query.deleteFrom("breach_window").where("told_at", "<=", oldest).compile());
+      return () => undefined;
+    },
+  });
+}
+
+/** Clocks of hosts differ, so an instant may lie a little ahead. */
+function isWithin(toldAt: number, now: number): boolean {
+  return Math.abs(now - toldAt) < RATE_WINDOW_MS;
 }

@@ -9,6 +9,7 @@ import { DAY_MS } from "../scoring/state.ts";
 import { raiseUsageAlerts } from "./alerts.ts";
 import { anchorChains } from "./anchoring.ts";
 import { forgetAssessments } from "./assessments.ts";
+import { forgetBreachWindows } from "./breaches.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { forgetAnswers } from "./idempotency.ts";
 import { pruneChains } from "./retention.ts";
@@ -35,6 +36,7 @@ export class Upkeep {
   async #runOnce(now: number): Promise<void> {
     await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
     await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
+    await this.#attempt("forgetting breaches", () => forgetBreachWindows(this.dependencies, now));
     // Bytes of an erasure that a reader held on to.
     await this.#attempt("emptying the log", () => this.dependencies.database.expunge());
     const day = Math.floor(now / DAY_MS);

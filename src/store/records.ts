@@ -7,6 +7,7 @@ import { query, type Statement } from "./database.ts";
 import type {
   AlertTable,
   AssessmentTable,
+  BreachWindowTable,
   ComplianceReportTable,
   DecisionTable,
   IdempotencyTable,
@@ -127,6 +128,15 @@ export const assessments: RecordKind<AssessmentRow> = {
   load: (keys) => query.selectFrom("assessment").selectAll().where(keyIn(["session_id"], keys)).compile(),
   keyOf: (row) => [row.session_id],
   save: (row) => query.insertInto("assessment").values(row).compile(),
+};
+
+export const breachWindows: RecordKind<Selectable<BreachWindowTable>> = {
+  name: "breach_window",
+  load: (keys) => query.selectFrom("breach_window").selectAll().where(keyIn(["subject"], keys)).compile(),
+  keyOf: (row) => [row.subject],
+  save: ({ subject, told_at }) =>
+    query.insertInto("breach_window").values({ subject, told_at })
+      .onConflict((conflict) => conflict.column("subject").doUpdateSet({ told_at })).compile(),
 };
 
 export type SubjectRow = Selectable<SubjectTable>;

@@ -207,6 +207,11 @@ export interface AssessmentTable {
   results: string;
 }
 
+export interface BreachWindowTable {
+  subject: string;
+  told_at: number;
+}
+
 export interface AuditChainTable {
   chain: string;
   /** The chain of epoch 1. */
@@ -307,6 +312,7 @@ export interface Schema {
   idempotency: IdempotencyTable;
   alert: AlertTable;
   assessment: AssessmentTable;
+  breach_window: BreachWindowTable;
   audit_chain: AuditChainTable;
   audit_entry: AuditEntryTable;
   audit_part: AuditPartTable;

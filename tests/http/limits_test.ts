@@ -1,9 +1,13 @@
 /** The two layers of rate limits at the door. */
 import assert from "node:assert/strict";
+import { BreachLog, forgetBreachWindows } from "../../src/operations/breaches.ts";
+import { query } from "../../src/store/database.ts";
 import {
   EPOCH,
+  type Harness,
   MASTER_KEY,
   memoryWindow,
+  openHarness,
   organizationRequest,
   scoreRequest,
   withHarness,
@@ -133,6 +137,94 @@ Deno.test(
     ]);
   }, { rateLimitIp: 2 }),
 );
+
+async function toldBreaches({ database, verifierKey, dependencies: { writer } }: Harness) {
+  await writer.submit({ needs: [], chains: [], plan: () => () => undefined });
+  const { entries, parts } = (await verifyDatabase(database, { publicKey: verifierKey("any").publicKey }))
+    .find(({ chain }) => chain === "sys")!;
+  return entries.filter(({ event_type }) => event_type.startsWith("AUTH_FAIL_"))
+    .map(({ seq, timestamp }) => [Date.parse(timestamp) - EPOCH, parts.get(`${seq}/detail`)]);
+}
+
+Deno.test(
+  "of processes over one database one tells of a subject in a window, and each count is told in the end",
+  withHarness(async (harness) => {
+    const { dependencies } = harness;
+    const [one, other] = [new BreachLog(dependencies), new BreachLog(dependencies)];
+    const breach = { type: "AUTH_FAIL_RATE_LIMITED_IP", address: "203.0.113.9" } as const;
+    const at = (after: number) => ({ now: EPOCH + after, prefix: null });
+    one.record(breach, at(0));
+    assert.equal((await toldBreaches(harness)).length, 1);
+    other.record(breach, at(30_000));
+    other.record(breach, at(59_999));
+    one.record(breach, at(50_000));
+    assert.equal((await toldBreaches(harness)).length, 1);
+    other.flush(EPOCH + 60_000);
+    await toldBreaches(harness);
+    one.flush(EPOCH + 60_000);
+    await toldBreaches(harness);
+    one.flush(EPOCH + 110_000, { isLast: true });
+    other.flush(EPOCH + 130_000);
+    assert.deepEqual(await toldBreaches(harness), [
+      [0, { address: "203.0.113.9", count: 1 }],
+      [60_000, { address: "203.0.113.9", count: 2 }],
+      [110_000, { address: "203.0.113.9", count: 1 }],
+    ]);
+    const windows = query.selectFrom("breach_window").select("told_at").compile();
+    await forgetBreachWindows(dependencies, EPOCH + 169_999);
+    assert.deepEqual((await harness.database.read(windows)).map(({ told_at }) => told_at - EPOCH), [110_000]);
+    await forgetBreachWindows(dependencies, EPOCH + 170_000);
+    assert.deepEqual(await harness.database.read(windows), []);
+  }),
+);
+
+Deno.test(
+  "addresses beyond those that are remembered are told of together, and none is left out",
+  withHarness(async (harness) => {
+    const breaches = new BreachLog(harness.dependencies, { subjectLimit: 2 });
+    for (const last of [1, 2, 3, 4, 5, 1]) {
+      breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: `203.0.113.${last}` }, {
+        now: EPOCH,
+        prefix: null,
+      });
+    }
+    breaches.flush(EPOCH + 60_000);
+    assert.deepEqual(await toldBreaches(harness), [
+      [0, { address: "203.0.113.1", count: 1 }],
+      [0, { address: "203.0.113.2", count: 1 }],
+      [0, { address: null, count: 1 }],
+      [60_000, { address: "203.0.113.1", count: 1 }],
+      [60_000, { address: null, count: 2 }],
+    ]);
+  }),
+);
+
+Deno.test("breaches that cannot be written are told of once they can", async () => {
+  let failing = true;
+  const harness = await openHarness({
+    wrap: (database) => ({
+      ...database,
+      batch: (statements) =>
+        failing && statements.some(({ sql }) => sql.includes("breach_window"))
+          ? Promise.reject(new Error("no room"))
+          : database.batch(statements),
+    }),
+  });
+  try {
+    const breaches = new BreachLog(harness.dependencies);
+    const breach = { type: "AUTH_FAIL_RATE_LIMITED_IP", address: "203.0.113.9" } as const;
+    breaches.record(breach, { now: EPOCH, prefix: null });
+    breaches.record(breach, { now: EPOCH, prefix: null });
+    assert.deepEqual(await toldBreaches(harness), []);
+    failing = false;
+    breaches.flush(EPOCH + 59_999);
+    assert.deepEqual(await toldBreaches(harness), []);
+    breaches.flush(EPOCH + 60_000);
+    assert.deepEqual(await toldBreaches(harness), [[60_000, { address: "203.0.113.9", count: 2 }]]);
+  } finally {
+    await harness.close();
+  }
+});
 
 Deno.test(
   "a failed key does not count for the key layer",

@@ -13,6 +13,7 @@ import {
   freshDeployment,
   type RunningService,
   startService,
+  until,
   watch,
 } from "../program.ts";
 
@@ -95,6 +96,14 @@ Deno.test("two processes of one host together let through an address's limit and
       assert.deepEqual(
         new Set(burst.map(({ status }) => status).filter((status) => status !== 200)),
         new Set([429]),
+      );
+      const told = () =>
+        services.flatMap((service) => service.log()).filter(({ msg }) => msg === "authentication breach");
+      await until(() => told().length >= 2);
+      assert.deepEqual(
+        told().map(({ type, count }) => `${type} ${count}`).sort(),
+        ["AUTH_FAIL_RATE_LIMITED_IP 1", "AUTH_FAIL_RATE_LIMITED_KEY 1"],
+        "once for each subject and window",
       );
       for (const suffix of ["", "-wal", "-shm"]) {
         const { mode } = await Deno.stat(`${deployment.directory}/data/kv.db${suffix}`);

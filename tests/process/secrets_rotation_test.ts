@@ -11,6 +11,7 @@ import {
   type RunningService,
   runProgram,
   startService,
+  until,
 } from "../program.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -83,10 +84,6 @@ function restless(key: string, serviceNow: () => RunningService) {
       await running;
     },
   };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((next) => setTimeout(next, 5));
 }
 
 Deno.test(

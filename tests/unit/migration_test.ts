@@ -463,6 +463,10 @@ function withStep(
   };
 }
 
+function stepsAfter(version: number): readonly string[] {
+  return MIGRATIONS.slice(version).map(({ name }) => name);
+}
+
 const withStep2 = (test: (earlier: Earlier) => Promise<void>) => withStep({ version: 2 }, test);
 
 Deno.test(
@@ -485,10 +489,7 @@ Deno.test(
     for (const table of tables) {
       queries.set(table, await earlierRowsQuery(table, { earlier: database, today: fresh }));
     }
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), [
-      "evidence",
-      "administration",
-    ]);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(2));
     for (const table of tables) {
       assert.deepEqual(await rowsOf(database, queries.get(table)!), before.get(table), table);
     }
@@ -585,10 +586,7 @@ Deno.test(
     assert.deepEqual(await rowsOf(database, "SELECT max(version) AS version FROM schema_migration"), [
       { version: 2 },
     ]);
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), [
-      "evidence",
-      "administration",
-    ]);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(2));
     await database.close();
   }),
 );
@@ -627,7 +625,7 @@ Deno.test(
       queries.set(table, text);
       before.set(table, rows);
     }
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["administration"]);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(3));
     for (const table of tables) {
       assert.deepEqual(await rowsOf(database, queries.get(table)!), before.get(table), table);
     }
@@ -733,7 +731,7 @@ Deno.test(
     assert.deepEqual(await rowsOf(database, "SELECT max(version) AS version FROM schema_migration"), [
       { version: 3 },
     ]);
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["administration"]);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(3));
     await database.close();
   }),
 );
