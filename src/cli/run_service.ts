@@ -12,6 +12,8 @@ import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 /** How long requests in flight may take once the service is told to stop; new ones get 503 meanwhile. */
 const DRAIN_MS = 5_000;
+/** `deno task` passes on the signal of a whole process group, Ctrl-C, that the program has too: both are one. */
+const SAME_SIGNAL_MS = 300;
 /** The whole stop, after which the process ends whatever is left. */
 const STOP_MS = 10_000;
 
@@ -63,10 +65,14 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   });
   service.announce(listener.url);
   // Before anybody is told that it listens: who waits for that may stop it at once.
-  let signalled = false;
+  let signalledAt: number | null = null;
   const onSignal = (signal: Deno.Signal) => () => {
-    if (signalled) Deno.exit(EXIT.interrupted);
-    signalled = true;
+    const now = shell.clock.monotonic();
+    if (signalledAt !== null) {
+      if (now - signalledAt >= SAME_SIGNAL_MS) Deno.exit(EXIT.interrupted);
+      return;
+    }
+    signalledAt = now;
     log.info("stopping", { signal });
     stop.resolve(EXIT.ok);
   };

@@ -1,7 +1,7 @@
 /** The program as its administrator meets it: set up, started, asked, stopped, started again. */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
-import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+import { createOrganization, freshDeployment, runProgram, startService, until } from "../program.ts";
 
 Deno.test("init, serve, create an organization, score, stop, and find everything again after a restart", async () => {
   const deployment = await freshDeployment();
@@ -88,12 +88,26 @@ Deno.test("SIGTERM lets the requests in flight finish, and a second signal ends 
   await held.read(asked);
   assert.match(new TextDecoder().decode(asked), /^HTTP\/1\.1 100 /, "the service is waiting for the body");
   second.kill("SIGTERM");
-  while (!second.log().some(({ msg }) => msg === "stopping")) {
-    await new Promise((next) => setTimeout(next, 5));
-  }
+  await until(() => second.log().some(({ msg }) => msg === "stopping"));
+  await new Promise((later) => setTimeout(later, 500));
   second.kill("SIGTERM");
   assert.equal((await second.status).code, 130);
   held.close();
+  await deployment.remove();
+});
+
+Deno.test("a signal that comes twice at once, as from deno task and the terminal, is one", async () => {
+  const deployment = await freshDeployment();
+  const service = await startService(["serve"], deployment);
+  const key = await createOrganization(service, deployment.env);
+  const asked = service.send("/v1/score", { key, body: scoreRequest() });
+  await service.send("/");
+  service.kill("SIGINT");
+  service.kill("SIGINT");
+  service.kill("SIGTERM");
+  assert.equal((await asked).status, 200);
+  assert.equal((await service.status).code, 0);
+  assert.ok(service.log().some(({ msg }) => msg === "stopped"));
   await deployment.remove();
 });
 
