@@ -4,6 +4,6 @@ import { initial } from "./0001_initial.ts";
 import { surface } from "./0002_surface.ts";
 import { evidence } from "./0003_evidence.ts";
 import { administration } from "./0004_administration.ts";
-import { breaches } from "./0005_breaches.ts";
+import { processes } from "./0005_processes.ts";
 
-export const MIGRATIONS: readonly Migration[] = [initial, surface, evidence, administration, breaches];
+export const MIGRATIONS: readonly Migration[] = [initial, surface, evidence, administration, processes];

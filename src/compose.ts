@@ -174,13 +174,14 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       auditRetentionDays: config.auditRetentionDays,
       evidenceRetentionDays: config.evidenceRetentionDays,
       assessmentRetentionDays: config.assessmentRetentionDays,
+      peppers: config.peppers,
     };
     const { installation, current } = await openInstallation({
       ...common,
       secretsKeys: config.secretsKeys,
       now: clock.now(),
     });
-    const dependencies: Dependencies = { ...common, peppers: config.peppers, mintKey, installation };
+    const dependencies: Dependencies = { ...common, mintKey, installation };
     if (config.bootstrapOrganization !== null && current) {
       await bootstrapOrganization(dependencies, config.bootstrapOrganization, clock.now());
     }

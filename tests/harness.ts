@@ -212,6 +212,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     auditRetentionDays: options.auditRetentionDays ?? 90,
     evidenceRetentionDays: options.evidenceRetentionDays ?? null,
     assessmentRetentionDays: 30,
+    peppers: [PEPPER],
   };
   const { installation } = await openInstallation({
     ...common,
@@ -224,7 +225,6 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   });
   const dependencies: Dependencies = {
     ...common,
-    peppers: [PEPPER],
     mintKey: options.mintKey ?? keyMint(common.world),
     installation,
   };

@@ -8,8 +8,10 @@ import type { Service } from "../compose.ts";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { parseChain, splitName } from "../evidence/chain_name.ts";
+import { pepperId } from "../keys/api_key.ts";
 import type { Log, LogFields } from "../observability/log.ts";
 import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
+import { unwrapInstallationKey } from "../operations/installation.ts";
 import { StartError } from "../operations/start_error.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";
@@ -18,7 +20,10 @@ import { loadConfig } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { withStored } from "./stored.ts";
 
-type Recorded = Pick<Config, "logName" | "model" | "auditRetentionDays" | "evidenceRetentionDays">;
+type Recorded = Pick<
+  Config,
+  "logName" | "model" | "auditRetentionDays" | "evidenceRetentionDays" | "peppers" | "secretsKeys"
+>;
 
 /**
  * Opens the service, hands it over and closes it.
@@ -27,9 +32,16 @@ type Recorded = Pick<Config, "logName" | "model" | "auditRetentionDays" | "evide
 export async function administer<Result>(
   shell: Shell,
   run: (service: Service, config: Config) => Promise<Result>,
+  { mayBeOlder = false }: {
+    /** Whether the database may be older than the pepper. */ readonly mayBeOlder?: boolean;
+  } = {},
 ): Promise<Result> {
   const config = loadConfig(shell.readEnvironment());
-  const recorded = await withStored(shell, config, (database) => recordedSettings(database, config));
+  const recorded = await withStored(
+    shell,
+    config,
+    (database) => recordedSettings(database, { config, mayBeOlder }),
+  );
   const log = standardErrorLog();
   let fatal: unknown = null;
   const service = await open(shell, {
@@ -69,7 +81,7 @@ async function open(
 
 async function recordedSettings(
   database: Database,
-  { auditRetentionDays }: Pick<Config, "auditRetentionDays">,
+  { config, mayBeOlder }: { readonly config: Config; readonly mayBeOlder: boolean },
 ): Promise<Recorded> {
   const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
   const system = (await loadEpochs(database, SYSTEM_CHAIN)).at(-1);
@@ -86,9 +98,36 @@ async function recordedSettings(
     logName: logNameOf(system.origin),
     // Taken as it was hashed, and not read by a schema that may have changed since: nothing is scored by it here.
     model: JSON.parse(model!.document) as ModelDocument,
-    auditRetentionDays: row.audit_retention_days ?? auditRetentionDays,
+    auditRetentionDays: row.audit_retention_days ?? config.auditRetentionDays,
     evidenceRetentionDays: row.evidence_retention_days,
+    peppers: mayBeOlder ? config.peppers : recordedPepperFirst(config.peppers, row.pepper_id),
+    secretsKeys: recordedSecretFirst(config.secretsKeys, row.wrapped_key),
   };
+}
+
+/**
+ * A running service verifies keys by the pepper that it started with, also where it is being rotated.
+ * @throws {CommandFailure} 78 where it is none of these: a key minted here would never verify.
+ */
+function recordedPepperFirst(peppers: readonly string[], recorded: string | null): readonly string[] {
+  const index = recorded === null ? 0 : peppers.findIndex((pepper) => pepperId(pepper) === recorded);
+  if (index >= 0) return movedFirst(peppers, index);
+  throw new CommandFailure(
+    "JISS_KEY_PEPPER is not the pepper that the service last started with, so a key minted here would never verify: set it as the service has it, or start the service with this one first",
+    EXIT.configuration,
+  );
+}
+
+/** Only a start of the service wraps the installation key anew. */
+function recordedSecretFirst(
+  secretsKeys: readonly Uint8Array[],
+  wrapped: Uint8Array,
+): readonly Uint8Array[] {
+  return movedFirst(secretsKeys, unwrapInstallationKey(wrapped, secretsKeys)?.index ?? 0);
+}
+
+function movedFirst<Item>(items: readonly Item[], index: number): readonly Item[] {
+  return [items[index]!, ...items.toSpliced(index, 1)];
 }
 
 /** What stands before the deployment's id in an origin. */

@@ -20,7 +20,7 @@ export async function restore(
     // A database from before a rotation does not know the key that its files hold.
     await finishRotation({ ...dependencies, now });
     return acknowledged;
-  });
+  }, { mayBeOlder: true });
   console.log(toldOf(record));
   return EXIT.ok;
 }

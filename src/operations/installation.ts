@@ -4,6 +4,7 @@
  */
 import { organizationOf } from "../evidence/chain_name.ts";
 import { sql } from "kysely";
+import { pepperId } from "../keys/api_key.ts";
 import { unwrapSecret, WRAP_IV_BYTES, wrapSecret } from "../keys/secrets.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
@@ -45,6 +46,8 @@ export interface InstallationOptions {
   /** null: evidence is kept. */
   readonly evidenceRetentionDays: number | null;
   readonly secretsKeys: readonly Uint8Array[];
+  /** The one in use, then the one before it. */
+  readonly peppers: readonly string[];
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -79,6 +82,10 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
   if ((await followLock(options)).length > 0) return { installation, current: false };
 
   await finishRotation({ ...options, installation });
+  const pepper = pepperId(options.peppers[0]!);
+  if (row.pepper_id !== pepper) {
+    await database.batch([query.updateTable("installation").set({ pepper_id: pepper }).compile()]);
+  }
   if (row.model_sha256 !== options.model.sha256) {
     await recordModelChange(options, row.model_sha256);
   }
@@ -107,7 +114,7 @@ async function requireSameLog(
 }
 
 async function createInstallation(options: InstallationOptions): Promise<Installation> {
-  const { writer, world, model, signing, lock, secretsKeys, now } = options;
+  const { writer, world, model, signing, lock, secretsKeys, peppers, now } = options;
   if (lock.issued().length > 0) throw strangeLock();
   const installation = { deploymentId: world.ulid(now), key: world.random(INSTALLATION_KEY_BYTES) };
   const wrapped = wrapSecret(installation.key, {
@@ -134,6 +141,7 @@ async function createInstallation(options: InstallationOptions): Promise<Install
           model_sha256: model.sha256,
           audit_retention_days: options.auditRetentionDays,
           evidence_retention_days: options.evidenceRetentionDays,
+          pepper_id: pepperId(peppers[0]!),
           created_at: now,
         }).compile(),
       );

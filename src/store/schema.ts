@@ -14,6 +14,8 @@ export interface InstallationTable {
   audit_retention_days: number | null;
   /** null: evidence is kept. */
   evidence_retention_days: number | null;
+  /** null until a start has recorded it. */
+  pepper_id: string | null;
 }
 
 export interface ModelDocumentTable {

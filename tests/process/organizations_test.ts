@@ -263,6 +263,63 @@ Deno.test(
   }),
 );
 
+Deno.test("a key is minted under the pepper that the running service has, and with none that it has not", async () => {
+  const { env: fresh, remove } = await freshDeployment();
+  const env: Readonly<Record<string, string>> = {
+    ...fresh,
+    JISS_SECRETS_KEY: "a secrets key of its own, of 32 characters",
+  };
+  const pepper = env.JISS_KEY_PEPPER!;
+  const other = "another pepper than the service has, of 32 characters";
+  const service = await startService(["serve"], { env });
+  const statusOf = async (key: string) => (await service.send("/v1/organization/dashboard", { key })).status;
+  try {
+    const strange = await runProgram(ACME, { env: { ...env, JISS_KEY_PEPPER: other } });
+    assert.deepEqual([strange.code, strange.stdout], [78, ""]);
+    assert.match(
+      strange.stderr,
+      /^jiss: JISS_KEY_PEPPER is not the pepper that the service last started with/,
+    );
+    assert.doesNotMatch(strange.stderr, new RegExp(`${other}|${pepper}`));
+
+    const rotating = { ...env, JISS_KEY_PEPPER: other, JISS_KEY_PEPPER_PREVIOUS: pepper };
+    const created = await runProgram(ACME, { env: rotating });
+    assert.deepEqual([created.code, created.stderr], [0, ""]);
+    assert.equal(
+      await statusOf(keyIn(created.stdout)),
+      200,
+      "though the service has not got the new one yet",
+    );
+    assert.equal(await service.stop(), 0);
+
+    const again = await startService(["serve"], { env: { ...env, JISS_KEY_PEPPER: other } });
+    assert.equal(await again.stop(), 0);
+    const replaced = await runProgram(["org", "rotate-key", "acme"], { env });
+    assert.equal(replaced.code, 78, "the service has another one now");
+  } finally {
+    await service.stop().catch(() => {});
+    await remove();
+  }
+});
+
+Deno.test("without a secrets key of its own, a command in the midst of a rotation leaves the service's start as it was", async () => {
+  const { env, remove } = await freshDeployment();
+  try {
+    assert.equal(await (await startService(["serve"], { env })).stop(), 0);
+    const rotating = {
+      ...env,
+      JISS_KEY_PEPPER: "the next pepper, which no start has had, of 32 characters",
+      JISS_KEY_PEPPER_PREVIOUS: env.JISS_KEY_PEPPER!,
+    };
+    assert.equal((await runProgram(ACME, { env: rotating })).code, 0);
+    assert.equal(await (await startService(["serve"], { env })).stop(), 0);
+    assert.equal(await (await startService(["serve"], { env: rotating })).stop(), 0);
+    assert.equal((await runProgram(["org", "rotate-key", "acme"], { env: rotating })).code, 0);
+  } finally {
+    await remove();
+  }
+});
+
 Deno.test("a mistake on the command line is 2 with the nearest thing that exists, and an unknown organization is 1", async () => {
   const { env, remove } = await freshDeployment();
   const create = (...args: string[]) => ["org", "create", ...args];

@@ -357,3 +357,28 @@ Deno.test(
     assert.equal(rotation.code, 78);
   }),
 );
+
+Deno.test(
+  "a database from before the pepper was replaced is accepted with the pepper of today, and a key can then be minted",
+  withSite(async ({ env: fresh, backUp }) => {
+    const secrets = { JISS_SECRETS_KEY: "a secrets key of its own, of 32 characters" };
+    const today = { ...fresh, ...secrets, JISS_KEY_PEPPER: "the pepper of today, of at least 32 characters" };
+    let service = await startService(["serve"], { env: { ...fresh, ...secrets } });
+    await createOrganization(service, fresh);
+    await service.stop();
+    const putBack = await backUp();
+    service = await startService(["serve"], { env: today });
+    await createOrganization(service, today, "later");
+    await service.stop();
+    await putBack();
+
+    const restored = await runProgram(["restore", "--acknowledge", "the disk failed"], { env: today });
+    assert.equal(restored.code, 0, restored.stderr);
+    service = await startService(["serve"], { env: today });
+    const minted = await runProgram(["org", "rotate-key", "acme"], { env: today });
+    assert.equal(minted.code, 0, minted.stderr);
+    const [key] = minted.stdout.match(/jis_[0-9A-Z]{26}/)!;
+    assert.equal((await score(service, key, "s-1")).status, 200);
+    assert.equal(await service.stop(), 0);
+  }),
+);

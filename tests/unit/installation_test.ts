@@ -19,7 +19,7 @@ import { openEmbedded } from "../../src/store/embedded.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { Writer } from "../../src/store/writer.ts";
-import { EPOCH, pemOf, seededWorld, signerFiles, SIGNING_KEY_PEM, withHarness } from "../harness.ts";
+import { EPOCH, pemOf, PEPPER, seededWorld, signerFiles, SIGNING_KEY_PEM, withHarness } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 
 const SIGNER = signerFromPem(SIGNING_KEY_PEM);
@@ -86,6 +86,7 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
             logName,
             auditRetentionDays,
             evidenceRetentionDays: null,
+            peppers: [PEPPER],
             secretsKeys: secretsKeys ?? [new Uint8Array(32).fill(7)],
             now: EPOCH + starts * 3_600_000,
           });

@@ -431,7 +431,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "surface",
     "evidence",
     "administration",
-    "breaches",
+    "processes",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -442,7 +442,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 2, name: "surface", applied_at: EPOCH },
     { version: 3, name: "evidence", applied_at: EPOCH },
     { version: 4, name: "administration", applied_at: EPOCH },
-    { version: 5, name: "breaches", applied_at: EPOCH },
+    { version: 5, name: "processes", applied_at: EPOCH },
   ]);
   await database.close();
 });
