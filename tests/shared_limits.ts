@@ -1,4 +1,5 @@
 /** Rate limits over a real Deno KV store, as several processes of one host have them. */
+import assert from "node:assert/strict";
 import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "../src/domain/limits.ts";
 import type { Admission } from "../src/limits/admission.ts";
 import type { CounterStore } from "../src/limits/counter_queue.ts";
@@ -6,6 +7,7 @@ import { SharedCounters } from "../src/limits/shared_counters.ts";
 import { SharedWindow } from "../src/limits/shared_window.ts";
 import type { Time } from "../src/limits/wall_clock.ts";
 import { memoryWindow } from "./harness.ts";
+import type { RunningService } from "./program.ts";
 
 export interface SharedLimit {
   readonly window: SharedWindow;
@@ -75,4 +77,21 @@ export function watchedStore(store: Deno.Kv, before: () => void | Promise<void>)
       return transaction;
     },
   };
+}
+
+/** Asks until it is let through again: the service must come back by itself. */
+export async function recovered(service: RunningService): Promise<void> {
+  let status = 503;
+  while (status === 503) ({ status } = await service.send("/v1"));
+  assert.equal(status, 200);
+}
+
+/** Nothing inside Layer 1 is let through. */
+export async function assertClosed(service: RunningService): Promise<void> {
+  for (let n = 0; n < 3; n += 1) {
+    const { status, body, headers } = await service.send("/v1");
+    assert.deepEqual([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
+    assert.equal(headers.get("Retry-After"), "1");
+  }
+  assert.equal((await service.send("/")).status, 200, "a probe is never locked out");
 }

@@ -7,6 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { bundle } from "../../scripts/bundle.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
 import { scoreRequest } from "../harness.ts";
+import { assertClosed, recovered } from "../shared_limits.ts";
 import {
   baseEnvironment,
   createOrganization,
@@ -112,22 +113,6 @@ Deno.test("two processes of one host together let through an address's limit and
     },
     { count: 2 },
   ));
-
-/** Asks until it is let through again: the service must come back by itself. */
-async function recovered(service: RunningService): Promise<void> {
-  let status = 503;
-  while (status === 503) ({ status } = await service.send("/v1"));
-  assert.equal(status, 200);
-}
-
-async function assertClosed(service: RunningService): Promise<void> {
-  for (let n = 0; n < 3; n += 1) {
-    const { status, body, headers } = await service.send("/v1");
-    assert.deepEqual([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
-    assert.equal(headers.get("Retry-After"), "1");
-  }
-  assert.equal((await service.send("/")).status, 200, "a probe is never locked out");
-}
 
 function toldUncounted(service: RunningService): readonly Record<string, unknown>[] {
   return service.log().filter(({ msg }) =>
