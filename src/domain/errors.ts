@@ -73,6 +73,11 @@ export function unavailable(message: string, retryAfterSeconds = 1): ServiceErro
   });
 }
 
+/** Whether something was refused for now, of which whoever refused it has told. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE";
+}
+
 /** The one refusal of every failed authentication. */
 export function unauthorized(): ServiceError {
   return new ServiceError("UNAUTHORIZED", "Authentication failed: send a valid key in the X-API-Key header.");

@@ -4,6 +4,7 @@
  */
 import { apiKeyPrefix, comparableKey, isApiKey, matchingPepper } from "../keys/api_key.ts";
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../keys/master_keys.ts";
+import { isUnavailable } from "../domain/errors.ts";
 import { query } from "../store/database.ts";
 import { errorFields } from "../observability/log.ts";
 import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
@@ -47,7 +48,10 @@ function rehash(
       );
       return () => undefined;
     },
-  }).catch((error) => log.error("a key could not be stored under the new pepper", errorFields(error)));
+  }).catch((error) => {
+    if (isUnavailable(error)) return;
+    log.error("a key could not be stored under the new pepper", errorFields(error));
+  });
 }
 
 /** Whether a presented value is a secret of this scope; each scope's handler reads only its own. */

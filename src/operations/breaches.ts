@@ -4,6 +4,7 @@
  * When a subject was last told of stands in the database, for all processes that share it.
  * Source: contract, section 5.
  */
+import { isUnavailable } from "../domain/errors.ts";
 import { RATE_WINDOW_MS } from "../domain/limits.ts";
 import type { MasterScope } from "../keys/master_keys.ts";
 import { errorFields } from "../observability/log.ts";
@@ -106,7 +107,7 @@ export class BreachLog {
       if (toldAt === null) log.warn("authentication breach", { audit: true, type, count });
       else takeBack(toldAt);
     }, (error) => {
-      log.error("breach not recorded", { type, count, ...errorFields(error) });
+      if (!isUnavailable(error)) log.error("breach not recorded", { type, count, ...errorFields(error) });
       takeBack(now);
     });
   }

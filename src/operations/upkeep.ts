@@ -2,7 +2,7 @@
  * What the service does by itself while it runs: each minute it anchors chains and looks for usage that stands out,
  * once a day it cuts chains at their retention and forgets what is past its time. A run that fails is told in the log and tried again with the next.
  */
-import { ServiceError } from "../domain/errors.ts";
+import { isUnavailable } from "../domain/errors.ts";
 import { ERASED_MEMORY_DAYS } from "../domain/limits.ts";
 import { errorFields } from "../observability/log.ts";
 import { DAY_MS } from "../scoring/state.ts";
@@ -55,8 +55,7 @@ export class Upkeep {
     try {
       await run();
     } catch (error) {
-      // A database that takes no writes has been told of where it was refused.
-      if (error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE") return;
+      if (isUnavailable(error)) return;
       this.dependencies.log.error(`${what} failed and is tried again`, errorFields(error));
     }
   }

@@ -3,6 +3,7 @@
  * Source: specification, Organization active flag, Self-serve admin and Authentication, rule 10; contract, section 8.11.
  */
 import assert from "node:assert/strict";
+import { unavailable } from "../../src/domain/errors.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { EPOCH, type Harness, openHarness, scoreRequest, withHarness } from "../harness.ts";
 import {
@@ -13,6 +14,11 @@ import {
   storedOrganization,
   storedText,
 } from "../scenario.ts";
+
+/** What was submitted before has been committed, or refused. */
+function written({ dependencies: { writer } }: Harness): Promise<void> {
+  return writer.submit({ needs: [], chains: [], plan: () => () => undefined });
+}
 
 const HOUR = 3_600_000;
 const ROTATE = "/v1/admin/key/rotate";
@@ -205,6 +211,29 @@ Deno.test("a rotation for which no key is minted, or that cannot be written, is 
   minted = 16;
   const mended = await post(harness, ROTATE, key);
   assert.deepEqual([mended.status, mended.body.new_api_key], [200, keys[1]]);
+  await harness.close();
+});
+
+Deno.test("a key that cannot be stored anew while the database takes no writes works, and nothing is logged of it", async () => {
+  let refusing = false;
+  const harness = await openHarness({
+    wrap: (database) => ({
+      ...database,
+      batch: (statements) =>
+        refusing ? Promise.reject(unavailable("no writes in the test")) : database.batch(statements),
+    }),
+  });
+  const key = await harness.organization("acme");
+  await harness.database.batch([{ sql: "UPDATE organization SET pepper_id = NULL", parameters: [] }]);
+  refusing = true;
+  assert.equal((await harness.send("/v1/organization/dashboard", { key })).status, 200);
+  await written(harness).catch(() => {});
+  refusing = false;
+  assert.deepEqual(harness.log.filter(({ level }) => level === "error"), []);
+  assert.equal((await storedOrganization(harness, "acme")).pepper_id, null);
+  assert.equal((await harness.send("/v1/organization/dashboard", { key })).status, 200);
+  await written(harness);
+  assert.match((await storedOrganization(harness, "acme")).pepper_id!, /^[0-9a-f]{16}$/);
   await harness.close();
 });
 
