@@ -153,7 +153,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     for (const name of applied) log.info("migration applied", { name });
 
     await provideSigningKey(config, { database, generate: generateSigningKey });
-    const signing = new SigningKeys({ database, world, source: signerSource(config) });
+    const signing = new SigningKeys({ database, world, log, source: signerSource(config) });
     const writer = new Writer({
       database,
       crypto: nodeCrypto,

@@ -54,7 +54,12 @@ async function fill(directory: string, { entries, operators }: LongChainOptions)
   const database = openEmbedded({ path: `${directory}/jiss.db`, onFatal: fail });
   const lock = openLock({ path: `${directory}/lock.db`, onFailure: fail });
   const signer = signerFromPem(await Deno.readTextFile(`${directory}/signing-key.pem`));
-  const signing = new SigningKeys({ database, world: seededWorld(), source: signerFiles([signer]) });
+  const signing = new SigningKeys({
+    database,
+    world: seededWorld(),
+    log: { error: fail },
+    source: signerFiles([signer]),
+  });
   await signing.reload();
   const writer = new Writer({
     database,

@@ -42,10 +42,11 @@ export function placeNewKey({ signingKeyFile, previousSigningKeyFile }: KeyFiles
   try {
     // A name that leads elsewhere goes on leading there.
     const present = Deno.realPathSync(signingKeyFile);
+    const owner = Deno.statSync(present);
     const next = `${present}.next`;
-    writeAnew(next, pem);
+    writeAnew(next, pem, owner);
     const second = `${previousSigningKeyFile}.next`;
-    writeAnew(second, Deno.readTextFileSync(present));
+    writeAnew(second, Deno.readTextFileSync(present), owner);
     rename(second, previousSigningKeyFile);
     rename(next, present);
   } catch (error) {
@@ -87,10 +88,16 @@ function asideOf(previousSigningKeyFile: string): string {
   return `${previousSigningKeyFile}.dropped`;
 }
 
-/** Writes a file for its owner alone, in the place of what an earlier attempt left. */
-function writeAnew(path: string, content: string): void {
+type Owner = Pick<Deno.FileInfo, "uid" | "gid">;
+
+/**
+ * Writes a file for its owner alone, in the place of what an earlier attempt left. It belongs to whom the present key
+ * belongs to, the service perhaps, whoever runs the command.
+ */
+function writeAnew(path: string, content: string, { uid, gid }: Owner): void {
   if (exists(path)) Deno.removeSync(path);
   using file = Deno.openSync(path, { createNew: true, write: true, mode: PRIVATE_FILE });
+  if (file.statSync().uid !== uid) Deno.chownSync(path, uid, gid);
   const bytes = new TextEncoder().encode(content);
   for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
   file.syncSync();

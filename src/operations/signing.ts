@@ -11,6 +11,7 @@ import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
 import type { EntryDraft } from "../evidence/entry.ts";
 import { formatRotationCertificate } from "../evidence/rotation.ts";
 import { jwkOf } from "../evidence/trust.ts";
+import type { Log } from "../observability/log.ts";
 import type { StoredHead } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
 import type { SigningKeyRow } from "../store/records.ts";
@@ -29,6 +30,7 @@ export interface SigningKeysOptions {
   readonly database: Database;
   readonly world: World;
   readonly source: SignerSource;
+  readonly log: Pick<Log, "error">;
 }
 
 /** The keys that this process signs with, kept up with the files and the database. */
@@ -37,6 +39,7 @@ export class SigningKeys {
   #stamp: string;
   #signers: readonly Signer[];
   #rows: readonly SigningKeyRow[] = [];
+  #isLeftBehind = false;
 
   constructor(options: SigningKeysOptions) {
     this.#options = options;
@@ -62,29 +65,46 @@ export class SigningKeys {
     return this.#signingBy(this.#signers, this.#rows);
   }
 
-  /** What to sign with now, after a look at the files: a rotation by another process is taken up at once. */
+  /**
+   * What to sign with now, after a look at the files and the database: a rotation by another process is taken up at
+   * once, and a key that was retired signs nothing more, whether or not its successor can be read.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE as {@link current}.
+   */
   async refresh(): Promise<Signing> {
     const { source } = this.#options;
     const stamp = source.stamp();
+    this.#rows = await this.#load();
     if (stamp !== this.#stamp || this.#holdsUnknown()) {
       const [first, ...others] = this.#readFiles();
-      const rows = await this.#load();
       // The files come first in a rotation; until the database knows the new key, the old one goes on.
-      if (first !== undefined && rows.some((row) => equalBytes(row.public_key, first.publicKey))) {
+      if (first !== undefined && this.#isKnown(first)) {
         this.#stamp = stamp;
         this.#signers = [first, ...others];
-        this.#rows = rows;
       }
     }
+    this.#tellWhereLeftBehind();
     return this.current();
+  }
+
+  #isKnown({ publicKey }: Signer): boolean {
+    return this.#rows.some((row) => equalBytes(row.public_key, publicKey));
+  }
+
+  #tellWhereLeftBehind(): void {
+    const newest = this.#rows.at(-1);
+    const isLeftBehind = newest !== undefined &&
+      !this.#signers.some(({ publicKey }) => equalBytes(publicKey, newest.public_key));
+    if (isLeftBehind && !this.#isLeftBehind) {
+      this.#options.log.error(
+        "the signing key was rotated and JISS_SIGNING_KEY_FILE does not give the new one: the old one signs until it is retired, and nothing is recorded after that",
+      );
+    }
+    this.#isLeftBehind = isLeftBehind;
   }
 
   /** Whether a key is held that the database did not know: another process may have brought it in, after a restore say. */
   #holdsUnknown(): boolean {
-    return this.#rows.length > 0 &&
-      !this.#signers.every(({ publicKey }) =>
-        this.#rows.some((row) => equalBytes(row.public_key, publicKey))
-      );
+    return this.#rows.length > 0 && !this.#signers.every((signer) => this.#isKnown(signer));
   }
 
   /** Nothing where they cannot be read, in the midst of a change perhaps: what is held goes on. */

@@ -338,3 +338,21 @@ Deno.test(
     await service.stop();
   }),
 );
+
+Deno.test({
+  name: "a rotation by root leaves the key files with the user that they belonged to [needs root]",
+  ignore: Deno.uid() !== 0,
+  fn: withSite(async ({ data, env, start, rotate }) => {
+    const owner = 65_534;
+    await Deno.chown(`${data}/signing-key.pem`, owner, owner);
+    const service = await start();
+    const key = await createOrganization(service, env);
+    assert.equal((await rotate()).code, 0);
+    for (const name of ["signing-key.pem", "signing-key-previous.pem"]) {
+      const { uid, gid, mode } = await Deno.stat(`${data}/${name}`);
+      assert.deepEqual([uid, gid, mode! & 0o777], [owner, owner, 0o600], name);
+    }
+    await score(service, key, 2);
+    await service.stop();
+  }),
+});

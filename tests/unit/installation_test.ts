@@ -64,7 +64,8 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
           {},
       ) {
         const world = startedWorld(starts);
-        const signing = new SigningKeys({ database, world, source: signerFiles([signer]) });
+        const log = createLog({ format: "json", clock: () => EPOCH, write: () => {} });
+        const signing = new SigningKeys({ database, world, log, source: signerFiles([signer]) });
         const lock = openLock({ path: ":memory:", onFailure: () => {} });
         const writer = new Writer({
           database,
@@ -80,7 +81,7 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
             crypto: nodeCrypto,
             signing,
             lock,
-            log: createLog({ format: "json", clock: () => EPOCH, write: () => {} }),
+            log,
             world,
             model,
             logName,

@@ -72,8 +72,8 @@ function scoreBy(dependencies: Dependencies, orgId = "acme"): Promise<EvidencedA
 
 /** A process of its own beside the harness, on the same database and lock. */
 async function processBeside({ dependencies }: Harness, source: SignerSource): Promise<Dependencies> {
-  const { database, crypto, lock, world } = dependencies;
-  const signing = new SigningKeys({ database, world, source });
+  const { database, crypto, lock, world, log } = dependencies;
+  const signing = new SigningKeys({ database, world, log, source });
   await signing.reload();
   const writer = new Writer({
     database,
@@ -431,6 +431,39 @@ Deno.test(
     await takeInKey(early, { current: signing.current(), next: SECOND, now: EPOCH, reason: "scheduled" });
     await scoreBy(early);
     assert.deepEqual((await signaturesOf(harness, "org/acme")).at(-1), "6 second first");
+  }),
+);
+
+Deno.test(
+  "a process that cannot read the new key says so, signs with the old one in the overlap, and records nothing once that is retired",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const files = signerFiles([FIRST]);
+    let readable = true;
+    const behind = await processBeside(harness, {
+      stamp: files.stamp,
+      read() {
+        if (!readable) throw new StartError("JISS_SIGNING_KEY_FILE cannot be read: check its permissions");
+        return files.read();
+      },
+    });
+    const told = () =>
+      harness.log.filter(({ msg }) => String(msg).startsWith("the signing key was rotated and"));
+    await scoreBy(behind);
+    assert.deepEqual(told(), []);
+    readable = false;
+    files.put([SECOND]);
+    await harness.rotateSigningKey(SECOND);
+    await scoreBy(behind);
+    await scoreBy(behind);
+    assert.deepEqual(told().map(({ level }) => level), ["error"]);
+    await dropOld(harness);
+    await assert.rejects(scoreBy(behind), { code: "SERVICE_UNAVAILABLE" });
+    assert.deepEqual(await signaturesOf(harness, "org/acme"), ["1 first", "2 first", "3 first", "4 first"]);
+    readable = true;
+    await scoreBy(behind);
+    assert.equal((await signaturesOf(harness, "org/acme")).at(-1), "6 second");
+    await score(harness, key);
   }),
 );
 

@@ -14,9 +14,28 @@ export async function signingKey({ config, database }: Examined): Promise<Findin
   const inUse = rows.at(-1)?.public_key;
   if (inUse === undefined) return ok("no key has signed yet");
   const isInUse = (publicKey: Uint8Array | null) => publicKey !== null && equalBytes(publicKey, inUse);
+  if (!isReadable(config.signingKeyFile)) {
+    return {
+      state: "wrong",
+      what:
+        `${config.signingKeyFile} is there and may not be read: the service cannot start, or records nothing`,
+      mend:
+        "run this as the user that the service runs as; where that is so, give the file to that user (chown)",
+    };
+  }
   const present = publicKeyIn(config.signingKeyFile);
   if (!isInUse(present)) return notInUse(present, isInUse(publicKeyIn(config.previousSigningKeyFile)));
   return overlap(config, rows.filter(({ until_size }) => until_size === null).map((row) => row.public_key));
+}
+
+/** False where there is a file that this user may not read. */
+function isReadable(path: string): boolean {
+  try {
+    Deno.openSync(path).close();
+    return true;
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound;
+  }
 }
 
 /** The raw public key; null where there is no such file, or it is no key. */
