@@ -10,6 +10,8 @@ import { DatabaseBusy } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
+/** How long the listener stays open for what is on its way, each answered with 503. */
+const DRAIN_GRACE_MS = 100;
 /** How long requests in flight may take once the service is told to stop; new ones get 503 meanwhile. */
 const DRAIN_MS = 5_000;
 /** `deno task` passes on the signal of a whole process group, Ctrl-C, that the program has too: both are one. */
@@ -92,6 +94,8 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   const exitCode = await stop.promise;
   const lastResort = setTimeout(() => Deno.exit(exitCode === EXIT.ok ? EXIT.failure : exitCode), STOP_MS);
   service.drain();
+  // What was sent before the signal is still read, and answered: closed at once, it would be left without an answer.
+  await shell.clock.wait(DRAIN_GRACE_MS);
   await Promise.race([listener.shutdown(), shell.clock.wait(DRAIN_MS)]);
   await service.close();
   clearTimeout(lastResort);

@@ -135,6 +135,11 @@ class Reader {
     }
   }
 
+  /** The name under which a secret was given. */
+  formOf(name: string): string {
+    return this.text(`${name}_FILE`) === undefined ? name : `${name}_FILE`;
+  }
+
   /** A secret, from its variable or from the file that its `…_FILE` form names. */
   secret(name: string): string | undefined {
     const direct = this.text(name);
@@ -147,7 +152,7 @@ class Reader {
     if (value === undefined) return undefined;
     if (value.length < SECRET_MIN_LENGTH) {
       this.problem(
-        path === undefined ? name : `${name}_FILE`,
+        this.formOf(name),
         `must hold at least ${SECRET_MIN_LENGTH} characters: generate one, for instance with \`jiss init\``,
       );
       return undefined;
@@ -191,6 +196,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
 
   const secrets = new Map(SECRET_VARIABLES.map((name) => [name, reader.secret(name)]));
   refuseShared(reader, secrets);
+  refuseUnsendable(reader, secrets);
   const pepper = requirePepper(reader, secrets);
   const previousPepper = secrets.get("JISS_KEY_PEPPER_PREVIOUS");
   const secretsKey = secrets.get("JISS_SECRETS_KEY");
@@ -303,7 +309,24 @@ function refuseLaterParts(reader: Reader): void {
 function refuseShared(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
   const named = [...secrets].flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
   for (const [first, second] of sharedSecrets(named)) {
-    reader.problem(second, `holds the same value as ${first}: every secret must be used once`);
+    reader.problem(
+      reader.formOf(second),
+      `holds the same value as ${reader.formOf(first)}: every secret must be used once`,
+    );
+  }
+}
+
+/** What a header carries as it stands: printable ASCII, and no blank at either end. */
+const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
+
+function refuseUnsendable(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
+  for (const name of MASTER_SCOPES.flatMap(masterSecretNames)) {
+    const value = secrets.get(name);
+    if (value === undefined || SENDABLE.test(value)) continue;
+    reader.problem(
+      reader.formOf(name),
+      "can never be sent in a header: use ASCII characters, without a blank at either end",
+    );
   }
 }
 

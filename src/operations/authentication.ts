@@ -2,7 +2,7 @@
  * Who a key belongs to. Every refusal looks the same from outside; here it costs the same too.
  * Source: specification, Authentication; contract, section 3.
  */
-import { apiKeyPrefix, comparableKey, isApiKey, matchingPepper } from "../keys/api_key.ts";
+import { apiKeyPrefix, comparableKey, matchingPepper } from "../keys/api_key.ts";
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../keys/master_keys.ts";
 import { isUnavailable } from "../domain/errors.ts";
 import { query } from "../store/database.ts";
@@ -15,7 +15,19 @@ export async function authenticateKey(
   dependencies: Pick<Dependencies, "database" | "peppers" | "writer" | "log">,
   presented: string | undefined,
 ): Promise<OrganizationCaller | null> {
-  const { database, peppers } = dependencies;
+  const holder = await holderOf(dependencies, presented);
+  if (holder === null || holder.row.active !== 1) return null;
+  const { key, prefix, pepper, row } = holder;
+  const isOld = pepper !== dependencies.peppers[0] || row.pepper_id === null;
+  if (isOld) rehash(dependencies, { orgId: row.org_id, key, before: row.key_hash! });
+  return { actor: "api", orgId: row.org_id, prefix };
+}
+
+/** Whose key was presented, active or not; the same work where it is nobody's. */
+async function holderOf(
+  { database, peppers }: Pick<Dependencies, "database" | "peppers">,
+  presented: string | undefined,
+) {
   const key = comparableKey(presented);
   const prefix = apiKeyPrefix(key);
   const [row] = await database.read(
@@ -23,10 +35,7 @@ export async function authenticateKey(
       .where("prefix", "=", prefix).compile(),
   );
   const pepper = matchingPepper(key, row?.key_hash ?? null, peppers);
-  if (pepper === null || row === undefined || row.active !== 1) return null;
-  const isOld = pepper !== peppers[0] || row.pepper_id === null;
-  if (isOld) rehash(dependencies, { orgId: row.org_id, key, before: row.key_hash! });
-  return { actor: "api", orgId: row.org_id, prefix };
+  return pepper === null || row === undefined ? null : { key, prefix, pepper, row };
 }
 
 /**
@@ -62,9 +71,15 @@ export function authenticateMaster(
   return verifyMasterKey(presented, { secrets: masterSecrets, scope });
 }
 
-/** The prefix of an organization's key that was presented where a master key belongs, for the audit log. */
-export function prefixOfMisplacedKey(presented: string | undefined): string | null {
-  return presented !== undefined && isApiKey(presented) ? apiKeyPrefix(presented) : null;
+/**
+ * The prefix of an organization's key that was presented where a master key belongs, for the audit log: verified, since
+ * whoever knows eight characters could accuse an organization.
+ */
+export async function prefixOfMisplacedKey(
+  dependencies: Pick<Dependencies, "database" | "peppers">,
+  presented: string | undefined,
+): Promise<string | null> {
+  return (await holderOf(dependencies, presented))?.prefix ?? null;
 }
 
 /** Which active organizations registered an origin; a browser at any other is refused. */

@@ -15,16 +15,28 @@ import { adminChain, type Caller, type Dependencies, eventDraft, SYSTEM_CHAIN } 
 /** Subjects that are remembered at once; addresses beyond them are told of together. */
 const SUBJECT_LIMIT = 10_000;
 
-/** The address is null where there were too many to tell of each. */
+/** Type and subject. The address is null where there were too many to tell of each. */
 export type Breach =
-  | { readonly type: "AUTH_FAIL_MASTER_KEY"; readonly scope: MasterScope; readonly address: string | null }
+  | {
+    readonly type: "AUTH_FAIL_MASTER_KEY";
+    readonly scope: MasterScope;
+    readonly address: string | null;
+    /** Of the organization's key that was presented; null where none was. */
+    readonly prefix: string | null;
+  }
   | { readonly type: "AUTH_FAIL_RATE_LIMITED_IP"; readonly address: string | null }
-  | { readonly type: "AUTH_FAIL_RATE_LIMITED_KEY"; readonly orgId: string };
+  | { readonly type: "AUTH_FAIL_RATE_LIMITED_KEY"; readonly orgId: string; readonly prefix: string };
+
+interface BreachFields {
+  readonly type: Breach["type"];
+  readonly orgId?: string;
+  readonly prefix?: string | null;
+  readonly scope?: MasterScope;
+  readonly address?: string | null;
+}
 
 interface Window {
   readonly breach: Breach;
-  /** Of an organization's key, where the one that opened it presented one. */
-  prefix: string | null;
   /** When an entry last told of the subject, epoch milliseconds. */
   toldAt: number;
   /** Breaches that no entry has told of. */
@@ -44,15 +56,13 @@ export class BreachLog {
   }
 
   /**
-   * Records a breach; `prefix` is that of an organization's key, where one was presented. Returns at once: the
-   * answer to the caller must not tell by its timing whether anything was written.
+   * Records a breach. Returns at once: the answer to the caller must not tell by its timing whether anything was
+   * written.
    */
-  record(breach: Breach, { now, prefix }: { readonly now: number; readonly prefix: string | null }): void {
+  record(breach: Breach, now: number): void {
     const [subject, window] = this.#windowOf(breach);
     window.untold += 1;
-    if (isWithin(window.toldAt, now)) return;
-    window.prefix = prefix;
-    this.#tell(subject, window, now);
+    if (!isWithin(window.toldAt, now)) this.#tell(subject, window, now);
   }
 
   /** Tells of the breaches in windows that are over at `now`; at a stop, `isLast`, of all. */
@@ -72,14 +82,16 @@ export class BreachLog {
     if (this.#windows.size >= this.#subjectLimit && "address" in breach && breach.address !== null) {
       return this.#windowOf({ ...breach, address: null });
     }
-    const window = { breach, prefix: null, toldAt: -Infinity, untold: 0 };
+    const window = { breach, toldAt: -Infinity, untold: 0 };
     this.#windows.set(subject, window);
     return [subject, window];
   }
 
   #tell(subject: string, window: Window, now: number): void {
     const { log, writer, world } = this.dependencies;
-    const { breach: { type, ...rest }, prefix, untold: count } = window;
+    const { untold: count } = window;
+    const fields: BreachFields = window.breach;
+    const { type, orgId = null, prefix = null, ...detail } = fields;
     window.toldAt = now;
     window.untold = 0;
     const takeBack = (toldAt: number) => {
@@ -87,11 +99,9 @@ export class BreachLog {
       window.toldAt = toldAt;
       window.untold += count;
     };
-    const orgId = "orgId" in rest ? rest.orgId : null;
     const chain = orgId === null ? SYSTEM_CHAIN : adminChain(orgId);
     const caller: Caller = { actor: "system", orgId, prefix };
-    const detail = orgId === null ? { ...rest, count } : { count };
-    const draft = eventDraft(world, { type, caller, now, detail });
+    const draft = eventDraft(world, { type, caller, now, detail: { ...detail, count } });
     writer.submit({
       needs: [{ kind: breachWindows, key: [subject] }],
       chains: [chain],

@@ -103,7 +103,8 @@ export const suspendBilling: StateOperation = suspension({
     suspended: true,
     org_id,
     suspended_at: at,
-    note: "The organization's key is revoked for good; billing rotate mints a new one.",
+    note:
+      "The organization's key is revoked for good; billing rotate mints a new one, unless an administrator stopped the organization too.",
   }),
 });
 
@@ -136,7 +137,9 @@ export const rotateBilling: StateOperation = (dependencies, caller, call) => {
         if (inactivity.manual !== undefined || inactivity.force_revoked !== undefined) {
           throw new ServiceError(
             "CONFLICT",
-            `${row.org_id} was stopped by an administrator, which a payment does not lift: ask for its reactivation.`,
+            `${row.org_id} was stopped by an administrator, which a payment does not lift: ${
+              wayBack(inactivity)
+            }.`,
           );
         }
         return rotated(row, { unit, now, issue, lifts: ["billing", "self_revoked"] });
@@ -159,11 +162,7 @@ export const forceRotate: StateOperation = async (dependencies, caller, call) =>
         issue,
         change(row, { unit, now }) {
           if (row.inactive_reasons !== "[]") {
-            const reasons = Object.keys(inactivityOf(row)).join(", ");
-            throw new ServiceError(
-              "CONFLICT",
-              `${row.org_id} is inactive (${reasons}): reactivate it first.`,
-            );
+            throw new ServiceError("CONFLICT", toldOfInactivity(row));
           }
           return rotated(row, { unit, now, issue, lifts: [] });
         },
@@ -191,7 +190,10 @@ export const reactivateOrganization: StateOperation = (dependencies, caller, cal
       change(row, { now }) {
         const inactivity = inactivityOf(row);
         if (inactivity.manual === undefined) {
-          throw new ServiceError("CONFLICT", `${row.org_id} is not suspended by an administrator.`);
+          throw new ServiceError(
+            "CONFLICT",
+            row.inactive_reasons === "[]" ? `${row.org_id} is active.` : toldOfInactivity(row),
+          );
         }
         return reactivated(row, { now, left: without(inactivity, ["manual"]) });
       },
@@ -259,6 +261,25 @@ function suspension({ event, reason, destroysKey, bodyOf }: Suspension): StateOp
         },
       },
     });
+}
+
+function toldOfInactivity(row: OrganizationRow): string {
+  const inactivity = inactivityOf(row);
+  return `${row.org_id} is inactive (${Object.keys(inactivity).join(", ")}): ${wayBack(inactivity)}.`;
+}
+
+/** What makes an organization active again. */
+function wayBack(inactivity: Inactivity): string {
+  if (inactivity.force_revoked !== undefined) {
+    return "only `jiss org reactivate`, the administrator's own command, lifts a forced revocation";
+  }
+  const steps = [
+    ...(inactivity.manual === undefined ? [] : ["reactivate lifts the suspension"]),
+    ...(inactivity.billing === undefined && inactivity.self_revoked === undefined
+      ? []
+      : ["billing rotate mints a new key"]),
+  ];
+  return steps.join(", then ");
 }
 
 function rotated(

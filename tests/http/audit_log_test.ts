@@ -226,6 +226,11 @@ Deno.test(
       [at(1)],
     );
     assert.deepEqual(await times({ since: "2026-11-20", until: "2026-11-21" }), [at(2), at(1), at(0)]);
+    const between = "2026-11-20T10:00:00.000500Z";
+    assert.deepEqual(await times({ since: between }), [at(2), at(1)], "nothing before it");
+    assert.deepEqual(await times({ until: between }), [at(0)], "all before it");
+    assert.deepEqual(await times({ since: "2026-11-20T10:00:00.00100Z" }), [at(2), at(1)]);
+    assert.deepEqual(await times({ since: "2026-11-20t10:00z" }), [at(2), at(1), at(0)]);
     assert.deepEqual(await times({ until: "2026-11-20" }), []);
     assert.deepEqual(await times({ since: "2026-11-21" }), []);
     assert.deepEqual(await times({ since: at(1), limit: "1" }), [at(2)], "the newest");

@@ -120,6 +120,26 @@ Deno.test(
 );
 
 Deno.test(
+  "of master keys that fail each organization's key has its own entry, and eight characters of one accuse nobody",
+  withHarness(async (harness) => {
+    const { send, organization, dependencies } = harness;
+    const [acme, bank] = [await organization("acme"), await organization("bank")];
+    const attempt = (presented: string) =>
+      send("/v1/admin/org/create", { key: presented, body: organizationRequest() });
+    const made = acme.slice(0, 8) + "0".repeat(22);
+    for (const presented of [made, bank, acme, "garbage", acme]) await attempt(presented);
+    await dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
+    const { publicKey } = harness.verifierKey("any");
+    const { entries } = (await verifyDatabase(harness.database, { publicKey }))
+      .find(({ chain }) => chain === "sys")!;
+    assert.deepEqual(
+      entries.filter(({ event_type }) => event_type === "AUTH_FAIL_MASTER_KEY").map(({ prefix }) => prefix),
+      [null, bank.slice(0, 8), acme.slice(0, 8)],
+    );
+  }),
+);
+
+Deno.test(
   "a failed master key is in the system chain once for a window, with scope and the presented key's prefix",
   withHarness(async (harness) => {
     const { send, organization, clock, dependencies } = harness;
@@ -128,6 +148,7 @@ Deno.test(
       send("/v1/admin/org/create", { key: presented, body: organizationRequest() });
     for (let index = 0; index < 5; index += 1) await attempt(key);
     clock.advance(60_000);
+    await attempt(key);
     await attempt("something else");
     await dependencies.writer.submit({ needs: [], chains: [], plan: () => () => undefined });
 
@@ -137,11 +158,12 @@ Deno.test(
     const failures = entries.filter(({ event_type }) => event_type === "AUTH_FAIL_MASTER_KEY");
     assert.deepEqual(
       failures.map(({ org_id, prefix, actor }) => [org_id, prefix, actor]),
-      [[null, key.slice(0, 8), "system"], [null, null, "system"]],
+      [[null, key.slice(0, 8), "system"], [null, key.slice(0, 8), "system"], [null, null, "system"]],
     );
     assert.deepEqual(failures.map(({ seq }) => parts.get(`${seq}/detail`)), [
       { scope: "ORG_CREATE", address: "203.0.113.7", count: 1 },
       { scope: "ORG_CREATE", address: "203.0.113.7", count: 5 },
+      { scope: "ORG_CREATE", address: "203.0.113.7", count: 1 },
     ]);
   }),
 );

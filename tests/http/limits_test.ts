@@ -152,12 +152,11 @@ Deno.test(
     const { dependencies } = harness;
     const [one, other] = [new BreachLog(dependencies), new BreachLog(dependencies)];
     const breach = { type: "AUTH_FAIL_RATE_LIMITED_IP", address: "203.0.113.9" } as const;
-    const at = (after: number) => ({ now: EPOCH + after, prefix: null });
-    one.record(breach, at(0));
+    one.record(breach, EPOCH);
     assert.equal((await toldBreaches(harness)).length, 1);
-    other.record(breach, at(30_000));
-    other.record(breach, at(59_999));
-    one.record(breach, at(50_000));
+    other.record(breach, EPOCH + 30_000);
+    other.record(breach, EPOCH + 59_999);
+    one.record(breach, EPOCH + 50_000);
     assert.equal((await toldBreaches(harness)).length, 1);
     other.flush(EPOCH + 60_000);
     await toldBreaches(harness);
@@ -183,10 +182,7 @@ Deno.test(
   withHarness(async (harness) => {
     const breaches = new BreachLog(harness.dependencies, { subjectLimit: 2 });
     for (const last of [1, 2, 3, 4, 5, 1]) {
-      breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: `203.0.113.${last}` }, {
-        now: EPOCH,
-        prefix: null,
-      });
+      breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: `203.0.113.${last}` }, EPOCH);
     }
     breaches.flush(EPOCH + 60_000);
     assert.deepEqual(await toldBreaches(harness), [
@@ -213,8 +209,8 @@ Deno.test("breaches that cannot be written are told of once they can", async () 
   try {
     const breaches = new BreachLog(harness.dependencies);
     const breach = { type: "AUTH_FAIL_RATE_LIMITED_IP", address: "203.0.113.9" } as const;
-    breaches.record(breach, { now: EPOCH, prefix: null });
-    breaches.record(breach, { now: EPOCH, prefix: null });
+    breaches.record(breach, EPOCH);
+    breaches.record(breach, EPOCH);
     assert.deepEqual(await toldBreaches(harness), []);
     failing = false;
     breaches.flush(EPOCH + 59_999);

@@ -36,7 +36,8 @@ const DAY = 24 * HOUR;
 const ON: HarnessOptions = { adminDashboard: true };
 const WARNING =
   "Store this key now: it is shown only once and cannot be recovered, only replaced by rotation.";
-const NOTE = "The organization's key is revoked for good; billing rotate mints a new one.";
+const NOTE =
+  "The organization's key is revoked for good; billing rotate mints a new one, unless an administrator stopped the organization too.";
 
 // ---- the nine calls ---------------------------------------------------------------------------------------
 
@@ -314,6 +315,21 @@ function expectedBody(
   }[scope];
 }
 
+/** What a refusal says makes the organization active does. */
+async function takeAdvice(harness: Harness, orgId: string, message: string): Promise<void> {
+  const isForced = (await storedOrganization(harness, orgId)).reasons.includes("force_revoked");
+  assert.equal(message.includes("only `jiss org reactivate`"), isForced, message);
+  if (isForced) return;
+  for (
+    const [advice, scope] of [["reactivate", "ORG_REACTIVATE"], ["billing rotate", "BILLING_ROTATE"]] as const
+  ) {
+    if (!message.includes(advice)) continue;
+    const { status, text } = await make(harness, scope, { orgId });
+    assert.equal(status, 200, `${message} ${text}`);
+  }
+  assert.equal((await storedOrganization(harness, orgId)).active, 1, message);
+}
+
 for (const [column, scope] of CHANGING.entries()) {
   Deno.test(
     `${scope}: from every state the table's state, answer, key and audit event, and nothing where it is refused`,
@@ -334,6 +350,7 @@ for (const [column, scope] of CHANGING.entries()) {
           assert.deepEqual([answer.status, answer.body.error.code], [409, "CONFLICT"], name);
           assert.deepEqual(await harness.rowCounts(), counts, name);
           assert.deepEqual(await storedOrganization(harness, orgId), before, name);
+          await takeAdvice(harness, orgId, answer.body.error.message);
           continue;
         }
         assert.equal(answer.status, 200, `${name}: ${answer.text}`);

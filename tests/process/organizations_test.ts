@@ -302,7 +302,7 @@ Deno.test("a key is minted under the pepper that the running service has, and wi
   }
 });
 
-Deno.test("without a secrets key of its own, a command in the midst of a rotation leaves the service's start as it was", async () => {
+Deno.test("a command with other secrets than the service's, or in the midst of a rotation, leaves the service's start as it was", async () => {
   const { env, remove } = await freshDeployment();
   try {
     assert.equal(await (await startService(["serve"], { env })).stop(), 0);
@@ -312,6 +312,8 @@ Deno.test("without a secrets key of its own, a command in the midst of a rotatio
       JISS_KEY_PEPPER_PREVIOUS: env.JISS_KEY_PEPPER!,
     };
     assert.equal((await runProgram(ACME, { env: rotating })).code, 0);
+    const stray = { ...env, JISS_SECRETS_KEY: "a secrets key that the service has not, of 32 characters" };
+    assert.equal((await runProgram(["org", "suspend", "acme"], { env: stray })).code, 0);
     assert.equal(await (await startService(["serve"], { env })).stop(), 0);
     assert.equal(await (await startService(["serve"], { env: rotating })).stop(), 0);
     assert.equal((await runProgram(["org", "rotate-key", "acme"], { env: rotating })).code, 0);

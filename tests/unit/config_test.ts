@@ -474,8 +474,23 @@ Deno.test("no two secrets may hold the same value: across scopes, active and pre
       { MASTER_ADMIN_KEY_ORG_SUSPEND: same, MASTER_ADMIN_KEY_BILLING_SUSPEND_PREVIOUS_FILE: "/s" },
       { "/s": `${same}\n` },
     ),
-    [told("MASTER_ADMIN_KEY_ORG_SUSPEND", "MASTER_ADMIN_KEY_BILLING_SUSPEND_PREVIOUS")],
+    [told("MASTER_ADMIN_KEY_ORG_SUSPEND", "MASTER_ADMIN_KEY_BILLING_SUSPEND_PREVIOUS_FILE")],
   );
+});
+
+Deno.test("a master key that no header can carry is refused, and a pepper may hold anything", () => {
+  const told = (name: string) =>
+    `${name} can never be sent in a header: use ASCII characters, without a blank at either end`;
+  const plain = "a master key of SHOWN-NOWHERE 0123456789";
+  for (const value of [`${plain} `, ` ${plain}`, `${plain}\t`, "é".repeat(40), `${plain}\u{7f}`]) {
+    assert.deepEqual(problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK: value }), [told("MASTER_ADMIN_KEY_ALERT_ACK")]);
+    assert.deepEqual(
+      problemsOf({ MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS_FILE: "/s" }, { "/s": `${value}\n` }),
+      [told("MASTER_ADMIN_KEY_ALERT_ACK_PREVIOUS_FILE")],
+    );
+  }
+  const accepted = { MASTER_ADMIN_KEY_ALERT_ACK: plain, JISS_KEY_PEPPER_PREVIOUS: "é ".repeat(40) };
+  assert.deepEqual(readConfig({ ...REQUIRED, ...accepted }, readerOf({})).masterSecrets.ALERT_ACK, [plain]);
 });
 
 // ---- documents --------------------------------------------------------------------------------------------

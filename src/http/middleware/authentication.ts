@@ -78,9 +78,8 @@ export async function requireMaster(
   },
 ): Promise<void> {
   if (authenticateMaster(services, { presented, scope })) return;
-  services.breaches.record({ type: "AUTH_FAIL_MASTER_KEY", scope, address: limitSubject(exchange.address) }, {
-    now: exchange.call.now,
-    prefix: prefixOfMisplacedKey(presented),
-  });
+  const prefix = await prefixOfMisplacedKey(services.dependencies, presented);
+  const address = limitSubject(exchange.address);
+  services.breaches.record({ type: "AUTH_FAIL_MASTER_KEY", scope, address, prefix }, exchange.call.now);
   await floor.refuse(exchange);
 }

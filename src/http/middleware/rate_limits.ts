@@ -35,10 +35,7 @@ export async function admitAddress(
   const admission = await services.addressWindow.admit(subject, arrivedAt);
   if (admission.admitted) return;
   if (!admission.counted) throw notCounted(admission);
-  services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: subject }, {
-    now: call.now,
-    prefix: null,
-  });
+  services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_IP", address: subject }, call.now);
   throw rateLimited(admission, "address");
 }
 
@@ -57,6 +54,6 @@ export async function admitKey(
   headers.set("X-RateLimit-Reset", String(seconds(admission.resetMs)));
   if (admission.admitted) return;
   if (!admission.counted) throw notCounted(admission);
-  services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_KEY", orgId }, { now: call.now, prefix });
+  services.breaches.record({ type: "AUTH_FAIL_RATE_LIMITED_KEY", orgId, prefix: prefix! }, call.now);
   throw rateLimited(admission, "key");
 }
