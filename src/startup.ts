@@ -4,6 +4,7 @@ import type { Signer } from "./evidence/crypto.ts";
 import { signerFromPem } from "./evidence/node_crypto.ts";
 import { API_KEY_RANDOM_BYTES, isApiKey, mintApiKey } from "./keys/api_key.ts";
 import type { Dependencies, World } from "./operations/dependencies.ts";
+import { authenticateKey } from "./operations/authentication.ts";
 import { holdsChains } from "./operations/installation.ts";
 import { StartError } from "./operations/start_error.ts";
 import type { SignerSource } from "./operations/signing.ts";
@@ -132,11 +133,12 @@ export async function bootstrapOrganization(
   { api_key_file, ...organization }: BootstrapOrganization,
   now: number,
 ): Promise<void> {
-  if (await organizationExists(dependencies, organization.org_id)) return;
-  const apiKey = keyInFile(api_key_file, {
-    name: "JISS_BOOTSTRAP_ORG_FILE: api_key_file",
-    mint: dependencies.mintKey,
-  });
+  const name = "JISS_BOOTSTRAP_ORG_FILE: api_key_file";
+  if (await organizationExists(dependencies, organization.org_id)) {
+    await tellWhereKeyIsAnother(dependencies, { orgId: organization.org_id, path: api_key_file });
+    return;
+  }
+  const apiKey = keyInFile(api_key_file, { name, mint: dependencies.mintKey });
   await createOrganization(dependencies, { actor: "system", orgId: null, prefix: null }, {
     organization,
     call: { now, requestId: dependencies.world.ulid(now) },
@@ -147,6 +149,24 @@ export async function bootstrapOrganization(
   dependencies.log.info("bootstrap organization created", { org_id: organization.org_id });
 }
 
+/** Whoever reads the file for a key would be refused without knowing why. */
+async function tellWhereKeyIsAnother(
+  dependencies: Dependencies,
+  { orgId, path }: { readonly orgId: string; readonly path: string },
+): Promise<void> {
+  let text: string | undefined;
+  try {
+    text = Deno.readTextFileSync(path).trim();
+  } catch {
+    // Nobody can read a key there.
+  }
+  if ((await authenticateKey(dependencies, text))?.orgId === orgId) return;
+  dependencies.log.warn("the bootstrap organization's api_key_file holds no key of it that works", {
+    org_id: orgId,
+    mend: "put the key in use there, or run jiss org rotate-key and put the new one there",
+  });
+}
+
 /**
  * The key that a file holds, for its owner alone; one that is minted is in the file when this returns.
  * @throws {StartError} where the file cannot be read or written, or holds something else; it calls the file `name`.
@@ -155,14 +175,51 @@ export function keyInFile(
   path: string,
   { name, mint }: { readonly name: string; readonly mint: () => string },
 ): string {
-  const apiKey = readKeyFile(path, name) ?? mint();
+  const kind = kindOf(path);
+  if (kind === "other") {
+    throw new StartError(`${name} must be an ordinary file: a device or a pipe keeps no key`);
+  }
+  const given = readKeyFile(path, name);
+  if (given !== null) {
+    // A mounted one may be nobody's to change.
+    if (kind === "file") closeToOthers(path);
+    return given;
+  }
+  if (kind === "link") {
+    throw new StartError(`${name} is a link to no key, and nothing is written through a link`);
+  }
+  const minted = mint();
   try {
-    Deno.writeTextFileSync(path, `${apiKey}\n`, { mode: PRIVATE_FILE });
+    Deno.writeTextFileSync(path, `${minted}\n`, { mode: PRIVATE_FILE });
     Deno.chmodSync(path, PRIVATE_FILE);
   } catch {
     throw new StartError(`${name} cannot be written: check the path and its permissions`);
   }
-  return apiKey;
+  return minted;
+}
+
+/** What cannot be looked at is told of where it is read. */
+function kindOf(path: string): "file" | "link" | "other" {
+  const own = statOf(path, Deno.lstatSync);
+  if (own === null || own.isFile) return "file";
+  if (!own.isSymlink) return "other";
+  return statOf(path, Deno.statSync)?.isFile === false ? "other" : "link";
+}
+
+function statOf(path: string, stat: (path: string) => Deno.FileInfo): Deno.FileInfo | null {
+  try {
+    return stat(path);
+  } catch {
+    return null;
+  }
+}
+
+function closeToOthers(path: string): void {
+  try {
+    Deno.chmodSync(path, PRIVATE_FILE);
+  } catch {
+    // It holds the key all the same; `jiss doctor` tells who can read it.
+  }
 }
 
 function readKeyFile(path: string, name: string): string | null {

@@ -60,11 +60,9 @@ export async function createByHand(shell: Shell, orgId: string, options: CreateO
     });
     return created.body;
   });
-  console.log(
-    keyFile === undefined
-      ? `The organization ${orgId} was created. ${AT_ONCE}\n${toldOfKey(body.api_key)}`
-      : `The organization ${orgId} was created. ${AT_ONCE}\nIts key is in ${keyFile}, readable by its owner alone.`,
-  );
+  const created = `The organization ${orgId} was created. ${AT_ONCE}`;
+  if (keyFile === undefined) sayWithKey(orgId, `${created}\n${toldOfKey(body.api_key)}`);
+  else console.log(`${created}\nIts key is in ${keyFile}, readable by its owner alone.`);
   return EXIT.ok;
 }
 
@@ -85,6 +83,20 @@ function parseOrganization(orgId: string, options: CreateOptions): CreateOrganiz
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${OPTION_OF[String(path[0])]} ${message}`);
   throw new CommandFailure(problems.join("; "), EXIT.usage);
+}
+
+/** @throws {CommandFailure} where nobody can have read it. */
+function sayWithKey(orgId: string, text: string): void {
+  try {
+    console.log(text);
+  } catch (error) {
+    throw new CommandFailure(
+      `the key of ${orgId} was minted, could not be printed (${
+        (error as Error).message
+      }) and is lost: jiss org rotate-key ${orgId} mints another one`,
+      EXIT.failure,
+    );
+  }
 }
 
 function toldOfKey(key: unknown): string {
@@ -201,7 +213,8 @@ export async function rotateKey(shell: Shell, orgId: string): Promise<number> {
     : `\nIt works once ${orgId} is active, which it is not (${
       wordsOfReasons(row)
     }): jiss org reactivate ${orgId}`;
-  console.log(
+  sayWithKey(
+    orgId,
     `${orgId} has a new key; the one before it no longer works. ${AT_ONCE}\n${
       toldOfKey(body.new_api_key)
     }${inactive}`,

@@ -198,7 +198,8 @@ function innermost(
 function nearest(program: Command, argv: readonly string[], error: CommanderError): string | null {
   const { command, rest } = innermost(program, argv);
   if (error.code === "commander.unknownCommand") {
-    return closest(rest[0] ?? "", command.commands.map((known) => known.name()));
+    const given = rest[0] ?? "";
+    return given === "help" ? "--help" : closest(given, command.commands.map((known) => known.name()));
   }
   if (error.code === "commander.unknownOption") {
     const given = /'([^']*)'/.exec(error.message)?.[1] ?? "";

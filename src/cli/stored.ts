@@ -11,6 +11,9 @@ import { exists } from "./init.ts";
 import { reportProblems } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
+/** Reading takes part in SQLite's write-ahead log, so it needs to write beside the database. */
+const ADVICE = "run this as the user that the service runs as, with the service's JISS_DATA_DIR";
+
 /** Where the environment says that everything lies. @throws {CommandFailure} 78. */
 export function storageOf(shell: Shell): StorageConfig {
   return reportProblems(() => readStorage(shell.readEnvironment()));
@@ -25,7 +28,7 @@ export async function withStored<Result>(
   { databaseFile }: Pick<StorageConfig, "databaseFile">,
   use: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  if (!exists(databaseFile)) {
+  if (!isThere(databaseFile)) {
     throw new CommandFailure(
       `there is no database at ${databaseFile}: start the service there once, or let JISS_DATA_DIR (or JISS_DATABASE_URL) say where it keeps its own`,
       EXIT.configuration,
@@ -46,12 +49,24 @@ export async function withStored<Result>(
   }
 }
 
+/** @throws {CommandFailure} 78 where that cannot be known. */
+function isThere(path: string): boolean {
+  try {
+    return exists(path);
+  } catch (error) {
+    throw new CommandFailure(
+      `the database ${path} cannot be reached (${(error as Error).message}): ${ADVICE}`,
+      EXIT.configuration,
+    );
+  }
+}
+
 function open(path: string): Database {
   try {
     return openEmbedded({ path, onFatal: () => {} });
   } catch (error) {
     throw new CommandFailure(
-      `the database ${path} cannot be opened: ${(error as Error).message}`,
+      `the database ${path} cannot be opened (${(error as Error).message}): ${ADVICE}`,
       EXIT.configuration,
     );
   }

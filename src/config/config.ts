@@ -47,6 +47,8 @@ export interface Config {
   readonly lockFile: string;
   readonly signingKeyFile: string;
   readonly previousSigningKeyFile: string;
+  /** The other files from which secrets are taken. */
+  readonly secretFiles: readonly string[];
   /** The pepper in use, then the previous one. */
   readonly peppers: readonly string[];
   /** The key that wraps secrets at rest, then those that may still have wrapped some. */
@@ -205,6 +207,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
   const config: Config = {
     ...listenerOf(reader),
     ...storageOf(reader),
+    secretFiles: secretFilesOf(reader),
     peppers: [pepper, previousPepper].filter((value) => value !== undefined),
     secretsKeys: wrapping.map(deriveSecretsKey),
     masterSecrets: readMasterSecrets(secrets),
@@ -236,6 +239,7 @@ export type StorageConfig = Pick<
 /** @throws {ConfigError}. */
 export function readStorage(environment: Environment): StorageConfig {
   const reader = new Reader(environment, () => "");
+  refuseUnknown(reader, environment);
   const storage = storageOf(reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return storage;
@@ -251,6 +255,11 @@ function storageOf(reader: Reader): StorageConfig {
     previousSigningKeyFile: reader.text("JISS_SIGNING_KEY_PREVIOUS_FILE") ??
       `${dataDir}/signing-key-previous.pem`,
   };
+}
+
+function secretFilesOf(reader: Reader): readonly string[] {
+  return [...SECRET_VARIABLES.map((name) => `${name}_FILE`), "JISS_TLS_KEY_FILE"]
+    .map((name) => reader.text(name)).filter((path) => path !== undefined);
 }
 
 function dataDirOf(reader: Reader): string {

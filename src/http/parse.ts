@@ -6,7 +6,7 @@ import { type ErrorDetail, ServiceError } from "../domain/errors.ts";
 export function parseWith<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw validationFailed(detailsOf(parsed.error));
+  throw validationFailed(detailsOf(parsed.error, { of: value }));
 }
 
 /** Parses every element, each by the schema that suits it. @throws {ServiceError} naming what is wrong in all of them. */
@@ -19,7 +19,7 @@ export function parseEach<Output>(
 ): readonly Output[] {
   const parsed = values.map((value) => schemaOf(value).safeParse(value));
   const details = parsed.flatMap(({ error }, index) =>
-    error === undefined ? [] : detailsOf(error, [path, index])
+    error === undefined ? [] : detailsOf(error, { of: values[index], prefix: [path, index] })
   );
   if (details.length > 0) throw validationFailed(details);
   return parsed.map(({ data }) => data!);
@@ -27,15 +27,28 @@ export function parseEach<Output>(
 
 /** What the schema library says of a field that is not there. */
 const MISSING = /^Invalid input: expected (\w+), received undefined$/;
+const NO_OPTION = /^Invalid option: expected (one of .*)$/;
 
-function detailsOf({ issues }: z.ZodError, prefix: readonly PropertyKey[] = []): readonly ErrorDetail[] {
+function detailsOf(
+  { issues }: z.ZodError,
+  { of: value, prefix = [] }: { readonly of: unknown; readonly prefix?: readonly PropertyKey[] },
+): readonly ErrorDetail[] {
   return issues.map(({ path, message }) => ({
     path: [...prefix, ...path].map(String).join("."),
-    message: message.replace(
-      MISSING,
-      (_, type: string) => `is missing: it must be ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`,
-    ),
+    message: at(value, path) === undefined
+      ? message.replace(
+        MISSING,
+        (_, type: string) => `is missing: it must be ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`,
+      ).replace(NO_OPTION, "is missing: it must be $1")
+      : message,
   }));
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
+    value,
+  );
 }
 
 export function validationFailed(details: readonly ErrorDetail[]): ServiceError {

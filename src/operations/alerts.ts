@@ -29,7 +29,12 @@ export async function acknowledgeAlert(
   const [known] = await database.read(
     query.selectFrom("alert").select("org_id").where("alert_id", "=", alertId).compile(),
   );
-  if (known === undefined) throw new ServiceError("NOT_FOUND", `There is no alert ${alertId}.`);
+  if (known === undefined) {
+    throw new ServiceError(
+      "NOT_FOUND",
+      `There is no alert ${alertId}: \`jiss alerts list\` shows those that there are.`,
+    );
+  }
   const { org_id: orgId } = known;
   const draft = eventDraft(world, {
     type: "ADMIN_ALERT_ACK",

@@ -240,8 +240,28 @@ Deno.test(
       what: `others can get at ${data}/jiss.env (0644), ${data}/jiss.db (0620)`,
       mend: `chmod go= ${data}/jiss.env ${data}/jiss.db`,
     });
+    await Deno.chmod(data, 0o777);
+    assert.deepEqual((await examine()).found.file_modes, {
+      state: "wrong",
+      what: `others can put files of their own into ${data} (0777)`,
+      mend: `chmod go-w ${data}`,
+    });
   }),
 );
+
+Deno.test("a secret's own file is looked at like the others", async () => {
+  const { directory, env, remove } = await freshDeployment();
+  const { JISS_KEY_PEPPER, ...rest } = env;
+  const path = `${directory}/pepper`;
+  await Deno.writeTextFile(path, JISS_KEY_PEPPER!);
+  await Deno.chmod(path, 0o666);
+  const given = { ...rest, JISS_KEY_PEPPER_FILE: path };
+  assert.equal(await (await startService(["serve"], { env: given })).stop(), 0);
+  const { code, stdout } = await runProgram(["doctor"], { env: given });
+  assert.equal(code, 1);
+  assert.match(stdout, new RegExp(`wrong +file_modes +others can get at ${path} \\(0666\\)`));
+  await remove();
+});
 
 Deno.test("without a database, or with a configuration that is wrong, the doctor ends with 78 and says why", async () => {
   const { env, remove } = await freshDeployment();

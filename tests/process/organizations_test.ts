@@ -155,12 +155,27 @@ Deno.test(
     assert.equal((await Deno.stat(own)).mode! & 0o777, 0o600);
     assert.equal(await statusOf("jis_0123456789ABCDEFGHJKMNPQRS"), 200);
 
+    const linked = await save(directory, "linked.key", "jis_ABCDEFGHJKMNPQRSTVWXYZ0123\n");
+    await Deno.chmod(linked, 0o640);
+    await Deno.symlink(linked, `${directory}/link`);
+    await told(...named("linked"), "--key-file", `${directory}/link`);
+    assert.equal(await statusOf("jis_ABCDEFGHJKMNPQRSTVWXYZ0123"), 200);
+    assert.equal((await Deno.stat(linked)).mode! & 0o777, 0o640, "what a link leads to is left as it is");
+
+    const pipe = `${directory}/pipe`;
+    await new Deno.Command("mkfifo", { args: ["-m", "666", pipe] }).output();
+    await Deno.symlink(`${directory}/nowhere`, `${directory}/dangling`);
+    await Deno.symlink(pipe, `${directory}/to-pipe`);
     const unused = `${directory}/unused.key`;
     const strange = await save(directory, "strange.key", "not a key");
     for (
       const [args, message] of [
         [[...ACME, "--key-file", unused], /org_id acme exists/],
         [[...named("second"), "--key-file", own], /first 8 characters are another organization's/],
+        [[...named("second"), "--key-file", pipe], /--key-file must be an ordinary file/],
+        [[...named("second"), "--key-file", `${directory}/to-pipe`], /--key-file must be an ordinary file/],
+        [[...named("second"), "--key-file", "/dev/null"], /--key-file must be an ordinary file/],
+        [[...named("second"), "--key-file", `${directory}/dangling`], /--key-file is a link to no key/],
         [[...named("second"), "--key-file", strange], /--key-file holds something else than a key/],
         [
           [...named("second"), "--key-file", `${directory}/missing/key`],
@@ -173,9 +188,14 @@ Deno.test(
       assert.match(stderr, message);
     }
     assert.equal(await Deno.readTextFile(strange), "not a key");
+    assert.equal((await Deno.stat(pipe)).mode! & 0o777, 0o666);
     await assert.rejects(Deno.stat(unused), Deno.errors.NotFound);
     const { organizations } = JSON.parse(await told("org", "list", "--json"));
-    assert.deepEqual(organizations.map(({ org_id }: { org_id: string }) => org_id), ["acme", "owner"]);
+    assert.deepEqual(organizations.map(({ org_id }: { org_id: string }) => org_id), [
+      "acme",
+      "linked",
+      "owner",
+    ]);
   }),
 );
 

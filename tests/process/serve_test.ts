@@ -191,6 +191,26 @@ Deno.test("a key that the administrator put into the bootstrap file is taken", a
   await deployment.remove();
 });
 
+Deno.test("a bootstrap key file that holds no key of the organization is told of at each start", async () => {
+  const deployment = await freshDeployment();
+  const keyFile = `${deployment.directory}/key`;
+  const path = await bootstrapFile(deployment.directory, keyFile);
+  const env = { ...deployment.env, JISS_BOOTSTRAP_ORG_FILE: path };
+  const warned = async () => {
+    const service = await startService(["serve"], { env });
+    assert.equal(await service.stop(), 0);
+    return service.log().filter(({ level }) => level === "warn").map(({ msg, org_id }) => [msg, org_id]);
+  };
+  assert.deepEqual(await warned(), []);
+  assert.deepEqual(await warned(), []);
+  await Deno.writeTextFile(keyFile, "jis_BR0VGHTBYTHEADM1N1STRAT0R0\n");
+  const told = ["the bootstrap organization's api_key_file holds no key of it that works", "first"];
+  assert.deepEqual(await warned(), [told]);
+  await Deno.remove(keyFile);
+  assert.deepEqual(await warned(), [told]);
+  await deployment.remove();
+});
+
 Deno.test("a request whose body is still arriving when the service is told to stop is scored", async () => {
   const deployment = await freshDeployment();
   const service = await startService(["serve"], deployment);

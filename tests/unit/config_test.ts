@@ -73,6 +73,7 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     lockFile: "./data/lock.db",
     signingKeyFile: "./data/signing-key.pem",
     previousSigningKeyFile: "./data/signing-key-previous.pem",
+    secretFiles: [],
     peppers: [PEPPER],
     adminDashboard: false,
     assessmentRetentionDays: 30,
@@ -412,7 +413,8 @@ Deno.test("every secret can stand in a file, whose last line end is not part of 
     const base: Environment = name === "JISS_KEY_PEPPER" ? {} : REQUIRED;
     for (const ending of ["", "\n", "\r\n"]) {
       const fromFile = readConfig({ ...base, [`${name}_FILE`]: "/s" }, readerOf({ "/s": value + ending }));
-      assert.deepEqual(fromFile, readConfig({ ...base, [name]: value }, readerOf({})), name);
+      const direct = readConfig({ ...base, [name]: value }, readerOf({}));
+      assert.deepEqual(fromFile, { ...direct, secretFiles: ["/s"] }, name);
     }
   }
 });
@@ -702,6 +704,10 @@ Deno.test("what carries evidence away needs to know where it lies, and no secret
     },
   );
   assert.throws(() => readStorage({ JISS_DATABASE_URL: "/srv/jiss.db" }), ConfigError);
+  assert.throws(
+    () => readStorage({ JISS_DATADIR: "/srv" }),
+    /JISS_DATADIR is not a variable of this program/,
+  );
 });
 
 // ---- the listener alone -----------------------------------------------------------------------------------

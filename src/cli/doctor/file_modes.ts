@@ -5,12 +5,22 @@ import { type Examined, type Finding, ok } from "./check.ts";
 
 /** Others may do something with it, or its group may change it. */
 const OPEN_TO_OTHERS = 0o027;
+/** Of a directory: whoever may write there can put files of his own in the place of those that lie there. */
+const REPLACEABLE = 0o022;
 /** The group may read it, as where a platform mounts it for a group. */
 const OPEN_TO_GROUP = 0o040;
 
 const FOLLOWERS = ["-wal", "-shm"];
 
 export function fileModes({ config }: Examined): Finding {
+  const directory = modeOf(config.dataDir);
+  if (directory !== null && (directory & REPLACEABLE) !== 0) {
+    return {
+      state: "wrong",
+      what: `others can put files of their own into ${config.dataDir} (${octal(directory)})`,
+      mend: `chmod go-w ${config.dataDir}`,
+    };
+  }
   const modes = filesOf(config).flatMap((path) => {
     const mode = modeOf(path);
     return mode === null ? [] : [{ path, mode }];
@@ -19,7 +29,7 @@ export function fileModes({ config }: Examined): Finding {
   const shared = modes.filter(({ mode }) => (mode & OPEN_TO_GROUP) !== 0 && (mode & OPEN_TO_OTHERS) === 0);
   const told = withoutFollowers(open.length > 0 ? open : shared);
   if (told.length === 0) return ok("secrets and data are their owner's alone");
-  const named = told.map(({ path, mode }) => `${path} (${mode.toString(8).padStart(4, "0")})`).join(", ");
+  const named = told.map(({ path, mode }) => `${path} (${octal(mode)})`).join(", ");
   return {
     state: open.length > 0 ? "wrong" : "note",
     what: `${open.length > 0 ? "others can get at" : "the group can read"} ${named}`,
@@ -27,11 +37,30 @@ export function fileModes({ config }: Examined): Finding {
   };
 }
 
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, "0");
+}
+
 function filesOf(
-  { dataDir, databaseFile, lockFile, signingKeyFile, previousSigningKeyFile }: Config,
+  {
+    dataDir,
+    databaseFile,
+    lockFile,
+    signingKeyFile,
+    previousSigningKeyFile,
+    secretFiles,
+    bootstrapOrganization,
+  }: Config,
 ): readonly string[] {
   const databases = [databaseFile, lockFile].flatMap((path) => ["", ...FOLLOWERS].map((end) => path + end));
-  return [`${dataDir}/${ENVIRONMENT_FILE}`, signingKeyFile, previousSigningKeyFile, ...databases];
+  return [
+    `${dataDir}/${ENVIRONMENT_FILE}`,
+    signingKeyFile,
+    previousSigningKeyFile,
+    ...secretFiles,
+    ...(bootstrapOrganization === null ? [] : [bootstrapOrganization.api_key_file]),
+    ...databases,
+  ];
 }
 
 interface Mode {
