@@ -26,13 +26,14 @@ export interface Submission {
 
 /** @throws {ServiceError} CONFLICT where the name stands for other records; SERVICE_UNAVAILABLE. */
 export async function submitAssessment(
-  { database, installation, model, writer }: Dependencies,
+  { assessmentRetentionDays, database, installation, model, writer }: Dependencies,
   { request, call }: { readonly request: AssessmentRequest; readonly call: Call },
 ): Promise<Submission> {
   const { sessionId, records } = request;
   const digest = requestDigest(installation.key, canonicalJson({ kind: "assessment", ...request }));
+  const oldest = oldestKept(assessmentRetentionDays, call.now);
   const [known] = await database.read(assessmentQuery(sessionId));
-  if (known !== undefined) return standing(known, digest);
+  if (known !== undefined && known.created_at > oldest) return standing(known, digest);
   // Before the commit, which others share: no visitor's hundred records hold up an organization's write.
   const row: AssessmentRow = {
     session_id: sessionId,
@@ -47,9 +48,12 @@ export async function submitAssessment(
     chains: [],
     plan(unit) {
       const first = unit.get(assessments, [sessionId]);
-      const submission = first === null ? { call, replayed: false } : standing(first, digest);
-      if (first === null) unit.put(assessments, row);
-      return () => submission;
+      if (first !== null && first.created_at > oldest) {
+        const submission = standing(first, digest);
+        return () => submission;
+      }
+      unit.put(assessments, row);
+      return () => ({ call, replayed: false });
     },
   });
 }
@@ -83,11 +87,11 @@ function scoredColumns(model: ModelDocument, { records }: AssessmentRequest, now
 
 /** A run as it was scored when it was submitted. @throws {ServiceError} NOT_FOUND. */
 export async function readAssessment(
-  { database }: Pick<Dependencies, "database">,
-  sessionId: string,
+  { assessmentRetentionDays, database }: Pick<Dependencies, "assessmentRetentionDays" | "database">,
+  { sessionId, now }: { readonly sessionId: string; readonly now: number },
 ): Promise<Record<string, unknown>> {
   const [row] = await database.read(assessmentQuery(sessionId));
-  if (row === undefined) {
+  if (row === undefined || row.created_at <= oldestKept(assessmentRetentionDays, now)) {
     throw new ServiceError(
       "NOT_FOUND",
       `There is no run ${sessionId}: it was never submitted, or is past its time.`,
@@ -103,6 +107,11 @@ export async function readAssessment(
   };
 }
 
+/** A run of this instant, or before it, is past its time, whether or not it was deleted yet. */
+function oldestKept(retentionDays: number, now: number): number {
+  return now - retentionDays * DAY_MS;
+}
+
 /** Deletes the runs that are past their time; their bytes go when the database is expunged. */
 export async function forgetAssessments(
   { database, writer, assessmentRetentionDays }: Pick<
@@ -111,7 +120,7 @@ export async function forgetAssessments(
   >,
   now: number,
 ): Promise<void> {
-  const until = now - assessmentRetentionDays * DAY_MS;
+  const until = oldestKept(assessmentRetentionDays, now);
   for (;;) {
     const old = await database.read(oldAssessmentsQuery({ until, limit: RUNS_IN_WRITE }));
     if (old.length === 0) return;

@@ -127,7 +127,9 @@ export const assessments: RecordKind<AssessmentRow> = {
   name: "assessment",
   load: (keys) => query.selectFrom("assessment").selectAll().where(keyIn(["session_id"], keys)).compile(),
   keyOf: (row) => [row.session_id],
-  save: (row) => query.insertInto("assessment").values(row).compile(),
+  save: (row) =>
+    query.insertInto("assessment").values(row)
+      .onConflict((conflict) => conflict.column("session_id").doUpdateSet(row)).compile(),
 };
 
 export const breachWindows: RecordKind<Selectable<BreachWindowTable>> = {

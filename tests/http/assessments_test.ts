@@ -355,6 +355,21 @@ Deno.test(
 );
 
 Deno.test(
+  "a run past its retention is not there, and its sessionId is free, before it is deleted",
+  withHarness(async (harness) => {
+    const { clock } = harness;
+    await submit(harness, run());
+    clock.advance(30 * DAY - 1);
+    assert.equal((await look(harness)).status, 200);
+    clock.advance(1);
+    assert.equal((await look(harness)).status, 404);
+    await submit(harness, run({ records: [CARELESS] }));
+    assert.equal((await look(harness)).body.records.length, 1);
+    assert.equal((await harness.rowCounts()).assessment, 1);
+  }),
+);
+
+Deno.test(
   "a sessionId that was used anew before its old run was deleted keeps the new one",
   withHarness(async (harness) => {
     const { clock, database } = harness;

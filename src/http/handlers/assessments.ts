@@ -25,10 +25,10 @@ export async function postAssessment(
 
 export async function getAssessment(
   { dependencies, description }: Services,
-  { context }: HandlerInput,
+  { context, exchange }: HandlerInput,
 ): Promise<Reply> {
   const { sessionId } = parseWith(assessmentPathSchema, context.req.param());
-  const run = await readAssessment(dependencies, sessionId);
+  const run = await readAssessment(dependencies, { sessionId, now: exchange.call.now });
   return { status: 200, body: { ...run, shareUrl: shareUrl(description, sessionId) } };
 }
 
