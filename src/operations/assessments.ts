@@ -33,7 +33,10 @@ export async function submitAssessment(
   const digest = requestDigest(installation.key, canonicalJson({ kind: "assessment", ...request }));
   const oldest = oldestKept(assessmentRetentionDays, call.now);
   const [known] = await database.read(assessmentQuery(sessionId));
-  if (known !== undefined && known.created_at > oldest) return standing(known, digest);
+  if (known !== undefined) {
+    if (known.created_at > oldest) return standing(known, digest);
+    await writer.execute(deleteAssessments([sessionId], oldest));
+  }
   // Before the commit, which others share: no visitor's hundred records hold up an organization's write.
   const row: AssessmentRow = {
     session_id: sessionId,
@@ -48,12 +51,9 @@ export async function submitAssessment(
     chains: [],
     plan(unit) {
       const first = unit.get(assessments, [sessionId]);
-      if (first !== null && first.created_at > oldest) {
-        const submission = standing(first, digest);
-        return () => submission;
-      }
-      unit.put(assessments, row);
-      return () => ({ call, replayed: false });
+      const submission = first === null ? { call, replayed: false } : standing(first, digest);
+      if (first === null) unit.put(assessments, row);
+      return () => submission;
     },
   });
 }
@@ -124,14 +124,6 @@ export async function forgetAssessments(
   for (;;) {
     const old = await database.read(oldAssessmentsQuery({ until, limit: RUNS_IN_WRITE }));
     if (old.length === 0) return;
-    const gone = deleteAssessments(old.map((row) => row.session_id), until);
-    await writer.submit({
-      needs: [],
-      chains: [],
-      plan(unit) {
-        unit.execute(gone);
-        return () => undefined;
-      },
-    });
+    await writer.execute(deleteAssessments(old.map((row) => row.session_id), until));
   }
 }

@@ -47,17 +47,9 @@ function rehash(
   { orgId, key, before }: { readonly orgId: string; readonly key: string; readonly before: Uint8Array },
 ): void {
   const { key_hash, pepper_id } = storedKey(key, peppers[0]!);
-  writer.submit({
-    needs: [],
-    chains: [],
-    plan(unit) {
-      unit.execute(
-        query.updateTable("organization").set({ key_hash, pepper_id })
-          .where("org_id", "=", orgId).where("key_hash", "=", before).compile(),
-      );
-      return () => undefined;
-    },
-  }).catch((error) => {
+  const update = query.updateTable("organization").set({ key_hash, pepper_id })
+    .where("org_id", "=", orgId).where("key_hash", "=", before).compile();
+  writer.execute(update).catch((error) => {
     if (isUnavailable(error)) return;
     log.error("a key could not be stored under the new pepper", errorFields(error));
   });

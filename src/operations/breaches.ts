@@ -128,15 +128,8 @@ export async function forgetBreachWindows(
   { writer }: Pick<Dependencies, "writer">,
   now: number,
 ): Promise<void> {
-  await writer.submit({
-    needs: [],
-    chains: [],
-    plan(unit) {
-      const oldest = now - RATE_WINDOW_MS;
-      unit.execute(query.deleteFrom("breach_window").where("told_at", "<=", oldest).compile());
-      return () => undefined;
-    },
-  });
+  const oldest = now - RATE_WINDOW_MS;
+  await writer.execute(query.deleteFrom("breach_window").where("told_at", "<=", oldest).compile());
 }
 
 /** Clocks of hosts differ, so an instant may lie a little ahead. */

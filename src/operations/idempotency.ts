@@ -90,12 +90,5 @@ function oldest(now: number): number {
 
 /** Deletes the answers that are past their time. */
 export async function forgetAnswers({ writer }: Pick<Dependencies, "writer">, now: number): Promise<void> {
-  await writer.submit({
-    needs: [],
-    chains: [],
-    plan(unit) {
-      unit.execute(query.deleteFrom("idempotency").where("created_at", "<=", oldest(now)).compile());
-      return () => undefined;
-    },
-  });
+  await writer.execute(query.deleteFrom("idempotency").where("created_at", "<=", oldest(now)).compile());
 }

@@ -127,9 +127,7 @@ export const assessments: RecordKind<AssessmentRow> = {
   name: "assessment",
   load: (keys) => query.selectFrom("assessment").selectAll().where(keyIn(["session_id"], keys)).compile(),
   keyOf: (row) => [row.session_id],
-  save: (row) =>
-    query.insertInto("assessment").values(row)
-      .onConflict((conflict) => conflict.column("session_id").doUpdateSet(row)).compile(),
+  save: (row) => query.insertInto("assessment").values(row).compile(),
 };
 
 export const breachWindows: RecordKind<Selectable<BreachWindowTable>> = {

@@ -113,6 +113,18 @@ export class Writer {
     return promise;
   }
 
+  /** Runs a statement that nothing depends on in the next commit. @throws as {@link submit}. */
+  execute(statement: Statement): Promise<void> {
+    return this.submit<void>({
+      needs: [],
+      chains: [],
+      plan(unit) {
+        unit.execute(statement);
+        return () => undefined;
+      },
+    });
+  }
+
   /** Takes no more jobs and waits until those taken are answered. */
   async close(): Promise<void> {
     this.#closed = true;
