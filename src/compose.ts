@@ -3,6 +3,7 @@
  * with `config/` the only one that touches time, entropy and the environment.
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { lookup } from "node:dns/promises";
 import { monotonicFactory } from "ulid";
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
@@ -12,7 +13,7 @@ import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { Clock } from "./http/exchange.ts";
 import type { RateWindow } from "./limits/admission.ts";
-import { parseNetworks } from "./limits/client_address.ts";
+import { parseNetworks } from "./limits/networks.ts";
 import { SharedCounters } from "./limits/shared_counters.ts";
 import { SharedWindow } from "./limits/shared_window.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
@@ -23,7 +24,7 @@ import { openInstallation } from "./operations/installation.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { StartError } from "./operations/start_error.ts";
 import { Upkeep } from "./operations/upkeep.ts";
-import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "./domain/limits.ts";
+import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS, RESOLUTION_TIMEOUT_MS } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
@@ -31,6 +32,7 @@ import { migrate } from "./store/migrate.ts";
 import { nextTurn } from "./store/turn.ts";
 import { type Database, DatabaseBusy } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";
+import { isListener } from "./webhooks/target.ts";
 import {
   bootstrapOrganization,
   createPrivately,
@@ -120,6 +122,21 @@ export interface ComposeOptions {
   readonly onFatal: (error: unknown) => void;
 }
 
+/** Every address of a name, as the system resolves it. @throws where it has none, or that takes too long. */
+async function resolveHost(host: string): Promise<readonly string[]> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error("the name was not resolved in time")),
+    RESOLUTION_TIMEOUT_MS,
+  );
+  try {
+    const answers = await Promise.race([lookup(host, { all: true, verbatim: true }), late.promise]);
+    return answers.map(({ address }) => address);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The service, open but not yet listening. */
 export interface Service {
   readonly app: App;
@@ -175,18 +192,26 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       evidenceRetentionDays: config.evidenceRetentionDays,
       assessmentRetentionDays: config.assessmentRetentionDays,
       peppers: config.peppers,
-    };
-    const { installation, current } = await openInstallation({
-      ...common,
       secretsKeys: config.secretsKeys,
-      now: clock.now(),
-    });
-    const dependencies: Dependencies = { ...common, mintKey, installation };
+    };
+    const { installation, current } = await openInstallation({ ...common, now: clock.now() });
+    let url = "";
+    const dependencies: Dependencies = {
+      ...common,
+      mintKey,
+      installation,
+      targets: {
+        policy: {
+          allowed: parseNetworks(config.webhookAllow),
+          isOwn: (address, port) => url !== "" && isListener({ url, host: config.host }, { address, port }),
+        },
+        resolve: resolveHost,
+      },
+    };
     if (config.bootstrapOrganization !== null && current) {
       await bootstrapOrganization(dependencies, config.bootstrapOrganization, clock.now());
     }
 
-    let url = "";
     let draining = false;
     const breaches = new BreachLog(dependencies);
     const limits = rateWindows(config, { clock, log, world });

@@ -38,6 +38,7 @@ const TABLES = [
   "alert",
   "assessment",
   "breach_window",
+  "webhook",
   "audit_chain",
   "audit_entry",
   "audit_part",

@@ -5,6 +5,9 @@ import type { Route } from "../src/http/exchange.ts";
 // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
 export type Ask = (path: string, body?: unknown) => Promise<any>;
 
+/** What a webhook is registered with; the catalogue's examples show another one. */
+export const SHARED_SECRET = "a-secret-that-a-receiver-shared-2026";
+
 /** Records of every kind, of one operator; returns what examples name and only the service can give. */
 export async function fillExamples(ask: Ask): Promise<Readonly<Record<string, string>>> {
   await ask("/v1/score/batch", {
@@ -43,7 +46,11 @@ export async function fillExamples(ask: Ask): Promise<Readonly<Record<string, st
     records: [{ time_to_decision_ms: 7000, decision: "accepted" }],
   });
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
-  return { "report-of-the-example": report.report_id };
+  const webhook = await ask("/v1/admin/webhook/register", {
+    url: "https://198.41.0.4/jiss",
+    secret: SHARED_SECRET,
+  });
+  return { "report-of-the-example": report.report_id, "webhook-of-the-example": webhook.id };
 }
 
 /** The path of a route with its parameters filled in. */

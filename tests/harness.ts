@@ -13,7 +13,7 @@ import type { VerifierKey } from "../src/evidence/note.ts";
 import { type App, createApp } from "../src/http/app.ts";
 import type { Clock } from "../src/http/exchange.ts";
 import { MASTER_SCOPES, type MasterScope, type MasterSecrets } from "../src/keys/master_keys.ts";
-import { parseNetworks } from "../src/limits/client_address.ts";
+import { parseNetworks } from "../src/limits/networks.ts";
 import type { RateWindow } from "../src/limits/admission.ts";
 import { SlidingWindow, type SlidingWindowOptions } from "../src/limits/sliding_window.ts";
 import { createLog } from "../src/observability/log.ts";
@@ -118,10 +118,16 @@ export interface HarnessOptions {
   readonly auditRetentionDays?: number;
   readonly evidenceRetentionDays?: number;
   readonly mintKey?: () => string;
+  readonly webhookAllow?: readonly string[];
+  /** What names resolve to. */
+  readonly hosts?: Readonly<Record<string, readonly string[]>>;
   readonly adminDashboard?: boolean;
   /** What the files of the signing keys hold: the key in use, then the one before it. */
   readonly signers?: readonly Signer[];
 }
+
+/** Of the catalogue's examples. */
+const HOSTS: Readonly<Record<string, readonly string[]>> = { "review.acme.example": ["198.41.0.4"] };
 
 /** Ids that one run draws at most. */
 const IDS_OF_A_RUN = 1_000_000;
@@ -213,12 +219,9 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     evidenceRetentionDays: options.evidenceRetentionDays ?? null,
     assessmentRetentionDays: 30,
     peppers: [PEPPER],
-  };
-  const { installation } = await openInstallation({
-    ...common,
     secretsKeys: [new Uint8Array(32).fill(7)],
-    now: clock.now(),
-  }).catch(async (error) => {
+  };
+  const { installation } = await openInstallation({ ...common, now: clock.now() }).catch(async (error) => {
     await embedded.close();
     lock.close();
     throw error;
@@ -227,6 +230,10 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     ...common,
     mintKey: options.mintKey ?? keyMint(common.world),
     installation,
+    targets: {
+      policy: { allowed: parseNetworks(options.webhookAllow ?? []), isOwn: () => false },
+      resolve: (host) => Promise.resolve(options.hosts?.[host] ?? HOSTS[host] ?? []),
+    },
   };
   let draining = false;
   let calls = 0;

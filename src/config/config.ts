@@ -62,6 +62,8 @@ export interface Config {
   readonly rateLimitKv: string | null;
   readonly bootstrapOrganization: BootstrapOrganization | null;
   readonly trustedProxies: readonly string[];
+  /** Networks that webhooks may call beside public addresses. */
+  readonly webhookAllow: readonly string[];
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** null: `pretty` on a terminal, else `json`. */
   readonly logFormat: "json" | "pretty" | null;
@@ -216,6 +218,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
     rateLimitKv: rateLimitKvOf(reader),
     bootstrapOrganization: reader.document("JISS_BOOTSTRAP_ORG_FILE", bootstrapSchema) ?? null,
     trustedProxies: reader.parse("JISS_TRUSTED_PROXIES", [], parseCidrs),
+    webhookAllow: reader.parse("JISS_WEBHOOK_ALLOW", [], parseCidrs),
     tls: readTls(reader),
     adminDashboard: reader.parse("JISS_ADMIN_DASHBOARD", false, parseSwitch),
     logFormat: reader.parse("JISS_LOG", null, parseLogFormat),

@@ -18,10 +18,9 @@ export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, { part: string; h
   JISS_DATABASE_AUTH_TOKEN: { part: "the libSQL server backend", harmless: null },
   JISS_DATABASE_ADMIN_URL: { part: "the libSQL server backend", harmless: null },
   JISS_METRICS_ADDR: { part: "the metrics listener", harmless: "off" },
-  JISS_WEBHOOK_ALLOW: { part: "webhooks", harmless: null },
-  JISS_WEBHOOK_BACKOFF_MS: { part: "webhooks", harmless: "10000,60000" },
-  JISS_WEBHOOK_TIMEOUT_MS: { part: "webhooks", harmless: "10000" },
-  JISS_EXTRA_CA_FILE: { part: "webhooks and the libSQL server backend", harmless: null },
+  JISS_WEBHOOK_BACKOFF_MS: { part: "webhook deliveries", harmless: "10000,60000" },
+  JISS_WEBHOOK_TIMEOUT_MS: { part: "webhook deliveries", harmless: "10000" },
+  JISS_EXTRA_CA_FILE: { part: "webhook deliveries and the libSQL server backend", harmless: null },
   JISS_SCORING_SHADOW_MODEL_FILE: { part: "the shadow model", harmless: null },
 };
 
@@ -39,6 +38,7 @@ const OTHERS: readonly string[] = [
   "JISS_ADMIN_DASHBOARD",
   "JISS_BOOTSTRAP_ORG_FILE",
   "JISS_TRUSTED_PROXIES",
+  "JISS_WEBHOOK_ALLOW",
   "JISS_TLS_CERT_FILE",
   "JISS_TLS_KEY_FILE",
   "JISS_LOG",

@@ -53,6 +53,13 @@ export const AUTH_FLOOR_WAITERS = 1_000;
 /** 2026-07-15T00:00:00.000Z: from then on a key in a body is refused like none. */
 export const BODY_KEY_SUNSET = Date.UTC(2026, 6, 15);
 
+export const WEBHOOKS_MAX = 10;
+export const WEBHOOK_SECRET_MIN_LENGTH = 16;
+export const WEBHOOK_SECRET_MAX_LENGTH = 1_024;
+export const WEBHOOK_URL_MAX_LENGTH = 2_048;
+/** How long the name of a destination may take to resolve. */
+export const RESOLUTION_TIMEOUT_MS = 5_000;
+
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 256;
 export const IDEMPOTENCY_RETENTION_DAYS = 30;
 

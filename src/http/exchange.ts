@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { MasterScope, MasterSecrets } from "../keys/master_keys.ts";
 import type { RateWindow } from "../limits/admission.ts";
-import type { Networks } from "../limits/client_address.ts";
+import type { Networks } from "../limits/networks.ts";
 import type { Log } from "../observability/log.ts";
 import type { BreachLog } from "../operations/breaches.ts";
 import type { Call, Dependencies, OrganizationCaller } from "../operations/dependencies.ts";

@@ -44,6 +44,18 @@ export function unwrapSecret(
   }
 }
 
+/** The plain bytes, and which of the keys opened them; null where none does. */
+export function unwrapWithAny(
+  wrapped: Uint8Array,
+  { keys, purpose }: { readonly keys: readonly Uint8Array[]; readonly purpose: string },
+): { readonly plain: Uint8Array; readonly index: number } | null {
+  for (const [index, key] of keys.entries()) {
+    const plain = unwrapSecret(wrapped, { key, purpose });
+    if (plain !== null) return { plain, index };
+  }
+  return null;
+}
+
 /** HMAC-SHA256 of a canonical request under the installation key, 32 bytes: no rotation of a secret breaks it. */
 export function requestDigest(installationKey: Uint8Array, canonicalText: string): Uint8Array {
   return new Uint8Array(

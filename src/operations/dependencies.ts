@@ -9,6 +9,7 @@ import type { Model } from "../scoring/model.ts";
 import type { Database } from "../store/database.ts";
 import type { CheckpointLock } from "../store/lock.ts";
 import type { Writer } from "../store/writer.ts";
+import type { Resolve, TargetPolicy } from "../webhooks/target.ts";
 import type { SigningKeys } from "./signing.ts";
 
 export interface World {
@@ -36,6 +37,10 @@ export interface Dependencies {
   readonly assessmentRetentionDays: number;
   /** The pepper that keys are hashed with and, while it is being rotated, the one before it. */
   readonly peppers: readonly string[];
+  /** The key that wraps secrets at rest, then those that may still have wrapped some. */
+  readonly secretsKeys: readonly Uint8Array[];
+  /** Where webhooks may go. */
+  readonly targets: { readonly policy: TargetPolicy; readonly resolve: Resolve };
   /** Mints an organization's key. */
   readonly mintKey: () => string;
   readonly installation: Installation;

@@ -5,7 +5,7 @@
 import { organizationOf } from "../evidence/chain_name.ts";
 import { sql } from "kysely";
 import { pepperId } from "../keys/api_key.ts";
-import { unwrapSecret, WRAP_IV_BYTES, wrapSecret } from "../keys/secrets.ts";
+import { unwrapWithAny, WRAP_IV_BYTES, wrapSecret } from "../keys/secrets.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { keyId, parseNote } from "../evidence/note.ts";
@@ -27,6 +27,7 @@ import {
 } from "./dependencies.ts";
 import { followLock, strangeLock } from "./restores.ts";
 import { finishRotation, insertFirstKey, type SigningKeys } from "./signing.ts";
+import { rewrapWebhookSecrets } from "./webhooks.ts";
 import { StartError } from "./start_error.ts";
 
 const PURPOSE = "installation key";
@@ -81,6 +82,7 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
   await requireSameLog({ ...options, installation });
   if ((await followLock(options)).length > 0) return { installation, current: false };
 
+  await rewrapWebhookSecrets(options);
   await finishRotation({ ...options, installation });
   const pepper = pepperId(options.peppers[0]!);
   if (row.pepper_id !== pepper) {
@@ -190,12 +192,8 @@ function strangeSigner(): StartError {
 export function unwrapInstallationKey(
   wrapped: Uint8Array,
   secretsKeys: readonly Uint8Array[],
-): { readonly key: Uint8Array; readonly index: number } | null {
-  for (const [index, secret] of secretsKeys.entries()) {
-    const key = unwrapSecret(wrapped, { key: secret, purpose: PURPOSE });
-    if (key !== null) return { key, index };
-  }
-  return null;
+): { readonly plain: Uint8Array; readonly index: number } | null {
+  return unwrapWithAny(wrapped, { keys: secretsKeys, purpose: PURPOSE });
 }
 
 /** Unwraps the installation key, and wraps it anew where an older secret had wrapped it. */
@@ -210,14 +208,14 @@ async function openInstallationKey(
     );
   }
   if (opened.index > 0) {
-    const anew = wrapSecret(opened.key, {
+    const anew = wrapSecret(opened.plain, {
       key: secretsKeys[0]!,
       purpose: PURPOSE,
       iv: world.random(WRAP_IV_BYTES),
     });
     await database.batch([query.updateTable("installation").set({ wrapped_key: anew }).compile()]);
   }
-  return opened.key;
+  return opened.plain;
 }
 
 function insertModel({ sha256, document }: Model, now: number) {

@@ -21,6 +21,7 @@ import type {
   SkippedInteractionTable,
   SubjectTable,
   TombstoneTable,
+  WebhookTable,
 } from "./schema.ts";
 
 /** Parts of a key, in the order of the table's primary key; bytes in hexadecimal. */
@@ -33,6 +34,8 @@ export interface RecordKind<Row> {
   keyOf(row: Row): Key;
   /** Absent for a kind that only says what is taken. */
   save?(row: Row): Statement;
+  /** Absent for a kind whose rows stay. */
+  remove?(key: Key): Statement;
 }
 
 /** `(a, b) IN (…)` over a JSON array of keys, which the primary key's index serves. */
@@ -137,6 +140,30 @@ export const breachWindows: RecordKind<Selectable<BreachWindowTable>> = {
   save: ({ subject, told_at }) =>
     query.insertInto("breach_window").values({ subject, told_at })
       .onConflict((conflict) => conflict.column("subject").doUpdateSet({ told_at })).compile(),
+};
+
+export type WebhookRow = Selectable<WebhookTable>;
+
+export const webhooks: RecordKind<WebhookRow> = {
+  name: "webhook",
+  load: (keys) => query.selectFrom("webhook").selectAll().where(keyIn(["webhook_id"], keys)).compile(),
+  keyOf: (row) => [row.webhook_id],
+  save: (row) => query.insertInto("webhook").values(row).compile(),
+  remove: ([id]) => query.deleteFrom("webhook").where("webhook_id", "=", id!).compile(),
+};
+
+/** How many destinations an organization has; there is no row for none. */
+export interface WebhookCount {
+  readonly org_id: string;
+  readonly count: number;
+}
+
+export const webhookCounts: RecordKind<WebhookCount> = {
+  name: "webhook_count",
+  load: (keys) =>
+    query.selectFrom("webhook").select((row) => ["org_id", row.fn.countAll<number>().as("count")])
+      .where(keyIn(["org_id"], keys)).groupBy("org_id").compile(),
+  keyOf: (row) => [row.org_id],
 };
 
 export type SubjectRow = Selectable<SubjectTable>;

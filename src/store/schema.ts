@@ -209,6 +209,18 @@ export interface AssessmentTable {
   results: string;
 }
 
+export interface WebhookTable {
+  webhook_id: string;
+  org_id: string;
+  url: string;
+  /** Separated by single spaces. */
+  events: string;
+  active: number;
+  /** What its deliveries are signed with. */
+  wrapped_secret: Uint8Array;
+  created_at: number;
+}
+
 export interface BreachWindowTable {
   subject: string;
   told_at: number;
@@ -315,6 +327,7 @@ export interface Schema {
   alert: AlertTable;
   assessment: AssessmentTable;
   breach_window: BreachWindowTable;
+  webhook: WebhookTable;
   audit_chain: AuditChainTable;
   audit_entry: AuditEntryTable;
   audit_part: AuditPartTable;

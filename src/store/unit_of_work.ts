@@ -25,6 +25,8 @@ export function needKey({ kind, key }: Need): string {
 
 interface Cell {
   readonly kind: AnyKind;
+  readonly key: Key;
+  /** null where there is none. */
   readonly row: unknown;
 }
 
@@ -59,7 +61,7 @@ export class UnitOfWork {
 
   /** What the database held, before any job of the commit planned. */
   loaded(need: Need, row: unknown): void {
-    this.#cells.set(needKey(need), { kind: need.kind, row });
+    this.#cells.set(needKey(need), { ...need, row });
   }
 
   loadedHead(family: string, head: StoredHead | null): void {
@@ -76,8 +78,17 @@ export class UnitOfWork {
   }
 
   put<Row>(kind: RecordKind<Row>, row: Row): void {
-    const name = needKey({ kind, key: kind.keyOf(row) });
-    this.#cells.set(name, { kind, row });
+    this.#change({ kind, key: kind.keyOf(row), row });
+  }
+
+  /** Deletes the row of a key. */
+  remove<Row>(kind: RecordKind<Row>, key: Key): void {
+    this.#change({ kind, key, row: null });
+  }
+
+  #change(cell: Cell): void {
+    const name = needKey(cell);
+    this.#cells.set(name, cell);
     this.#dirty.add(name);
   }
 
@@ -135,7 +146,8 @@ export class UnitOfWork {
   /** Everything to write but the closing of the chains: rows first, so that references hold. */
   statements(): readonly Statement[] {
     const rows = [...this.#dirty].flatMap((name) => {
-      const { kind, row } = this.#cells.get(name)!;
+      const { kind, key, row } = this.#cells.get(name)!;
+      if (row === null) return [kind.remove!(key)];
       return kind.save === undefined ? [] : [kind.save(row)];
     });
     return [...rows, ...this.#statements];

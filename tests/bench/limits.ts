@@ -1,5 +1,6 @@
 /** What rate limits cost: both checks of a request in memory, against the score request that they guard. */
-import { clientAddress, limitSubject, parseNetworks } from "../../src/limits/client_address.ts";
+import { clientAddress, limitSubject } from "../../src/limits/client_address.ts";
+import { parseNetworks } from "../../src/limits/networks.ts";
 import { memoryWindow, openHarness, scoreRequest } from "../harness.ts";
 import type { Ratio } from "./mod.ts";
 

@@ -8,7 +8,7 @@ import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
 import { createApp } from "../../src/http/app.ts";
-import { parseNetworks } from "../../src/limits/client_address.ts";
+import { parseNetworks } from "../../src/limits/networks.ts";
 import { createLog } from "../../src/observability/log.ts";
 import { BreachLog } from "../../src/operations/breaches.ts";
 import { openInstallation } from "../../src/operations/installation.ts";

@@ -31,6 +31,7 @@ const CHECKS = [
   "lost_pepper",
   "previous_pepper",
   "installation_key",
+  "webhook_secrets",
   "master_secrets",
   "signing_key",
 ];
@@ -98,6 +99,7 @@ Deno.test(
 ok  lost_pepper       no key hangs on a pepper that is not configured
 ok  previous_pepper   no key hangs on a previous pepper
 ok  installation_key  the installation key is wrapped under the present secret
+ok  webhook_secrets   the signing secrets of webhooks are wrapped under the present secret
 ok  master_secrets    no previous master secret is honoured
 ok  signing_key       one key signs
 `,

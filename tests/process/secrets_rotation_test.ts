@@ -3,6 +3,9 @@
  * out of use stays out. (The signing key: rotate_test.ts.) Source: contract, section 1; docs/configuration.md.
  */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { deriveSecretsKey } from "../../src/keys/secrets.ts";
+import { formatSigningSecret, unwrapSigningSecret } from "../../src/keys/webhook_secret.ts";
 import { MASTER_SCOPES, type MasterScope } from "../../src/keys/master_keys.ts";
 import { scoreRequest } from "../harness.ts";
 import {
@@ -166,19 +169,34 @@ Deno.test(
   }),
 );
 
+/** The signing secret of a webhook, from the database and the environment alone. */
+function signingSecretIn(env: Environment, webhookId: string): string {
+  const database = new DatabaseSync(`${env.JISS_DATA_DIR}/jiss.db`, { readOnly: true });
+  const { wrapped_secret } = database.prepare("SELECT wrapped_secret FROM webhook WHERE webhook_id = ?")
+    .get(webhookId) as { wrapped_secret: Uint8Array };
+  database.close();
+  const keys = [deriveSecretsKey(env.JISS_SECRETS_KEY ?? env.JISS_KEY_PEPPER!)];
+  return formatSigningSecret(unwrapSigningSecret(wrapped_secret, { keys, webhookId })!.plain);
+}
+
 // ---- the secrets key --------------------------------------------------------------------------------------
 
 Deno.test(
   "the installation key is wrapped anew at each step of the secrets key's rotation, and a repeat from before all of them is answered with the first answer",
   withEnvironment(async (env) => {
     const [own, next] = ["secrets-key-the-first-0123456789-0123", "secrets-key-the-second-0123456789-012"];
-    const { key, first } = await serving(env, async (service) => {
+    const { key, first, webhook } = await serving(env, async (service) => {
       const key = await createOrganization(service, env);
       const { body } = await service.send("/v1/score", {
         key,
         body: scoreRequest({ session_id: "repeated" }),
       });
-      return { key, first: body };
+      const webhook = await service.send("/v1/admin/webhook/register", {
+        key,
+        body: { url: "https://198.41.0.4/jiss", secret: "a-secret-of-the-receiver" },
+      });
+      assert.equal(webhook.status, 201, JSON.stringify(webhook.body));
+      return { key, first: body, webhook: webhook.body };
     });
     const steps: readonly Environment[] = [
       { ...env, JISS_SECRETS_KEY: own },
@@ -188,7 +206,8 @@ Deno.test(
       { ...env, JISS_KEY_PEPPER: NEXT_PEPPER, JISS_KEY_PEPPER_PREVIOUS: env.JISS_KEY_PEPPER! },
     ];
     for (const step of steps) {
-      assert.equal((await examined(step)).installation_key.state, "note");
+      const before = await examined(step);
+      assert.deepEqual([before.installation_key.state, before.webhook_secrets.state], ["note", "note"]);
       await serving(step, async (service) => {
         const { status, body } = await service.send("/v1/score", {
           key,
@@ -197,7 +216,13 @@ Deno.test(
         assert.deepEqual([status, body], [200, first], "the digest of the request is the same");
       });
       const { JISS_KEY_PEPPER_PREVIOUS: _, ...without } = step;
-      assert.equal((await examined(without)).installation_key.state, "ok");
+      const after = await examined(without);
+      assert.deepEqual([after.installation_key.state, after.webhook_secrets.state], ["ok", "ok"]);
+      assert.equal(
+        signingSecretIn(without, webhook.id),
+        webhook.signing_secret,
+        "wrapped anew, and the same",
+      );
     }
     const before = await runProgram(["serve"], { env: { ...env, JISS_PORT: "0" } });
     assert.equal(before.code, 78, "the old secret opens nothing any more");

@@ -4,7 +4,8 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { clientAddress, limitSubject, parseNetworks } from "../../src/limits/client_address.ts";
+import { clientAddress, limitSubject } from "../../src/limits/client_address.ts";
+import { parseNetworks } from "../../src/limits/networks.ts";
 import { manualClock, memoryWindow } from "../harness.ts";
 import { sharedLimit, withStore } from "../shared_limits.ts";
 

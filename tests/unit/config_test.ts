@@ -93,6 +93,7 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     rateLimitKv: null,
     bootstrapOrganization: null,
     trustedProxies: [],
+    webhookAllow: [],
     tls: null,
     logFormat: null,
     logName: "jiss.local",
@@ -140,6 +141,7 @@ Deno.test("every variable is taken as it is given", () => {
     MASTER_ADMIN_KEY_ALERT_ACK: secret("ack"),
     JISS_RATE_LIMIT_IP: "1",
     JISS_RATE_LIMIT_KEY: "1000000000",
+    JISS_WEBHOOK_ALLOW: "10.0.0.0/8, 127.0.0.1",
     JISS_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8,192.0.2.1,2001:db8::1",
     JISS_LOG: "pretty",
     JISS_LOG_NAME: "jiss.bank.example",
@@ -167,6 +169,7 @@ Deno.test("every variable is taken as it is given", () => {
   assert.equal(config.rateLimitIp, 1);
   assert.equal(config.rateLimitKey, 1_000_000_000);
   assert.deepEqual(config.trustedProxies, ["10.0.0.0/8", "fd00::/8", "192.0.2.1", "2001:db8::1"]);
+  assert.deepEqual(config.webhookAllow, ["10.0.0.0/8", "127.0.0.1"]);
   assert.equal(config.logFormat, "pretty");
   assert.equal(config.logName, "jiss.bank.example");
   assert.equal(config.auditRetentionDays, 365);
@@ -656,7 +659,6 @@ Deno.test("a variable of a later part is refused, unless it asks for nothing of 
   assert.deepEqual(read(harmless), read({}));
   const never = [
     "JISS_DATABASE_ADMIN_URL",
-    "JISS_WEBHOOK_ALLOW",
     "JISS_EXTRA_CA_FILE",
     "JISS_SCORING_SHADOW_MODEL_FILE",
   ];

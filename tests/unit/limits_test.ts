@@ -1,6 +1,7 @@
 /** Rate limits by example: the window's edges and its memory, and whose request it is behind proxies. */
 import assert from "node:assert/strict";
-import { clientAddress, limitSubject, parseNetworks } from "../../src/limits/client_address.ts";
+import { clientAddress, limitSubject } from "../../src/limits/client_address.ts";
+import { parseNetworks } from "../../src/limits/networks.ts";
 import { memoryWindow } from "../harness.ts";
 
 const WINDOW = 60_000;

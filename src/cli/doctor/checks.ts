@@ -6,12 +6,14 @@ import { lostPepper } from "./lost_pepper.ts";
 import { masterSecrets } from "./master_secrets.ts";
 import { previousPepper } from "./previous_pepper.ts";
 import { signingKey } from "./signing_key.ts";
+import { webhookSecrets } from "./webhook_secrets.ts";
 
 export const CHECKS: Readonly<Record<string, Check>> = {
   file_modes: fileModes,
   lost_pepper: lostPepper,
   previous_pepper: previousPepper,
   installation_key: installationKey,
+  webhook_secrets: webhookSecrets,
   master_secrets: masterSecrets,
   signing_key: signingKey,
 };

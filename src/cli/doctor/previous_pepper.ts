@@ -8,7 +8,7 @@ export async function previousPepper({ config, database }: Examined): Promise<Fi
     return ok(
       config.peppers.length === 1
         ? "no key hangs on a previous pepper"
-        : "no key hangs on the previous pepper: at the end of a rotation, JISS_KEY_PEPPER_PREVIOUS may go once installation_key is ok too",
+        : "no key hangs on the previous pepper: at the end of a rotation, JISS_KEY_PEPPER_PREVIOUS may go once installation_key and webhook_secrets are ok too",
     );
   }
   const hanging = [...previous, ...unrecorded];

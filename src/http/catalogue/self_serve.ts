@@ -5,6 +5,14 @@ import {
   auditLogParametersSchema,
   auditLogResponseSchema,
 } from "../../domain/audit_log.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import {
+  webhookListSchema,
+  webhookPathSchema,
+  webhookRegisteredSchema,
+  webhookRemovedSchema,
+  webhookRequestSchema,
+} from "../../domain/webhook.ts";
 import { entrySchema } from "../../evidence/entry.ts";
 import type { Route } from "../exchange.ts";
 import {
@@ -15,7 +23,8 @@ import {
   postKeyRevocation,
   postKeyRotation,
 } from "../handlers/self_serve.ts";
-import { KEYED_POST, KEYED_READ } from "./defaults.ts";
+import { deleteWebhook, getWebhooks, postWebhook } from "../handlers/webhooks.ts";
+import { KEYED_DELETE, KEYED_POST, KEYED_READ } from "./defaults.ts";
 
 const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
 
@@ -77,5 +86,51 @@ export const SELF_SERVE_ROUTES: readonly Route[] = [
     },
     examples: [{ summary: "Everything" }],
     handler: getAuditLogExport,
+  },
+  {
+    ...KEYED_POST,
+    headerKeyOnly: true,
+    path: "/v1/admin/webhook/register",
+    operationId: "postWebhook",
+    summary: "Register a webhook",
+    description:
+      "A destination for events, over https. The secret that deliveries are signed with is derived from the one that is sent, and shown once. At most 10.",
+    body: { schema: webhookRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+    success: { status: 201, description: "The destination and its secret.", schema: webhookRegisteredSchema },
+    errors: ["CONFLICT"],
+    examples: [{
+      summary: "All events",
+      body: { url: "https://review.acme.example/jiss", secret: "a-secret-of-the-receiver-2026" },
+    }, {
+      summary: "Decisions that need somebody",
+      body: {
+        url: "https://review.acme.example/risk",
+        secret: "a-secret-of-the-receiver-2026",
+        events: ["drs.must_review", "drs.escalation"],
+      },
+    }],
+    handler: postWebhook,
+  },
+  {
+    ...KEYED_READ,
+    path: "/v1/admin/webhook/list",
+    operationId: "getWebhooks",
+    summary: "Your webhooks",
+    description: "The oldest first, never with a secret.",
+    success: { status: 200, description: "The destinations.", schema: webhookListSchema },
+    examples: [{ summary: "All" }],
+    handler: getWebhooks,
+  },
+  {
+    ...KEYED_DELETE,
+    path: "/v1/admin/webhook/{id}",
+    operationId: "deleteWebhook",
+    summary: "Remove a webhook",
+    description: "Nothing more is sent there.",
+    pathParameters: webhookPathSchema,
+    success: { status: 200, description: "It is gone.", schema: webhookRemovedSchema },
+    errors: ["NOT_FOUND"],
+    examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
+    handler: deleteWebhook,
   },
 ];

@@ -82,6 +82,6 @@ async function* lines(values: AsyncGenerator<unknown>): AsyncGenerator<string> {
 }
 
 /** The caller as the audit log names it on these routes. */
-function selfServe({ caller }: Exchange): OrganizationCaller {
+export function selfServe({ caller }: Exchange): OrganizationCaller {
   return { ...caller!, actor: "self_serve" };
 }
