@@ -214,6 +214,7 @@ Deno.test("the document names the content types of what is not JSON alone", () =
     getSubjectAccess: ["application/json", "text/html; charset=utf-8"],
     getReport: ["application/json", "text/html; charset=utf-8"],
     getStoredReport: ["application/json", "text/html; charset=utf-8"],
+    getAssessment: ["application/json", "text/html; charset=utf-8"],
     getChainExport: ["application/x-ndjson"],
     getAuditLogExport: ["application/x-ndjson"],
   });

@@ -5,6 +5,7 @@
  */
 import { ASSESSMENT_DOMAIN, type AssessmentRequest } from "../domain/assessment.ts";
 import { ServiceError } from "../domain/errors.ts";
+import type { Interaction } from "../domain/interaction.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { requestDigest } from "../keys/secrets.ts";
@@ -85,11 +86,22 @@ function scoredColumns(model: ModelDocument, { records }: AssessmentRequest, now
   };
 }
 
-/** A run as it was scored when it was submitted. @throws {ServiceError} NOT_FOUND. */
+/** A run as it was scored when it was submitted. */
+export interface KeptAssessment {
+  readonly sessionId: string;
+  readonly created_at: string;
+  readonly records: readonly Interaction[];
+  readonly summary: Pick<ScoreResult, "jis" | "band"> & {
+    readonly dimensions: Readonly<Record<string, number>>;
+  };
+  readonly results: readonly Pick<ScoreResult, "jis" | "band">[];
+}
+
+/** @throws {ServiceError} NOT_FOUND. */
 export async function readAssessment(
   { assessmentRetentionDays, database }: Pick<Dependencies, "assessmentRetentionDays" | "database">,
   { sessionId, now }: { readonly sessionId: string; readonly now: number },
-): Promise<Record<string, unknown>> {
+): Promise<KeptAssessment> {
   const [row] = await database.read(assessmentQuery(sessionId));
   if (row === undefined || row.created_at <= oldestKept(assessmentRetentionDays, now)) {
     throw new ServiceError(
@@ -98,7 +110,6 @@ export async function readAssessment(
     );
   }
   return {
-    ok: true,
     sessionId,
     created_at: new Date(row.created_at).toISOString(),
     records: JSON.parse(row.records),

@@ -331,6 +331,43 @@ Deno.test(
   }, { rateLimitIp: 2 }),
 );
 
+// ---- as a page --------------------------------------------------------------------------------------------
+
+Deno.test(
+  "a client that prefers HTML gets the run as a page with the same figures, and any other the JSON",
+  withHarness(async (harness) => {
+    await submit(harness, run());
+    const ask = (accept: string) => harness.send("/assessments/visit-1", { headers: { Accept: accept } });
+    const json = await ask("application/json");
+    for (const accept of ["*/*", "application/json, text/html;q=0.9", "image/png", "text/html;q=0", ""]) {
+      const { headers, text } = await ask(accept);
+      assert.equal(headers.get("Content-Type"), "application/json", accept);
+      assert.equal(headers.get("Vary"), "Accept");
+      assert.equal(text.replace(/"request_id":"[^"]*"/, ""), json.text.replace(/"request_id":"[^"]*"/, ""));
+    }
+    const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    for (const accept of ["text/html", browser, "text/html, application/json;q=0.9"]) {
+      const { status, headers, text } = await ask(accept);
+      assert.deepEqual(
+        [status, headers.get("Content-Type"), headers.get("Vary")],
+        [200, "text/html; charset=utf-8", "Accept"],
+      );
+      assert.match(headers.get("Content-Security-Policy")!, /^default-src 'none'/);
+      const { summary, results, shareUrl } = json.body;
+      for (
+        const figure of [
+          `${summary.jis}, Adequate`,
+          shareUrl,
+          ...results.map(({ jis }: { jis: number }) => `>${jis}<`),
+          ...Object.values(summary.dimensions).map((points) => `<td>${points}</td>`),
+        ]
+      ) assert.ok(text.includes(figure), figure);
+    }
+    const missing = await harness.send("/assessments/nobody", { headers: { Accept: browser } });
+    assert.deepEqual([missing.status, missing.body.error.code], [404, "NOT_FOUND"]);
+  }),
+);
+
 // ---- the end of a run -------------------------------------------------------------------------------------
 
 Deno.test(

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { REPORT_PAGE_CSP, reportPage } from "../../src/pages/report.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../src/pages/sparkline.ts";
+import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
+import { sampleAssessment } from "../sample_assessment.ts";
 import { EMPTY_REPORT, SAMPLE_PAGE } from "../sample_report.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -25,6 +27,11 @@ const DOCUMENTS: Readonly<Record<string, readonly [text: string, type: string, p
     reportPage({ ...SAMPLE_PAGE, report: EMPTY_REPORT }),
     "text/html; charset=utf-8",
     REPORT_PAGE_CSP,
+  ],
+  "/assessment": [
+    assessmentPage(sampleAssessment(12)),
+    "text/html; charset=utf-8",
+    ASSESSMENT_PAGE_CSP,
   ],
   "/sparkline": [SPARKLINE, "image/svg+xml", SPARKLINE_CSP],
   // One letter of the style is another one: what a browser says where a policy does not fit.

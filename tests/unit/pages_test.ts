@@ -5,6 +5,8 @@ import fc from "fast-check";
 import { type Report, reportSchema } from "../../src/domain/report.ts";
 import { REPORT_PAGE_CSP, type ReportPage, reportPage } from "../../src/pages/report.ts";
 import { SPARKLINE_CSP, type SparklinePoint, sparklineSvg } from "../../src/pages/sparkline.ts";
+import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
+import { sampleAssessment } from "../sample_assessment.ts";
 import { EMPTY_REPORT, SAMPLE_PAGE, SAMPLE_REPORT } from "../sample_report.ts";
 
 const DAY = 86_400_000;
@@ -39,6 +41,9 @@ const FULL_PAGE = reportPage(SAMPLE_PAGE);
 const DOCUMENTS: readonly (readonly [name: string, text: string, policy: string])[] = [
   ["report", FULL_PAGE, REPORT_PAGE_CSP],
   ["empty report", EMPTY_PAGE, REPORT_PAGE_CSP],
+  ["demo run", assessmentPage(sampleAssessment(6)), ASSESSMENT_PAGE_CSP],
+  ["demo run of one case", assessmentPage(sampleAssessment(1)), ASSESSMENT_PAGE_CSP],
+  ["demo run of a hundred", assessmentPage(sampleAssessment(100)), ASSESSMENT_PAGE_CSP],
   ["sparkline", sparkline(POINTS), SPARKLINE_CSP],
   ["empty sparkline", sparkline([]), SPARKLINE_CSP],
 ];

@@ -54,10 +54,15 @@ export const ASSESSMENT_ROUTES: readonly Route[] = [
     operationId: "getAssessment",
     summary: "A run of the public demo",
     description:
-      "The records as they were scored, the score after each of them, and the summary after the last.",
+      "The records as they were scored, the score after each of them, and the summary after the last. With `Accept: text/html`, as browsers send it, the same figures as a page.",
     layer1: true,
     pathParameters: assessmentPathSchema,
-    success: { status: 200, description: "The run.", schema: assessmentSchema },
+    success: {
+      status: 200,
+      description: "The run.",
+      schema: assessmentSchema,
+      otherTypes: ["text/html; charset=utf-8"],
+    },
     errors: ["NOT_FOUND"],
     examples: [{ summary: "A visitor's run", path: { sessionId: "demo-2026-000002" } }],
     handler: getAssessment,

@@ -1,7 +1,9 @@
 /** The public demo: a visitor's run, submitted and looked at. */
+import { accepts } from "hono/accepts";
 import { assessmentFrameSchema, assessmentPathSchema } from "../../domain/assessment.ts";
 import { interactionSchema } from "../../domain/interaction.ts";
 import { readAssessment, submitAssessment } from "../../operations/assessments.ts";
+import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../pages/assessment.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { parseEach, parseWith } from "../parse.ts";
 
@@ -23,13 +25,30 @@ export async function postAssessment(
   };
 }
 
+/** A page for whoever prefers one, as browsers do. */
 export async function getAssessment(
   { dependencies, description }: Services,
   { context, exchange }: HandlerInput,
 ): Promise<Reply> {
   const { sessionId } = parseWith(assessmentPathSchema, context.req.param());
+  exchange.headers.append("Vary", "Accept");
   const run = await readAssessment(dependencies, { sessionId, now: exchange.call.now });
-  return { status: 200, body: { ...run, shareUrl: shareUrl(description, sessionId) } };
+  const address = shareUrl(description, sessionId);
+  const type = accepts(context, {
+    header: "Accept",
+    supports: ["application/json", "text/html"],
+    default: "application/json",
+  });
+  if (type === "application/json") return { status: 200, body: { ok: true, ...run, shareUrl: address } };
+  const { min_jis, target_jis } = dependencies.model.document.thresholds;
+  const text = assessmentPage({
+    ...run,
+    createdAt: run.created_at,
+    shareUrl: address,
+    thresholds: { minJis: min_jis, targetJis: target_jis },
+    retentionDays: dependencies.assessmentRetentionDays,
+  });
+  return { status: 200, text, contentType: "text/html; charset=utf-8", policy: ASSESSMENT_PAGE_CSP };
 }
 
 function shareUrl({ baseUrl }: Services["description"], sessionId: string): string {

@@ -1,0 +1,39 @@
+/** A run of the public demo, as its page is drawn from it. */
+import { interactionSchema } from "../src/domain/interaction.ts";
+import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import { score, type Scored } from "../src/scoring/score.ts";
+import type { OperatorState } from "../src/scoring/state.ts";
+import type { AssessmentPage } from "../src/pages/assessment.ts";
+
+const NOW = Date.parse("2026-11-20T09:00:00.000Z");
+
+/** `count` cases, half of them looked at, each scored by the engine. */
+export function sampleAssessment(count: number): AssessmentPage {
+  let state: OperatorState | null = null;
+  const records = Array.from({ length: count }, (_, index) =>
+    interactionSchema.parse(
+      index % 2 === 0
+        ? { time_to_decision_ms: 9_000 + index, decision: "rejected", outcome_correct: true, hover_events: 3 }
+        : { time_to_decision_ms: 700, decision: "accepted", outcome_correct: false, scroll_depth: 0.125 },
+    ));
+  const results = records.map((interaction) => {
+    const scored: Scored = score(
+      DEFAULT_MODEL_DOCUMENT,
+      state,
+      { interaction, domain: "general", now: NOW },
+      { mode: "full", modeOverride: "normal" },
+    );
+    state = scored.state;
+    return scored.result;
+  });
+  return {
+    sessionId: "visit-1",
+    createdAt: "2026-11-20T09:00:00.000Z",
+    records,
+    summary: results.at(-1)! as AssessmentPage["summary"],
+    results,
+    shareUrl: "https://jiss.example/assessments/visit-1",
+    thresholds: { minJis: 60, targetJis: 75 },
+    retentionDays: 30,
+  };
+}
