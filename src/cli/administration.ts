@@ -25,6 +25,11 @@ type Recorded = Pick<
   "logName" | "model" | "auditRetentionDays" | "evidenceRetentionDays" | "peppers" | "secretsKeys"
 >;
 
+interface RunOptions {
+  /** Whether the database may be from before the pepper came in. */
+  readonly mayBeOlder?: boolean;
+}
+
 /**
  * Opens the service, hands it over and closes it.
  * @throws {CommandFailure} 78 where it cannot be opened, 1 where a {ServiceError} says that it does not do it.
@@ -32,9 +37,7 @@ type Recorded = Pick<
 export async function administer<Result>(
   shell: Shell,
   run: (service: Service, config: Config) => Promise<Result>,
-  { mayBeOlder = false }: {
-    /** Whether the database may be older than the pepper. */ readonly mayBeOlder?: boolean;
-  } = {},
+  { mayBeOlder = false }: RunOptions = {},
 ): Promise<Result> {
   const config = loadConfig(shell.readEnvironment());
   const recorded = await withStored(
