@@ -6,9 +6,9 @@
 import { scaleLinear } from "d3-scale";
 // @ts-types="@types/d3-shape"
 import { line } from "d3-shape";
-import { raw } from "hono/html";
 import type { Interaction } from "../domain/interaction.ts";
 import { bar, figure, px, type Row, rowPlot, ROWS } from "./chart.ts";
+import { headOf } from "./head.ts";
 import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
 import { PAGE_STYLE } from "./style.ts";
@@ -38,20 +38,19 @@ export interface AssessmentPage {
 /** The policy to serve {@link assessmentPage} with. */
 export const ASSESSMENT_PAGE_CSP: string = policyFor(PAGE_STYLE);
 
+const NOT_INDEXED = markup`<meta name="robots" content="noindex">
+`;
+
 /** The whole HTML document. */
 export function assessmentPage(page: AssessmentPage): string {
   const { sessionId, createdAt, records, summary, shareUrl, retentionDays } = page;
-  const document = markup`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>Demo run: JIS ${pointsInWords(summary.jis)}, ${nameInWords(summary.band)}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<link rel="icon" href="data:,">
-<style>${raw(PAGE_STYLE)}</style>
-</head>
+  const document = markup`${
+    headOf({
+      title: `Demo run: JIS ${pointsInWords(summary.jis)}, ${nameInWords(summary.band)}`,
+      style: PAGE_STYLE,
+      more: NOT_INDEXED,
+    })
+  }
 <body>
 <main>
 <header>

@@ -3,8 +3,8 @@
  * stays the thing that is hashed. One document, no script, nothing fetched.
  * Source: contract, section 4, Compliance report.
  */
-import { raw } from "hono/html";
 import type { Finding, FindingStatus, Report } from "../domain/report.ts";
+import { headOf } from "./head.ts";
 import { type Markup, markup } from "./markup.ts";
 import { reportPlots } from "./plots.ts";
 import { policyFor } from "./policy.ts";
@@ -48,16 +48,9 @@ export const REPORT_PAGE_CSP: string = policyFor(PAGE_STYLE);
 export function reportPage(page: ReportPage): string {
   const { report } = page;
   const name = report.organization.name;
-  const document = markup`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>Compliance report: ${name}, ${periodInWords(report)}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<style>${raw(PAGE_STYLE)}</style>
-</head>
+  const document = markup`${
+    headOf({ title: `Compliance report: ${name}, ${periodInWords(report)}`, style: PAGE_STYLE })
+  }
 <body>
 <main>
 ${header(page)}

@@ -4,9 +4,9 @@
  * made piece by piece, and its end says that it is whole.
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Articles 12 and 15.
  */
-import { raw } from "hono/html";
 import type { SubjectHead, SubjectRecord } from "../domain/subject.ts";
 import { quantity } from "../scoring/wording.ts";
+import { headOf } from "./head.ts";
 import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
 import { PAGE_STYLE } from "./style.ts";
@@ -52,16 +52,7 @@ export async function* subjectPage({ head, records, madeAt }: SubjectDocument): 
 function beginning(head: SubjectHead, madeAt: string): Markup {
   const { organization, operator_id, notice } = head;
   // The elements that stay open are closed by the ending.
-  return markup`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>What is kept about ${operator_id}: ${organization.name}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<style>${raw(STYLE)}</style>
-</head>
+  return markup`${headOf({ title: `What is kept about ${operator_id}: ${organization.name}`, style: STYLE })}
 <body>
 <main>
 <header>
