@@ -2,6 +2,13 @@
 
 const OUTPUT = "dist/jiss.js";
 
+/**
+ * Packages in CommonJS (`prom-client`) ask for Deno's built-in modules by `require`, which `deno bundle` provides only
+ * where it does not minify (2.9.6: "Dynamic require of node:util is not supported").
+ */
+const REQUIRE =
+  'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);\n';
+
 export async function bundle(output: string): Promise<void> {
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: ["bundle", "--quiet", "--minify", "--keep-names", "--output", output, "main.ts"],
@@ -10,6 +17,7 @@ export async function bundle(output: string): Promise<void> {
     stderr: "inherit",
   }).output();
   if (!success) throw new Error("deno bundle failed");
+  await Deno.writeTextFile(output, REQUIRE + await Deno.readTextFile(output));
 }
 
 if (import.meta.main) {

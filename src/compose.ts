@@ -12,12 +12,15 @@ import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { Clock } from "./http/exchange.ts";
+import { createObservation } from "./http/observation.ts";
+import type { Answering } from "./http/server.ts";
 import type { RateWindow } from "./limits/admission.ts";
 import { parseNetworks } from "./limits/networks.ts";
 import { SharedCounters } from "./limits/shared_counters.ts";
 import { SharedWindow } from "./limits/shared_window.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
 import { createLog, errorFields, type Log, type LogFields } from "./observability/log.ts";
+import { createMetrics } from "./observability/metrics.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import type { Dependencies, World } from "./operations/dependencies.ts";
 import { openInstallation } from "./operations/installation.ts";
@@ -26,11 +29,12 @@ import { StartError } from "./operations/start_error.ts";
 import { Upkeep } from "./operations/upkeep.ts";
 import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS, RESOLUTION_TIMEOUT_MS } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
+import { alertsQuery } from "./store/alerts.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
 import { nextTurn } from "./store/turn.ts";
-import { type Database, DatabaseBusy } from "./store/database.ts";
+import { type Database, DatabaseBusy, query } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";
 import { isListener } from "./webhooks/target.ts";
 import {
@@ -140,9 +144,11 @@ async function resolveHost(host: string): Promise<readonly string[]> {
 /** The service, open but not yet listening. */
 export interface Service {
   readonly app: App;
+  /** For the second listener. */
+  readonly observation: Answering;
   readonly dependencies: Dependencies;
-  /** Tells the service where it listens, where the configuration does not name its address. */
-  announce(url: string): void;
+  /** Tells the service where it listens. */
+  announce(listening: { readonly url: string; readonly metricsUrl: string | null }): void;
   /** From now on new requests get 503. */
   drain(): void;
   /** Answers what was accepted and closes the database. */
@@ -195,7 +201,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       secretsKeys: config.secretsKeys,
     };
     const { installation, current } = await openInstallation({ ...common, now: clock.now() });
-    let url = "";
+    let listening: { readonly url: string; readonly metricsUrl: string | null } | null = null;
     const dependencies: Dependencies = {
       ...common,
       mintKey,
@@ -203,7 +209,13 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       targets: {
         policy: {
           allowed: parseNetworks(config.webhookAllow),
-          isOwn: (address, port) => url !== "" && isListener({ url, host: config.host }, { address, port }),
+          isOwn: (address, port) => {
+            const { url = null, metricsUrl = null } = listening ?? {};
+            return [{ url, host: config.host }, { url: metricsUrl, host: config.metrics?.host ?? "" }]
+              .some((own) =>
+                own.url !== null && isListener({ url: own.url, host: own.host }, { address, port })
+              );
+          },
         },
         resolve: resolveHost,
       },
@@ -231,16 +243,32 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       addressWindow: limits.address,
       keyWindow: limits.key,
       trustedProxies: parseNetworks(config.trustedProxies),
-      description: { version: VERSION, patent: config.patent, baseUrl: () => config.baseUrl ?? url },
+      description: {
+        version: VERSION,
+        patent: config.patent,
+        baseUrl: () => config.baseUrl ?? listening?.url ?? "",
+      },
       adminDashboard: config.adminDashboard,
       servesTls: config.tls !== null,
       isDraining: () => draining,
     });
+    const observation = createObservation({
+      metrics: createMetrics({
+        version: VERSION,
+        model: dependencies.model.document.version,
+        uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
+        openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
+      }),
+      log,
+      isDraining: () => draining,
+      reach: () => database.read(query.selectFrom("installation").select("id").compile()),
+    });
     return {
       app,
+      observation,
       dependencies,
-      announce(listening) {
-        url = listening;
+      announce(announced) {
+        listening = announced;
       },
       drain() {
         draining = true;

@@ -2,7 +2,7 @@
 import { ServiceError } from "../domain/errors.ts";
 import { type Config, ConfigError, type Environment, readConfig } from "../config/config.ts";
 import type { Service } from "../compose.ts";
-import { listen, type Listener } from "../http/server.ts";
+import { type Answering, listen, type Listener, type ListenOptions } from "../http/server.ts";
 import { errorFields } from "../observability/log.ts";
 import { keysByPepper } from "../operations/peppers.ts";
 import { StartError } from "../operations/start_error.ts";
@@ -62,10 +62,18 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   });
   await warnOfLostKeys(service);
   await hooks.opened?.(service);
-  const listener = startListening(service, config, (error) => {
+  const onFailure = (error: unknown) =>
     log.error("the listener failed and is set up again", errorFields(error));
-  });
-  service.announce(listener.url);
+  const { tls } = config;
+  const metrics = config.metrics === null
+    ? null
+    : startListening(service.observation, { ...config.metrics, tls: null, onFailure }, "JISS_METRICS_ADDR");
+  const listener = startListening(
+    service.app,
+    { host: config.host, port: config.port, tls, onFailure },
+    "JISS_HOST, JISS_PORT",
+  );
+  service.announce({ url: listener.url, metricsUrl: metrics?.url ?? null });
   // Before anybody is told that it listens: who waits for that may stop it at once.
   let signalledAt: number | null = null;
   const onSignal = (signal: Deno.Signal) => () => {
@@ -88,6 +96,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
     version: shell.version,
     model: model.document.version,
     model_sha256: model.sha256,
+    ...(metrics === null ? {} : { metrics_url: metrics.url }),
   });
   await hooks.listening?.(listener, service);
 
@@ -98,6 +107,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   await shell.clock.wait(DRAIN_GRACE_MS);
   await Promise.race([listener.shutdown(), shell.clock.wait(DRAIN_MS)]);
   await service.close();
+  await metrics?.shutdown();
   clearTimeout(lastResort);
   for (const [name, handler] of signals) Deno.removeSignalListener(name, handler);
   log.info("stopped");
@@ -132,13 +142,13 @@ async function open(
   }
 }
 
-function startListening(service: Service, config: Config, onFailure: (error: unknown) => void): Listener {
+function startListening(app: Answering, options: ListenOptions, variables: string): Listener {
   try {
-    return listen(service.app, { ...config, onFailure });
+    return listen(app, options);
   } catch (error) {
-    const address = `${config.host}:${config.port}`;
+    const address = `${options.host}:${options.port}`;
     throw new CommandFailure(
-      `cannot listen on ${address} (JISS_HOST, JISS_PORT): ${(error as Error).message}`,
+      `cannot listen on ${address} (${variables}): ${(error as Error).message}`,
       EXIT.failure,
     );
   }

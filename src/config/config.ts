@@ -40,6 +40,8 @@ export interface Config {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** Of the second listener, for metrics; null: there is none. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
   /** Without a trailing slash; null: from the listener. */
   readonly baseUrl: string | null;
   readonly dataDir: string;
@@ -213,6 +215,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
     peppers: [pepper, previousPepper].filter((value) => value !== undefined),
     secretsKeys: wrapping.map(deriveSecretsKey),
     masterSecrets: readMasterSecrets(secrets),
+    metrics: reader.parse("JISS_METRICS_ADDR", null, parseMetricsAddress),
     rateLimitIp: reader.integer("JISS_RATE_LIMIT_IP", RATE_LIMIT_IP_DEFAULT, [1, RATE_LIMIT_MAX]),
     rateLimitKey: reader.integer("JISS_RATE_LIMIT_KEY", RATE_LIMIT_KEY_DEFAULT, [1, RATE_LIMIT_MAX]),
     rateLimitKv: rateLimitKvOf(reader),
@@ -416,6 +419,17 @@ function parseRateLimitStore(text: string): string {
 function parseHost(text: string): string {
   if (/[\s/]/.test(text)) throw new Error("must be a host name or an address, like 127.0.0.1 or 0.0.0.0");
   return text;
+}
+
+/** `off`, or `host:port` with an IPv6 address in brackets; port 0 picks a free one. */
+function parseMetricsAddress(text: string): Config["metrics"] {
+  if (text === "off") return null;
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([^\s/:\[\]]+)):([0-9]{1,5})$/i.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) > MAX_PORT) {
+    throw new Error("must be off, or a host and a port, like 127.0.0.1:9090 or [::1]:9090");
+  }
+  return { host, port: Number(port) };
 }
 
 function parseBaseUrl(text: string): string {

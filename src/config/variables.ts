@@ -17,7 +17,6 @@ export const SECRET_VARIABLES: readonly string[] = [
 export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, { part: string; harmless: string | null }>> = {
   JISS_DATABASE_AUTH_TOKEN: { part: "the libSQL server backend", harmless: null },
   JISS_DATABASE_ADMIN_URL: { part: "the libSQL server backend", harmless: null },
-  JISS_METRICS_ADDR: { part: "the metrics listener", harmless: "off" },
   JISS_WEBHOOK_BACKOFF_MS: { part: "webhook deliveries", harmless: "10000,60000" },
   JISS_WEBHOOK_TIMEOUT_MS: { part: "webhook deliveries", harmless: "10000" },
   JISS_EXTRA_CA_FILE: { part: "webhook deliveries and the libSQL server backend", harmless: null },
@@ -37,6 +36,7 @@ const OTHERS: readonly string[] = [
   "JISS_RATE_LIMIT_STORE",
   "JISS_ADMIN_DASHBOARD",
   "JISS_BOOTSTRAP_ORG_FILE",
+  "JISS_METRICS_ADDR",
   "JISS_TRUSTED_PROXIES",
   "JISS_WEBHOOK_ALLOW",
   "JISS_TLS_CERT_FILE",

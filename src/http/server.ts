@@ -1,8 +1,12 @@
 /** The listener: the application on a real port, plain or with TLS, that drains before it closes. */
-import type { App } from "./app.ts";
 
 /** How long to wait before listening again after the listener failed, for want of descriptors say. */
 const RELISTEN_MS = 200;
+
+/** What answers requests; it is told who sends them. */
+export interface Answering {
+  readonly fetch: (request: Request, environment: { readonly peer: string }) => Response | Promise<Response>;
+}
 
 export interface ListenOptions {
   readonly host: string;
@@ -22,7 +26,7 @@ export interface Listener {
 }
 
 /** Starts to listen. @throws {Deno.errors.AddrInUse} and its like where the address cannot be had. */
-export function listen(app: App, { host, port, tls, onFailure }: ListenOptions): Listener {
+export function listen(app: Answering, { host, port, tls, onFailure }: ListenOptions): Listener {
   let inFlight = 0;
   let stopping = false;
   const idle = Promise.withResolvers<void>();

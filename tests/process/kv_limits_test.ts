@@ -124,8 +124,11 @@ Deno.test("a shared store that cannot be opened lets nothing through, says so on
   const { directory, env, remove } = await freshDeployment();
   const file = `${directory}/data/kv.db`;
   await Deno.mkdir(file);
-  const service = await startService(["serve"], { env: { ...env, ...KV } });
+  const service = await startService(["serve"], { env: { ...env, ...KV, JISS_METRICS_ADDR: "127.0.0.1:0" } });
   await assertClosed(service);
+  const metricsUrl = service.log().find(({ msg }) => msg === "listening")!.metrics_url;
+  const metrics = await (await fetch(`${metricsUrl}/metrics`)).text();
+  assert.match(metrics, /^jiss_rate_limit_uncounted_total\{layer="address"\} 3$/m);
   assert.deepEqual(
     toldUncounted(service).map(({ level, layer, refused_uncounted }) => [level, layer, refused_uncounted]),
     [

@@ -94,6 +94,7 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     bootstrapOrganization: null,
     trustedProxies: [],
     webhookAllow: [],
+    metrics: null,
     tls: null,
     logFormat: null,
     logName: "jiss.local",
@@ -648,11 +649,25 @@ Deno.test("a store of rate limits that is none is refused, and never shown", () 
   }
 });
 
+Deno.test("the metrics listener has a host and a port, or is off", () => {
+  const metricsOf = (text: string) => read({ JISS_METRICS_ADDR: text }).metrics;
+  assert.equal(metricsOf("off"), null);
+  assert.deepEqual(metricsOf("127.0.0.1:9090"), { host: "127.0.0.1", port: 9090 });
+  assert.deepEqual(metricsOf("[::1]:0"), { host: "::1", port: 0 });
+  assert.deepEqual(metricsOf("localhost:65535"), { host: "localhost", port: 65_535 });
+  for (
+    const text of ["on", "9090", ":9090", "127.0.0.1", "127.0.0.1:", "::1:9090", "a b:1", "h:65536", "h:1/x"]
+  ) {
+    assert.deepEqual(problemsOf({ JISS_METRICS_ADDR: text }), [
+      "JISS_METRICS_ADDR must be off, or a host and a port, like 127.0.0.1:9090 or [::1]:9090",
+    ], text);
+  }
+});
+
 // ---- later parts ------------------------------------------------------------------------------------------
 
 Deno.test("a variable of a later part is refused, unless it asks for nothing of that part", () => {
   const harmless: Readonly<Record<string, string>> = {
-    JISS_METRICS_ADDR: "off",
     JISS_WEBHOOK_BACKOFF_MS: "10000,60000",
     JISS_WEBHOOK_TIMEOUT_MS: "10000",
   };

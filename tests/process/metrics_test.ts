@@ -1,0 +1,102 @@
+/**
+ * The second listener: metrics, liveness and readiness, on no path of the first.
+ * Source: contract, sections 1 (`JISS_METRICS_ADDR`) and 7.
+ */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+
+const METRICS = { JISS_METRICS_ADDR: "127.0.0.1:0" };
+
+async function ask(url: string, path: string, init: RequestInit = {}) {
+  const response = await fetch(url + path, init);
+  return { status: response.status, type: response.headers.get("Content-Type"), text: await response.text() };
+}
+
+/** The value of a sample, as it stands in a line of the text. */
+function sampleOf(text: string, sample: string): number {
+  const line = text.split("\n").find((candidate) => candidate.startsWith(`${sample} `));
+  assert.ok(line !== undefined, `${sample} in ${text}`);
+  return Number(line.slice(sample.length + 1));
+}
+
+Deno.test("metrics, health and readiness are on the second listener alone", async () => {
+  const { directory, env, remove } = await freshDeployment();
+  const service = await startService(["serve"], { env: { ...env, ...METRICS } });
+  const told = service.log().find(({ msg }) => msg === "listening")!;
+  const url = String(told.metrics_url);
+  assert.notEqual(url, service.url);
+  assert.deepEqual(await ask(url, "/healthz"), {
+    status: 200,
+    type: "application/json",
+    text: '{"status":"ok"}',
+  });
+  assert.deepEqual(await ask(url, "/readyz"), {
+    status: 200,
+    type: "application/json",
+    text: '{"status":"ready"}',
+  });
+  const { status, type, text } = await ask(url, "/metrics");
+  assert.deepEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"]);
+  assert.equal(sampleOf(text, `jiss_build_info{version="${told.version}",model="${told.model}"}`), 1);
+  assert.equal(sampleOf(text, 'jiss_rate_limit_uncounted_total{layer="address"}'), 0);
+  assert.equal(sampleOf(text, "jiss_alerts_open"), 0);
+  for (const path of ["/", "/v1", "/v1/score"]) assert.equal((await ask(url, path)).status, 404, path);
+  assert.equal((await ask(url, "/metrics", { method: "POST", body: "x" })).status, 404);
+  for (const path of ["/metrics", "/healthz", "/readyz"]) {
+    assert.equal((await ask(service.url, path)).status, 404, path);
+  }
+
+  const key = await createOrganization(service, env);
+  const database = new DatabaseSync(`${directory}/data/jiss.db`);
+  const insert = database.prepare(
+    "INSERT INTO alert VALUES (?, 'acme', 'HIGH', 'USAGE_ANOMALY', ?, '{}', 0, ?, ?)",
+  );
+  insert.run("one", 1, 0, null);
+  insert.run("two", 2, 0, null);
+  insert.run("seen", 3, 1, 5);
+  database.close();
+  assert.equal(sampleOf((await ask(url, "/metrics")).text, "jiss_alerts_open"), 2);
+
+  const { port } = new URL(url);
+  const webhook = await service.send("/v1/admin/webhook/register", {
+    key,
+    body: { url: `https://127.0.0.1:${port}/metrics`, secret: "a-secret-of-the-receiver" },
+  });
+  assert.match(webhook.body.error.message, /nor to the service itself/);
+  assert.equal(await service.stop(), 0);
+  await assert.rejects(fetch(`${url}/healthz`));
+  await remove();
+});
+
+Deno.test("a second listener that cannot be had ends the start with the variable's name", async () => {
+  const { env, remove } = await freshDeployment();
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { code, stderr } = await runProgram(["serve"], {
+    env: { ...env, JISS_PORT: "0", JISS_METRICS_ADDR: `127.0.0.1:${taken.addr.port}` },
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /cannot listen on 127\.0\.0\.1:[0-9]+ \(JISS_METRICS_ADDR\)/);
+  await remove();
+});
+
+Deno.test("while the service drains it is alive and not ready", async () => {
+  const { env, remove } = await freshDeployment();
+  const service = await startService(["serve"], { env: { ...env, ...METRICS } });
+  const url = String(service.log().find(({ msg }) => msg === "listening")!.metrics_url);
+  const key = await createOrganization(service, env);
+  const { hostname, port } = new URL(service.url);
+  const held = await Deno.connect({ hostname, port: Number(port) });
+  await held.write(new TextEncoder().encode(
+    `POST /v1/score HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n`,
+  ));
+  await held.read(new Uint8Array(64));
+  service.kill("SIGTERM");
+  let ready = await ask(url, "/readyz");
+  while (ready.status === 200) ready = await ask(url, "/readyz");
+  assert.deepEqual([ready.status, ready.text], [503, '{"status":"draining"}']);
+  assert.equal((await ask(url, "/healthz")).status, 200);
+  held.close();
+  assert.equal((await service.status).code, 0);
+  await remove();
+});
