@@ -59,6 +59,9 @@ Deno.test(
         "POST /v1/admin/key/revoke key",
         "GET /v1/admin/audit-log key",
         "GET /v1/admin/audit-log/export key",
+        "POST /v1/admin/webhook/register key",
+        "GET /v1/admin/webhook/list key",
+        "DELETE /v1/admin/webhook/{id} key",
         "POST /v1/admin/org/create master",
         "GET /v1/admin/org/{org_id}/usage master",
         "POST /v1/admin/billing/org/{org_id}/suspend master",
@@ -90,7 +93,8 @@ Deno.test(
     const key = "jis_0000000000000000000000000A";
     for (
       const path of [
-        "/v1/admin/webhook/register",
+        "/v1/admin/webhook/01/test",
+        "/v1/admin/webhook/01/deliveries/01/redeliver",
       ]
     ) {
       const { status, body } = await send(path, { body: {}, key });
@@ -98,7 +102,7 @@ Deno.test(
     }
     for (
       const path of [
-        "/v1/admin/webhook/list",
+        "/v1/admin/webhook/01/deliveries",
         "/console",
       ]
     ) {
