@@ -23,7 +23,7 @@ import { createLog, errorFields, type Log, type LogFields } from "./observabilit
 import { createMetrics } from "./observability/metrics.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import type { Dependencies, World } from "./operations/dependencies.ts";
-import { openInstallation } from "./operations/installation.ts";
+import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { StartError } from "./operations/start_error.ts";
 import { Upkeep } from "./operations/upkeep.ts";
@@ -59,6 +59,8 @@ const BACKOFF_CAP_MS = 50;
 /** How long a start waits for a database that another process holds: about six seconds. */
 const START_ATTEMPTS = 30;
 const START_RETRY_MS = 100;
+/** How often it is looked for breaches whose window is over, and for requests that no window holds any more. */
+const BREACH_FLUSH_MS = 5_000;
 /** How often chains are anchored, and what is past its retention is looked for. */
 const UPKEEP_MS = 60_000;
 /** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
@@ -147,8 +149,8 @@ export interface Service {
   /** For the second listener. */
   readonly observation: Answering;
   readonly dependencies: Dependencies;
-  /** Tells the service where it listens. */
-  announce(listening: { readonly url: string; readonly metricsUrl: string | null }): void;
+  /** Tells the service where it listens; it takes up its secrets. */
+  announce(listening: { readonly url: string; readonly metricsUrl: string | null }): Promise<void>;
   /** From now on new requests get 503. */
   drain(): void;
   /** Answers what was accepted and closes the database. */
@@ -230,7 +232,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     const breachTimer = setInterval(() => {
       breaches.flush(clock.now());
       limits.forget();
-    }, RATE_WINDOW_MS);
+    }, BREACH_FLUSH_MS);
     const upkeep = new Upkeep(dependencies);
     const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
     const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
@@ -267,8 +269,9 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       app,
       observation,
       dependencies,
-      announce(announced) {
+      async announce(announced) {
         listening = announced;
+        if (current) await takeUpSecrets(common);
       },
       drain() {
         draining = true;

@@ -156,7 +156,8 @@ async function tellWhereKeyIsAnother(
 ): Promise<void> {
   let text: string | undefined;
   try {
-    text = Deno.readTextFileSync(path).trim();
+    // A pipe would be waited for.
+    if (kindOf(path) !== "other") text = Deno.readTextFileSync(path).trim();
   } catch {
     // Nobody can read a key there.
   }

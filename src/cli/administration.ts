@@ -11,7 +11,6 @@ import { parseChain, splitName } from "../evidence/chain_name.ts";
 import { pepperId } from "../keys/api_key.ts";
 import type { Log, LogFields } from "../observability/log.ts";
 import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
-import { unwrapInstallationKey } from "../operations/installation.ts";
 import { StartError } from "../operations/start_error.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";
@@ -22,7 +21,7 @@ import { withStored } from "./stored.ts";
 
 type Recorded = Pick<
   Config,
-  "logName" | "model" | "auditRetentionDays" | "evidenceRetentionDays" | "peppers" | "secretsKeys"
+  "logName" | "model" | "auditRetentionDays" | "evidenceRetentionDays" | "peppers"
 >;
 
 interface RunOptions {
@@ -104,7 +103,6 @@ async function recordedSettings(
     auditRetentionDays: row.audit_retention_days ?? config.auditRetentionDays,
     evidenceRetentionDays: row.evidence_retention_days,
     peppers: mayBeOlder ? config.peppers : recordedPepperFirst(config.peppers, row.pepper_id),
-    secretsKeys: recordedSecretFirst(config.secretsKeys, row.wrapped_key),
   };
 }
 
@@ -114,23 +112,11 @@ async function recordedSettings(
  */
 function recordedPepperFirst(peppers: readonly string[], recorded: string | null): readonly string[] {
   const index = recorded === null ? 0 : peppers.findIndex((pepper) => pepperId(pepper) === recorded);
-  if (index >= 0) return movedFirst(peppers, index);
+  if (index >= 0) return [peppers[index]!, ...peppers.toSpliced(index, 1)];
   throw new CommandFailure(
-    "JISS_KEY_PEPPER is not the pepper that the service last started with, so a key minted here would never verify: set it as the service has it, or start the service with this one first",
+    "JISS_KEY_PEPPER is not the pepper that the service last started with: set it as the service has it, or start the service with this one first",
     EXIT.configuration,
   );
-}
-
-/** Only a start of the service wraps the installation key anew. */
-function recordedSecretFirst(
-  secretsKeys: readonly Uint8Array[],
-  wrapped: Uint8Array,
-): readonly Uint8Array[] {
-  return movedFirst(secretsKeys, unwrapInstallationKey(wrapped, secretsKeys)?.index ?? 0);
-}
-
-function movedFirst<Item>(items: readonly Item[], index: number): readonly Item[] {
-  return [items[index]!, ...items.toSpliced(index, 1)];
 }
 
 /** What stands before the deployment's id in an origin. */

@@ -5,6 +5,7 @@ import type { Service } from "../compose.ts";
 import { type Answering, listen, type Listener, type ListenOptions } from "../http/server.ts";
 import { errorFields } from "../observability/log.ts";
 import { keysByPepper } from "../operations/peppers.ts";
+import { webhookWrappings } from "../operations/webhooks.ts";
 import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
@@ -61,6 +62,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
     },
   });
   await warnOfLostKeys(service);
+  await warnOfLostSecrets(service);
   await hooks.opened?.(service);
   const onFailure = (error: unknown) =>
     log.error("the listener failed and is set up again", errorFields(error));
@@ -73,7 +75,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
     { host: config.host, port: config.port, tls, onFailure },
     "JISS_HOST, JISS_PORT",
   );
-  service.announce({ url: listener.url, metricsUrl: metrics?.url ?? null });
+  await service.announce({ url: listener.url, metricsUrl: metrics?.url ?? null });
   // Before anybody is told that it listens: who waits for that may stop it at once.
   let signalledAt: number | null = null;
   const onSignal = (signal: Deno.Signal) => () => {
@@ -121,6 +123,15 @@ async function warnOfLostKeys({ dependencies }: Service): Promise<void> {
   dependencies.log.warn("keys hang on a pepper that is not configured, and can never verify", {
     keys: lost.length,
     mend: "set JISS_KEY_PEPPER_PREVIOUS, or replace them; jiss doctor names their organizations",
+  });
+}
+
+async function warnOfLostSecrets({ dependencies }: Service): Promise<void> {
+  const lost = (await webhookWrappings(dependencies)).filter(({ opened }) => opened === null);
+  if (lost.length === 0) return;
+  dependencies.log.warn("no configured secret opens the signing secrets of webhooks", {
+    webhooks: lost.length,
+    mend: "set JISS_KEY_PEPPER_PREVIOUS to what wrapped them, or register them anew; jiss doctor names them",
   });
 }
 

@@ -27,11 +27,12 @@ const urlSchema = z.string().max(WEBHOOK_URL_MAX_LENGTH)
 
 function problemOf(text: string): string | null {
   if (!URL.canParse(text)) return "must be an absolute URL like https://review.acme.example/jiss";
-  const { protocol, username, password, hash } = new URL(text);
+  const { protocol, username, password, hash, port } = new URL(text);
   if (protocol !== "https:") return "must begin with https://";
   if (username !== "" || password !== "") {
     return "must hold no user and no password: the signature tells the receiver who calls";
   }
+  if (port === "0") return "must name a port from 1 to 65535, or none";
   return hash === "" ? null : "must hold no fragment: it is never sent";
 }
 
@@ -68,7 +69,10 @@ export const webhookRegisteredSchema = z.object({
 }).meta({ id: "WebhookRegistered" });
 
 export const webhookListSchema = z.object({
-  webhooks: z.array(z.object(webhookFields)),
+  webhooks: z.array(z.object({
+    ...webhookFields,
+    last_delivery: z.null().meta({ description: "Null: nothing was delivered there yet." }),
+  })),
   count: z.number().int(),
   ...envelopeFields,
 }).meta({ id: "WebhookList" });

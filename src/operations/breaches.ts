@@ -12,6 +12,8 @@ import { query } from "../store/database.ts";
 import { breachWindows } from "../store/records.ts";
 import { adminChain, type Caller, type Dependencies, eventDraft, SYSTEM_CHAIN } from "./dependencies.ts";
 
+/** How long what could not be written waits for its next try. */
+const RETRY_MS = 5_000;
 /** Subjects that are remembered at once; addresses beyond them are told of together. */
 const SUBJECT_LIMIT = 10_000;
 
@@ -118,7 +120,7 @@ export class BreachLog {
       else takeBack(toldAt);
     }, (error) => {
       if (!isUnavailable(error)) log.error("breach not recorded", { type, count, ...errorFields(error) });
-      takeBack(now);
+      takeBack(now - RATE_WINDOW_MS + RETRY_MS);
     });
   }
 }

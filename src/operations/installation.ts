@@ -77,17 +77,12 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
   if (row === undefined) return { installation: await createInstallation(options), current: true };
 
   await requireKnownSigner(options);
-  const key = await openInstallationKey(options, row.wrapped_key);
+  const key = openInstallationKey(options, row.wrapped_key);
   const installation = { deploymentId: row.deployment_id, key };
   await requireSameLog({ ...options, installation });
   if ((await followLock(options)).length > 0) return { installation, current: false };
 
-  await rewrapWebhookSecrets(options);
   await finishRotation({ ...options, installation });
-  const pepper = pepperId(options.peppers[0]!);
-  if (row.pepper_id !== pepper) {
-    await database.batch([query.updateTable("installation").set({ pepper_id: pepper }).compile()]);
-  }
   if (row.model_sha256 !== options.model.sha256) {
     await recordModelChange(options, row.model_sha256);
   }
@@ -196,26 +191,42 @@ export function unwrapInstallationKey(
   return unwrapWithAny(wrapped, { keys: secretsKeys, purpose: PURPOSE });
 }
 
-/** Unwraps the installation key, and wraps it anew where an older secret had wrapped it. */
-async function openInstallationKey(
-  { database, world, secretsKeys }: InstallationOptions,
-  wrapped: Uint8Array,
-): Promise<Uint8Array> {
+/** @throws {StartError} where no secret opens it. */
+function openInstallationKey({ secretsKeys }: InstallationOptions, wrapped: Uint8Array): Uint8Array {
   const opened = unwrapInstallationKey(wrapped, secretsKeys);
-  if (opened === null) {
-    throw new StartError(
-      "JISS_SECRETS_KEY (or JISS_KEY_PEPPER, from which it is derived) is not the one that this database was made with: put it back, or set JISS_KEY_PEPPER_PREVIOUS",
-    );
-  }
-  if (opened.index > 0) {
+  if (opened !== null) return opened.plain;
+  throw new StartError(
+    "JISS_SECRETS_KEY (or JISS_KEY_PEPPER, from which it is derived) is not the one that this database was made with: put it back, or set JISS_KEY_PEPPER_PREVIOUS",
+  );
+}
+
+/**
+ * What a service does with its secrets once it serves: what older ones had wrapped is wrapped anew, and which pepper
+ * keys are hashed with from now on is recorded. A start that fails before that leaves others as they were.
+ */
+export async function takeUpSecrets(
+  { database, world, secretsKeys, peppers }: Pick<
+    InstallationOptions,
+    "database" | "world" | "secretsKeys" | "peppers"
+  >,
+): Promise<void> {
+  const [row] = await database.read(
+    query.selectFrom("installation").select(["wrapped_key", "pepper_id"]).compile(),
+  );
+  const { wrapped_key: wrapped, pepper_id: recorded } = row!;
+  const opened = unwrapInstallationKey(wrapped, secretsKeys);
+  const update = query.updateTable("installation");
+  if (opened !== null && opened.index > 0) {
     const anew = wrapSecret(opened.plain, {
       key: secretsKeys[0]!,
       purpose: PURPOSE,
       iv: world.random(WRAP_IV_BYTES),
     });
-    await database.batch([query.updateTable("installation").set({ wrapped_key: anew }).compile()]);
+    await database.batch([update.set({ wrapped_key: anew }).where("wrapped_key", "=", wrapped).compile()]);
   }
-  return opened.plain;
+  await rewrapWebhookSecrets({ database, world, secretsKeys });
+  const pepper = pepperId(peppers[0]!);
+  if (recorded !== pepper) await database.batch([update.set({ pepper_id: pepper }).compile()]);
 }
 
 function insertModel({ sha256, document }: Model, now: number) {

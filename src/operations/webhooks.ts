@@ -103,7 +103,7 @@ export async function listWebhooks(
     query.selectFrom("webhook").selectAll().where("org_id", "=", orgId)
       .orderBy("created_at").orderBy("webhook_id").compile(),
   );
-  return { webhooks: rows.map(told), count: rows.length };
+  return { webhooks: rows.map((row) => ({ ...told(row), last_delivery: null })), count: rows.length };
 }
 
 /** @throws {ServiceError} NOT_FOUND where the organization has no such destination. */

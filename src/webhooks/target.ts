@@ -96,9 +96,8 @@ function embeddedV4(address: string): string | null {
 
 /** The eight groups of an IPv6 address. */
 function groupsOf(address: string): readonly number[] {
-  // A URL's host is canonical: no dotted end, one run of zeros at most.
-  const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = "", tail] = text.split("::");
+  // No dotted end, one run of zeros at most.
+  const [head = "", tail] = canonical(address).split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = Array<string>(8 - left.length - right.length).fill("0");
@@ -152,6 +151,15 @@ export function isListener(
   const listening = new URL(url);
   const own = listening.port === "" ? (listening.protocol === "https:" ? 443 : 80) : Number(listening.port);
   if (port !== own) return false;
-  const isOneAddress = isIP(host) !== 0 && host !== "0.0.0.0" && host !== "::";
-  return isOneAddress ? unmapped(host) === address : !isPublic(address, embeddedV4(address));
+  const isOneAddress = isIP(host) !== 0 && !EVERY_ADDRESS.includes(canonical(host));
+  return isOneAddress
+    ? canonical(host) === canonical(address)
+    : !isPublic(canonical(address), embeddedV4(canonical(address)));
+}
+
+const EVERY_ADDRESS: readonly string[] = ["0.0.0.0", "::"];
+
+/** One spelling for each address. */
+function canonical(address: string): string {
+  return unmapped(isIP(address) === 6 ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address);
 }

@@ -43,7 +43,10 @@ Deno.test(
     assert.equal(signing_secret, `whsec_${derived.toBase64()}`);
 
     const listed = await send(LIST, { key });
-    assert.deepEqual([listed.status, listed.body.webhooks, listed.body.count], [200, [webhook], 1]);
+    assert.deepEqual([listed.status, listed.body.webhooks, listed.body.count], [200, [{
+      ...webhook,
+      last_delivery: null,
+    }], 1]);
     assert.ok(!listed.text.includes("whsec_"));
     const removed = await send(`/v1/admin/webhook/${id}`, { key, method: "DELETE" });
     assert.deepEqual([removed.status, removed.body.deleted, removed.body.id], [200, true, id]);
@@ -125,6 +128,7 @@ const REFUSED: readonly (readonly [name: string, body: Record<string, unknown>, 
   ["no absolute URL", { url: "review.acme.example" }, /must be an absolute URL/],
   ["a user", { url: "https://user@review.acme.example/" }, /no user and no password/],
   ["a password", { url: "https://:word@review.acme.example/" }, /no user and no password/],
+  ["port 0", { url: "https://review.acme.example:0/" }, /must name a port from 1 to 65535/],
   ["a fragment", { url: "https://review.acme.example/#x" }, /no fragment/],
   ["2,049 characters", { url: `${URL_TEXT}?${"x".repeat(2_049 - URL_TEXT.length - 1)}` }, /url/],
   ["loopback", { url: "https://127.0.0.1/" }, /JISS_WEBHOOK_ALLOW/],

@@ -298,7 +298,7 @@ Deno.test("a key is minted under the pepper that the running service has, and wi
     assert.deepEqual([strange.code, strange.stdout], [78, ""]);
     assert.match(
       strange.stderr,
-      /^jiss: JISS_KEY_PEPPER is not the pepper that the service last started with/,
+      /^jiss: JISS_KEY_PEPPER is not the pepper that the service last started with: set it/,
     );
     assert.doesNotMatch(strange.stderr, new RegExp(`${other}|${pepper}`));
 
@@ -338,6 +338,28 @@ Deno.test("a command with other secrets than the service's, or in the midst of a
     assert.equal(await (await startService(["serve"], { env: rotating })).stop(), 0);
     assert.equal((await runProgram(["org", "rotate-key", "acme"], { env: rotating })).code, 0);
   } finally {
+    await remove();
+  }
+});
+
+Deno.test("a start that never serves leaves the running service's secrets as they are, and what commands do with them", async () => {
+  const { env, remove } = await freshDeployment();
+  const service = await startService(["serve"], { env });
+  try {
+    const { port } = new URL(service.url);
+    const next = "another pepper than the service has, of 32 characters";
+    const failed = await runProgram(["serve"], {
+      env: { ...env, JISS_PORT: port, JISS_KEY_PEPPER: next, JISS_KEY_PEPPER_PREVIOUS: env.JISS_KEY_PEPPER! },
+    });
+    assert.equal(failed.code, 1, failed.stderr);
+    const created = await runProgram(ACME, { env });
+    assert.deepEqual([created.code, created.stderr], [0, ""]);
+    const { status } = await service.send("/v1/organization/dashboard", { key: keyIn(created.stdout) });
+    assert.equal(status, 200);
+    assert.equal(await service.stop(), 0);
+    assert.equal(await (await startService(["serve"], { env })).stop(), 0);
+  } finally {
+    await service.stop().catch(() => {});
     await remove();
   }
 });

@@ -208,6 +208,8 @@ Deno.test("a bootstrap key file that holds no key of the organization is told of
   assert.deepEqual(await warned(), [told]);
   await Deno.remove(keyFile);
   assert.deepEqual(await warned(), [told]);
+  await new Deno.Command("mkfifo", { args: [keyFile] }).output();
+  assert.deepEqual(await warned(), [told], "a pipe is not waited for");
   await deployment.remove();
 });
 

@@ -9,7 +9,7 @@ import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import type { Installation } from "../../src/operations/dependencies.ts";
-import { openInstallation } from "../../src/operations/installation.ts";
+import { openInstallation, takeUpSecrets } from "../../src/operations/installation.ts";
 import { SigningKeys } from "../../src/operations/signing.ts";
 import { StartError } from "../../src/operations/start_error.ts";
 import { DEFAULT_MODEL_DOCUMENT, type Model, type ModelDocument } from "../../src/scoring/model.ts";
@@ -41,6 +41,8 @@ interface Start {
   readonly auditRetentionDays?: number;
   readonly signer?: typeof SIGNER;
   readonly secretsKeys?: readonly Uint8Array[];
+  /** Whether it comes to serve. */
+  readonly serves?: boolean;
   readonly logName?: string;
 }
 
@@ -60,8 +62,14 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
     await test({
       database,
       async start(
-        { model = BUILT_IN, auditRetentionDays = 90, signer = SIGNER, secretsKeys, logName = "jiss.test" } =
-          {},
+        {
+          model = BUILT_IN,
+          auditRetentionDays = 90,
+          signer = SIGNER,
+          secretsKeys,
+          logName = "jiss.test",
+          serves = true,
+        } = {},
       ) {
         const world = startedWorld(starts);
         const log = createLog({ format: "json", clock: () => EPOCH, write: () => {} });
@@ -91,6 +99,14 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
             secretsKeys: secretsKeys ?? [new Uint8Array(32).fill(7)],
             now: EPOCH + starts * 3_600_000,
           });
+          if (serves) {
+            await takeUpSecrets({
+              database,
+              world,
+              peppers: [PEPPER],
+              secretsKeys: secretsKeys ?? [new Uint8Array(32).fill(7)],
+            });
+          }
           return installation;
         } finally {
           lock.close();
@@ -334,10 +350,13 @@ Deno.test(
 );
 
 Deno.test(
-  "a start under a new secrets key that still knows the old one wraps the key anew and records no change",
+  "a service under a new secrets key that still knows the old one wraps the key anew and records no change; a start that never serves leaves it",
   withDeployment(async ({ database, start, contents }) => {
     const [old, fresh] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(9)];
     const first = await start();
+    const wrapped = await contents();
+    assert.deepEqual(await start({ secretsKeys: [fresh, old], serves: false }), first);
+    assert.equal(await contents(), wrapped);
     assert.deepEqual(await start({ secretsKeys: [fresh, old] }), first);
     assert.equal((await eventsOf(database)).length, 1);
     const before = await contents();

@@ -141,6 +141,9 @@ Deno.test("the service's own listener is never called, in whatever form it is na
     assert.equal(refusalOf("10.0.0.9", 8443, policy(host)), null);
     assert.equal(refusalOf("8.8.8.8", 8080, policy(host)), null, "another machine");
   }
+  const long = { url: "http://[::1]:8080", host: "0:0:0:0:0:0:0:1" };
+  assert.ok(isListener(long, { address: "::1", port: 8080 }));
+  assert.ok(isListener({ ...long, host: "0:0:0:0:0:0:0:0" }, { address: "10.0.0.9", port: 8080 }));
   const tls = { url: "https://10.0.0.9", host: "10.0.0.9" };
   assert.ok(isListener(tls, { address: "10.0.0.9", port: 443 }));
 });

@@ -12,7 +12,7 @@ export async function lostPepper({ config, database }: Examined): Promise<Findin
       someOf(organizations)
     }`,
     mend:
-      "set JISS_KEY_PEPPER_PREVIOUS to the pepper before this one and restart the service, or replace each with jiss org rotate-key ORG",
+      "set JISS_KEY_PEPPER_PREVIOUS to the pepper before this one and restart the service, or, where that pepper is lost, start the service with the present one and replace each with jiss org rotate-key ORG",
     organizations,
   };
 }
