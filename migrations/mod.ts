@@ -5,5 +5,13 @@ import { surface } from "./0002_surface.ts";
 import { evidence } from "./0003_evidence.ts";
 import { administration } from "./0004_administration.ts";
 import { processes } from "./0005_processes.ts";
+import { webhooks } from "./0006_webhooks.ts";
 
-export const MIGRATIONS: readonly Migration[] = [initial, surface, evidence, administration, processes];
+export const MIGRATIONS: readonly Migration[] = [
+  initial,
+  surface,
+  evidence,
+  administration,
+  processes,
+  webhooks,
+];

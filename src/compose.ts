@@ -36,7 +36,7 @@ import { migrate } from "./store/migrate.ts";
 import { nextTurn } from "./store/turn.ts";
 import { type Database, DatabaseBusy, query } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";
-import { isListener } from "./webhooks/target.ts";
+import { isListener, type OwnListener } from "./webhooks/target.ts";
 import {
   bootstrapOrganization,
   createPrivately,
@@ -149,8 +149,8 @@ export interface Service {
   /** For the second listener. */
   readonly observation: Answering;
   readonly dependencies: Dependencies;
-  /** Tells the service where it listens; it takes up its secrets. */
-  announce(listening: { readonly url: string; readonly metricsUrl: string | null }): Promise<void>;
+  /** Tells the service where it listens, its own door first; it takes up its secrets. */
+  announce(listeners: readonly OwnListener[]): Promise<void>;
   /** From now on new requests get 503. */
   drain(): void;
   /** Answers what was accepted and closes the database. */
@@ -203,7 +203,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       secretsKeys: config.secretsKeys,
     };
     const { installation, current } = await openInstallation({ ...common, now: clock.now() });
-    let listening: { readonly url: string; readonly metricsUrl: string | null } | null = null;
+    let listeners: readonly OwnListener[] = [];
     const dependencies: Dependencies = {
       ...common,
       mintKey,
@@ -211,13 +211,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       targets: {
         policy: {
           allowed: parseNetworks(config.webhookAllow),
-          isOwn: (address, port) => {
-            const { url = null, metricsUrl = null } = listening ?? {};
-            return [{ url, host: config.host }, { url: metricsUrl, host: config.metrics?.host ?? "" }]
-              .some((own) =>
-                own.url !== null && isListener({ url: own.url, host: own.host }, { address, port })
-              );
-          },
+          isOwn: (address, port) => listeners.some((own) => isListener(own, { address, port })),
         },
         resolve: resolveHost,
       },
@@ -248,7 +242,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       description: {
         version: VERSION,
         patent: config.patent,
-        baseUrl: () => config.baseUrl ?? listening?.url ?? "",
+        baseUrl: () => config.baseUrl ?? listeners[0]?.url ?? "",
       },
       adminDashboard: config.adminDashboard,
       servesTls: config.tls !== null,
@@ -270,8 +264,8 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       observation,
       dependencies,
       async announce(announced) {
-        listening = announced;
-        if (current) await takeUpSecrets(common);
+        listeners = announced;
+        if (current) await whileBusy(clock, () => takeUpSecrets(common));
       },
       drain() {
         draining = true;

@@ -414,31 +414,22 @@ export function writingAfterReads(database: Database, write: () => Promise<void>
 }
 
 /** Opens a harness, runs the test, and closes it, which verifies all evidence. */
-export function withHarness(
-  test: (harness: Harness) => Promise<void>,
-  options: HarnessOptions = {},
-): () => Promise<void> {
-  return async () => {
-    const harness = await openHarness(options);
-    try {
-      await test(harness);
-    } finally {
-      await harness.close();
-    }
-  };
-}
+export const withHarness = running((harness) => harness.close());
 
 /** As {@link withHarness}, for what is altered past the service: closed without being verified. */
-export function withAlterations(
-  test: (harness: Harness) => Promise<void>,
-  options: HarnessOptions = {},
-): () => Promise<void> {
-  return async () => {
+export const withAlterations = running((harness) => harness.abandon());
+
+function running(end: (harness: Harness) => Promise<void>) {
+  return (
+    test: (harness: Harness) => Promise<void>,
+    options: HarnessOptions = {},
+  ): () => Promise<void> =>
+  async () => {
     const harness = await openHarness(options);
     try {
       await test(harness);
     } finally {
-      await harness.abandon();
+      await end(harness);
     }
   };
 }

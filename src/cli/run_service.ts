@@ -75,7 +75,12 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
     { host: config.host, port: config.port, tls, onFailure },
     "JISS_HOST, JISS_PORT",
   );
-  await service.announce({ url: listener.url, metricsUrl: metrics?.url ?? null });
+  await starting(() =>
+    service.announce([
+      { url: listener.url, host: config.host },
+      ...(metrics === null ? [] : [{ url: metrics.url, host: config.metrics!.host }]),
+    ])
+  );
   // Before anybody is told that it listens: who waits for that may stop it at once.
   let signalledAt: number | null = null;
   const onSignal = (signal: Deno.Signal) => () => {
@@ -135,13 +140,20 @@ async function warnOfLostSecrets({ dependencies }: Service): Promise<void> {
   });
 }
 
-async function open(
+function open(
   shell: Shell,
   config: Config,
   hooks: { readonly log: ReturnType<Shell["standardLog"]>; readonly onFatal: (error: unknown) => void },
 ): Promise<Service> {
+  return starting(() =>
+    shell.openService({ config, clock: shell.clock, world: shell.realWorld(), ...hooks })
+  );
+}
+
+/** Turns what ends a start into the command's failure. */
+async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
-    return await shell.openService({ config, clock: shell.clock, world: shell.realWorld(), ...hooks });
+    return await step();
   } catch (error) {
     if (error instanceof StartError || error instanceof NewerSchema || error instanceof ServiceError) {
       throw new CommandFailure(`cannot start: ${error.message}`, EXIT.configuration);

@@ -39,8 +39,8 @@ interface BreachFields {
 
 interface Window {
   readonly breach: Breach;
-  /** When an entry last told of the subject, epoch milliseconds. */
-  toldAt: number;
+  /** Until when nothing more is told of the subject, epoch milliseconds. */
+  quietUntil: number;
   /** Breaches that no entry has told of. */
   untold: number;
 }
@@ -64,14 +64,14 @@ export class BreachLog {
   record(breach: Breach, now: number): void {
     const [subject, window] = this.#windowOf(breach);
     window.untold += 1;
-    if (!isWithin(window.toldAt, now)) this.#tell(subject, window, now);
+    if (!isQuiet(window, now)) this.#tell(subject, window, now);
   }
 
   /** Tells of the breaches in windows that are over at `now`; at a stop, `isLast`, of all. */
   flush(now: number, { isLast = false }: { readonly isLast?: boolean } = {}): void {
     this.#isEnding = isLast;
     for (const [subject, window] of this.#windows) {
-      if (!isLast && isWithin(window.toldAt, now)) continue;
+      if (!isLast && isQuiet(window, now)) continue;
       if (window.untold > 0) this.#tell(subject, window, now);
       else this.#windows.delete(subject);
     }
@@ -84,7 +84,7 @@ export class BreachLog {
     if (this.#windows.size >= this.#subjectLimit && "address" in breach && breach.address !== null) {
       return this.#windowOf({ ...breach, address: null });
     }
-    const window = { breach, toldAt: -Infinity, untold: 0 };
+    const window = { breach, quietUntil: -Infinity, untold: 0 };
     this.#windows.set(subject, window);
     return [subject, window];
   }
@@ -94,11 +94,11 @@ export class BreachLog {
     const { untold: count } = window;
     const fields: BreachFields = window.breach;
     const { type, orgId = null, prefix = null, ...detail } = fields;
-    window.toldAt = now;
+    window.quietUntil = now + RATE_WINDOW_MS;
     window.untold = 0;
-    const takeBack = (toldAt: number) => {
+    const takeBack = (quietUntil: number) => {
       this.#windows.set(subject, window);
-      window.toldAt = toldAt;
+      window.quietUntil = quietUntil;
       window.untold += count;
     };
     const chain = orgId === null ? SYSTEM_CHAIN : adminChain(orgId);
@@ -117,10 +117,10 @@ export class BreachLog {
       },
     }).then((toldAt) => {
       if (toldAt === null) log.warn("authentication breach", { audit: true, type, count });
-      else takeBack(toldAt);
+      else takeBack(toldAt + RATE_WINDOW_MS);
     }, (error) => {
       if (!isUnavailable(error)) log.error("breach not recorded", { type, count, ...errorFields(error) });
-      takeBack(now - RATE_WINDOW_MS + RETRY_MS);
+      takeBack(now + RETRY_MS);
     });
   }
 }
@@ -137,4 +137,9 @@ export async function forgetBreachWindows(
 /** Clocks of hosts differ, so an instant may lie a little ahead. */
 function isWithin(toldAt: number, now: number): boolean {
   return Math.abs(now - toldAt) < RATE_WINDOW_MS;
+}
+
+/** A wait beyond any that is ever set is one from before the clock went back. */
+function isQuiet({ quietUntil }: Window, now: number): boolean {
+  return now < quietUntil && quietUntil - now < 2 * RATE_WINDOW_MS;
 }

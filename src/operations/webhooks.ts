@@ -113,7 +113,7 @@ export async function removeWebhook(
   { id, call: { now } }: { readonly id: string; readonly call: Call },
 ): Promise<Record<string, unknown>> {
   const { orgId } = caller;
-  const idOfEvent = eventDraft(world, { type: "WEBHOOK_REMOVED", caller, now, detail: { id } });
+  const draft = eventDraft(world, { type: "WEBHOOK_REMOVED", caller, now, detail: { id } });
   return await writer.submit({
     needs: [{ kind: webhooks, key: [id] }],
     chains: [adminChain(orgId)],
@@ -125,7 +125,7 @@ export async function removeWebhook(
         );
       }
       unit.remove(webhooks, [id]);
-      unit.append(adminChain(orgId), idOfEvent);
+      unit.append(adminChain(orgId), draft);
       return () => ({ deleted: true, id });
     },
   });

@@ -140,12 +140,20 @@ export async function allowedAddresses(
   throw new TargetRefused(`must name a host that resolves to public addresses and no others: ${ALLOWING}`);
 }
 
+/** Where the service listens. */
+export interface OwnListener {
+  /** With the port. */
+  readonly url: string;
+  /** As it is configured. */
+  readonly host: string;
+}
+
 /**
  * Whether the service listens at an address: at its own, or, where it listens by a name or at every address of the
  * machine, at any that is not public.
  */
 export function isListener(
-  { url, host }: { /** With the port. */ readonly url: string; readonly host: string },
+  { url, host }: OwnListener,
   { address, port }: { readonly address: string; readonly port: number },
 ): boolean {
   const listening = new URL(url);

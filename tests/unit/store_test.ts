@@ -432,6 +432,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "evidence",
     "administration",
     "processes",
+    "webhooks",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -443,6 +444,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 3, name: "evidence", applied_at: EPOCH },
     { version: 4, name: "administration", applied_at: EPOCH },
     { version: 5, name: "processes", applied_at: EPOCH },
+    { version: 6, name: "webhooks", applied_at: EPOCH },
   ]);
   await database.close();
 });
