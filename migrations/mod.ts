@@ -6,6 +6,7 @@ import { evidence } from "./0003_evidence.ts";
 import { administration } from "./0004_administration.ts";
 import { processes } from "./0005_processes.ts";
 import { webhooks } from "./0006_webhooks.ts";
+import { deliveries } from "./0007_deliveries.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly Migration[] = [
   administration,
   processes,
   webhooks,
+  deliveries,
 ];

@@ -4,6 +4,7 @@
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
+import { getCACertificates } from "node:tls";
 import { monotonicFactory } from "ulid";
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
@@ -22,20 +23,30 @@ import { SlidingWindow } from "./limits/sliding_window.ts";
 import { createLog, errorFields, type Log, type LogFields } from "./observability/log.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { BreachLog } from "./operations/breaches.ts";
-import type { Dependencies, World } from "./operations/dependencies.ts";
+import { dispatchedDeliveries } from "./operations/deliveries.ts";
+import { type Dependencies, noDeliveries, type World } from "./operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { StartError } from "./operations/start_error.ts";
 import { Upkeep } from "./operations/upkeep.ts";
-import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS, RESOLUTION_TIMEOUT_MS } from "./domain/limits.ts";
+import { isUnavailable } from "./domain/errors.ts";
+import {
+  RATE_STORE_TIMEOUT_MS,
+  RATE_WINDOW_MS,
+  RESOLUTION_TIMEOUT_MS,
+  WEBHOOK_LEASE_MARGIN_MS,
+} from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
+import { backlogs } from "./store/outbox.ts";
 import { nextTurn } from "./store/turn.ts";
 import { type Database, DatabaseBusy, query } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";
+import { createDeliverer } from "./webhooks/delivery.ts";
+import { Dispatcher } from "./webhooks/dispatcher.ts";
 import { isListener, type OwnListener } from "./webhooks/target.ts";
 import {
   bootstrapOrganization,
@@ -204,16 +215,29 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     };
     const { installation, current } = await openInstallation({ ...common, now: clock.now() });
     let listeners: readonly OwnListener[] = [];
+    const targets = {
+      policy: {
+        allowed: parseNetworks(config.webhookAllow),
+        isOwn: (address: string, port: number) => listeners.some((own) => isListener(own, { address, port })),
+      },
+      resolve: resolveHost,
+    };
     const dependencies: Dependencies = {
       ...common,
       mintKey,
       installation,
-      targets: {
-        policy: {
-          allowed: parseNetworks(config.webhookAllow),
-          isOwn: (address, port) => listeners.some((own) => isListener(own, { address, port })),
-        },
-        resolve: resolveHost,
+      targets,
+      deliveries: {
+        deliverer: createDeliverer({
+          ...targets,
+          certificates: [...getCACertificates("system"), ...config.extraCertificates],
+          timeoutMs: config.webhookTimeoutMs,
+          clock,
+        }),
+        backoffMs: config.webhookBackoffMs,
+        leaseMs: config.webhookTimeoutMs + WEBHOOK_LEASE_MARGIN_MS,
+        clock,
+        counts: noDeliveries(),
       },
     };
     if (config.bootstrapOrganization !== null && current) {
@@ -221,6 +245,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     }
 
     let draining = false;
+    let dispatched: Promise<void> | null = null;
     const breaches = new BreachLog(dependencies);
     const limits = rateWindows(config, { clock, log, world });
     const breachTimer = setInterval(() => {
@@ -228,6 +253,14 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       limits.forget();
     }, BREACH_FLUSH_MS);
     const upkeep = new Upkeep(dependencies);
+    const { deliverer, leaseMs } = dependencies.deliveries;
+    const dispatcher = new Dispatcher(dispatchedDeliveries(dependencies), {
+      clock,
+      timeoutMs: config.webhookTimeoutMs,
+      leaseMs,
+      isPassing: (error) => isUnavailable(error) || error instanceof DatabaseBusy,
+      onError: (error) => log.error("the webhook loop failed and goes on", errorFields(error)),
+    });
     const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
     const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
     const app = createApp({
@@ -254,6 +287,8 @@ export async function openService(options: ComposeOptions): Promise<Service> {
         model: dependencies.model.document.version,
         uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
         openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
+        deliveries: dependencies.deliveries.counts,
+        backlog: () => backlogs(database),
       }),
       log,
       isDraining: () => draining,
@@ -266,11 +301,15 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       async announce(announced) {
         listeners = announced;
         if (current) await whileBusy(clock, () => takeUpSecrets(common));
+        dispatcher.start();
       },
       drain() {
         draining = true;
+        dispatched = dispatcher.stop();
       },
       async close() {
+        await (dispatched ?? dispatcher.stop());
+        deliverer.close();
         for (const timer of [breachTimer, upkeepTimer, lockTimer]) clearInterval(timer);
         breaches.flush(clock.now(), { isLast: true });
         await limits.close();

@@ -18,7 +18,8 @@ import type { RateWindow } from "../src/limits/admission.ts";
 import { SlidingWindow, type SlidingWindowOptions } from "../src/limits/sliding_window.ts";
 import { createLog } from "../src/observability/log.ts";
 import { BreachLog } from "../src/operations/breaches.ts";
-import type { Dependencies, World } from "../src/operations/dependencies.ts";
+import { dispatchedDeliveries } from "../src/operations/deliveries.ts";
+import { type Dependencies, noDeliveries, type World } from "../src/operations/dependencies.ts";
 import { openInstallation } from "../src/operations/installation.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
@@ -29,6 +30,7 @@ import { openLock } from "../src/store/lock.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { Writer } from "../src/store/writer.ts";
 import { keyMint } from "../src/startup.ts";
+import { createDeliverer, type Deliverer } from "../src/webhooks/delivery.ts";
 import { verifyDatabase } from "./oracle.ts";
 
 /** 2026-11-20T09:00:00.000Z: after the sunset of body keys. */
@@ -121,6 +123,10 @@ export interface HarnessOptions {
   readonly webhookAllow?: readonly string[];
   /** What names resolve to. */
   readonly hosts?: Readonly<Record<string, readonly string[]>>;
+  /** What sends webhooks, where it is not the real thing. */
+  readonly deliverer?: Deliverer;
+  /** That receivers of webhooks are trusted by. */
+  readonly certificates?: readonly string[];
   readonly adminDashboard?: boolean;
   /** What the files of the signing keys hold: the key in use, then the one before it. */
   readonly signers?: readonly Signer[];
@@ -171,6 +177,8 @@ export interface Harness {
   organization(orgId: string, fields?: Partial<{ allowed_origins: string[] }>): Promise<string>;
   /** How many rows each table holds, and every chain's head. */
   rowCounts(): Promise<Record<string, unknown>>;
+  /** Makes the attempts that are due, as the loop does; how many those were. `count`: of one destination at most. */
+  deliver(options?: { readonly count?: number }): Promise<number>;
   /** As a stop does: what comes from now on gets 503. */
   drain(): void;
   flushBreaches(now: number, options?: { readonly isLast?: boolean }): void;
@@ -226,15 +234,26 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     lock.close();
     throw error;
   });
+  const targets = {
+    policy: { allowed: parseNetworks(options.webhookAllow ?? []), isOwn: () => false },
+    resolve: (host: string) => Promise.resolve(options.hosts?.[host] ?? HOSTS[host] ?? []),
+  };
+  const deliverer = options.deliverer ??
+    createDeliverer({ ...targets, certificates: options.certificates ?? [], timeoutMs: 10_000, clock });
   const dependencies: Dependencies = {
     ...common,
     mintKey: options.mintKey ?? keyMint(common.world),
     installation,
-    targets: {
-      policy: { allowed: parseNetworks(options.webhookAllow ?? []), isOwn: () => false },
-      resolve: (host) => Promise.resolve(options.hosts?.[host] ?? HOSTS[host] ?? []),
+    targets,
+    deliveries: {
+      deliverer,
+      backoffMs: [10_000, 60_000],
+      leaseMs: 40_000,
+      clock,
+      counts: noDeliveries(),
     },
   };
+  const dispatched = dispatchedDeliveries(dependencies);
   let draining = false;
   let calls = 0;
   const breaches = new BreachLog(dependencies);
@@ -258,6 +277,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   });
 
   async function abandon(): Promise<void> {
+    deliverer.close();
     await writer.close();
     await database.close();
     lock.close();
@@ -341,6 +361,18 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     rowCounts: () => rowCounts(database),
     drain() {
       draining = true;
+    },
+    async deliver(options = {}) {
+      const now = clock.now();
+      const wants = (await dispatched.ready(now)).map((destination) => ({
+        destination,
+        count: destination.paused_at === null ? options.count ?? 100 : 1,
+      }));
+      const { claims } = await dispatched.claim(wants, now);
+      const { signal } = new AbortController();
+      const outcomes = await Promise.all(claims.map((claim) => dispatched.attempt(claim, signal)));
+      await dispatched.settle(outcomes, clock.now());
+      return claims.length;
     },
     flushBreaches: (now, options) => breaches.flush(now, options),
     async close() {

@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "observability": ["domain"],
   "config": ["domain", "keys", "scoring"],
   "limits": ["domain"],
-  "webhooks": ["domain", "limits"],
+  "webhooks": ["domain", "keys", "limits"],
   "store": ["domain", "evidence"],
   "operations": [
     "domain",

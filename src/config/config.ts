@@ -12,6 +12,12 @@ import {
   RATE_LIMIT_KEY_DEFAULT,
   RATE_LIMIT_MAX,
   SECRET_MIN_LENGTH,
+  WEBHOOK_ATTEMPTS,
+  WEBHOOK_BACKOFF_MS_DEFAULT,
+  WEBHOOK_BACKOFF_MS_MAX,
+  WEBHOOK_TIMEOUT_MS_DEFAULT,
+  WEBHOOK_TIMEOUT_MS_MAX,
+  WEBHOOK_TIMEOUT_MS_MIN,
 } from "../domain/limits.ts";
 import { createOrganizationSchema } from "../domain/organization.ts";
 import { MASTER_SCOPES, masterSecretNames, type MasterSecrets, sharedSecrets } from "../keys/master_keys.ts";
@@ -66,6 +72,12 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Networks that webhooks may call beside public addresses. */
   readonly webhookAllow: readonly string[];
+  /** Waits before attempts 2 and 3 of a delivery, milliseconds. */
+  readonly webhookBackoffMs: readonly number[];
+  /** Of a whole attempt, milliseconds. */
+  readonly webhookTimeoutMs: number;
+  /** Certificates, PEM, that are trusted beside the system's. */
+  readonly extraCertificates: readonly string[];
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** null: `pretty` on a terminal, else `json`. */
   readonly logFormat: "json" | "pretty" | null;
@@ -222,6 +234,12 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
     bootstrapOrganization: reader.document("JISS_BOOTSTRAP_ORG_FILE", bootstrapSchema) ?? null,
     trustedProxies: reader.parse("JISS_TRUSTED_PROXIES", [], parseCidrs),
     webhookAllow: reader.parse("JISS_WEBHOOK_ALLOW", [], parseCidrs),
+    webhookBackoffMs: reader.parse("JISS_WEBHOOK_BACKOFF_MS", WEBHOOK_BACKOFF_MS_DEFAULT, parseBackoff),
+    webhookTimeoutMs: reader.integer("JISS_WEBHOOK_TIMEOUT_MS", WEBHOOK_TIMEOUT_MS_DEFAULT, [
+      WEBHOOK_TIMEOUT_MS_MIN,
+      WEBHOOK_TIMEOUT_MS_MAX,
+    ]),
+    extraCertificates: extraCertificatesOf(reader),
     tls: readTls(reader),
     adminDashboard: reader.parse("JISS_ADMIN_DASHBOARD", false, parseSwitch),
     logFormat: reader.parse("JISS_LOG", null, parseLogFormat),
@@ -297,6 +315,22 @@ export function readModel(environment: Environment, readFile: ReadFile): ModelDo
   const model = modelIn(reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return model;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of `JISS_EXTRA_CA_FILE`. */
+function extraCertificatesOf(reader: Reader): readonly string[] {
+  const name = "JISS_EXTRA_CA_FILE";
+  const path = reader.text(name);
+  const text = path === undefined ? undefined : reader.file(name, path);
+  if (text === undefined) return [];
+  const certificates = text.match(CERTIFICATE) ?? [];
+  if (certificates.length === 0) reader.problem(name, "names a file without a certificate: it must hold PEM");
+  else if (certificates.some((pem) => parsed(pem, (text) => new X509Certificate(text)) === null)) {
+    reader.problem(name, "names a file with a certificate that cannot be read");
+  }
+  return certificates;
 }
 
 function modelIn(reader: Reader): ModelDocument {
@@ -476,6 +510,18 @@ function parseLogName(text: string): string {
     throw new Error("must be a name like jiss.bank.example: letters, digits, dots, hyphens, single slashes");
   }
   return text;
+}
+
+/** Two waits in milliseconds. */
+function parseBackoff(text: string): readonly number[] {
+  const waits = text.split(",").map((wait) => wait.trim());
+  const isWait = (wait: string) => /^[0-9]{1,8}$/.test(wait) && Number(wait) <= WEBHOOK_BACKOFF_MS_MAX;
+  if (waits.length !== WEBHOOK_ATTEMPTS - 1 || !waits.every(isWait)) {
+    throw new Error(
+      `must be two waits in milliseconds, each from 0 to ${WEBHOOK_BACKOFF_MS_MAX}, like 10000,60000`,
+    );
+  }
+  return waits.map(Number);
 }
 
 const CIDR = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]);

@@ -17,9 +17,6 @@ export const SECRET_VARIABLES: readonly string[] = [
 export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, { part: string; harmless: string | null }>> = {
   JISS_DATABASE_AUTH_TOKEN: { part: "the libSQL server backend", harmless: null },
   JISS_DATABASE_ADMIN_URL: { part: "the libSQL server backend", harmless: null },
-  JISS_WEBHOOK_BACKOFF_MS: { part: "webhook deliveries", harmless: "10000,60000" },
-  JISS_WEBHOOK_TIMEOUT_MS: { part: "webhook deliveries", harmless: "10000" },
-  JISS_EXTRA_CA_FILE: { part: "webhook deliveries and the libSQL server backend", harmless: null },
   JISS_SCORING_SHADOW_MODEL_FILE: { part: "the shadow model", harmless: null },
 };
 
@@ -39,6 +36,9 @@ const OTHERS: readonly string[] = [
   "JISS_METRICS_ADDR",
   "JISS_TRUSTED_PROXIES",
   "JISS_WEBHOOK_ALLOW",
+  "JISS_WEBHOOK_BACKOFF_MS",
+  "JISS_WEBHOOK_TIMEOUT_MS",
+  "JISS_EXTRA_CA_FILE",
   "JISS_TLS_CERT_FILE",
   "JISS_TLS_KEY_FILE",
   "JISS_LOG",

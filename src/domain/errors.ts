@@ -78,6 +78,11 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE";
 }
 
+/** Whether what was asked for is not held any more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "GONE";
+}
+
 /** The one refusal of every failed authentication. */
 export function unauthorized(): ServiceError {
   return new ServiceError("UNAUTHORIZED", "Authentication failed: send a valid key in the X-API-Key header.");

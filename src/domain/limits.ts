@@ -59,6 +59,32 @@ export const WEBHOOK_SECRET_MAX_LENGTH = 1_024;
 export const WEBHOOK_URL_MAX_LENGTH = 2_048;
 /** How long the name of a destination may take to resolve. */
 export const RESOLUTION_TIMEOUT_MS = 5_000;
+export const WEBHOOK_ATTEMPTS = 3;
+export const WEBHOOK_BACKOFF_MS_DEFAULT: readonly [number, number] = [10_000, 60_000];
+export const WEBHOOK_BACKOFF_MS_MAX = 86_400_000;
+export const WEBHOOK_TIMEOUT_MS_DEFAULT = 10_000;
+export const WEBHOOK_TIMEOUT_MS_MIN = 100;
+export const WEBHOOK_TIMEOUT_MS_MAX = 120_000;
+/** What is read of a receiver's answer at most. */
+export const WEBHOOK_ANSWER_BYTES = 65_536;
+/** A destination is paused when so many attempts in a row failed, over so long at least. */
+export const WEBHOOK_PAUSE_FAILURES = 20;
+export const WEBHOOK_PAUSE_MS = 300_000;
+/** How often a paused destination is tried. */
+export const WEBHOOK_PROBE_MS = 60_000;
+/** What a claim to a delivery lasts beyond a whole attempt. */
+export const WEBHOOK_LEASE_MARGIN_MS = 30_000;
+/** How long events wait for a destination, and how many of them. */
+export const WEBHOOK_QUEUE_DAYS = 7;
+export const WEBHOOK_QUEUE_MAX = 100_000;
+/** How long the log of deliveries holds what was delivered, and how many of those for each destination. */
+export const DELIVERED_DAYS = 7;
+export const DELIVERED_MAX = 1_000;
+/** The same of what was not. */
+export const DEAD_DAYS = 30;
+export const DEAD_MAX = 100_000;
+export const DELIVERIES_PAGE_MAX = 500;
+export const DELIVERIES_PAGE_DEFAULT = 100;
 
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 256;
 export const IDEMPOTENCY_RETENTION_DAYS = 30;

@@ -13,21 +13,12 @@ import {
   SPARKLINE_DAYS_DEFAULT,
   SPARKLINE_DAYS_MAX,
 } from "./limits.ts";
+import { integerParameter } from "./parameters.ts";
 import { envelopeFields, uncertaintySchema } from "./score.ts";
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
 const instant = z.iso.datetime();
-
-/** A whole number that came as text; anything else is refused, never read in part. */
-function integerParameter(
-  { min, max, fallback }: { readonly min: number; readonly max: number; readonly fallback: number },
-) {
-  return z.string().regex(/^(0|[1-9][0-9]{0,8})$/, "must be a whole number").transform(Number)
-    .pipe(z.int().min(min).max(max)).default(fallback).meta({
-      override: { type: "integer", minimum: min, maximum: max, default: fallback, pattern: undefined },
-    });
-}
 
 export const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
 

@@ -3,7 +3,14 @@
  * Source: specification, Webhook destination and Events; contract, section 5.
  */
 import { z } from "zod";
-import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH, WEBHOOK_URL_MAX_LENGTH } from "./limits.ts";
+import {
+  DELIVERIES_PAGE_DEFAULT,
+  DELIVERIES_PAGE_MAX,
+  WEBHOOK_SECRET_MAX_LENGTH,
+  WEBHOOK_SECRET_MIN_LENGTH,
+  WEBHOOK_URL_MAX_LENGTH,
+} from "./limits.ts";
+import { integerParameter } from "./parameters.ts";
 import { envelopeFields } from "./score.ts";
 
 /** In the order in which they are told. */
@@ -60,6 +67,47 @@ const webhookFields = {
   created_at: z.iso.datetime(),
 };
 
+/** Why an attempt did not deliver; nothing more of the receiver's answer, and of where it led, is told. */
+export const ATTEMPT_ERRORS = [
+  /** The address is not one that webhooks may call, or the name does not resolve. */
+  "refused_target",
+  "connection_failed",
+  "certificate",
+  "tls",
+  "connection_lost",
+  "timeout",
+  "invalid_answer",
+  /** 3xx: never followed. */
+  "redirect",
+  /** Any other status that is not 2xx. */
+  "status",
+  /** The service stopped meanwhile. */
+  "interrupted",
+] as const;
+export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
+
+const attemptSchema = z.object({
+  at: z.iso.datetime(),
+  response_status: z.int().nullable().meta({ description: "Null: there was no answer." }),
+  error: z.enum(ATTEMPT_ERRORS).nullable().meta({ description: "Null: it was delivered." }),
+  duration_ms: z.int(),
+  counted: z.boolean().meta({
+    description: "Whether it counts towards the three; attempts at a paused destination do not.",
+  }),
+});
+export type DeliveryAttempt = z.infer<typeof attemptSchema>;
+
+/** What a delivery tells of: an event, or that the destination is being tested. */
+export const PING = "ping";
+const deliveredEventSchema = z.enum([...WEBHOOK_EVENTS, PING]);
+
+const lastDeliverySchema = z.object({
+  delivery_id: z.uuid(),
+  event: deliveredEventSchema,
+  ...attemptSchema.omit({ duration_ms: true, counted: true }).shape,
+}).meta({ id: "LastDelivery" });
+export type LastDelivery = z.infer<typeof lastDeliverySchema>;
+
 export const webhookRegisteredSchema = z.object({
   ...webhookFields,
   signing_secret: z.string().meta({
@@ -71,7 +119,9 @@ export const webhookRegisteredSchema = z.object({
 export const webhookListSchema = z.object({
   webhooks: z.array(z.object({
     ...webhookFields,
-    last_delivery: z.null().meta({ description: "Null: nothing was delivered there yet." }),
+    last_delivery: lastDeliverySchema.nullable().meta({
+      description: "The attempt that ended last. Null: there was none yet.",
+    }),
   })),
   count: z.number().int(),
   ...envelopeFields,
@@ -85,4 +135,59 @@ export const webhookRemovedSchema = z.object({
 
 export const webhookPathSchema = z.object({
   id: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, hyphens or underscores"),
+});
+
+export const DELIVERY_STATUSES = ["queued", "delivered", "dead", "cancelled"] as const;
+
+export const deliveriesParametersSchema = z.object({
+  status: z.enum(DELIVERY_STATUSES, { error: `must be one of ${DELIVERY_STATUSES.join(", ")}` }).optional(),
+  limit: integerParameter({ min: 1, max: DELIVERIES_PAGE_MAX, fallback: DELIVERIES_PAGE_DEFAULT }),
+});
+export type DeliveriesParameters = z.output<typeof deliveriesParametersSchema>;
+
+export const deliveriesSchema = z.object({
+  webhook: z.object({
+    id: z.string(),
+    active: z.boolean(),
+    paused_since: z.iso.datetime().nullable().meta({
+      description: "Its last 20 attempts or more, over 5 minutes or more, failed; it is tried once a minute.",
+    }),
+    waiting: z.int().meta({ description: "Events that are still to be delivered there." }),
+  }),
+  deliveries: z.array(z.object({
+    delivery_id: z.uuid(),
+    event: deliveredEventSchema,
+    event_request_id: z.string().meta({ description: "`request_id` in the body." }),
+    event_at: z.iso.datetime().meta({ description: "`timestamp` in the body." }),
+    status: z.enum(DELIVERY_STATUSES).meta({
+      description:
+        "`dead`: not delivered, and not tried again. `cancelled`: what it would tell was erased or pruned.",
+    }),
+    attempts: z.array(attemptSchema).meta({ description: "The last ten at most, the oldest first." }),
+    next_attempt_at: z.iso.datetime().nullable(),
+    redelivery_of: z.uuid().nullable(),
+    created_at: z.iso.datetime(),
+  })),
+  count: z.int(),
+  ...envelopeFields,
+}).meta({ id: "WebhookDeliveries" });
+
+export const webhookTestedSchema = z.object({
+  delivery_id: z.uuid(),
+  delivered: z.boolean(),
+  response_status: attemptSchema.shape.response_status,
+  error: attemptSchema.shape.error,
+  duration_ms: z.int(),
+  ...envelopeFields,
+}).meta({ id: "WebhookTested" });
+
+export const redeliveredSchema = z.object({
+  delivery_id: z.uuid().meta({ description: "Of the new delivery." }),
+  redelivery_of: z.uuid(),
+  status: z.literal("queued"),
+  ...envelopeFields,
+}).meta({ id: "WebhookRedelivered" });
+
+export const deliveryPathSchema = webhookPathSchema.extend({
+  delivery_id: z.uuid("must be the UUID of a delivery"),
 });

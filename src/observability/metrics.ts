@@ -9,6 +9,16 @@ export interface MetricSources {
   uncounted(): Readonly<Record<string, number>>;
   /** Alerts that nobody has acknowledged. */
   openAlerts(): Promise<number>;
+  /** Since the start. */
+  readonly deliveries: {
+    /** Attempts by how they ended. */
+    readonly attempts: ReadonlyMap<string, number>;
+    readonly dropped: number;
+  };
+  /** Of each active destination of a webhook. */
+  backlog(): Promise<
+    readonly { readonly events: number; readonly queued: number; readonly paused_at: number | null }[]
+  >;
 }
 
 export interface Metrics {
@@ -17,7 +27,9 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-export function createMetrics({ version, model, uncounted, openAlerts }: MetricSources): Metrics {
+export function createMetrics(
+  { version, model, uncounted, openAlerts, deliveries, backlog }: MetricSources,
+): Metrics {
   const registers = [new Registry()];
   new Gauge({
     name: "jiss_build_info",
@@ -41,6 +53,40 @@ export function createMetrics({ version, model, uncounted, openAlerts }: MetricS
     registers,
     async collect() {
       this.set(await openAlerts());
+    },
+  });
+  new Counter({
+    name: "jiss_webhook_attempts_total",
+    help: "Attempts to deliver an event, by how they ended: delivered, or the class of error",
+    labelNames: ["outcome"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [outcome, count] of deliveries.attempts) this.inc({ outcome }, count);
+    },
+  });
+  new Counter({
+    name: "jiss_webhook_events_dropped_total",
+    help: "Events that were given up because they waited too long, or behind too many",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(deliveries.dropped);
+    },
+  });
+  const paused = new Gauge({
+    name: "jiss_webhook_paused",
+    help: "Destinations that fail for long and are tried once a minute",
+    registers,
+  });
+  new Gauge({
+    name: "jiss_webhook_backlog",
+    help: "Events that wait to be delivered, each counted for each destination",
+    registers,
+    async collect() {
+      const destinations = await backlog();
+      this.set(destinations.reduce((sum, { events, queued }) => sum + events + queued, 0));
+      paused.set(destinations.filter(({ paused_at }) => paused_at !== null).length);
     },
   });
   const [registry] = registers;

@@ -83,7 +83,7 @@ type Outcome = Pick<EvidencedAnswer, "body"> | Extract<PlannedAnswer, { readonly
  * The answer that was given first, byte for byte: both are read from the part's canonical text. null where it is not
  * held any more.
  */
-async function storedAnswer(
+export async function storedAnswer(
   dependencies: Dependencies,
   orgId: string,
   { position, at, request_id }: StoredAnswer,

@@ -34,6 +34,7 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
+import { emitEvent, subscriptionNeed } from "./events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "./gone.ts";
 import { priorOf } from "./score.ts";
 import { answerOnce, type EvidencedAnswer } from "./answers.ts";
@@ -73,6 +74,7 @@ export async function commitScore(
       { kind: outcomeLabels, key: session },
       { kind: operators, key: operator },
       { kind: subjects, key: operator },
+      subscriptionNeed(orgId),
       tombstone,
     ],
     plan(unit) {
@@ -190,6 +192,13 @@ function planCommit(unit: UnitOfWork, context: Context) {
     request_id: call.requestId,
     at: call.now,
     position: appended.position,
+  });
+  emitEvent(unit, {
+    orgId,
+    operatorId: row.operator_id,
+    event: "score.committed",
+    position: appended.position,
+    call,
   });
   return { appended };
 }

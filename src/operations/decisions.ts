@@ -3,7 +3,9 @@
  * Source: specification, POST /v1/decision/score; contract, section 4; scoring model, section 11.
  */
 import type { DecisionRequest } from "../domain/decision.ts";
+import type { Route } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
+import type { WebhookEvent } from "../domain/webhook.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { computeDecision, decisionResultPart, inputHead } from "../evidence/record.ts";
@@ -20,6 +22,7 @@ import {
 } from "./dependencies.ts";
 import { priorOf } from "./score.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
+import { emitEvent, subscriptionNeed } from "./events.ts";
 import { refuseGone, tombstoneNeed } from "./gone.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
@@ -51,6 +54,7 @@ export async function scoreDecisionRisk(
       { kind: skippedInteractions, key: name },
       { kind: operators, key: operator },
       { kind: subjects, key: operator },
+      subscriptionNeed(orgId),
       tombstone,
     ],
     plan(unit) {
@@ -58,7 +62,8 @@ export async function scoreDecisionRisk(
       if (stored !== null) return { stored, replayed: true };
       refuseGone(unit, tombstone);
       const input = { ...inputHead(model, call.now), ...request, ...priorOf(unit.get(operators, operator)) };
-      const result = decisionResultPart(input, { result: computeDecision(model.document, input), auditId });
+      const decision = computeDecision(model.document, input);
+      const result = decisionResultPart(input, { result: decision, auditId });
       const appended = unit.append(evidenceChain(orgId), {
         id: auditId,
         actor: caller.actor,
@@ -78,10 +83,21 @@ export async function scoreDecisionRisk(
         at: call.now,
         position: appended.position,
       });
+      const event = EVENT_OF_ROUTE[decision.routing_decision];
+      if (event !== undefined) {
+        const { position } = appended;
+        emitEvent(unit, { orgId, operatorId: request.operator_id, event, position, call });
+      }
       return { appended };
     },
   });
 }
+
+/** What is told of a decision by its final route. Source: scoring model, section 11. */
+const EVENT_OF_ROUTE: Readonly<Partial<Record<Route, WebhookEvent>>> = {
+  must_review: "drs.must_review",
+  escalation: "drs.escalation",
+};
 
 /**
  * The stored answer that this request repeats, or null where its id is free. The ids of sessions and decisions are

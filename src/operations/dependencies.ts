@@ -9,6 +9,7 @@ import type { Model } from "../scoring/model.ts";
 import type { Database } from "../store/database.ts";
 import type { CheckpointLock } from "../store/lock.ts";
 import type { Writer } from "../store/writer.ts";
+import type { Deliverer } from "../webhooks/delivery.ts";
 import type { Resolve, TargetPolicy } from "../webhooks/target.ts";
 import type { SigningKeys } from "./signing.ts";
 
@@ -41,9 +42,33 @@ export interface Dependencies {
   readonly secretsKeys: readonly Uint8Array[];
   /** Where webhooks may go. */
   readonly targets: { readonly policy: TargetPolicy; readonly resolve: Resolve };
+  /** What sends webhooks, and when it tries again. */
+  readonly deliveries: Deliveries;
   /** Mints an organization's key. */
   readonly mintKey: () => string;
   readonly installation: Installation;
+}
+
+export interface Deliveries {
+  readonly deliverer: Deliverer;
+  /** Waits before attempts 2 and 3, milliseconds. */
+  readonly backoffMs: readonly number[];
+  /** How long a claim stands, milliseconds: longer than a whole attempt. */
+  readonly leaseMs: number;
+  readonly clock: { now(): number };
+  readonly counts: DeliveryCounts;
+}
+
+/** What was counted since the start, for the metrics. */
+export interface DeliveryCounts {
+  /** Attempts by how they ended: `delivered`, or the class of error. */
+  readonly attempts: Map<string, number>;
+  /** Events that were given up before they could be delivered. */
+  dropped: number;
+}
+
+export function noDeliveries(): DeliveryCounts {
+  return { attempts: new Map(), dropped: 0 };
 }
 
 /** What a deployment is for good. */

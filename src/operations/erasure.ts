@@ -160,14 +160,30 @@ function deletions(
   const chains = query.selectFrom("audit_chain").select("chain").where("family", "=", evidenceChain(orgId));
   const entries = query.selectFrom("audit_entry").select(["chain", "seq"]).where("subject", "=", subject)
     .where("chain", "in", chains);
+  const events = query.selectFrom("webhook_event").select("sequence").where("org_id", "=", orgId)
+    .where("operator_id", "=", operatorId);
   return [
+    // The log of deliveries keeps that something was sent, of which nobody can tell any more what.
+    query.updateTable("webhook_delivery")
+      .set((row) => ({
+        sequence: null,
+        status: row.case().when("status", "=", "queued").then("cancelled").else(row.ref("status")).end(),
+      })).where("sequence", "in", events).compile(),
     query.updateTable("audit_part").set({ salt: null, data: null })
       .where(({ eb, refTuple }) => eb(refTuple("chain", "seq"), "in", entries.$asTuple("chain", "seq")))
       .compile(),
     ...(["outcome_label", "score_commit"] as const).map((table) =>
       query.deleteFrom(table).where("org_id", "=", orgId).where("session_id", "in", sessions).compile()
     ),
-    ...(["interaction", "skipped_interaction", "decision", "score_batch", "operator", "subject"] as const)
+    ...([
+      "webhook_event",
+      "interaction",
+      "skipped_interaction",
+      "decision",
+      "score_batch",
+      "operator",
+      "subject",
+    ] as const)
       .map(
         (table) =>
           query.deleteFrom(table).where("org_id", "=", orgId).where("operator_id", "=", operatorId).compile(),

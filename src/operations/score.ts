@@ -31,6 +31,7 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
+import { emitEvent, subscriptionNeed } from "./events.ts";
 import { refuseGone, tombstoneNeed } from "./gone.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
@@ -99,6 +100,7 @@ export function needsOf(orgId: string, { request, tombstone }: PreparedScore): r
     { kind: decisions, key: session },
     { kind: operators, key: operator },
     { kind: subjects, key: operator },
+    subscriptionNeed(orgId),
     tombstone,
   ];
 }
@@ -176,6 +178,9 @@ export function planScore(
       prior_hash: appended.hash,
     });
     unit.put(interactions, interactionRow({ orgId, position, score, scored: planned.scored }));
+    if (planned.scored.result.committed) {
+      emitEvent(unit, { orgId, operatorId: request.operator_id, event: "score.committed", position, call });
+    }
   }
   return { appended, result: planned.result, counted: planned.scored !== null };
 }

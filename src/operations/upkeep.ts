@@ -1,6 +1,7 @@
 /**
- * What the service does by itself while it runs: each minute it anchors chains and looks for usage that stands out,
- * once a day it cuts chains at their retention and forgets what is past its time. A run that fails is told in the log and tried again with the next.
+ * What the service does by itself while it runs: each minute it anchors chains, looks for usage that stands out and
+ * bounds the outbox, each hour it forgets old deliveries, once a day it cuts chains at their retention and forgets what
+ * is past its time. A run that fails is told in the log and tried again with the next.
  */
 import { isUnavailable } from "../domain/errors.ts";
 import { ERASED_MEMORY_DAYS } from "../domain/limits.ts";
@@ -11,13 +12,18 @@ import { anchorChains } from "./anchoring.ts";
 import { forgetAssessments } from "./assessments.ts";
 import { forgetBreachWindows } from "./breaches.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { dropOldEvents, forgetOldDeliveries, passOver } from "./delivery_bounds.ts";
 import { forgetAnswers } from "./idempotency.ts";
 import { pruneChains } from "./retention.ts";
+
+const HOUR_MS = 3_600_000;
 
 export class Upkeep {
   #running: Promise<void> = Promise.resolve();
   /** The UTC day, counted from the epoch, that was looked through for what is past its retention. */
   #prunedDay: number | null = null;
+  /** The hour, counted from the epoch, in which old deliveries were forgotten. */
+  #forgotHour: number | null = null;
 
   constructor(private readonly dependencies: Dependencies) {}
 
@@ -37,6 +43,15 @@ export class Upkeep {
     await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
     await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
     await this.#attempt("forgetting breaches", () => forgetBreachWindows(this.dependencies, now));
+    await this.#attempt("bounding the outbox", () => dropOldEvents(this.dependencies, now));
+    await this.#attempt("passing over events", () => passOver(this.dependencies));
+    const hour = Math.floor(now / HOUR_MS);
+    if (this.#forgotHour !== hour) {
+      await this.#attempt("forgetting deliveries", async () => {
+        await forgetOldDeliveries(this.dependencies, now);
+        this.#forgotHour = hour;
+      });
+    }
     // Bytes of an erasure that a reader held on to.
     await this.#attempt("emptying the log", () => this.dependencies.database.expunge());
     const day = Math.floor(now / DAY_MS);

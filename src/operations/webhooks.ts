@@ -4,7 +4,7 @@
  * Source: specification, Self-serve admin and Events; contract, sections 5 and 8.14.
  */
 import { ServiceError } from "../domain/errors.ts";
-import { WEBHOOK_EVENTS, type WebhookRequest } from "../domain/webhook.ts";
+import { type LastDelivery, WEBHOOK_EVENTS, type WebhookRequest } from "../domain/webhook.ts";
 import { WEBHOOKS_MAX } from "../domain/limits.ts";
 import { WRAP_IV_BYTES } from "../keys/secrets.ts";
 import {
@@ -14,7 +14,9 @@ import {
   wrapSigningSecret,
 } from "../keys/webhook_secret.ts";
 import { query } from "../store/database.ts";
+import { startAtNewestEvent } from "../store/outbox.ts";
 import { webhookCounts, type WebhookRow, webhooks } from "../store/records.ts";
+import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { allowedAddresses, TargetRefused } from "../webhooks/target.ts";
 import {
   adminChain,
@@ -45,6 +47,12 @@ export async function registerWebhook(
     active: 1,
     wrapped_secret: wrap(secret, { webhookId: id, secretsKeys, world }),
     created_at: now,
+    cursor: 0,
+    failures: 0,
+    failing_since: null,
+    paused_at: null,
+    probe_at: null,
+    last_delivery: null,
   };
   const draft = eventDraft(world, {
     type: "WEBHOOK_REGISTERED",
@@ -65,6 +73,7 @@ export async function registerWebhook(
       }
       unit.put(webhookCounts, { org_id: orgId, count: count + 1 });
       unit.put(webhooks, row);
+      unit.execute(startAtNewestEvent(id));
       unit.append(adminChain(orgId), draft);
       return () => ({ ...told(row), signing_secret: formatSigningSecret(secret) });
     },
@@ -103,7 +112,11 @@ export async function listWebhooks(
     query.selectFrom("webhook").selectAll().where("org_id", "=", orgId)
       .orderBy("created_at").orderBy("webhook_id").compile(),
   );
-  return { webhooks: rows.map((row) => ({ ...told(row), last_delivery: null })), count: rows.length };
+  return { webhooks: rows.map((row) => ({ ...told(row), last_delivery: lastOf(row) })), count: rows.length };
+}
+
+function lastOf({ last_delivery: last }: WebhookRow): LastDelivery | null {
+  return last === null ? null : JSON.parse(last);
 }
 
 /** @throws {ServiceError} NOT_FOUND where the organization has no such destination. */
@@ -118,17 +131,25 @@ export async function removeWebhook(
     needs: [{ kind: webhooks, key: [id] }],
     chains: [adminChain(orgId)],
     plan(unit) {
-      if (unit.get(webhooks, [id])?.org_id !== orgId) {
-        throw new ServiceError(
-          "NOT_FOUND",
-          "There is no such webhook: GET /v1/admin/webhook/list shows those that there are.",
-        );
-      }
+      requireWebhook(unit, { orgId, id });
       unit.remove(webhooks, [id]);
       unit.append(adminChain(orgId), draft);
       return () => ({ deleted: true, id });
     },
   });
+}
+
+/** @throws {ServiceError} NOT_FOUND where the organization has no such destination. */
+export function requireWebhook(
+  unit: UnitOfWork,
+  { orgId, id }: { readonly orgId: string; readonly id: string },
+): WebhookRow {
+  const row = unit.get(webhooks, [id]);
+  if (row?.org_id === orgId) return row;
+  throw new ServiceError(
+    "NOT_FOUND",
+    "There is no such webhook: GET /v1/admin/webhook/list shows those that there are.",
+  );
 }
 
 function told({ webhook_id: id, url, events, active, created_at }: WebhookRow): Record<string, unknown> {

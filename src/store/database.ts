@@ -30,6 +30,8 @@ export interface Statement {
   readonly parameters: readonly unknown[];
   /** How many rows it must change; the batch is a conflict where it changes another number. */
   readonly mustChange?: number;
+  /** Whether what it deletes is nobody's personal data, so that the file need not be cleared of it. */
+  readonly impersonal?: boolean;
 }
 
 export interface Database {

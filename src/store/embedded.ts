@@ -108,9 +108,9 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     // Prepared, as an error of exec carries no result code: a busy lock, or a commit that cannot be synced.
     prepare("BEGIN IMMEDIATE").run();
     try {
-      for (const { sql, parameters, mustChange } of statements) {
+      for (const { sql, parameters, mustChange, impersonal } of statements) {
         const { changes } = prepare(sql).run(...parameters as never[]);
-        if (/^delete /i.test(sql)) deletions += 1;
+        if (/^delete /i.test(sql) && !impersonal) deletions += 1;
         if (mustChange !== undefined && Number(changes) !== mustChange) {
           throw new WriteConflict(`changed ${changes} rows where it must change ${mustChange}`);
         }

@@ -21,6 +21,7 @@ import type {
   SkippedInteractionTable,
   SubjectTable,
   TombstoneTable,
+  WebhookDeliveryTable,
   WebhookTable,
 } from "./schema.ts";
 
@@ -148,8 +149,38 @@ export const webhooks: RecordKind<WebhookRow> = {
   name: "webhook",
   load: (keys) => query.selectFrom("webhook").selectAll().where(keyIn(["webhook_id"], keys)).compile(),
   keyOf: (row) => [row.webhook_id],
-  save: (row) => query.insertInto("webhook").values(row).compile(),
+  // How attempts go is counted past the unit; what is decided from that is recorded in the chain beside it.
+  save: (row) =>
+    query.insertInto("webhook").values(row).onConflict((conflict) =>
+      conflict.column("webhook_id").doUpdateSet({
+        active: row.active,
+        paused_at: row.paused_at,
+        probe_at: row.probe_at,
+      })
+    ).compile(),
   remove: ([id]) => query.deleteFrom("webhook").where("webhook_id", "=", id!).compile(),
+};
+
+export const webhookDeliveries: RecordKind<Selectable<WebhookDeliveryTable>> = {
+  name: "webhook_delivery",
+  load: (keys) =>
+    query.selectFrom("webhook_delivery").selectAll().where(keyIn(["delivery_id"], keys)).compile(),
+  keyOf: (row) => [row.delivery_id],
+};
+
+/** The kinds of events that some active destination of an organization takes. */
+export interface Subscriptions {
+  readonly org_id: string;
+  /** Separated by single spaces; one may stand there more than once. */
+  readonly events: string;
+}
+
+export const subscriptions: RecordKind<Subscriptions> = {
+  name: "subscriptions",
+  load: (keys) =>
+    query.selectFrom("webhook").select(["org_id", sql<string>`group_concat(events, ' ')`.as("events")])
+      .where(keyIn(["org_id"], keys)).where("active", "=", 1).groupBy("org_id").compile(),
+  keyOf: (row) => [row.org_id],
 };
 
 /** How many destinations an organization has; there is no row for none. */

@@ -219,6 +219,50 @@ export interface WebhookTable {
   /** What its deliveries are signed with. */
   wrapped_secret: Uint8Array;
   created_at: number;
+  /** The last event, by its sequence, that was turned into a delivery or is none of its own. */
+  cursor: Generated<number>;
+  /** Attempts that failed since the last that did not. */
+  failures: Generated<number>;
+  /** The first of those failures. */
+  failing_since: number | null;
+  paused_at: number | null;
+  /** Of a paused one: when the next attempt may be made. */
+  probe_at: number | null;
+  /** The attempt that ended last, as JSON. */
+  last_delivery: string | null;
+}
+
+export interface WebhookEventTable {
+  sequence: Generated<number>;
+  org_id: string;
+  operator_id: string;
+  event: string;
+  position: number;
+  request_id: string;
+  at: number;
+}
+
+export interface WebhookDeliveryTable {
+  delivery_id: string;
+  webhook_id: string;
+  /** null: a ping, or the event's record is gone. */
+  sequence: number | null;
+  event: string;
+  request_id: string;
+  /** Of the event. */
+  at: number;
+  redelivery_of: string | null;
+  status: string;
+  /** Attempts that count towards the limit. */
+  counted: number;
+  /** JSON. */
+  attempts: string;
+  created_at: number;
+  finished_at: number | null;
+  next_at: number;
+  lease: string | null;
+  /** 0: nobody has it. */
+  lease_until: number;
 }
 
 export interface BreachWindowTable {
@@ -328,6 +372,8 @@ export interface Schema {
   assessment: AssessmentTable;
   breach_window: BreachWindowTable;
   webhook: WebhookTable;
+  webhook_event: WebhookEventTable;
+  webhook_delivery: WebhookDeliveryTable;
   audit_chain: AuditChainTable;
   audit_entry: AuditEntryTable;
   audit_part: AuditPartTable;

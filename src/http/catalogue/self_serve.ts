@@ -7,11 +7,16 @@ import {
 } from "../../domain/audit_log.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
+  deliveriesParametersSchema,
+  deliveriesSchema,
+  deliveryPathSchema,
+  redeliveredSchema,
   webhookListSchema,
   webhookPathSchema,
   webhookRegisteredSchema,
   webhookRemovedSchema,
   webhookRequestSchema,
+  webhookTestedSchema,
 } from "../../domain/webhook.ts";
 import { entrySchema } from "../../evidence/entry.ts";
 import type { Route } from "../exchange.ts";
@@ -23,7 +28,15 @@ import {
   postKeyRevocation,
   postKeyRotation,
 } from "../handlers/self_serve.ts";
-import { deleteWebhook, getWebhooks, postWebhook } from "../handlers/webhooks.ts";
+import {
+  deleteWebhook,
+  DELIVERIES_PARAMETERS,
+  getDeliveries,
+  getWebhooks,
+  postRedelivery,
+  postWebhook,
+  postWebhookTest,
+} from "../handlers/webhooks.ts";
 import { KEYED_DELETE, KEYED_POST, KEYED_READ } from "./defaults.ts";
 
 const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
@@ -94,7 +107,7 @@ export const SELF_SERVE_ROUTES: readonly Route[] = [
     operationId: "postWebhook",
     summary: "Register a webhook",
     description:
-      "A destination for events, over https. The secret that deliveries are signed with is derived from the one that is sent, and shown once. At most 10. This version delivers nothing yet.",
+      "A destination for events, over https. The secret that deliveries are signed with is derived from the one that is sent, and shown once. At most 10.",
     body: { schema: webhookRequestSchema, limitBytes: BODY_LIMIT_BYTES },
     success: { status: 201, description: "The destination and its secret.", schema: webhookRegisteredSchema },
     errors: ["CONFLICT"],
@@ -132,5 +145,59 @@ export const SELF_SERVE_ROUTES: readonly Route[] = [
     errors: ["NOT_FOUND"],
     examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
     handler: deleteWebhook,
+  },
+  {
+    ...KEYED_POST,
+    headerKeyOnly: true,
+    path: "/v1/admin/webhook/{id}/test",
+    operationId: "postWebhookTest",
+    summary: "Test a webhook",
+    description:
+      "Sends a signed `ping`, once, and answers how that went. A paused destination that takes it is paused no more.",
+    body: null,
+    pathParameters: webhookPathSchema,
+    success: { status: 200, description: "How it went.", schema: webhookTestedSchema },
+    errors: ["NOT_FOUND", "CONFLICT"],
+    examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
+    handler: postWebhookTest,
+  },
+  {
+    ...KEYED_READ,
+    path: "/v1/admin/webhook/{id}/deliveries",
+    operationId: "getDeliveries",
+    summary: "A webhook's deliveries",
+    description:
+      "The newest first, each with its attempts: when, with which status or class of error. Delivered ones are kept 7 days (1,000 at most), dead ones 30 days (100,000 at most).",
+    pathParameters: webhookPathSchema,
+    parameters: { schema: deliveriesParametersSchema, sources: DELIVERIES_PARAMETERS },
+    success: { status: 200, description: "The deliveries.", schema: deliveriesSchema },
+    errors: ["NOT_FOUND"],
+    examples: [
+      { summary: "The newest", path: { id: "webhook-of-the-example" } },
+      {
+        summary: "Dead ones",
+        path: { id: "webhook-of-the-example" },
+        query: { status: "dead", limit: "10" },
+      },
+    ],
+    handler: getDeliveries,
+  },
+  {
+    ...KEYED_POST,
+    headerKeyOnly: true,
+    path: "/v1/admin/webhook/{id}/deliveries/{delivery_id}/redeliver",
+    operationId: "postRedelivery",
+    summary: "Send a delivery again",
+    description:
+      "Queues what a delivered or dead delivery told for a new one, with an id and an idempotency key of its own.",
+    body: null,
+    pathParameters: deliveryPathSchema,
+    success: { status: 200, description: "It is queued.", schema: redeliveredSchema },
+    errors: ["NOT_FOUND", "CONFLICT", "GONE"],
+    examples: [{
+      summary: "One",
+      path: { id: "webhook-of-the-example", delivery_id: "3f0a5f0c-8f1e-4b5a-9d0e-2f6a1c7b9e10" },
+    }],
+    handler: postRedelivery,
   },
 ];

@@ -1,0 +1,129 @@
+/**
+ * What bounds the outbox: events that waited too long, or behind too many, for a destination are given up, which is
+ * recorded; what is finished is forgotten after its time.
+ * Source: contract, section 5.
+ */
+import {
+  DEAD_DAYS,
+  DEAD_MAX,
+  DELIVERED_DAYS,
+  DELIVERED_MAX,
+  WEBHOOK_QUEUE_DAYS,
+  WEBHOOK_QUEUE_MAX,
+} from "../domain/limits.ts";
+import { DAY_MS } from "../scoring/state.ts";
+import {
+  type Backlog,
+  backlogs,
+  buryDeliveries,
+  deleteDeliveries,
+  deleteEvents,
+  destinationIds,
+  insertDeliveries,
+  lagging,
+  moveCursor,
+  nextEvents,
+  oldestQueued,
+  pastDeliveries,
+  pastEvents,
+} from "../store/outbox.ts";
+import { webhooks } from "../store/records.ts";
+import { adminChain, type Dependencies, eventDraft } from "./dependencies.ts";
+import { drawUuid } from "./deliveries.ts";
+
+/** Events that one commit gives up. */
+const DROPPED_AT_ONCE = 5_000;
+/** Rows that one commit forgets. */
+const FORGOTTEN_AT_ONCE = 1_000;
+
+/** Gives up what is past the bounds. */
+export async function dropOldEvents(dependencies: Dependencies, now: number): Promise<void> {
+  const before = now - WEBHOOK_QUEUE_DAYS * DAY_MS;
+  for (const backlog of await backlogs(dependencies.database)) {
+    const waiting = backlog.events + backlog.queued;
+    if (waiting === 0) continue;
+    const aged = await drop(dependencies, backlog, { reason: "age", now, before, most: Infinity });
+    const excess = waiting - aged - WEBHOOK_QUEUE_MAX;
+    if (excess > 0) await drop(dependencies, backlog, { reason: "count", now, most: excess });
+  }
+}
+
+/** Events that a destination does not take are passed over, or each look would come across them again. */
+export async function passOver({ database, writer }: Dependencies): Promise<void> {
+  for (const row of await lagging(database)) await writer.execute(moveCursor(row, row.newest));
+}
+
+interface Drop {
+  readonly reason: "age" | "count";
+  readonly now: number;
+  /** Of events older than that instant. */
+  readonly before?: number;
+  readonly most: number;
+}
+
+/** Gives up the oldest: deliveries that were tried before events that were not. */
+async function drop(
+  dependencies: Dependencies,
+  { webhook_id: webhookId, org_id: orgId }: Backlog,
+  { reason, now, before, most }: Drop,
+): Promise<number> {
+  const { database, world, writer, log, deliveries } = dependencies;
+  const chain = adminChain(orgId);
+  let dropped = 0;
+  while (dropped < most) {
+    const limit = Math.min(DROPPED_AT_ONCE, most - dropped);
+    const older = before === undefined ? {} : { before };
+    const ids = await oldestQueued(database, { webhookId, now, limit, ...older });
+    const sequences = await nextEvents(database, { webhookId, limit: limit - ids.length, ...older });
+    const count = ids.length + sequences.length;
+    if (count === 0) break;
+    const events = sequences.map((sequence) => ({ id: drawUuid(world), sequence }));
+    const detail = { id: webhookId, count, reason };
+    const caller = { actor: "system", prefix: null, orgId } as const;
+    const draft = eventDraft(world, { type: "WEBHOOK_EVENTS_DROPPED", caller, now, detail });
+    await writer.submit<void>({
+      needs: [{ kind: webhooks, key: [webhookId] }],
+      chains: [chain],
+      plan(unit) {
+        const row = unit.get(webhooks, [webhookId]);
+        if (row === null) return () => undefined;
+        if (ids.length > 0) unit.execute(buryDeliveries(webhookId, { now, only: ids }));
+        if (events.length > 0 && row.cursor < events[0]!.sequence) {
+          unit.execute(insertDeliveries(events, { webhookId, now, lease: null, status: "dead" }));
+          unit.execute(moveCursor(row, events.at(-1)!.sequence));
+        }
+        unit.append(chain, draft);
+        return () => undefined;
+      },
+    });
+    dropped += count;
+    deliveries.counts.dropped += count;
+    log.warn("events for a webhook were dropped", { org_id: orgId, webhook_id: webhookId, count, reason });
+  }
+  return dropped;
+}
+
+/** Forgets what is finished and past its time or number, and events that nobody waits for. */
+export async function forgetOldDeliveries({ database, writer }: Dependencies, now: number): Promise<void> {
+  const limit = FORGOTTEN_AT_ONCE;
+  for (const webhookId of await destinationIds(database)) {
+    for (const { days, ...bound } of KEPT) {
+      const before = now - days * DAY_MS;
+      for (let full = true; full;) {
+        const ids = await pastDeliveries(database, { ...bound, webhookId, before, limit });
+        if (ids.length > 0) await writer.execute(deleteDeliveries(ids));
+        full = ids.length === limit;
+      }
+    }
+  }
+  for (let full = true; full;) {
+    const sequences = await pastEvents(database, limit);
+    if (sequences.length > 0) await writer.execute(deleteEvents(sequences));
+    full = sequences.length === limit;
+  }
+}
+
+const KEPT = [
+  { statuses: ["delivered", "cancelled"], days: DELIVERED_DAYS, keep: DELIVERED_MAX },
+  { statuses: ["dead"], days: DEAD_DAYS, keep: DEAD_MAX },
+] as const;

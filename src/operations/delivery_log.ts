@@ -1,0 +1,190 @@
+/**
+ * What an organization sees and does of its deliveries: their log, a test of a destination, a delivery sent again.
+ * Source: contract, section 5.
+ */
+import { ServiceError } from "../domain/errors.ts";
+import { type DeliveriesParameters, type DeliveryAttempt, PING } from "../domain/webhook.ts";
+import { query } from "../store/database.ts";
+import { backlogOf, type DeliveryRow, insertDeliveries, insertPing } from "../store/outbox.ts";
+import { webhookDeliveries, type WebhookRow, webhooks } from "../store/records.ts";
+import {
+  adminChain,
+  type Call,
+  type Dependencies,
+  eventDraft,
+  type OrganizationCaller,
+} from "./dependencies.ts";
+import { attemptDelivery, type Claimed, drawLease, drawUuid, settle } from "./deliveries.ts";
+import { requireWebhook } from "./webhooks.ts";
+
+interface About {
+  readonly id: string;
+  readonly call: Call;
+}
+
+/** The newest deliveries of a destination; that they were looked at is recorded first. */
+export async function listDeliveries(
+  { database, world, writer }: Dependencies,
+  caller: OrganizationCaller,
+  { id, call: { now }, parameters: { status, limit } }: About & { readonly parameters: DeliveriesParameters },
+): Promise<Record<string, unknown>> {
+  const { orgId } = caller;
+  const draft = eventDraft(world, { type: "WEBHOOK_LISTED", caller, now, detail: { id } });
+  await writer.submit<void>({
+    needs: [{ kind: webhooks, key: [id] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      requireWebhook(unit, { orgId, id });
+      unit.append(adminChain(orgId), draft);
+      return () => undefined;
+    },
+  });
+  const newest = query.selectFrom("webhook_delivery").selectAll().where("webhook_id", "=", id)
+    .orderBy("created_at", "desc").orderBy("delivery_id").limit(limit);
+  const [[webhook], [waiting], rows] = await database.snapshot([
+    query.selectFrom("webhook").selectAll().where("webhook_id", "=", id).compile(),
+    backlogOf(id),
+    (status === undefined ? newest : newest.where("status", "=", status)).compile(),
+  ]);
+  return {
+    webhook: {
+      id,
+      active: webhook?.active === 1,
+      paused_since: instant(webhook?.paused_at ?? null),
+      waiting: webhook?.active === 1 ? waiting!.events + waiting!.queued : 0,
+    },
+    deliveries: rows.map(told),
+    count: rows.length,
+  };
+}
+
+function told(row: DeliveryRow) {
+  return {
+    delivery_id: row.delivery_id,
+    event: row.event,
+    event_request_id: row.request_id,
+    event_at: instant(row.at),
+    status: row.status,
+    attempts: JSON.parse(row.attempts) as DeliveryAttempt[],
+    next_attempt_at: row.status === "queued" ? instant(row.next_at) : null,
+    redelivery_of: row.redelivery_of,
+    created_at: instant(row.created_at),
+  };
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/**
+ * Sends a signed `ping`, once, and tells how it went. One that takes it is not paused any more.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT where the destination is disabled.
+ */
+export async function testWebhook(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  { id, call: { now, requestId } }: About,
+): Promise<Record<string, unknown>> {
+  const { world, writer, deliveries: { clock } } = dependencies;
+  const { orgId } = caller;
+  const deliveryId = drawUuid(world);
+  const lease = drawLease(dependencies, now);
+  const draft = eventDraft(world, {
+    type: "WEBHOOK_TESTED",
+    caller,
+    now,
+    detail: { id, delivery_id: deliveryId },
+  });
+  await writer.submit<void>({
+    needs: [{ kind: webhooks, key: [id] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      requireActive(requireWebhook(unit, { orgId, id }));
+      unit.execute(insertPing({ deliveryId, webhookId: id, requestId, now, lease }));
+      unit.append(adminChain(orgId), draft);
+      return () => undefined;
+    },
+  });
+  const claimed: Claimed = { deliveryId, webhookId: id, lease };
+  const outcome = await attemptDelivery(dependencies, claimed, new AbortController().signal);
+  await settle(dependencies, { outcomes: [outcome], now: clock.now() });
+  if (outcome.kind !== "attempted") {
+    throw new ServiceError(
+      "CONFLICT",
+      "Nothing was sent: the webhook was removed or disabled meanwhile, or this process cannot open its secret.",
+    );
+  }
+  const { result } = outcome;
+  return {
+    delivery_id: deliveryId,
+    delivered: result.error === null,
+    response_status: result.status,
+    error: result.error,
+    duration_ms: Math.round(result.durationMs),
+  };
+}
+
+/**
+ * Queues what a finished delivery told for another one, under an id of its own.
+ * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT where it is not finished, is a test, or the destination is disabled.
+ */
+export async function redeliver(
+  { world, writer }: Dependencies,
+  caller: OrganizationCaller,
+  { id, deliveryId, call: { now } }: About & { readonly deliveryId: string },
+): Promise<Record<string, unknown>> {
+  const { orgId } = caller;
+  const newId = drawUuid(world);
+  const detail = { id, delivery_id: newId, redelivery_of: deliveryId };
+  const draft = eventDraft(world, { type: "WEBHOOK_REDELIVERED", caller, now, detail });
+  await writer.submit<void>({
+    needs: [{ kind: webhooks, key: [id] }, { kind: webhookDeliveries, key: [deliveryId] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const webhook = requireWebhook(unit, { orgId, id });
+      const sequence = requireRepeatable(unit.get(webhookDeliveries, [deliveryId]), id);
+      requireActive(webhook);
+      unit.execute({
+        ...insertDeliveries([{ id: newId, sequence }], {
+          webhookId: id,
+          now,
+          lease: null,
+          redeliveryOf: deliveryId,
+        }),
+        mustChange: 1,
+      });
+      unit.append(adminChain(orgId), draft);
+      return () => undefined;
+    },
+  });
+  return { delivery_id: newId, redelivery_of: deliveryId, status: "queued" };
+}
+
+/** The event that a finished delivery tells of. */
+function requireRepeatable(row: DeliveryRow | null, webhookId: string): number {
+  if (row === null || row.webhook_id !== webhookId) {
+    throw new ServiceError(
+      "NOT_FOUND",
+      `There is no such delivery: GET /v1/admin/webhook/${webhookId}/deliveries shows those that there are.`,
+    );
+  }
+  if (row.event === PING) {
+    throw new ServiceError("CONFLICT", "This delivery was a test: POST to the webhook's /test for another.");
+  }
+  if (row.status === "queued") {
+    throw new ServiceError("CONFLICT", "This delivery is still queued: it is sent by itself.");
+  }
+  if (row.sequence === null) {
+    throw new ServiceError("GONE", "What this delivery told was erased or is past its retention.");
+  }
+  return row.sequence;
+}
+
+/** @throws {ServiceError} CONFLICT. */
+function requireActive({ active }: WebhookRow): void {
+  if (active === 1) return;
+  throw new ServiceError(
+    "CONFLICT",
+    "This webhook is disabled, as it answered 410: remove it and register it again.",
+  );
+}

@@ -1,0 +1,477 @@
+/**
+ * The outbox: one row for each event that destinations are told of, written with what it tells of, and one for each
+ * delivery, made when a destination's turn has come. A row holds no body: an event points at the entry of the chain
+ * that its body is made from, so that nothing of a person is kept twice.
+ */
+import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
+import { PING, type WebhookEvent } from "../domain/webhook.ts";
+import { type Database, query, type Statement } from "./database.ts";
+import type { WebhookRow } from "./records.ts";
+import type { WebhookDeliveryTable, WebhookEventTable } from "./schema.ts";
+
+export type EventRow = Selectable<WebhookEventTable>;
+export type DeliveryRow = Selectable<WebhookDeliveryTable>;
+
+export function insertEvent(
+  event: Insertable<WebhookEventTable> & { readonly event: WebhookEvent },
+): Statement {
+  return query.insertInto("webhook_event").values(event).compile();
+}
+
+/** Of a `webhook` and an `event`: whether the one takes the other. */
+const TAKEN = sql<boolean>`instr(' ' || webhook.events || ' ', ' ' || event.event || ' ') > 0`;
+
+/** A new destination is told of what comes from now on. */
+export function startAtNewestEvent(webhookId: string): Statement {
+  return query.updateTable("webhook").set((row) => ({
+    cursor: row.fn.coalesce(
+      row.selectFrom("webhook_event").select((event) => event.fn.max("sequence").as("newest")),
+      sql<number>`0`,
+    ),
+  })).where("webhook_id", "=", webhookId).compile();
+}
+
+// ---- what there is to do ----------------------------------------------------------------------------------
+
+/** Active destinations with an event or a delivery whose time has come; those that are paused at their probe alone. */
+export async function readyDestinations(
+  database: Database,
+  now: number,
+): Promise<readonly WebhookRow[]> {
+  return await database.read(
+    query.selectFrom("webhook").selectAll().where("active", "=", 1)
+      .where((row) => row.or([row("paused_at", "is", null), row("probe_at", "<=", now)]))
+      .where((row) =>
+        row.or([
+          row.exists(
+            row.selectFrom("webhook_delivery").select("delivery_id")
+              .whereRef("webhook_delivery.webhook_id", "=", "webhook.webhook_id")
+              .where("status", "=", sql.lit("queued")).where("next_at", "<=", now)
+              .where("lease_until", "<=", now),
+          ),
+          row.exists(
+            row.selectFrom("webhook_event as event").select("event.sequence")
+              .whereRef("event.org_id", "=", "webhook.org_id").whereRef(
+                "event.sequence",
+                ">",
+                "webhook.cursor",
+              )
+              .where(TAKEN),
+          ),
+        ])
+      ).compile(),
+  );
+}
+
+/** Deliveries of a destination whose time has come, the earliest first. */
+export async function dueDeliveries(
+  database: Database,
+  { webhookId, now, limit }: { readonly webhookId: string; readonly now: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await database.read(
+    query.selectFrom("webhook_delivery").select("delivery_id").where("webhook_id", "=", webhookId)
+      .where("status", "=", sql.lit("queued")).where("next_at", "<=", now).where("lease_until", "<=", now)
+      .orderBy("next_at").limit(limit).compile(),
+  );
+  return rows.map(({ delivery_id }) => delivery_id);
+}
+
+/** Events after a destination's cursor that it takes, the oldest first; `before`: older than that instant. */
+export async function nextEvents(
+  database: Database,
+  { webhookId, limit, before }: {
+    readonly webhookId: string;
+    readonly limit: number;
+    readonly before?: number;
+  },
+): Promise<readonly number[]> {
+  const waiting = query.selectFrom("webhook_event as event")
+    .innerJoin("webhook", "webhook.org_id", "event.org_id").select("event.sequence")
+    .where("webhook_id", "=", webhookId).whereRef("event.sequence", ">", "webhook.cursor").where(TAKEN)
+    .orderBy("event.sequence").limit(limit);
+  const rows = await database.read(
+    (before === undefined ? waiting : waiting.where("event.at", "<", before)).compile(),
+  );
+  return rows.map(({ sequence }) => sequence);
+}
+
+// ---- claiming ---------------------------------------------------------------------------------------------
+
+export interface Lease {
+  /** Names the claim: an attempt whose lease is another's changes nothing. */
+  readonly token: string;
+  readonly until: number;
+}
+
+/** Claims deliveries that nobody else has by now. */
+export function claimDeliveries(
+  ids: readonly string[],
+  { lease, now }: { readonly lease: Lease; readonly now: number },
+): Statement {
+  return query.updateTable("webhook_delivery").set({ lease: lease.token, lease_until: lease.until })
+    .where("delivery_id", "in", listed<string>(ids)).where("status", "=", "queued").where(
+      "lease_until",
+      "<=",
+      now,
+    )
+    .compile();
+}
+
+/** A delivery that is to be made of an event. */
+export interface NewDelivery {
+  readonly id: string;
+  readonly sequence: number;
+}
+
+/** Makes deliveries of events; what was erased meanwhile is left out. */
+export function insertDeliveries(
+  deliveries: readonly NewDelivery[],
+  { webhookId, now, lease, status = "queued", redeliveryOf = null }: {
+    readonly webhookId: string;
+    readonly now: number;
+    readonly lease: Lease | null;
+    readonly status?: "queued" | "dead";
+    readonly redeliveryOf?: string | null;
+  },
+): Statement {
+  const list = JSON.stringify(deliveries.map(({ id, sequence }) => [id, sequence]));
+  const finishedAt = status === "dead" ? now : null;
+  return query.insertInto("webhook_delivery").columns([
+    "delivery_id",
+    "webhook_id",
+    "sequence",
+    "event",
+    "request_id",
+    "at",
+    "redelivery_of",
+    "status",
+    "counted",
+    "attempts",
+    "created_at",
+    "finished_at",
+    "next_at",
+    "lease",
+    "lease_until",
+  ]).expression(
+    query.selectFrom("webhook_event").innerJoin(
+      sql<{ value: string }>`json_each(${list})`.as("wanted"),
+      (join) => join.on(sql<boolean>`webhook_event.sequence = wanted.value ->> 1`),
+    ).select([
+      sql<string>`wanted.value ->> 0`.as("delivery_id"),
+      sql<string>`${webhookId}`.as("webhook_id"),
+      "webhook_event.sequence",
+      "webhook_event.event",
+      "webhook_event.request_id",
+      "webhook_event.at",
+      sql<string | null>`${redeliveryOf}`.as("redelivery_of"),
+      sql<string>`${status}`.as("status"),
+      sql<number>`0`.as("counted"),
+      sql<string>`'[]'`.as("attempts"),
+      sql<number>`${now}`.as("created_at"),
+      sql<number | null>`${finishedAt}`.as("finished_at"),
+      sql<number>`${now}`.as("next_at"),
+      sql<string | null>`${lease?.token ?? null}`.as("lease"),
+      sql<number>`${lease?.until ?? 0}`.as("lease_until"),
+    ]),
+  ).compile();
+}
+
+/** A test, which whoever asked for it sends at once. */
+export function insertPing(
+  { deliveryId, webhookId, requestId, now, lease }: {
+    readonly deliveryId: string;
+    readonly webhookId: string;
+    readonly requestId: string;
+    readonly now: number;
+    readonly lease: Lease;
+  },
+): Statement {
+  return query.insertInto("webhook_delivery").values({
+    delivery_id: deliveryId,
+    webhook_id: webhookId,
+    sequence: null,
+    event: PING,
+    request_id: requestId,
+    at: now,
+    redelivery_of: null,
+    status: "queued",
+    counted: 0,
+    attempts: "[]",
+    created_at: now,
+    finished_at: null,
+    next_at: now,
+    lease: lease.token,
+    lease_until: lease.until,
+  }).compile();
+}
+
+/** Moves a destination's cursor on; a conflict where another process moved it first. */
+export function moveCursor(
+  { webhook_id, cursor: from }: Pick<WebhookRow, "webhook_id" | "cursor">,
+  cursor: number,
+): Statement {
+  return {
+    ...query.updateTable("webhook").set({ cursor }).where("webhook_id", "=", webhook_id).where(
+      "cursor",
+      "=",
+      from,
+    )
+      .compile(),
+    mustChange: 1,
+  };
+}
+
+/** What a claim has got. */
+export async function claimedBy(
+  database: Database,
+  token: string,
+): Promise<readonly Pick<DeliveryRow, "delivery_id" | "webhook_id">[]> {
+  return await database.read(
+    query.selectFrom("webhook_delivery").select(["delivery_id", "webhook_id"]).where("lease", "=", token)
+      .where("status", "=", "queued").orderBy("sequence").compile(),
+  );
+}
+
+/** A claimed delivery with its destination and its event, as they stand now. */
+export interface ClaimedDelivery extends DeliveryRow {
+  readonly org_id: string;
+  readonly url: string;
+  readonly wrapped_secret: Uint8Array;
+  readonly paused_at: number | null;
+  /** null: a ping, or the event's record is gone. */
+  readonly position: number | null;
+}
+
+/** null where it is not to be sent: the destination is gone or disabled, or the claim is another's. */
+export async function readClaimed(
+  database: Database,
+  { deliveryId, token }: { readonly deliveryId: string; readonly token: string },
+): Promise<ClaimedDelivery | null> {
+  const [row] = await database.read(
+    query.selectFrom("webhook_delivery as delivery")
+      .innerJoin("webhook", "webhook.webhook_id", "delivery.webhook_id")
+      .leftJoin("webhook_event as event", "event.sequence", "delivery.sequence")
+      .selectAll("delivery")
+      .select([
+        "webhook.org_id",
+        "webhook.url",
+        "webhook.wrapped_secret",
+        "webhook.paused_at",
+        "event.position",
+      ])
+      .where("delivery.delivery_id", "=", deliveryId).where("lease", "=", token).where(
+        "webhook.active",
+        "=",
+        1,
+      )
+      .compile(),
+  );
+  return row ?? null;
+}
+
+// ---- what became of it ------------------------------------------------------------------------------------
+
+/** What an attempt changes in its delivery. */
+export interface DeliveryChange {
+  readonly status: "queued" | "delivered" | "dead" | "cancelled";
+  readonly counted: number;
+  readonly attempts: string;
+  readonly nextAt: number;
+  readonly finishedAt: number | null;
+}
+
+/** Settles a claimed delivery. That it was delivered counts even where the claim ran out meanwhile. */
+export function settleDelivery(
+  { deliveryId, token }: { readonly deliveryId: string; readonly token: string },
+  { status, counted, attempts, nextAt, finishedAt }: DeliveryChange,
+): Statement {
+  const change = query.updateTable("webhook_delivery").set({
+    status,
+    counted,
+    attempts,
+    next_at: nextAt,
+    finished_at: finishedAt,
+    lease: null,
+    lease_until: 0,
+  }).where("delivery_id", "=", deliveryId);
+  return (status === "delivered" ? change : change.where("lease", "=", token)).compile();
+}
+
+/** Gives a claimed delivery back as it was; `nextAt`: for later. */
+export function releaseDelivery(
+  { deliveryId, token }: { readonly deliveryId: string; readonly token: string },
+  nextAt: number | null = null,
+): Statement {
+  return query.updateTable("webhook_delivery")
+    .set({ lease: null, lease_until: 0, ...(nextAt === null ? {} : { next_at: nextAt }) })
+    .where("delivery_id", "=", deliveryId).where("lease", "=", token).compile();
+}
+
+/** An attempt at a destination: how it goes there, and the newest of all. */
+export function recordAttempt(
+  webhookId: string,
+  { at, failed, told }: { readonly at: number; readonly failed: boolean; readonly told: string },
+): Statement {
+  return query.updateTable("webhook").set((row) => ({
+    failures: failed ? row("failures", "+", 1) : 0,
+    failing_since: failed ? row.fn.coalesce("failing_since", sql<number>`${at}`) : null,
+    last_delivery: told,
+  })).where("webhook_id", "=", webhookId).compile();
+}
+
+export async function readDestinations(
+  database: Database,
+  ids: readonly string[],
+): Promise<readonly WebhookRow[]> {
+  return await database.read(
+    query.selectFrom("webhook").selectAll().where("webhook_id", "in", listed<string>(ids)).compile(),
+  );
+}
+
+/** All that still waits in rows of its own becomes dead, but for what somebody is sending. */
+export function buryDeliveries(
+  webhookId: string,
+  { now, only }: { readonly now: number; readonly only?: readonly string[] },
+): Statement {
+  const change = query.updateTable("webhook_delivery").set({ status: "dead", finished_at: now })
+    .where("webhook_id", "=", webhookId).where("status", "=", "queued").where("lease_until", "<=", now);
+  return (only === undefined ? change : change.where("delivery_id", "in", listed<string>(only))).compile();
+}
+
+// ---- bounds -----------------------------------------------------------------------------------------------
+
+/** How many events wait for each active destination: those without a delivery yet, and queued deliveries. */
+export interface Backlog {
+  readonly webhook_id: string;
+  readonly org_id: string;
+  readonly events: number;
+  readonly queued: number;
+  readonly paused_at: number | null;
+}
+
+const BACKLOGS = query.selectFrom("webhook").select((row) => [
+  "webhook_id",
+  "org_id",
+  "paused_at",
+  row.selectFrom("webhook_event as event").select((event) => event.fn.countAll<number>().as("count"))
+    .whereRef("event.org_id", "=", "webhook.org_id").whereRef("event.sequence", ">", "webhook.cursor")
+    .where(TAKEN).$asScalar().$notNull().as("events"),
+  row.selectFrom("webhook_delivery as delivery").select((own) => own.fn.countAll<number>().as("count"))
+    .whereRef("delivery.webhook_id", "=", "webhook.webhook_id").where("status", "=", sql.lit("queued"))
+    .$asScalar().$notNull().as("queued"),
+]);
+
+export async function backlogs(database: Database): Promise<readonly Backlog[]> {
+  return await database.read(BACKLOGS.where("active", "=", 1).compile());
+}
+
+export function backlogOf(webhookId: string): CompiledQuery<Backlog> {
+  return BACKLOGS.where("webhook_id", "=", webhookId).compile();
+}
+
+/** Destinations that take none of the events after their cursor, and the newest of those. */
+export async function lagging(
+  database: Database,
+): Promise<readonly (Pick<WebhookRow, "webhook_id" | "cursor"> & { readonly newest: number })[]> {
+  const newest = query.selectFrom("webhook_event").select((event) => event.fn.max("sequence").as("newest"));
+  const rows = await database.read(
+    query.selectFrom("webhook").select(["webhook_id", "cursor", newest.as("newest")])
+      .where("cursor", "<", newest)
+      .where((row) =>
+        row.not(row.exists(
+          row.selectFrom("webhook_event as event").select("event.sequence")
+            .whereRef("event.org_id", "=", "webhook.org_id").whereRef("event.sequence", ">", "webhook.cursor")
+            .where(TAKEN),
+        ))
+      ).compile(),
+  );
+  return rows.map((row) => ({ ...row, newest: row.newest! }));
+}
+
+/** Queued deliveries that nobody is sending, the oldest events first; `before`: of events older than that instant. */
+export async function oldestQueued(
+  database: Database,
+  { webhookId, now, limit, before }: {
+    readonly webhookId: string;
+    readonly now: number;
+    readonly limit: number;
+    readonly before?: number;
+  },
+): Promise<readonly string[]> {
+  const queued = query.selectFrom("webhook_delivery").select("delivery_id")
+    .where("webhook_id", "=", webhookId).where("status", "=", sql.lit("queued")).where(
+      "lease_until",
+      "<=",
+      now,
+    )
+    .orderBy("at").limit(limit);
+  const rows = await database.read(
+    (before === undefined ? queued : queued.where("at", "<", before)).compile(),
+  );
+  return rows.map(({ delivery_id }) => delivery_id);
+}
+
+export async function destinationIds(database: Database): Promise<readonly string[]> {
+  const rows = await database.read(query.selectFrom("webhook").select("webhook_id").compile());
+  return rows.map(({ webhook_id }) => webhook_id);
+}
+
+/** Finished deliveries that are past their time or their number. */
+export async function pastDeliveries(
+  database: Database,
+  { webhookId, statuses, before, keep, limit }: {
+    readonly webhookId: string;
+    readonly statuses: readonly string[];
+    /** Epoch milliseconds. */
+    readonly before: number;
+    readonly keep: number;
+    readonly limit: number;
+  },
+): Promise<readonly string[]> {
+  const finished = query.selectFrom("webhook_delivery").select("delivery_id")
+    .where("webhook_id", "=", webhookId).where("status", "in", statuses);
+  const [old, tooMany] = await database.snapshot([
+    finished.where("created_at", "<", before).limit(limit).compile(),
+    finished.orderBy("created_at", "desc").limit(limit).offset(keep).compile(),
+  ]);
+  const ids = new Set([...old, ...tooMany].map(({ delivery_id }) => delivery_id));
+  return [...ids].slice(0, limit);
+}
+
+export function deleteDeliveries(ids: readonly string[]): Statement {
+  return {
+    ...query.deleteFrom("webhook_delivery").where("delivery_id", "in", listed<string>(ids)).compile(),
+    impersonal: true,
+  };
+}
+
+/** Events that no destination waits for and no delivery tells of. */
+export async function pastEvents(database: Database, limit: number): Promise<readonly number[]> {
+  const rows = await database.read(
+    query.selectFrom("webhook_event as event").select("sequence").where((row) =>
+      row.and([
+        row.not(row.exists(
+          row.selectFrom("webhook").select("webhook_id").whereRef("webhook.org_id", "=", "event.org_id")
+            .where("active", "=", 1).whereRef("webhook.cursor", "<", "event.sequence"),
+        )),
+        row.not(row.exists(
+          row.selectFrom("webhook_delivery as delivery").select("delivery_id")
+            .whereRef("delivery.sequence", "=", "event.sequence"),
+        )),
+      ])
+    ).limit(limit).compile(),
+  );
+  return rows.map(({ sequence }) => sequence);
+}
+
+export function deleteEvents(sequences: readonly number[]): Statement {
+  return {
+    ...query.deleteFrom("webhook_event").where("sequence", "in", listed<number>(sequences)).compile(),
+    impersonal: true,
+  };
+}
+
+/** `x IN (…)` over one text of SQL, however many values. */
+function listed<Value extends string | number>(values: readonly Value[]) {
+  return sql<Value>`(select value from json_each(${JSON.stringify(values)}))`;
+}

@@ -1,0 +1,252 @@
+/**
+ * One attempt to deliver: one POST to an address that was checked, under one deadline over resolution, connection,
+ * TLS and answer.
+ *
+ * The name is resolved once; every address that it has must be allowed. The connection is made to such an address
+ * itself, so that nothing can lead it elsewhere, while the certificate must be the name's. A connection is used again
+ * only for the same address and name. Redirects are not followed, and nothing of the answer is kept but its status.
+ * Source: contract, sections 1 (JISS_WEBHOOK_ALLOW) and 8.14; issue of the same name: "Safe targets".
+ */
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { isIP } from "node:net";
+import { WEBHOOK_ANSWER_BYTES } from "../domain/limits.ts";
+import type { AttemptError } from "../domain/webhook.ts";
+import type { AttemptResult } from "./health.ts";
+import { deliveryHeaders } from "./signature.ts";
+import { allowedAddresses, type Resolve, type TargetPolicy, TargetRefused } from "./target.ts";
+
+/** How long a connection that nothing uses is kept for the next attempt. */
+const IDLE_MS = 4_000;
+/** And how many of those there are for each address. */
+const IDLE_CONNECTIONS = 8;
+
+export interface Attempt {
+  readonly url: URL;
+  readonly body: string;
+  /** The 32 bytes behind the `signing_secret`. */
+  readonly secret: Uint8Array;
+  /** A UUID. */
+  readonly deliveryId: string;
+}
+
+export interface Deliverer {
+  /** Never throws. `signal` ends it before its deadline. */
+  deliver(attempt: Attempt, signal: AbortSignal): Promise<AttemptResult>;
+  close(): void;
+}
+
+export interface DelivererOptions {
+  readonly policy: TargetPolicy;
+  readonly resolve: Resolve;
+  /** The certificates that are trusted, each PEM. */
+  readonly certificates: readonly string[];
+  /** Of a whole attempt, milliseconds. */
+  readonly timeoutMs: number;
+  readonly clock: { now(): number; monotonic(): number };
+}
+
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { clock, timeoutMs } = options;
+  const ca = [...options.certificates];
+  const agents: Agents = {
+    keeping: new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS, timeout: IDLE_MS, ca }),
+    fresh: new Agent({ keepAlive: false, ca }),
+  };
+
+  async function attempted(
+    attempt: Attempt,
+    signal: AbortSignal,
+  ): Promise<Omit<AttemptResult, "durationMs">> {
+    try {
+      const addresses = await beforeAbort(allowedAddresses(attempt.url, options), signal);
+      const body = new TextEncoder().encode(attempt.body);
+      const timestamp = Math.floor(clock.now() / 1000);
+      const headers = {
+        ...deliveryHeaders(attempt.secret, { ...attempt, timestamp }),
+        "Content-Length": String(body.length),
+      };
+      const answer = await postToFirst(addresses, { agents, url: attempt.url, headers, body, signal });
+      await discard(answer, signal);
+      const status = answer.statusCode!;
+      return { status, error: errorOfStatus(status) };
+    } catch (error) {
+      return { status: null, error: signal.aborted ? reasonOf(signal) : errorOf(error) };
+    }
+  }
+
+  return {
+    async deliver(attempt, stopped) {
+      const began = clock.monotonic();
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort("timeout" satisfies AttemptError), timeoutMs);
+      const stop = () => deadline.abort("interrupted" satisfies AttemptError);
+      stopped.addEventListener("abort", stop, { once: true });
+      if (stopped.aborted) stop();
+      try {
+        const result = await attempted(attempt, deadline.signal);
+        return { ...result, durationMs: clock.monotonic() - began };
+      } finally {
+        clearTimeout(timer);
+        stopped.removeEventListener("abort", stop);
+      }
+    },
+    close() {
+      agents.keeping.destroy();
+      agents.fresh.destroy();
+    },
+  };
+}
+
+function errorOfStatus(status: number): AttemptError | null {
+  if (status >= 200 && status < 300) return null;
+  return status >= 300 && status < 400 ? "redirect" : "status";
+}
+
+function reasonOf({ reason }: AbortSignal): AttemptError {
+  return reason as AttemptError;
+}
+
+interface Agents {
+  /** Keeps connections for the next attempt. */
+  readonly keeping: Agent;
+  readonly fresh: Agent;
+}
+
+interface Post {
+  readonly agents: Agents;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+/** The connection was not made: another address may be tried. */
+class NotConnected extends Error {
+  override readonly name = "NotConnected";
+}
+
+/** The answer of the first address that a connection can be made to; each gets its share of the time that is left. */
+async function postToFirst(addresses: readonly string[], post: Post): Promise<IncomingMessage> {
+  let failure: unknown;
+  for (const [index, address] of addresses.entries()) {
+    const isLast = index === addresses.length - 1;
+    try {
+      return await postTo(address, { ...post, connectMs: isLast ? null : CONNECT_SHARE_MS });
+    } catch (error) {
+      if (!(error instanceof NotConnected) || post.signal.aborted) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** How long one of several addresses may take to be reached before the next is tried. */
+const CONNECT_SHARE_MS = 1_000;
+
+async function postTo(
+  address: string,
+  post: Post & { readonly connectMs: number | null },
+): Promise<IncomingMessage> {
+  try {
+    return await postOnce(address, { ...post, agent: post.agents.keeping });
+  } catch (error) {
+    // A kept connection that the receiver closed at this very moment: the request was not taken.
+    if (!(error instanceof StaleConnection)) throw error;
+    return await postOnce(address, { ...post, agent: post.agents.fresh });
+  }
+}
+
+class StaleConnection extends Error {
+  override readonly name = "StaleConnection";
+}
+
+function postOnce(
+  address: string,
+  { agent, url, headers, body, signal, connectMs }: Post & {
+    readonly agent: Agent;
+    readonly connectMs: number | null;
+  },
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const sent = request({
+    agent,
+    host: address,
+    port: url.port === "" ? 443 : Number(url.port),
+    // Of an address the certificate is looked at by itself; a name is what it must be made out to.
+    servername: isIP(host) === 0 ? host.replace(/\.$/, "") : "",
+    path: `${url.pathname}${url.search}`,
+    method: "POST",
+    headers: { ...headers, Host: url.host },
+    signal,
+  });
+  let connected = false;
+  const timer = connectMs === null ? undefined : setTimeout(() => {
+    if (!connected) sent.destroy(new NotConnected("it took too long"));
+  }, connectMs);
+  sent.on("socket", (socket) => {
+    if (sent.reusedSocket) connected = true;
+    else socket.once("connect", () => connected = true);
+  });
+  sent.once("response", (answer) => {
+    clearTimeout(timer);
+    resolve(answer);
+  });
+  sent.once("error", (error) => {
+    clearTimeout(timer);
+    if (sent.reusedSocket && !signal.aborted) reject(new StaleConnection());
+    else reject(connected ? error : new NotConnected("no connection", { cause: error }));
+  });
+  sent.end(body);
+  return promise;
+}
+
+/** Reads an answer to its end, its bound, or the end of the attempt, whichever is first; its status stands already. */
+async function discard(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let bytes = 0;
+  answer.on("data", (chunk: Uint8Array) => {
+    bytes += chunk.length;
+    if (bytes > WEBHOOK_ANSWER_BYTES) answer.destroy();
+  });
+  for (const event of ["end", "close", "error"]) answer.on(event, () => resolve());
+  signal.addEventListener("abort", () => answer.destroy(), { once: true });
+  await promise;
+}
+
+async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(new Error("aborted"));
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+const CERTIFICATE =
+  /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH)/;
+
+function errorOf(error: unknown): AttemptError {
+  if (error instanceof TargetRefused) return "refused_target";
+  if (error instanceof NotConnected) return error.cause === undefined ? "timeout" : errorOf(error.cause);
+  const code = String((error as { code?: unknown } | null)?.code ?? "");
+  if (CERTIFICATE.test(code)) return "certificate";
+  if (/SSL|TLS/.test(code)) return "tls";
+  if (/^HPE_/.test(code)) return "invalid_answer";
+  return NOT_REACHED.includes(code) ? "connection_failed" : "connection_lost";
+}
+
+const NOT_REACHED: readonly string[] = [
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "EACCES",
+  "ETIMEDOUT",
+  "ERR_ACCESS_DENIED",
+  "NotCapable",
+];

@@ -1,0 +1,287 @@
+/**
+ * The loop that sends: it looks for what is due, claims a little more than it can send at once, sends with bounded
+ * concurrency for each destination and in all, and settles what became of it.
+ *
+ * Destinations that fail share a part of all connections, so that however many of them there are, the others are
+ * served. Attempts begin one at a time with a rest in between, in which requests are served.
+ * Source: contract, section 5; specification, Events.
+ */
+
+/** Attempts at one destination at once. */
+const SLOTS_EACH = 8;
+/** At one whose last attempts failed. */
+const SLOTS_FAILING = 2;
+/** In all. */
+const SLOTS = 64;
+/** In all at destinations that fail. */
+const SLOTS_OF_FAILING = 32;
+/** So many failures in a row make a destination a failing one … */
+const FAILING = 3;
+/** … at which attempts begin so far apart. */
+const FAILING_PACE_MS = 100;
+/** How often it is looked for what is due, and how soon after a change the next look may be. */
+const LOOK_MS = 250;
+const PACE_MS = 20;
+/** What a claim must last beyond an attempt, to write down what became of it. */
+export const LEASE_MARGIN_MS = 10_000;
+/** How long attempts in progress may take once the service stops. */
+const STOP_MS = 4_000;
+
+/** A destination as the loop needs it. */
+export interface DispatchedDestination {
+  readonly webhook_id: string;
+  readonly failures: number;
+  readonly paused_at: number | null;
+}
+
+export interface DispatchedClaim {
+  readonly webhookId: string;
+  /** When somebody else may claim it, epoch milliseconds. */
+  readonly lease: { readonly until: number };
+}
+
+/** What the loop drives: the transactions around attempts, and the attempts. */
+export interface Dispatched<
+  Destination extends DispatchedDestination,
+  Claim extends DispatchedClaim,
+  Outcome,
+> {
+  /** Destinations with something due. */
+  ready(now: number): Promise<readonly Destination[]>;
+  /** Claims what is due, and tells how the destinations stand after it. */
+  claim(
+    wants: readonly { readonly destination: Destination; readonly count: number }[],
+    now: number,
+  ): Promise<{ readonly claims: readonly Claim[]; readonly destinations: readonly Destination[] }>;
+  /** Makes one attempt; what became of it. Never throws. */
+  attempt(claim: Claim, signal: AbortSignal): Promise<Outcome>;
+  /** What became of a claim that is given back. */
+  release(claim: Claim): Outcome;
+  /** Writes outcomes down; the destinations that they changed. */
+  settle(outcomes: readonly Outcome[], now: number): Promise<readonly Destination[]>;
+}
+
+export interface DispatcherOptions {
+  readonly clock: {
+    /** Epoch milliseconds. */
+    now(): number;
+    wait(milliseconds: number): Promise<void>;
+  };
+  /** Of a whole attempt. */
+  readonly timeoutMs: number;
+  readonly leaseMs: number;
+  /** Whether an error is one that passes by itself, as of a database that somebody else holds. */
+  isPassing(error: unknown): boolean;
+  /** Of the others. */
+  onError(error: unknown): void;
+}
+
+export class Dispatcher<Destination extends DispatchedDestination, Claim extends DispatchedClaim, Outcome> {
+  readonly #dispatched: Dispatched<Destination, Claim, Outcome>;
+  readonly #options: DispatcherOptions;
+  /** Destinations with something due, as they were last seen; those of which everything is claimed are not in it. */
+  readonly #ready = new Map<string, Destination>();
+  readonly #failing = new Set<string>();
+  /** Claims by their destination that are not begun. */
+  readonly #waiting = new Map<string, Claim[]>();
+  readonly #inFlight = new Map<string, number>();
+  /** When the last attempt began, of destinations that fail. */
+  readonly #begunAt = new Map<string, number>();
+  readonly #attempts = new Set<Promise<void>>();
+  readonly #cut = new AbortController();
+  #outcomes: Outcome[] = [];
+  #stopping = false;
+  #beginning = false;
+  #running: Promise<void> | null = null;
+  #lookedAt = -Infinity;
+  #wake: () => void = () => {};
+
+  /** @throws where a claim does not outlast an attempt. */
+  constructor(dispatched: Dispatched<Destination, Claim, Outcome>, options: DispatcherOptions) {
+    const { timeoutMs, leaseMs } = options;
+    if (leaseMs < timeoutMs + LEASE_MARGIN_MS) {
+      throw new Error(`a claim of ${leaseMs} ms does not outlast an attempt of ${timeoutMs} ms`);
+    }
+    this.#dispatched = dispatched;
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Begins nothing more; attempts in progress end, or are cut; everything is settled. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#wake();
+    await this.#running;
+    if (this.#attempts.size > 0) {
+      const cut = setTimeout(() => this.#cut.abort(), STOP_MS);
+      await Promise.all(this.#attempts);
+      clearTimeout(cut);
+    }
+    for (const claims of this.#waiting.values()) {
+      this.#outcomes.push(...claims.map((claim) => this.#dispatched.release(claim)));
+    }
+    this.#waiting.clear();
+    await this.#guarded(() => this.#settle());
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      await this.#guarded(() => this.#turn());
+      void this.#beginAll();
+      const isBusy = this.#outcomes.length > 0 || this.#wants().length > 0;
+      await (isBusy ? this.#options.clock.wait(PACE_MS) : this.#rest());
+    }
+  }
+
+  /** Until it is time to look again, or an attempt has ended. */
+  async #rest(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, LOOK_MS);
+    this.#wake = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!this.#options.isPassing(error)) this.#options.onError(error);
+    }
+  }
+
+  async #turn(): Promise<void> {
+    await this.#settle();
+    const now = this.#options.clock.now();
+    if (Math.abs(now - this.#lookedAt) >= LOOK_MS) {
+      this.#ready.clear();
+      for (const destination of await this.#dispatched.ready(now)) this.#see(destination);
+      this.#lookedAt = now;
+    }
+    const wants = this.#wants();
+    if (wants.length === 0) return;
+    const { claims, destinations } = await this.#dispatched.claim(wants, now);
+    const present = new Map(destinations.map((destination) => [destination.webhook_id, destination]));
+    const got = Map.groupBy(claims, ({ webhookId }) => webhookId);
+    for (const { destination: { webhook_id: id }, count } of wants) {
+      const own = got.get(id) ?? [];
+      if (own.length > 0) this.#waiting.set(id, [...this.#waiting.get(id) ?? [], ...own]);
+      const after = present.get(id);
+      if (own.length >= count && after !== undefined) this.#see(after);
+      else this.#ready.delete(id);
+    }
+  }
+
+  #see(destination: Destination): void {
+    this.#ready.set(destination.webhook_id, destination);
+    this.#judge(destination);
+  }
+
+  #judge({ webhook_id: id, failures }: Destination): void {
+    if (failures >= FAILING) this.#failing.add(id);
+    else this.#failing.delete(id);
+  }
+
+  /** What each destination can take now: enough to begin, and as much again to go on with. */
+  #wants(): { readonly destination: Destination; readonly count: number }[] {
+    const wants: { destination: Destination; count: number }[] = [];
+    for (const destination of this.#ready.values()) {
+      const id = destination.webhook_id;
+      const slots = this.#slotsOf(id);
+      const held = (this.#inFlight.get(id) ?? 0) + (this.#waiting.get(id)?.length ?? 0);
+      const most = destination.paused_at !== null ? 1 : this.#failing.has(id) ? slots : 2 * slots;
+      if (held < most && held <= slots) wants.push({ destination, count: most - held });
+    }
+    return wants;
+  }
+
+  #slotsOf(id: string): number {
+    return this.#failing.has(id) ? SLOTS_FAILING : SLOTS_EACH;
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#outcomes.length === 0) return;
+    const outcomes = this.#outcomes;
+    this.#outcomes = [];
+    try {
+      const changed = await this.#dispatched.settle(outcomes, this.#options.clock.now());
+      for (const destination of changed) {
+        this.#judge(destination);
+        if (destination.paused_at !== null) this.#giveBack(destination.webhook_id);
+      }
+    } catch (error) {
+      // Settled with the next; what can never be written is left to the end of its claim, and made again.
+      if (this.#options.isPassing(error)) this.#outcomes = [...outcomes, ...this.#outcomes];
+      throw error;
+    }
+  }
+
+  #giveBack(id: string): void {
+    const claims = this.#waiting.get(id) ?? [];
+    this.#waiting.delete(id);
+    this.#outcomes.push(...claims.map((claim) => this.#dispatched.release(claim)));
+  }
+
+  /** Begins what may begin, those destinations first that have the fewest attempts in progress. */
+  async #beginAll(): Promise<void> {
+    if (this.#beginning) return;
+    this.#beginning = true;
+    for (let id = this.#nextDestination(); id !== null; id = this.#nextDestination()) {
+      this.#begin(id);
+      await this.#options.clock.wait(0);
+    }
+    this.#beginning = false;
+  }
+
+  #nextDestination(): string | null {
+    if (this.#stopping) return null;
+    const now = this.#options.clock.now();
+    let all = 0;
+    let ofFailing = 0;
+    for (const [id, count] of this.#inFlight) {
+      all += count;
+      if (this.#failing.has(id)) ofFailing += count;
+    }
+    if (all >= SLOTS) return null;
+    let best: { id: string; count: number } | null = null;
+    for (const id of this.#waiting.keys()) {
+      const count = this.#inFlight.get(id) ?? 0;
+      if (count >= this.#slotsOf(id)) continue;
+      if (this.#failing.has(id) && (ofFailing >= SLOTS_OF_FAILING || this.#isTooSoon(id, now))) continue;
+      if (best === null || count < best.count) best = { id, count };
+    }
+    return best?.id ?? null;
+  }
+
+  #isTooSoon(id: string, now: number): boolean {
+    return Math.abs(now - (this.#begunAt.get(id) ?? -Infinity)) < FAILING_PACE_MS;
+  }
+
+  #begin(id: string): void {
+    const claims = this.#waiting.get(id)!;
+    const claim = claims.shift()!;
+    if (claims.length === 0) this.#waiting.delete(id);
+    const { clock, timeoutMs } = this.#options;
+    const now = clock.now();
+    if (claim.lease.until - now < timeoutMs + LEASE_MARGIN_MS / 2) {
+      this.#outcomes.push(this.#dispatched.release(claim));
+      return;
+    }
+    if (this.#failing.has(id)) this.#begunAt.set(id, now);
+    else this.#begunAt.delete(id);
+    this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1);
+    const attempt = this.#dispatched.attempt(claim, this.#cut.signal).then((outcome) => {
+      this.#outcomes.push(outcome);
+      const left = this.#inFlight.get(id)! - 1;
+      if (left === 0) this.#inFlight.delete(id);
+      else this.#inFlight.set(id, left);
+      this.#attempts.delete(attempt);
+      this.#wake();
+      void this.#beginAll();
+    });
+    this.#attempts.add(attempt);
+  }
+}
