@@ -4,7 +4,6 @@
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
-import { getCACertificates } from "node:tls";
 import { monotonicFactory } from "ulid";
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
@@ -230,7 +229,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       deliveries: {
         deliverer: createDeliverer({
           ...targets,
-          certificates: [...getCACertificates("system"), ...config.extraCertificates],
+          certificates: config.certificates,
           timeoutMs: config.webhookTimeoutMs,
           clock,
         }),

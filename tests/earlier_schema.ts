@@ -39,6 +39,8 @@ const TABLES = [
   "assessment",
   "breach_window",
   "webhook",
+  "webhook_event",
+  "webhook_delivery",
   "audit_chain",
   "audit_entry",
   "audit_part",
@@ -55,7 +57,8 @@ const RENAMED: Readonly<Record<string, string>> = { seq: "position", first_seq: 
 /** The tables of a step, in the order in which they are filled. */
 export async function tablesOf(database: Database): Promise<readonly string[]> {
   const rows = await rowsOf(database, "SELECT name FROM sqlite_schema WHERE type = 'table'");
-  const names = rows.map(({ name }) => String(name)).filter((name) => name !== "schema_migration");
+  const names = rows.map(({ name }) => String(name))
+    .filter((name) => name !== "schema_migration" && name !== "sqlite_sequence");
   assert.deepEqual(names.filter((name) => !TABLES.some((known) => known === name)), []);
   return TABLES.filter((name) => names.includes(name));
 }

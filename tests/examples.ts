@@ -8,8 +8,17 @@ export type Ask = (path: string, body?: unknown) => Promise<any>;
 /** What a webhook is registered with; the catalogue's examples show another one. */
 export const SHARED_SECRET = "a-secret-that-a-receiver-shared-2026";
 
-/** Records of every kind, of one operator; returns what examples name and only the service can give. */
-export async function fillExamples(ask: Ask): Promise<Readonly<Record<string, string>>> {
+/** A destination on loopback at which nobody listens; the service must be allowed to call it. */
+export const NOBODY = "https://127.0.0.1:9/jiss";
+
+/**
+ * Records of every kind, of one operator; returns what examples name and only the service can give.
+ * @param deliver makes an attempt at what is due, or waits until the service may have made one.
+ */
+export async function fillExamples(
+  ask: Ask,
+  deliver: () => Promise<unknown>,
+): Promise<Readonly<Record<string, string>>> {
   await ask("/v1/score/batch", {
     operator_id: "reviewer-17",
     domain: "financial",
@@ -46,11 +55,18 @@ export async function fillExamples(ask: Ask): Promise<Readonly<Record<string, st
     records: [{ time_to_decision_ms: 7000, decision: "accepted" }],
   });
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
-  const webhook = await ask("/v1/admin/webhook/register", {
-    url: "https://198.41.0.4/jiss",
-    secret: SHARED_SECRET,
-  });
-  return { "report-of-the-example": report.report_id, "webhook-of-the-example": webhook.id };
+  const { id } = await ask("/v1/admin/webhook/register", { url: NOBODY, secret: SHARED_SECRET });
+  await ask("/v1/score/case-2025-1/commit", {});
+  let dead;
+  while (dead === undefined) {
+    await deliver();
+    [dead] = (await ask(`/v1/admin/webhook/${id}/deliveries?status=dead`)).deliveries;
+  }
+  return {
+    "report-of-the-example": report.report_id,
+    "webhook-of-the-example": id,
+    "delivery-of-the-example": dead.delivery_id,
+  };
 }
 
 /** The path of a route with its parameters filled in. */

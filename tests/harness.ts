@@ -125,7 +125,8 @@ export interface HarnessOptions {
   readonly hosts?: Readonly<Record<string, readonly string[]>>;
   /** What sends webhooks, where it is not the real thing. */
   readonly deliverer?: Deliverer;
-  /** That receivers of webhooks are trusted by. */
+  readonly webhookBackoffMs?: readonly number[];
+  /** That receivers of webhooks are trusted by; without them nothing goes over the network. */
   readonly certificates?: readonly string[];
   readonly adminDashboard?: boolean;
   /** What the files of the signing keys hold: the key in use, then the one before it. */
@@ -134,6 +135,12 @@ export interface HarnessOptions {
 
 /** Of the catalogue's examples. */
 const HOSTS: Readonly<Record<string, readonly string[]>> = { "review.acme.example": ["198.41.0.4"] };
+
+/** Every destination is one at which nobody listens. */
+const NOBODY_LISTENS: Deliverer = {
+  deliver: () => Promise.resolve({ status: null, error: "connection_failed", durationMs: 0 }),
+  close() {},
+};
 
 /** Ids that one run draws at most. */
 const IDS_OF_A_RUN = 1_000_000;
@@ -239,7 +246,12 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     resolve: (host: string) => Promise.resolve(options.hosts?.[host] ?? HOSTS[host] ?? []),
   };
   const deliverer = options.deliverer ??
-    createDeliverer({ ...targets, certificates: options.certificates ?? [], timeoutMs: 10_000, clock });
+    (options.certificates === undefined ? NOBODY_LISTENS : createDeliverer({
+      ...targets,
+      certificates: options.certificates,
+      timeoutMs: 10_000,
+      clock,
+    }));
   const dependencies: Dependencies = {
     ...common,
     mintKey: options.mintKey ?? keyMint(common.world),
@@ -247,7 +259,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     targets,
     deliveries: {
       deliverer,
-      backoffMs: [10_000, 60_000],
+      backoffMs: options.webhookBackoffMs ?? [10_000, 60_000],
       leaseMs: 40_000,
       clock,
       counts: noDeliveries(),

@@ -63,6 +63,14 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   });
   await warnOfLostKeys(service);
   await warnOfLostSecrets(service);
+  if (config.certificates.length === 0) {
+    log.warn(
+      "the system has no file of certificates that may be read: no webhook's receiver can be trusted",
+      {
+        mend: "install the system's certificates, or name a file in JISS_EXTRA_CA_FILE or SSL_CERT_FILE",
+      },
+    );
+  }
   await hooks.opened?.(service);
   const onFailure = (error: unknown) =>
     log.error("the listener failed and is set up again", errorFields(error));

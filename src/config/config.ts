@@ -23,6 +23,7 @@ import { createOrganizationSchema } from "../domain/organization.ts";
 import { MASTER_SCOPES, masterSecretNames, type MasterSecrets, sharedSecrets } from "../keys/master_keys.ts";
 import { deriveSecretsKey } from "../keys/secrets.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../scoring/model.ts";
+import { certificatesIn, systemCertificates } from "./certificates.ts";
 import { isClaimed, KNOWN_VARIABLES, SECRET_VARIABLES, VARIABLES_OF_LATER_PARTS } from "./variables.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -76,8 +77,8 @@ export interface Config {
   readonly webhookBackoffMs: readonly number[];
   /** Of a whole attempt, milliseconds. */
   readonly webhookTimeoutMs: number;
-  /** Certificates, PEM, that are trusted beside the system's. */
-  readonly extraCertificates: readonly string[];
+  /** PEM: the system's, then those that are trusted beside them. */
+  readonly certificates: readonly string[];
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** null: `pretty` on a terminal, else `json`. */
   readonly logFormat: "json" | "pretty" | null;
@@ -239,7 +240,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
       WEBHOOK_TIMEOUT_MS_MIN,
       WEBHOOK_TIMEOUT_MS_MAX,
     ]),
-    extraCertificates: extraCertificatesOf(reader),
+    certificates: [...systemCertificates(environment, readFile), ...extraCertificatesOf(reader)],
     tls: readTls(reader),
     adminDashboard: reader.parse("JISS_ADMIN_DASHBOARD", false, parseSwitch),
     logFormat: reader.parse("JISS_LOG", null, parseLogFormat),
@@ -317,15 +318,13 @@ export function readModel(environment: Environment, readFile: ReadFile): ModelDo
   return model;
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 /** The certificates of `JISS_EXTRA_CA_FILE`. */
 function extraCertificatesOf(reader: Reader): readonly string[] {
   const name = "JISS_EXTRA_CA_FILE";
   const path = reader.text(name);
   const text = path === undefined ? undefined : reader.file(name, path);
   if (text === undefined) return [];
-  const certificates = text.match(CERTIFICATE) ?? [];
+  const certificates = certificatesIn(text);
   if (certificates.length === 0) reader.problem(name, "names a file without a certificate: it must hold PEM");
   else if (certificates.some((pem) => parsed(pem, (text) => new X509Certificate(text)) === null)) {
     reader.problem(name, "names a file with a certificate that cannot be read");
@@ -348,10 +347,11 @@ function refuseUnknown(reader: Reader, environment: Environment): void {
 }
 
 function refuseLaterParts(reader: Reader): void {
-  for (const [name, { part, harmless }] of Object.entries(VARIABLES_OF_LATER_PARTS)) {
+  for (const [name, part] of Object.entries(VARIABLES_OF_LATER_PARTS)) {
     const set = [name, `${name}_FILE`].find((form) => reader.text(form) !== undefined);
-    if (set === undefined || reader.text(set) === harmless) continue;
-    reader.problem(set, `belongs to ${part}, which this version does not have: unset it`);
+    if (set !== undefined) {
+      reader.problem(set, `belongs to ${part}, which this version does not have: unset it`);
+    }
   }
 }
 

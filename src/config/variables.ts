@@ -13,11 +13,11 @@ export const SECRET_VARIABLES: readonly string[] = [
   ...MASTER_SCOPES.flatMap(masterSecretNames),
 ];
 
-/** Variables of parts that this version does not have, each with the value that asks for nothing of the part. */
-export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, { part: string; harmless: string | null }>> = {
-  JISS_DATABASE_AUTH_TOKEN: { part: "the libSQL server backend", harmless: null },
-  JISS_DATABASE_ADMIN_URL: { part: "the libSQL server backend", harmless: null },
-  JISS_SCORING_SHADOW_MODEL_FILE: { part: "the shadow model", harmless: null },
+/** Variables of parts that this version does not have, each with its part. */
+export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, string>> = {
+  JISS_DATABASE_AUTH_TOKEN: "the libSQL server backend",
+  JISS_DATABASE_ADMIN_URL: "the libSQL server backend",
+  JISS_SCORING_SHADOW_MODEL_FILE: "the shadow model",
 };
 
 const OTHERS: readonly string[] = [

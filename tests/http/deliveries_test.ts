@@ -5,84 +5,11 @@
 import assert from "node:assert/strict";
 import { query } from "../../src/store/database.ts";
 import type { AttemptError } from "../../src/domain/webhook.ts";
-import type { AttemptResult } from "../../src/webhooks/health.ts";
-import type { Attempt, Deliverer } from "../../src/webhooks/delivery.ts";
-import { type Harness, type HarnessOptions, scoreRequest, withHarness } from "../harness.ts";
+import { deliveriesOf, FAILED, register, score, settledOperator, withDeliveries } from "../delivering.ts";
+import { scoreRequest } from "../harness.ts";
 import { storedEvents } from "../scenario.ts";
 
-const REGISTER = "/v1/admin/webhook/register";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
-/** Takes everything down that would be sent, and answers as it is told. */
-function recordingDeliverer(): Deliverer & {
-  readonly sent: { readonly url: string; readonly deliveryId: string; readonly text: string }[];
-  answer: (attempt: Attempt) => Partial<AttemptResult>;
-} {
-  const recording = {
-    sent: [] as { url: string; deliveryId: string; text: string }[],
-    answer: (_attempt: Attempt): Partial<AttemptResult> => ({ status: 204, error: null }),
-    deliver(attempt: Attempt) {
-      recording.sent.push({ url: attempt.url.href, deliveryId: attempt.deliveryId, text: attempt.body });
-      return Promise.resolve({ status: null, error: null, durationMs: 7.4, ...recording.answer(attempt) });
-    },
-    close() {},
-  };
-  return recording;
-}
-
-type Recording = ReturnType<typeof recordingDeliverer>;
-
-/** A test with an organization, its key and a recording in the place of the network. */
-function withDeliveries(
-  test: (harness: Harness, world: { readonly key: string; readonly recording: Recording }) => Promise<void>,
-  options: HarnessOptions = {},
-): () => Promise<void> {
-  return async () => {
-    const recording = recordingDeliverer();
-    await withHarness(
-      async (harness) => test(harness, { key: await harness.organization("acme"), recording }),
-      { ...options, deliverer: recording },
-    )();
-  };
-}
-
-const FAILED: Partial<AttemptResult> = { status: 500, error: "status" };
-
-async function register(
-  { send }: Harness,
-  key: string,
-  body: Record<string, unknown> = {},
-): Promise<{ readonly id: string; readonly signing_secret: string }> {
-  const request = { url: "https://review.acme.example/jiss", secret: "a-secret-of-the-receiver", ...body };
-  const answer = await send(REGISTER, { key, body: request });
-  assert.equal(answer.status, 201, answer.text);
-  return answer.body;
-}
-
-async function score({ send }: Harness, key: string, session: string, fields: Record<string, unknown> = {}) {
-  const { query: parameters = "", ...rest } = fields;
-  const body = scoreRequest({ session_id: session, ...rest });
-  const answer = await send(`/v1/score${parameters}`, { key, body });
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body;
-}
-
-/** Enough interactions that scores are no longer provisional. */
-async function settledOperator(harness: Harness, key: string, operator = "operator-1"): Promise<void> {
-  const items = Array.from({ length: 60 }, (_, index) => {
-    const { interaction } = scoreRequest();
-    return { ...interaction, session_id: `${operator}-past-${index}` };
-  });
-  const body = { operator_id: operator, domain: "general", interactions: items };
-  const answer = await harness.send("/v1/score/batch", { key, body });
-  assert.equal(answer.status, 200, answer.text);
-}
-
-async function deliveriesOf({ send }: Harness, key: string, id: string, search = "") {
-  const answer = await send(`/v1/admin/webhook/${id}/deliveries${search}`, { key });
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body;
-}
 
 Deno.test(
   "each committed score is told once, alone, of a batch, or at its commit, with the whole response; provisional, frozen and repeated ones are not",
@@ -137,5 +64,421 @@ Deno.test(
       assert.deepEqual(Object.keys(item.dimensions), Object.keys(alone.dimensions));
     }
     assert.equal(await harness.deliver(), 0);
+  }),
+);
+
+Deno.test(
+  "a decision is told by its final route: must_review and escalation, and no other; a repeated one is not told again",
+  withDeliveries(async (harness, { key, recording }) => {
+    await settledOperator(harness, key);
+    await register(harness, key);
+    const decide = async (fields: Record<string, unknown>) => {
+      const answer = await harness.send("/v1/decision/score", {
+        key,
+        body: {
+          operator_id: "operator-1",
+          domain: "general",
+          time_to_decision_ms: 14_200,
+          decision: "accepted",
+          hover_events: 5,
+          ...fields,
+        },
+      });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body;
+    };
+    const routine = await decide({ decision_id: "routine" });
+    assert.ok(["auto", "review"].includes(routine.routing_decision), routine.routing_decision);
+    const unproven = { operator_id: "operator-new", scenario_type: "critical", decision_id: "unproven" };
+    const reviewed = await decide(unproven);
+    await decide(unproven);
+    const escalated = await decide({
+      scenario_type: "critical",
+      time_to_decision_ms: 1_999,
+      decision_id: "reflexive",
+    });
+    assert.deepEqual([reviewed.routing_decision, escalated.routing_decision], ["must_review", "escalation"]);
+    assert.equal(await harness.deliver(), 2);
+    assert.deepEqual(recording.sent.map(({ text }) => JSON.parse(text)), [
+      { event: "drs.must_review", delivery_id: recording.sent[0]!.deliveryId, ...reviewed },
+      { event: "drs.escalation", delivery_id: recording.sent[1]!.deliveryId, ...escalated },
+    ]);
+  }),
+);
+
+Deno.test(
+  "a destination gets the events that it takes, of its own organization, from its registration on, each under an id of its own",
+  withDeliveries(async (harness, { key, recording }) => {
+    const bank = await harness.organization("bank");
+    for (const own of [key, bank]) await settledOperator(harness, own);
+    const url = (name: string) => `https://review.acme.example/${name}`;
+    await register(harness, key, { url: url("all") });
+    await register(harness, key, { url: url("risk"), events: ["drs.must_review", "drs.escalation"] });
+    await register(harness, bank, { url: url("bank") });
+    await score(harness, key, "first");
+    await register(harness, key, { url: url("late") });
+    await score(harness, bank, "of-the-bank");
+    await score(harness, key, "second");
+    await harness.deliver();
+    const told = recording.sent.map(({ url, text }) =>
+      `${url.split("/").at(-1)} ${JSON.parse(text).session_id}`
+    );
+    assert.deepEqual(told.sort(), ["all first", "all second", "bank of-the-bank", "late second"]);
+    assert.equal(new Set(recording.sent.map(({ deliveryId }) => deliveryId)).size, 4);
+    assert.equal(await harness.deliver(), 0);
+  }),
+);
+
+Deno.test(
+  "without a destination that takes it an event is not written; with ten there is one row for it",
+  withDeliveries(async (harness, { key }) => {
+    await settledOperator(harness, key);
+    const rows = async () => (await harness.rowCounts()).webhook_event;
+    await score(harness, key, "untold");
+    await register(harness, key, { events: ["drs.escalation"] });
+    await score(harness, key, "untold-too");
+    assert.equal(await rows(), 0);
+    for (let n = 0; n < 9; n += 1) await register(harness, key);
+    await score(harness, key, "told");
+    assert.equal(await rows(), 1);
+    assert.equal(await harness.deliver(), 9);
+    const conflict = await harness.send("/v1/score", {
+      key,
+      body: scoreRequest({ session_id: "told" }, { hover_events: 9 }),
+    });
+    assert.equal(conflict.status, 409);
+    assert.equal(await rows(), 1);
+  }),
+);
+
+// ---- attempts ---------------------------------------------------------------------------------------------
+
+Deno.test(
+  "a delivery is tried three times, 10 s and 60 s apart give or take a fifth, with one id and one body, and is dead then",
+  withDeliveries(async (harness, { key, recording }) => {
+    const { clock, send } = harness;
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    recording.answer = () => FAILED;
+    await score(harness, key, "told");
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const before = clock.now();
+      while (await harness.deliver() === 0) clock.advance(100);
+      waits.push(clock.now() - before);
+    }
+    assert.equal(waits[0], 0);
+    assert.ok(waits[1]! >= 8_000 && waits[1]! <= 12_200, `${waits[1]}`);
+    assert.ok(waits[2]! >= 48_000 && waits[2]! <= 72_200, `${waits[2]}`);
+    clock.advance(7 * 86_400_000);
+    assert.equal(await harness.deliver(), 0);
+    assert.equal(new Set(recording.sent.map(({ deliveryId, text }) => deliveryId + text)).size, 1);
+
+    const { webhook, deliveries, count } = await deliveriesOf(harness, key, id);
+    assert.deepEqual([webhook.active, webhook.paused_since, webhook.waiting, count], [true, null, 0, 1]);
+    const [delivery] = deliveries;
+    assert.deepEqual(
+      [delivery.delivery_id, delivery.event, delivery.status, delivery.next_attempt_at],
+      [recording.sent[0]!.deliveryId, "score.committed", "dead", null],
+    );
+    assert.deepEqual(
+      delivery.attempts.map(({ at: _at, ...attempt }: Record<string, unknown>) => attempt),
+      Array(3).fill({ response_status: 500, error: "status", duration_ms: 7, counted: true }),
+    );
+    const { webhooks: [listed] } = (await send("/v1/admin/webhook/list", { key })).body;
+    assert.deepEqual(listed.last_delivery, {
+      delivery_id: delivery.delivery_id,
+      event: "score.committed",
+      at: delivery.attempts[2].at,
+      response_status: 500,
+      error: "status",
+    });
+
+    recording.answer = () => ({ status: 200, error: null });
+    const path = `/v1/admin/webhook/${id}/deliveries/${delivery.delivery_id}/redeliver`;
+    const again = await send(path, { key, method: "POST" });
+    assert.deepEqual([again.status, again.body.redelivery_of, again.body.status], [
+      200,
+      delivery.delivery_id,
+      "queued",
+    ]);
+    assert.equal(await harness.deliver(), 1);
+    const [first, last] = [recording.sent[0]!, recording.sent.at(-1)!];
+    assert.match(last.deliveryId, UUID);
+    assert.notEqual(last.deliveryId, first.deliveryId);
+    assert.equal(last.deliveryId, again.body.delivery_id);
+    assert.deepEqual(
+      { ...JSON.parse(last.text), delivery_id: null },
+      { ...JSON.parse(first.text), delivery_id: null },
+    );
+    const log = await deliveriesOf(harness, key, id);
+    assert.deepEqual(
+      log.deliveries.map(({ status, redelivery_of }: Record<string, unknown>) => [status, redelivery_of]),
+      [["delivered", delivery.delivery_id], ["dead", null]],
+    );
+    assert.equal((await deliveriesOf(harness, key, id, "?status=dead")).count, 1);
+    assert.equal((await deliveriesOf(harness, key, id, "?limit=1")).deliveries[0].status, "delivered");
+    const events = await storedEvents(harness, "org/acme/admin");
+    assert.deepEqual(
+      events.filter(({ type }) => type === "WEBHOOK_REDELIVERED").map(({ actor, detail }) => [actor, detail]),
+      [
+        ["self_serve", { id, delivery_id: last.deliveryId, redelivery_of: first.deliveryId }],
+      ],
+    );
+  }),
+);
+
+Deno.test(
+  "a receiver that answers 410 is disabled: nothing more is sent, what was queued is dead, and it stays so",
+  withDeliveries(async (harness, { key, recording }) => {
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    recording.answer = () => ({ status: 410, error: "status" });
+    for (const session of ["one", "two", "three"]) await score(harness, key, session);
+    assert.equal(await harness.deliver({ count: 1 }), 1);
+    await score(harness, key, "four");
+    harness.clock.advance(3_600_000);
+    assert.equal(await harness.deliver(), 0);
+    const { webhook, deliveries } = await deliveriesOf(harness, key, id);
+    assert.deepEqual([webhook.active, webhook.waiting], [false, 0]);
+    assert.deepEqual(deliveries.map(({ status }: { status: string }) => status), ["dead"]);
+    const { webhooks: [listed] } = (await harness.send("/v1/admin/webhook/list", { key })).body;
+    assert.deepEqual([listed.active, listed.last_delivery.response_status], [false, 410]);
+    for (const path of ["test", `deliveries/${deliveries[0].delivery_id}/redeliver`]) {
+      const { status, text } = await harness.send(`/v1/admin/webhook/${id}/${path}`, { key, method: "POST" });
+      assert.equal(status, 409, path);
+      assert.match(text, /disabled, as it answered 410/);
+    }
+    const events = await storedEvents(harness, "org/acme/admin");
+    assert.deepEqual(
+      events.filter(({ type }) => type === "WEBHOOK_DISABLED").map(({ actor, detail }) => [actor, detail]),
+      [["system", { id, response_status: 410 }]],
+    );
+  }),
+);
+
+Deno.test(
+  "after 20 failures in a row over 5 minutes a destination is paused: one uncounted probe a minute, and the first success drains the queue",
+  withDeliveries(async (harness, { key, recording }) => {
+    const { clock } = harness;
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    recording.answer = () => FAILED;
+    const paused = async () => (await deliveriesOf(harness, key, id)).webhook.paused_since;
+    // Twenty failures at once are a bad moment, not a bad destination.
+    for (let n = 0; n < 25; n += 1) await score(harness, key, `early-${n}`);
+    assert.equal(await harness.deliver(), 25);
+    assert.equal(await paused(), null);
+    clock.advance(299_999);
+    assert.equal(await harness.deliver({ count: 1 }), 1);
+    assert.equal(await paused(), null);
+    clock.advance(1);
+    assert.equal(await harness.deliver({ count: 1 }), 1);
+    const pausedAt = clock.now();
+    assert.equal(await paused(), new Date(pausedAt).toISOString());
+
+    const sent = recording.sent.length;
+    for (let n = 0; n < 10; n += 1) await score(harness, key, `queued-${n}`);
+    clock.advance(59_999);
+    assert.equal(await harness.deliver(), 0);
+    clock.advance(1);
+    for (let minute = 0; minute < 12; minute += 1) {
+      assert.equal(await harness.deliver(), 1, `${minute}`);
+      assert.equal(await harness.deliver(), 0);
+      clock.advance(60_000);
+    }
+    assert.equal(recording.sent.length, sent + 12);
+    const probed = (await deliveriesOf(harness, key, id, "?limit=500")).deliveries
+      .filter(({ attempts }: { attempts: { counted: boolean }[] }) =>
+        attempts.some(({ counted }) => !counted)
+      );
+    for (const { status, attempts } of probed) {
+      assert.equal(status, "queued");
+      assert.ok(attempts.length <= 10);
+    }
+
+    recording.answer = () => ({ status: 200, error: null });
+    assert.equal(await harness.deliver(), 1);
+    assert.equal(await paused(), null);
+    await harness.deliver();
+    const { webhook, deliveries } = await deliveriesOf(harness, key, id, "?limit=500");
+    assert.equal(webhook.waiting, 0);
+    assert.deepEqual([...new Set(deliveries.map(({ status }: { status: string }) => status))], ["delivered"]);
+    assert.equal(deliveries.length, 35);
+    const events = await storedEvents(harness, "org/acme/admin");
+    assert.deepEqual(
+      events.filter(({ type }) => /PAUSED|RESUMED/.test(type)).map((
+        { type, actor, detail },
+      ) => [type, actor, detail]),
+      [
+        ["WEBHOOK_PAUSED", "system", {
+          id,
+          failures: 27,
+          failing_since: new Date(pausedAt - 300_000).toISOString(),
+        }],
+        ["WEBHOOK_RESUMED", "system", { id, paused_since: new Date(pausedAt).toISOString() }],
+      ],
+    );
+  }),
+);
+
+Deno.test(
+  "nineteen failures over an hour pause nothing, and a success in between begins the count anew",
+  withDeliveries(async (harness, { key, recording }) => {
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    for (const round of [1, 2]) {
+      recording.answer = () => FAILED;
+      for (let n = 0; n < 19; n += 1) {
+        await score(harness, key, `${round}-${n}`);
+        harness.clock.advance(200_000);
+        await harness.deliver({ count: 1 });
+      }
+      assert.equal((await deliveriesOf(harness, key, id)).webhook.paused_since, null);
+      recording.answer = () => ({ status: 200, error: null });
+      await harness.deliver({ count: 1 });
+    }
+  }),
+);
+
+// ---- a test, and what is refused --------------------------------------------------------------------------
+
+Deno.test(
+  "a test sends one signed ping and tells how it went; one that is taken ends a pause",
+  withDeliveries(async (harness, { key, recording }) => {
+    const { clock, send } = harness;
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    recording.answer = () => ({ status: null, error: "timeout" as AttemptError });
+    const failed = await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
+    const { request_id, timestamp, delivery_id, ...told } = failed.body;
+    assert.deepEqual([failed.status, told], [200, {
+      delivered: false,
+      response_status: null,
+      error: "timeout",
+      duration_ms: 7,
+    }]);
+    assert.deepEqual(JSON.parse(recording.sent[0]!.text), {
+      event: "ping",
+      delivery_id,
+      webhook_id: id,
+      request_id,
+      timestamp,
+    });
+    clock.advance(3_600_000);
+    assert.equal(await harness.deliver(), 0, "a ping is not tried again");
+    const { deliveries: [ping] } = await deliveriesOf(harness, key, id);
+    assert.deepEqual([ping.event, ping.status, ping.event_request_id], ["ping", "dead", request_id]);
+    const redelivery = await send(`/v1/admin/webhook/${id}/deliveries/${delivery_id}/redeliver`, {
+      key,
+      method: "POST",
+    });
+    assert.deepEqual([redelivery.status, redelivery.body.error.code], [409, "CONFLICT"]);
+
+    await score(harness, key, "told");
+    for (let n = 0; n < 20; n += 1) await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
+    assert.notEqual((await deliveriesOf(harness, key, id)).webhook.paused_since, null);
+    recording.answer = () => ({ status: 204, error: null });
+    const taken = await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
+    assert.deepEqual([taken.body.delivered, taken.body.response_status, taken.body.error], [true, 204, null]);
+    assert.equal((await deliveriesOf(harness, key, id)).webhook.paused_since, null);
+    assert.equal(await harness.deliver(), 1);
+    const events = await storedEvents(harness, "org/acme/admin");
+    assert.deepEqual(events.find(({ type }) => type === "WEBHOOK_TESTED")?.detail, { id, delivery_id });
+  }),
+);
+
+Deno.test(
+  "a webhook or delivery that is not the caller's own is 404, and a parameter out of its range 422",
+  withDeliveries(async (harness, { key }) => {
+    await settledOperator(harness, key);
+    const bank = await harness.organization("bank");
+    const { id } = await register(harness, key);
+    const other = await register(harness, key);
+    await score(harness, key, "told");
+    await harness.deliver();
+    const { deliveries: [delivery] } = await deliveriesOf(harness, key, id);
+    const nobody = "3f0a5f0c-8f1e-4b5a-9d0e-2f6a1c7b9e10";
+    const calls: readonly (readonly [method: string, path: string, key: string, status: number])[] = [
+      ["POST", `${id}/test`, bank, 404],
+      ["GET", `${id}/deliveries`, bank, 404],
+      ["POST", `${id}/deliveries/${delivery.delivery_id}/redeliver`, bank, 404],
+      ["POST", `unknown/test`, key, 404],
+      ["GET", `unknown/deliveries`, key, 404],
+      ["POST", `${id}/deliveries/${nobody}/redeliver`, key, 404],
+      ["POST", `${other.id}/deliveries/${delivery.delivery_id}/redeliver`, key, 404],
+      ["POST", `${id}/deliveries/not-a-uuid/redeliver`, key, 422],
+      ["GET", `${id}/deliveries?status=lost`, key, 422],
+      ["GET", `${id}/deliveries?status=`, key, 422],
+      ["GET", `${id}/deliveries?limit=0`, key, 422],
+      ["GET", `${id}/deliveries?limit=501`, key, 422],
+      ["GET", `${id}/deliveries?limit=1&limit=2`, key, 422],
+    ];
+    const before = await harness.rowCounts();
+    for (const [method, path, own, expected] of calls) {
+      const { status, body } = await harness.send(`/v1/admin/webhook/${path}`, { method, key: own });
+      assert.equal(status, expected, `${method} ${path}`);
+      assert.equal(body.error.code, expected === 404 ? "NOT_FOUND" : "VALIDATION_FAILED");
+    }
+    assert.deepEqual(await harness.rowCounts(), before);
+  }),
+);
+
+// ---- erasure, removal, bounds -----------------------------------------------------------------------------
+
+Deno.test(
+  "an erasure cancels what is still to be told of the operator, and what was told cannot be told again",
+  withDeliveries(async (harness, { key, recording }) => {
+    for (const operator of ["operator-1", "operator-2"]) await settledOperator(harness, key, operator);
+    const { id } = await register(harness, key);
+    await score(harness, key, "delivered");
+    await harness.deliver();
+    recording.answer = () => FAILED;
+    await score(harness, key, "tried");
+    await harness.deliver();
+    await score(harness, key, "waiting");
+    await score(harness, key, "of-another", { operator_id: "operator-2" });
+    const erased = await harness.send("/v1/operator/operator-1", { key, method: "DELETE" });
+    assert.equal(erased.status, 200, erased.text);
+
+    recording.answer = () => ({ status: 200, error: null });
+    const sent = recording.sent.length;
+    harness.clock.advance(3_600_000);
+    await harness.deliver();
+    assert.deepEqual(recording.sent.slice(sent).map(({ text }) => JSON.parse(text).session_id), [
+      "of-another",
+    ]);
+    const { deliveries } = await deliveriesOf(harness, key, id);
+    assert.deepEqual(
+      deliveries.map(({ status }: { status: string }) => status).sort(),
+      ["cancelled", "delivered", "delivered"],
+    );
+    for (const { delivery_id, status } of deliveries) {
+      const path = `/v1/admin/webhook/${id}/deliveries/${delivery_id}/redeliver`;
+      const again = await harness.send(path, { key, method: "POST" });
+      const isOther = recording.sent.at(-1)!.deliveryId === delivery_id;
+      assert.deepEqual(
+        [again.status, again.body.error?.code],
+        isOther ? [200, undefined] : [410, "GONE"],
+        status,
+      );
+    }
+    const rows = await harness.database.read(query.selectFrom("webhook_event").selectAll().compile());
+    assert.ok(rows.every(({ operator_id }) => operator_id === "operator-2"));
+  }),
+);
+
+Deno.test(
+  "a removed destination gets nothing more, and its deliveries are gone with it",
+  withDeliveries(async (harness, { key, recording }) => {
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    recording.answer = () => FAILED;
+    await score(harness, key, "told");
+    await harness.deliver();
+    assert.equal((await harness.send(`/v1/admin/webhook/${id}`, { key, method: "DELETE" })).status, 200);
+    harness.clock.advance(3_600_000);
+    assert.equal(await harness.deliver(), 0);
+    assert.equal((await harness.rowCounts()).webhook_delivery, 0);
   }),
 );

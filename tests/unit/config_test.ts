@@ -94,6 +94,9 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     bootstrapOrganization: null,
     trustedProxies: [],
     webhookAllow: [],
+    webhookBackoffMs: [10_000, 60_000],
+    webhookTimeoutMs: 10_000,
+    certificates: [],
     metrics: null,
     tls: null,
     logFormat: null,
@@ -666,18 +669,58 @@ Deno.test("the metrics listener has a host and a port, or is off", () => {
 
 // ---- later parts ------------------------------------------------------------------------------------------
 
-Deno.test("a variable of a later part is refused, unless it asks for nothing of that part", () => {
-  const harmless: Readonly<Record<string, string>> = {
-    JISS_WEBHOOK_BACKOFF_MS: "10000,60000",
-    JISS_WEBHOOK_TIMEOUT_MS: "10000",
+// ---- webhooks ---------------------------------------------------------------------------------------------
+
+Deno.test("a delivery waits 10 s and 60 s and may take 10 s, or as it is configured", () => {
+  const { webhookBackoffMs, webhookTimeoutMs } = read({});
+  assert.deepEqual([webhookBackoffMs, webhookTimeoutMs], [[10_000, 60_000], 10_000]);
+  const set = read({ JISS_WEBHOOK_BACKOFF_MS: " 0, 86400000", JISS_WEBHOOK_TIMEOUT_MS: "120000" });
+  assert.deepEqual([set.webhookBackoffMs, set.webhookTimeoutMs], [[0, 86_400_000], 120_000]);
+  for (const text of ["10000", "1,2,3", "1,-2", "1,2.5", "a,b", "1,86400001", ",", "1,"]) {
+    assert.deepEqual(problemsOf({ JISS_WEBHOOK_BACKOFF_MS: text }), [
+      "JISS_WEBHOOK_BACKOFF_MS must be two waits in milliseconds, each from 0 to 86400000, like 10000,60000",
+    ], text);
+  }
+  for (const text of ["99", "120001", "1e3", "ten"]) {
+    assert.deepEqual(problemsOf({ JISS_WEBHOOK_TIMEOUT_MS: text }), [
+      "JISS_WEBHOOK_TIMEOUT_MS must be a whole number from 100 to 120000",
+    ], text);
+  }
+});
+
+Deno.test("receivers are trusted by the system's certificates, where they are, and by those that are added", () => {
+  const plain = TLS_CERTIFICATE.trim();
+  assert.deepEqual(read({}).certificates, []);
+  const files = {
+    "/etc/ssl/certs/ca-certificates.crt": `# one\n${plain}\n# two\n${plain}\n`,
+    "/etc/ssl/cert.pem": plain,
+    "/own.pem": `# ours\n${plain}\n\n${plain}\n`,
+    "/system.pem": plain,
+    "/nothing.pem": "no certificate",
+    "/broken.pem": "-----BEGIN CERTIFICATE-----\nSHOWN+NOWHERE\n-----END CERTIFICATE-----\n",
   };
-  assert.deepEqual(read(harmless), read({}));
-  const never = [
-    "JISS_DATABASE_ADMIN_URL",
-    "JISS_EXTRA_CA_FILE",
-    "JISS_SCORING_SHADOW_MODEL_FILE",
-  ];
-  for (const name of [...Object.keys(harmless), ...never]) {
+  assert.deepEqual(read({}, files).certificates, [plain, plain]);
+  assert.deepEqual(read({ JISS_EXTRA_CA_FILE: "/own.pem" }, files).certificates, [
+    plain,
+    plain,
+    plain,
+    plain,
+  ]);
+  assert.deepEqual(read({ SSL_CERT_FILE: "/system.pem" }, files).certificates, [plain]);
+  assert.deepEqual(read({ SSL_CERT_FILE: "/missing.pem" }, files).certificates, []);
+  assert.deepEqual(problemsOf({ JISS_EXTRA_CA_FILE: "/nothing.pem" }, files), [
+    "JISS_EXTRA_CA_FILE names a file without a certificate: it must hold PEM",
+  ]);
+  assert.deepEqual(problemsOf({ JISS_EXTRA_CA_FILE: "/broken.pem" }, files), [
+    "JISS_EXTRA_CA_FILE names a file with a certificate that cannot be read",
+  ]);
+  assert.deepEqual(problemsOf({ JISS_EXTRA_CA_FILE: "/missing.pem" }, files), [
+    "JISS_EXTRA_CA_FILE names a file that cannot be read: check the path and its permissions",
+  ]);
+});
+
+Deno.test("a variable of a later part is refused", () => {
+  for (const name of ["JISS_DATABASE_ADMIN_URL", "JISS_SCORING_SHADOW_MODEL_FILE"]) {
     const problems = problemsOf({ [name]: "SHOWN-NOWHERE" });
     assert.equal(problems.length, 1, name);
     assert.match(problems[0]!, /^JISS_[A-Z_]+ belongs to .+, which this version does not have: unset it$/);

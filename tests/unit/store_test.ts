@@ -433,6 +433,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "administration",
     "processes",
     "webhooks",
+    "deliveries",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -445,6 +446,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 4, name: "administration", applied_at: EPOCH },
     { version: 5, name: "processes", applied_at: EPOCH },
     { version: 6, name: "webhooks", applied_at: EPOCH },
+    { version: 7, name: "deliveries", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -494,7 +496,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 29);
+    assert.equal(own.length, 31);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );

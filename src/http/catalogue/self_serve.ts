@@ -196,7 +196,7 @@ export const SELF_SERVE_ROUTES: readonly Route[] = [
     errors: ["NOT_FOUND", "CONFLICT", "GONE"],
     examples: [{
       summary: "One",
-      path: { id: "webhook-of-the-example", delivery_id: "3f0a5f0c-8f1e-4b5a-9d0e-2f6a1c7b9e10" },
+      path: { id: "webhook-of-the-example", delivery_id: "delivery-of-the-example" },
     }],
     handler: postRedelivery,
   },

@@ -1,0 +1,119 @@
+/**
+ * Webhooks from the whole program to a real HTTPS receiver: what arrives, how often, and across a crash.
+ * Source: specification, Events; contract, section 5; Standard Webhooks, "Signature scheme".
+ */
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { until } from "../program.ts";
+import { type Arrival, isSigned, openReceiver } from "../receiver.ts";
+import { deliveriesOf, eventually, register, score, withProgram } from "../webhook_program.ts";
+
+const QUICK = { JISS_WEBHOOK_BACKOFF_MS: "1100,1100", JISS_WEBHOOK_TIMEOUT_MS: "2000" };
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+function header({ headers }: Arrival, name: string): string {
+  return headers.get(name) ?? "";
+}
+
+Deno.test("a receiver that answers 500 twice and then 200 gets three attempts, one idempotency key, three timestamps", () =>
+  withProgram(QUICK, async (program) => {
+    const receiver = await openReceiver((_, count) => new Response(null, { status: count < 3 ? 500 : 200 }));
+    const { id, signing_secret } = await register(program, receiver);
+    const answer = await score(program, "told");
+    await until(() => receiver.arrivals.length === 3);
+    for (const arrival of receiver.arrivals) {
+      assert.deepEqual([arrival.method, arrival.path], ["POST", "/hook"]);
+      assert.equal(header(arrival, "Content-Type"), "application/json");
+      assert.equal(header(arrival, "User-Agent"), "SERVICE-Webhook/1.3");
+      assert.ok(isSigned(arrival, signing_secret));
+      const [delivery, timestamp] = [header(arrival, "webhook-id"), header(arrival, "webhook-timestamp")];
+      const bytes = Uint8Array.fromBase64(signing_secret.slice("whsec_".length));
+      const standard = createHmac("sha256", bytes).update(`${delivery}.${timestamp}.${arrival.text}`);
+      assert.equal(header(arrival, "webhook-signature"), `v1,${standard.digest("base64")}`);
+      assert.equal(timestamp, header(arrival, "X-SERVICE-Timestamp"));
+      assert.ok(Math.abs(Number(timestamp) - arrival.at / 1000) < 60);
+      assert.equal(delivery, header(arrival, "X-SERVICE-Idempotency-Key"));
+      assert.match(delivery, UUID);
+      assert.deepEqual(arrival.body, { event: "score.committed", delivery_id: delivery, ...answer });
+    }
+    const distinct = (name: string) =>
+      new Set(receiver.arrivals.map((arrival) => header(arrival, name))).size;
+    assert.deepEqual(
+      ["X-SERVICE-Idempotency-Key", "X-SERVICE-Timestamp", "X-SERVICE-Signature", "webhook-signature"].map(
+        distinct,
+      ),
+      [1, 3, 3, 3],
+    );
+    assert.equal(new Set(receiver.arrivals.map(({ text }) => text)).size, 1);
+
+    const log = await eventually(
+      () => deliveriesOf(program, id),
+      ({ deliveries: [delivery] }) => delivery.status === "delivered",
+    );
+    assert.deepEqual(
+      log.deliveries[0].attempts.map(({ response_status, error, counted }: Record<string, unknown>) => [
+        response_status,
+        error,
+        counted,
+      ]),
+      [[500, "status", true], [500, "status", true], [200, null, true]],
+    );
+    await new Promise((wait) => setTimeout(wait, 1_500));
+    assert.equal(receiver.arrivals.length, 3);
+    await receiver.close();
+  }));
+
+Deno.test("what was committed and not delivered when the program was killed is delivered after it starts again", () =>
+  withProgram(QUICK, async (program) => {
+    const receiver = await openReceiver();
+    await register(program, receiver);
+    const { service } = program;
+    // Killed at the very moment of the answer: before the loop has looked.
+    const answer = await score(program, "killed");
+    service.kill("SIGKILL");
+    await service.status;
+    assert.equal(receiver.arrivals.length, 0, "it was delivered before the kill: the test shows nothing");
+    await program.restart();
+    await until(() => receiver.arrivals.length === 1);
+    assert.equal(receiver.arrivals[0]!.body.session_id, "killed");
+    assert.deepEqual(receiver.arrivals[0]!.body.evidence, answer.evidence);
+    await receiver.close();
+  }));
+
+Deno.test("a stop lets the attempt in progress end, and what waits behind it is delivered by the next start", () =>
+  withProgram({ ...QUICK, JISS_WEBHOOK_TIMEOUT_MS: "5000" }, async (program) => {
+    const slow = Promise.withResolvers<Response>();
+    const receiver = await openReceiver((_, count) => (count === 1 ? slow.promise : new Response()));
+    const { id } = await register(program, receiver);
+    await score(program, "slow");
+    await until(() => receiver.arrivals.length === 1);
+    const stopped = program.service.stop();
+    setTimeout(() => slow.resolve(new Response(null, { status: 204 })), 500);
+    assert.equal(await stopped, 0);
+    await program.restart();
+    const { deliveries } = await deliveriesOf(program, id);
+    assert.deepEqual(deliveries.map(({ status }: { status: string }) => status), ["delivered"]);
+    assert.equal(receiver.arrivals.length, 1);
+    await receiver.close();
+  }));
+
+Deno.test("an attempt that a stop must cut is made again at once by the next start, and does not count", () =>
+  withProgram({ ...QUICK, JISS_WEBHOOK_TIMEOUT_MS: "60000" }, async (program) => {
+    const never = new Promise<Response>(() => {});
+    const receiver = await openReceiver((_, count) => (count === 1 ? never : new Response()));
+    const { id } = await register(program, receiver);
+    await score(program, "cut");
+    await until(() => receiver.arrivals.length === 1);
+    assert.equal(await program.service.stop(), 0);
+    await program.restart();
+    await until(() => receiver.arrivals.length === 2);
+    const { deliveries: [delivery] } = await eventually(
+      () => deliveriesOf(program, id),
+      ({ deliveries }) => deliveries[0].status === "delivered",
+    );
+    assert.deepEqual(
+      delivery.attempts.map(({ error, counted }: Record<string, unknown>) => [error, counted]),
+      [["interrupted", false], [null, true]],
+    );
+    await receiver.close();
+  }));
