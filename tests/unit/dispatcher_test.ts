@@ -1,0 +1,213 @@
+/**
+ * The loop that sends: nobody waits for a slow or dead destination, concurrency is bounded for each and in all, and a
+ * stop leaves nothing behind. Its claims, clock and attempts are the test's own.
+ * Source: contract, section 5.
+ */
+import assert from "node:assert/strict";
+import {
+  type DispatchedClaim,
+  type DispatchedDestination,
+  Dispatcher,
+  LEASE_MARGIN_MS,
+} from "../../src/webhooks/dispatcher.ts";
+
+const TIMEOUT_MS = 10_000;
+const LEASE_MS = TIMEOUT_MS + 30_000;
+
+interface Claim extends DispatchedClaim {
+  readonly name: string;
+}
+
+interface Outcome {
+  readonly claim: Claim;
+  readonly kind: "attempted" | "released";
+}
+
+/** Queues in memory, and attempts that the test ends. */
+class World {
+  readonly queues = new Map<string, string[]>();
+  readonly failures = new Map<string, number>();
+  readonly paused = new Set<string>();
+  readonly inFlight = new Map<string, { readonly claim: Claim; end(): void }[]>();
+  readonly begun: string[] = [];
+  readonly settled: Outcome[] = [];
+  readonly errors: unknown[] = [];
+  most = { each: 0, all: 0 };
+  now = 1_000_000;
+  readonly dispatcher: Dispatcher<DispatchedDestination, Claim, Outcome>;
+
+  constructor({ leaseMs = LEASE_MS, settle }: {
+    readonly leaseMs?: number;
+    readonly settle?: () => Promise<void>;
+  } = {}) {
+    const destination = (id: string): DispatchedDestination => ({
+      webhook_id: id,
+      failures: this.failures.get(id) ?? 0,
+      paused_at: this.paused.has(id) ? 1 : null,
+    });
+    this.dispatcher = new Dispatcher<DispatchedDestination, Claim, Outcome>({
+      ready: () =>
+        Promise.resolve(
+          [...this.queues].filter(([, queue]) => queue.length > 0).map(([id]) => destination(id)),
+        ),
+      claim: (wants, now) => {
+        const claims = wants.flatMap(({ destination: { webhook_id: webhookId }, count }) =>
+          this.queues.get(webhookId)!.splice(0, count).map((name) => ({
+            name,
+            webhookId,
+            lease: { until: now + leaseMs },
+          }))
+        );
+        return Promise.resolve({
+          claims,
+          destinations: wants.map(({ destination: { webhook_id } }) => destination(webhook_id)),
+        });
+      },
+      attempt: (claim, signal) => {
+        const { promise, resolve } = Promise.withResolvers<Outcome>();
+        const list = this.inFlight.get(claim.webhookId) ?? [];
+        this.inFlight.set(claim.webhookId, list);
+        const attempt = {
+          claim,
+          end: () => {
+            list.splice(list.indexOf(attempt), 1);
+            resolve({ claim, kind: "attempted" });
+          },
+        };
+        list.push(attempt);
+        signal.addEventListener("abort", () => attempt.end());
+        this.begun.push(claim.name);
+        const all = [...this.inFlight.values()].reduce((sum, { length }) => sum + length, 0);
+        this.most = { each: Math.max(this.most.each, list.length), all: Math.max(this.most.all, all) };
+        return promise;
+      },
+      release: (claim) => ({ claim, kind: "released" }),
+      settle: async (outcomes) => {
+        await settle?.();
+        this.settled.push(...outcomes);
+        return [...new Set(outcomes.map(({ claim: { webhookId } }) => webhookId))].map(destination);
+      },
+    }, {
+      clock: {
+        now: () => this.now,
+        wait: (milliseconds) => new Promise((next) => setTimeout(next, milliseconds)),
+      },
+      timeoutMs: TIMEOUT_MS,
+      leaseMs,
+      isPassing: (error) => (error as Error).message === "passing",
+      onError: (error) => this.errors.push(error),
+    });
+  }
+
+  queue(id: string, count: number): void {
+    this.queues.set(id, Array.from({ length: count }, (_, index) => `${id}-${index}`));
+  }
+
+  endAll(id: string): void {
+    for (const attempt of [...this.inFlight.get(id) ?? []]) attempt.end();
+  }
+
+  attempted(id: string): number {
+    return this.settled.filter(({ kind, claim }) => kind === "attempted" && claim.webhookId === id).length;
+  }
+
+  /** Moves the clock on with real time until something is so. */
+  async until(isSo: () => boolean, each = () => {}): Promise<void> {
+    while (!isSo()) {
+      each();
+      this.now += 50;
+      await new Promise((next) => setTimeout(next, 2));
+    }
+  }
+}
+
+Deno.test("a claim that does not outlast a whole attempt and the writing down of it is refused at the start", () => {
+  assert.throws(
+    () => new World({ leaseMs: TIMEOUT_MS + LEASE_MARGIN_MS - 1 }),
+    /does not outlast an attempt/,
+  );
+  new World({ leaseMs: TIMEOUT_MS + LEASE_MARGIN_MS });
+});
+
+Deno.test("destinations that never answer, however many, do not keep another waiting, and no bound is passed", async () => {
+  const world = new World();
+  for (let n = 0; n < 40; n += 1) {
+    world.queue(`dead-${n}`, 50);
+    world.failures.set(`dead-${n}`, 5);
+  }
+  world.queue("well", 500);
+  world.dispatcher.start();
+  await world.until(() => world.attempted("well") === 500, () => world.endAll("well"));
+  assert.ok(world.most.each <= 8, `${world.most.each}`);
+  assert.ok(world.most.all <= 64, `${world.most.all}`);
+  const dead = [...world.inFlight].filter(([id]) => id.startsWith("dead"));
+  assert.equal(dead.reduce((sum, [, list]) => sum + list.length, 0), 32);
+  assert.ok(dead.every(([, list]) => list.length <= 2));
+  for (const [id] of dead) world.queues.set(id, []);
+  await world.dispatcher.stop();
+  assert.deepEqual(world.errors, []);
+});
+
+Deno.test("a paused destination is tried once at a time, and what was claimed before is given back", async () => {
+  const world = new World();
+  world.queue("failing", 20);
+  world.dispatcher.start();
+  await world.until(() => (world.inFlight.get("failing")?.length ?? 0) === 8);
+  world.failures.set("failing", 20);
+  world.paused.add("failing");
+  world.endAll("failing");
+  await world.until(() => world.attempted("failing") >= 8);
+  // Those that had begun again before the pause was known end too.
+  world.endAll("failing");
+  world.queue("failing", 20);
+  const begun = world.begun.length;
+  await world.until(() => world.now > 1_020_000);
+  assert.equal(world.inFlight.get("failing")!.length, 1);
+  assert.equal(world.begun.length, begun + 1);
+  assert.ok(world.settled.some(({ kind }) => kind === "released"), "what waited was given back");
+  world.queue("failing", 0);
+  world.endAll("failing");
+  await world.dispatcher.stop();
+});
+
+Deno.test("a stop begins nothing more, lets attempts end, and gives back what was only claimed", async () => {
+  const world = new World();
+  world.queue("well", 30);
+  world.dispatcher.start();
+  await world.until(() => world.begun.length === 8);
+  const stopped = world.dispatcher.stop();
+  setTimeout(() => world.endAll("well"), 100);
+  await stopped;
+  assert.equal(world.begun.length, 8);
+  const kinds = Object.groupBy(world.settled, ({ kind }) => kind);
+  assert.equal(kinds.attempted!.length, 8);
+  const left = world.queues.get("well")!.length;
+  assert.equal(kinds.attempted!.length + (kinds.released?.length ?? 0) + left, 30);
+});
+
+Deno.test("what the database does not take now is settled with the next, and nothing is sent twice", async () => {
+  let refusals = 3;
+  const world = new World({
+    settle: () => (refusals-- > 0 ? Promise.reject(new Error("passing")) : Promise.resolve()),
+  });
+  world.queue("well", 20);
+  world.dispatcher.start();
+  await world.until(() => world.attempted("well") === 20, () => world.endAll("well"));
+  await world.dispatcher.stop();
+  assert.equal(new Set(world.begun).size, 20);
+  assert.equal(world.begun.length, 20);
+  assert.deepEqual(world.errors, []);
+});
+
+Deno.test("a claim that waited too long to outlast its attempt is given back, not begun", async () => {
+  const world = new World();
+  world.queue("slow", 16);
+  world.dispatcher.start();
+  await world.until(() => world.begun.length === 8);
+  world.now += LEASE_MS - TIMEOUT_MS;
+  world.endAll("slow");
+  await world.until(() => world.settled.length === 16);
+  assert.equal(world.begun.length, 8);
+  assert.equal(world.settled.filter(({ kind }) => kind === "released").length, 8);
+  await world.dispatcher.stop();
+});
