@@ -57,6 +57,7 @@ export async function runProgram(args: readonly string[], options: RunOptions = 
 
 export interface RunningService {
   readonly url: string;
+  readonly pid: number;
   /** Everything on standard output so far. */
   output(): string;
   /** Everything on standard error so far. */
@@ -127,6 +128,7 @@ export async function watch(child: Deno.ChildProcess): Promise<RunningService> {
   const url = await listening.promise;
   return {
     url,
+    pid: child.pid,
     output: () => output,
     errors: () => errors,
     log,

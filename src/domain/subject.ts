@@ -29,7 +29,9 @@ export const subjectNoticeSchema = z.object({
   limits: sentences.meta({ description: "What the score cannot say, and what it must not be used for." }),
   automated_decisions: z.string(),
   recipients: z.object({
-    list: sentences.meta({ description: "To whom the installation passes any of this on." }),
+    list: sentences.meta({
+      description: "Hosts to which the installation passes any of this on: the organization's webhooks.",
+    }),
     statement: z.string(),
   }),
   retention: z.object({

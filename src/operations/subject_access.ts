@@ -5,6 +5,7 @@
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Article 15.
  */
 import type { SubjectFormat, SubjectHead, SubjectRecord } from "../domain/subject.ts";
+import { query } from "../store/database.ts";
 import { operatorQuery } from "../store/operators.ts";
 import { organizationQuery } from "../store/organizations.ts";
 import { subjects } from "../store/records.ts";
@@ -54,11 +55,12 @@ export async function openSubjectAccess(
   const { orgId } = caller;
   const name = { orgId, operatorId };
   await recordAccess(dependencies, caller, { operatorId, format, call });
-  const [[known], [organization], [operator], chains] = await database.snapshot([
+  const [[known], [organization], [operator], chains, webhooks] = await database.snapshot([
     pseudonymQuery(name),
     organizationQuery(orgId),
     operatorQuery(orgId, operatorId),
     subjectChainsQuery(name, [evidenceChain(orgId), adminChain(orgId)]),
+    query.selectFrom("webhook").select("url").where("org_id", "=", orgId).orderBy("created_at").compile(),
   ]);
   if (known === undefined) throw unknownSubject(operatorId);
   const shown = operator === undefined
@@ -72,6 +74,7 @@ export async function openSubjectAccess(
       pseudonym,
       notice: subjectNotice(dependencies, {
         organization: organization!.name,
+        receivers: [...new Set(webhooks.map(({ url }) => new URL(url).host))],
         quote: { operator_id: operatorId, pseudonym, request_id: call.requestId },
       }),
       ...shown,

@@ -10,6 +10,8 @@ import type { Dependencies } from "./dependencies.ts";
 export interface NoticeOptions {
   /** The organization's name. */
   readonly organization: string;
+  /** Hosts that the organization has scores and decisions sent to, each once. */
+  readonly receivers: readonly string[];
   readonly quote: SubjectNotice["contest"]["quote"];
 }
 
@@ -18,7 +20,7 @@ export function subjectNotice(
     Dependencies,
     "model" | "auditRetentionDays" | "evidenceRetentionDays"
   >,
-  { organization, quote }: NoticeOptions,
+  { organization, receivers, quote }: NoticeOptions,
 ): SubjectNotice {
   return {
     law:
@@ -38,11 +40,7 @@ export function subjectNotice(
     ],
     automated_decisions:
       "A program alone makes the score; it recommends practice and says which decisions somebody else should look at, and decides nothing about you. Under Article 22 nobody may take a decision with legal or similarly serious effects on you on the score alone, unless one of its exceptions applies; even then you can have a person look at it, say how you see it, and contest it.",
-    recipients: {
-      list: [],
-      statement:
-        "None: this installation passes nothing of it on. It answers only to the organization's own key. To whom the organization itself shows any of it, an auditor say, the organization must tell you.",
-    },
+    recipients: recipientsOf(receivers),
     retention: {
       evidence_days: evidenceRetentionDays,
       access_days: auditRetentionDays,
@@ -84,4 +82,23 @@ function retentionInWords(
     ? "The records are kept until the organization sets a retention, or until you are erased"
     : `Each record is removed once it is ${evidenceRetentionDays} days old, or when you are erased`;
   return `${evidence}. That a copy was asked for is known for ${auditRetentionDays} days. Backups end by the organization's own rule: ask for it.`;
+}
+
+/** To whom data go is part of what a person must be told (Article 15(1)(c)). */
+function recipientsOf(receivers: readonly string[]): SubjectNotice["recipients"] {
+  const others =
+    "To whom the organization itself shows any of it, an auditor say, the organization must tell you.";
+  if (receivers.length === 0) {
+    return {
+      list: [],
+      statement:
+        `None: this installation passes nothing of it on. It answers only to the organization's own key. ${others}`,
+    };
+  }
+  return {
+    list: [...receivers],
+    statement: `The organization has scores and risky decisions sent, as they are made, to its receivers at ${
+      receivers.join(", ")
+    }; since when, and to which it had them sent before, its audit log tells. Beyond that this installation passes nothing on, and answers only to the organization's own key. ${others}`,
+  };
 }

@@ -2,19 +2,21 @@
  * The loop that sends: it looks for what is due, claims a little more than it can send at once, sends with bounded
  * concurrency for each destination and in all, and settles what became of it.
  *
- * Destinations that fail share a part of all connections, so that however many of them there are, the others are
- * served. Attempts begin one at a time with a rest in between, in which requests are served.
+ * Destinations that fail, are slow, or have taken nothing yet share a part of all connections, so that however many of
+ * them there are, the others are served. Attempts begin one at a time with a rest in between, in which requests are served.
  * Source: contract, section 5; specification, Events.
  */
 
 /** Attempts at one destination at once. */
 const SLOTS_EACH = 8;
-/** At one whose last attempts failed. */
-const SLOTS_FAILING = 2;
+/** At one that fails, or has taken nothing yet. */
+const SLOTS_UNPROVEN = 2;
 /** In all. */
 const SLOTS = 64;
-/** In all at destinations that fail. */
-const SLOTS_OF_FAILING = 32;
+/** In all at destinations that are not swift. */
+const SLOTS_SHARED = 32;
+/** An attempt that took longer makes a destination a slow one. */
+const SLOW_MS = 1_000;
 /** So many failures in a row make a destination a failing one … */
 const FAILING = 3;
 /** … at which attempts begin so far apart. */
@@ -32,6 +34,8 @@ export interface DispatchedDestination {
   readonly webhook_id: string;
   readonly failures: number;
   readonly paused_at: number | null;
+  /** null: no attempt was made there yet. */
+  readonly last_delivery: unknown;
 }
 
 export interface DispatchedClaim {
@@ -82,6 +86,9 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   /** Destinations with something due, as they were last seen; those of which everything is claimed are not in it. */
   readonly #ready = new Map<string, Destination>();
   readonly #failing = new Set<string>();
+  /** Destinations that take what they are sent, so far as is known. */
+  readonly #proven = new Set<string>();
+  readonly #slow = new Set<string>();
   /** Claims by their destination that are not begun. */
   readonly #waiting = new Map<string, Claim[]>();
   readonly #inFlight = new Map<string, number>();
@@ -180,26 +187,54 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     this.#judge(destination);
   }
 
-  #judge({ webhook_id: id, failures }: Destination): void {
-    if (failures >= FAILING) this.#failing.add(id);
-    else this.#failing.delete(id);
+  #judge({ webhook_id: id, failures, last_delivery }: Destination): void {
+    const isFailing = failures >= FAILING;
+    mark(this.#failing, id, isFailing);
+    mark(this.#proven, id, !isFailing && last_delivery !== null);
+  }
+
+  #isSwift(id: string): boolean {
+    return this.#proven.has(id) && !this.#slow.has(id);
   }
 
   /** What each destination can take now: enough to begin, and as much again to go on with. */
   #wants(): { readonly destination: Destination; readonly count: number }[] {
-    const wants: { destination: Destination; count: number }[] = [];
-    for (const destination of this.#ready.values()) {
-      const id = destination.webhook_id;
-      const slots = this.#slotsOf(id);
-      const held = (this.#inFlight.get(id) ?? 0) + (this.#waiting.get(id)?.length ?? 0);
-      const most = destination.paused_at !== null ? 1 : this.#failing.has(id) ? slots : 2 * slots;
-      if (held < most && held <= slots) wants.push({ destination, count: most - held });
-    }
-    return wants;
+    // Those first that have the least, so that nobody's turn never comes.
+    const order = [...this.#ready.values()].map((destination) => ({
+      destination,
+      room: this.#roomOf(destination),
+    }))
+      .filter(({ room }) => room > 0)
+      .sort((a, b) => this.#held(a.destination.webhook_id) - this.#held(b.destination.webhook_id));
+    const isSwift = ({ destination: { webhook_id: id } }: (typeof order)[number]) => this.#isSwift(id);
+    return [true, false].flatMap((swift) => {
+      const candidates = order.filter((candidate) => isSwift(candidate) === swift);
+      // What waits longer than its claim lasts is claimed in vain: no more waits than the slots can take twice over.
+      let left = 2 * (swift ? SLOTS - SLOTS_SHARED : SLOTS_SHARED);
+      for (const [id, claims] of this.#waiting) if (this.#isSwift(id) === swift) left -= claims.length;
+      const share = Math.max(1, Math.floor(left / candidates.length));
+      return candidates.flatMap(({ destination, room }) => {
+        const count = Math.min(room, share, left);
+        if (count <= 0) return [];
+        left -= count;
+        return [{ destination, count }];
+      });
+    });
+  }
+
+  #roomOf({ webhook_id: id, paused_at }: Destination): number {
+    const slots = this.#slotsOf(id);
+    const held = this.#held(id);
+    if (paused_at !== null) return 1 - held;
+    return held > slots ? 0 : (this.#proven.has(id) ? 2 * slots : slots) - held;
+  }
+
+  #held(id: string): number {
+    return (this.#inFlight.get(id) ?? 0) + (this.#waiting.get(id)?.length ?? 0);
   }
 
   #slotsOf(id: string): number {
-    return this.#failing.has(id) ? SLOTS_FAILING : SLOTS_EACH;
+    return this.#proven.has(id) ? SLOTS_EACH : SLOTS_UNPROVEN;
   }
 
   async #settle(): Promise<void> {
@@ -240,17 +275,18 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     if (this.#stopping) return null;
     const now = this.#options.clock.now();
     let all = 0;
-    let ofFailing = 0;
+    let shared = 0;
     for (const [id, count] of this.#inFlight) {
       all += count;
-      if (this.#failing.has(id)) ofFailing += count;
+      if (!this.#isSwift(id)) shared += count;
     }
     if (all >= SLOTS) return null;
     let best: { id: string; count: number } | null = null;
     for (const id of this.#waiting.keys()) {
       const count = this.#inFlight.get(id) ?? 0;
       if (count >= this.#slotsOf(id)) continue;
-      if (this.#failing.has(id) && (ofFailing >= SLOTS_OF_FAILING || this.#isTooSoon(id, now))) continue;
+      if (!this.#isSwift(id) && shared >= SLOTS_SHARED) continue;
+      if (this.#failing.has(id) && this.#isTooSoon(id, now)) continue;
       if (best === null || count < best.count) best = { id, count };
     }
     return best?.id ?? null;
@@ -275,6 +311,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1);
     const attempt = this.#dispatched.attempt(claim, this.#cut.signal).then((outcome) => {
       this.#outcomes.push(outcome);
+      mark(this.#slow, id, clock.now() - now > SLOW_MS);
       const left = this.#inFlight.get(id)! - 1;
       if (left === 0) this.#inFlight.delete(id);
       else this.#inFlight.set(id, left);
@@ -284,4 +321,9 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     });
     this.#attempts.add(attempt);
   }
+}
+
+function mark(set: Set<string>, id: string, belongs: boolean): void {
+  if (belongs) set.add(id);
+  else set.delete(id);
 }

@@ -5,6 +5,7 @@
 import { scoringWhileVerifying, verifyingSpeed } from "./evidence.ts";
 import { limiterChecks } from "./limits.ts";
 import { readsAndHistory } from "./reads.ts";
+import { scoringWithWebhooks } from "./webhooks.ts";
 
 /** One measured ratio and what it may be at most. */
 export interface Ratio {
@@ -22,6 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Ratio[]>>> = {
   limits: limiterChecks,
   verifying: verifyingSpeed,
   scoring: scoringWhileVerifying,
+  webhooks: scoringWithWebhooks,
 };
 
 const names = Deno.args.length > 0 ? Deno.args : Object.keys(BENCHES);

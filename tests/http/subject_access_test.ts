@@ -415,12 +415,20 @@ Deno.test(
       /kept until the organization sets a retention, or until you are erased/,
     );
     assert.deepEqual(notice.recipients.list, []);
+    assert.match(notice.recipients.statement, /^None: this installation passes nothing of it on/);
     assert.deepEqual(notice.contest.quote, { operator_id: "operator-1", pseudonym, request_id });
     assert.match(notice.contest.steps.join(" "), /Ask Organization acme to have a person review/);
     assert.match(notice.contest.steps.join(" "), /Article 16.*Article 17.*Article 77/);
     assert.match(notice.limits[0], /must not be used alone for a decision against a person/);
     assert.match(notice.automated_decisions, /Article 22/);
     assert.match(notice.logic.join(" "), /From 85 .* 75 .* 60 .*below 60.*below 40/);
+    for (const name of ["one", "two"]) {
+      const body = { url: `https://review.acme.example/${name}`, secret: "a-secret-of-the-receiver" };
+      assert.equal((await harness.send("/v1/admin/webhook/register", { key, body })).status, 201);
+    }
+    const { recipients } = (await copyOf(harness, key)).notice;
+    assert.deepEqual(recipients.list, ["review.acme.example"]);
+    assert.match(recipients.statement, /sent, as they are made, to its receivers at review\.acme\.example;/);
     const page = await pageOf(harness, key);
     for (
       const said of [

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { fuzz } from "../soak/fuzz.ts";
 import { refusalTiming } from "../soak/timing.ts";
 import { crashCycles } from "../soak/crashes.ts";
+import { webhookFlood } from "../soak/webhooks.ts";
 
 Deno.test("kill -9 under load loses no acknowledged score, batch, commit, label or decision, doubles none, and leaves every chain whole", async () => {
   const figures = await crashCycles({ cycles: 4 });
@@ -29,4 +30,13 @@ Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx"
   for (const status of ["200", "400", "401", "404", "405", "415", "422"]) {
     assert.ok((figures.statuses[status] ?? 0) > 0, `no ${status}: ${JSON.stringify(figures.statuses)}`);
   }
+});
+
+Deno.test("beside a receiver that never answers and one that answers 500, 1,000 events reach another as if it were alone", async () => {
+  const figures = await webhookFlood({ events: 1_000, timeoutMs: 1_000, untilPaused: false });
+  const { missing, doubled, ratio, memory_ratio, silent } = figures;
+  assert.deepEqual([missing, doubled], [0, 0]);
+  assert.ok(ratio <= 1.5, JSON.stringify(figures));
+  assert.ok(memory_ratio <= 1.3, JSON.stringify(figures));
+  assert.ok(silent.attempts < 100, "the dead one is not waited for again and again");
 });

@@ -6,6 +6,7 @@ import { bigBundles } from "./bundle.ts";
 import { crashCycles } from "./crashes.ts";
 import { fuzz } from "./fuzz.ts";
 import { refusalTiming } from "./timing.ts";
+import { webhookFlood } from "./webhooks.ts";
 
 interface Soak {
   readonly about: string;
@@ -27,6 +28,19 @@ const SOAKS: Readonly<Record<string, Soak>> = {
       const figures = await refusalTiming({ refusals: 200, seed: "soak" });
       const { below_floor, different_answers, told_apart } = figures;
       return { figures, passed: below_floor === 0 && different_answers === 1 && told_apart.length === 0 };
+    },
+  },
+  webhooks: {
+    about:
+      "10,000 events to a receiver beside one that never answers and one that answers 500: it is served as if alone",
+    async run() {
+      const figures = await webhookFlood({ events: 10_000, timeoutMs: 10_000, untilPaused: true });
+      const { missing, doubled, ratio, memory_ratio, silent } = figures;
+      return {
+        figures,
+        passed: missing === 0 && doubled === 0 && ratio <= 1.5 && memory_ratio <= 1.3 && silent.paused &&
+          silent.attempts < 1_000,
+      };
     },
   },
   bundle: {

@@ -28,6 +28,7 @@ class World {
   readonly queues = new Map<string, string[]>();
   readonly failures = new Map<string, number>();
   readonly paused = new Set<string>();
+  readonly unproven = new Set<string>();
   readonly inFlight = new Map<string, { readonly claim: Claim; end(): void }[]>();
   readonly begun: string[] = [];
   readonly settled: Outcome[] = [];
@@ -44,6 +45,7 @@ class World {
       webhook_id: id,
       failures: this.failures.get(id) ?? 0,
       paused_at: this.paused.has(id) ? 1 : null,
+      last_delivery: this.unproven.has(id) ? null : "{}",
     });
     this.dispatcher = new Dispatcher<DispatchedDestination, Claim, Outcome>({
       ready: () =>
@@ -111,11 +113,11 @@ class World {
     return this.settled.filter(({ kind, claim }) => kind === "attempted" && claim.webhookId === id).length;
   }
 
-  /** Moves the clock on with real time until something is so. */
-  async until(isSo: () => boolean, each = () => {}): Promise<void> {
+  /** Moves the clock on with real time, or by so much at a time, until something is so. */
+  async until(isSo: () => boolean, each = () => {}, step = 50): Promise<void> {
     while (!isSo()) {
       each();
-      this.now += 50;
+      this.now += step;
       await new Promise((next) => setTimeout(next, 2));
     }
   }
@@ -146,6 +148,45 @@ Deno.test("destinations that never answer, however many, do not keep another wai
   for (const [id] of dead) world.queues.set(id, []);
   await world.dispatcher.stop();
   assert.deepEqual(world.errors, []);
+});
+
+Deno.test("nor do destinations that have taken nothing yet, nor those that answer slowly", async () => {
+  for (const kind of ["unproven", "slow"]) {
+    const world = new World();
+    for (let n = 0; n < 40; n += 1) {
+      world.queue(`${kind}-${n}`, 50);
+      if (kind === "unproven") world.unproven.add(`${kind}-${n}`);
+    }
+    world.dispatcher.start();
+    await world.until(() => world.begun.length >= (kind === "slow" ? 64 : 32));
+    world.now += 2_000;
+    for (let n = 0; n < 40; n += 1) world.endAll(`${kind}-${n}`);
+    await world.until(() => world.settled.length >= 32);
+    // From now on nobody but the one that comes now is answered to.
+    world.queue("well", 200);
+    await world.until(() => world.attempted("well") === 200, () => world.endAll("well"), 5);
+    const others = [...world.inFlight].reduce(
+      (sum, [id, list]) => sum + (id === "well" ? 0 : list.length),
+      0,
+    );
+    assert.ok(others <= 32, `${kind}: ${others}`);
+    for (let n = 0; n < 40; n += 1) world.queue(`${kind}-${n}`, 0);
+    await world.dispatcher.stop();
+  }
+});
+
+Deno.test("a thousand destinations all get their turn, and no more is claimed than can be begun soon", async () => {
+  const world = new World();
+  for (let n = 0; n < 1_000; n += 1) world.queue(`one-${n}`, 3);
+  world.dispatcher.start();
+  await world.until(() => world.begun.length >= 64);
+  const left = () => [...world.queues.values()].reduce((sum, queue) => sum + queue.length, 0);
+  assert.ok(3_000 - left() <= 64 + 128, `${left()}`);
+  const total = () => world.settled.length;
+  await world.until(() => total() === 3_000, () => {
+    for (const id of world.inFlight.keys()) world.endAll(id);
+  });
+  await world.dispatcher.stop();
 });
 
 Deno.test("a paused destination is tried once at a time, and what was claimed before is given back", async () => {

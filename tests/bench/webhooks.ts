@@ -1,0 +1,126 @@
+/**
+ * What webhooks cost those who score: an organization with ten destinations against one without any, in the same
+ * program, with deliveries held back and at full speed.
+ */
+import { DatabaseSync } from "node:sqlite";
+import { pastOf } from "../delivering.ts";
+import { scoreRequest } from "../harness.ts";
+import { createOrganization } from "../program.ts";
+import { openReceiver } from "../receiver.ts";
+import { deliveriesOf, eventually, register, type WebhookProgram, withProgram } from "../webhook_program.ts";
+import type { Ratio } from "./mod.ts";
+
+const DESTINATIONS = 10;
+const CONNECTIONS = 4;
+const SCORES = 300;
+const ROUNDS = 7;
+/** Four fifths of the throughput. */
+const HELD_BACK_AT_MOST = 1.25;
+/** No goal, only a guard: every score is delivered ten times meanwhile, on the same cores. */
+const FULL_SPEED_AT_MOST = 20;
+
+export async function scoringWithWebhooks(): Promise<readonly Ratio[]> {
+  const rows: Ratio[] = [];
+  await withProgram({}, async (program) => {
+    const receiver = await openReceiver();
+    const plain = { ...program, key: await createOrganization(program.service, program.env, "plain") };
+    await program.service.send("/v1/score/batch", { key: plain.key, body: pastOf("operator-1") });
+    const ids: string[] = [];
+    for (let n = 0; n < DESTINATIONS; n += 1) ids.push((await register(program, receiver)).id);
+    const scorer = new Scorer();
+    const row = (name: string, { plain, told, measured, atMost }: Comparison): Ratio => ({
+      name,
+      baseline: `a score over HTTP without webhooks, connections: ${CONNECTIONS}`,
+      baseline_us: plain,
+      measured,
+      measured_us: told,
+      ratio: told / plain,
+      at_most: atMost,
+    });
+
+    hold(program, true);
+    const times = { plain: [] as number[], told: [] as number[] };
+    // Interleaved, so that a busy moment of the machine falls on both; the first round warms up.
+    for (let round = -1; round < ROUNDS; round += 1) {
+      const [baseline, told] = [await scorer.score(plain), await scorer.score(program)];
+      if (round < 0) continue;
+      times.plain.push(baseline);
+      times.told.push(told);
+    }
+    rows.push(row(`scoring with ${DESTINATIONS} webhooks, delivery held back`, {
+      plain: median(times.plain),
+      told: median(times.told),
+      measured:
+        `a score whose event waits for ${DESTINATIONS} paused destinations; median of interleaved rounds`,
+      atMost: HELD_BACK_AT_MOST,
+    }));
+
+    hold(program, false);
+    const meanwhile: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) meanwhile.push(await scorer.score(program));
+    rows.push(row(`scoring with ${DESTINATIONS} webhooks, delivery at full speed`, {
+      plain: median(times.plain),
+      told: median(meanwhile),
+      measured: `a score while what waited, and its own event, is delivered to ${DESTINATIONS} destinations`,
+      atMost: FULL_SPEED_AT_MOST,
+    }));
+    const waiting = async (id: string) => (await deliveriesOf(program, id, "?limit=1")).webhook.waiting;
+    const backlog = (await Promise.all(ids.map(waiting))).reduce((sum, count) => sum + count, 0);
+    const ended = performance.now();
+    for (const id of ids) await eventually(() => waiting(id), (count) => count === 0);
+    const drained = (performance.now() - ended) / 1000;
+    const expected = DESTINATIONS * (2 * ROUNDS + 1) * SCORES;
+    console.log(
+      `after the load ${backlog} deliveries waited; they drained in ${
+        drained.toFixed(1)
+      } s; ${receiver.arrivals.length} of ${expected} arrived`,
+    );
+    if (receiver.arrivals.length !== expected) throw new Error("not every event was delivered once");
+    await receiver.close();
+  });
+  return rows;
+}
+
+interface Comparison {
+  /** Microseconds a score. */
+  readonly plain: number;
+  readonly told: number;
+  readonly measured: string;
+  readonly atMost: number;
+}
+
+/** Pauses all destinations beyond the run, or resumes them, past the service. */
+function hold({ directory }: WebhookProgram, held: boolean): void {
+  const database = new DatabaseSync(`${directory}/data/jiss.db`, { timeout: 5_000 });
+  database.prepare("UPDATE webhook SET paused_at = ?, probe_at = ?, failures = ?").run(
+    held ? 1 : null,
+    held ? Number.MAX_SAFE_INTEGER : null,
+    held ? 1 : 0,
+  );
+  database.close();
+}
+
+class Scorer {
+  #sent = 0;
+
+  /** Microseconds for each of {@link SCORES} scores. */
+  async score({ service, key }: WebhookProgram): Promise<number> {
+    let left = SCORES;
+    const connection = async () => {
+      while (left > 0) {
+        left -= 1;
+        this.#sent += 1;
+        const body = scoreRequest({ session_id: `session-${this.#sent}` });
+        const { status } = await service.send("/v1/score", { key, body });
+        if (status !== 200) throw new Error(`a score was answered with ${status}`);
+      }
+    };
+    const started = performance.now();
+    await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+    return 1000 * (performance.now() - started) / SCORES;
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
