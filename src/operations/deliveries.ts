@@ -9,6 +9,7 @@ import { unwrapSigningSecret } from "../keys/webhook_secret.ts";
 import { errorFields } from "../observability/log.ts";
 import { query, type Statement } from "../store/database.ts";
 import {
+  backlogOf,
   buryDeliveries,
   claimDeliveries,
   claimedBy,
@@ -317,14 +318,17 @@ async function follow(
   const { webhook_id: id } = row;
   if (row.active === 0) return;
   if (isGone) {
-    await change(dependencies, row, {
+    const [backlog] = await dependencies.database.read(backlogOf(id));
+    const waiting = backlog === undefined ? 0 : backlog.events + backlog.queued;
+    const disabled = await change(dependencies, row, {
       type: "WEBHOOK_DISABLED",
-      detail: { id, response_status: GONE_STATUS },
+      detail: { id, response_status: GONE_STATUS, events_dropped: waiting },
       now,
       stands: ({ active }) => active === 1,
       set: { active: 0, paused_at: null, probe_at: null },
       also: [buryDeliveries(id, { now })],
     });
+    if (disabled) dependencies.deliveries.counts.dropped += waiting;
   } else if (mustPause(row, now)) {
     await change(dependencies, row, {
       type: "WEBHOOK_PAUSED",
@@ -358,12 +362,12 @@ interface DestinationChange {
   readonly also?: readonly Statement[];
 }
 
-/** Changes a destination and records it, once. */
+/** Changes a destination and records it, once. Returns whether this process did. */
 async function change(
   { world, writer, log }: Dependencies,
   { webhook_id: id, org_id: orgId }: WebhookRow,
   { type, detail, now, stands, set, also = [] }: DestinationChange,
-): Promise<void> {
+): Promise<boolean> {
   const chain = adminChain(orgId);
   const draft = eventDraft(world, { type, caller: { ...SYSTEM, orgId }, now, detail });
   const changed = await writer.submit<boolean>({
@@ -378,9 +382,10 @@ async function change(
       return () => true;
     },
   });
-  if (!changed) return;
+  if (!changed) return false;
   const tell = type === "WEBHOOK_RESUMED" ? log.info : log.warn;
   tell(TOLD[type], { org_id: orgId, webhook_id: id });
+  return true;
 }
 
 const TOLD: Readonly<Record<DestinationChange["type"], string>> = {

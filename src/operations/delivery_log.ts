@@ -15,6 +15,7 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { attemptDelivery, type Claimed, drawLease, drawUuid, settle } from "./deliveries.ts";
+import { bodyOfEvent } from "./events.ts";
 import { requireWebhook } from "./webhooks.ts";
 
 interface About {
@@ -129,11 +130,13 @@ export async function testWebhook(
  * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT where it is not finished, is a test, or the destination is disabled.
  */
 export async function redeliver(
-  { world, writer }: Dependencies,
+  dependencies: Dependencies,
   caller: OrganizationCaller,
   { id, deliveryId, call: { now } }: About & { readonly deliveryId: string },
 ): Promise<Record<string, unknown>> {
+  const { world, writer } = dependencies;
   const { orgId } = caller;
+  const isHeld = await holdsBody(dependencies, { orgId, deliveryId });
   const newId = drawUuid(world);
   const detail = { id, delivery_id: newId, redelivery_of: deliveryId };
   const draft = eventDraft(world, { type: "WEBHOOK_REDELIVERED", caller, now, detail });
@@ -142,7 +145,10 @@ export async function redeliver(
     chains: [adminChain(orgId)],
     plan(unit) {
       const webhook = requireWebhook(unit, { orgId, id });
-      const sequence = requireRepeatable(unit.get(webhookDeliveries, [deliveryId]), id);
+      const sequence = requireRepeatable(unit.get(webhookDeliveries, [deliveryId]), {
+        webhookId: id,
+        isHeld,
+      });
       requireActive(webhook);
       unit.execute({
         ...insertDeliveries([{ id: newId, sequence }], {
@@ -160,8 +166,24 @@ export async function redeliver(
   return { delivery_id: newId, redelivery_of: deliveryId, status: "queued" };
 }
 
+/** Whether what a delivery told is still held. */
+async function holdsBody(
+  dependencies: Dependencies,
+  { orgId, deliveryId }: { readonly orgId: string; readonly deliveryId: string },
+): Promise<boolean> {
+  const [told] = await dependencies.database.read(
+    query.selectFrom("webhook_delivery as delivery")
+      .innerJoin("webhook_event as event", "event.sequence", "delivery.sequence").selectAll("event")
+      .where("delivery_id", "=", deliveryId).where("org_id", "=", orgId).compile(),
+  );
+  return told !== undefined && await bodyOfEvent(dependencies, { ...told, delivery_id: deliveryId }) !== null;
+}
+
 /** The event that a finished delivery tells of. */
-function requireRepeatable(row: DeliveryRow | null, webhookId: string): number {
+function requireRepeatable(
+  row: DeliveryRow | null,
+  { webhookId, isHeld }: { readonly webhookId: string; readonly isHeld: boolean },
+): number {
   if (row === null || row.webhook_id !== webhookId) {
     throw new ServiceError(
       "NOT_FOUND",
@@ -174,7 +196,7 @@ function requireRepeatable(row: DeliveryRow | null, webhookId: string): number {
   if (row.status === "queued") {
     throw new ServiceError("CONFLICT", "This delivery is still queued: it is sent by itself.");
   }
-  if (row.sequence === null) {
+  if (row.sequence === null || !isHeld) {
     throw new ServiceError("GONE", "What this delivery told was erased or is past its retention.");
   }
   return row.sequence;

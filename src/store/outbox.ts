@@ -21,6 +21,11 @@ export function insertEvent(
 /** Of a `webhook` and an `event`: whether the one takes the other. */
 const TAKEN = sql<boolean>`instr(' ' || webhook.events || ' ', ' ' || event.event || ' ') > 0`;
 
+/** Of a `webhook`: whether its organization is active. While it is not, events wait. */
+const OF_ACTIVE_ORGANIZATION = sql<
+  boolean
+>`exists (select 1 from organization where organization.org_id = webhook.org_id and organization.active = 1)`;
+
 /** A new destination is told of what comes from now on. */
 export function startAtNewestEvent(webhookId: string): Statement {
   return query.updateTable("webhook").set((row) => ({
@@ -39,7 +44,7 @@ export async function readyDestinations(
   now: number,
 ): Promise<readonly WebhookRow[]> {
   return await database.read(
-    query.selectFrom("webhook").selectAll().where("active", "=", 1)
+    query.selectFrom("webhook").selectAll().where("active", "=", 1).where(OF_ACTIVE_ORGANIZATION)
       .where((row) => row.or([row("paused_at", "is", null), row("probe_at", "<=", now)]))
       .where((row) =>
         row.or([
@@ -259,12 +264,8 @@ export async function readClaimed(
         "webhook.paused_at",
         "event.position",
       ])
-      .where("delivery.delivery_id", "=", deliveryId).where("lease", "=", token).where(
-        "webhook.active",
-        "=",
-        1,
-      )
-      .compile(),
+      .where("delivery.delivery_id", "=", deliveryId).where("lease", "=", token)
+      .where("webhook.active", "=", 1).where(OF_ACTIVE_ORGANIZATION).compile(),
   );
   return row ?? null;
 }
@@ -328,13 +329,14 @@ export async function readDestinations(
   );
 }
 
-/** All that still waits in rows of its own becomes dead, but for what somebody is sending. */
+/** Queued deliveries become dead; one that is being sent is delivered all the same where the receiver takes it. */
 export function buryDeliveries(
   webhookId: string,
   { now, only }: { readonly now: number; readonly only?: readonly string[] },
 ): Statement {
-  const change = query.updateTable("webhook_delivery").set({ status: "dead", finished_at: now })
-    .where("webhook_id", "=", webhookId).where("status", "=", "queued").where("lease_until", "<=", now);
+  const change = query.updateTable("webhook_delivery")
+    .set({ status: "dead", finished_at: now, lease: null, lease_until: 0 })
+    .where("webhook_id", "=", webhookId).where("status", "=", "queued");
   return (only === undefined ? change : change.where("delivery_id", "in", listed<string>(only))).compile();
 }
 
@@ -431,7 +433,7 @@ export async function pastDeliveries(
   const finished = query.selectFrom("webhook_delivery").select("delivery_id")
     .where("webhook_id", "=", webhookId).where("status", "in", statuses);
   const [old, tooMany] = await database.snapshot([
-    finished.where("created_at", "<", before).limit(limit).compile(),
+    finished.where("finished_at", "<", before).limit(limit).compile(),
     finished.orderBy("created_at", "desc").limit(limit).offset(keep).compile(),
   ]);
   const ids = new Set([...old, ...tooMany].map(({ delivery_id }) => delivery_id));

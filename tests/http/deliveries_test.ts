@@ -3,6 +3,8 @@
  * Source: specification, Events; contract, sections 5, 8.14 and 8.15.
  */
 import assert from "node:assert/strict";
+import { dispatchedDeliveries } from "../../src/operations/deliveries.ts";
+import { pruneChains } from "../../src/operations/retention.ts";
 import { query } from "../../src/store/database.ts";
 import type { AttemptError } from "../../src/domain/webhook.ts";
 import { deliveriesOf, FAILED, register, score, settledOperator, withDeliveries } from "../delivering.ts";
@@ -252,9 +254,81 @@ Deno.test(
     const events = await storedEvents(harness, "org/acme/admin");
     assert.deepEqual(
       events.filter(({ type }) => type === "WEBHOOK_DISABLED").map(({ actor, detail }) => [actor, detail]),
-      [["system", { id, response_status: 410 }]],
+      [["system", { id, response_status: 410, events_dropped: 2 }]],
     );
   }),
+);
+
+Deno.test(
+  "what was claimed for a receiver that answers 410 is dead with the rest, and given back it stays so",
+  withDeliveries(async (harness, { key, recording }) => {
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    recording.answer = () => ({ status: 410, error: "status" });
+    for (const session of ["one", "two", "three"]) await score(harness, key, session);
+    const dispatched = dispatchedDeliveries(harness.dependencies);
+    const now = harness.clock.now();
+    const [destination] = await dispatched.ready(now);
+    const { claims: [first, ...others] } = await dispatched.claim(
+      [{ destination: destination!, count: 3 }],
+      now,
+    );
+    const { signal } = new AbortController();
+    await dispatched.settle([await dispatched.attempt(first!, signal)], now);
+    const late = await Promise.all(others.map((claim) => dispatched.attempt(claim, signal)));
+    assert.deepEqual(late.map(({ kind }) => kind), ["released", "released"]);
+    await dispatched.settle(late, now);
+    const { deliveries } = await deliveriesOf(harness, key, id);
+    assert.deepEqual(deliveries.map(({ status }: { status: string }) => status), ["dead", "dead", "dead"]);
+    assert.equal(recording.sent.length, 1);
+  }),
+);
+
+Deno.test(
+  "while an organization is inactive its events wait; once it is active again they are sent",
+  withDeliveries(async (harness, { key, recording }) => {
+    await settledOperator(harness, key);
+    await register(harness, key);
+    await score(harness, key, "told");
+    const change = async (scope: "ORG_SUSPEND" | "ORG_REACTIVATE", action: string) => {
+      const { status, text } = await harness.master(scope, `/v1/admin/org/acme/${action}`, {
+        body: { confirm_org_id: "acme", idempotency_key: action },
+        idempotencyKey: action,
+      });
+      assert.equal(status, 200, text);
+    };
+    await change("ORG_SUSPEND", "suspend");
+    assert.equal(await harness.deliver(), 0);
+    await change("ORG_REACTIVATE", "reactivate");
+    assert.equal(await harness.deliver(), 1);
+    assert.equal(recording.sent.length, 1);
+  }, { adminDashboard: true }),
+);
+
+Deno.test(
+  "what was pruned before it was sent is cancelled, and what was sent and pruned since cannot be sent again",
+  withDeliveries(async (harness, { key, recording }) => {
+    const { clock, dependencies } = harness;
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    await score(harness, key, "sent");
+    await harness.deliver();
+    await score(harness, key, "waiting");
+    clock.advance(3 * 86_400_000);
+    await score(harness, key, "recent");
+    await pruneChains(dependencies, clock.now());
+    await harness.deliver();
+    assert.deepEqual(recording.sent.map(({ text }) => JSON.parse(text).session_id), ["sent", "recent"]);
+    const { deliveries } = await deliveriesOf(harness, key, id);
+    assert.deepEqual(
+      deliveries.map(({ status }: { status: string }) => status).sort(),
+      ["cancelled", "delivered", "delivered"],
+    );
+    const { delivery_id } = deliveries.at(-1);
+    const path = `/v1/admin/webhook/${id}/deliveries/${delivery_id}/redeliver`;
+    const { status, body } = await harness.send(path, { key, method: "POST" });
+    assert.deepEqual([status, body.error.code], [410, "GONE"]);
+  }, { evidenceRetentionDays: 1 }),
 );
 
 Deno.test(

@@ -108,7 +108,7 @@ async function flood(
 class Memory {
   settled = Infinity;
   most = 0;
-  readonly #timer: number;
+  readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(private readonly pid: number) {
     this.#timer = setInterval(() => {
