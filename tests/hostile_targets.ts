@@ -253,25 +253,26 @@ const WITHIN: readonly HostileTarget[] = [
 /** Addresses that are refused unless the administrator allows them. */
 export const NOT_PUBLIC: readonly HostileTarget[] = [...LOOPBACK, ...WITHIN];
 
-/** Of an address that may be called by itself, but not so. */
-export const MISUSED: readonly HostileTarget[] = [
-  ["http://8.8.8.8/", "no TLS"],
-  ["HTTP://8.8.8.8:443/", "no TLS, in capitals, at the port of TLS"],
-  ["ws://8.8.8.8/", "a web socket"],
-  ["wss://8.8.8.8/", "a web socket over TLS"],
-  ["ftp://8.8.8.8/", "a file transfer"],
-  ["gopher://8.8.8.8:443/_POST", "text to any port"],
-  ["dict://8.8.8.8:443/", "text to any port"],
-  ["ldaps://8.8.8.8/", "a directory"],
-  ["https2://8.8.8.8/", "a scheme that begins like it"],
-  ["https://8.8.8.8:0/", "port 0"],
-  ["https://[2606:4700:4700::1111]:0/", "port 0"],
-  ["https://8.8.8.8:00000/", "port 0 in five digits"],
-  ["https://user@8.8.8.8/", "a user"],
-  ["https://:word@8.8.8.8/", "a password"],
-  ["https://169.254.169.254@8.8.8.8/", "a user that looks like a host"],
-  ["https://8.8.8.8%40169.254.169.254@8.8.8.8/", "a user with an at sign"],
-];
+/** An address that may be called by itself, but not so. */
+export function misusedTargets(address: string): readonly HostileTarget[] {
+  return [
+    [`http://${address}/`, "no TLS"],
+    [`HTTP://${address}:443/`, "no TLS, in capitals, at the port of TLS"],
+    [`ws://${address}/`, "a web socket"],
+    [`wss://${address}/`, "a web socket over TLS"],
+    [`ftp://${address}/`, "a file transfer"],
+    [`gopher://${address}:443/_POST`, "text to any port"],
+    [`dict://${address}:443/`, "text to any port"],
+    [`ldaps://${address}/`, "a directory"],
+    [`https2://${address}/`, "a scheme that begins like it"],
+    [`https://${address}:0/`, "port 0"],
+    [`https://${address}:00000/`, "port 0 in five digits"],
+    [`https://user@${address}/`, "a user"],
+    [`https://:word@${address}/`, "a password"],
+    [`https://169.254.169.254@${address}/`, "a user that looks like a host"],
+    [`https://${address}%40169.254.169.254@${address}/`, "a user with an at sign"],
+  ];
+}
 
 /** Of an address that is hostile by itself. */
 export const MISUSED_AND_HOSTILE: readonly HostileTarget[] = [

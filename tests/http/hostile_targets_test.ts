@@ -7,8 +7,8 @@ import { type Harness, type HarnessOptions, withHarness } from "../harness.ts";
 import {
   type HostileName,
   type HostileTarget,
-  MISUSED,
   MISUSED_AND_HOSTILE,
+  misusedTargets,
   NEVER,
   NEVER_NAMES,
   NO_TARGET,
@@ -29,7 +29,7 @@ const OPTIONS: HarnessOptions = {
 /** Whatever is allowed, these are refused. */
 const ALWAYS: readonly HostileTarget[] = [
   ...NEVER,
-  ...MISUSED,
+  ...misusedTargets("8.8.8.8"),
   ...MISUSED_AND_HOSTILE,
   ...NO_TARGET,
   ...ownListenerTargets(PORT),
