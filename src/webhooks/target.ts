@@ -122,6 +122,7 @@ export async function allowedAddresses(
   url: URL,
   { policy, resolve }: { readonly policy: TargetPolicy; readonly resolve: Resolve },
 ): Promise<readonly string[]> {
+  requireForm(url);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = url.port === "" ? 443 : Number(url.port);
   if (isIP(host) !== 0) {
@@ -138,6 +139,12 @@ export async function allowedAddresses(
     return addresses;
   }
   throw new TargetRefused(`must name a host that resolves to public addresses and no others: ${ALLOWING}`);
+}
+
+/** What registration asks of a URL, asked again of one that stood in the database. @throws {TargetRefused} */
+function requireForm({ protocol, port, username, password }: URL): void {
+  if (protocol === "https:" && port !== "0" && username === "" && password === "") return;
+  throw new TargetRefused("must begin with https:// and hold no user, no password and no port 0");
 }
 
 /** Where the service listens. */
