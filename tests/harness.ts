@@ -31,6 +31,7 @@ import { migrate } from "../src/store/migrate.ts";
 import { Writer } from "../src/store/writer.ts";
 import { keyMint } from "../src/startup.ts";
 import { createDeliverer, type Deliverer } from "../src/webhooks/delivery.ts";
+import { isListener, type OwnListener } from "../src/webhooks/target.ts";
 import { verifyDatabase } from "./oracle.ts";
 
 /** 2026-11-20T09:00:00.000Z: after the sunset of body keys. */
@@ -121,6 +122,8 @@ export interface HarnessOptions {
   readonly evidenceRetentionDays?: number;
   readonly mintKey?: () => string;
   readonly webhookAllow?: readonly string[];
+  /** Where the service listens, as far as webhooks know. */
+  readonly listeners?: readonly OwnListener[];
   /** What names resolve to. */
   readonly hosts?: Readonly<Record<string, readonly string[]>>;
   /** What sends webhooks, where it is not the real thing. */
@@ -242,7 +245,11 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     throw error;
   });
   const targets = {
-    policy: { allowed: parseNetworks(options.webhookAllow ?? []), isOwn: () => false },
+    policy: {
+      allowed: parseNetworks(options.webhookAllow ?? []),
+      isOwn: (address: string, port: number) =>
+        (options.listeners ?? []).some((own) => isListener(own, { address, port })),
+    },
     resolve: (host: string) => Promise.resolve(options.hosts?.[host] ?? HOSTS[host] ?? []),
   };
   const deliverer = options.deliverer ??

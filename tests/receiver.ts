@@ -16,8 +16,8 @@ export function certificate(): Promise<Certified> {
   return made;
 }
 
-/** @param names as a subject alternative name of openssl. */
-export async function makeCertificate(names: string): Promise<Certified> {
+/** @param names as a subject alternative name of openssl. @param days for which it holds; -1: it has expired. */
+export async function makeCertificate(names: string, days = 2): Promise<Certified> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-receiver-" });
   const path = (name: string) => `${directory}/${name}`;
   const openssl = async (...args: string[]) => {
@@ -43,7 +43,7 @@ export async function makeCertificate(names: string): Promise<Certified> {
     await Deno.writeTextFile(path("names"), `subjectAltName=${names}\nbasicConstraints=CA:FALSE\n`);
     await openssl(
       ...["x509", "-req", "-in", path("request.pem"), "-CA", path("ca.pem"), "-CAkey", path("ca.key")],
-      ...["-CAcreateserial", "-days", "2", "-extfile", path("names"), "-out", path("cert.pem")],
+      ...["-CAcreateserial", "-days", `${days}`, "-extfile", path("names"), "-out", path("cert.pem")],
     );
     const [authority, cert, key] = await Promise.all(
       ["ca.pem", "cert.pem", "key.pem"].map((name) => Deno.readTextFile(path(name))),

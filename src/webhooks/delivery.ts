@@ -66,7 +66,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         ...deliveryHeaders(attempt.secret, { ...attempt, timestamp }),
         "Content-Length": String(body.length),
       };
-      const answer = await postToFirst(addresses, { agents, url: attempt.url, headers, body, signal });
+      const post = { agents, url: attempt.url, headers, body, signal };
+      const answer = await beforeAbort(postToFirst(addresses, post), signal);
       await discard(answer, signal);
       const status = answer.statusCode!;
       return { status, error: errorOfStatus(status) };
@@ -198,6 +199,8 @@ function postOnce(
     if (sent.reusedSocket && !signal.aborted) reject(new StaleConnection());
     else reject(connected ? error : new NotConnected("no connection", { cause: error }));
   });
+  // After an answer of 101 neither of these comes.
+  sent.once("close", () => reject(new Error("closed without an answer")));
   sent.end(body);
   return promise;
 }

@@ -20,6 +20,7 @@ const NEVER = parseNetworks([
   "255.255.255.255/32",
   // metadata that is not link-local: AWS, Google Cloud, Alibaba Cloud, Azure
   "fd00:ec2::254/128",
+  "fd00:ec2::23/128",
   "fd20:ce::254/128",
   "100.100.100.200/32",
   "168.63.129.16/32",
@@ -48,8 +49,10 @@ const SPECIAL_V6 = parseNetworks(["2001::/23", "2001:db8::/32", "2002::/16", "3f
 
 /** The well-known prefix of IPv4/IPv6 translation (RFC 6052), which leads where the IPv4 address does. */
 const TRANSLATED = parseNetworks(["64:ff9b::/96"]);
-/** The IPv4 address stands in the last 32 bits: translated, also locally (RFC 8215), or compatible (RFC 4291). */
-const EMBEDDED_LAST = parseNetworks(["64:ff9b::/96", "64:ff9b:1::/48", "::/96"]);
+/** Prefixes of translation within a network (RFC 8215), of a length that only that network knows. */
+const TRANSLATED_LOCALLY = parseNetworks(["64:ff9b:1::/48"]);
+/** The IPv4 address stands in the last 32 bits: translated (also RFC 2765), or compatible (RFC 4291). */
+const EMBEDDED_LAST = parseNetworks(["64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96"]);
 /** It has the form of a compatible address. */
 const LOOPBACK_V6 = parseNetworks(["::1/128"]);
 /** 6to4 (RFC 3056): in bits 16 to 47. */
@@ -72,7 +75,8 @@ export function refusalOf(address: string, port: number, { allowed, isOwn }: Tar
   if (isIP(plain) === 0 || plain.includes("%")) return "never";
   const inner = embeddedV4(plain);
   const forms = inner === null ? [plain] : [plain, inner];
-  if (forms.some((form) => NEVER.includes(form) || isOwn(form, port))) return "never";
+  const readings = [...forms, ...shorterReadings(plain)];
+  if (readings.some((form) => NEVER.includes(form) || isOwn(form, port))) return "never";
   return isPublic(plain, inner) || forms.some((form) => allowed.includes(form)) ? null : "not_allowed";
 }
 
@@ -92,6 +96,19 @@ function embeddedV4(address: string): string | null {
     ? [groups[1]!, groups[2]!]
     : [null, null];
   return high === null ? null : [high >> 8, high & 0xff, low! >> 8, low! & 0xff].join(".");
+}
+
+/**
+ * The IPv4 addresses that a locally translated one may lead to where the prefix is of 48, 56 or 64 bits (RFC 6052,
+ * section 2.2); the last bits mean nothing then. What begins with zero is the filling of a longer prefix.
+ */
+function shorterReadings(address: string): readonly string[] {
+  if (!TRANSLATED_LOCALLY.includes(address)) return [];
+  const bytes = groupsOf(address).flatMap((group) => [group >> 8, group & 0xff]);
+  return [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12]]
+    .map((places) => places.map((place) => bytes[place]!))
+    .filter(([first]) => first !== 0)
+    .map((parts) => parts.join("."));
 }
 
 /** The eight groups of an IPv6 address. */
@@ -122,6 +139,7 @@ export async function allowedAddresses(
   url: URL,
   { policy, resolve }: { readonly policy: TargetPolicy; readonly resolve: Resolve },
 ): Promise<readonly string[]> {
+  requireForm(url);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = url.port === "" ? 443 : Number(url.port);
   if (isIP(host) !== 0) {
@@ -138,6 +156,12 @@ export async function allowedAddresses(
     return addresses;
   }
   throw new TargetRefused(`must name a host that resolves to public addresses and no others: ${ALLOWING}`);
+}
+
+/** What registration asks of a URL, asked again of one that stood in the database. @throws {TargetRefused} */
+function requireForm({ protocol, port, username, password }: URL): void {
+  if (protocol === "https:" && port !== "0" && username === "" && password === "") return;
+  throw new TargetRefused("must begin with https:// and hold no user, no password and no port 0");
 }
 
 /** Where the service listens. */

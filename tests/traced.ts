@@ -1,0 +1,75 @@
+/** The whole program under strace: where it connects to and sends, as the kernel was asked. */
+import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
+import { baseEnvironment, type RunningService, watch } from "./program.ts";
+
+const MAIN = `${import.meta.dirname}/../main.ts`;
+
+export interface TracedService {
+  readonly service: RunningService;
+  /** Of everything that was connected or sent to, `address port`, once each; only once the service has ended. */
+  destinations(): Promise<readonly string[]>;
+}
+
+export function straceIsMissing(): boolean {
+  try {
+    const traced = new Deno.Command("strace", {
+      args: ["-qq", "-o", "/dev/null", "true"],
+      stdout: "null",
+      stderr: "null",
+    });
+    return !traced.outputSync().success;
+  } catch {
+    return true;
+  }
+}
+
+/** Starts a service whose calls are written to a file, and waits until it listens. */
+export async function startTraced(
+  trace: string,
+  env: Readonly<Record<string, string>>,
+): Promise<TracedService> {
+  // -D: the program is the child, strace its grandchild, so that signals reach the program.
+  const tracing = ["-D", "-f", "-qq", "-s", "0", "-o", trace];
+  const child = new Deno.Command("strace", {
+    args: [
+      ...[...tracing, "-e", "trace=connect,sendto,sendmsg,sendmmsg"],
+      ...[Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, "serve"],
+    ],
+    clearEnv: true,
+    env: {
+      ...baseEnvironment(),
+      // Deno's own question for a newer version would be a connection, too.
+      DENO_NO_UPDATE_CHECK: "1",
+      JISS_PORT: "0",
+      JISS_LOG: "json",
+      ...env,
+    },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const service = await watch(child);
+  return {
+    service,
+    async destinations() {
+      await service.status;
+      return destinationsIn(await Deno.readTextFile(trace));
+    },
+  };
+}
+
+const PORT = /sin6?_port=htons\((\d+)\)/;
+const ADDRESS = /inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"/;
+
+/** @throws where a line names an internet address in a way that is not known here. */
+export function destinationsIn(trace: string): readonly string[] {
+  const found = new Set<string>();
+  for (const line of trace.split("\n").filter((line) => line.includes("AF_INET"))) {
+    const port = PORT.exec(line)?.[1];
+    const [, four, six] = ADDRESS.exec(line) ?? [];
+    if (port === undefined || (four ?? six) === undefined) throw new Error(`not understood: ${line}`);
+    // The resolver asks for a route to an answer by connecting a datagram socket to port 0: nothing is sent.
+    if (port !== "0") found.add(`${four ?? six} ${port}`);
+  }
+  return [...found].sort();
+}
