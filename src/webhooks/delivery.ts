@@ -16,8 +16,11 @@ import type { AttemptResult } from "./health.ts";
 import { deliveryHeaders } from "./signature.ts";
 import { allowedAddresses, type Resolve, type TargetPolicy, TargetRefused } from "./target.ts";
 
-/** How long a connection that nothing uses is kept for the next attempt. */
-const IDLE_MS = 4_000;
+/**
+ * How long a connection that nothing uses is kept for the next attempt: less than servers keep theirs, or a request
+ * could meet its end.
+ */
+const IDLE_MS = 2_000;
 /** And how many of those there are for each address. */
 const IDLE_CONNECTIONS = 8;
 
@@ -48,11 +51,12 @@ export interface DelivererOptions {
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { clock, timeoutMs } = options;
-  const ca = [...options.certificates];
-  const agents: Agents = {
-    keeping: new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS, timeout: IDLE_MS, ca }),
-    fresh: new Agent({ keepAlive: false, ca }),
-  };
+  const agent = new Agent({
+    keepAlive: true,
+    maxFreeSockets: IDLE_CONNECTIONS,
+    timeout: IDLE_MS,
+    ca: [...options.certificates],
+  });
 
   async function attempted(
     attempt: Attempt,
@@ -66,7 +70,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         ...deliveryHeaders(attempt.secret, { ...attempt, timestamp }),
         "Content-Length": String(body.length),
       };
-      const post = { agents, url: attempt.url, headers, body, signal };
+      const post = { agent, url: attempt.url, headers, body, signal };
       const answer = await beforeAbort(postToFirst(addresses, post), signal);
       await discard(answer, signal);
       const status = answer.statusCode!;
@@ -93,8 +97,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       }
     },
     close() {
-      agents.keeping.destroy();
-      agents.fresh.destroy();
+      agent.destroy();
     },
   };
 }
@@ -108,14 +111,8 @@ function reasonOf({ reason }: AbortSignal): AttemptError {
   return reason as AttemptError;
 }
 
-interface Agents {
-  /** Keeps connections for the next attempt. */
-  readonly keeping: Agent;
-  readonly fresh: Agent;
-}
-
 interface Post {
-  readonly agents: Agents;
+  readonly agent: Agent;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -133,7 +130,7 @@ async function postToFirst(addresses: readonly string[], post: Post): Promise<In
   for (const [index, address] of addresses.entries()) {
     const isLast = index === addresses.length - 1;
     try {
-      return await postTo(address, { ...post, connectMs: isLast ? null : CONNECT_SHARE_MS });
+      return await postOnce(address, { ...post, connectMs: isLast ? null : CONNECT_SHARE_MS });
     } catch (error) {
       if (!(error instanceof NotConnected) || post.signal.aborted) throw error;
       failure = error;
@@ -145,29 +142,9 @@ async function postToFirst(addresses: readonly string[], post: Post): Promise<In
 /** How long one of several addresses may take to be reached before the next is tried. */
 const CONNECT_SHARE_MS = 1_000;
 
-async function postTo(
-  address: string,
-  post: Post & { readonly connectMs: number | null },
-): Promise<IncomingMessage> {
-  try {
-    return await postOnce(address, { ...post, agent: post.agents.keeping });
-  } catch (error) {
-    // A kept connection that the receiver closed at this very moment: the request was not taken.
-    if (!(error instanceof StaleConnection)) throw error;
-    return await postOnce(address, { ...post, agent: post.agents.fresh });
-  }
-}
-
-class StaleConnection extends Error {
-  override readonly name = "StaleConnection";
-}
-
 function postOnce(
   address: string,
-  { agent, url, headers, body, signal, connectMs }: Post & {
-    readonly agent: Agent;
-    readonly connectMs: number | null;
-  },
+  { agent, url, headers, body, signal, connectMs }: Post & { readonly connectMs: number | null },
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -194,10 +171,9 @@ function postOnce(
     clearTimeout(timer);
     resolve(answer);
   });
-  sent.once("error", (error) => {
+  sent.on("error", (error) => {
     clearTimeout(timer);
-    if (sent.reusedSocket && !signal.aborted) reject(new StaleConnection());
-    else reject(connected ? error : new NotConnected("no connection", { cause: error }));
+    reject(connected ? error : new NotConnected("no connection", { cause: error }));
   });
   // After an answer of 101 neither of these comes.
   sent.once("close", () => reject(new Error("closed without an answer")));
