@@ -10,7 +10,7 @@ import { MIGRATIONS } from "../migrations/mod.ts";
 import type { Config, Environment } from "./config/config.ts";
 import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
-import { type App, createApp } from "./http/app.ts";
+import { createApp } from "./http/app.ts";
 import type { Clock } from "./http/exchange.ts";
 import { createObservation } from "./http/observation.ts";
 import type { Answering } from "./http/server.ts";
@@ -75,6 +75,9 @@ const BREACH_FLUSH_MS = 5_000;
 const UPKEEP_MS = 60_000;
 /** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
 const LOCK_SYNC_MS = 1_000;
+
+/** For so long after an answer the next request is expected. */
+const BUSY_MS = 50;
 
 /** A timer may fire so much later than it was set for. */
 const TIMER_GRAIN_MS = 2;
@@ -155,7 +158,7 @@ async function resolveHost(host: string): Promise<readonly string[]> {
 
 /** The service, open but not yet listening. */
 export interface Service {
-  readonly app: App;
+  readonly app: Answering;
   /** For the second listener. */
   readonly observation: Answering;
   readonly dependencies: Dependencies;
@@ -252,9 +255,13 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       limits.forget();
     }, BREACH_FLUSH_MS);
     const upkeep = new Upkeep(dependencies);
+    let requests = 0;
+    let answeredAt = -Infinity;
     const { deliverer, leaseMs } = dependencies.deliveries;
     const dispatcher = new Dispatcher(dispatchedDeliveries(dependencies), {
       clock,
+      mayWait: () =>
+        (requests > 0 || clock.monotonic() - answeredAt < BUSY_MS) && !dependencies.deliveries.counts.urgent,
       timeoutMs: config.webhookTimeoutMs,
       leaseMs,
       isPassing: (error) => isUnavailable(error) || error instanceof DatabaseBusy,
@@ -294,7 +301,17 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       reach: () => database.read(query.selectFrom("installation").select("id").compile()),
     });
     return {
-      app,
+      app: {
+        async fetch(request, environment) {
+          requests += 1;
+          try {
+            return await app.fetch(request, environment);
+          } finally {
+            requests -= 1;
+            answeredAt = clock.monotonic();
+          }
+        },
+      },
       observation,
       dependencies,
       async announce(announced) {

@@ -39,13 +39,17 @@ const FORGOTTEN_AT_ONCE = 1_000;
 /** Gives up what is past the bounds. */
 export async function dropOldEvents(dependencies: Dependencies, now: number): Promise<void> {
   const before = now - WEBHOOK_QUEUE_DAYS * DAY_MS;
+  let longest = 0;
   for (const backlog of await backlogs(dependencies.database)) {
     const waiting = backlog.events + backlog.queued;
+    if (backlog.paused_at === null) longest = Math.max(longest, waiting);
     if (waiting === 0) continue;
     const aged = await drop(dependencies, backlog, { reason: "age", now, before, most: Infinity });
     const excess = waiting - aged - WEBHOOK_QUEUE_MAX;
     if (excess > 0) await drop(dependencies, backlog, { reason: "count", now, most: excess });
   }
+  // Deliveries give way to requests, but not until events are lost.
+  dependencies.deliveries.counts.urgent = longest > WEBHOOK_QUEUE_MAX / 2;
 }
 
 /** Events that a destination does not take are passed over, or each look would come across them again. */

@@ -65,10 +65,12 @@ export interface DeliveryCounts {
   readonly attempts: Map<string, number>;
   /** Events that were given up before they could be delivered. */
   dropped: number;
+  /** Whether a queue is so long that it should no longer give way to requests. */
+  urgent: boolean;
 }
 
 export function noDeliveries(): DeliveryCounts {
-  return { attempts: new Map(), dropped: 0 };
+  return { attempts: new Map(), dropped: 0, urgent: false };
 }
 
 /** What a deployment is for good. */

@@ -22,7 +22,7 @@ import { allowedAddresses, type Resolve, type TargetPolicy, TargetRefused } from
  */
 const IDLE_MS = 2_000;
 /** And how many of those there are for each address. */
-const IDLE_CONNECTIONS = 8;
+const IDLE_CONNECTIONS = 64;
 
 export interface Attempt {
   readonly url: URL;

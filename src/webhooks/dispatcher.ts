@@ -3,7 +3,7 @@
  * concurrency for each destination and in all, and settles what became of it.
  *
  * Destinations that fail, are slow, or have taken nothing yet share a part of all connections, so that however many of
- * them there are, the others are served. Attempts begin one at a time with a rest in between, in which requests are served.
+ * them there are, the others are served. Attempts begin one at a time with a rest in between, a longer one while requests are served.
  * Source: contract, section 5; specification, Events.
  */
 
@@ -24,6 +24,9 @@ const FAILING_PACE_MS = 100;
 /** How often it is looked for what is due, and how soon after a change the next look may be. */
 const LOOK_MS = 250;
 const PACE_MS = 20;
+/** How far apart attempts begin, and what became of them is written, while requests are served. */
+const YIELDING_MS = 10;
+const YIELDING_PACE_MS = 100;
 /** What a claim must last beyond an attempt, to write down what became of it. */
 export const LEASE_MARGIN_MS = 10_000;
 /** How long attempts in progress may take once the service stops. */
@@ -71,6 +74,8 @@ export interface DispatcherOptions {
     now(): number;
     wait(milliseconds: number): Promise<void>;
   };
+  /** Whether somebody waits for an answer of the service, and nothing is urgent: attempts begin at intervals then. */
+  mayWait(): boolean;
   /** Of a whole attempt. */
   readonly timeoutMs: number;
   readonly leaseMs: number;
@@ -139,7 +144,8 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
       await this.#guarded(() => this.#turn());
       void this.#beginAll();
       const isBusy = this.#outcomes.length > 0 || this.#wants().length > 0;
-      await (isBusy ? this.#options.clock.wait(PACE_MS) : this.#rest());
+      const { clock, mayWait } = this.#options;
+      await (isBusy ? clock.wait(mayWait() ? YIELDING_PACE_MS : PACE_MS) : this.#rest());
     }
   }
 
@@ -266,7 +272,8 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     this.#beginning = true;
     for (let id = this.#nextDestination(); id !== null; id = this.#nextDestination()) {
       this.#begin(id);
-      await this.#options.clock.wait(0);
+      const { clock, mayWait } = this.#options;
+      await clock.wait(mayWait() ? YIELDING_MS : 0);
     }
     this.#beginning = false;
   }

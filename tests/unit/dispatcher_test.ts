@@ -94,6 +94,7 @@ class World {
         now: () => this.now,
         wait: (milliseconds) => new Promise((next) => setTimeout(next, milliseconds)),
       },
+      mayWait: () => false,
       timeoutMs: TIMEOUT_MS,
       leaseMs,
       isPassing: (error) => (error as Error).message === "passing",
