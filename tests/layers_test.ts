@@ -147,6 +147,8 @@ const EFFECTS: readonly (readonly [pattern: RegExp, places: readonly string[]])[
   ]],
   [/\bDeno\.env\b|\bprocess\.env\b/, ["src/compose.ts"]],
   [/(?<![.\w])fetch\(/, []],
+  [/"node:(?:http|https|http2|tls|dgram)"/, ["src/cli/healthcheck.ts", "src/webhooks/delivery.ts"]],
+  [/"node:dns/, ["src/compose.ts"]],
 ];
 
 Deno.test("time, entropy, the environment and the network stand only where they may", async () => {

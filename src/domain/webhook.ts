@@ -11,7 +11,8 @@ import {
   WEBHOOK_URL_MAX_LENGTH,
 } from "./limits.ts";
 import { integerParameter } from "./parameters.ts";
-import { envelopeFields } from "./score.ts";
+import { decisionResponseSchema } from "./decision.ts";
+import { envelopeFields, scoreResponseSchema } from "./score.ts";
 
 /** In the order in which they are told. */
 export const WEBHOOK_EVENTS = ["score.committed", "drs.must_review", "drs.escalation"] as const;
@@ -100,6 +101,22 @@ export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 /** What a delivery tells of: an event, or that the destination is being tested. */
 export const PING = "ping";
 const deliveredEventSchema = z.enum([...WEBHOOK_EVENTS, PING]);
+
+/** The bodies of deliveries; `evidence` is what a response carries. */
+export function webhookBodySchemas<Evidence extends z.ZodType>(evidence: Evidence) {
+  const told = <Event extends string>(event: Event) => ({
+    event: z.literal(event),
+    delivery_id: z.uuid().meta({ description: "Of `X-SERVICE-Idempotency-Key` and `webhook-id`." }),
+  });
+  const decision = decisionResponseSchema(evidence);
+  return {
+    "score.committed": scoreResponseSchema(evidence).extend(told("score.committed"))
+      .meta({ id: "ScoreCommittedEvent" }),
+    "drs.must_review": decision.extend(told("drs.must_review")).meta({ id: "DrsMustReviewEvent" }),
+    "drs.escalation": decision.extend(told("drs.escalation")).meta({ id: "DrsEscalationEvent" }),
+    [PING]: z.object({ ...told(PING), webhook_id: z.string(), ...envelopeFields }).meta({ id: "PingEvent" }),
+  } satisfies Readonly<Record<WebhookEvent | typeof PING, z.ZodType>>;
+}
 
 const lastDeliverySchema = z.object({
   delivery_id: z.uuid(),

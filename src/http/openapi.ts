@@ -1,10 +1,18 @@
 /** The OpenAPI 3.1 document, made from the catalogue: the same schemas that validate are the ones published. */
 import { z } from "zod";
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  createDocument,
+  createSchema,
+  type ZodOpenApiComponentsObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from "zod-openapi";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { envelopeFields } from "../domain/score.ts";
 import { API_VERSION } from "../domain/service.ts";
+import { PING, webhookBodySchemas, type WebhookEvent } from "../domain/webhook.ts";
+import { evidenceSchema } from "../evidence/envelope.ts";
 import type { Route } from "./exchange.ts";
 import { methodsOf, ROUTES } from "./routes.ts";
 
@@ -180,6 +188,61 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
   };
 }
 
+/** What is sent to registered destinations, and when. */
+const WEBHOOKS: Readonly<Record<WebhookEvent | typeof PING, string>> = {
+  "score.committed": "A score is final: at once where it is not provisional, else at its commit.",
+  "drs.must_review": "A decision's final route is must_review.",
+  "drs.escalation": "A decision's final route is escalation.",
+  [PING]: "A test was asked for.",
+};
+
+const DELIVERY_HEADERS = z.object({
+  "X-SERVICE-Signature": text(
+    "`sha256=` and the hex HMAC-SHA256 of timestamp, `.` and body, keyed with the signing secret.",
+  ),
+  "X-SERVICE-Timestamp": text("Unix seconds of this attempt; refuse more than 300 either way."),
+  "X-SERVICE-Idempotency-Key": text("The delivery's id, the same at each attempt."),
+  "webhook-id": text("The delivery's id, as Standard Webhooks has it."),
+  "webhook-timestamp": text("Unix seconds of this attempt."),
+  "webhook-signature": text("`v1,` and the base64 HMAC-SHA256 of id, `.`, timestamp, `.` and body."),
+});
+
+const WEBHOOK_BODIES = webhookBodySchemas(evidenceSchema);
+
+function componentOf(event: keyof typeof WEBHOOKS): string {
+  return WEBHOOK_BODIES[event].meta()!.id!;
+}
+
+/** The bodies are what the service says, like a response, though the document has them where requests stand. */
+function webhookComponents(): ZodOpenApiComponentsObject["schemas"] {
+  return Object.fromEntries((Object.keys(WEBHOOKS) as (keyof typeof WEBHOOKS)[]).map((event) => {
+    const id = componentOf(event);
+    const { components } = createSchema(WEBHOOK_BODIES[event], { io: "output", openapiVersion: "3.1.0" });
+    return [id, components[id]!];
+  }));
+}
+
+function webhooksOf(): Record<string, { post: ZodOpenApiOperationObject }> {
+  return Object.fromEntries((Object.keys(WEBHOOKS) as (keyof typeof WEBHOOKS)[]).map((event) => [event, {
+    post: {
+      operationId: `webhook_${event.replace(/\W/g, "_")}`,
+      summary: event,
+      description: `${WEBHOOKS[event]} Sent at least once.`,
+      security: [],
+      requestParams: { header: DELIVERY_HEADERS },
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: { $ref: `#/components/schemas/${componentOf(event)}` } } },
+      },
+      responses: {
+        "2XX": { description: "Taken, or already processed." },
+        "410": { description: "The destination is gone: it is disabled." },
+        default: { description: "Not taken: it is tried again, three times in all." },
+      },
+    },
+  }]));
+}
+
 /** The document for a service at `baseUrl`. */
 export function openApiDocument(baseUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -200,7 +263,9 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
     },
     servers: [{ url: baseUrl }],
     paths: paths as ZodOpenApiPathsObject,
+    webhooks: webhooksOf(),
     components: {
+      schemas: webhookComponents(),
       securitySchemes: {
         organizationKey: {
           type: "apiKey",

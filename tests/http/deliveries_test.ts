@@ -3,6 +3,8 @@
  * Source: specification, Events; contract, sections 5, 8.14 and 8.15.
  */
 import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/2020";
+import { openApiDocument } from "../../src/http/openapi.ts";
 import { dispatchedDeliveries } from "../../src/operations/deliveries.ts";
 import { pruneChains } from "../../src/operations/retention.ts";
 import { query } from "../../src/store/database.ts";
@@ -150,6 +152,39 @@ Deno.test(
     });
     assert.equal(conflict.status, 409);
     assert.equal(await rows(), 1);
+  }),
+);
+
+Deno.test(
+  "every body is what the OpenAPI document says of its event",
+  withDeliveries(async (harness, { key, recording }) => {
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    await score(harness, key, "told");
+    for (const operator_id of ["operator-1", "operator-new"]) {
+      const body = {
+        decision_id: `decision-of-${operator_id}`,
+        operator_id,
+        domain: "general",
+        scenario_type: "critical",
+        time_to_decision_ms: operator_id === "operator-1" ? 1_999 : 14_200,
+        decision: "accepted",
+      };
+      assert.equal((await harness.send("/v1/decision/score", { key, body })).status, 200);
+    }
+    await harness.deliver();
+    await harness.send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
+    const document = openApiDocument("http://jiss.test") as { webhooks: Record<string, unknown> };
+    const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, date: true, uuid: UUID } });
+    ajv.addSchema(document, "openapi");
+    const events: { readonly event: string }[] = recording.sent.map(({ text }) => JSON.parse(text));
+    assert.deepEqual(events.map(({ event }) => event).sort(), Object.keys(document.webhooks).sort());
+    for (const body of events) {
+      const pointer = `openapi#/webhooks/${body.event}/post/requestBody/content/application~1json/schema`;
+      const validate = ajv.compile({ $ref: pointer });
+      assert.ok(validate(body), `${body.event}: ${JSON.stringify(validate.errors)}`);
+      assert.ok(!validate({ ...body, delivery_id: undefined }));
+    }
   }),
 );
 
