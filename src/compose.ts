@@ -302,7 +302,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     });
     return {
       app: {
-        async fetch(request, environment) {
+        fetch: async (request, environment) => {
           requests += 1;
           try {
             return await app.fetch(request, environment);

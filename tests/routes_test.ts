@@ -10,7 +10,7 @@ import { type Harness, MASTER_KEYS, MASTER_SECRETS, openHarness } from "./harnes
 // deno-lint-ignore no-explicit-any -- the document is walked by its names
 const document = openApiDocument("http://jiss.test") as any;
 
-const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, date: true } });
+const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, date: true, uuid: true } });
 ajv.addSchema(document, "openapi");
 
 /** Whether a value fits a response's schema in the document; the problems otherwise. */
