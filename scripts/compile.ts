@@ -4,10 +4,17 @@
  * `deno compile` takes its base binary, denort, from Deno's own download host, or from the file that DENORT_BIN
  * names. The bundle is compiled from a clean directory, because a node_modules beside it would be embedded whole.
  */
+import { METADATA_ADDRESSES } from "../src/webhooks/target.ts";
 import { bundle } from "./bundle.ts";
 
+/** A second layer under the address check of webhooks. */
+const DENIED = [
+  "169.254.0.0/16",
+  ...METADATA_ADDRESSES.map((address) => (address.includes(":") ? `[${address}]` : address)),
+];
+
 /**
- * What the compiled program may do, and the range that no setting opens: link-local and cloud metadata.
+ * What the compiled program may do, and the addresses that no setting opens: link-local ones and cloud metadata.
  * fe80::/10 belongs here too, but Deno 2.9.6 takes no IPv6 range in this flag (docs/decisions.md); a test tells
  * when it does.
  */
@@ -16,7 +23,7 @@ export const RELEASE_PERMISSIONS: readonly string[] = [
   "--allow-write",
   "--allow-net",
   "--allow-env",
-  "--deny-net=169.254.0.0/16",
+  `--deny-net=${DENIED.join(",")}`,
 ];
 
 /** Rate limits that processes share stand in Deno KV, which Deno 2.9.6 has behind a flag. */

@@ -267,7 +267,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     deliveries: {
       deliverer,
       backoffMs: options.webhookBackoffMs ?? [10_000, 60_000],
-      leaseMs: 40_000,
+      leaseMs: 25_000,
       clock,
       counts: noDeliveries(),
     },

@@ -73,7 +73,7 @@ export const WEBHOOK_PAUSE_MS = 300_000;
 /** How often a paused destination is tried. */
 export const WEBHOOK_PROBE_MS = 60_000;
 /** What a claim to a delivery lasts beyond a whole attempt. */
-export const WEBHOOK_LEASE_MARGIN_MS = 30_000;
+export const WEBHOOK_LEASE_MARGIN_MS = 15_000;
 /** How long events wait for a destination, and how many of them. */
 export const WEBHOOK_QUEUE_DAYS = 7;
 export const WEBHOOK_QUEUE_MAX = 100_000;

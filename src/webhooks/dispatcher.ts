@@ -141,9 +141,9 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
 
   async #run(): Promise<void> {
     while (!this.#stopping) {
-      await this.#guarded(() => this.#turn());
+      const isDone = await this.#guarded(() => this.#turn());
       void this.#beginAll();
-      const isBusy = this.#outcomes.length > 0 || this.#wants().length > 0;
+      const isBusy = isDone && (this.#outcomes.length > 0 || this.#wants().length > 0);
       const { clock, mayWait } = this.#options;
       await (isBusy ? clock.wait(mayWait() ? YIELDING_PACE_MS : PACE_MS) : this.#rest());
     }
@@ -158,11 +158,14 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     clearTimeout(timer);
   }
 
-  async #guarded(work: () => Promise<void>): Promise<void> {
+  /** Whether the work was done. */
+  async #guarded(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
+      return true;
     } catch (error) {
       if (!this.#options.isPassing(error)) this.#options.onError(error);
+      return false;
     }
   }
 

@@ -6,6 +6,15 @@
 import { isIP } from "node:net";
 import { type Networks, parseNetworks, unmapped } from "../limits/networks.ts";
 
+/** Where clouds keep metadata that are not link-local: AWS, Google Cloud, Alibaba Cloud, Azure. */
+export const METADATA_ADDRESSES: readonly string[] = [
+  "fd00:ec2::254",
+  "fd00:ec2::23",
+  "fd20:ce::254",
+  "100.100.100.200",
+  "168.63.129.16",
+];
+
 /** No setting opens these. */
 const NEVER = parseNetworks([
   // unspecified, "this network" (RFC 1122)
@@ -18,12 +27,7 @@ const NEVER = parseNetworks([
   "224.0.0.0/4",
   "ff00::/8",
   "255.255.255.255/32",
-  // metadata that is not link-local: AWS, Google Cloud, Alibaba Cloud, Azure
-  "fd00:ec2::254/128",
-  "fd00:ec2::23/128",
-  "fd20:ce::254/128",
-  "100.100.100.200/32",
-  "168.63.129.16/32",
+  ...METADATA_ADDRESSES.map((address) => `${address}/${address.includes(":") ? 128 : 32}`),
 ]);
 
 /** IPv4 that is not globally reachable, or is nobody's. */

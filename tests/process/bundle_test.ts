@@ -67,8 +67,27 @@ Deno.test("the release asks for read, write, net and env, and never for run, ffi
     "--allow-write",
     "--allow-net",
     "--allow-env",
-    "--deny-net=169.254.0.0/16",
+    "--deny-net=169.254.0.0/16,[fd00:ec2::254],[fd00:ec2::23],[fd20:ce::254],100.100.100.200,168.63.129.16",
   ]);
+});
+
+Deno.test("what the release denies cannot be connected to, whatever the program does", async () => {
+  const denied = ["169.254.0.1", "169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254"];
+  const program = `
+    for (const hostname of ${JSON.stringify(denied)}) {
+      try { await Deno.connect({ hostname, port: 80 }); console.log("connected"); } catch (error) { console.log(error.name); }
+    }`;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-config",
+      "--no-prompt",
+      ...RELEASE_PERMISSIONS,
+      `data:text/javascript,${encodeURIComponent(program)}`,
+    ],
+    stderr: "null",
+  }).output();
+  assert.deepEqual(new TextDecoder().decode(stdout).trim().split("\n"), denied.map(() => "NotCapable"));
 });
 
 Deno.test("Deno still takes no IPv6 range in --deny-net; when it does, fe80::/10 joins the release's permissions", async () => {

@@ -4,7 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { until } from "../program.ts";
+import { startService, until } from "../program.ts";
+import { scoreRequest } from "../harness.ts";
 import { type Arrival, isSigned, openReceiver } from "../receiver.ts";
 import { deliveriesOf, eventually, register, score, withProgram } from "../webhook_program.ts";
 
@@ -63,6 +64,39 @@ Deno.test("a receiver that answers 500 twice and then 200 gets three attempts, o
     await receiver.close();
   }));
 
+Deno.test("metrics tell of attempts by how they ended, of what waits, of pauses, and of what was dropped", () =>
+  withProgram({ ...QUICK, JISS_METRICS_ADDR: "127.0.0.1:0" }, async (program) => {
+    const receiver = await openReceiver((_, count) =>
+      new Response(null, { status: count === 1 ? 503 : 200 })
+    );
+    await register(program, receiver);
+    const { metrics_url } = program.service.log().find(({ msg }) => msg === "listening")!;
+    const samples = async () => {
+      const text = await (await fetch(`${metrics_url}/metrics`)).text();
+      return text.split("\n").filter((line) => line.startsWith("jiss_webhook_"));
+    };
+    assert.deepEqual(await samples(), [
+      "jiss_webhook_events_dropped_total 0",
+      "jiss_webhook_paused 0",
+      "jiss_webhook_backlog 0",
+    ]);
+    await score(program, "told");
+    await until(() => receiver.arrivals.length === 1);
+    const failed = await eventually(samples, (lines) => lines.length === 4);
+    assert.deepEqual(failed.slice(0, 1), ['jiss_webhook_attempts_total{outcome="status"} 1']);
+    assert.ok(failed.includes("jiss_webhook_backlog 1"));
+    await until(() => receiver.arrivals.length === 2);
+    const delivered = await eventually(samples, (lines) => lines.length === 5);
+    assert.deepEqual(delivered, [
+      'jiss_webhook_attempts_total{outcome="status"} 1',
+      'jiss_webhook_attempts_total{outcome="delivered"} 1',
+      "jiss_webhook_events_dropped_total 0",
+      "jiss_webhook_paused 0",
+      "jiss_webhook_backlog 0",
+    ]);
+    await receiver.close();
+  }));
+
 Deno.test("what was committed and not delivered when the program was killed is delivered after it starts again", () =>
   withProgram(QUICK, async (program) => {
     const receiver = await openReceiver();
@@ -77,6 +111,37 @@ Deno.test("what was committed and not delivered when the program was killed is d
     await until(() => receiver.arrivals.length === 1);
     assert.equal(receiver.arrivals[0]!.body.session_id, "killed");
     assert.deepEqual(receiver.arrivals[0]!.body.evidence, answer.evidence);
+    await receiver.close();
+  }));
+
+Deno.test("of two services over one database each sends its own; where one is killed the other sends what it had claimed, and no event is lost", () =>
+  withProgram({ ...QUICK, JISS_WEBHOOK_TIMEOUT_MS: "1000" }, async (program) => {
+    const EVENTS = 200;
+    const receiver = await openReceiver(async () => {
+      await new Promise((wait) => setTimeout(wait, 50));
+      return new Response();
+    });
+    const { id } = await register(program, receiver);
+    const other = await startService(["serve"], { env: program.env });
+    const { interaction } = scoreRequest();
+    for (let first = 0; first < EVENTS; first += 100) {
+      const interactions = Array.from(
+        { length: 100 },
+        (_, index) => ({ ...interaction, session_id: `told-${first + index}` }),
+      );
+      const body = { operator_id: "operator-1", domain: "general", interactions };
+      const { status } = await program.service.send("/v1/score/batch", { key: program.key, body });
+      assert.equal(status, 200);
+    }
+    await until(() => receiver.arrivals.length >= EVENTS / 4);
+    other.kill("SIGKILL");
+    await other.status;
+    const distinct = () => new Set(receiver.arrivals.map(({ body }) => body.session_id)).size;
+    await until(() => distinct() === EVENTS);
+    await eventually(() => deliveriesOf(program, id), ({ webhook }) => webhook.waiting === 0);
+    // What the killed one was sending may come twice, under the same id.
+    assert.ok(receiver.arrivals.length <= EVENTS + 16, `${receiver.arrivals.length}`);
+    assert.equal(new Set(receiver.arrivals.map(({ body }) => body.delivery_id)).size, EVENTS);
     await receiver.close();
   }));
 
