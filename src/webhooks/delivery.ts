@@ -211,21 +211,9 @@ const CERTIFICATE =
 
 function errorOf(error: unknown): AttemptError {
   if (error instanceof TargetRefused) return "refused_target";
-  if (error instanceof NotConnected) return error.cause === undefined ? "timeout" : errorOf(error.cause);
+  if (error instanceof NotConnected) return error.cause === undefined ? "timeout" : "connection_failed";
   const code = String((error as { code?: unknown } | null)?.code ?? "");
   if (CERTIFICATE.test(code)) return "certificate";
   if (/SSL|TLS/.test(code)) return "tls";
-  if (/^HPE_/.test(code)) return "invalid_answer";
-  return NOT_REACHED.includes(code) ? "connection_failed" : "connection_lost";
+  return /^HPE_/.test(code) ? "invalid_answer" : "connection_lost";
 }
-
-const NOT_REACHED: readonly string[] = [
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EADDRNOTAVAIL",
-  "EACCES",
-  "ETIMEDOUT",
-  "ERR_ACCESS_DENIED",
-  "NotCapable",
-];
