@@ -5,8 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { forgetOldDeliveries } from "../../src/operations/delivery_bounds.ts";
 import { Upkeep } from "../../src/operations/upkeep.ts";
 import { type Database, query } from "../../src/store/database.ts";
+import { recordingDeliverer, register } from "../delivering.ts";
 import { EPOCH, type Harness, MASTER_KEY, openHarness, scoreRequest, withHarness } from "../harness.ts";
 import { createOrganization, freshDeployment, startService } from "../program.ts";
 import { refuses } from "../scenario.ts";
@@ -653,7 +655,8 @@ async function standing(directory: string, marks: readonly string[]): Promise<re
 async function withFiles(test: (harness: Harness, directory: string) => Promise<void>): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-erasure-" });
   try {
-    const harness = await openHarness({ path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` });
+    const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
+    const harness = await openHarness({ ...files, deliverer: recordingDeliverer() });
     try {
       await test(harness, directory);
     } finally {
@@ -667,6 +670,7 @@ async function withFiles(test: (harness: Harness, directory: string) => Promise<
 Deno.test("once an erasure is done no byte of any file, nor of the export, has an id or a number of the erased", async () => {
   await withFiles(async (harness, directory) => {
     const key = await harness.organization("acme");
+    await register(harness, key);
     const people = 200;
     const marks: (readonly string[])[] = [];
     for (let person = 0; person < people; person += 1) marks.push(await seedPerson(harness, key, person));
@@ -674,6 +678,13 @@ Deno.test("once an erasure is done no byte of any file, nor of the export, has a
     for (let person = 0; person < people; person += 3) {
       const body = scoreRequest({ operator_id: personOf(person), session_id: `case-${person}-900--end` });
       assert.equal((await harness.send("/v1/score", { key, body })).status, 200);
+    }
+    // Events that are told and forgotten leave their places behind, others wait.
+    const events = async () => Number((await harness.rowCounts()).webhook_event);
+    assert.ok(await events() >= people, "every person has events");
+    while (await events() > people / 2) {
+      await harness.deliver();
+      await forgetOldDeliveries(harness.dependencies, harness.clock.now() + 8 * 86_400_000);
     }
     for (const person of [0, 100, 199]) {
       assert.deepEqual(await standing(directory, marks[person]!), marks[person], "what is there is found");
