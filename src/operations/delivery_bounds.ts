@@ -27,7 +27,7 @@ import {
   pastDeliveries,
   pastEvents,
 } from "../store/outbox.ts";
-import { webhooks } from "../store/records.ts";
+import { webhookDeliveries, webhooks } from "../store/records.ts";
 import { adminChain, type Dependencies, eventDraft } from "./dependencies.ts";
 import { drawUuid } from "./deliveries.ts";
 
@@ -54,7 +54,11 @@ export async function dropOldEvents(dependencies: Dependencies, now: number): Pr
 
 /** Events that a destination does not take are passed over, or each look would come across them again. */
 export async function passOver({ database, writer }: Dependencies): Promise<void> {
-  for (const row of await lagging(database)) await writer.execute(moveCursor(row, row.newest));
+  for (const row of await lagging(database)) {
+    // Where it has moved by itself meanwhile, nothing is left to do.
+    const { mustChange: _, ...statement } = moveCursor(row, row.newest);
+    await writer.execute(statement);
+  }
 }
 
 interface Drop {
@@ -85,21 +89,31 @@ async function drop(
     const detail = { id: webhookId, count, reason };
     const caller = { actor: "system", prefix: null, orgId } as const;
     const draft = eventDraft(world, { type: "WEBHOOK_EVENTS_DROPPED", caller, now, detail });
-    await writer.submit<void>({
-      needs: [{ kind: webhooks, key: [webhookId] }],
+    const [first] = ids;
+    const isDropped = await writer.submit<boolean>({
+      needs: [
+        { kind: webhooks, key: [webhookId] },
+        ...(first === undefined ? [] : [{ kind: webhookDeliveries, key: [first] }]),
+      ],
       chains: [chain],
       plan(unit) {
         const row = unit.get(webhooks, [webhookId]);
-        if (row === null) return () => undefined;
+        if (row === null) return () => false;
+        // Another process has dropped or claimed them since.
+        if (first !== undefined && unit.get(webhookDeliveries, [first])?.status !== "queued") {
+          return () => false;
+        }
+        if (events.length > 0 && row.cursor >= events[0]!.sequence) return () => false;
         if (ids.length > 0) unit.execute(buryDeliveries(webhookId, { now, only: ids }));
-        if (events.length > 0 && row.cursor < events[0]!.sequence) {
+        if (events.length > 0) {
           unit.execute(insertDeliveries(events, { webhookId, now, lease: null, status: "dead" }));
           unit.execute(moveCursor(row, events.at(-1)!.sequence));
         }
         unit.append(chain, draft);
-        return () => undefined;
+        return () => true;
       },
     });
+    if (!isDropped) break;
     dropped += count;
     deliveries.counts.dropped += count;
     log.warn("events for a webhook were dropped", { org_id: orgId, webhook_id: webhookId, count, reason });

@@ -279,3 +279,20 @@ Deno.test("a delivery whose secret only another process can open is that process
     assert.equal(await first!.harness.deliver(), 1);
     assert.equal(second!.recording.sent.length, 0);
   }));
+
+Deno.test("what several processes would drop is dropped and told of once", () =>
+  withTwo(async ([first, second], key) => {
+    const { harness } = first!;
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    first!.recording.answer = () => FAILED;
+    await score(harness, key, "tried");
+    await harness.deliver();
+    for (let n = 0; n < 3; n += 1) await score(harness, key, `waiting-${n}`);
+    const now = harness.clock.now() + 8 * DAY_MS;
+    await Promise.all([first!, second!].map(({ harness }) => dropOldEvents(harness.dependencies, now)));
+    assert.deepEqual(await dropped(harness), [["system", { id, count: 4, reason: "age" }]]);
+    assert.equal((await deliveriesOf(harness, key, id, "?status=dead")).count, 4);
+    const counts = [first!, second!].map(({ harness }) => harness.dependencies.deliveries.counts.dropped);
+    assert.deepEqual(counts.sort(), [0, 4]);
+  }));
