@@ -224,6 +224,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       },
       resolve: resolveHost,
     };
+    const stopping = new AbortController();
     const dependencies: Dependencies = {
       ...common,
       mintKey,
@@ -240,6 +241,8 @@ export async function openService(options: ComposeOptions): Promise<Service> {
         leaseMs: config.webhookTimeoutMs + WEBHOOK_LEASE_MARGIN_MS,
         clock,
         counts: noDeliveries(),
+        tests: new Map(),
+        stopping: stopping.signal,
       },
     };
     if (config.bootstrapOrganization !== null && current) {
@@ -324,6 +327,8 @@ export async function openService(options: ComposeOptions): Promise<Service> {
         dispatched = dispatcher.stop();
       },
       async close() {
+        stopping.abort();
+        await Promise.allSettled(dependencies.deliveries.tests.values());
         await (dispatched ?? dispatcher.stop());
         deliverer.close();
         for (const timer of [breachTimer, upkeepTimer, lockTimer]) clearInterval(timer);

@@ -6,6 +6,7 @@ import { type Harness, type HarnessOptions, scoreRequest, withHarness } from "./
 
 /** Takes everything down that would be sent, and answers as it is told. */
 export interface Recording extends Deliverer {
+  deliver: Deliverer["deliver"];
   readonly sent: { readonly url: string; readonly deliveryId: string; readonly text: string }[];
   /** What differs from a delivery that was taken. */
   answer: (attempt: Attempt) => Partial<AttemptResult>;

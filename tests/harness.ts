@@ -270,6 +270,8 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
       leaseMs: 25_000,
       clock,
       counts: noDeliveries(),
+      tests: new Map(),
+      stopping: new AbortController().signal,
     },
   };
   const dispatched = dispatchedDeliveries(dependencies);

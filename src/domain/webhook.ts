@@ -48,9 +48,14 @@ const eventsSchema = z.array(eventSchema).min(1)
   .transform((events) => WEBHOOK_EVENTS.filter((event) => events.includes(event)))
   .meta({ override: { type: "array", minItems: 1, items: { type: "string", enum: [...WEBHOOK_EVENTS] } } });
 
+const SECRET_LENGTH = `must have ${WEBHOOK_SECRET_MIN_LENGTH} to ${WEBHOOK_SECRET_MAX_LENGTH} characters`;
+
 export const webhookRequestSchema = z.object({
   url: urlSchema,
-  secret: z.string().min(WEBHOOK_SECRET_MIN_LENGTH).max(WEBHOOK_SECRET_MAX_LENGTH)
+  secret: z.string().min(WEBHOOK_SECRET_MIN_LENGTH, SECRET_LENGTH).max(
+    WEBHOOK_SECRET_MAX_LENGTH,
+    SECRET_LENGTH,
+  )
     .refine((secret) => secret.isWellFormed(), "must be well-formed Unicode")
     .meta({
       description: "Shared with the receiver's owner; the signing secret is derived from it. It is not kept.",

@@ -109,8 +109,8 @@ async function claim(
     const webhookId = destination.webhook_id;
     const due = await dueDeliveries(database, { webhookId, now, limit: count });
     const limit = count - due.length;
-    const sequences = limit === 0 ? [] : await nextEvents(database, { webhookId, limit });
-    const events = sequences.map((sequence) => ({ id: drawUuid(world), sequence }));
+    const next = limit === 0 ? [] : await nextEvents(database, { webhookId, limit });
+    const events = next.map(({ sequence }) => ({ id: drawUuid(world), sequence }));
     if (due.length + events.length > 0) candidates.push({ destination, count, due, events });
   }
   if (candidates.length === 0) return [];
@@ -139,7 +139,7 @@ function planClaim(
   const row = unit.get(webhooks, [webhookId]);
   if (row === null || row.active === 0 || row.paused_at !== destination.paused_at) return;
   if (row.paused_at !== null) {
-    if (row.probe_at !== destination.probe_at) return;
+    if (row.probe_at === null || row.probe_at > now) return;
     unit.execute(setProbe(row, now));
   }
   if (due.length > 0) unit.execute(claimDeliveries(due, { lease, now }));

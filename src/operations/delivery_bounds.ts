@@ -26,6 +26,7 @@ import {
   oldestQueued,
   pastDeliveries,
   pastEvents,
+  webhookBacklogs,
 } from "../store/outbox.ts";
 import { webhookDeliveries, webhooks } from "../store/records.ts";
 import { adminChain, type Dependencies, eventDraft } from "./dependencies.ts";
@@ -82,10 +83,13 @@ async function drop(
     const limit = Math.min(DROPPED_AT_ONCE, most - dropped);
     const older = before === undefined ? {} : { before };
     const ids = await oldestQueued(database, { webhookId, now, limit, ...older });
-    const sequences = await nextEvents(database, { webhookId, limit: limit - ids.length, ...older });
-    const count = ids.length + sequences.length;
+    const next = await nextEvents(database, { webhookId, limit: limit - ids.length });
+    // By the order in which they are told, whatever the clock said meanwhile: nothing is passed over.
+    const fresh = before === undefined ? -1 : next.findIndex(({ at }) => at >= before);
+    const events = next.slice(0, fresh < 0 ? next.length : fresh)
+      .map(({ sequence }) => ({ id: drawUuid(world), sequence }));
+    const count = ids.length + events.length;
     if (count === 0) break;
-    const events = sequences.map((sequence) => ({ id: drawUuid(world), sequence }));
     const detail = { id: webhookId, count, reason };
     const caller = { actor: "system", prefix: null, orgId } as const;
     const draft = eventDraft(world, { type: "WEBHOOK_EVENTS_DROPPED", caller, now, detail });
@@ -93,6 +97,7 @@ async function drop(
     const isDropped = await writer.submit<boolean>({
       needs: [
         { kind: webhooks, key: [webhookId] },
+        { kind: webhookBacklogs, key: [webhookId] },
         ...(first === undefined ? [] : [{ kind: webhookDeliveries, key: [first] }]),
       ],
       chains: [chain],
@@ -104,6 +109,8 @@ async function drop(
           return () => false;
         }
         if (events.length > 0 && row.cursor >= events[0]!.sequence) return () => false;
+        const { events: untried, queued } = unit.get(webhookBacklogs, [webhookId])!;
+        if (reason === "count" && untried + queued - count < WEBHOOK_QUEUE_MAX) return () => false;
         if (ids.length > 0) unit.execute(buryDeliveries(webhookId, { now, only: ids }));
         if (events.length > 0) {
           unit.execute(insertDeliveries(events, { webhookId, now, lease: null, status: "dead" }));

@@ -2,7 +2,7 @@
  * What an organization sees and does of its deliveries: their log, a test of a destination, a delivery sent again.
  * Source: contract, section 5.
  */
-import { ServiceError } from "../domain/errors.ts";
+import { ServiceError, unavailable } from "../domain/errors.ts";
 import { type DeliveriesParameters, type DeliveryAttempt, PING } from "../domain/webhook.ts";
 import { query } from "../store/database.ts";
 import { backlogOf, type DeliveryRow, insertDeliveries, insertPing } from "../store/outbox.ts";
@@ -77,16 +77,41 @@ function instant(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
+/** Tests in progress at all destinations together. */
+const TESTS_AT_ONCE = 32;
+
 /**
  * Sends a signed `ping`, once, and tells how it went. One that takes it is not paused any more.
- * @throws {ServiceError} NOT_FOUND; CONFLICT where the destination is disabled.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT where the destination is disabled or being tested; SERVICE_UNAVAILABLE.
  */
 export async function testWebhook(
   dependencies: Dependencies,
   caller: OrganizationCaller,
+  about: About,
+): Promise<Record<string, unknown>> {
+  const { tests } = dependencies.deliveries;
+  const name = `${caller.orgId} ${about.id}`;
+  if (tests.has(name)) {
+    throw new ServiceError("CONFLICT", "This webhook is being tested: wait for that test's answer.");
+  }
+  if (tests.size >= TESTS_AT_ONCE) {
+    throw unavailable("Too many webhooks are being tested; try again in a moment.");
+  }
+  const test = sendPing(dependencies, caller, about);
+  tests.set(name, test);
+  try {
+    return await test;
+  } finally {
+    tests.delete(name);
+  }
+}
+
+async function sendPing(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
   { id, call: { now, requestId } }: About,
 ): Promise<Record<string, unknown>> {
-  const { world, writer, deliveries: { clock } } = dependencies;
+  const { world, writer, deliveries: { clock, stopping } } = dependencies;
   const { orgId } = caller;
   const deliveryId = drawUuid(world);
   const lease = drawLease(dependencies, now);
@@ -107,7 +132,7 @@ export async function testWebhook(
     },
   });
   const claimed: Claimed = { deliveryId, webhookId: id, lease };
-  const outcome = await attemptDelivery(dependencies, claimed, new AbortController().signal);
+  const outcome = await attemptDelivery(dependencies, claimed, stopping);
   await settle(dependencies, { outcomes: [outcome], now: clock.now() });
   if (outcome.kind !== "attempted") {
     throw new ServiceError(

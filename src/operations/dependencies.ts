@@ -57,6 +57,10 @@ export interface Deliveries {
   readonly leaseMs: number;
   readonly clock: { now(): number };
   readonly counts: DeliveryCounts;
+  /** Tests in progress, by their destination. */
+  readonly tests: Map<string, Promise<unknown>>;
+  /** Ends tests, as the service stops. */
+  readonly stopping: AbortSignal;
 }
 
 /** What was counted since the start, for the metrics. */

@@ -6,7 +6,7 @@
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import { PING, type WebhookEvent } from "../domain/webhook.ts";
 import { type Database, query, type Statement } from "./database.ts";
-import type { WebhookRow } from "./records.ts";
+import type { RecordKind, WebhookRow } from "./records.ts";
 import type { WebhookDeliveryTable, WebhookEventTable } from "./schema.ts";
 
 export type EventRow = Selectable<WebhookEventTable>;
@@ -81,23 +81,17 @@ export async function dueDeliveries(
   return rows.map(({ delivery_id }) => delivery_id);
 }
 
-/** Events after a destination's cursor that it takes, the oldest first; `before`: older than that instant. */
+/** Events after a destination's cursor that it takes, in their order. */
 export async function nextEvents(
   database: Database,
-  { webhookId, limit, before }: {
-    readonly webhookId: string;
-    readonly limit: number;
-    readonly before?: number;
-  },
-): Promise<readonly number[]> {
-  const waiting = query.selectFrom("webhook_event as event")
-    .innerJoin("webhook", "webhook.org_id", "event.org_id").select("event.sequence")
-    .where("webhook_id", "=", webhookId).whereRef("event.sequence", ">", "webhook.cursor").where(TAKEN)
-    .orderBy("event.sequence").limit(limit);
-  const rows = await database.read(
-    (before === undefined ? waiting : waiting.where("event.at", "<", before)).compile(),
+  { webhookId, limit }: { readonly webhookId: string; readonly limit: number },
+): Promise<readonly Pick<EventRow, "sequence" | "at">[]> {
+  return await database.read(
+    query.selectFrom("webhook_event as event").innerJoin("webhook", "webhook.org_id", "event.org_id")
+      .select(["event.sequence", "event.at"]).where("webhook_id", "=", webhookId)
+      .whereRef("event.sequence", ">", "webhook.cursor").where(TAKEN).orderBy("event.sequence").limit(limit)
+      .compile(),
   );
-  return rows.map(({ sequence }) => sequence);
 }
 
 // ---- claiming ---------------------------------------------------------------------------------------------
@@ -366,6 +360,14 @@ const BACKLOGS = query.selectFrom("webhook").select((row) => [
 export async function backlogs(database: Database): Promise<readonly Backlog[]> {
   return await database.read(BACKLOGS.where("active", "=", 1).compile());
 }
+
+/** As a plan needs it. */
+export const webhookBacklogs: RecordKind<Backlog> = {
+  name: "webhook_backlog",
+  load: (keys) =>
+    BACKLOGS.where("webhook_id", "in", sql<string>`(select value ->> 0 from json_each(${keys}))`).compile(),
+  keyOf: (row) => [row.webhook_id],
+};
 
 export function backlogOf(webhookId: string): CompiledQuery<Backlog> {
   return BACKLOGS.where("webhook_id", "=", webhookId).compile();

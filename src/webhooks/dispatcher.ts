@@ -2,19 +2,18 @@
  * The loop that sends: it looks for what is due, claims a little more than it can send at once, sends with bounded
  * concurrency for each destination and in all, and settles what became of it.
  *
- * Destinations that fail, are slow, or have taken nothing yet share a part of all connections, so that however many of
- * them there are, the others are served. Attempts begin one at a time with a rest in between, a longer one while requests are served.
+ * Destinations that fail, those that are slow, those that have taken nothing yet and the swift each have connections of
+ * their own kind to share, so that however many there are of one kind, the others are served. Attempts begin one at a time with a rest in between, a longer one while requests are served.
  * Source: contract, section 5; specification, Events.
  */
 
 /** Attempts at one destination at once. */
 const SLOTS_EACH = 8;
-/** At one that fails, or has taken nothing yet. */
-const SLOTS_UNPROVEN = 2;
-/** In all. */
-const SLOTS = 64;
-/** In all at destinations that are not swift. */
-const SLOTS_SHARED = 32;
+/** At one that fails, and at one that has taken nothing yet. */
+const SLOTS_FAILING = 2;
+const SLOTS_NEW = 1;
+/** At all destinations of a kind. */
+const SLOTS_OF_KIND = 32;
 /** An attempt that took longer makes a destination a slow one. */
 const SLOW_MS = 1_000;
 /** So many failures in a row make a destination a failing one … */
@@ -31,6 +30,9 @@ const YIELDING_PACE_MS = 100;
 export const LEASE_MARGIN_MS = 10_000;
 /** How long attempts in progress may take once the service stops. */
 const STOP_MS = 4_000;
+
+type Kind = "swift" | "slow" | "new" | "failing";
+const KINDS: readonly Kind[] = ["swift", "slow", "new", "failing"];
 
 /** A destination as the loop needs it. */
 export interface DispatchedDestination {
@@ -186,7 +188,8 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
       const own = got.get(id) ?? [];
       if (own.length > 0) this.#waiting.set(id, [...this.#waiting.get(id) ?? [], ...own]);
       const after = present.get(id);
-      if (own.length >= count && after !== undefined) this.#see(after);
+      // There may be more; of a paused one nothing until its next probe.
+      if (own.length >= count && after?.paused_at === null) this.#see(after);
       else this.#ready.delete(id);
     }
   }
@@ -202,8 +205,10 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     mark(this.#proven, id, !isFailing && last_delivery !== null);
   }
 
-  #isSwift(id: string): boolean {
-    return this.#proven.has(id) && !this.#slow.has(id);
+  #kindOf(id: string): Kind {
+    if (this.#failing.has(id)) return "failing";
+    if (!this.#proven.has(id)) return "new";
+    return this.#slow.has(id) ? "slow" : "swift";
   }
 
   /** What each destination can take now: enough to begin, and as much again to go on with. */
@@ -215,12 +220,11 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     }))
       .filter(({ room }) => room > 0)
       .sort((a, b) => this.#held(a.destination.webhook_id) - this.#held(b.destination.webhook_id));
-    const isSwift = ({ destination: { webhook_id: id } }: (typeof order)[number]) => this.#isSwift(id);
-    return [true, false].flatMap((swift) => {
-      const candidates = order.filter((candidate) => isSwift(candidate) === swift);
+    return KINDS.flatMap((kind) => {
+      const candidates = order.filter(({ destination }) => this.#kindOf(destination.webhook_id) === kind);
       // What waits longer than its claim lasts is claimed in vain: no more waits than the slots can take twice over.
-      let left = 2 * (swift ? SLOTS - SLOTS_SHARED : SLOTS_SHARED);
-      for (const [id, claims] of this.#waiting) if (this.#isSwift(id) === swift) left -= claims.length;
+      let left = 2 * SLOTS_OF_KIND;
+      for (const [id, claims] of this.#waiting) if (this.#kindOf(id) === kind) left -= claims.length;
       const share = Math.max(1, Math.floor(left / candidates.length));
       return candidates.flatMap(({ destination, room }) => {
         const count = Math.min(room, share, left);
@@ -243,7 +247,8 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   }
 
   #slotsOf(id: string): number {
-    return this.#proven.has(id) ? SLOTS_EACH : SLOTS_UNPROVEN;
+    if (this.#failing.has(id)) return SLOTS_FAILING;
+    return this.#proven.has(id) ? SLOTS_EACH : SLOTS_NEW;
   }
 
   async #settle(): Promise<void> {
@@ -284,18 +289,12 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   #nextDestination(): string | null {
     if (this.#stopping) return null;
     const now = this.#options.clock.now();
-    let all = 0;
-    let shared = 0;
-    for (const [id, count] of this.#inFlight) {
-      all += count;
-      if (!this.#isSwift(id)) shared += count;
-    }
-    if (all >= SLOTS) return null;
+    const inFlight = { swift: 0, slow: 0, new: 0, failing: 0 };
+    for (const [id, count] of this.#inFlight) inFlight[this.#kindOf(id)] += count;
     let best: { id: string; count: number } | null = null;
     for (const id of this.#waiting.keys()) {
       const count = this.#inFlight.get(id) ?? 0;
-      if (count >= this.#slotsOf(id)) continue;
-      if (!this.#isSwift(id) && shared >= SLOTS_SHARED) continue;
+      if (count >= this.#slotsOf(id) || inFlight[this.#kindOf(id)] >= SLOTS_OF_KIND) continue;
       if (this.#failing.has(id) && this.#isTooSoon(id, now)) continue;
       if (best === null || count < best.count) best = { id, count };
     }

@@ -432,6 +432,33 @@ Deno.test(
 );
 
 Deno.test(
+  "a paused destination is not claimed again before its next probe, whoever asks",
+  withDeliveries(async (harness, { key, recording }) => {
+    const { clock, database } = harness;
+    await settledOperator(harness, key);
+    await register(harness, key);
+    recording.answer = () => FAILED;
+    for (let n = 0; n < 30; n += 1) await score(harness, key, `told-${n}`);
+    await harness.deliver({ count: 20 });
+    clock.advance(300_000);
+    await harness.deliver({ count: 1 });
+    clock.advance(60_000);
+    const dispatched = dispatchedDeliveries(harness.dependencies);
+    const now = clock.now();
+    const [paused] = await dispatched.ready(now);
+    assert.notEqual(paused!.paused_at, null);
+    const { claims } = await dispatched.claim([{ destination: paused!, count: 1 }], now);
+    assert.equal(claims.length, 1);
+    const rows = await database.read(query.selectFrom("webhook").selectAll().compile());
+    for (const destination of [paused!, rows[0]!]) {
+      const again = await dispatched.claim([{ destination, count: 1 }], now + 59_999);
+      assert.deepEqual(again.claims, []);
+    }
+    await dispatched.settle(claims.map((claimed) => dispatched.release(claimed)), now);
+  }),
+);
+
+Deno.test(
   "nineteen failures over an hour pause nothing, and a success in between begins the count anew",
   withDeliveries(async (harness, { key, recording }) => {
     await settledOperator(harness, key);
@@ -494,6 +521,34 @@ Deno.test(
     assert.equal(await harness.deliver(), 1);
     const events = await storedEvents(harness, "org/acme/admin");
     assert.deepEqual(events.find(({ type }) => type === "WEBHOOK_TESTED")?.detail, { id, delivery_id });
+  }),
+);
+
+Deno.test(
+  "one test of a webhook at a time, and 32 of all",
+  withDeliveries(async (harness, { recording }) => {
+    const { send } = harness;
+    const held = Promise.withResolvers<void>();
+    const { deliver } = recording;
+    recording.deliver = async (attempt, signal) => {
+      await held.promise;
+      return await deliver(attempt, signal);
+    };
+    const webhooks: { readonly key: string; readonly id: string }[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const key = await harness.organization(`tester-${n}`);
+      for (let own = 0; own < 10; own += 1) webhooks.push({ key, id: (await register(harness, key)).id });
+    }
+    const test = ({ key, id }: (typeof webhooks)[number]) =>
+      send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
+    const tests = webhooks.slice(0, 32).map(test);
+    const twice = await test(webhooks[0]!);
+    assert.deepEqual([twice.status, twice.body.error.code], [409, "CONFLICT"]);
+    const more = await test(webhooks[32]!);
+    assert.deepEqual([more.status, more.body.error.code], [503, "SERVICE_UNAVAILABLE"]);
+    held.resolve();
+    for (const { status } of await Promise.all(tests)) assert.equal(status, 200);
+    assert.equal((await test(webhooks[32]!)).status, 200);
   }),
 );
 

@@ -71,6 +71,19 @@ Deno.test("the release asks for read, write, net and env, and never for run, ffi
   ]);
 });
 
+Deno.test("the tasks that run the program, and the command of the documentation, have the release's permissions", async () => {
+  const root = `${import.meta.dirname}/../..`;
+  const { tasks } = JSON.parse(await Deno.readTextFile(`${root}/deno.json`));
+  const commands = ["dev", "start", "jiss"].map((name): string => tasks[name].command);
+  const [documented] = (await Deno.readTextFile(`${root}/docs/configuration.md`)).match(
+    /deno run [^`]*dist\/jiss\.js/,
+  )!;
+  for (const command of [...commands, documented]) {
+    const flags = command.match(/--(?:allow|deny)-[^" ]+/g);
+    assert.deepEqual(flags, RELEASE_PERMISSIONS, command);
+  }
+});
+
 Deno.test("what the release denies cannot be connected to, whatever the program does", async () => {
   const denied = ["169.254.0.1", "169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254"];
   const program = `

@@ -473,3 +473,37 @@ real("a connection is kept for the next delivery to the same name", () =>
       assert.equal(receiver.connections, 2, "another name");
     });
   }));
+
+real(
+  "what fails on a kept connection is posted once, and its connection is closed",
+  () =>
+    withWorld(async (world) => {
+      const failures: readonly (readonly [name: string, answer: Answering])[] = [
+        ["never answered", ({ closed }) => closed()],
+        ["closed", () => Promise.resolve()],
+        ["no HTTP", async ({ send }) => await send("220 mail.example ESMTP\r\n")],
+        ["an interim answer and no other", async ({ send, closed }) => {
+          await send("HTTP/1.1 100 Continue\r\n\r\n");
+          await closed();
+        }],
+        ["half an answer", async ({ send }) => await send("HTTP/1.1 200 ")],
+      ];
+      for (const [name, fail] of failures) {
+        const answer: Answering = async (exchange) => {
+          if (exchange.nth > 1) return await fail(exchange);
+          await exchange.send(NO_CONTENT);
+          return "keep";
+        };
+        await withRaw(answer, async (receiver) => {
+          const url = `https://receiver.test:${receiver.port}/`;
+          assert.deepEqual(await world.post(url), DELIVERED, name);
+          const { status, error } = await world.post(url);
+          assert.equal(status, null, name);
+          assert.notEqual(error, null, name);
+          // Longer than the runtime would take to try by itself.
+          await new Promise((wait) => setTimeout(wait, 300));
+          assert.deepEqual([receiver.requests.length, receiver.connections], [2, 1], name);
+        });
+      }
+    }, { timeoutMs: 500 }),
+);

@@ -280,6 +280,43 @@ Deno.test("a delivery whose secret only another process can open is that process
     assert.equal(second!.recording.sent.length, 0);
   }));
 
+Deno.test("of a queue beyond its bound several processes together drop no more than the excess", () =>
+  withTwo(async ([first, second], key) => {
+    const { harness } = first!;
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    await score(harness, key, "first");
+    await multiply(harness, 111_000);
+    for (let round = 0; round < 4; round += 1) {
+      await Promise.all(
+        [first!, second!].map(({ harness }) => dropOldEvents(harness.dependencies, harness.clock.now())),
+      );
+    }
+    const { webhook } = await deliveriesOf(harness, key, id);
+    assert.equal(webhook.waiting, 100_000);
+    const told = (await dropped(harness)).map(([, detail]) => (detail as { count: number }).count);
+    assert.equal(told.reduce((sum, count) => sum + count, 0), 11_001);
+  }));
+
+Deno.test(
+  "an old event behind a younger one waits for its turn, and the younger one is not passed over",
+  withDeliveries(async (harness, { key, recording }) => {
+    const { clock, dependencies, database } = harness;
+    await settledOperator(harness, key);
+    const { id } = await register(harness, key);
+    for (const session of ["old", "young", "misdated"]) await score(harness, key, session);
+    // As where the clock was wrong for a while.
+    const at = clock.now();
+    await database.batch([
+      statement("UPDATE webhook_event SET at = ? WHERE sequence IN (1, 3)", at - 8 * DAY_MS),
+    ]);
+    await dropOldEvents(dependencies, at);
+    assert.deepEqual(await dropped(harness), [["system", { id, count: 1, reason: "age" }]]);
+    await harness.deliver();
+    assert.deepEqual(recording.sent.map(({ text }) => JSON.parse(text).session_id), ["young", "misdated"]);
+  }),
+);
+
 Deno.test("what several processes would drop is dropped and told of once", () =>
   withTwo(async ([first, second], key) => {
     const { harness } = first!;
