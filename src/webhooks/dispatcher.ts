@@ -3,7 +3,8 @@
  * concurrency for each destination and in all, and settles what became of it.
  *
  * Destinations that fail, those that are slow, those that have taken nothing yet and the swift each have connections of
- * their own kind to share, so that however many there are of one kind, the others are served. Attempts begin one at a time with a rest in between, a longer one while requests are served.
+ * their own kind to share, so that however many there are of one kind, the others are served. Attempts begin one at a
+ * time with a rest in between, a longer one while requests are served.
  * Source: contract, section 5; specification, Events.
  */
 
