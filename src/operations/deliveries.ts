@@ -3,6 +3,7 @@
  * became of it is settled; a destination that fails for long is paused, one that is gone is disabled.
  * Source: specification, Events; contract, section 5.
  */
+import { isUnavailable } from "../domain/errors.ts";
 import { PING } from "../domain/webhook.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_PROBE_MS } from "../domain/limits.ts";
 import { unwrapSigningSecret } from "../keys/webhook_secret.ts";
@@ -238,7 +239,7 @@ export async function settle(
   dependencies: Dependencies,
   { outcomes, now }: { readonly outcomes: readonly Outcome[]; readonly now: number },
 ): Promise<readonly WebhookRow[]> {
-  const { database, writer } = dependencies;
+  const { database, writer, log } = dependencies;
   if (outcomes.length === 0) return [];
   const statements = outcomes.flatMap((outcome) => settling(dependencies, outcome, now));
   await writer.submit<void>({
@@ -253,7 +254,14 @@ export async function settle(
   const touched = [...new Set(outcomes.map(({ claimed: { webhookId } }) => webhookId))];
   const gone = new Set(outcomes.filter(isGone).map(({ claimed: { webhookId } }) => webhookId));
   const rows = await readDestinations(database, touched);
-  for (const row of rows) await follow(dependencies, row, { now, isGone: gone.has(row.webhook_id) });
+  for (const row of rows) {
+    try {
+      await follow(dependencies, row, { now, isGone: gone.has(row.webhook_id) });
+    } catch (error) {
+      // The outcomes are written; what should follow shows again with the next attempt.
+      if (!isUnavailable(error)) log.error("a webhook's state could not be changed", errorFields(error));
+    }
+  }
   return await readDestinations(database, touched);
 }
 
