@@ -14,6 +14,7 @@ import {
 import { DAY_MS } from "../scoring/state.ts";
 import {
   type Backlog,
+  backlogOf,
   backlogs,
   buryDeliveries,
   deleteDeliveries,
@@ -28,12 +29,15 @@ import {
   pastEvents,
   webhookBacklogs,
 } from "../store/outbox.ts";
+import type { Database } from "../store/database.ts";
 import { webhookDeliveries, webhooks } from "../store/records.ts";
 import { adminChain, type Dependencies, eventDraft } from "./dependencies.ts";
 import { drawUuid } from "./deliveries.ts";
 
 /** Events that one commit gives up. */
 const DROPPED_AT_ONCE = 5_000;
+/** How often another process may be first before the rest is left to the next minute. */
+const COLLISIONS = 20;
 /** Rows that one commit forgets. */
 const FORGOTTEN_AT_ONCE = 1_000;
 
@@ -45,9 +49,8 @@ export async function dropOldEvents(dependencies: Dependencies, now: number): Pr
     const waiting = backlog.events + backlog.queued;
     if (backlog.paused_at === null) longest = Math.max(longest, waiting);
     if (waiting === 0) continue;
-    const aged = await drop(dependencies, backlog, { reason: "age", now, before, most: Infinity });
-    const excess = waiting - aged - WEBHOOK_QUEUE_MAX;
-    if (excess > 0) await drop(dependencies, backlog, { reason: "count", now, most: excess });
+    const aged = await drop(dependencies, backlog, { reason: "age", now, before });
+    if (waiting - aged > WEBHOOK_QUEUE_MAX) await drop(dependencies, backlog, { reason: "count", now });
   }
   // Deliveries give way to requests, but not until events are lost.
   dependencies.deliveries.counts.urgent = longest > WEBHOOK_QUEUE_MAX / 2;
@@ -65,22 +68,21 @@ export async function passOver({ database, writer }: Dependencies): Promise<void
 interface Drop {
   readonly reason: "age" | "count";
   readonly now: number;
-  /** Of events older than that instant. */
+  /** Of events older than that instant; else those beyond the number that may wait. */
   readonly before?: number;
-  readonly most: number;
 }
 
 /** Gives up the oldest: deliveries that were tried before events that were not. */
 async function drop(
   dependencies: Dependencies,
   { webhook_id: webhookId, org_id: orgId }: Backlog,
-  { reason, now, before, most }: Drop,
+  { reason, now, before }: Drop,
 ): Promise<number> {
   const { database, world, writer, log, deliveries } = dependencies;
   const chain = adminChain(orgId);
   let dropped = 0;
-  while (dropped < most) {
-    const limit = Math.min(DROPPED_AT_ONCE, most - dropped);
+  for (let collisions = 0; collisions < COLLISIONS;) {
+    const limit = before === undefined ? await excessOf(database, webhookId) : DROPPED_AT_ONCE;
     const older = before === undefined ? {} : { before };
     const ids = await oldestQueued(database, { webhookId, now, limit, ...older });
     const next = await nextEvents(database, { webhookId, limit: limit - ids.length });
@@ -120,12 +122,22 @@ async function drop(
         return () => true;
       },
     });
-    if (!isDropped) break;
+    if (!isDropped) {
+      collisions += 1;
+      continue;
+    }
     dropped += count;
     deliveries.counts.dropped += count;
     log.warn("events for a webhook were dropped", { org_id: orgId, webhook_id: webhookId, count, reason });
   }
   return dropped;
+}
+
+/** How many events beyond those that may wait, as far as one commit gives them up. */
+async function excessOf(database: Database, webhookId: string): Promise<number> {
+  const [backlog] = await database.read(backlogOf(webhookId));
+  const waiting = backlog === undefined ? 0 : backlog.events + backlog.queued;
+  return Math.max(0, Math.min(DROPPED_AT_ONCE, waiting - WEBHOOK_QUEUE_MAX));
 }
 
 /** Forgets what is finished and past its time or number, and events that nobody waits for. */

@@ -78,7 +78,7 @@ function instant(at: number | null): string | null {
 }
 
 /** Tests in progress at all destinations together. */
-const TESTS_AT_ONCE = 32;
+const TESTS_AT_ONCE = 100;
 
 /**
  * Sends a signed `ping`, once, and tells how it went. One that takes it is not paused any more.

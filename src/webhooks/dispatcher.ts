@@ -203,7 +203,9 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   #judge({ webhook_id: id, failures, last_delivery }: Destination): void {
     const isFailing = failures >= FAILING;
     mark(this.#failing, id, isFailing);
-    mark(this.#proven, id, !isFailing && last_delivery !== null);
+    // After a first failure or two it stays what it was.
+    if (isFailing) this.#proven.delete(id);
+    else if (failures === 0 && last_delivery !== null) this.#proven.add(id);
   }
 
   #kindOf(id: string): Kind {

@@ -525,7 +525,7 @@ Deno.test(
 );
 
 Deno.test(
-  "one test of a webhook at a time, and 32 of all",
+  "one test of a webhook at a time, and 100 of all",
   withDeliveries(async (harness, { recording }) => {
     const { send } = harness;
     const held = Promise.withResolvers<void>();
@@ -535,20 +535,20 @@ Deno.test(
       return await deliver(attempt, signal);
     };
     const webhooks: { readonly key: string; readonly id: string }[] = [];
-    for (let n = 0; n < 4; n += 1) {
+    for (let n = 0; n < 11; n += 1) {
       const key = await harness.organization(`tester-${n}`);
       for (let own = 0; own < 10; own += 1) webhooks.push({ key, id: (await register(harness, key)).id });
     }
     const test = ({ key, id }: (typeof webhooks)[number]) =>
       send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
-    const tests = webhooks.slice(0, 32).map(test);
+    const tests = webhooks.slice(0, 100).map(test);
     const twice = await test(webhooks[0]!);
     assert.deepEqual([twice.status, twice.body.error.code], [409, "CONFLICT"]);
-    const more = await test(webhooks[32]!);
+    const more = await test(webhooks[100]!);
     assert.deepEqual([more.status, more.body.error.code], [503, "SERVICE_UNAVAILABLE"]);
     held.resolve();
     for (const { status } of await Promise.all(tests)) assert.equal(status, 200);
-    assert.equal((await test(webhooks[32]!)).status, 200);
+    assert.equal((await test(webhooks[100]!)).status, 200);
   }),
 );
 

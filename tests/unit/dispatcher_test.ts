@@ -194,6 +194,29 @@ Deno.test("a thousand destinations all get their turn, and no more is claimed th
   await world.dispatcher.stop();
 });
 
+Deno.test("a destination that has taken nothing yet has one attempt at a time, however its first ones failed", async () => {
+  const world = new World();
+  world.unproven.add("silent");
+  world.queue("silent", 20);
+  world.dispatcher.start();
+  for (const failures of [0, 1, 2]) {
+    await world.until(() => world.inFlight.get("silent")?.length === 1);
+    const { now } = world;
+    await world.until(() => world.now > now + 10_000);
+    assert.equal(world.inFlight.get("silent")!.length, 1, `${failures}`);
+    world.unproven.delete("silent");
+    world.failures.set("silent", failures + 1);
+    world.endAll("silent");
+  }
+  // Now it is a failing one.
+  await world.until(() => world.inFlight.get("silent")?.length === 2);
+  world.queue("silent", 0);
+  const stopped = world.dispatcher.stop();
+  world.endAll("silent");
+  await stopped;
+  assert.ok(world.most.each <= 2);
+});
+
 Deno.test("beside dead destinations a slow one and a new one are served as well", async () => {
   const world = new World();
   for (let n = 0; n < 40; n += 1) {
