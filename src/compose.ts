@@ -40,7 +40,7 @@ import { alertsQuery } from "./store/alerts.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
-import { backlogs } from "./store/outbox.ts";
+import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
 import { type Database, DatabaseBusy, query } from "./store/database.ts";
 import { Writer } from "./store/writer.ts";

@@ -9,8 +9,8 @@ import { WEBHOOK_ATTEMPTS, WEBHOOK_PROBE_MS } from "../domain/limits.ts";
 import { unwrapSigningSecret } from "../keys/webhook_secret.ts";
 import { errorFields } from "../observability/log.ts";
 import { query, type Statement } from "../store/database.ts";
+import { backlogOf } from "../store/backlogs.ts";
 import {
-  backlogOf,
   buryDeliveries,
   claimDeliveries,
   claimedBy,

@@ -16,19 +16,16 @@ import {
   type Backlog,
   backlogOf,
   backlogs,
-  buryDeliveries,
   deleteDeliveries,
   deleteEvents,
   destinationIds,
-  insertDeliveries,
   lagging,
-  moveCursor,
-  nextEvents,
   oldestQueued,
   pastDeliveries,
   pastEvents,
   webhookBacklogs,
-} from "../store/outbox.ts";
+} from "../store/backlogs.ts";
+import { buryDeliveries, insertDeliveries, moveCursor, nextEvents } from "../store/outbox.ts";
 import type { Database } from "../store/database.ts";
 import { webhookDeliveries, webhooks } from "../store/records.ts";
 import { adminChain, type Dependencies, eventDraft } from "./dependencies.ts";

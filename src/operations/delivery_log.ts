@@ -5,7 +5,8 @@
 import { ServiceError, unavailable } from "../domain/errors.ts";
 import { type DeliveriesParameters, type DeliveryAttempt, PING } from "../domain/webhook.ts";
 import { query } from "../store/database.ts";
-import { backlogOf, type DeliveryRow, insertDeliveries, insertPing } from "../store/outbox.ts";
+import { backlogOf } from "../store/backlogs.ts";
+import { type DeliveryRow, insertDeliveries, insertPing } from "../store/outbox.ts";
 import { webhookDeliveries, type WebhookRow, webhooks } from "../store/records.ts";
 import {
   adminChain,
