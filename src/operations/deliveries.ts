@@ -287,11 +287,13 @@ function settling({ deliveries, world }: Dependencies, outcome: Outcome, now: nu
   }
   const { result, at } = outcome;
   const interrupted = result.error === "interrupted";
+  const isPing = delivery.event === PING;
   const after = afterAttempt({ counted: delivery.counted, attempts: JSON.parse(delivery.attempts) }, {
     result,
     at,
-    counts: delivery.paused_at === null && !interrupted,
-    attemptsMax: delivery.event === PING ? 1 : WEBHOOK_ATTEMPTS,
+    // Events wait out a pause; a test is made once.
+    counts: (delivery.paused_at === null || isPing) && !interrupted,
+    attemptsMax: isPing ? 1 : WEBHOOK_ATTEMPTS,
     backoffMs: deliveries.backoffMs,
     jitter: () => 0.8 + 0.4 * (world.random(1)[0]! / 255),
   });

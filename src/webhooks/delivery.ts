@@ -124,13 +124,16 @@ class NotConnected extends Error {
   override readonly name = "NotConnected";
 }
 
-/** The answer of the first address that a connection can be made to; each gets its share of the time that is left. */
+/** How long one of several addresses may take to be reached before the next is tried. */
+const CONNECT_MS = 1_000;
+
+/** The answer of the first address that a connection can be made to. */
 async function postToFirst(addresses: readonly string[], post: Post): Promise<IncomingMessage> {
   let failure: unknown;
   for (const [index, address] of addresses.entries()) {
     const isLast = index === addresses.length - 1;
     try {
-      return await postOnce(address, { ...post, connectMs: isLast ? null : CONNECT_SHARE_MS });
+      return await postOnce(address, { ...post, connectMs: isLast ? null : CONNECT_MS });
     } catch (error) {
       if (!(error instanceof NotConnected) || post.signal.aborted) throw error;
       failure = error;
@@ -138,9 +141,6 @@ async function postToFirst(addresses: readonly string[], post: Post): Promise<In
   }
   throw failure;
 }
-
-/** How long one of several addresses may take to be reached before the next is tried. */
-const CONNECT_SHARE_MS = 1_000;
 
 function postOnce(
   address: string,

@@ -514,6 +514,11 @@ Deno.test(
     await score(harness, key, "told");
     for (let n = 0; n < 20; n += 1) await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
     assert.notEqual((await deliveriesOf(harness, key, id)).webhook.paused_since, null);
+    // Of a paused destination too a test is made once, and never again by itself.
+    await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
+    const { webhook, deliveries } = await deliveriesOf(harness, key, id);
+    assert.equal(webhook.waiting, 1);
+    assert.ok(deliveries.every(({ status }: { status: string }) => status === "dead"));
     recording.answer = () => ({ status: 204, error: null });
     const taken = await send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
     assert.deepEqual([taken.body.delivered, taken.body.response_status, taken.body.error], [true, 204, null]);
