@@ -1,4 +1,5 @@
 /** `task bundle`: the program as one JavaScript file, dist/jiss.js, that needs no npm, no cache and no network. */
+import { buildWeb } from "./web.ts";
 
 const OUTPUT = "dist/jiss.js";
 
@@ -10,6 +11,7 @@ const REQUIRE =
   'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);\n';
 
 export async function bundle(output: string): Promise<void> {
+  await buildWeb();
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: ["bundle", "--quiet", "--minify", "--keep-names", "--output", output, "main.ts"],
     cwd: `${import.meta.dirname}/..`,

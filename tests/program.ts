@@ -159,7 +159,8 @@ export async function watch(child: Deno.ChildProcess): Promise<RunningService> {
 }
 
 async function drain(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) take(text);
+  const decoder = new TextDecoder();
+  for await (const piece of stream) take(decoder.decode(piece, { stream: true }));
 }
 
 /** A fresh directory with what `jiss init` writes, and the environment that it describes. */

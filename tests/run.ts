@@ -4,7 +4,9 @@
  * A test that needs something of the machine names it in square brackets at the end of its name; that is the
  * reason which is printed where it is missing. Arguments are handed to `deno test` (a file, `--filter`).
  */
+import { buildWeb } from "../scripts/web.ts";
 
+await buildWeb();
 const report = await Deno.makeTempFile({ prefix: "jiss-tests-", suffix: ".xml" });
 const { code } = await new Deno.Command(Deno.execPath(), {
   args: [

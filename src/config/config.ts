@@ -6,7 +6,7 @@
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { closest } from "fastest-levenshtein";
-import { z } from "zod";
+import * as z from "zod";
 import {
   RATE_LIMIT_IP_DEFAULT,
   RATE_LIMIT_KEY_DEFAULT,

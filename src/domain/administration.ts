@@ -2,7 +2,7 @@
  * What administration is asked and answers: keys of an organization, and what master keys do to organizations.
  * Source: specification, Self-serve admin and Master-key admin; contract, sections 5 and 8.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "./limits.ts";
 import { orgIdSchema } from "./organization.ts";
 import { envelopeFields } from "./score.ts";

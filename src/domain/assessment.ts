@@ -2,7 +2,7 @@
  * A run of the public demo: interactions of one visitor, scored as those of one fresh reviewer.
  * Source: specification, Public demo; contract, section 5.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { BANDS, type Domain } from "./enums.ts";
 import { type Interaction, interactionSchema, sessionIdSchema } from "./interaction.ts";
 import { ASSESSMENT_RECORDS_MAX } from "./limits.ts";

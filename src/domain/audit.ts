@@ -2,7 +2,7 @@
  * What an organization can do with its chains: append an event of its own, verify, carry away, prove.
  * Source: contract, sections 4 and 5; evidence design, section 8.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { envelopeFields } from "./score.ts";
 
 /** Events of an organization's audit log: what is done to the organization and its keys, and by whom. */

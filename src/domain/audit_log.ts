@@ -2,7 +2,7 @@
  * An organization's audit log: what was done to it and its keys, and what may be asked of the log.
  * Source: specification, Audit event and Self-serve admin; contract, section 5.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { AUDIT_LOG_EVENTS } from "./audit.ts";
 import { instantSchema } from "./instant.ts";
 import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "./limits.ts";

@@ -2,7 +2,7 @@
  * A batch: 1 to 100 interactions of one operator, scored in the order of the array, all or none.
  * Source: specification, POST /v1/score/batch; contract, sections 4 and 8.8.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Domain } from "./enums.ts";
 import {
   domainSchema,

@@ -1,5 +1,5 @@
 /** The commit of a score, with its optional late label. Source: contract, section 4. */
-import { z } from "zod";
+import * as z from "zod";
 import { sessionIdSchema } from "./interaction.ts";
 
 export const commitPathSchema = z.object({ session_id: sessionIdSchema });

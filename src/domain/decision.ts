@@ -2,7 +2,7 @@
  * A decision to be scored for its risk, and the Decision Risk Score's response.
  * Source: specification, POST /v1/decision/score; contract, section 4; scoring model, section 11.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type Domain, ROUTES, STAKES, type Stakes } from "./enums.ts";
 import {
   domainSchema,

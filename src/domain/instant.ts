@@ -1,5 +1,5 @@
 /** An instant as a caller writes it. Source: contract, section 4. */
-import { z } from "zod";
+import * as z from "zod";
 
 /** The instants that an ISO 8601 date-time with four digits for the year can say. */
 const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00.000Z");

@@ -2,7 +2,7 @@
  * One human-AI interaction as a caller describes it, and as the model reads it once defaults are explicit.
  * Source: specification, Interaction input; contract, section 4; scoring model, section 2.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { DECISIONS, DOMAINS, SCENARIO_TYPES } from "./enums.ts";
 
 /** 86 400 000 ms: one day. */

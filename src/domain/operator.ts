@@ -3,7 +3,7 @@
  * answers.
  * Source: specification, Operator profile, Organization dashboard, Maintenance recommendation; contract, section 4.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { BANDS, DIMENSIONS, DOMAINS, TIERS } from "./enums.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import {

@@ -2,7 +2,7 @@
  * An organization, and what it takes to create one.
  * Source: specification, Organization and Master-key admin; contract, section 3.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { domainSchema } from "./interaction.ts";
 import { ALLOWED_ORIGINS_MAX, ORGANIZATION_NAME_MAX_LENGTH } from "./limits.ts";
 import { TIERS } from "./enums.ts";

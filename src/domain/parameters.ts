@@ -1,5 +1,5 @@
 /** What query parameters of several calls have in common. */
-import { z } from "zod";
+import * as z from "zod";
 
 /** A whole number that came as text; anything else is refused, never read in part. */
 export function integerParameter(

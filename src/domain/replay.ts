@@ -1,5 +1,5 @@
 /** The replay of a score or a decision. Source: contract, section 4. */
-import { z } from "zod";
+import * as z from "zod";
 import { DIMENSIONS } from "./enums.ts";
 import { sessionIdSchema } from "./interaction.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";

@@ -3,7 +3,7 @@
  * for a deployer's own assessment and declares nobody compliant with a law.
  * Source: specification, Compliance report; contract, section 4; scoring model, section 10.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { DIMENSIONS, DOMAINS } from "./enums.ts";
 import { instantSchema } from "./instant.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";

@@ -2,7 +2,7 @@
  * A score request in its two forms, its parameters, and the response.
  * Source: specification, Scoring and reads; contract, sections 4 and 8.
  */
-import { z } from "zod";
+import * as z from "zod";
 import {
   BANDS,
   DIMENSIONS,

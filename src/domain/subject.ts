@@ -2,7 +2,7 @@
  * Subject access: everything that is kept about one reviewer, and what the law has them told beside it.
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { DIMENSIONS } from "./enums.ts";
 import { profileResponseSchema } from "./operator.ts";
 import { explanationSchema } from "./replay.ts";

@@ -1,5 +1,5 @@
 /** Usage of an organization over a rolling window. Source: specification, Usage record; contract, section 5. */
-import { z } from "zod";
+import * as z from "zod";
 import { TIERS } from "./enums.ts";
 import { USAGE_WINDOW_DAYS } from "./limits.ts";
 import { envelopeFields } from "./score.ts";

@@ -2,7 +2,7 @@
  * Webhook destinations: what is asked for one and what is told of it.
  * Source: specification, Webhook destination and Events; contract, section 5.
  */
-import { z } from "zod";
+import * as z from "zod";
 import {
   DELIVERIES_PAGE_DEFAULT,
   DELIVERIES_PAGE_MAX,

@@ -4,7 +4,7 @@
  * One schema and one writer for each kind of line. Every line is canonical JSON; an entry's line is the very text
  * that was hashed, so it has neither wrapper nor writer here. Source: evidence design, section 8.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { canonicalJson } from "./canonical.ts";
 import { timestampSchema } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";

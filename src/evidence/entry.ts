@@ -4,7 +4,7 @@
  * An entry holds commitments, never personal data: operator and session ids stand in parts, which can be
  * destroyed while the entry stays. Source: evidence design, section 4.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { canonicalJson } from "./canonical.ts";
 import { type Crypto, hex, utf8 } from "./crypto.ts";
 import { entryHash, genesisPrevious, PART_NAMES, partCommitment, type PartName } from "./hashes.ts";

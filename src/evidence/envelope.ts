@@ -2,7 +2,7 @@
  * The evidence block of a response: an offline proof of its content, and a commitment to all history before it.
  * Source: evidence design, section 5; proofs are C2SP tlog-proof@v1.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { base64, fromBase64, hex } from "./crypto.ts";
 import { type AppendedEntry, type Entry, entrySchema, type Part } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";

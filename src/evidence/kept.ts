@@ -5,7 +5,7 @@
  * A kept checkpoint is what a rewritten history is held against. Nothing here trusts it yet: its signature is
  * checked where it is used.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { fromHex, hex } from "./crypto.ts";
 import { isSoundPublicKey, parseCheckpoint, parseNote } from "./note.ts";
 import { orNull } from "./or_null.ts";

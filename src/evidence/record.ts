@@ -5,7 +5,7 @@
  * An input holds everything that the result depends on, the operator's state before it included; nothing is looked
  * up. Source: evidence design, section 12; scoring model, section 15, point 6.
  */
-import { z } from "zod";
+import * as z from "zod";
 import {
   DECISIONS,
   DOMAINS,

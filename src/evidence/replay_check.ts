@@ -2,7 +2,7 @@
  * Computes scores, decisions and late labels anew from what is recorded, with the functions that made them, and holds
  * the results against the recorded ones. Source: evidence design, section 12.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { ModelDocument } from "../scoring/model.ts";
 import { modeName } from "../scoring/score.ts";
 import type { CommitCheck } from "./commit_check.ts";

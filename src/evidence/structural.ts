@@ -3,7 +3,7 @@
  * keys sign it, what it anchors. Meaning is given to such entries only where their actor is `system`.
  * Source: evidence design, sections 9 to 11.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { timestampSchema } from "./entry.ts";
 
 /** Checkpoints that one ORG_CHECKPOINTS entry holds at most. */

@@ -4,7 +4,7 @@
  *
  * Messages are for an auditor who does not program, and never hold any of the text that was given.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { canonicalJson } from "./canonical.ts";
 import { splitName } from "./chain_name.ts";
 import { base64, type Crypto, equalBytes, fromBase64, fromHex, hex, utf8 } from "./crypto.ts";

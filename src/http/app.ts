@@ -14,7 +14,8 @@ import { allowOrigin, answerPreflight, isPreflight } from "./middleware/cors.ts"
 import { admitAddress, admitKey } from "./middleware/rate_limits.ts";
 import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
-import { renderError, renderReply } from "./render.ts";
+import { type Page, PAGES } from "./pages.ts";
+import { renderError, renderPage, renderReply } from "./render.ts";
 import { methodsOf, ROUTES } from "./routes.ts";
 
 export type App = Hono<AppEnvironment>;
@@ -45,7 +46,11 @@ export function createApp(options: AppOptions): App {
     );
   }
   for (const path of new Set(ROUTES.map((route) => route.path))) {
-    app.all(routerPath(path), guarded((context) => serveOtherMethod(services, context, path)));
+    app.all(routerPath(path), guarded((context) => serveOtherMethod(services, context, methodsOf(path))));
+  }
+  for (const page of PAGES) {
+    app.get(page.path, (context) => servePage(context, page));
+    app.all(page.path, guarded((context) => serveOtherMethod(services, context, ["GET", "HEAD"])));
   }
   app.notFound(guarded(async (context) => {
     await admitAddress(services, context.var.exchange);
@@ -69,7 +74,7 @@ async function serve(
 ): Promise<Response> {
   const { exchange } = context.var;
   const request = context.req.raw;
-  exchange.route = route;
+  exchange.route = `${route.method} ${route.path}`;
   if (route.layer1) await admitAddress(services, exchange);
   if (route.body !== null) checkDeclaredLength(request, route.body.limitBytes);
 
@@ -103,6 +108,12 @@ async function serve(
   }
 }
 
+/** What a browser looks at; like a health probe, it can never lock itself out. */
+function servePage(context: AppContext, page: Page): Response {
+  context.var.exchange.route = `GET ${page.path}`;
+  return renderPage(page);
+}
+
 function notImplemented(): ServiceError {
   return new ServiceError(
     "NOT_IMPLEMENTED",
@@ -111,8 +122,11 @@ function notImplemented(): ServiceError {
 }
 
 /** A known path with a method that it does not have: a preflight, or 405. */
-async function serveOtherMethod(services: Services, context: AppContext, path: string): Promise<Response> {
-  const methods = methodsOf(path);
+async function serveOtherMethod(
+  services: Services,
+  context: AppContext,
+  methods: readonly string[],
+): Promise<Response> {
   await admitAddress(services, context.var.exchange);
   if (isPreflight(context.req.raw)) return await answerPreflight(services, context, methods);
   throw new ServiceError("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`, {

@@ -62,7 +62,8 @@ export interface Exchange {
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
   readonly address: string;
-  route: Route | null;
+  /** Method and path as the catalogue has them; null where there is nothing. */
+  route: string | null;
   caller: OrganizationCaller | null;
   /** Headers that the answer carries, whatever becomes of the request. */
   readonly headers: Headers;

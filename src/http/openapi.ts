@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made from the catalogue: the same schemas that validate are the ones published. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   createDocument,
   createSchema,

@@ -2,6 +2,7 @@
 import { type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
 import type { Call } from "../operations/dependencies.ts";
+import type { Page } from "./pages.ts";
 import type { AppContext, Reply, Services, StreamReply } from "./exchange.ts";
 
 function envelope({ now, requestId }: Call) {
@@ -19,6 +20,11 @@ export function renderReply(services: Services, context: AppContext, reply: Repl
   if (reply.replayed) exchange.headers.set("Idempotency-Replayed", "true");
   const body = reply.document ? reply.body : { ...reply.body, ...envelope(exchange.call) };
   return json(body, reply.status);
+}
+
+/** A page or an asset as it stands. */
+export function renderPage({ text, contentType, headers }: Page): Response {
+  return respond(text, { status: 200, contentType, headers });
 }
 
 /** An error as the specification's envelope; what is not a {@link ServiceError} keeps its detail in the log. */
@@ -40,7 +46,7 @@ export function renderError(services: Services, context: AppContext, error: unkn
 
 function internalError({ log }: Services, context: AppContext, error: unknown): ServiceError {
   const { call, route } = context.var.exchange;
-  log.error("request failed", { request_id: call.requestId, route: route?.path, ...errorFields(error) });
+  log.error("request failed", { request_id: call.requestId, route, ...errorFields(error) });
   return new ServiceError(
     "INTERNAL_ERROR",
     "The service failed on this request; nothing was written. Report the request_id to your administrator.",
@@ -53,13 +59,17 @@ function json(body: unknown, status: number | ErrorStatus): Response {
 
 function respond(
   text: string,
-  { status, contentType }: { readonly status: number; readonly contentType: string },
+  { status, contentType, headers = {} }: {
+    readonly status: number;
+    readonly contentType: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
 ): Response {
   const bytes = new TextEncoder().encode(text);
   // Said here, so that HEAD says of its empty body what GET says of its own (RFC 9110, section 8.6).
   return new Response(bytes, {
     status,
-    headers: { "Content-Type": contentType, "Content-Length": String(bytes.length) },
+    headers: { ...headers, "Content-Type": contentType, "Content-Length": String(bytes.length) },
   });
 }
 

@@ -8,6 +8,15 @@ export function headOf({ title, style, more = null }: {
   readonly style: string;
   readonly more?: Markup | null;
 }): Markup {
+  return headWith({
+    title,
+    more: markup`${more}<link rel="icon" href="data:,">
+<style>${raw(style)}</style>`,
+  });
+}
+
+/** The head with what a page loads in `more`. */
+export function headWith({ title, more }: { readonly title: string; readonly more: Markup }): Markup {
   return markup`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -15,7 +24,6 @@ export function headOf({ title, style, more = null }: {
 <title>${title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${more}<link rel="icon" href="data:,">
-<style>${raw(style)}</style>
+${more}
 </head>`;
 }

@@ -1,15 +1,29 @@
-/** The Content-Security-Policy of a page that draws itself: its one `<style>` element, and nothing else at all. */
+/** Content-Security-Policies: a page may have its own style, its own origin's scripts where it needs any, no more. */
 import { createHash } from "node:crypto";
 
-/** The policy that lets in exactly the `<style>` element with this text (Content Security Policy 3, section 2.3.1). */
+const FRAME = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
+
+/**
+ * For a page that draws itself: exactly the `<style>` element with this text, and nothing else at all
+ * (Content Security Policy 3, section 2.3.1).
+ */
 export function policyFor(style: string): string {
-  const digest = createHash("sha256").update(style, "utf8").digest("base64");
+  return ["default-src 'none'", `style-src ${sourceOf(style)}`, "img-src data:", ...FRAME].join("; ");
+}
+
+/** For a page of scripts: those of its own origin, nothing inline. `framed` is the style of a page that it shows. */
+export function applicationPolicy(framed: string): string {
   return [
     "default-src 'none'",
-    `style-src 'sha256-${digest}'`,
-    "img-src data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
+    "script-src 'self'",
+    `style-src 'self' ${sourceOf(framed)}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    ...FRAME,
   ].join("; ");
+}
+
+function sourceOf(style: string): string {
+  return `'sha256-${createHash("sha256").update(style, "utf8").digest("base64")}'`;
 }

@@ -5,7 +5,7 @@
  * dated rules of law, and `JISS_SCORING_MODEL_FILE` can replace it, never the formulas. Numbers in square
  * brackets below are the sources of scoring model section 16, spelt out in `docs/scoring-model.md`.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { DIMENSIONS, DOMAINS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";
 import defaultDocument from "./jis-1.0.0.json" with { type: "json" };
 

@@ -2,7 +2,7 @@
  * An operator's state: of fixed size whatever the history, a plain JSON value, never mutated.
  * Source: scoring model, section 3.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type Domain, DOMAINS } from "../domain/enums.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
 import { clamp, q9 } from "./arithmetic.ts";

@@ -91,12 +91,27 @@ Deno.test(
 );
 
 Deno.test(
-  "routes of later parts are absent, not stubs",
+  "pages for people are served to anybody however often, under a policy that lets no other origin and nothing inline in",
   withHarness(async ({ send }) => {
-    for (const path of ["/console", "/docs", "/demo", "/collector.js"]) {
-      assert.equal((await send(path)).status, 404, path);
+    for (const path of ["/console", "/console/operators/ada", "/docs", "/docs/errors", "/demo"]) {
+      for (let time = 0; time < 3; time += 1) {
+        const { status, headers, text } = await send(path);
+        assert.equal(status, 200, path);
+        assert.equal(headers.get("Content-Type"), "text/html; charset=utf-8");
+        const policy = headers.get("Content-Security-Policy")!;
+        assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-[^']+'; /);
+        assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+        assert.doesNotMatch(text, /<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
+        for (const [, asset] of text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+          const answer = await send(asset!);
+          assert.equal(answer.status, 200, asset);
+          assert.equal(answer.headers.get("Cache-Control"), "public, max-age=31536000, immutable");
+        }
+      }
     }
-  }),
+    const post = await send("/console", { method: "POST" });
+    assert.deepEqual([post.status, post.headers.get("Allow")], [405, "GET, HEAD"]);
+  }, { rateLimitIp: 1 }),
 );
 
 Deno.test(

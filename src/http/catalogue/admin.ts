@@ -1,5 +1,5 @@
 /** Master-key administration. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   acknowledgementBodySchema,
   alertAcknowledgedSchema,

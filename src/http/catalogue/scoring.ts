@@ -1,5 +1,5 @@
 /** Scoring: one interaction, a batch, a commit, a decision, and the replay of either. */
-import { z } from "zod";
+import * as z from "zod";
 import { batchRequestSchema, batchResponseSchema } from "../../domain/batch.ts";
 import { decisionRequestSchema, decisionResponseSchema } from "../../domain/decision.ts";
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from "../../domain/limits.ts";

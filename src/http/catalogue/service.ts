@@ -1,5 +1,5 @@
 /** The open routes: health, self-description, the OpenAPI document. */
-import { z } from "zod";
+import * as z from "zod";
 import { envelopeFields } from "../../domain/score.ts";
 import type { Route } from "../exchange.ts";
 import { getHealth, getOpenApi, getSelfDescription } from "../handlers/service.ts";

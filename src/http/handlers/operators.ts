@@ -1,5 +1,5 @@
 /** Operators and their organization: profile, sparkline, list, dashboard, maintenance, a copy, an erasure. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   maintenanceRequestSchema,
   OPERATOR_SORTS,

@@ -41,7 +41,7 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
     log.info("request", {
       request_id: exchange.call.requestId,
       org_id: exchange.caller?.orgId ?? null,
-      route: exchange.route === null ? null : `${exchange.route.method} ${exchange.route.path}`,
+      route: exchange.route,
       status: context.res.status,
       duration_ms: Math.round((clock.monotonic() - exchange.arrivedAt) * 1000) / 1000,
     });

@@ -1,0 +1,114 @@
+/**
+ * `task web`: everything that browsers are sent, in dist/web/. The other tasks run it first; where its sources are
+ * those of the last run, it does nothing.
+ *
+ * Markdown becomes HTML here, so that neither the service nor a browser needs a parser for it.
+ */
+import { createHash } from "node:crypto";
+import { Marked, Renderer } from "marked";
+import { PAGE_STYLE } from "../src/pages/style.ts";
+
+const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
+const OUTPUT = `${ROOT}/dist/web`;
+/** Tells which sources the output was made from. */
+const STAMP = `${OUTPUT}/sources.sha256`;
+/** What the output is made from: files, and folders with all that is in them. */
+const SOURCES = [
+  "deno.json",
+  "deno.lock",
+  "docs/verify-offline.md",
+  "scripts/web.ts",
+  ...["domain", "evidence", "pages", "scoring", "web"].map((name) => `src/${name}`),
+];
+
+/** Output → the module that it is bundled from. */
+const SCRIPTS: Readonly<Record<string, string>> = {
+  "collector.js": "src/web/collector/main.ts",
+  "console.js": "src/web/console/main.tsx",
+  "demo.js": "src/web/demo/main.tsx",
+  "reference.js": "src/web/reference/main.tsx",
+  "verifier.js": "src/web/verify/worker.ts",
+};
+
+/** Builds what is not there yet, or is older than its sources. */
+export async function buildWeb(): Promise<void> {
+  const sources = await sourcesDigest();
+  if (await isBuiltFrom(sources)) return;
+  // Beside the output and then put in its place: another process may be reading it, or building it too.
+  await Deno.mkdir(`${ROOT}/dist`, { recursive: true });
+  const place = await Deno.makeTempDir({ dir: `${ROOT}/dist`, prefix: "web-" });
+  try {
+    await Promise.all(
+      Object.entries(SCRIPTS).map(([name, module]) => bundleScript(module, `${place}/${name}`)),
+    );
+    const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
+    await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${style}`);
+    await Deno.writeTextFile(`${place}/verify-offline.html`, await documentHtml("docs/verify-offline.md"));
+    await Deno.mkdir(OUTPUT, { recursive: true });
+    for await (const { name } of Deno.readDir(place)) {
+      await Deno.rename(`${place}/${name}`, `${OUTPUT}/${name}`);
+    }
+    await Deno.writeTextFile(STAMP, sources);
+  } finally {
+    await Deno.remove(place, { recursive: true });
+  }
+}
+
+async function isBuiltFrom(sources: string): Promise<boolean> {
+  try {
+    return await Deno.readTextFile(STAMP) === sources;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+async function sourcesDigest(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const path of (await Promise.all(SOURCES.map(filesUnder))).flat().sort()) {
+    const content = await Deno.readFile(`${ROOT}/${path}`);
+    hash.update(`${path}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex");
+}
+
+async function filesUnder(path: string): Promise<readonly string[]> {
+  if ((await Deno.stat(`${ROOT}/${path}`)).isFile) return [path];
+  const entries = await Array.fromAsync(Deno.readDir(`${ROOT}/${path}`));
+  return (await Promise.all(entries.map(({ name }) => filesUnder(`${path}/${name}`)))).flat();
+}
+
+async function bundleScript(module: string, output: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["bundle", "--quiet", "--platform", "browser", "--minify", "--output", output, module],
+    cwd: ROOT,
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(`deno bundle ${module} failed\n${new TextDecoder().decode(stderr)}`);
+}
+
+/** A document's HTML; links to other documents, which the service does not have, become their names. */
+async function documentHtml(path: string): Promise<string> {
+  const marked: Marked = new Marked({
+    async: false,
+    renderer: {
+      code(token) {
+        // Whoever has no mouse scrolls what is wider than the window by its arrow keys.
+        return Renderer.prototype.code.call(this, token).replace("<pre>", '<pre tabindex="0">');
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        return /^(?:#|\/|https?:)/.test(href) ? `<a href="${href}">${text}</a>` : `<em>${text}</em>`;
+      },
+      table(token) {
+        return `<div class="scroll" tabindex="0" role="region" aria-label="Table">${
+          Renderer.prototype.table.call(this, token)
+        }</div>`;
+      },
+    },
+  });
+  return marked.parse(await Deno.readTextFile(`${ROOT}/${path}`)) as string;
+}
+
+if (import.meta.main) await buildWeb();

@@ -1,0 +1,73 @@
+/**
+ * What browsers ask for: the console, the reference, the demo, and the assets of all three. They hold no figure of
+ * anybody and are outside Layer 1. Source: contract, sections 2 and 7.
+ */
+import { type Asset, ASSETS, COLLECTOR, VERIFY_OFFLINE_HTML } from "../assets.ts";
+import { errorsContent } from "../pages/errors.ts";
+import { applicationPolicy } from "../pages/policy.ts";
+import { documentContent, scriptPlaceholder, type Shell, shellPage } from "../pages/shell.ts";
+import { PAGE_STYLE } from "../pages/style.ts";
+
+/** A text that is served as it stands. */
+export interface Page {
+  /** As the router has it. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const POLICY = applicationPolicy(PAGE_STYLE);
+
+function page(path: string, shell: Omit<Shell, "style" | "script"> & { readonly script?: Asset }): Page {
+  return {
+    path,
+    contentType: "text/html; charset=utf-8",
+    text: shellPage({ ...shell, style: ASSETS.style.path, script: shell.script?.path }),
+    headers: { "Content-Security-Policy": POLICY, "Cache-Control": "no-cache" },
+  };
+}
+
+/** Its name tells its content. */
+function assetPage({ path, contentType, text }: Asset): Page {
+  return { path, contentType, text, headers: { "Cache-Control": "public, max-age=31536000, immutable" } };
+}
+
+const CONSOLE = {
+  title: "Console",
+  place: "console",
+  script: ASSETS.console,
+  data: { verifier: ASSETS.verifier.path },
+  content: scriptPlaceholder("Console"),
+} as const;
+
+export const PAGES: readonly Page[] = [
+  page("/console", CONSOLE),
+  // The console's own views.
+  page("/console/*", CONSOLE),
+  page("/docs", {
+    title: "API reference",
+    place: "docs",
+    script: ASSETS.reference,
+    content: scriptPlaceholder("API reference"),
+  }),
+  page("/docs/errors", { title: "Errors", place: "errors", content: errorsContent() }),
+  page("/docs/verify-offline", {
+    title: "Verify evidence offline",
+    place: "verify",
+    content: documentContent(VERIFY_OFFLINE_HTML),
+  }),
+  page("/demo", {
+    title: "Judge twelve cases",
+    place: "demo",
+    script: ASSETS.demo,
+    data: { collector: COLLECTOR.path },
+    content: scriptPlaceholder("Judge twelve cases"),
+  }),
+  ...Object.values(ASSETS).map(assetPage),
+  {
+    ...assetPage(COLLECTOR),
+    // Its name stays, and customers' pages elsewhere load it, with `integrity` if they like.
+    headers: { "Cache-Control": "public, max-age=300", "Access-Control-Allow-Origin": "*" },
+  },
+];

@@ -1,0 +1,67 @@
+/**
+ * Pages that load the one style sheet, and those that a script fills: the console, the reference and the demo.
+ * Source: contract, section 7.
+ */
+import { raw } from "hono/html";
+import { headWith } from "./head.ts";
+import { type Markup, markup } from "./markup.ts";
+
+/** A page around which the others are one click away. */
+export interface Shell {
+  readonly title: string;
+  /** Which of {@link PLACES} it is. */
+  readonly place: Place;
+  /** Paths of what it loads. */
+  readonly style: string;
+  readonly script?: string;
+  /** What the script is told, as `data-` attributes. */
+  readonly data?: Readonly<Record<string, string>>;
+  /** What stands there without the script, or before it runs. */
+  readonly content: Markup;
+}
+
+const PLACES = {
+  console: ["Console", "/console"],
+  docs: ["API reference", "/docs"],
+  errors: ["Errors", "/docs/errors"],
+  verify: ["Verify offline", "/docs/verify-offline"],
+  demo: ["Demo", "/demo"],
+} as const;
+export type Place = keyof typeof PLACES;
+
+/** The whole HTML document. */
+export function shellPage({ title, place, style, script, data = {}, content }: Shell): string {
+  const attributes = Object.entries(data).map(([name, value]) => markup` data-${name}="${value}"`);
+  const links = Object.entries(PLACES).map(([name, [label, path]]) =>
+    markup`<li><a href="${path}"${name === place ? markup` aria-current="page"` : null}>${label}</a></li>`
+  );
+  const document = markup`${
+    headWith({
+      title: `${title} · JISS`,
+      more: markup`<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style}">${
+        script === undefined ? null : markup`
+<script type="module" src="${script}"></script>`
+      }`,
+    })
+  }
+<body class="${place}">
+<a class="skip" href="#main">Skip to the content</a>
+<header class="site"><a class="brand" href="/console">JISS</a><nav aria-label="Site"><ul>${links}</ul></nav></header>
+<div id="app"${attributes}>${content}</div>
+</body>
+</html>
+`;
+  return String(document);
+}
+
+/** What stands where a script will. */
+export function scriptPlaceholder(title: string): Markup {
+  return markup`<main id="main" tabindex="-1"><h1>${title}</h1><p>One moment…</p>
+<noscript><p class="notice bad">This page is drawn by a script, and scripts are off in this browser. The API works without it.</p></noscript></main>`;
+}
+
+/** A document that was made from Markdown when the program was built. */
+export function documentContent(html: string): Markup {
+  return markup`<main id="main" class="prose" tabindex="-1">${raw(html)}</main>`;
+}

@@ -1,0 +1,142 @@
+/**
+ * Calls to the service that the page came from: the only place where a page uses the network. A refusal for want of
+ * patience (429) is waited out and sent again; whoever shows the page is told until when.
+ */
+import type { ErrorCode } from "../../domain/errors.ts";
+
+export interface ApiRequest {
+  readonly method?: "GET" | "POST" | "DELETE";
+  /** With its query. */
+  readonly path: string;
+  readonly key?: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface SendOptions {
+  readonly signal?: AbortSignal;
+  /** Told until when, milliseconds of `performance.now()`, the next attempt waits; null when it goes on. */
+  readonly onWait?: (until: number | null) => void;
+}
+
+/** What the service refused, or that it could not be reached (status 0). */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  constructor(
+    readonly status: number,
+    readonly code: ErrorCode | "UNREACHABLE" | "UNREADABLE",
+    message: string,
+    readonly more: {
+      readonly requestId: string | null;
+      readonly details: readonly { readonly path: string; readonly message: string }[];
+    } = { requestId: null, details: [] },
+  ) {
+    super(message);
+  }
+}
+
+/** Where an answer of 429 says nothing, and at most. */
+const WAIT_SECONDS = { usual: 5, most: 120 };
+
+/** The answer as it stands, whatever its status but 429. @throws {ApiError} UNREACHABLE; the signal's reason. */
+export async function send(request: ApiRequest, { signal, onWait }: SendOptions = {}): Promise<ApiAnswer> {
+  for (;;) {
+    const answer = await attempt(request, signal);
+    if (answer.status !== 429) return answer;
+    const asked = Number(answer.headers.get("Retry-After") ?? WAIT_SECONDS.usual);
+    const seconds = Math.min(
+      Number.isFinite(asked) ? Math.max(1, asked) : WAIT_SECONDS.usual,
+      WAIT_SECONDS.most,
+    );
+    onWait?.(performance.now() + seconds * 1000);
+    try {
+      await pause(seconds * 1000, signal);
+    } finally {
+      onWait?.(null);
+    }
+  }
+}
+
+/** The body of a successful answer. @throws {ApiError} */
+export async function call<Body>(request: ApiRequest, options?: SendOptions): Promise<Body> {
+  const { status, text } = await send(request, options);
+  if (status >= 400) throw errorOf(status, text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable(status);
+  }
+}
+
+/** The text of a successful answer. @throws {ApiError} */
+export async function callText(request: ApiRequest, options?: SendOptions): Promise<string> {
+  const { status, text } = await send(request, options);
+  if (status >= 400) throw errorOf(status, text);
+  return text;
+}
+
+async function attempt({ method = "GET", path, key, body, headers }: ApiRequest, signal?: AbortSignal) {
+  try {
+    const response = await fetch(path, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { "X-API-Key": key }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // Neither a cookie nor a copy on disk.
+      credentials: "omit",
+      cache: "no-store",
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    if (!(error instanceof TypeError)) throw error;
+    throw new ApiError(
+      0,
+      "UNREACHABLE",
+      "The service cannot be reached: look whether it runs, then try again.",
+    );
+  }
+}
+
+function errorOf(status: number, text: string): ApiError {
+  try {
+    const { error } = JSON.parse(text);
+    const { code, message, request_id: requestId, details } = error;
+    return new ApiError(status, code, message, { requestId, details: Array.isArray(details) ? details : [] });
+  } catch {
+    return unreadable(status);
+  }
+}
+
+function unreadable(status: number): ApiError {
+  return new ApiError(
+    status,
+    "UNREADABLE",
+    `Something between this page and the service answered ${status}, not the service: look at the proxy in front of it.`,
+  );
+}
+
+function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

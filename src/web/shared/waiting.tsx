@@ -1,0 +1,38 @@
+/** The countdown while the service lets this address wait. */
+import { useEffect, useState } from "preact/hooks";
+
+/** Until when a call waits, milliseconds of `performance.now()`; null: none does. */
+let until: number | null = null;
+const listeners = new Set<() => void>();
+
+/** To be handed to a call as its `onWait`. */
+export function announceWait(next: number | null): void {
+  until = next;
+  for (const listener of listeners) listener();
+}
+
+/** Shown while a call waits. */
+export function Waiting() {
+  const [seconds, setSeconds] = useState<number | null>(null);
+  useEffect(() => {
+    const show = () => {
+      setSeconds(until === null ? null : Math.max(0, Math.ceil((until - performance.now()) / 1000)));
+    };
+    listeners.add(show);
+    const timer = setInterval(show, 250);
+    return () => {
+      listeners.delete(show);
+      clearInterval(timer);
+    };
+  }, []);
+  return (
+    <div role="status">
+      {seconds !== null && (
+        <p class="notice fair" data-waiting>
+          Too many requests from this address in a minute: the page goes on by itself in {seconds}{" "}
+          {seconds === 1 ? "second" : "seconds"}.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+/**
+ * Debian's Chromium on the pages of a real service. Whatever a page does, none may ask another origin, break its
+ * policy, or write an error: the test fails that had it open.
+ */
+import assert from "node:assert/strict";
+import axe from "axe-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+const CHROMIUM = "/usr/bin/chromium";
+/** At the end of the name of a test that needs it. */
+export const NEEDS_CHROMIUM = `[needs ${CHROMIUM}]`;
+
+export function chromiumIsMissing(): boolean {
+  try {
+    return !Deno.statSync(CHROMIUM).isFile;
+  } catch {
+    return true;
+  }
+}
+
+export type Theme = "light" | "dark";
+export const THEMES: readonly Theme[] = ["light", "dark"];
+
+export interface Visit {
+  readonly page: Page;
+  /** Of every request so far, in their order: method, path with query, body size of the answer. */
+  readonly requests: readonly Requested[];
+  /** Errors that a test expects: a refused request writes one in the browser's log. */
+  readonly expectErrors: (pattern: RegExp) => void;
+}
+
+export interface Requested {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly bytes: number;
+}
+
+export interface VisitOptions {
+  readonly theme?: Theme;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** Opens a browser; `visit` opens a page in a context of its own. All is closed when `use` returns. */
+export async function withBrowser(
+  origin: string,
+  use: (visit: (options?: VisitOptions) => Promise<Visit>) => Promise<void>,
+): Promise<void> {
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  const visits: Watched[] = [];
+  try {
+    await use(async (options) => {
+      const watched = await open(browser, origin, options);
+      visits.push(watched);
+      return watched;
+    });
+    for (const { complaints } of visits) assert.deepEqual(complaints(), []);
+  } finally {
+    await browser.close();
+  }
+}
+
+interface Watched extends Visit {
+  readonly context: BrowserContext;
+  readonly complaints: () => readonly string[];
+}
+
+async function open(
+  browser: Browser,
+  origin: string,
+  { theme = "light", width = 1200, height = 900 }: VisitOptions = {},
+): Promise<Watched> {
+  const context = await browser.newContext({
+    baseURL: origin,
+    colorScheme: theme,
+    viewport: { width, height },
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const requests: Requested[] = [];
+  const complaints: string[] = [];
+  const expected: RegExp[] = [];
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url)) complaints.push(`asked ${url}`);
+  });
+  page.on("requestfinished", async (request) => {
+    const { pathname, search, protocol } = new URL(request.url());
+    if (!protocol.startsWith("http")) return;
+    const response = await request.response();
+    const body = await response?.body().catch(() => null);
+    requests.push({
+      method: request.method(),
+      path: pathname + search,
+      status: response?.status() ?? 0,
+      bytes: body?.length ?? 0,
+    });
+  });
+  page.on("pageerror", (error) => complaints.push(`threw ${error}`));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      complaints.push(`wrote ${message.text()}`);
+    }
+  });
+  return {
+    page,
+    context,
+    requests,
+    expectErrors: (pattern) => expected.push(pattern),
+    complaints: () => complaints.filter((text) => !expected.some((pattern) => pattern.test(text))),
+  };
+}
+
+/** Fails where axe-core finds anything wrong with what the page shows. */
+export async function assertAccessible(page: Page, what: string): Promise<void> {
+  // Evaluated from outside, so that the page's policy needs no exception.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async () => {
+    const found = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  });
+  assert.deepEqual(violations, [], what);
+}
+
+/** Fails where the page is wider than its window. */
+export async function assertFits(page: Page, what: string): Promise<void> {
+  const [content, width] = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return [scrollWidth, clientWidth] as const;
+  });
+  assert.ok(content <= width, `${what}: ${content} pixels in a window of ${width}`);
+}
