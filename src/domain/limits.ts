@@ -29,6 +29,9 @@ export const SPARKLINE_DAYS_DEFAULT = 30;
 export const LIST_SPARKLINE_DAYS = 30;
 export const OPERATORS_PAGE_MAX = 200;
 export const OPERATORS_PAGE_DEFAULT = 50;
+/** Of the lists of decisions and of reports. */
+export const RECORDS_PAGE_MAX = 200;
+export const RECORDS_PAGE_DEFAULT = 50;
 
 /** Deepest nesting of objects and arrays in a request body; the outermost counts as 1. */
 export const JSON_DEPTH_LIMIT = 16;

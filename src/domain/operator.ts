@@ -14,7 +14,7 @@ import {
   SPARKLINE_DAYS_MAX,
 } from "./limits.ts";
 import { integerParameter } from "./parameters.ts";
-import { envelopeFields, uncertaintySchema } from "./score.ts";
+import { complianceSchema, decayProjectionSchema, envelopeFields, uncertaintySchema } from "./score.ts";
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
@@ -33,6 +33,8 @@ const fullDimensions = z.object(
 
 const historyPoint = z.object({ timestamp: instant, jis: points });
 
+export const profileParametersSchema = z.object({ include: z.enum(["projection"]).optional() });
+
 export const profileResponseSchema = z.object({
   profile: z.object({
     operator_id: z.string(),
@@ -48,6 +50,10 @@ export const profileResponseSchema = z.object({
     last_interaction_at: instant,
   }),
   jis_history: z.array(historyPoint).meta({ description: "The newest 100, oldest first." }),
+  decay_projection: decayProjectionSchema.optional().meta({
+    description: "With include=projection: from the latest interaction on.",
+  }),
+  compliance: complianceSchema.optional().meta({ description: "With include=projection." }),
   ...envelopeFields,
 }).meta({ id: "Profile" });
 
@@ -118,6 +124,15 @@ export const dashboardResponseSchema = z.object({
       Object.fromEntries(BANDS.map((band) => [band, count])) as Record<(typeof BANDS)[number], z.ZodInt>,
     ),
     compliance_status: z.enum(["compliant", "non_compliant"]),
+    organization_rule: z.object({
+      high_risk_operators: count,
+      high_risk_below_minimum: count,
+      critical_operators: count,
+      critical_below_critical: count,
+      reasons: z.array(z.string()).meta({
+        description: "Why the status is what it is: one sentence for each half of the rule.",
+      }),
+    }).meta({ description: "What the status follows from." }),
   }),
   ...envelopeFields,
 }).meta({ id: "Dashboard" });

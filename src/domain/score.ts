@@ -94,7 +94,7 @@ export const dimensionsSchema = z.object(
     "Seven in full mode; deferral_resistance, deliberation_depth and decision_autonomy in lite mode.",
 });
 
-const decayProjectionSchema = z.object({
+export const decayProjectionSchema = z.object({
   current_jis: points,
   current_trend: z.number(),
   domain: domainSchema,
@@ -106,7 +106,7 @@ const decayProjectionSchema = z.object({
   projections: z.array(z.object({ day: z.int(), jis: points })),
 }).meta({ id: "DecayProjection" });
 
-const complianceSchema = z.object({
+export const complianceSchema = z.object({
   band: z.enum(BANDS),
   status: z.enum(["compliant", "conditional", "non_compliant"]),
   jis: points,

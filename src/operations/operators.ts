@@ -7,6 +7,7 @@ import type { Band, Domain } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../domain/limits.ts";
 import { type OperatorSort, PROFILE_BANDS } from "../domain/operator.ts";
+import { complianceOf } from "../scoring/compliance.ts";
 import { currentTrend, projectDecay } from "../scoring/decay.ts";
 import { bandOf, dimensionsOf, type FullDimensions } from "../scoring/dimensions.ts";
 import { type ExercisePlan, recommendExercises } from "../scoring/maintenance.ts";
@@ -93,14 +94,20 @@ const shown = ({ at, jis }: HistoryPoint) => ({ timestamp: timestamp(at), jis })
 export async function operatorProfile(
   { database, model: { document } }: Dependencies,
   { orgId }: OrganizationCaller,
-  { operatorId, now }: { readonly operatorId: string; readonly now: number },
+  { operatorId, projection, now }: {
+    readonly operatorId: string;
+    /** Whether to say what follows from the score, too. */
+    readonly projection: boolean;
+    readonly now: number;
+  },
 ) {
   const [[row], history] = await database.snapshot([
     operatorQuery(orgId, operatorId),
     historyQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
   ]);
   if (row === undefined) throw unknownOperator(operatorId);
-  const { domain, jis, dimensions, uncertainty } = standing(document, row);
+  const stands = standing(document, row);
+  const { domain, jis, dimensions, uncertainty } = stands;
   return {
     profile: {
       operator_id: operatorId,
@@ -114,7 +121,20 @@ export async function operatorProfile(
       last_interaction_at: timestamp(row.t1),
     },
     jis_history: history.toReversed().map(shown),
+    ...(projection ? outlook(document, stands) : {}),
   };
+}
+
+/** What follows from how an operator stands, as in the answer to a score. */
+function outlook(model: ModelDocument, { state, domain, jis, dimensions }: Standing) {
+  const decay = projectDecay(model, state, { jis, domain });
+  const compliance = complianceOf(model, {
+    jis,
+    band: bandOf(model, jis),
+    dimensions,
+    daysToNonCompliance: decay.days_to_non_compliance,
+  });
+  return { decay_projection: decay, compliance };
 }
 
 /** The UTC days of a window that ends with the day of `now`. */

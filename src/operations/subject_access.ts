@@ -65,7 +65,7 @@ export async function openSubjectAccess(
   if (known === undefined) throw unknownSubject(operatorId);
   const shown = operator === undefined
     ? { profile: null, jis_history: [] }
-    : await operatorProfile(dependencies, caller, { operatorId, now: call.now });
+    : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
   const { pseudonym } = known;
   return {
     head: {

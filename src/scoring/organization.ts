@@ -8,6 +8,7 @@
 import { type Band, BANDS, type Domain } from "../domain/enums.ts";
 import { round } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
+import { percent, quantity } from "./wording.ts";
 import type { ModelDocument } from "./model.ts";
 import { DAY_MS, minimumDataMet } from "./state.ts";
 
@@ -45,6 +46,14 @@ export interface OrganizationFigures {
   readonly at_risk_count: number;
   readonly band_distribution: Readonly<Record<Band, number>>;
   readonly compliance_status: OrganizationStatus;
+  /** What the status follows from. */
+  readonly organization_rule: {
+    readonly high_risk_operators: number;
+    readonly high_risk_below_minimum: number;
+    readonly critical_operators: number;
+    readonly critical_below_critical: number;
+    readonly reasons: readonly string[];
+  };
 }
 
 /** Whether the operator decides where harm is grave, on a record long enough for a verdict. */
@@ -103,13 +112,22 @@ export function organizationRule(
   };
 }
 
-/** The rule's status over exactly these operators, all judged at `now`, epoch milliseconds. */
-export function organizationStatus(
-  model: ModelDocument,
-  rows: readonly OperatorRow[],
-  now: number,
-): OrganizationStatus {
-  return organizationRule(model, rows, { instantOf: () => now }).status;
+/** Both halves of the rule, each as a sentence with its figures. */
+function ruleInWords(model: ModelDocument, rule: OrganizationRule): readonly string[] {
+  const { min_jis, critical_jis } = model.thresholds;
+  const below = (count: number, jis: number) => `${count} ${count === 1 ? "has" : "have"} a JIS below ${jis}`;
+  return [
+    rule.highRisk === 0
+      ? "No operator counts as high-risk."
+      : `Of ${quantity(String(rule.highRisk), "high-risk operator")}, ${
+        below(rule.highRiskBelowMinimum, min_jis)
+      }; at most ${percent(model.organization.non_compliant_share)} may.`,
+    rule.critical === 0
+      ? "No operator takes critical decisions."
+      : `Of ${quantity(String(rule.critical), "operator")} who take critical decisions, ${
+        below(rule.criticalBelowCritical, critical_jis)
+      }; none may.`,
+  ];
 }
 
 /** The figures over the operators that are active at `now`, epoch milliseconds; the others are left out of all. */
@@ -124,13 +142,21 @@ export function organizationFigures(
     BANDS.map((band) => [band, bands.filter((other) => other === band).length]),
   ) as Record<Band, number>;
   const { mean, median } = jisAverages(active);
+  const rule = organizationRule(model, active, { instantOf: () => now });
   return {
     total_operators: active.length,
     mean_jis: mean,
     median_jis: median,
     at_risk_count: distribution.at_risk,
     band_distribution: distribution,
-    compliance_status: organizationStatus(model, active, now),
+    compliance_status: rule.status,
+    organization_rule: {
+      high_risk_operators: rule.highRisk,
+      high_risk_below_minimum: rule.highRiskBelowMinimum,
+      critical_operators: rule.critical,
+      critical_below_critical: rule.criticalBelowCritical,
+      reasons: ruleInWords(model, rule),
+    },
   };
 }
 

@@ -59,8 +59,12 @@ async function atRisk(harness: Harness, key: string, { operator, domain = "gener
 async function dashboardOf({ send }: Harness, key: string): Promise<Json> {
   const { status, body, text } = await send(PATH, { key });
   assert.equal(status, 200, text);
-  const { request_id: _id, timestamp: _at, ...rest } = body;
-  return rest;
+  const { request_id: _id, timestamp: _at, dashboard, ...rest } = body;
+  const { organization_rule: rule, ...figures } = dashboard;
+  const { reasons, ...counts } = rule;
+  assert.equal(reasons.length, 2);
+  for (const count of Object.values(counts)) assert.ok(Number.isInteger(count));
+  return { ...rest, dashboard: figures };
 }
 
 const figuresOf = async (harness: Harness, key: string) => (await dashboardOf(harness, key)).dashboard;
@@ -111,6 +115,13 @@ Deno.test(
         at_risk_count: 0,
         band_distribution: { exemplary: 0, proficient: 0, adequate: 0, at_risk: 0 },
         compliance_status: "compliant",
+        organization_rule: {
+          high_risk_operators: 0,
+          high_risk_below_minimum: 0,
+          critical_operators: 0,
+          critical_below_critical: 0,
+          reasons: ["No operator counts as high-risk.", "No operator takes critical decisions."],
+        },
       },
     });
   }),

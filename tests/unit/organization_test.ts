@@ -7,11 +7,21 @@ import {
   isHighRisk,
   type OperatorRow,
   organizationFigures,
-  organizationStatus,
+  organizationRule,
 } from "../../src/scoring/organization.ts";
 
 const DAY = 86_400_000;
 const NOW = 1_780_304_400_000;
+
+function organizationStatus(document: typeof model, all: readonly OperatorRow[], now: number) {
+  return organizationRule(document, all, { instantOf: () => now }).status;
+}
+
+/** The figures but those that the status follows from. */
+function withoutRule(all: readonly OperatorRow[]) {
+  const { organization_rule: _, ...figures } = organizationFigures(model, all, NOW);
+  return figures;
+}
 
 /** An experienced operator of an ordinary domain, in no way special. */
 const ORDINARY: OperatorRow = {
@@ -99,7 +109,7 @@ Deno.test("one critical-decision operator below 40 makes the organization non-co
 
 Deno.test("the figures count bands, mean and median of an odd number of operators", () => {
   const scores = [85, 84.95, 75, 74.95, 60, 59.95, 0].map((jis) => row({ jis }));
-  assert.deepEqual(organizationFigures(model, scores, NOW), {
+  assert.deepEqual(withoutRule(scores), {
     total_operators: 7,
     mean_jis: 62.84,
     median_jis: 74.95,
@@ -138,7 +148,7 @@ Deno.test("operators with no interaction in the last 90 days are left out of eve
     shareCrit: 1,
     critCount: 60,
   });
-  assert.deepEqual(organizationFigures(model, [gone, row({ jis: 88.85 })], NOW), {
+  assert.deepEqual(withoutRule([gone, row({ jis: 88.85 })]), {
     total_operators: 1,
     mean_jis: 88.85,
     median_jis: 88.85,
@@ -149,7 +159,7 @@ Deno.test("operators with no interaction in the last 90 days are left out of eve
 });
 
 Deno.test("an organization without operators is compliant and has no mean", () => {
-  assert.deepEqual(organizationFigures(model, [], NOW), {
+  assert.deepEqual(withoutRule([]), {
     total_operators: 0,
     mean_jis: null,
     median_jis: null,
@@ -176,4 +186,29 @@ Deno.test("every threshold of the rule is the model document's", () => {
   assert.equal(isCriticalDecision(other, row({ shareCrit: 0.3, critCount: 6 }), NOW), false);
   const quarter = [...rows(3, { domain: "legal" }), row({ domain: "legal", jis: 50 })];
   assert.equal(organizationStatus(other, quarter, NOW), "compliant");
+});
+
+Deno.test("the figures that a status follows from stand beside it, in numbers and in words", () => {
+  const scores = [
+    ...rows(8, { domain: "financial" }),
+    ...rows(1, { domain: "financial", jis: 59.99 }),
+    row({ tcrit: NOW - DAY, jis: 40 }),
+    row({ tcrit: NOW - DAY, jis: 39.99 }),
+  ];
+  const { compliance_status, organization_rule } = organizationFigures(model, scores, NOW);
+  assert.equal(compliance_status, "non_compliant");
+  assert.deepEqual(organization_rule, {
+    high_risk_operators: 9,
+    high_risk_below_minimum: 1,
+    critical_operators: 2,
+    critical_below_critical: 1,
+    reasons: [
+      "Of 9 high-risk operators, 1 has a JIS below 60; at most 10 % may.",
+      "Of 2 operators who take critical decisions, 1 has a JIS below 40; none may.",
+    ],
+  });
+  assert.deepEqual(organizationFigures(model, [], NOW).organization_rule.reasons, [
+    "No operator counts as high-risk.",
+    "No operator takes critical decisions.",
+  ]);
 });

@@ -6,14 +6,17 @@ import {
   reportPathSchema,
   reportResponseSchema,
 } from "../../domain/report.ts";
+import { reportsParametersSchema, reportsResponseSchema } from "../../domain/record_list.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import type { Route } from "../exchange.ts";
 import {
   getArticle14,
   getReport,
+  getReports,
   getStoredReport,
   REPORT_FORMAT,
   REPORT_PARAMETERS,
+  REPORTS_PARAMETERS,
 } from "../handlers/compliance.ts";
 import { KEYED_READ } from "./defaults.ts";
 
@@ -55,6 +58,17 @@ export const COMPLIANCE_ROUTES: readonly Route[] = [
     errors: ["NOT_FOUND", "GONE"],
     examples: [{ summary: "A report", path: { report_id: "report-of-the-example" } }],
     handler: getStoredReport,
+  },
+  {
+    ...KEYED_READ,
+    path: "/v1/compliance/reports",
+    operationId: "getReports",
+    summary: "The reports that were issued",
+    description: "A page of the organization's reports, newest first: what each is about and what it said.",
+    parameters: { schema: reportsParametersSchema, sources: REPORTS_PARAMETERS },
+    success: { status: 200, description: "A page of reports.", schema: reportsResponseSchema },
+    examples: [{ summary: "The newest" }, { summary: "The newest five", query: { limit: "5" } }],
+    handler: getReports,
   },
   {
     ...KEYED_READ,

@@ -8,22 +8,27 @@ import {
   operatorPathSchema,
   operatorsParametersSchema,
   operatorsResponseSchema,
+  profileParametersSchema,
   profileResponseSchema,
   sparklineParametersSchema,
   sparklineResponseSchema,
 } from "../../domain/operator.ts";
+import { decisionsParametersSchema, decisionsResponseSchema } from "../../domain/record_list.ts";
 import { subjectParametersSchema, subjectResponseSchema } from "../../domain/subject.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import type { Route } from "../exchange.ts";
 import {
+  DECISIONS_PARAMETERS,
   deleteOperator,
   getDashboard,
+  getDecisions,
   getOperators,
   getProfile,
   getSparkline,
   getSubjectAccess,
   OPERATORS_PARAMETERS,
   postMaintenance,
+  PROFILE_PARAMETERS,
   SPARKLINE_PARAMETERS,
   SUBJECT_PARAMETERS,
 } from "../handlers/operators.ts";
@@ -36,11 +41,19 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     operationId: "getProfile",
     summary: "An operator's profile",
     description:
-      "The operator's score with its interval, the seven dimensions, and the newest 100 points of the history.",
+      "The operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection also what follows from them, as in the answer to a score: the decay projection and the compliance block.",
     pathParameters: operatorPathSchema,
+    parameters: { schema: profileParametersSchema, sources: PROFILE_PARAMETERS },
     success: { status: 200, description: "The profile.", schema: profileResponseSchema },
     errors: ["NOT_FOUND"],
-    examples: [{ summary: "A reviewer", path: { operator_id: "reviewer-17" } }],
+    examples: [
+      { summary: "A reviewer", path: { operator_id: "reviewer-17" } },
+      {
+        summary: "With the projection",
+        path: { operator_id: "reviewer-17" },
+        query: { include: "projection" },
+      },
+    ],
     handler: getProfile,
   },
   {
@@ -120,6 +133,24 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       },
     ],
     handler: getOperators,
+  },
+  {
+    ...KEYED_READ,
+    path: "/v1/organization/decisions",
+    operationId: "getDecisions",
+    summary: "What was scored",
+    description:
+      "A page of the organization's scores and decisions, newest first, of all operators or of one: `GET /v1/decision/replay/{id}` has each in full.",
+    parameters: { schema: decisionsParametersSchema, sources: DECISIONS_PARAMETERS },
+    success: { status: 200, description: "A page of scores and decisions.", schema: decisionsResponseSchema },
+    examples: [
+      { summary: "The newest" },
+      {
+        summary: "The last five scores of a reviewer",
+        query: { operator_id: "reviewer-17", kind: "score", limit: "5" },
+      },
+    ],
+    handler: getDecisions,
   },
   {
     ...KEYED_READ,

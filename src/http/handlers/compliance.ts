@@ -1,5 +1,7 @@
 /** Compliance reports, by period and by id, and the measures of Article 14. */
 import { reportFormatSchema, reportParametersSchema, reportPathSchema } from "../../domain/report.ts";
+import { reportsParametersSchema } from "../../domain/record_list.ts";
+import { listReports } from "../../operations/record_list.ts";
 import { article14, complianceReport, type IssuedReport, storedReport } from "../../operations/reports.ts";
 import { REPORT_PAGE_CSP, reportPage } from "../../pages/report.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
@@ -36,6 +38,23 @@ export async function getStoredReport(
   const { report_id } = parseWith(reportPathSchema, context.req.param());
   const { format } = parseWith(reportFormatSchema, readParameters(context.req.raw, REPORT_FORMAT));
   return shown(dependencies, await storedReport(dependencies, exchange.caller!, report_id), format);
+}
+
+export const REPORTS_PARAMETERS: readonly ParameterSource[] = [{ name: "limit" }, { name: "cursor" }];
+
+export async function getReports(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { limit, cursor = null } = parseWith(
+    reportsParametersSchema,
+    readParameters(context.req.raw, REPORTS_PARAMETERS),
+  );
+  const { reports, next } = await listReports(dependencies, exchange.caller!, { limit, below: cursor });
+  return {
+    status: 200,
+    body: { reports, count: reports.length, next_cursor: next === null ? null : String(next) },
+  };
 }
 
 function shown(

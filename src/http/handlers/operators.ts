@@ -5,8 +5,10 @@ import {
   OPERATOR_SORTS,
   operatorPathSchema,
   operatorsParametersSchema,
+  profileParametersSchema,
   sparklineParametersSchema,
 } from "../../domain/operator.ts";
+import { decisionsParametersSchema } from "../../domain/record_list.ts";
 import { subjectParametersSchema } from "../../domain/subject.ts";
 import { organizationDashboard } from "../../operations/dashboard.ts";
 import type { Call } from "../../operations/dependencies.ts";
@@ -17,11 +19,21 @@ import {
   operatorSparkline,
   recommendMaintenance,
 } from "../../operations/operators.ts";
+import { listDecisions } from "../../operations/record_list.ts";
 import { openSubjectAccess, type SubjectAccess } from "../../operations/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
 import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+
+export const PROFILE_PARAMETERS: readonly ParameterSource[] = [{ name: "include" }];
+
+export const DECISIONS_PARAMETERS: readonly ParameterSource[] = [
+  { name: "kind" },
+  { name: "operator_id" },
+  { name: "limit" },
+  { name: "cursor" },
+];
 
 export const SPARKLINE_PARAMETERS: readonly ParameterSource[] = [{ name: "days" }, { name: "format" }];
 
@@ -40,8 +52,13 @@ export async function getProfile(
   { context, exchange }: HandlerInput,
 ): Promise<Reply> {
   const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+  const { include } = parseWith(
+    profileParametersSchema,
+    readParameters(context.req.raw, PROFILE_PARAMETERS),
+  );
   const body = await operatorProfile(dependencies, exchange.caller!, {
     operatorId: operator_id,
+    projection: include === "projection",
     now: exchange.call.now,
   });
   return { status: 200, body };
@@ -129,6 +146,26 @@ function decodeCursor(text: string): Cursor | null {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
+}
+
+export async function getDecisions(
+  { dependencies }: Services,
+  { context, exchange }: HandlerInput,
+): Promise<Reply> {
+  const { kind = null, operator_id = null, limit, cursor = null } = parseWith(
+    decisionsParametersSchema,
+    readParameters(context.req.raw, DECISIONS_PARAMETERS),
+  );
+  const { decisions, next } = await listDecisions(dependencies, exchange.caller!, {
+    kind,
+    operatorId: operator_id,
+    limit,
+    below: cursor,
+  });
+  return {
+    status: 200,
+    body: { decisions, count: decisions.length, next_cursor: next === null ? null : String(next) },
+  };
 }
 
 export async function getDashboard(

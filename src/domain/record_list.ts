@@ -1,0 +1,64 @@
+/**
+ * What an organization's record holds, newest first: its scores and decisions, and the reports over them. Each names
+ * what can be looked at in full. Source: contract, section 7: what a console must show in at most three requests.
+ */
+import * as z from "zod";
+import { BANDS, DECISIONS, DOMAINS, ROUTES } from "./enums.ts";
+import { operatorIdSchema } from "./interaction.ts";
+import { RECORDS_PAGE_DEFAULT, RECORDS_PAGE_MAX } from "./limits.ts";
+import { integerParameter } from "./parameters.ts";
+import { FINDING_STATUSES } from "./report.ts";
+import { envelopeFields, points } from "./score.ts";
+
+export const RECORD_KINDS = ["score", "decision"] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+const page = {
+  limit: integerParameter({ min: 1, max: RECORDS_PAGE_MAX, fallback: RECORDS_PAGE_DEFAULT }),
+  cursor: z.string().regex(
+    /^(?:0|[1-9][0-9]{0,15})$/,
+    "must be the next_cursor of the page before, unchanged",
+  )
+    .transform(Number).optional().meta({ description: "`next_cursor` of the page before." }),
+};
+
+export const decisionsParametersSchema = z.object({
+  kind: z.enum(RECORD_KINDS).optional().meta({ description: "Both where it is left out." }),
+  operator_id: operatorIdSchema.optional(),
+  ...page,
+});
+
+const listFields = {
+  count: z.int().min(0).meta({ description: "Of this answer." }),
+  next_cursor: z.string().nullable(),
+  ...envelopeFields,
+};
+
+export const decisionsResponseSchema = z.object({
+  decisions: z.array(z.object({
+    id: z.string().meta({ description: "A `session_id` or a `decision_id`: what a replay takes." }),
+    kind: z.enum(RECORD_KINDS),
+    timestamp: z.iso.datetime(),
+    operator_id: z.string(),
+    domain: z.enum(DOMAINS),
+    decision: z.enum(DECISIONS).meta({ description: "What the reviewer did." }),
+    jis: points.nullable().meta({ description: "Null for a decision." }),
+    band: z.enum(BANDS).nullable(),
+    decision_risk_score: z.number().min(0).max(1).nullable().meta({ description: "Null for a score." }),
+    routing_decision: z.enum(ROUTES).nullable(),
+  })).meta({ description: "Newest first; what was erased or pruned is not among them." }),
+  ...listFields,
+}).meta({ id: "Decisions" });
+
+export const reportsParametersSchema = z.object(page);
+
+export const reportsResponseSchema = z.object({
+  reports: z.array(z.object({
+    report_id: z.string(),
+    issued_at: z.iso.datetime(),
+    period: z.object({ start: z.iso.datetime(), end: z.iso.datetime() }),
+    overall_status: z.enum(FINDING_STATUSES),
+    status_certain: z.boolean(),
+  })).meta({ description: "Newest first." }),
+  ...listFields,
+}).meta({ id: "Reports" });
