@@ -4,7 +4,8 @@
  * Pure. Source: contract, section 1; evidence design, "Read first", point 8.
  */
 import type { DocumentReport, EvidenceFault } from "../evidence/document.ts";
-import type { EntryRange, Finding } from "../evidence/findings.ts";
+import type { FileReport } from "../evidence/files.ts";
+import type { EntryRange } from "../evidence/findings.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";
 import {
   type BundleReport,
@@ -15,14 +16,7 @@ import {
   worstOf,
 } from "../evidence/report.ts";
 
-/** A finding whose `line` is counted in its own file. */
-export interface LocatedFinding extends Finding {
-  /** null where the finding is about no line, or the input is one file. */
-  readonly file: string | null;
-}
-
-export interface VerifiedBundle extends BundleReport {
-  readonly findings: readonly LocatedFinding[];
+export interface VerifiedBundle extends FileReport {
   /** What the auditor kept of this origin that contradicts it; empty where nothing does. */
   readonly contradicted: readonly KnownCheckpoint[];
 }

@@ -3,7 +3,7 @@
  * Source: specification, Audit event and Self-serve admin; contract, section 5.
  */
 import * as z from "zod";
-import { AUDIT_LOG_EVENTS } from "./audit.ts";
+import { AUDIT_LOG_EVENTS } from "./audit_events.ts";
 import { instantSchema } from "./instant.ts";
 import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "./limits.ts";
 import { envelopeFields } from "./score.ts";

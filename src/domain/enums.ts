@@ -66,3 +66,10 @@ export type ModeOverride = (typeof MODE_OVERRIDES)[number];
 
 export const TIERS = ["starter", "standard", "enterprise"] as const;
 export type Tier = (typeof TIERS)[number];
+
+/** What a webhook may be told, in the order in which it is. */
+export const WEBHOOK_EVENTS = ["score.committed", "drs.must_review", "drs.escalation"] as const;
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+
+/** How far a delivery has come. */
+export const DELIVERY_STATUSES = ["queued", "delivered", "dead", "cancelled"] as const;

@@ -129,6 +129,7 @@ export const dashboardResponseSchema = z.object({
       high_risk_below_minimum: count,
       critical_operators: count,
       critical_below_critical: count,
+      thresholds: z.object({ min_jis: points, critical_jis: points }),
       reasons: z.array(z.string()).meta({
         description: "Why the status is what it is: one sentence for each half of the rule.",
       }),

@@ -10,13 +10,10 @@ import {
   WEBHOOK_SECRET_MIN_LENGTH,
   WEBHOOK_URL_MAX_LENGTH,
 } from "./limits.ts";
+import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from "./enums.ts";
 import { integerParameter } from "./parameters.ts";
 import { decisionResponseSchema } from "./decision.ts";
 import { envelopeFields, scoreResponseSchema } from "./score.ts";
-
-/** In the order in which they are told. */
-export const WEBHOOK_EVENTS = ["score.committed", "drs.must_review", "drs.escalation"] as const;
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 const eventSchema = z.enum(WEBHOOK_EVENTS);
 
@@ -158,8 +155,6 @@ export const webhookRemovedSchema = z.object({
 export const webhookPathSchema = z.object({
   id: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, "must be 1 to 128 letters, digits, hyphens or underscores"),
 });
-
-export const DELIVERY_STATUSES = ["queued", "delivered", "dead", "cancelled"] as const;
 
 export const deliveriesParametersSchema = z.object({
   status: z.enum(DELIVERY_STATUSES, { error: `must be one of ${DELIVERY_STATUSES.join(", ")}` }).optional(),

@@ -5,7 +5,7 @@
 import type { DecisionRequest } from "../domain/decision.ts";
 import type { Route } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
-import type { WebhookEvent } from "../domain/webhook.ts";
+import type { WebhookEvent } from "../domain/enums.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { computeDecision, decisionResultPart, inputHead } from "../evidence/record.ts";

@@ -4,7 +4,7 @@
  * Source: specification, Events; contract, sections 5 and 8.15.
  */
 import { isGone } from "../domain/errors.ts";
-import type { WebhookEvent } from "../domain/webhook.ts";
+import type { WebhookEvent } from "../domain/enums.ts";
 import { subscriptions } from "../store/records.ts";
 import { insertEvent } from "../store/outbox.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";

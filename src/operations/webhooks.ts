@@ -4,7 +4,8 @@
  * Source: specification, Self-serve admin and Events; contract, sections 5 and 8.14.
  */
 import { ServiceError } from "../domain/errors.ts";
-import { type LastDelivery, WEBHOOK_EVENTS, type WebhookRequest } from "../domain/webhook.ts";
+import { WEBHOOK_EVENTS } from "../domain/enums.ts";
+import type { LastDelivery, WebhookRequest } from "../domain/webhook.ts";
 import { WEBHOOKS_MAX } from "../domain/limits.ts";
 import { WRAP_IV_BYTES } from "../keys/secrets.ts";
 import {

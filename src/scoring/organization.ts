@@ -52,6 +52,7 @@ export interface OrganizationFigures {
     readonly high_risk_below_minimum: number;
     readonly critical_operators: number;
     readonly critical_below_critical: number;
+    readonly thresholds: { readonly min_jis: number; readonly critical_jis: number };
     readonly reasons: readonly string[];
   };
 }
@@ -155,6 +156,7 @@ export function organizationFigures(
       high_risk_below_minimum: rule.highRiskBelowMinimum,
       critical_operators: rule.critical,
       critical_below_critical: rule.criticalBelowCritical,
+      thresholds: { min_jis: model.thresholds.min_jis, critical_jis: model.thresholds.critical_jis },
       reasons: ruleInWords(model, rule),
     },
   };

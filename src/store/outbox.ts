@@ -4,7 +4,8 @@
  * that its body is made from, so that nothing of a person is kept twice.
  */
 import { type Insertable, type Selectable, sql } from "kysely";
-import { PING, type WebhookEvent } from "../domain/webhook.ts";
+import type { WebhookEvent } from "../domain/enums.ts";
+import { PING } from "../domain/webhook.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import type { WebhookRow } from "./records.ts";
 import type { WebhookDeliveryTable, WebhookEventTable } from "./schema.ts";

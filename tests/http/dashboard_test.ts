@@ -61,7 +61,8 @@ async function dashboardOf({ send }: Harness, key: string): Promise<Json> {
   assert.equal(status, 200, text);
   const { request_id: _id, timestamp: _at, dashboard, ...rest } = body;
   const { organization_rule: rule, ...figures } = dashboard;
-  const { reasons, ...counts } = rule;
+  const { reasons, thresholds, ...counts } = rule;
+  assert.deepEqual(thresholds, { min_jis: 60, critical_jis: 40 });
   assert.equal(reasons.length, 2);
   for (const count of Object.values(counts)) assert.ok(Number.isInteger(count));
   return { ...rest, dashboard: figures };
@@ -120,6 +121,7 @@ Deno.test(
           high_risk_below_minimum: 0,
           critical_operators: 0,
           critical_below_critical: 0,
+          thresholds: { min_jis: 60, critical_jis: 40 },
           reasons: ["No operator counts as high-risk.", "No operator takes critical decisions."],
         },
       },

@@ -202,6 +202,7 @@ Deno.test("the figures that a status follows from stand beside it, in numbers an
     high_risk_below_minimum: 1,
     critical_operators: 2,
     critical_below_critical: 1,
+    thresholds: { min_jis: 60, critical_jis: 40 },
     reasons: [
       "Of 9 high-risk operators, 1 has a JIS below 60; at most 10 % may.",
       "Of 2 operators who take critical decisions, 1 has a JIS below 40; none may.",

@@ -1,11 +1,11 @@
 /** What `jiss verify` prints of an outcome, to the letter, and which of several verdicts is the one that counts. */
 import assert from "node:assert/strict";
+import type { FileFinding } from "../../src/evidence/files.ts";
 import { printable, printableLine } from "../../src/cli/printable.ts";
 import { jsonReport } from "../../src/cli/verify_json.ts";
 import {
   judge,
   judgeDocument,
-  type LocatedFinding,
   type Outcome,
   type VerifiedBundle,
   type VerifiedDocument,
@@ -59,7 +59,7 @@ function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
   };
 }
 
-function finding(fields: Partial<LocatedFinding>): LocatedFinding {
+function finding(fields: Partial<FileFinding>): FileFinding {
   return {
     code: "LINK_BROKEN",
     fatal: true,
@@ -423,7 +423,7 @@ Deno.test("only signatures accuse: a damaged file and an older one that contradi
   }));
   const sentence = (findings: readonly (typeof fork)[], provesFork: boolean) =>
     sentenceOfVerdict(
-      bundle({ verdict: "DIVERGED", exitCode: 1, findings: findings as LocatedFinding[], provesFork }),
+      bundle({ verdict: "DIVERGED", exitCode: 1, findings: findings as FileFinding[], provesFork }),
     );
   assert.match(sentence([fork], true), /history was rewritten\. Keep both, together they prove it\.$/);
   assert.match(sentence([fork, damage], false), /alone does not prove that history was rewritten/);

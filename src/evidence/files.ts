@@ -1,0 +1,77 @@
+/**
+ * Bundles in files, one after another through one verifier: each finding names its file and the line in it. Memory does
+ * not grow with the files.
+ */
+import type { Crypto } from "./crypto.ts";
+import type { Finding } from "./findings.ts";
+import type { BundleReport } from "./report.ts";
+import { BundleVerifier, type VerifierOptions } from "./verifier.ts";
+
+export interface FileFinding extends Finding {
+  /** null where there is one file alone, or the finding is of no line. */
+  readonly file: string | null;
+}
+
+export interface FileReport extends BundleReport {
+  readonly findings: readonly FileFinding[];
+}
+
+/** No text: a file that ends within a line is cut off, and the next one's beginning must not complete it. */
+const CUT = Uint8Array.of(0xff, 0x0a);
+const LINE_FEED = 0x0a;
+
+export class FilesVerifier {
+  readonly #verifier: BundleVerifier;
+  /** Of each file its name, and how many lines stand before it. */
+  readonly #files: { readonly name: string; readonly start: number }[] = [];
+  #lines = 0;
+  #last = LINE_FEED;
+
+  constructor(crypto: Crypto, options: VerifierOptions) {
+    this.#verifier = new BundleVerifier(crypto, options);
+  }
+
+  /** Entries read so far, of all files. */
+  get entries(): number {
+    return this.#verifier.entries;
+  }
+
+  /** What is pushed from now on is this file's. */
+  open(name: string): void {
+    if (this.#last !== LINE_FEED) {
+      this.#verifier.push(CUT);
+      this.#lines += 1;
+      this.#last = LINE_FEED;
+    }
+    this.#files.push({ name, start: this.#lines });
+  }
+
+  /** Takes the next bytes, cut anywhere. */
+  push(piece: Uint8Array): void {
+    this.#verifier.push(piece);
+    this.#lines += countLines(piece);
+    this.#last = piece.at(-1) ?? this.#last;
+  }
+
+  /** One report for each bundle, in their order. Once. */
+  end(): readonly FileReport[] {
+    return this.#verifier.end().map((report) => ({
+      ...report,
+      findings: report.findings.map((finding) => this.#locate(finding)),
+    }));
+  }
+
+  /** A finding with the line of its own file. */
+  #locate(finding: Finding): FileFinding {
+    const { line } = finding;
+    if (line === null || this.#files.length === 1) return { ...finding, file: null };
+    const { name, start } = this.#files.findLast(({ start }) => line > start)!;
+    return { ...finding, line: line - start, file: name };
+  }
+}
+
+function countLines(piece: Uint8Array): number {
+  let count = 0;
+  for (let feed = piece.indexOf(LINE_FEED); feed >= 0; feed = piece.indexOf(LINE_FEED, feed + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,68 @@
+/** Operators as rows, each with its line of the last 30 days. */
+import { sparkInWords, sparkPath } from "../../pages/operator_plots.ts";
+import { nameInWords } from "../../pages/wording.ts";
+import { Drawing } from "../shared/drawing.tsx";
+import { Band, Figure, Instant, Rows } from "./parts.tsx";
+import { useSession } from "./session.tsx";
+import type { Operators } from "./types.ts";
+
+export function OperatorRows({ label, operators }: {
+  readonly label: string;
+  readonly operators: Operators["operators"];
+}) {
+  const { signedIn: { minimum } } = useSession();
+  return (
+    <Rows
+      label={label}
+      columns={[
+        "Operator",
+        "Band",
+        "#JIS",
+        "#Interval",
+        "Last 30 days",
+        "#Interactions",
+        "Domain",
+        "Latest",
+      ]}
+    >
+      {operators.map((operator, index) => (
+        <tr key={operator.operator_id}>
+          <th scope="row">
+            <a href={`/console/operators/${operator.operator_id}`}>{operator.operator_id}</a>
+          </th>
+          <td>
+            <Band band={operator.band} />
+            {!operator.minimum_data_met && <div class="small muted">too few for a verdict</div>}
+          </td>
+          <td class="number">
+            <Figure of={`operators.${index}.jis`} value={operator.jis} />
+          </td>
+          <td class="number">
+            <Figure of={`operators.${index}.uncertainty.low`} value={operator.uncertainty.low} /> to{" "}
+            <Figure of={`operators.${index}.uncertainty.high`} value={operator.uncertainty.high} />
+          </td>
+          <td>
+            <Drawing
+              of={sparkPath(operator.sparkline ?? [], {
+                label: sparkInWords(operator.sparkline ?? []),
+                minimum,
+              })}
+            />
+          </td>
+          <td class="number">
+            <Figure of={`operators.${index}.total_interactions`} value={operator.total_interactions} />
+          </td>
+          <td>
+            {nameInWords(operator.domain)}
+            {operator.critical_decision
+              ? <div class="small muted">critical decisions</div>
+              : operator.high_risk && <div class="small muted">high risk</div>}
+          </td>
+          <td>
+            <Instant at={operator.last_interaction_at} />
+          </td>
+        </tr>
+      ))}
+    </Rows>
+  );
+}

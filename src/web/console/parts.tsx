@@ -1,0 +1,200 @@
+/** What views are made of: a heading that takes the focus, figures, tables, and the states in which there are none. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { FindingStatus } from "../../domain/report.ts";
+import { instantInWords, nameInWords, NO_DATA, STATUS_WORDS } from "../../pages/wording.ts";
+import type { ApiError } from "../shared/api.ts";
+import type { Asked } from "./use_answer.ts";
+
+/** One view: its heading is where a keyboard and a screen reader begin. */
+export function View({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · JISS`;
+    heading.current?.focus();
+  }, [title]);
+  return (
+    <main id="main">
+      <h1 ref={heading} tabIndex={-1}>{title}</h1>
+      {children}
+    </main>
+  );
+}
+
+/** What was asked for, or how it stands with that. */
+export function Answered<Body>({ asked: { loaded, again }, children }: {
+  readonly asked: Asked<Body>;
+  readonly children: (body: Body) => ComponentChildren;
+}) {
+  switch (loaded.state) {
+    case "loading":
+      return <p class="loading" role="status">Loading…</p>;
+    case "failed":
+      return <Failure error={loaded.error} again={again} />;
+    case "ready":
+      return <>{children(loaded.body)}</>;
+  }
+}
+
+/** What the service refused, in its own words. */
+export function Failure({ error, again }: { readonly error: ApiError; readonly again?: () => void }) {
+  const { title, advice } = wordsFor(error);
+  return (
+    <div class="notice bad" role="alert">
+      <h2>{title}</h2>
+      <p>{error.message}</p>
+      {error.more.details.length > 1 && (
+        <ul>{error.more.details.map(({ path, message }) => <li key={path}>{path}: {message}</li>)}</ul>
+      )}
+      {advice !== null && <p>{advice}</p>}
+      {error.more.requestId !== null && (
+        <p class="small">
+          Request <code>{error.more.requestId}</code>
+        </p>
+      )}
+      {again !== undefined && (
+        <p>
+          <button type="button" onClick={again}>Try again</button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function wordsFor({ status, code }: ApiError): { readonly title: string; readonly advice: string | null } {
+  switch (status) {
+    case 0:
+      return { title: "The service cannot be reached", advice: null };
+    case 401:
+    case 403:
+      return { title: "No permission", advice: "Sign in with the organization's key that is in use." };
+    case 404:
+      return { title: "There is nothing here", advice: null };
+    case 410:
+      return { title: "This is gone", advice: "Its entry stays in the chain and still verifies." };
+    case 501:
+      return { title: "Switched off here", advice: null };
+    case 503:
+      return { title: "Not at the moment", advice: "Nothing was lost; reads may still work." };
+    default:
+      return {
+        title: code === "UNREADABLE" ? "This was not the service" : "This did not work",
+        advice: null,
+      };
+  }
+}
+
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <div class="empty">{children}</div>;
+}
+
+/** A value of the API as it stands there; `of` is its place in the answer. */
+export function Figure({ of, value }: { readonly of: string; readonly value: number | string | null }) {
+  return <span data-figure={of}>{value === null ? NO_DATA : String(value)}</span>;
+}
+
+export function Tile({ name, more, children }: {
+  readonly name: string;
+  readonly more?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <li class="tile">
+      <span class="name">{name}</span>
+      <span class="value">{children}</span>
+      {more !== undefined && <span class="more">{more}</span>}
+    </li>
+  );
+}
+
+export function Band({ band }: { readonly band: string }) {
+  const wireName = band.toLowerCase().replaceAll(" ", "_");
+  return <span class={`band ${wireName}`}>{nameInWords(wireName)}</span>;
+}
+
+export function Status({ status }: { readonly status: FindingStatus }) {
+  return <span class={`status ${status}`}>{STATUS_WORDS[status]}</span>;
+}
+
+export function Instant({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{instantInWords(at)}</time>;
+}
+
+/** A table that is wider than a narrow window is scrolled by itself, by keyboard too. */
+export function Rows({ label, columns, children }: {
+  readonly label: string;
+  /** Names of the columns; one that begins with `#` holds numbers. */
+  readonly columns: readonly string[];
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      <table class="rows">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" key={column} class={column.startsWith("#") ? "number" : undefined}>
+                {column.replace(/^#/, "")}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** What is shown this once, to be put somewhere safe. */
+export function Secret({ label, value }: { readonly label: string; readonly value: string }) {
+  return (
+    <div>
+      <p id="secret-label">{label}</p>
+      <code class="secret" tabIndex={0} aria-labelledby="secret-label">{value}</code>
+      <button type="button" onClick={() => copy(value)}>Copy</button>
+    </div>
+  );
+}
+
+/** On plain HTTP a browser has no clipboard for pages: there the value is selected, to be copied by hand. */
+function copy(value: string): void {
+  if (navigator.clipboard !== undefined) {
+    navigator.clipboard.writeText(value);
+    return;
+  }
+  const secret = document.querySelector(".secret")!;
+  getSelection()?.selectAllChildren(secret);
+}
+
+/** Hands a text over as a file, made here. */
+export function save(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** The links under a list: onwards, and back to its beginning. */
+export function Pages({ path, query, next }: {
+  readonly path: string;
+  /** What stays the same from page to page. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly next: string | null;
+}) {
+  const { cursor, ...rest } = query;
+  return (
+    <nav class="pages" aria-label="Pages">
+      {cursor !== undefined && <a class="button" href={addressOf(path, rest)}>First page</a>}
+      {next !== null && <a class="button" href={addressOf(path, { ...rest, cursor: next })}>Next page</a>}
+      {cursor === undefined && next === null && <span class="muted">That is all.</span>}
+    </nav>
+  );
+}
+
+/** A path with its query; what is empty is left out. */
+export function addressOf(path: string, query: Readonly<Record<string, string>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== "");
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}

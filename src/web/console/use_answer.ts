@@ -1,0 +1,83 @@
+/** Asking the API for what a view shows: asked again when the question changes, dropped when the view goes. */
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, type ApiRequest } from "../shared/api.ts";
+import { useCaller } from "./session.tsx";
+
+export type Loaded<Body> =
+  | { readonly state: "loading" }
+  | { readonly state: "failed"; readonly error: ApiError }
+  | { readonly state: "ready"; readonly body: Body };
+
+export interface Asked<Body> {
+  readonly loaded: Loaded<Body>;
+  readonly again: () => void;
+}
+
+/** The JSON body of a request, or the text of one with `as: "text"`. */
+export function useAnswer<Body>(
+  request: Omit<ApiRequest, "key">,
+  { as = "json" }: { readonly as?: "json" | "text" } = {},
+): Asked<Body> {
+  const caller = useCaller();
+  const [attempt, setAttempt] = useState(0);
+  const [loaded, setLoaded] = useState<Loaded<Body>>({ state: "loading" });
+  const question = JSON.stringify(request);
+  useEffect(() => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    setLoaded({ state: "loading" });
+    const answer = as === "text" ? caller.text(request, { signal }) : caller.json(request, { signal });
+    answer.then(
+      (body) => {
+        if (!signal.aborted) setLoaded({ state: "ready", body: body as Body });
+      },
+      (error) => {
+        if (!signal.aborted) setLoaded({ state: "failed", error: asApiError(error) });
+      },
+    );
+    return () => leaving.abort();
+  }, [question, as, attempt]);
+  return { loaded, again: () => setAttempt(attempt + 1) };
+}
+
+/** Something to do by a click: what came of it, and whether it is under way. */
+export function useAction<Result>(): {
+  readonly busy: boolean;
+  readonly error: ApiError | null;
+  readonly result: Result | null;
+  readonly run: (act: () => Promise<Result>) => Promise<Result | null>;
+  readonly clear: () => void;
+} {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [result, setResult] = useState<Result | null>(null);
+  return {
+    busy,
+    error,
+    result,
+    clear() {
+      setError(null);
+      setResult(null);
+    },
+    async run(act) {
+      setBusy(true);
+      setError(null);
+      try {
+        const done = await act();
+        setResult(done);
+        return done;
+      } catch (thrown) {
+        setError(asApiError(thrown));
+        return null;
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+/** A fault of the page itself is no answer of the service: it is not hidden. */
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
+}

@@ -1,0 +1,137 @@
+/** What was done to the organization and its keys, by whom and when; reading it is an event of its own. */
+import { useLocation } from "preact-iso";
+import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
+import { addressOf, Answered, Empty, Failure, Instant, Rows, save, View } from "../parts.tsx";
+import { useCaller, useSession } from "../session.tsx";
+import type { AuditLog } from "../types.ts";
+import { useAction, useAnswer } from "../use_answer.ts";
+
+const PATH = "/console/audit-log";
+const PAGE = 100;
+
+export function AuditLogView() {
+  const { query, route } = useLocation();
+  const { event_type: type = "", since = "", until = "" } = query;
+  const asked = useAnswer<AuditLog>({
+    path: addressOf("/v1/admin/audit-log", { event_type: type, since, until, limit: String(PAGE) }),
+  });
+  const choose = (change: Readonly<Record<string, string>>) =>
+    route(addressOf(PATH, { event_type: type, since, until, ...change }));
+  return (
+    <View title="Audit log">
+      <div class="filters">
+        <div class="field">
+          <label for="event-type">Event</label>
+          <select
+            id="event-type"
+            value={type}
+            onChange={(event) => choose({ event_type: event.currentTarget.value })}
+          >
+            <option value="">All</option>
+            {AUDIT_LOG_EVENTS.map((name) => <option key={name} value={name}>{name}</option>)}
+          </select>
+        </div>
+        <Day id="since" label="From (UTC)" value={since} onDay={(day) => choose({ since: day })} />
+        <Day id="until" label="Until, excluded (UTC)" value={until} onDay={(day) => choose({ until: day })} />
+        <Export type={type} since={since} until={until} />
+      </div>
+      <Answered asked={asked}>
+        {({ events }) =>
+          events.length === 0
+            ? (
+              <Empty>
+                <p>No event is of this kind and time.</p>
+              </Empty>
+            )
+            : (
+              <>
+                <Events events={events} />
+                {events.length === PAGE && (
+                  <p>
+                    <button type="button" onClick={() => choose({ until: justAfter(events) })}>
+                      Older events
+                    </button>
+                  </p>
+                )}
+              </>
+            )}
+      </Answered>
+    </View>
+  );
+}
+
+/**
+ * Where the next page ends, which is excluded: just after this page's last event, so that none of its instant is
+ * passed over; where all of this page is of one instant, at that.
+ */
+function justAfter(events: AuditLog["events"]): string {
+  const last = events.at(-1)!.timestamp;
+  return last === events[0]!.timestamp ? last : new Date(Date.parse(last) + 1).toISOString();
+}
+
+function Day({ id, label, value, onDay }: {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onDay: (day: string) => void;
+}) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="date"
+        value={value.slice(0, 10)}
+        onChange={(event) => onDay(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+function Events({ events }: Pick<AuditLog, "events">) {
+  return (
+    <Rows label="Events" columns={["When", "Event", "By", "Key", "Detail"]}>
+      {events.map((event) => (
+        <tr key={event.event_id}>
+          <th scope="row">
+            <Instant at={event.timestamp} />
+          </th>
+          <td>{event.event_type}</td>
+          <td>{event.actor}</td>
+          <td>{event.prefix === null ? "" : <code>{event.prefix}</code>}</td>
+          <td class="small">
+            {event.detail === null
+              ? <span class="muted">not held any more</span>
+              : Object.entries(event.detail).map(([name, value]) => (
+                <div key={name}>
+                  {name}: {typeof value === "string" ? value : JSON.stringify(value)}
+                </div>
+              ))}
+          </td>
+        </tr>
+      ))}
+    </Rows>
+  );
+}
+
+function Export({ type, since, until }: {
+  readonly type: string;
+  readonly since: string;
+  readonly until: string;
+}) {
+  const caller = useCaller();
+  const { signedIn: { orgId } } = useSession();
+  const { busy, error, run } = useAction<true>();
+  const path = addressOf("/v1/admin/audit-log/export", { event_type: type, since, until });
+  const take = () =>
+    run(async () => {
+      save(`${orgId}-audit-log.ndjson`, "application/x-ndjson", await caller.text({ path }));
+      return true;
+    });
+  return (
+    <>
+      <button type="button" disabled={busy} onClick={take}>{busy ? "Exporting…" : "Export all of it"}</button>
+      {error !== null && <Failure error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,163 @@
+/** One operator: how the score stands, came about and will fade, and what to do about it. */
+import { useRoute } from "preact-iso";
+import {
+  crossingInWords,
+  dimensionsFigure,
+  historyFigure,
+  projectionFigure,
+} from "../../../pages/operator_plots.ts";
+import { nameInWords, shareInWords } from "../../../pages/wording.ts";
+import { Drawing } from "../../shared/drawing.tsx";
+import { DecisionRows } from "../decision_rows.tsx";
+import { addressOf, Answered, Band, Empty, Figure, Instant, Tile, View } from "../parts.tsx";
+import type { Decisions, Maintenance, Profile } from "../types.ts";
+import { type Asked, useAnswer } from "../use_answer.ts";
+
+export function OperatorView() {
+  const { params } = useRoute();
+  const id = decodeURIComponent(params.id ?? "");
+  const profile = useAnswer<Profile>({
+    path: `/v1/operator/${encodeURIComponent(id)}/profile?include=projection`,
+  });
+  const maintenance = useAnswer<Maintenance>({
+    method: "POST",
+    path: "/v1/maintenance/recommend",
+    body: { operator_id: id },
+  });
+  const decisions = useAnswer<Decisions>({
+    path: addressOf("/v1/organization/decisions", { operator_id: id, limit: "10" }),
+  });
+  return (
+    <View title={id}>
+      <Answered asked={profile}>
+        {(body) => (
+          <>
+            <Standing {...body} />
+            <h2>What to do</h2>
+            <Recommendation asked={maintenance} />
+            <h2>Latest decisions</h2>
+            <Answered asked={decisions}>
+              {({ decisions: rows, next_cursor: next }) =>
+                rows.length === 0
+                  ? (
+                    <Empty>
+                      <p>None of the record is left.</p>
+                    </Empty>
+                  )
+                  : (
+                    <>
+                      <DecisionRows
+                        label={`Latest decisions of ${id}`}
+                        decisions={rows}
+                        withOperator={false}
+                      />
+                      {next !== null && (
+                        <p>
+                          <a href={addressOf("/console/decisions", { operator_id: id })}>All of {id}</a>
+                        </p>
+                      )}
+                    </>
+                  )}
+            </Answered>
+          </>
+        )}
+      </Answered>
+    </View>
+  );
+}
+
+function Standing({ profile, jis_history: history, decay_projection: projection, compliance }: Profile) {
+  const { uncertainty } = profile;
+  const thresholds = compliance!.thresholds;
+  return (
+    <>
+      <ul class="tiles">
+        <Tile name="JIS" more={<Band band={profile.band} />}>
+          <Figure of="profile.jis" value={profile.jis} />
+        </Tile>
+        <Tile
+          name={`${shareInWords(uncertainty.level)} interval`}
+          more={
+            <>
+              on the weight of <Figure of="profile.uncertainty.effective_n" value={uncertainty.effective_n} />
+              {" "}
+              cases whose truth is known
+            </>
+          }
+        >
+          <Figure of="profile.uncertainty.low" value={uncertainty.low} /> to{" "}
+          <Figure of="profile.uncertainty.high" value={uncertainty.high} />
+        </Tile>
+        <Tile
+          name="Interactions"
+          more={
+            <>
+              latest <Instant at={profile.last_interaction_at} />
+            </>
+          }
+        >
+          <Figure of="profile.total_interactions" value={profile.total_interactions} />
+        </Tile>
+        <Tile name="Article 14" more={compliance!.action_required ? "action required" : "no action required"}>
+          {compliance!.article14_met ? "Met" : "Not met"}
+        </Tile>
+      </ul>
+      {!profile.minimum_data_met && (
+        <p class="notice fair">
+          Too few interactions, over too few days, for a verdict: the score is shown, and decides nothing yet.
+        </p>
+      )}
+      <p>
+        {nameInWords(profile.domain)}. Trend{" "}
+        <Figure of="decay_projection.current_trend" value={projection!.current_trend} />{" "}
+        points (recent against longer-run score).{" "}
+        {crossingInWords(projection!.days_to_non_compliance, thresholds)}
+      </p>
+      <Drawing of={projectionFigure({ projection: projection!, uncertainty, thresholds })} />
+      <Drawing of={historyFigure({ history, thresholds })} />
+      <Drawing of={dimensionsFigure(profile.dimensions)} />
+    </>
+  );
+}
+
+/** Of too short a record there is no advice, which is no fault. */
+function Recommendation({ asked }: { readonly asked: Asked<Maintenance> }) {
+  const { loaded } = asked;
+  if (loaded.state === "failed" && loaded.error.code === "INSUFFICIENT_DATA") {
+    return (
+      <Empty>
+        <p>{loaded.error.message}</p>
+      </Empty>
+    );
+  }
+  return (
+    <Answered asked={asked}>
+      {({ recommendation, exercises }) => (
+        <>
+          <ul class="tiles">
+            <Tile name="Intervention">{nameInWords(recommendation.intervention_type)}</Tile>
+            <Tile name="Aims at">{nameInWords(recommendation.target_dimension)}</Tile>
+            <Tile name="Difficulty">{nameInWords(recommendation.difficulty)}</Tile>
+            <Tile name="Share of interactions" more="1 is every interaction">
+              <Figure of="recommendation.frequency_ratio" value={recommendation.frequency_ratio} />
+            </Tile>
+          </ul>
+          <h3>Exercises</h3>
+          {exercises.map(({ id, title, payload }) => (
+            <details key={id}>
+              <summary>{title}</summary>
+              <dl>
+                {Object.entries(payload).map(([name, value]) => (
+                  <div key={name}>
+                    <dt>{nameInWords(name)}</dt>
+                    <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+                  </div>
+                ))}
+              </dl>
+            </details>
+          ))}
+        </>
+      )}
+    </Answered>
+  );
+}

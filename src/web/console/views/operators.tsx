@@ -1,0 +1,74 @@
+/** All operators, page by page, by band and in an order of one's choice. */
+import { useLocation } from "preact-iso";
+import { BANDS } from "../../../domain/enums.ts";
+import { nameInWords } from "../../../pages/wording.ts";
+import { OperatorRows } from "../operator_rows.tsx";
+import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";
+import type { Operators } from "../types.ts";
+import { useAnswer } from "../use_answer.ts";
+
+const PATH = "/console/operators";
+const PAGE = "50";
+
+const SORTS = [
+  ["operator_id", "Name"],
+  ["jis", "Lowest JIS first"],
+  ["-jis", "Highest JIS first"],
+  ["last_interaction_at", "Longest away first"],
+] as const;
+
+export function OperatorsView() {
+  const { query, route } = useLocation();
+  const { band = "", sort = "operator_id", cursor = "" } = query;
+  const asked = useAnswer<Operators>({
+    path: addressOf("/v1/organization/operators", { band, sort, cursor, limit: PAGE, include: "sparkline" }),
+  });
+  const choose = (change: Readonly<Record<string, string>>) =>
+    route(addressOf(PATH, { band, sort, ...change }));
+  const find = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const id = String(new FormData(event.currentTarget).get("operator_id") ?? "").trim();
+    if (id !== "") route(`${PATH}/${encodeURIComponent(id)}`);
+  };
+  return (
+    <View title="Operators">
+      <div class="filters">
+        <div class="field">
+          <label for="band">Band</label>
+          <select id="band" value={band} onChange={(event) => choose({ band: event.currentTarget.value })}>
+            <option value="">All</option>
+            {BANDS.map((name) => <option key={name} value={name}>{nameInWords(name)}</option>)}
+          </select>
+        </div>
+        <div class="field">
+          <label for="sort">Order</label>
+          <select id="sort" value={sort} onChange={(event) => choose({ sort: event.currentTarget.value })}>
+            {SORTS.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+        </div>
+        <form class="filters" onSubmit={find}>
+          <div class="field">
+            <label for="operator-id">Operator id</label>
+            <input id="operator-id" name="operator_id" autocomplete="off" spellcheck={false} />
+          </div>
+          <button type="submit">Open</button>
+        </form>
+      </div>
+      <Answered asked={asked}>
+        {({ operators, next_cursor: next }) =>
+          operators.length === 0
+            ? (
+              <Empty>
+                <p>{band === "" ? "Nobody was scored yet." : "No operator is in this band."}</p>
+              </Empty>
+            )
+            : (
+              <>
+                <OperatorRows label="Operators" operators={operators} />
+                <Pages path={PATH} query={{ band, sort, ...(cursor === "" ? {} : { cursor }) }} next={next} />
+              </>
+            )}
+      </Answered>
+    </View>
+  );
+}

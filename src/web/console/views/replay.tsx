@@ -1,0 +1,153 @@
+/** One score or decision, computed anew from what was recorded, with what moved it and its proof. */
+import { useRoute } from "preact-iso";
+import { nameInWords } from "../../../pages/wording.ts";
+import { Answered, Band, Figure, Instant, Rows, save, Tile, View } from "../parts.tsx";
+import type { Replay } from "../types.ts";
+import { useAnswer } from "../use_answer.ts";
+
+export function ReplayView() {
+  const { params } = useRoute();
+  const id = decodeURIComponent(params.id ?? "");
+  const asked = useAnswer<Replay>({ path: `/v1/decision/replay/${encodeURIComponent(id)}` });
+  return (
+    <View title={`Replay of ${id}`}>
+      <Answered asked={asked}>{(body) => <Replayed {...body} />}</Answered>
+    </View>
+  );
+}
+
+function Replayed(replay: Replay) {
+  const { id, kind, recorded, match, differences, explanation, label, evidence, model } = replay;
+  const operator = String(recorded.operator_id);
+  return (
+    <>
+      <p class={`notice ${match ? "good" : "bad"}`} role="status">
+        <strong>{match ? "It comes out the same." : "It comes out different."}</strong>{" "}
+        Computed anew from the recorded input and the operator's state before it, under model {model.version}.
+      </p>
+      <ul class="tiles">
+        {kind === "score"
+          ? (
+            <Tile name="JIS" more={<Band band={String(recorded.band)} />}>
+              <Figure of="recorded.jis" value={recorded.jis as number} />
+            </Tile>
+          )
+          : (
+            <Tile name="Decision risk score" more={nameInWords(String(recorded.routing_decision))}>
+              <Figure of="recorded.decision_risk_score" value={recorded.decision_risk_score as number} />
+            </Tile>
+          )}
+        <Tile name="Operator">
+          <a href={`/console/operators/${operator}`}>{operator}</a>
+        </Tile>
+        <Tile
+          name="Recorded"
+          more={
+            <>
+              entry <Figure of="evidence.entry.seq" value={evidence.entry.seq} />
+            </>
+          }
+        >
+          <Instant at={evidence.entry.timestamp} />
+        </Tile>
+      </ul>
+      {!match && (
+        <Rows label="Differences" columns={["Where", "Recorded", "Computed anew"]}>
+          {differences.map(({ path, recorded: was, replayed: is }) => (
+            <tr key={path}>
+              <th scope="row">{path}</th>
+              <td>{JSON.stringify(was)}</td>
+              <td>{JSON.stringify(is)}</td>
+            </tr>
+          ))}
+        </Rows>
+      )}
+      {kind === "decision" && <Triggers recorded={recorded} />}
+      <h2>{kind === "score" ? "What moved it" : "What it rests on"}</h2>
+      <Explanation explanation={explanation} of="explanation" />
+      {label !== null && (
+        <>
+          <h2>Its late label</h2>
+          <p>
+            It became known that the decision was {label.outcome_correct ? "right" : "wrong"},{" "}
+            <Instant at={label.labelled_at} />: what follows shows with the operator's next score.
+          </p>
+          <Explanation explanation={label.explanation} of="label.explanation" />
+        </>
+      )}
+      <h2>Evidence</h2>
+      <dl>
+        <div>
+          <dt>Chain</dt>
+          <dd>
+            <code>{evidence.entry.chain}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Entry hash</dt>
+          <dd>
+            <code>{evidence.entry_hash}</code>
+          </dd>
+        </div>
+      </dl>
+      <p>
+        <button
+          type="button"
+          onClick={() => save(`${id}.json`, "application/json", JSON.stringify(replay, null, 2))}
+        >
+          Save this answer
+        </button>
+      </p>
+      <details>
+        <summary>The recorded result in full</summary>
+        <pre tabIndex={0}>{JSON.stringify(recorded, null, 2)}</pre>
+      </details>
+    </>
+  );
+}
+
+interface Trigger {
+  readonly policy: string;
+  readonly triggered: boolean;
+  readonly evidence: string | null;
+}
+
+function Triggers({ recorded }: Pick<Replay, "recorded">) {
+  const triggered = (recorded.policy_triggers as readonly Trigger[]).filter((trigger) => trigger.triggered);
+  return (
+    <>
+      <h2>Policies that applied</h2>
+      {triggered.length === 0 ? <p>None.</p> : (
+        <ul>
+          {triggered.map(({ policy, evidence }) => (
+            <li key={policy}>
+              <strong>{nameInWords(policy)}</strong>: {evidence}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Explanation({ explanation, of }: {
+  readonly explanation: Replay["explanation"];
+  readonly of: string;
+}) {
+  return (
+    <Rows label="What moved each dimension" columns={["Dimension", "#Before", "#After", "Why"]}>
+      {explanation.map(({ dimension, before, after, rules }, index) => (
+        <tr key={dimension}>
+          <th scope="row">{nameInWords(dimension)}</th>
+          <td class="number">
+            <Figure of={`${of}.${index}.before`} value={before} />
+          </td>
+          <td class="number">
+            <Figure of={`${of}.${index}.after`} value={after} />
+          </td>
+          <td class="small">{rules.map((rule) => <p key={rule}>{rule}</p>)}</td>
+        </tr>
+      ))}
+    </Rows>
+  );
+}

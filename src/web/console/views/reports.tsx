@@ -1,0 +1,107 @@
+/** Compliance reports: those that were issued, and one for a period of one's choice. */
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { instantInWords } from "../../../pages/wording.ts";
+import { addressOf, Answered, Empty, Failure, Instant, Pages, Rows, Status, View } from "../parts.tsx";
+import { useCaller } from "../session.tsx";
+import type { ReportAnswer, Reports } from "../types.ts";
+import { useAction, useAnswer } from "../use_answer.ts";
+
+const PATH = "/console/reports";
+const PAGE = "50";
+const DAY_MS = 86_400_000;
+
+export function ReportsView() {
+  const { query } = useLocation();
+  const { cursor = "" } = query;
+  const asked = useAnswer<Reports>({ path: addressOf("/v1/compliance/reports", { cursor, limit: PAGE }) });
+  return (
+    <View title="Compliance reports">
+      <Issue />
+      <h2>Issued reports</h2>
+      <Answered asked={asked}>
+        {({ reports, next_cursor: next }) =>
+          reports.length === 0
+            ? (
+              <Empty>
+                <p>None was issued yet: choose a period above.</p>
+              </Empty>
+            )
+            : (
+              <>
+                <Rows label="Issued reports" columns={["Period", "Status", "Issued", "Report"]}>
+                  {reports.map((report) => (
+                    <tr key={report.report_id}>
+                      <th scope="row">
+                        <a href={`${PATH}/${report.report_id}`}>
+                          {instantInWords(report.period.start)} to {instantInWords(report.period.end)}
+                        </a>
+                      </th>
+                      <td>
+                        <Status status={report.overall_status} />
+                        {!report.status_certain && <div class="small muted">could turn either way</div>}
+                      </td>
+                      <td>
+                        <Instant at={report.issued_at} />
+                      </td>
+                      <td>
+                        <code>{report.report_id}</code>
+                      </td>
+                    </tr>
+                  ))}
+                </Rows>
+                <Pages path={PATH} query={cursor === "" ? {} : { cursor }} next={next} />
+              </>
+            )}
+      </Answered>
+    </View>
+  );
+}
+
+/** The same period over unchanged records is the same report: asking twice does no harm. */
+function Issue() {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const [start, setStart] = useState(() => day(Date.now() - 90 * DAY_MS));
+  const [end, setEnd] = useState(() => day(Date.now() + DAY_MS));
+  const { route } = useLocation();
+  const caller = useCaller();
+  const { busy, error, run } = useAction<ReportAnswer>();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const path = addressOf("/v1/compliance/report", { period_start: start, period_end: end });
+    const answer = await run(() => caller.json<ReportAnswer>({ path }));
+    if (answer !== null) route(`${PATH}/${answer.report.report_id}`);
+  };
+  return (
+    <form onSubmit={submit}>
+      <p>
+        What the records of a period say of human oversight, framework by framework. It is evidence for your
+        own assessment, and no declaration of compliance.
+      </p>
+      <div class="filters">
+        <div class="field">
+          <label for="start">From, included</label>
+          <input
+            id="start"
+            type="date"
+            required
+            value={start}
+            onInput={(event) => setStart(event.currentTarget.value)}
+          />
+        </div>
+        <div class="field">
+          <label for="end">To, excluded</label>
+          <input
+            id="end"
+            type="date"
+            required
+            value={end}
+            onInput={(event) => setEnd(event.currentTarget.value)}
+          />
+        </div>
+        <button class="main" type="submit" disabled={busy}>{busy ? "Making it…" : "Make the report"}</button>
+      </div>
+      {error !== null && <Failure error={error} />}
+    </form>
+  );
+}

@@ -1,0 +1,222 @@
+/** Where events go: the destinations with their last delivery, a new one, a test. */
+import { useState } from "preact/hooks";
+import { WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
+import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH } from "../../../domain/limits.ts";
+import type { ApiError } from "../../shared/api.ts";
+import { Answered, Empty, Failure, Instant, Rows, Secret, View } from "../parts.tsx";
+import { useCaller } from "../session.tsx";
+import type { WebhookRegistered, Webhooks, WebhookTested } from "../types.ts";
+import { useAction, useAnswer } from "../use_answer.ts";
+
+export function WebhooksView() {
+  const asked = useAnswer<Webhooks>({ path: "/v1/admin/webhook/list" });
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <View title="Webhooks">
+      <Answered asked={asked}>
+        {({ webhooks }) =>
+          webhooks.length === 0
+            ? (
+              <Empty>
+                <p>No destination is registered: nobody is told of scores and decisions.</p>
+              </Empty>
+            )
+            : <Destinations webhooks={webhooks} onChanged={asked.again} />}
+      </Answered>
+      <h2>New destination</h2>
+      {isAdding
+        ? <Register onDone={asked.again} />
+        : <button type="button" onClick={() => setAdding(true)}>Register a destination</button>}
+    </View>
+  );
+}
+
+function Destinations({ webhooks, onChanged }: {
+  readonly webhooks: Webhooks["webhooks"];
+  readonly onChanged: () => void;
+}) {
+  return (
+    <Rows label="Destinations" columns={["Destination", "Events", "State", "Last delivery", "Do"]}>
+      {webhooks.map((webhook) => (
+        <tr key={webhook.id}>
+          <th scope="row">
+            <a href={`/console/webhooks/${webhook.id}`}>{webhook.url}</a>
+          </th>
+          <td class="small">{webhook.events.map((event) => <div key={event}>{event}</div>)}</td>
+          <td>{webhook.active ? "Active" : "Off"}</td>
+          <td>
+            <LastDelivery last={webhook.last_delivery} />
+          </td>
+          <td>
+            <Actions id={webhook.id} url={webhook.url} isActive={webhook.active} onChanged={onChanged} />
+          </td>
+        </tr>
+      ))}
+    </Rows>
+  );
+}
+
+function LastDelivery({ last }: { readonly last: Webhooks["webhooks"][number]["last_delivery"] }) {
+  if (last === null) return <span class="muted">none yet</span>;
+  return (
+    <>
+      <span class={`status ${last.error === null ? "good" : "bad"}`}>
+        {last.error === null ? "Delivered" : "Failed"}
+      </span>
+      <div class="small">
+        {last.event}, <Instant at={last.at} />
+        {last.error !== null && (
+          <>: {last.error}{last.response_status !== null && ` ${last.response_status}`}</>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Actions({ id, url, isActive, onChanged }: {
+  readonly id: string;
+  readonly url: string;
+  readonly isActive: boolean;
+  readonly onChanged: () => void;
+}) {
+  const caller = useCaller();
+  const test = useAction<WebhookTested>();
+  const removal = useAction<unknown>();
+  const [isRemoving, setRemoving] = useState(false);
+  const remove = async () => {
+    const done = await removal.run(() => caller.json({ method: "DELETE", path: `/v1/admin/webhook/${id}` }));
+    if (done !== null) onChanged();
+  };
+  const send = () =>
+    test.run(() => caller.json<WebhookTested>({ method: "POST", path: `/v1/admin/webhook/${id}/test` }));
+  return (
+    <div class="actions">
+      <button type="button" disabled={test.busy || !isActive} onClick={send} aria-label={`Test ${url}`}>
+        {test.busy ? "Testing…" : "Test"}
+      </button>
+      {isRemoving
+        ? (
+          <>
+            <button class="grave" type="button" disabled={removal.busy} onClick={remove}>
+              Really remove
+            </button>
+            <button type="button" onClick={() => setRemoving(false)}>Keep</button>
+          </>
+        )
+        : (
+          <button type="button" onClick={() => setRemoving(true)} aria-label={`Remove ${url}`}>
+            Remove
+          </button>
+        )}
+      <span role="status" class="small">{test.result !== null && outcomeInWords(test.result)}</span>
+      {[test.error, removal.error].filter((error): error is ApiError => error !== null)
+        .map((error) => <Failure key={error.message} error={error} />)}
+    </div>
+  );
+}
+
+function outcomeInWords(
+  { delivered, response_status: status, error, duration_ms: ms }: WebhookTested,
+): string {
+  if (delivered) return `Delivered: ${status}, ${ms} ms`;
+  return `Failed: ${error}${status === null ? "" : ` ${status}`}, ${ms} ms`;
+}
+
+function Register({ onDone }: { readonly onDone: () => void }) {
+  const [url, setUrl] = useState("");
+  const [secret, setSecret] = useState("");
+  const [events, setEvents] = useState<readonly WebhookEvent[]>(WEBHOOK_EVENTS);
+  const caller = useCaller();
+  const { busy, error, result, run } = useAction<WebhookRegistered>();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const body = { url, secret, events };
+    const done = await run(() =>
+      caller.json<WebhookRegistered>({ method: "POST", path: "/v1/admin/webhook/register", body })
+    );
+    if (done === null) return;
+    setUrl("");
+    setSecret("");
+    onDone();
+  };
+  const wrong = (path: string) => error?.more.details.find((detail) => detail.path.startsWith(path));
+  const isOfField = wrong("url") !== undefined || wrong("secret") !== undefined;
+  return (
+    <form onSubmit={submit}>
+      {result !== null && (
+        <div class="notice good" role="alert">
+          <h2>Registered: {result.url}</h2>
+          <Secret
+            label="Its signing secret: this is the only time that it is shown. The receiver needs it."
+            value={result.signing_secret}
+          />
+        </div>
+      )}
+      <div class="field">
+        <label for="url">URL</label>
+        <input
+          id="url"
+          type="url"
+          required
+          placeholder="https://"
+          value={url}
+          aria-invalid={wrong("url") !== undefined}
+          aria-describedby="url-wrong"
+          onInput={(event) => setUrl(event.currentTarget.value)}
+        />
+        <p class="wrong" id="url-wrong">{wrong("url")?.message}</p>
+      </div>
+      <div class="field">
+        <label for="secret">Shared secret</label>
+        <p class="hint" id="secret-hint">
+          {WEBHOOK_SECRET_MIN_LENGTH} to {WEBHOOK_SECRET_MAX_LENGTH}{" "}
+          characters that only you know; the service answers with a signing secret of its own.
+        </p>
+        <input
+          id="secret"
+          type="password"
+          autocomplete="off"
+          required
+          minLength={WEBHOOK_SECRET_MIN_LENGTH}
+          maxLength={WEBHOOK_SECRET_MAX_LENGTH}
+          value={secret}
+          aria-invalid={wrong("secret") !== undefined}
+          aria-describedby="secret-hint secret-wrong"
+          onInput={(event) => setSecret(event.currentTarget.value)}
+        />
+        <p class="wrong" id="secret-wrong">{wrong("secret")?.message}</p>
+        <button type="button" class="link" onClick={() => setSecret(drawSecret())}>Draw one</button>
+      </div>
+      <fieldset>
+        <legend>Events</legend>
+        {WEBHOOK_EVENTS.map((name) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={events.includes(name)}
+              onChange={(change) =>
+                setEvents(
+                  WEBHOOK_EVENTS.filter((other) =>
+                    other === name ? change.currentTarget.checked : events.includes(other)
+                  ),
+                )}
+            />
+            {name}
+          </label>
+        ))}
+      </fieldset>
+      <p>
+        <button class="main" type="submit" disabled={busy || events.length === 0}>
+          {busy ? "Registering…" : "Register"}
+        </button>
+      </p>
+      {error !== null && !isOfField && <Failure error={error} />}
+    </form>
+  );
+}
+
+/** 256 bits, in characters that go through every form and file. */
+function drawSecret(): string {
+  return [...crypto.getRandomValues(new Uint8Array(32))].map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+}

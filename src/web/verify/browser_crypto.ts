@@ -1,0 +1,28 @@
+/**
+ * The browser's {@link Crypto}: a page that came over plain HTTP, as on an intranet, has no `crypto.subtle`. Ed25519 by
+ * RFC 8032's own rules, as the program's.
+ */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concat, type Crypto } from "../../evidence/crypto.ts";
+
+export const browserCrypto: Crypto = {
+  sha256: (...chunks) => sha256(concat(...chunks)),
+  sha256Stream() {
+    const hash = sha256.create();
+    return {
+      update(chunk) {
+        hash.update(chunk);
+      },
+      digest: () => hash.digest(),
+    };
+  },
+  verifyEd25519(publicKey, message, signature) {
+    if (publicKey.length !== 32 || signature.length !== 64) return false;
+    try {
+      return ed25519.verify(signature, message, publicKey, { zip215: false });
+    } catch {
+      return false;
+    }
+  },
+};
