@@ -25,6 +25,8 @@ export interface Visit {
   readonly page: Page;
   /** Of every request so far, in their order: method, path with query, body size of the answer. */
   readonly requests: readonly Requested[];
+  /** Resolves once every request that was made has its answer. */
+  readonly idle: () => Promise<void>;
   /** Errors that a test expects: a refused request writes one in the browser's log. */
   readonly expectErrors: (pattern: RegExp) => void;
 }
@@ -46,6 +48,10 @@ export interface VisitOptions {
 export async function withBrowser(
   origin: string,
   use: (visit: (options?: VisitOptions) => Promise<Visit>) => Promise<void>,
+  { resolve }: {
+    /** A name that stands for loopback. */
+    readonly resolve?: string;
+  } = {},
 ): Promise<void> {
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
@@ -57,6 +63,7 @@ export async function withBrowser(
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...(resolve === undefined ? [] : [`--host-resolver-rules=MAP ${resolve} 127.0.0.1`]),
     ],
   });
   const visits: Watched[] = [];
@@ -92,21 +99,26 @@ async function open(
   const requests: Requested[] = [];
   const complaints: string[] = [];
   const expected: RegExp[] = [];
+  let pending = 0;
+  page.on("requestfailed", () => pending -= 1);
   page.on("request", (request) => {
+    pending += 1;
     const url = request.url();
     if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url)) complaints.push(`asked ${url}`);
   });
   page.on("requestfinished", async (request) => {
     const { pathname, search, protocol } = new URL(request.url());
-    if (!protocol.startsWith("http")) return;
-    const response = await request.response();
-    const body = await response?.body().catch(() => null);
-    requests.push({
-      method: request.method(),
-      path: pathname + search,
-      status: response?.status() ?? 0,
-      bytes: body?.length ?? 0,
-    });
+    if (protocol.startsWith("http")) {
+      const response = await request.response();
+      const body = await response?.body().catch(() => null);
+      requests.push({
+        method: request.method(),
+        path: pathname + search,
+        status: response?.status() ?? 0,
+        bytes: body?.length ?? 0,
+      });
+    }
+    pending -= 1;
   });
   page.on("pageerror", (error) => complaints.push(`threw ${error}`));
   page.on("console", (message) => {
@@ -118,6 +130,9 @@ async function open(
     page,
     context,
     requests,
+    async idle() {
+      while (pending > 0) await new Promise((next) => setTimeout(next, 10));
+    },
     expectErrors: (pattern) => expected.push(pattern),
     complaints: () => complaints.filter((text) => !expected.some((pattern) => pattern.test(text))),
   };

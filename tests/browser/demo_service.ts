@@ -1,5 +1,5 @@
 /** `jiss dev` with its seeded demo organization, on a port and in a directory of its own. */
-import { type RunningService, startService } from "../program.ts";
+import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
 
 export interface DemoService {
   readonly service: RunningService;
@@ -18,6 +18,18 @@ export async function withDemo(
   } finally {
     await service.stop();
     await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** A service with an organization of which there is no record. */
+export async function withEmpty(use: (demo: DemoService) => Promise<void>): Promise<void> {
+  const { env, remove } = await freshDeployment();
+  const service = await startService(["serve"], { env });
+  try {
+    await use({ service, key: await createOrganization(service, env) });
+  } finally {
+    await service.stop();
+    await remove();
   }
 }
 

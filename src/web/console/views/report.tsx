@@ -23,8 +23,11 @@ export function ReportView() {
 function Document({ id, html }: { readonly id: string; readonly html: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const fit = () => {
-    const page = frame.current?.contentDocument?.documentElement;
-    if (page) frame.current!.height = String(page.scrollHeight);
+    const { current } = frame;
+    const page = current?.contentDocument?.documentElement;
+    if (!current || !page) return;
+    const border = current.offsetHeight - current.clientHeight;
+    current.height = String(page.scrollHeight + border);
   };
   return (
     <>

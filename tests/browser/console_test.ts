@@ -1,0 +1,351 @@
+/**
+ * The console over the seeded demo, in a real browser: each view shows the API's own figures, in few requests, to
+ * anybody with a key; what can be done there does it.
+ */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { NO_DATA } from "../../src/pages/wording.ts";
+import type { RunningService } from "../program.ts";
+import {
+  assertAccessible,
+  assertFits,
+  chromiumIsMissing,
+  NEEDS_CHROMIUM,
+  THEMES,
+  withBrowser,
+} from "./browser.ts";
+import { withDemo, withEmpty } from "./demo_service.ts";
+import { go, shown, signIn } from "./console.ts";
+
+const ignore = chromiumIsMissing();
+const API = /^\/(?:v1|\.well-known|openapi\.json|assessments)/;
+
+/** More than the tests ask for, so that only the test of the limit meets it. */
+const PATIENT = { JISS_RATE_LIMIT_IP: "10000", JISS_RATE_LIMIT_KEY: "10000" };
+
+// deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+type Json = any;
+
+async function ask(service: RunningService, key: string, path: string, body?: unknown): Promise<Json> {
+  const answer = await service.send(path, {
+    key,
+    ...(body === undefined ? {} : { method: "POST", body }),
+  });
+  assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+/** Every figure on the page, by its place in the API's answer, beside what that says. */
+async function assertFigures(page: Page, answers: readonly Json[], least: number): Promise<void> {
+  const figures = await page.locator("[data-figure]").evaluateAll((elements) =>
+    elements.map((element) => [element.getAttribute("data-figure")!, element.textContent!] as const)
+  );
+  assert.ok(figures.length >= least, `${figures.length} figures`);
+  for (const [path, text] of figures) {
+    const values = answers.map((answer) =>
+      path.split(".").reduce((value: Json, name) => value?.[name], answer)
+    ).filter((value) => value !== undefined);
+    const expected = values.map((value) => value === null ? NO_DATA : String(value));
+    assert.ok(expected.includes(text), `${path} shows ${text}; the API says ${expected}`);
+  }
+}
+
+/** A decision of each kind, and a report, beside the scores that the demo has. */
+async function prepare(service: RunningService, key: string): Promise<string> {
+  await ask(service, key, "/v1/decision/score", {
+    decision_id: "decision-1",
+    operator_id: "reviewer-goran",
+    domain: "employment",
+    time_to_decision_ms: 900,
+    decision: "accepted",
+    stakes: "critical",
+  });
+  const { report } = await ask(
+    service,
+    key,
+    "/v1/compliance/report?period_start=2026-01-01&period_end=2027-01-01",
+  );
+  return report.report_id;
+}
+
+Deno.test({
+  name:
+    `each view of the console shows the API's figures, in at most 3 requests, 500 KB and 200 rows ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      const report = await prepare(service, key);
+      const operator = "/v1/operator/reviewer-ada/profile?include=projection";
+      const views:
+        readonly (readonly [view: string, heading: string, least: number, asked: readonly string[]])[] = [
+          ["", "Demo organization", 20, [
+            "/v1/organization/dashboard",
+            "/v1/organization/operators?sort=jis&limit=5&include=sparkline",
+            "/v1/compliance/article14",
+          ]],
+          ["/operators", "Operators", 40, ["/v1/organization/operators?limit=50&include=sparkline"]],
+          ["/operators?band=at_risk&sort=jis", "Operators", 20, [
+            "/v1/organization/operators?band=at_risk&sort=jis&limit=50&include=sparkline",
+          ]],
+          ["/operators/reviewer-ada", "reviewer-ada", 6, [
+            operator,
+            "/v1/organization/decisions?operator_id=reviewer-ada&limit=10",
+          ]],
+          ["/decisions", "Decisions", 50, ["/v1/organization/decisions?limit=50"]],
+          ["/decisions/demo-reviewer-ada-0100", "Replay of demo-reviewer-ada-0100", 15, [
+            "/v1/decision/replay/demo-reviewer-ada-0100",
+          ]],
+          ["/decisions/decision-1", "Replay of decision-1", 2, ["/v1/decision/replay/decision-1"]],
+          ["/reports", "Compliance reports", 0, []],
+          [`/reports/${report}`, "Compliance report", 0, []],
+          ["/audit-log", "Audit log", 0, []],
+          ["/webhooks", "Webhooks", 0, []],
+          ["/key", "Key", 0, []],
+          ["/verify", "Verify", 0, []],
+        ];
+      await withBrowser(service.url, async (visit) => {
+        for (const width of [1200, 360]) {
+          for (const theme of THEMES) {
+            const { page, requests, idle } = await visit({ theme, width });
+            await page.goto("/console");
+            await signIn(page, key);
+            await shown(page);
+            await idle();
+            for (const [view, heading, least, asked] of views) {
+              const before = requests.length;
+              await go(page, `/console${view}`);
+              await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+              await shown(page);
+              await idle();
+              const made = requests.slice(before);
+              const calls = made.filter(({ path }) => API.test(path));
+              assert.ok(calls.length <= 3, `${view}: ${calls.map(({ path }) => path)}`);
+              // What a browser loads once counts for each view.
+              const bytes = made.concat(requests.filter(({ path }) => path.startsWith("/assets/")))
+                .reduce((sum, request) => sum + request.bytes, 0);
+              assert.ok(bytes <= 500_000, `${view}: ${bytes} bytes`);
+              assert.ok(await page.locator("tr").count() <= 201, view);
+              await assertFits(page, `${view} at ${width}`);
+              await assertAccessible(page, `${view} ${theme} ${width}`);
+              const answers = await Promise.all(asked.map((path) => ask(service, key, path)));
+              if (view === "/operators/reviewer-ada") {
+                answers.push(
+                  await ask(service, key, "/v1/maintenance/recommend", { operator_id: "reviewer-ada" }),
+                );
+              }
+              if (asked.length > 0) await assertFigures(page, answers, least);
+            }
+          }
+        }
+      });
+    }, PATIENT);
+  },
+});
+
+Deno.test({
+  name:
+    `what a view draws and lists is the API's: bands, projection, dimensions, exercises, reports, events ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      const report = await prepare(service, key);
+      await withBrowser(service.url, async (visit) => {
+        const { page } = await visit();
+        await page.goto("/console");
+        await signIn(page, key);
+        const { dashboard } = await ask(service, key, "/v1/organization/dashboard");
+        await shown(page);
+        assert.equal(
+          await page.locator("#bands desc").textContent(),
+          `Exemplary ${dashboard.band_distribution.exemplary}, Proficient ${dashboard.band_distribution.proficient}, ` +
+            `Adequate ${dashboard.band_distribution.adequate}, At risk ${dashboard.band_distribution.at_risk}.`,
+        );
+
+        await go(page, "/console/operators/reviewer-farah");
+        await page.locator("#projection").waitFor();
+        await shown(page);
+        const { profile, jis_history: history, decay_projection: projection } = await ask(
+          service,
+          key,
+          "/v1/operator/reviewer-farah/profile?include=projection",
+        );
+        assert.equal(projection.days_to_non_compliance, 0);
+        const rows = await page.locator("#projection tbody tr").evaluateAll((found) =>
+          found.map((row) => [...row.children].map((cell) => cell.textContent))
+        );
+        assert.deepEqual(
+          rows,
+          projection.projections.map(({ day, jis }: Json) => [String(day), String(jis)]),
+        );
+        assert.match((await page.locator("#projection desc").textContent())!, /^It is below 60 already\./);
+        assert.match((await page.locator("#projection desc").textContent())!, /minimum 60, target 75/);
+        const dimensions = await page.locator("#dimensions tbody tr").evaluateAll((found) =>
+          found.map((row) => row.querySelector("td")!.textContent)
+        );
+        assert.deepEqual(dimensions, Object.values(profile.dimensions).map(String));
+        const told = await page.locator("#history tbody tr").last().evaluate((row) =>
+          row.querySelectorAll("td")[1]!.textContent
+        );
+        assert.equal(told, String(history.at(-1).jis));
+        assert.equal(await page.locator("#history circle").count(), history.length);
+        const { exercises } = await ask(service, key, "/v1/maintenance/recommend", {
+          operator_id: "reviewer-farah",
+        });
+        assert.deepEqual(
+          await page.locator("details summary").allTextContents(),
+          exercises.map(({ title }: Json) => title),
+        );
+
+        await go(page, "/console/reports");
+        await page.getByRole("link", { name: "2026-01-01 to 2027-01-01" }).click();
+        const frame = page.frameLocator("iframe");
+        await frame.getByRole("heading", { level: 1 }).waitFor();
+        const asked = await service.send(`/v1/compliance/report/${report}`, { key });
+        await frame.getByText(asked.body.report_sha256).first().waitFor();
+        // Its style is let in, and it is shown whole.
+        const [background, inner, outer] = await page.locator("iframe").evaluate((element) => {
+          const { contentDocument, clientHeight } = element as HTMLIFrameElement;
+          const root = contentDocument!.documentElement;
+          return [
+            getComputedStyle(root.querySelector(".statement")!).borderStyle,
+            root.scrollHeight,
+            clientHeight,
+          ];
+        });
+        assert.equal(background, "solid");
+        assert.ok(Number(inner) <= Number(outer), `${inner} in ${outer}`);
+
+        await go(page, "/console/audit-log");
+        await shown(page);
+        await page.getByLabel("Event", { exact: true }).selectOption("ORG_CREATED");
+        await page.getByRole("cell", { name: "ORG_CREATED" }).waitFor();
+        assert.equal(await page.locator("tbody tr").count(), 1);
+        await page.getByLabel("Event", { exact: true }).selectOption("KEY_REVOKED");
+        await page.getByText("No event is of this kind and time.").waitFor();
+      });
+    }, PATIENT);
+  },
+});
+
+Deno.test({
+  name:
+    `a key that is refused is said to be, one that is taken stands in the page's memory alone ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      await withBrowser(service.url, async (visit) => {
+        const { page, expectErrors, requests } = await visit();
+        expectErrors(/401/);
+        await page.goto("/console/operators");
+        await page.getByLabel("API key").fill("jis_00000000000000000000000000");
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await page.getByText("The service does not take this key.").waitFor();
+        await assertAccessible(page, "a refused key");
+        assert.equal(
+          await page.getByLabel("API key").evaluate((field) => field === document.activeElement),
+          true,
+        );
+        await page.getByLabel("API key").fill(` ${key} `);
+        await page.keyboard.press("Enter");
+        // Where one wanted to go.
+        await page.getByRole("heading", { level: 1, name: "Operators" }).waitFor();
+        await shown(page);
+        const kept = await page.evaluate(() =>
+          JSON.stringify([
+            { ...localStorage },
+            { ...sessionStorage },
+            document.cookie,
+            location.href,
+            history.state,
+            document.documentElement.outerHTML,
+          ])
+        );
+        assert.ok(!kept.includes(key.slice(4)));
+        assert.deepEqual(await page.context().cookies(), []);
+        assert.ok(requests.every(({ path }) => !path.includes("jis_")));
+        await page.reload();
+        await page.getByLabel("API key").waitFor();
+        assert.equal(await page.getByLabel("API key").inputValue(), "");
+      });
+    }, PATIENT);
+  },
+});
+
+Deno.test({
+  name:
+    `rotation warns, shows the new key once and goes on with it; elsewhere the old one is asked for anew ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      await withBrowser(service.url, async (visit) => {
+        const [here, elsewhere] = [await visit(), await visit()];
+        elsewhere.expectErrors(/401/);
+        for (const { page } of [here, elsewhere]) {
+          await page.goto("/console/key");
+          await signIn(page, key);
+        }
+        const { page } = here;
+        const button = page.getByRole("button", { name: "Rotate the key" });
+        assert.equal(await button.isDisabled(), true);
+        await page.getByText("The old key stops working at once").waitFor();
+        await page.getByRole("checkbox").check();
+        await button.click();
+        await page.getByText("The key was rotated").waitFor();
+        await assertAccessible(page, "a rotated key");
+        const rotated = (await page.locator(".secret").textContent())!;
+        assert.match(rotated, /^jis_[0-9A-HJKMNP-TV-Z]{26}$/);
+        assert.equal((await service.send("/v1/organization/dashboard", { key })).status, 401);
+        assert.equal((await service.send("/v1/organization/dashboard", { key: rotated })).status, 200);
+        await go(page, "/console/operators");
+        await shown(page);
+        await page.getByRole("link", { name: "reviewer-ada" }).waitFor();
+        await go(page, "/console/key");
+        await page.getByText(rotated.slice(0, 8)).waitFor();
+        assert.equal(await page.locator(".secret").count(), 0);
+
+        await go(elsewhere.page, "/console/operators");
+        await elsewhere.page.getByText("The service does not take this key any more").waitFor();
+        await assertAccessible(elsewhere.page, "a session that is over");
+        await signIn(elsewhere.page, rotated);
+        await elsewhere.page.getByRole("link", { name: "reviewer-ada" }).waitFor();
+      });
+    }, PATIENT);
+  },
+});
+
+Deno.test({
+  name: `an empty organization, an unknown operator and an unknown view are told as such ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withEmpty(async ({ service, key }) => {
+      await withBrowser(service.url, async (visit) => {
+        const { page, expectErrors } = await visit({ width: 360 });
+        expectErrors(/404|422/);
+        await page.goto("/console");
+        await signIn(page, key);
+        await page.getByText("Nobody was scored yet.").waitFor();
+        await shown(page);
+        await assertAccessible(page, "an empty dashboard");
+        for (
+          const [view, text] of [
+            ["/operators", "Nobody was scored yet."],
+            ["/operators/nobody", "There is nothing here"],
+            ["/decisions", "Nothing was scored"],
+            ["/decisions/nothing", "There is nothing here"],
+            ["/reports", "None was issued yet"],
+            ["/reports/nothing", "There is nothing here"],
+            ["/webhooks", "No destination is registered"],
+            ["/webhooks/nothing", "There is nothing here"],
+            ["/nothing", "The console has no such view."],
+          ]
+        ) {
+          await go(page, `/console${view}`);
+          await page.getByText(text!).first().waitFor();
+          await shown(page);
+          await assertAccessible(page, view!);
+          await assertFits(page, view!);
+        }
+      });
+    });
+  },
+});

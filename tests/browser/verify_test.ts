@@ -1,0 +1,193 @@
+/**
+ * Verify: an exported bundle is checked in the browser, over plain HTTP too, with nothing sent anywhere, and says the
+ * same as `jiss verify` of the same file.
+ */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { type RunningService, runProgram } from "../program.ts";
+import { assertAccessible, chromiumIsMissing, NEEDS_CHROMIUM, THEMES, withBrowser } from "./browser.ts";
+import { go, signIn } from "./console.ts";
+import { withDemo } from "./demo_service.ts";
+
+const ignore = chromiumIsMissing();
+const PATIENT = { JISS_RATE_LIMIT_IP: "10000" };
+
+/** A name that is no secure context, where pages have no `crypto.subtle`. */
+const INTRANET = "jiss.intranet.example";
+
+async function exported(service: RunningService, key: string): Promise<string> {
+  const answer = await fetch(`${service.url}/v1/audit/chain/export`, { headers: { "X-API-Key": key } });
+  assert.equal(answer.status, 200);
+  return await answer.text();
+}
+
+/** Files that a browser may read as long as this stands. */
+class Files {
+  readonly #directory = Deno.makeTempDirSync({ prefix: "jiss-verify-" });
+  #count = 0;
+
+  /** Chooses a file with this text, and waits for what is said of it. */
+  async give(page: Page, text: string): Promise<void> {
+    this.#count += 1;
+    const path = `${this.#directory}/bundle-${this.#count}.ndjson`;
+    await Deno.writeTextFile(path, text);
+    await page.locator("#bundle").setInputFiles(path);
+    await page.locator("[data-verdict], .notice.bad").first().waitFor();
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.#directory, { recursive: true });
+  }
+}
+
+/** What stands on the page, and what the program says of the same file and keys. */
+async function bothSay(page: Page, text: string, keys: string) {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-verify-" });
+  try {
+    await Deno.writeTextFile(`${directory}/demo.ndjson`, text);
+    await Deno.writeTextFile(`${directory}/keys.json`, keys);
+    const args = ["verify", `${directory}/demo.ndjson`, "--key", `${directory}/keys.json`, "--json"];
+    const { stdout } = await runProgram(args);
+    const said = JSON.parse(stdout);
+    const verdict = page.locator("[data-verdict]");
+    await verdict.waitFor();
+    return {
+      shown: await verdict.getAttribute("data-verdict"),
+      text: (await verdict.textContent())!,
+      said: said.bundles?.[0] ?? said,
+    };
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+Deno.test({
+  name:
+    `an untampered bundle is intact and a tampered one is not, as jiss verify has it, on plain HTTP and without a key ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      using files = new Files();
+      const bundle = await exported(service, key);
+      const keys = await (await fetch(`${service.url}/.well-known/jwks.json`)).text();
+      const origin = service.url.replace("127.0.0.1", INTRANET);
+      await withBrowser(origin, async (visit) => {
+        const { page, requests } = await visit();
+        await page.goto("/console/verify");
+        assert.equal(await page.evaluate(() => globalThis.isSecureContext), false);
+        assert.equal(await page.evaluate(() => crypto.subtle === undefined), true);
+        await files.give(page, bundle);
+        const intact = await bothSay(page, bundle, keys);
+        assert.equal(intact.shown, "INTACT, UNANCHORED");
+        assert.equal(intact.said.verdict, intact.shown);
+        assert.ok(intact.text.includes(`${intact.said.entries} entries`), intact.text);
+        assert.match(intact.text, /1\d\d\d computed anew/);
+
+        // One digit of one recorded result.
+        const lines = bundle.split("\n");
+        const at = lines.findIndex((line) => line.includes('"jis":77.6'));
+        assert.ok(at > 0);
+        const tampered = lines.with(at, lines[at]!.replace('"jis":77.6', '"jis":87.6')).join("\n");
+        await files.give(page, tampered);
+        await page.getByText("TAMPERED").waitFor();
+        const altered = await bothSay(page, tampered, keys);
+        assert.deepEqual([altered.shown, altered.said.verdict], ["TAMPERED", "TAMPERED"]);
+        assert.match(altered.text, /COMMITMENT_MISMATCH/);
+        const { seq } = altered.said.findings.find(({ code }: { readonly code: string }) =>
+          code === "COMMITMENT_MISMATCH"
+        );
+        assert.ok(altered.text.includes(`The content of entry ${seq} was changed`), altered.text);
+
+        // Nothing but the page itself and the published keys was asked for, and nothing was sent.
+        for (const { method, path } of requests) {
+          assert.equal(method, "GET");
+          assert.match(path, /^\/(?:console\/verify|assets\/[\w.-]+|\.well-known\/jwks\.json)$/);
+        }
+      }, { resolve: INTRANET });
+    }, PATIENT);
+  },
+});
+
+Deno.test({
+  name:
+    `a bundle is held against keys and checkpoints that an auditor brings; what cannot be used is said to be ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      using files = new Files();
+      const bundle = await exported(service, key);
+      const keys = await (await fetch(`${service.url}/.well-known/jwks.json`)).text();
+      await withBrowser(service.url, async (visit) => {
+        for (const theme of THEMES) {
+          const { page } = await visit({ theme, width: 360 });
+          await page.goto("/console/verify");
+          await page.getByLabel("Keys that I got another way").check();
+          await page.getByLabel("Public keys").fill("no key");
+          await files.give(page, bundle);
+          await page.getByText("The keys cannot be used").waitFor();
+          await assertAccessible(page, "unusable keys");
+          await page.getByLabel("Public keys").fill(keys);
+          await files.give(page, bundle);
+          await page.locator("[data-verdict='INTACT, UNANCHORED']").waitFor();
+          await page.getByText("Its checkpoint, to be kept").click();
+          const checkpoint = (await page.locator("[data-verdict] pre").textContent())!;
+          await page.getByText("Hold it against a checkpoint").click();
+          await page.locator("#kept").fill(checkpoint);
+          await page.getByRole("button", { name: "Verify again" }).click();
+          await page.locator("[data-verdict='INTACT']").waitFor();
+          await assertAccessible(page, "an intact bundle");
+
+          // The same number of entries, another history.
+          const other = checkpoint.replace(/^(.*\n.*\n)./, (_, head: string) => `${head}A`);
+          await page.locator("#kept").fill(other);
+          await page.getByRole("button", { name: "Verify again" }).click();
+          await page.locator("[data-verdict='NOT VERIFIABLE']").waitFor();
+
+          await page.locator("#kept").fill("");
+          await page.getByLabel("No key").check();
+          await files.give(page, bundle);
+          await page.getByText("The file agrees with the key that it carries itself").waitFor();
+          await files.give(page, "no bundle at all\n");
+          await page.getByText("damaged, or does not belong there").waitFor();
+          // Cut off within a line.
+          await page.getByLabel("The keys that this service publishes").check();
+          await files.give(page, bundle.slice(0, -100));
+          await page.locator("[data-verdict='TAMPERED']").waitFor();
+          await page.getByText("The file is cut off").waitFor();
+          await assertAccessible(page, "a bundle that is cut off");
+        }
+      });
+    }, PATIENT);
+  },
+});
+
+Deno.test({
+  name: `whoever is signed in saves the organization's own bundle and drops it there ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      await withBrowser(service.url, async (visit) => {
+        const { page } = await visit();
+        await page.goto("/console");
+        await signIn(page, key);
+        await go(page, "/console/verify");
+        const saving = page.waitForEvent("download");
+        await page.getByRole("button", { name: "Save this organization's bundle" }).click();
+        const saved = await saving;
+        assert.equal(saved.suggestedFilename(), "demo.ndjson");
+        const text = await Deno.readTextFile(await saved.path());
+        // The first line says when it was exported, and the last one what was hashed.
+        const entries = (bundle: string) => bundle.split("\n").slice(1, -2).join("\n");
+        assert.ok(entries(text) === entries(await exported(service, key)), "another bundle");
+        // Dropped, as from a file manager.
+        const transfer = await page.evaluateHandle((content) => {
+          const files = new DataTransfer();
+          files.items.add(new File([content], "demo.ndjson"));
+          return files;
+        }, text);
+        await page.dispatchEvent(".drop", "drop", { dataTransfer: transfer });
+        await page.locator("[data-verdict='INTACT, UNANCHORED']").waitFor();
+      });
+    }, PATIENT);
+  },
+});
