@@ -194,8 +194,7 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
     const part = around(target(event), parts);
     visit(part, true);
     if (part && rest) count();
-    const view = around(target(event), `[${VIEW}]:not(details)`);
-    see(view);
+    see(around(target(event), `[${VIEW}]:not(details)`));
   });
   listen(element, ["toggle"], (event: Event) => {
     const opened = target(event) as HTMLDetailsElement;
@@ -220,16 +219,19 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
     let top = box.top;
     let full = box.height;
     let [from, to] = [0, innerHeight];
-    const clip = (around: DOMRect) => [from, to] = [Math.max(from, around.top), Math.min(to, around.bottom)];
+    function clip(scroller: Element): void {
+      const edge = scroller.getBoundingClientRect().top + scroller.clientTop;
+      [from, to] = [Math.max(from, edge), Math.min(to, edge + scroller.clientHeight)];
+    }
     if (/auto|scroll/.test(getComputedStyle(element).overflowY)) {
-      clip(box);
+      clip(element);
       top += element.clientTop - element.scrollTop;
       full = element.scrollHeight;
     }
     for (let at: Node | null = element; (at = at.parentNode ?? (at as ShadowRoot).host);) {
-      if (at instanceof HTMLElement && at !== document.body && at !== document.documentElement) {
-        if (getComputedStyle(at).overflowY !== "visible") clip(at.getBoundingClientRect());
-      }
+      // What these two clip, the window does.
+      if (at === document.body || at === document.documentElement || !(at instanceof HTMLElement)) continue;
+      if (getComputedStyle(at).overflowY !== "visible") clip(at);
     }
     if (!full) return;
     // Lines that break anew move everything; what grows otherwise is taken to grow below.
