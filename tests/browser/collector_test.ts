@@ -7,7 +7,14 @@ import { createHash } from "node:crypto";
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { JissCollection, JissCollectorApi, JissMeasurement } from "../../src/web/collector/main.ts";
 import { freshDeployment, startService } from "../program.ts";
-import { CHROMIUM, chromiumIsMissing, NEEDS_CHROMIUM, type Visit, withBrowser } from "./browser.ts";
+import {
+  assertAccessible,
+  CHROMIUM,
+  chromiumIsMissing,
+  NEEDS_CHROMIUM,
+  type Visit,
+  withBrowser,
+} from "./browser.ts";
 
 // ---- the customer's page ----------------------------------------------------------------------------------
 
@@ -17,7 +24,9 @@ type CollectorWindow = typeof globalThis & {
 };
 
 interface Customer {
-  /** Of the service. */
+  /** Where the service is. */
+  readonly service: string;
+  /** Its collector. */
   readonly script: string;
   readonly origin: string;
   /** What stands in the page's body from now on. */
@@ -45,7 +54,12 @@ async function withCustomer(use: (customer: Customer) => Promise<void>): Promise
       });
     });
     try {
-      await use({ script, origin: `http://127.0.0.1:${server.addr.port}`, show: (html) => body = html });
+      await use({
+        service: service.url,
+        script,
+        origin: `http://127.0.0.1:${server.addr.port}`,
+        show: (html) => body = html,
+      });
     } finally {
       await server.shutdown();
     }
@@ -728,3 +742,116 @@ async function listenersOfOne(review: Review): Promise<number> {
   await review.stop("three");
   return count;
 }
+
+// ---- the review page of docs/integrate.md -------------------------------------------------------------------
+
+/** The code of docs/integrate.md whose first line names the file. */
+async function exampleOf(file: string): Promise<string> {
+  const page = await Deno.readTextFile(`${import.meta.dirname}/../../docs/integrate.md`);
+  const found = [...page.matchAll(/^```\w+\n(.*?)^```$/gms)].filter(([, code]) =>
+    code!.split("\n", 1)[0]!.split(" ").includes(file)
+  );
+  assert.equal(found.length, 1, `${file} stands once in docs/integrate.md`);
+  return found[0]![1]!;
+}
+
+interface Decided {
+  readonly review: string;
+  readonly decision: string;
+  readonly measurement: Partial<JissMeasurement>;
+}
+
+Deno.test({
+  name:
+    `the review page of docs/integrate.md is accessible, sends a measured decision by mouse and by keyboard, and one without the collector ${NEEDS_CHROMIUM}`,
+  ignore: chromiumIsMissing(),
+  fn: () =>
+    withCustomer(async ({ script, service }) => {
+      const integrity = createHash("sha384").update(script).digest("base64");
+      const files: Record<string, readonly [type: string, text: string]> = {
+        "/": [
+          "text/html",
+          (await exampleOf("review.html")).replace("https://jiss.internal", service).replace(
+            "REPLACE",
+            integrity,
+          ),
+        ],
+        "/review.js": ["text/javascript", await exampleOf("review.js")],
+        "/favicon.ico": ["image/x-icon", ""],
+      };
+      const decided: Decided[] = [];
+      const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+        const { pathname } = new URL(request.url);
+        if (pathname === "/decisions") {
+          decided.push(await request.json());
+          return new Response(null, { status: decided.length === 1 ? 503 : 204 });
+        }
+        const [type, text] = files[pathname]!;
+        return new Response(text, {
+          headers: {
+            "Content-Type": `${type}; charset=utf-8`,
+            "Content-Security-Policy":
+              `default-src 'none'; connect-src 'self'; script-src 'self' ${service}; form-action 'none'`,
+          },
+        });
+      });
+      const origin = `http://127.0.0.1:${server.addr.port}`;
+      try {
+        await withBrowser(origin, async (visit) => {
+          const opened = async () => {
+            const visited = await visit();
+            expectCollector(visited);
+            visited.expectErrors(/503/);
+            await visited.page.clock.install({ time: 0 });
+            return visited;
+          };
+          const { page } = await opened();
+          await page.goto("/");
+          await assertAccessible(page, "review.html");
+          await page.clock.pauseAt(60_000);
+          await page.hover("section:nth-of-type(2)");
+          await page.clock.runFor(1000);
+          await page.click("summary >> nth=0");
+          await page.clock.runFor(1000);
+          await page.click("text=Do not pay");
+          await page.getByText("Not saved: please try again.").waitFor();
+          await page.click("text=Do not pay");
+          await page.getByText("Saved.", { exact: true }).waitFor();
+          assert.deepEqual(decided[0], decided[1]);
+          const { measurement, ...rest } = decided[1]!;
+          assert.deepEqual(rest, { review: "review-7001", decision: "rejected" });
+          const { time_to_decision_ms, ...others } = measurement;
+          assert.ok(time_to_decision_ms! >= 2000 && time_to_decision_ms! < 60_000);
+          assert.deepEqual(others, { hover_events: 1, scroll_depth: null, alternative_views_checked: 1 });
+
+          const keyboard = (await opened()).page;
+          await keyboard.goto("/");
+          await keyboard.clock.pauseAt(60_000);
+          for (const key of ["Tab", "Tab", "Tab", "Tab", "Enter", "Tab", "Tab", "Enter"]) {
+            await keyboard.keyboard.press(key);
+            await keyboard.clock.runFor(500);
+          }
+          await keyboard.getByText("Saved.", { exact: true }).waitFor();
+          assert.equal(decided[2]!.decision, "accepted");
+          assert.deepEqual({ ...decided[2]!.measurement, time_to_decision_ms: 0 }, {
+            time_to_decision_ms: 0,
+            hover_events: 3,
+            scroll_depth: null,
+            alternative_views_checked: 1,
+          });
+
+          // Another version of the script than the page expects.
+          files["/"] = ["text/html", files["/"]![1].replace(integrity, btoa("0".repeat(48)))];
+          const changed = await opened();
+          changed.expectErrors(/integrity/);
+          await changed.page.goto("/");
+          await changed.page.click("text=Ask the supervisor");
+          await changed.page.getByText("Saved.", { exact: true }).waitFor();
+          assert.equal(decided[3]!.decision, "escalated");
+          assert.deepEqual(Object.keys(decided[3]!.measurement), ["time_to_decision_ms"]);
+        });
+      } finally {
+        await server.shutdown();
+      }
+    }),
+});
