@@ -238,6 +238,10 @@ reviewTest("counts at most idleMs from one sign of activity to the next", async 
     await pass(600_000);
     assert.equal(await time(), expected += 20_000, what);
   }
+  // A mouse that lies still while content moves under it is told of too.
+  await page.mouse.move(300, 300);
+  await pass(10_000);
+  assert.equal(await time(), expected);
   // Somebody at work all the time.
   for (let minute = 0; minute < 5; minute++) {
     await page.keyboard.press("ArrowDown");
@@ -347,20 +351,22 @@ async function withTabs(use: (browser: Browser) => Promise<void>): Promise<void>
 
 // ---- parts ------------------------------------------------------------------------------------------------
 
+async function tap(page: Page, selector: string): Promise<void> {
+  const { x, y } = (await page.locator(selector).boundingBox())!;
+  const session = await page.context().newCDPSession(page);
+  await session.send("Emulation.setTouchEmulationEnabled", { enabled: true });
+  const touchPoints = [{ x: x + 5, y: y + 5 }];
+  await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints });
+  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  // A tap becomes a click a little later.
+  await new Promise((next) => setTimeout(next, 200));
+}
+
 reviewTest("counts the examined parts alike by mouse, keyboard, touch and selection", async (open) => {
   const ways: Record<string, (review: Review, at: number) => Promise<void>> = {
     mouse: ({ page }, at) => page.hover(`#p${at}`),
     keyboard: ({ page }) => page.keyboard.press("Tab"),
-    async touch({ page }, at) {
-      const { x, y } = (await page.locator(`#p${at}`).boundingBox())!;
-      const session = await page.context().newCDPSession(page);
-      await session.send("Emulation.setTouchEmulationEnabled", { enabled: true });
-      const touchPoints = [{ x: x + 5, y: y + 5 }];
-      await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints });
-      await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
-      // A tap becomes a click a little later.
-      await new Promise((next) => setTimeout(next, 200));
-    },
+    touch: ({ page }, at) => tap(page, `#p${at}`),
     async selection({ page }, at) {
       await page.evaluate((at) => getSelection()!.selectAllChildren(document.querySelector(`#p${at}`)!), at);
       await new Promise((next) => setTimeout(next, 100));
@@ -407,9 +413,29 @@ reviewTest("counts no part that is passed over, scrolled under the mouse, or vis
   await new Promise((next) => setTimeout(next, 300));
   await pass(1000);
   assert.equal(await hovers(), 1);
+  // As some browsers tell of content that moved.
+  await page.mouse.move(300, 400);
+  await pass(1000);
+  assert.equal(await hovers(), 1);
   await page.mouse.move(310, 400);
   await pass(250);
   assert.equal(await hovers(), 2);
+
+  const inside = await open(
+    `<main><div data-jiss-part><a href="#" id="a">One</a> <a href="#" id="b">Two</a></div></main><button>Beside</button>`,
+  );
+  await inside.start();
+  for (const place of ["#a", "#b", "#a"]) {
+    await inside.page.hover(place);
+    await inside.pass(250);
+  }
+  assert.equal((await inside.measure()).hover_events, 1);
+  await inside.page.hover("button");
+  await inside.page.focus("#a");
+  await inside.pass(100);
+  await inside.page.focus("button");
+  await inside.pass(1000);
+  assert.equal((await inside.stop()).hover_events, 1);
 });
 
 reviewTest(
@@ -426,6 +452,12 @@ reviewTest(
     await keyboard.page.keyboard.press("PageDown");
     await keyboard.pass(500);
     assert.equal((await keyboard.stop()).hover_events, null);
+
+    const touch = await open(`<main>${parts(3)}</main><p>Beside</p>`);
+    await touch.start();
+    await tap(touch.page, "p");
+    await touch.pass(500);
+    assert.equal((await touch.stop()).hover_events, null);
 
     const mouse = await open(`<main>${parts(3)}</main><p>Beside</p>`);
     await mouse.start();
@@ -732,6 +764,13 @@ reviewTest("measures two cases at once, and leaves nothing behind when it is sto
     alternative_views_checked: null,
   });
   assert.ok(before < await listenersOfOne(review));
+  // Nor does a timer look on.
+  await page.evaluate(() => {
+    document.querySelector("main")!.getBoundingClientRect = () => {
+      throw new Error("looks on");
+    };
+  });
+  await pass(5000);
   assert.equal(await listeners(page), before);
 });
 
