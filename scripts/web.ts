@@ -79,8 +79,13 @@ async function filesUnder(path: string): Promise<readonly string[]> {
 }
 
 async function bundleScript(module: string, output: string): Promise<void> {
+  // Customers' pages may load the collector as a classic script, where a module's names would become theirs.
+  const format = output.endsWith("/collector.js") ? "iife" : "esm";
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--quiet", "--platform", "browser", "--minify", "--output", output, module],
+    args: [
+      ...["bundle", "--quiet", "--platform", "browser", "--format", format, "--minify"],
+      ...["--output", output, module],
+    ],
     cwd: ROOT,
     stdout: "null",
     stderr: "piped",

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 /** At the end of the name of a test that needs it. */
 export const NEEDS_CHROMIUM = `[needs ${CHROMIUM}]`;
 

@@ -1,1 +1,269 @@
-export {};
+/*! JISS collector: measures how a case is reviewed. No content, no keystroke is read; nothing is sent or stored. */
+/**
+ * `/collector.js`: measures one review in a customer's own page, and hands the figures to that page's code. What each
+ * counts, and why, stands in docs/integrate.md. Served in at most 4,096 bytes; one global, `JissCollector`.
+ *
+ * Not measured is null and never 0: the model counts a 0 against the reviewer, and leaves a null out.
+ */
+
+/** An activity of the reviewer is thought to last so long, unless the page says otherwise. */
+const IDLE_MS = 30_000;
+const TICK_MS = 1000;
+/** Ticks further apart: the machine slept, or the page stood still. */
+const GAP_MS = 2000;
+/** Whoever passes over a part is gone by then. */
+const REST_MS = 200;
+/** The most that a score takes. */
+const LONGEST_MS = 86_400_000;
+const MOST_HOVERS = 100_000;
+
+const PARTS = "[data-jiss-part]";
+/** Stand in where the page marks no part. */
+const COMMON_PARTS = "p,li,dd,tr,pre,blockquote,figure,img";
+const VIEW = "data-jiss-view";
+/** What the case shows from the start is no alternative view of it. */
+const OPEN = "[open],[aria-selected=true],[aria-expanded=true]";
+
+/** What tells that somebody is there. */
+const SIGNS = [
+  "pointermove",
+  "pointerdown",
+  "keydown",
+  "input",
+  "wheel",
+  "scroll",
+  "focusin",
+  "selectionchange",
+];
+const PRESENCE = ["visibilitychange", "pagehide", "pageshow", "freeze", "resume"];
+
+/** As the fields of an interaction. */
+export interface JissMeasurement {
+  time_to_decision_ms: number;
+  hover_events: number | null;
+  scroll_depth: number | null;
+  alternative_views_checked: number | null;
+}
+
+export interface JissCollection {
+  /** So far. */
+  measure(): JissMeasurement;
+  /** Ends it, and removes every listener; called again, it answers the same. */
+  stop(): JissMeasurement;
+}
+
+export interface JissCollectorApi {
+  start(element: Element, options?: { idleMs?: number }): JissCollection;
+}
+
+function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {}): JissCollection {
+  const listening = new AbortController();
+  let result: JissMeasurement | undefined;
+
+  function listen(target: EventTarget, types: readonly string[], handle: (event: never) => void): void {
+    for (const type of types) {
+      target.addEventListener(
+        type,
+        (event) => event.isTrusted && handle(event as never),
+        { capture: true, passive: true, signal: listening.signal },
+      );
+    }
+  }
+
+  // ---- time: while the page is visible; from a sign of activity to the next at most idleMs ----
+
+  let total = 0;
+  let last = performance.now();
+  /** Since the last sign. */
+  let quiet = 0;
+  let away = document.hidden;
+
+  function advance(): void {
+    const now = performance.now();
+    if (!away) {
+      const passed = Math.min(now - last, GAP_MS);
+      total += Math.max(0, Math.min(passed, idleMs - quiet));
+      quiet += passed;
+    }
+    last = now;
+  }
+
+  listen(window, PRESENCE, ({ type }: Event) => {
+    advance();
+    away = document.hidden || type === "pagehide" || type === "freeze";
+    quiet = 0;
+    visit(null);
+    look();
+  });
+
+  /** A pointer that hovers is in use, so that a part on which it never rested was not examined. */
+  let hovering = false;
+  let byKey = false;
+  let moved = false;
+  let place = "";
+
+  listen(window, SIGNS, ({ type, pointerType, screenX, screenY }: PointerEvent) => {
+    if (type === "pointermove") {
+      // Without a new place the content moved, not the pointer.
+      moved = place !== (place = `${screenX},${screenY}`);
+      if (!moved) return;
+    }
+    advance();
+    quiet = 0;
+    if (pointerType) {
+      byKey = false;
+      hovering ||= pointerType !== "touch";
+    }
+    if (type === "keydown") byKey = true;
+    if (type === "scroll") look();
+  });
+  listen(window, ["resize"], look);
+  const ticks = setInterval(() => {
+    advance();
+    look();
+  }, TICK_MS);
+
+  // ---- parts: rested on by a pointer, the focus or a selection; or clicked ----
+
+  let hovers = 0;
+  let parts = PARTS;
+  let hasParts = false;
+  let visited: Element | null = null;
+  let byFocus = false;
+  let rest: ReturnType<typeof setTimeout> | undefined;
+
+  /** The innermost around the node that is inside the case. */
+  function around(node: EventTarget | null, selector: string): Element | null {
+    let found: Element | null = null;
+    for (let at = node as Node | null; at; at = at.parentNode ?? (at as ShadowRoot).host) {
+      if (at === element) return found;
+      if (at instanceof Element && at.matches(selector)) found ??= at;
+    }
+    return null;
+  }
+
+  function visit(part: Element | null, focus = false): void {
+    if (part === visited) return;
+    clearTimeout(rest);
+    visited = part;
+    byFocus = focus;
+    rest = part ? setTimeout(count, REST_MS) : undefined;
+  }
+
+  function count(): void {
+    clearTimeout(rest);
+    rest = undefined;
+    hovers++;
+  }
+
+  const target = (event: Event) => event.composedPath()[0] ?? null;
+
+  listen(element, ["pointermove"], (event: PointerEvent) => {
+    if (moved && event.pointerType !== "touch") visit(around(target(event), parts));
+  });
+  listen(element, ["pointerout"], ({ pointerType, relatedTarget }: PointerEvent) => {
+    if (pointerType !== "touch" && !byFocus && around(relatedTarget, parts) !== visited) visit(null);
+  });
+  listen(element, ["focusin"], (event: FocusEvent) => {
+    visit(around(target(event), parts), true);
+    // Arrow keys select a tab by focusing it.
+    const view = around(target(event), `[${VIEW}]`);
+    if (view) setTimeout(() => view.matches("[aria-selected=true]") && see(view), REST_MS);
+  });
+  listen(element, ["focusout"], () => {
+    if (byFocus) visit(null);
+  });
+  listen(document, ["selectionchange"], () => {
+    const selection = getSelection();
+    const part = around(selection && selection.focusNode, parts);
+    // A caret set by a click stands where the pointer is.
+    if (part && (byKey || selection!.type === "Range")) visit(part, true);
+  });
+
+  // ---- views: opened ----
+
+  const views = new Set<string | null>();
+  const given = new Set(element.querySelectorAll(OPEN));
+  let hasViews = false;
+
+  function see(view: Element | null): void {
+    if (view && !given.has(view) && !result) views.add(view.getAttribute(VIEW));
+  }
+
+  listen(element, ["click"], (event: Event) => {
+    const part = around(target(event), parts);
+    visit(part, true);
+    if (part && rest) count();
+    see(around(target(event), `[${VIEW}]:not(details)`));
+  });
+  listen(element, ["toggle"], (event: Event) => {
+    const opened = target(event) as HTMLDetailsElement;
+    if (opened.open && opened.matches(`[${VIEW}]`)) see(opened);
+  });
+
+  // ---- depth: how far down the content the lower edge of what is visible has come ----
+
+  let reach = 0;
+  let height = 0;
+  let width = 0;
+  let scrolls = false;
+
+  function look(): void {
+    if (away) return;
+    const marked = element.querySelector(PARTS);
+    parts = marked ? PARTS : COMMON_PARTS;
+    hasParts ||= Boolean(marked ?? element.querySelector(parts));
+    hasViews ||= Boolean(element.querySelector(`[${VIEW}]`));
+
+    const box = element.getBoundingClientRect();
+    let top = box.top;
+    let full = box.height;
+    let [from, to] = [0, innerHeight];
+    function clip(scroller: Element): void {
+      const edge = scroller.getBoundingClientRect().top + scroller.clientTop;
+      [from, to] = [Math.max(from, edge), Math.min(to, edge + scroller.clientHeight)];
+    }
+    if (/auto|scroll/.test(getComputedStyle(element).overflowY)) {
+      clip(element);
+      top += element.clientTop - element.scrollTop;
+      full = element.scrollHeight;
+    }
+    for (let at: Node | null = element; (at = at.parentNode ?? (at as ShadowRoot).host);) {
+      // What these two clip, the window does.
+      if (at === document.body || at === document.documentElement || !(at instanceof HTMLElement)) continue;
+      if (getComputedStyle(at).overflowY !== "visible") clip(at);
+    }
+    if (!full) return;
+    // Lines that break anew move everything; what grows otherwise is taken to grow below.
+    if (width && width !== box.width) reach *= full / height;
+    [width, height] = [box.width, full];
+    if (to > from && to > top && from < top + full) reach = Math.max(reach, to - top);
+    scrolls ||= reach < full - 1;
+  }
+
+  function measure(): JissMeasurement {
+    if (result) return { ...result };
+    advance();
+    look();
+    return {
+      time_to_decision_ms: Math.round(Math.min(total, LONGEST_MS)),
+      hover_events: hovers || (hovering && hasParts) ? Math.min(hovers, MOST_HOVERS) : null,
+      scroll_depth: scrolls ? (reach < height - 1 ? Math.floor(reach / height * 1000) / 1000 : 1) : null,
+      alternative_views_checked: hasViews || views.size ? views.size : null,
+    };
+  }
+
+  look();
+  return {
+    measure,
+    stop() {
+      result ??= measure();
+      listening.abort();
+      clearInterval(ticks);
+      clearTimeout(rest);
+      return { ...result };
+    },
+  };
+}
+
+(globalThis as { JissCollector?: JissCollectorApi }).JissCollector = { start };
