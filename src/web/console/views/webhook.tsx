@@ -87,7 +87,7 @@ function Row({ delivery, webhookId, onSent }: {
         {event}
         <div class="small muted">
           {id}
-          {again !== null && <>again for {again}</>}
+          {again !== null && ` again for ${again}`}
         </div>
       </th>
       <td>

@@ -1,0 +1,210 @@
+/** The console within its address's limit, with many operators, on a slow line, and by keyboard alone. */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { scoreRequest } from "../harness.ts";
+import { assertFits, chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
+import { go, shown, signIn } from "./console.ts";
+import { withDemo, withEmpty } from "./demo_service.ts";
+
+const ignore = chromiumIsMissing();
+
+Deno.test({
+  name:
+    `every view once is within the usual 60 requests a minute; beyond them a countdown is shown, and it goes on by itself ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      await withBrowser(service.url, async (visit) => {
+        const { page, expectErrors, requests, idle } = await visit();
+        expectErrors(/429/);
+        await page.goto("/console");
+        await signIn(page, key);
+        const views = [
+          ...["", "/operators", "/operators/reviewer-ada", "/decisions", "/decisions/demo-reviewer-ada-0100"],
+          ...["/reports", "/audit-log", "/webhooks", "/key", "/verify"],
+        ];
+        const see = async (view: string) => {
+          await go(page, `/console${view}`);
+          await shown(page);
+          await idle();
+        };
+        for (const view of views) await see(view);
+        const calls = () => requests.filter(({ path }) => path.startsWith("/v1/"));
+        assert.ok(calls().length <= 20, `${calls().length}`);
+        assert.ok(calls().every(({ status }) => status === 200));
+        // Until the address is refused.
+        while (calls().every(({ status }) => status === 200)) {
+          assert.ok(calls().length <= 60);
+          await go(page, `/console/${calls().length % 2 === 0 ? "operators" : "decisions"}`);
+          await page.waitForFunction(() =>
+            document.querySelector(".loading") === null || document.querySelector("[data-waiting]") !== null
+          );
+        }
+        const waiting = page.locator("[data-waiting]");
+        await waiting.waitFor();
+        const seconds = async () => Number(/ in (\d+) second/.exec((await waiting.textContent())!)![1]);
+        const first = await seconds();
+        assert.ok(first >= 1 && first <= 61, `${first}`);
+        await page.waitForFunction((before) => {
+          const text = document.querySelector("[data-waiting]")?.textContent;
+          return text === undefined || Number(/ in (\d+) second/.exec(text)![1]) < before;
+        }, first);
+        // Nobody does anything.
+        await page.locator("tbody tr").first().waitFor({ timeout: 90_000 });
+        await waiting.waitFor({ state: "detached" });
+        assert.equal(calls().at(-1)!.status, 200);
+      });
+    });
+  },
+});
+
+Deno.test({
+  name:
+    `with 10,000 operators and 50 ms more to every request each view asks for at most 500 KB and shows at most 200 rows ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withEmpty(async ({ service, key }) => {
+      const operators = 10_000;
+      let next = 0;
+      await Promise.all(Array.from({ length: 64 }, async () => {
+        while (next < operators) {
+          const number = String(next++).padStart(5, "0");
+          const { status } = await service.send("/v1/score", {
+            key,
+            body: scoreRequest(
+              { session_id: `session-${number}`, operator_id: `operator-${number}`, domain: "financial" },
+              { time_to_decision_ms: 500 + Number(number) % 20_000 },
+            ),
+          });
+          assert.equal(status, 200);
+        }
+      }));
+      await withBrowser(service.url, async (visit) => {
+        const { page, requests, idle, expectErrors } = await visit();
+        // Of one interaction there is no recommendation.
+        expectErrors(/422/);
+        await page.route("**/*", async (route) => {
+          await new Promise((after) => setTimeout(after, 50));
+          await route.continue();
+        });
+        await page.goto("/console");
+        await signIn(page, key);
+        await shown(page);
+        await idle();
+        const assets = requests.filter(({ path }) => path.startsWith("/assets/"));
+        for (
+          const view of [
+            ...["", "/operators", "/operators?band=adequate&sort=-jis", "/operators/operator-00042"],
+            ...[
+              "/decisions",
+              "/decisions/session-00042",
+              "/reports",
+              "/audit-log",
+              "/webhooks",
+              "/key",
+              "/verify",
+            ],
+          ]
+        ) {
+          const before = requests.length;
+          await go(page, `/console${view}`);
+          await shown(page);
+          await idle();
+          const made = requests.slice(before);
+          const bytes = [...assets, ...made].reduce((sum, request) => sum + request.bytes, 0);
+          assert.ok(bytes <= 500_000, `${view}: ${bytes}`);
+          assert.ok(made.length <= 3, `${view}: ${made.length}`);
+          const rows = await page.locator("tbody tr").count();
+          assert.ok(rows <= 200, `${view}: ${rows}`);
+          await assertFits(page, view);
+        }
+        // Every operator is on one page, and on one alone.
+        await go(page, "/console/operators");
+        await shown(page);
+        const first = await page.locator("tbody th").allTextContents();
+        await page.getByRole("link", { name: "Next page" }).click();
+        await page.getByRole("link", { name: "operator-00050" }).waitFor();
+        const second = await page.locator("tbody th").allTextContents();
+        assert.deepEqual([first.length, second.length, first.at(-1), second[0]], [
+          50,
+          50,
+          "operator-00049",
+          "operator-00050",
+        ]);
+        await page.goBack();
+        await page.getByRole("link", { name: "operator-00000" }).waitFor();
+      });
+    });
+  },
+});
+
+/** Presses Tab until what has the focus is called so. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 200; presses += 1) {
+    await page.keyboard.press("Tab");
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement as HTMLElement;
+      const outline = getComputedStyle(element).outlineStyle;
+      return { text: element.ariaLabel ?? element.textContent ?? "", id: element.id, outline };
+    });
+    if (!name.test(focused.text) && !name.test(focused.id)) continue;
+    assert.notEqual(focused.outline, "none", `${focused.text} has no visible focus`);
+    return;
+  }
+  assert.fail(`nothing is called ${name}`);
+}
+
+Deno.test({
+  name:
+    `the console works by keyboard alone, and a new view takes the focus to its heading ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      await withBrowser(service.url, async (visit) => {
+        const { page } = await visit();
+        await page.goto("/console");
+        await page.getByLabel("API key").waitFor();
+        await tabTo(page, /^key$/);
+        await page.keyboard.insertText(key);
+        await page.keyboard.press("Enter");
+        const isAt = (heading: string) =>
+          page.waitForFunction(
+            (text) => document.activeElement?.tagName === "H1" && document.activeElement.textContent === text,
+            heading,
+          );
+        await isAt("Demo organization");
+        await page.keyboard.press("Shift+Tab");
+        await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+        await tabTo(page, /^Operators$/);
+        await page.keyboard.press("Enter");
+        await isAt("Operators");
+        await shown(page);
+        await tabTo(page, /^sort$/);
+        await page.keyboard.press("ArrowDown");
+        await page.waitForURL("**/console/operators?sort=jis");
+        await shown(page);
+        await tabTo(page, /^reviewer-goran$/);
+        await page.keyboard.press("Enter");
+        await isAt("reviewer-goran");
+        await shown(page);
+        const exercise = await page.locator("details summary").first().textContent();
+        await tabTo(page, new RegExp(`^${exercise}$`));
+        await page.keyboard.press("Enter");
+        assert.equal(await page.locator("details[open]").count(), 1);
+        await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+        await tabTo(page, /^Key$/);
+        await page.keyboard.press("Enter");
+        await isAt("Key");
+        await page.keyboard.press("Tab");
+        await page.keyboard.press("Space");
+        await page.keyboard.press("Tab");
+        await page.keyboard.press("Enter");
+        await page.getByText("The key was rotated").waitFor();
+        await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+        await tabTo(page, /^Sign out$/);
+        await page.keyboard.press("Enter");
+        await isAt("Sign in");
+      });
+    });
+  },
+});

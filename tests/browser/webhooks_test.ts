@@ -1,0 +1,102 @@
+/** Webhooks in the console: registered, tested against a real receiver, their deliveries looked at, removed. */
+import assert from "node:assert/strict";
+import { certificate, isSigned, openReceiver } from "../receiver.ts";
+import { pastOf } from "../delivering.ts";
+import { scoreRequest } from "../harness.ts";
+import { createOrganization, freshDeployment, startService } from "../program.ts";
+import { assertAccessible, assertFits, chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
+import { shown, signIn } from "./console.ts";
+
+Deno.test({
+  name:
+    `a destination is registered, tested and removed in the console, its deliveries are shown, dead ones sent again ${NEEDS_CHROMIUM}`,
+  ignore: chromiumIsMissing(),
+  async fn() {
+    const deployment = await freshDeployment();
+    const authority = `${deployment.directory}/authority.pem`;
+    await Deno.writeTextFile(authority, (await certificate()).authority);
+    const env = {
+      ...deployment.env,
+      JISS_WEBHOOK_ALLOW: "127.0.0.0/8",
+      JISS_WEBHOOK_BACKOFF_MS: "0,0",
+      JISS_EXTRA_CA_FILE: authority,
+    };
+    const service = await startService(["serve"], { env });
+    const receiver = await openReceiver();
+    try {
+      const key = await createOrganization(service, env);
+      assert.equal(
+        (await service.send("/v1/score/batch", { key, body: pastOf("operator-1") })).status,
+        200,
+      );
+      await withBrowser(service.url, async (visit) => {
+        const { page, expectErrors } = await visit({ width: 360, theme: "dark" });
+        expectErrors(/422/);
+        await page.goto("/console/webhooks");
+        await signIn(page, key);
+        await page.getByRole("button", { name: "Register a destination" }).click();
+        await page.getByLabel("URL").fill("https://192.168.0.1/hook");
+        await page.getByRole("button", { name: "Draw one" }).click();
+        assert.equal((await page.getByLabel("Shared secret").inputValue()).length, 64);
+        await page.getByRole("button", { name: "Register", exact: true }).click();
+        await page.locator("#url-wrong:not(:empty)").waitFor();
+        assert.equal(await page.getByLabel("URL").getAttribute("aria-invalid"), "true");
+        await assertAccessible(page, "a refused URL");
+
+        await page.getByLabel("URL").fill(`${receiver.url}/hook`);
+        await page.getByRole("button", { name: "Register", exact: true }).click();
+        const secret = (await page.locator(".secret").textContent())!;
+        assert.match(secret, /^whsec_/);
+        await page.getByRole("link", { name: `${receiver.url}/hook` }).waitFor();
+        await assertAccessible(page, "a registered destination");
+        await assertFits(page, "a registered destination");
+
+        await page.getByRole("button", { name: `Test ${receiver.url}/hook` }).click();
+        await page.getByText(/^Delivered: 204, \d+ ms$/).waitFor();
+        const [ping] = receiver.arrivals;
+        assert.equal(ping!.body.event, "ping");
+        assert.ok(isSigned(ping!, secret));
+
+        receiver.react(() => new Response(null, { status: 500 }));
+        const body = scoreRequest({ session_id: "told", operator_id: "operator-1" });
+        assert.equal((await service.send("/v1/score", { key, body })).status, 200);
+        await page.getByRole("link", { name: `${receiver.url}/hook` }).click();
+        const dead = page.getByRole("cell", { name: "Dead" });
+        while (await dead.count() === 0) {
+          await page.getByRole("button", { name: "Look again" }).click();
+          await shown(page);
+          await new Promise((next) => setTimeout(next, 100));
+        }
+        await page.getByText("3 attempts").click();
+        await page.getByText("status 500").first().waitFor();
+        await assertAccessible(page, "a dead delivery");
+        receiver.react(() => new Response(null, { status: 200 }));
+        await page.getByRole("button", { name: "Send again" }).click();
+        const again = page.getByText(/ again for /);
+        await again.waitFor();
+        const delivered = page.getByRole("row").filter({ has: again }).getByText("Delivered");
+        while (await delivered.count() === 0) {
+          await page.getByRole("button", { name: "Look again" }).click();
+          await shown(page);
+          await new Promise((next) => setTimeout(next, 100));
+        }
+        await page.getByLabel("Status").selectOption("dead");
+        await dead.waitFor();
+        await shown(page);
+        assert.equal(await page.locator("tbody tr").count(), 1);
+
+        await page.getByRole("link", { name: "All destinations" }).click();
+        await page.getByRole("button", { name: `Remove ${receiver.url}/hook` }).click();
+        await page.getByRole("button", { name: "Keep" }).click();
+        await page.getByRole("button", { name: `Remove ${receiver.url}/hook` }).click();
+        await page.getByRole("button", { name: "Really remove" }).click();
+        await page.getByText("No destination is registered").waitFor();
+        assert.equal((await service.send("/v1/admin/webhook/list", { key })).body.count, 0);
+      });
+    } finally {
+      await service.stop();
+      await receiver.close();
+      await deployment.remove();
+    }
+  },
+});
