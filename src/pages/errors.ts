@@ -32,7 +32,7 @@ const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 export function errorsContent(operations: ErrorOperations): Markup {
   const codes = Object.keys(ERROR_STATUSES) as ErrorCode[];
-  return markup`<main id="main" class="prose errors" tabindex="-1">
+  return markup`<main id="main" class="prose catalogue" tabindex="-1">
 <h1>Errors</h1>
 <p>Whatever goes wrong, the answer is an envelope of one shape: <code>code</code> is for programs and never changes its meaning, <code>message</code> is for people and says what to change, <code>request_id</code> is what to tell an administrator, and is repeated in <code>X-Request-Id</code>. This list is complete.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="All codes">
@@ -60,7 +60,9 @@ function rowOf(code: ErrorCode): Markup {
 function sectionOf(code: ErrorCode, operations: readonly NamedOperation[]): Markup {
   const { meaning, remedy, retry } = ERROR_MEANINGS[code];
   return markup`<section aria-labelledby="${code}">
-<h2 id="${code}" tabindex="-1"><code>${code}</code> <span class="muted">${statusesOf(code)}</span></h2>
+<h2 id="${code}" tabindex="-1"><a class="anchor" href="#${code}"><code>${code}</code></a> <span class="muted">${
+    statusesOf(code)
+  }</span></h2>
 <p>${proseMarkup(meaning)}</p>
 <dl>
 <div><dt>What to do</dt><dd>${proseMarkup(remedy)}</dd></div>

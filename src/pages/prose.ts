@@ -1,5 +1,8 @@
 /** Sentences in which code stands between backticks. */
-import { type Markup, type MarkupValue, markup } from "./markup.ts";
+import { type Markup, markup, type MarkupValue } from "./markup.ts";
+
+/** Code of so many characters stands on one line: browsers would break it after any hyphen. */
+export const UNBROKEN_CODE_LENGTH = 28;
 
 /** A run of text, or of code. */
 export interface ProsePart {
@@ -16,7 +19,12 @@ export function proseParts(sentence: string): readonly ProsePart[] {
 
 export function proseMarkup(sentence: string): Markup {
   const parts: readonly MarkupValue[] = proseParts(sentence).map(({ isCode, text }) =>
-    isCode ? markup`<code>${text}</code>` : text
+    isCode ? markup`<code class="${codeClass(text)}">${text}</code>` : text
   );
   return markup`${parts}`;
+}
+
+/** The class of a code element: `whole` where it must not be broken. */
+export function codeClass(text: string): string {
+  return text.length <= UNBROKEN_CODE_LENGTH ? "whole" : "";
 }

@@ -42,7 +42,9 @@ Deno.test("the catalogue has exactly the codes of the interface, each with its s
   for (const [code, statuses] of Object.entries(CODES)) {
     assert.match(
       SECTIONS.get(code)!,
-      new RegExp(`<h2 id="${code}" tabindex="-1"><code>${code}</code> <span class="muted">${statuses}</span>`),
+      new RegExp(
+        `<h2 id="${code}" tabindex="-1"><a class="anchor" href="#${code}"><code>${code}</code></a> <span class="muted">${statuses}</span>`,
+      ),
     );
     assert.ok(text.includes(`<a href="#${code}">`), code);
   }
