@@ -179,6 +179,30 @@ reference("a refused key is shown as the 401 that it is", async ({ visit }) => {
   assert.equal(await link.getAttribute("href"), "/docs/errors#UNAUTHORIZED");
 });
 
+reference(
+  "an answer of 429 is waited out beside the form, and waiting can be stopped",
+  async ({ key, visit }) => {
+    const { page, expectErrors } = await visit();
+    expectErrors(/429/);
+    const operation = await openAt(page, "getDashboard");
+    await page.fill("#api-key", key);
+    let seconds = "60";
+    await page.route("**/v1/organization/dashboard", async (route) => {
+      if (seconds === "0") return await route.continue();
+      await route.fulfill({ status: 429, headers: { "Retry-After": seconds }, body: "{}" });
+      seconds = seconds === "60" ? "1" : "0";
+    });
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.locator("[data-waiting]").waitFor();
+    await operation.getByRole("button", { name: "Stop" }).click();
+    assert.equal(await operation.locator("[data-waiting]").count(), 0);
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.locator("[data-waiting]").waitFor();
+    await operation.locator(".answer .status", { hasText: "200" }).waitFor();
+    assert.equal(await operation.locator("[data-waiting]").count(), 0);
+  },
+);
+
 reference("what cannot be taken back is asked for once more", async ({ service, key, visit }) => {
   const { page, requests } = await visit();
   const asked = () => requests.filter(({ method }) => method !== "GET");

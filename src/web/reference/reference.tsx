@@ -28,8 +28,12 @@ export function Page() {
   return (
     <main id="main" class="reference" tabIndex={-1}>
       <h1>API reference</h1>
-      <Waiting />
-      {loaded === null && <p class="loading" role="status">Fetching the reference…</p>}
+      {loaded === null && (
+        <>
+          <Waiting />
+          <p class="loading" role="status">Fetching the reference…</p>
+        </>
+      )}
       {loaded !== null && "problem" in loaded && (
         <div class="notice bad" role="alert">
           <h2>The reference is not here</h2>

@@ -1,7 +1,7 @@
 /** Sends a request that was made from an example; what writes says so before, what is grave asks once more. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, send } from "../shared/api.ts";
-import { announceWait } from "../shared/waiting.tsx";
+import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { Answer, type Answered } from "./answer.tsx";
 import { useReference } from "./context.ts";
 import { CopyButton } from "./copy_button.tsx";
@@ -128,6 +128,7 @@ export function Sender({ operation }: { readonly operation: Operation }) {
         )}
         <span role="status" class="muted">{said(phase)}</span>
       </div>
+      {phase.kind === "sending" && <Waiting />}
       {phase.kind === "asking" && (
         <Confirmation
           call={`${operation.method} ${requestOf(operation, draft).path}`}
