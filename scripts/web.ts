@@ -6,6 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { Marked, Renderer } from "marked";
+import { UNBROKEN_CODE_LENGTH } from "../src/pages/prose.ts";
 import { PAGE_STYLE } from "../src/pages/style.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
@@ -101,6 +102,18 @@ async function documentHtml(path: string): Promise<string> {
       code(token) {
         // Whoever has no mouse scrolls what is wider than the window by its arrow keys.
         return Renderer.prototype.code.call(this, token).replace("<pre>", '<pre tabindex="0">');
+      },
+      codespan(token) {
+        const code = Renderer.prototype.codespan.call(this, token);
+        return token.text.length <= UNBROKEN_CODE_LENGTH
+          ? code.replace("<code>", '<code class="whole">')
+          : code;
+      },
+      heading({ tokens, depth, text }) {
+        const title = this.parser.parseInline(tokens);
+        if (depth === 1) return `<h1>${title}</h1>`;
+        const id = text.toLowerCase().replace(/\W+/g, "-").replace(/^-|-$/g, "");
+        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${title}</a></h${depth}>`;
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);

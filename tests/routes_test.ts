@@ -1,7 +1,7 @@
 /** Every row of the catalogue answers well, refuses a bad key, refuses bad input, and is in the OpenAPI document. */
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/2020";
-import { openApiDocument } from "../src/http/openapi.ts";
+import { openApiDocument, STAND_IN } from "../src/http/openapi.ts";
 import type { Route } from "../src/http/exchange.ts";
 import { ROUTES } from "../src/http/routes.ts";
 import { fillExamples, pathOf, targetOf } from "./examples.ts";
@@ -234,6 +234,64 @@ Deno.test("the document is OpenAPI 3.1 of the interface's version and holds exac
   const catalogue = ROUTES.map(({ method, path }) => `${method} ${path}`);
   const preflights = new Set(ROUTES.map(({ path }) => `OPTIONS ${path}`));
   assert.deepEqual(operations.sort(), [...catalogue, ...preflights].sort());
+});
+
+// deno-lint-ignore no-explicit-any -- as they stand in the document
+const OPERATIONS: readonly any[] = Object.values<any>(document.paths).flatMap((path) => Object.values(path));
+
+Deno.test("every operation has a tag that the document describes, and every tag an operation", () => {
+  const described = document.tags.map(({ name }: { name: string }) => name);
+  assert.deepEqual([...new Set(OPERATIONS.flatMap(({ tags }) => tags))].sort(), [...described].sort());
+  for (const { tags, operationId } of OPERATIONS) assert.equal(tags.length, 1, operationId);
+});
+
+Deno.test("every response says what it means, an error with each code that it may carry", () => {
+  for (const { operationId, responses } of OPERATIONS) {
+    for (const [status, { description }] of Object.entries<{ description?: string }>(responses)) {
+      assert.match(
+        description ?? "",
+        Number(status) < 400 ? /\w/ : /^`\w+`: [A-Z]/,
+        `${operationId} ${status}`,
+      );
+    }
+  }
+  const { responses } = document.paths["/v1/admin/org/{org_id}/force-rotate"].post;
+  assert.match(responses[422].description, /`IDEMPOTENCY_KEY_REUSED`: .*`VALIDATION_FAILED`: /);
+  assert.match(responses[501].description, /^`NOT_IMPLEMENTED`: /);
+});
+
+Deno.test("the document has the catalogue's examples, of parameters too, and each fits its schema", () => {
+  for (const route of ROUTES) {
+    const operation = document.paths[route.path][route.method.toLowerCase()];
+    for (const { summary, path = {}, query = {}, body } of route.examples) {
+      const given = Object.entries({ ...path, ...query }).map(([name, value]) => {
+        // deno-lint-ignore no-explicit-any -- as it stands in the document
+        const { examples, schema } = operation.parameters.find((candidate: any) => candidate.name === name);
+        if (STAND_IN.test(value)) {
+          assert.equal(examples?.[summary], undefined);
+          return name;
+        }
+        assert.equal(String(examples[summary].value), value);
+        assert.ok(ajv.validate(schema, examples[summary].value), `${route.operationId} ${name}`);
+        return name;
+      });
+      assert.equal(given.length, Object.keys(path).length + Object.keys(query).length);
+      if (body === undefined) continue;
+      const { schema, examples } = operation.requestBody.content["application/json"];
+      assert.deepEqual(examples[summary].value, body);
+      const pointer = schema.$ref?.replace("#", "openapi#");
+      if (pointer !== undefined) assert.ok(ajv.validate(pointer, body), route.operationId);
+    }
+  }
+});
+
+Deno.test("an operation with a master key names its scope", () => {
+  for (const route of ROUTES) {
+    const { security } = document.paths[route.path][route.method.toLowerCase()];
+    const expected = { none: [], key: [{ organizationKey: [] }] };
+    const { auth } = route;
+    assert.deepEqual(security, auth.kind === "master" ? [{ masterKey: [auth.scope] }] : expected[auth.kind]);
+  }
 });
 
 Deno.test("the document has every status of the specification's tables for each operation", () => {

@@ -7,6 +7,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
+import { ERROR_MEANINGS } from "../domain/error_meanings.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { envelopeFields } from "../domain/score.ts";
@@ -14,8 +15,8 @@ import { API_VERSION } from "../domain/service.ts";
 import type { WebhookEvent } from "../domain/enums.ts";
 import { PING, webhookBodySchemas } from "../domain/webhook.ts";
 import { evidenceSchema } from "../evidence/envelope.ts";
-import type { Route } from "./exchange.ts";
-import { methodsOf, ROUTES } from "./routes.ts";
+import type { Route, RouteExample } from "./exchange.ts";
+import { methodsOf, ROUTE_GROUPS } from "./routes.ts";
 
 const errorSchema = z.object({
   error: z.object({
@@ -34,21 +35,6 @@ const errorSchema = z.object({
   }),
 }).meta({ id: "Error" });
 
-const STATUS_MEANINGS: Readonly<Record<number, string>> = {
-  400: "The body is not valid JSON, or a required header is missing.",
-  401: "The key is bad, missing, revoked, of another scope, or of an inactive organization.",
-  403: "A preflight from an origin that no organization registered.",
-  404: "There is nothing under this id in the organization.",
-  409: "The id was used for a different request, or exists.",
-  410: "The record was erased with its operator or is past its retention; its name stays used.",
-  413: "The body is too large; declared and received bytes are both checked.",
-  415: "The body is not JSON.",
-  422: "A field is missing, of the wrong type, or out of range.",
-  429: "Over a rate limit; `Retry-After` says how many seconds to wait.",
-  500: "The service failed; nothing was written.",
-  503: "The service cannot do this at the moment; `Retry-After` says when to try again.",
-};
-
 /** Every code that an operation can answer with. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
@@ -63,38 +49,65 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
   return [...new Set(codes)];
 }
 
-function statusesOf(route: Route): readonly number[] {
-  const statuses = errorCodesOf(route).map((code) => {
-    const status: number = ERROR_STATUSES[code][0];
-    return status;
+/** The statuses of an operation's errors, in their order, each with the codes that it comes with. */
+function errorsOf(route: Route): readonly (readonly [status: number, codes: readonly ErrorCode[]])[] {
+  const pairs = errorCodesOf(route).map((
+    code,
+  ): readonly [number, ErrorCode] => [ERROR_STATUSES[code][0], code]);
+  if (route.idempotent) pairs.push([400, "VALIDATION_FAILED"]);
+  const statuses = [...new Set(pairs.map(([status]) => status))].sort((a, b) => a - b);
+  return statuses.map((status) => [
+    status,
+    pairs.filter(([candidate]) => candidate === status).map(([, code]) => code),
+  ]);
+}
+
+/** In an example, what only a running service can give: the id of a webhook, say. */
+export const STAND_IN = /-of-the-example$/;
+
+/** The values that examples give to parameters, each under its example's summary; a URL has numbers as text. */
+function withExamples<Schema extends z.ZodType>(
+  schema: Schema,
+  valueIn: (example: RouteExample) => string | undefined,
+  { examples }: Route,
+): Schema {
+  const { type } = createSchema(schema, { io: "input", openapiVersion: "3.1.0" }).schema as { type?: string };
+  const values = examples.flatMap((example) => {
+    const value = valueIn(example);
+    if (value === undefined || STAND_IN.test(value)) return [];
+    return [[example.summary, { value: type === "integer" ? Number(value) : value }] as const];
   });
-  return [...new Set(route.idempotent ? [...statuses, 400] : statuses)].sort((a, b) => a - b);
+  return values.length === 0 ? schema : schema.meta({ param: { examples: Object.fromEntries(values) } });
 }
 
 function parametersOf(route: Route) {
   const shape = route.parameters?.schema.shape ?? {};
-  const query = z.object(shape);
-  const headers = Object.fromEntries(
-    (route.parameters?.sources ?? []).flatMap(({ name, header }) =>
-      header === undefined ? [] : [[
-        header,
-        (shape[name] as z.ZodType).meta({
-          description: `Read where the query has no \`${name}\`; the query wins.`,
-        }),
-      ]]
-    ),
-  );
-  const idempotency = route.idempotent
-    ? {
-      "Idempotency-Key": z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
-        description: "Names the call: repeated within 30 days, it is answered without being done again.",
+  const query = Object.entries(shape).map(([name, schema]) => [
+    name,
+    withExamples(schema as z.ZodType, (example) => example.query?.[name], route),
+  ]);
+  const headers = (route.parameters?.sources ?? []).flatMap(({ name, header }) =>
+    header === undefined ? [] : [[
+      header,
+      (shape[name] as z.ZodType).meta({
+        description: `Read where the query has no \`${name}\`; the query wins.`,
       }),
-    }
-    : {};
+    ]]
+  );
+  const idempotency = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
+    description: "Names the call: repeated within 30 days, it is answered without being done again.",
+  });
+  const path = Object.entries(route.pathParameters?.shape ?? {}).map(([name, schema]) => [
+    name,
+    withExamples(schema as z.ZodType, (example) => example.path?.[name], route),
+  ]);
   return {
-    query,
-    header: z.object({ ...headers, ...idempotency }),
-    ...(route.pathParameters === null ? {} : { path: route.pathParameters }),
+    query: z.object(Object.fromEntries(query)),
+    header: z.object({
+      ...Object.fromEntries(headers),
+      ...(route.idempotent ? { "Idempotency-Key": idempotency } : {}),
+    }),
+    ...(path.length === 0 ? {} : { path: z.object(Object.fromEntries(path)) }),
   };
 }
 
@@ -103,14 +116,20 @@ function examplesOf(route: Route) {
   return Object.fromEntries(rows.map(({ summary, body }) => [summary, { summary, value: body }]));
 }
 
+/** A master key opens one operation, whose scope stands where OpenAPI 3.1 has the names of roles. */
+function securityOf({ auth }: Route): readonly Record<string, string[]>[] {
+  if (auth.kind === "none") return [];
+  return [auth.kind === "key" ? { organizationKey: [] } : { masterKey: [auth.scope] }];
+}
+
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
 
 const RETRY_AFTER = z.object({
   "Retry-After": z.string().meta({ description: "Whole seconds, at least 1." }),
 });
 
-function errorResponse(status: number) {
-  const description = STATUS_MEANINGS[status]!;
+function errorResponse(status: number, codes: readonly ErrorCode[]) {
+  const description = codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code].meaning}`).join(" ");
   const retries = status === 429 || status === 503;
   return { description, content: json(errorSchema), ...(retries ? { headers: RETRY_AFTER } : {}) };
 }
@@ -139,17 +158,18 @@ function contentOf({ method, success }: Route) {
   return { content: { ...json(schema), ...Object.fromEntries(documents) } };
 }
 
-function operationOf(route: Route): ZodOpenApiOperationObject {
+function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
   const { success } = route;
-  const errors = Object.fromEntries(statusesOf(route).map((status) => [`${status}`, errorResponse(status)]));
+  const errors = Object.fromEntries(
+    errorsOf(route).map(([status, codes]) => [`${status}`, errorResponse(status, codes)]),
+  );
   return {
     operationId: route.operationId,
+    tags: [tag],
     summary: route.summary,
     description: route.description,
     requestParams: parametersOf(route),
-    ...(route.auth.kind === "none"
-      ? { security: [] }
-      : { security: [{ [route.auth.kind === "key" ? "organizationKey" : "masterKey"]: [] }] }),
+    security: [...securityOf(route)],
     ...(route.body === null ? {} : {
       requestBody: {
         required: route.body.optional !== true,
@@ -167,11 +187,17 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   };
 }
 
+const PREFLIGHTS = {
+  name: "Preflights",
+  description: "What a browser asks by itself before it calls from another origin. No key.",
+};
+
 /** What a browser asks before a cross-origin call; it needs no key and is the same on every path. */
 function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperationObject {
   const names = path.split("/").filter((part) => part !== "").map((part) => part.replace(/\W/g, "_"));
   return {
     operationId: ["preflight", ...names].join("_"),
+    tags: [PREFLIGHTS.name],
     summary: `Preflight of ${methods.join(", ")}`,
     description: "Granted when an active organization registered the origin; wildcards are never honoured.",
     security: [],
@@ -183,8 +209,8 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
         description: "Granted.",
         headers: z.object({ "Access-Control-Allow-Origin": z.string() }),
       },
-      "403": errorResponse(403),
-      "429": errorResponse(429),
+      "403": errorResponse(403, ["ORIGIN_NOT_ALLOWED"]),
+      "429": errorResponse(429, ["RATE_LIMITED"]),
     },
   };
 }
@@ -247,8 +273,10 @@ function webhooksOf(): Record<string, { post: ZodOpenApiOperationObject }> {
 /** The document for a service at `baseUrl`. */
 export function openApiDocument(baseUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
-  for (const route of ROUTES) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
+  for (const { name, routes } of ROUTE_GROUPS) {
+    for (const route of routes) {
+      paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route, name) };
+    }
   }
   for (const path of Object.keys(paths)) {
     paths[path] = { ...paths[path], options: preflightOf(path, methodsOf(path)) };
@@ -263,6 +291,7 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: baseUrl }],
+    tags: [...ROUTE_GROUPS.map(({ name, description }) => ({ name, description })), PREFLIGHTS],
     paths: paths as ZodOpenApiPathsObject,
     webhooks: webhooksOf(),
     components: {
@@ -278,7 +307,7 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
           type: "apiKey",
           in: "header",
           name: "X-API-Key",
-          description: "The operation's own master secret.",
+          description: "The operation's own master secret, of the scope that it names.",
         },
       },
     },

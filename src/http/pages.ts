@@ -3,10 +3,13 @@
  * anybody and are outside Layer 1. Source: contract, sections 2 and 7.
  */
 import { type Asset, ASSETS, COLLECTOR, VERIFY_OFFLINE_HTML } from "../assets.ts";
-import { errorsContent } from "../pages/errors.ts";
+import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
+import { type ErrorOperations, errorsContent } from "../pages/errors.ts";
 import { applicationPolicy } from "../pages/policy.ts";
 import { documentContent, scriptPlaceholder, type Shell, shellPage } from "../pages/shell.ts";
 import { PAGE_STYLE } from "../pages/style.ts";
+import { errorCodesOf } from "./openapi.ts";
+import { ROUTES } from "./routes.ts";
 
 /** A text that is served as it stands. */
 export interface Page {
@@ -33,6 +36,13 @@ function assetPage({ path, contentType, text }: Asset): Page {
   return { path, contentType, text, headers: { "Cache-Control": "public, max-age=31536000, immutable" } };
 }
 
+function errorOperations(): ErrorOperations {
+  const codes = Object.keys(ERROR_STATUSES) as ErrorCode[];
+  return Object.fromEntries(
+    codes.map((code) => [code, ROUTES.filter((route) => errorCodesOf(route).includes(code))]),
+  ) as unknown as ErrorOperations;
+}
+
 const CONSOLE = {
   title: "Console",
   place: "console",
@@ -51,7 +61,7 @@ export const PAGES: readonly Page[] = [
     script: ASSETS.reference,
     content: scriptPlaceholder("API reference"),
   }),
-  page("/docs/errors", { title: "Errors", place: "errors", content: errorsContent() }),
+  page("/docs/errors", { title: "Errors", place: "errors", content: errorsContent(errorOperations()) }),
   page("/docs/verify-offline", {
     title: "Verify evidence offline",
     place: "verify",

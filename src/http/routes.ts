@@ -12,16 +12,57 @@ import { SELF_SERVE_ROUTES } from "./catalogue/self_serve.ts";
 import { SERVICE_ROUTES } from "./catalogue/service.ts";
 import type { Route } from "./exchange.ts";
 
-export const ROUTES: readonly Route[] = [
-  ...SERVICE_ROUTES,
-  ...SCORING_ROUTES,
-  ...OPERATOR_ROUTES,
-  ...COMPLIANCE_ROUTES,
-  ...AUDIT_ROUTES,
-  ...SELF_SERVE_ROUTES,
-  ...ADMIN_ROUTES,
-  ...ASSESSMENT_ROUTES,
+/** Operations that belong together, as the OpenAPI document's tags. */
+export interface RouteGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly routes: readonly Route[];
+}
+
+export const ROUTE_GROUPS: readonly RouteGroup[] = [
+  {
+    name: "Service",
+    description: "Health, self-description and this document. No key.",
+    routes: SERVICE_ROUTES,
+  },
+  {
+    name: "Scoring",
+    description: "One interaction, a batch, a commit, the risk of a decision, and the replay of either.",
+    routes: SCORING_ROUTES,
+  },
+  {
+    name: "Operators",
+    description: "The reviewers who are scored, and the organization that they belong to.",
+    routes: OPERATOR_ROUTES,
+  },
+  {
+    name: "Compliance",
+    description: "What the records say of human oversight, for a deployer's own assessment.",
+    routes: COMPLIANCE_ROUTES,
+  },
+  {
+    name: "Evidence",
+    description: "Signed, chained entries: append to them, verify them, carry them away.",
+    routes: AUDIT_ROUTES,
+  },
+  {
+    name: "Your organization",
+    description: "With an organization's own key: the key itself, the audit log, webhooks.",
+    routes: SELF_SERVE_ROUTES,
+  },
+  {
+    name: "Administration",
+    description: "With a master key of its own for each operation: organizations, their keys, usage, alerts.",
+    routes: ADMIN_ROUTES,
+  },
+  {
+    name: "Public demo",
+    description: "A visitor's run, which belongs to no organization. No key.",
+    routes: ASSESSMENT_ROUTES,
+  },
 ];
+
+export const ROUTES: readonly Route[] = ROUTE_GROUPS.flatMap(({ routes }) => routes);
 
 /** The methods of a path; HEAD is answered wherever GET is. */
 export function methodsOf(path: string): readonly string[] {

@@ -1,8 +1,5 @@
+/** The page /docs. */
 import { render } from "preact";
+import { Page } from "./reference.tsx";
 
-render(
-  <main id="main" tabIndex={-1}>
-    <h1>Page</h1>
-  </main>,
-  document.querySelector("#app")!,
-);
+render(<Page />, document.querySelector("#app")!);

@@ -5,12 +5,14 @@
 import type { ErrorCode } from "../../domain/errors.ts";
 
 export interface ApiRequest {
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "HEAD" | "POST" | "DELETE";
   /** With its query. */
   readonly path: string;
   readonly key?: string;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** JSON that is sent as it stands, in place of `body`. */
+  readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -82,16 +84,19 @@ export async function callText(request: ApiRequest, options?: SendOptions): Prom
   return text;
 }
 
-async function attempt({ method = "GET", path, key, body, headers }: ApiRequest, signal?: AbortSignal) {
+async function attempt(
+  { method = "GET", path, key, body, text = JSON.stringify(body), headers }: ApiRequest,
+  signal?: AbortSignal,
+) {
   try {
     const response = await fetch(path, {
       method,
       headers: {
         ...(key === undefined ? {} : { "X-API-Key": key }),
-        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(text === undefined ? {} : { "Content-Type": "application/json" }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(text === undefined ? {} : { body: text }),
       // Neither a cookie nor a copy on disk.
       credentials: "omit",
       cache: "no-store",

@@ -1,0 +1,16 @@
+/** What every part of the reference knows. */
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { OpenApi } from "./document.ts";
+
+export interface Reference {
+  readonly document: OpenApi;
+  /** The visitor's key: in memory alone, and in no attribute. Empty where none was entered. */
+  readonly apiKey: string;
+}
+
+export const ReferenceContext = createContext<Reference | null>(null);
+
+export function useReference(): Reference {
+  return useContext(ReferenceContext)!;
+}

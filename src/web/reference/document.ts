@@ -1,0 +1,135 @@
+/** The OpenAPI document as the page reads it: its operations in groups, and what stands behind a reference. */
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema | boolean;
+  readonly prefixItems?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+}
+
+export interface Parameter {
+  readonly in: "path" | "query" | "header";
+  readonly name: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export interface Content {
+  readonly schema?: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export interface Response {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+export interface Described {
+  readonly operationId: string;
+  readonly tags?: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, Content>>;
+  };
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+export interface OpenApi {
+  readonly info: { readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: Described }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** What can be called. */
+export interface Operation extends Described {
+  /** In capitals. */
+  readonly method: string;
+  readonly path: string;
+}
+
+export interface Group {
+  /** Of its heading. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly operations: readonly Operation[];
+}
+
+/** By their tags, in the order of the document. */
+export function groupsOf({ tags, paths }: OpenApi): readonly Group[] {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({
+      ...described,
+      method: method.toUpperCase(),
+      path,
+    }))
+  );
+  return tags.map(({ name, description }) => ({
+    id: `group-${name.toLowerCase().replace(/\W+/g, "-")}`,
+    name,
+    description,
+    operations: operations.filter((operation) => operation.tags?.includes(name)),
+  }));
+}
+
+/** Whether each word of a filter stands somewhere in what names or describes an operation. */
+export function matches(operation: Operation, filter: string): boolean {
+  const { method, path, operationId, summary, description, tags = [] } = operation;
+  const text = [method, path, operationId, summary, description, ...tags].join(" ").toLowerCase();
+  return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
+/** The name behind a reference; null where there is none. */
+export function nameOf({ $ref }: Schema): string | null {
+  return $ref?.split("/").at(-1) ?? null;
+}
+
+export function resolved(document: OpenApi, schema: Schema): Schema {
+  const name = nameOf(schema);
+  if (name === null) return schema;
+  const { description } = schema;
+  const target = document.components.schemas[name] ?? {};
+  return description === undefined ? target : { ...target, description };
+}
+
+/** What an operation asks for: no key, an organization's, or the master key of a scope. */
+export type Authentication =
+  | { readonly kind: "none" }
+  | { readonly kind: "key" }
+  | { readonly kind: "master"; readonly scope: string };
+
+export function authenticationOf({ security }: Described): Authentication {
+  const [requirement] = security;
+  if (requirement === undefined) return { kind: "none" };
+  const [scope] = requirement.masterKey ?? [];
+  return scope === undefined ? { kind: "key" } : { kind: "master", scope };
+}

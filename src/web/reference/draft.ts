@@ -1,0 +1,151 @@
+/** A request that a visitor is writing: made from an example, checked, and turned into what is sent and a command. */
+import type { ApiRequest } from "../shared/api.ts";
+import { type Authentication, authenticationOf, type Operation, type Parameter } from "./document.ts";
+
+export interface Draft {
+  /** By {@link fieldOf}; an empty one is not sent. */
+  readonly values: Readonly<Record<string, string>>;
+  /** JSON; null where the operation takes no body. */
+  readonly body: string | null;
+}
+
+const IDEMPOTENCY_KEY = "Idempotency-Key";
+/** Chosen where no example is. */
+export const NO_EXAMPLE = "";
+
+/** Names a parameter among all of an operation. */
+export function fieldOf(parameter: Pick<Parameter, "in" | "name">): string {
+  return `${parameter.in}-${parameter.name}`;
+}
+
+function bodyExamples({ requestBody }: Operation) {
+  return requestBody?.content["application/json"]?.examples ?? {};
+}
+
+/** The examples of an operation by their names; {@link NO_EXAMPLE} first where a call needs nothing of one. */
+export function exampleNames(operation: Operation): readonly string[] {
+  const { parameters = [] } = operation;
+  const names = [
+    ...new Set([
+      ...Object.keys(bodyExamples(operation)),
+      ...parameters.flatMap(({ examples = {} }) => Object.keys(examples)),
+    ]),
+  ];
+  const [first] = names;
+  const needs = parameters.filter((parameter) => parameter.required && parameter.name !== IDEMPOTENCY_KEY);
+  const needsBody = operation.requestBody?.required === true;
+  const isGiven = first !== undefined &&
+    needs.every(({ examples = {} }) => Object.hasOwn(examples, first)) && (needs.length > 0 || needsBody);
+  return isGiven ? names : [NO_EXAMPLE, ...names];
+}
+
+/** `fresh` names a new call, where the operation asks for a name. */
+export function draftOf(operation: Operation, example: string, fresh: string): Draft {
+  const { parameters = [], requestBody } = operation;
+  const values = parameters.map((parameter) => {
+    const value = parameter.name === IDEMPOTENCY_KEY ? fresh : parameter.examples?.[example]?.value;
+    return [fieldOf(parameter), value === undefined ? "" : String(value)];
+  });
+  const body = bodyExamples(operation)[example]?.value;
+  // Where the body repeats the header, both must name the same call.
+  const named = isObject(body) && Object.hasOwn(body, "idempotency_key")
+    ? { ...body, idempotency_key: fresh }
+    : body;
+  return {
+    values: Object.fromEntries(values),
+    body: requestBody === undefined ? null : named === undefined ? "" : JSON.stringify(named, null, 2),
+  };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Field → why it cannot be sent so; what the service would refuse for its meaning is left to it. */
+export function problemsOf(operation: Operation, { values, body }: Draft): Readonly<Record<string, string>> {
+  const problems: Record<string, string> = {};
+  for (const parameter of operation.parameters ?? []) {
+    const value = values[fieldOf(parameter)] ?? "";
+    if (value === "" && parameter.in === "path") {
+      problems[fieldOf(parameter)] = "The path needs a value here.";
+    }
+    if (value === "" && parameter.name === IDEMPOTENCY_KEY) {
+      problems[fieldOf(parameter)] = "The call needs a name.";
+    }
+    if (parameter.in === "header" && !isHeaderText(value)) {
+      problems[fieldOf(parameter)] = "A header takes printable ASCII characters alone.";
+    }
+  }
+  if (body !== null && body.trim() !== "") {
+    try {
+      JSON.parse(body);
+    } catch (error) {
+      problems.body = `This is not JSON: ${error instanceof Error ? error.message : error}`;
+    }
+  }
+  return problems;
+}
+
+/** What browsers take as a header's value. */
+export function isHeaderText(value: string): boolean {
+  return /^[\x20-\x7e]*$/.test(value);
+}
+
+/** Everything but the key. */
+export function requestOf(operation: Operation, { values, body }: Draft): ApiRequest {
+  const { method, path, parameters = [] } = operation;
+  const filled = (place: Parameter["in"]) =>
+    parameters.flatMap((parameter) => {
+      const value = values[fieldOf(parameter)] ?? "";
+      return parameter.in === place && value !== "" ? [[parameter.name, value] as const] : [];
+    });
+  const names = Object.fromEntries(filled("path"));
+  const target = path.replaceAll(
+    /\{(\w+)\}/g,
+    (hole, name) => names[name] === undefined ? hole : encodeURIComponent(names[name]),
+  );
+  const query = new URLSearchParams(filled("query").map(([name, value]) => [name, value])).toString();
+  return {
+    method: method as ApiRequest["method"] & string,
+    path: query === "" ? target : `${target}?${query}`,
+    headers: Object.fromEntries(filled("header")),
+    ...(body === null || body.trim() === "" ? {} : { text: body }),
+  };
+}
+
+/** The variable in which a command line has the key. */
+function keyVariable(authentication: Authentication): string | null {
+  if (authentication.kind === "none") return null;
+  return authentication.kind === "key" ? "KEY" : `MASTER_ADMIN_KEY_${authentication.scope}`;
+}
+
+/** The same request for a shell; the key is a variable's, never the one that was entered. */
+export function curlOf(operation: Operation, draft: Draft, origin: string): string {
+  const { method, path, headers = {}, text } = requestOf(operation, draft);
+  const variable = keyVariable(authenticationOf(operation));
+  return [
+    `curl -s${method === "GET" ? "" : method === "HEAD" ? "I" : `X ${method}`} ${quoted(origin + path)}`,
+    ...(variable === null ? [] : [`-H "X-API-Key: $${variable}"`]),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(text === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(text)}`]),
+  ].join(" \\\n  ");
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+export type Effect = "reads" | "writes" | "grave";
+
+/** Change the key that the call itself is made with. */
+const KEY_ENDING: readonly string[] = ["postKeyRotation", "postKeyRevocation"];
+/** Sent as POST for its body. */
+const READING: readonly string[] = ["postMaintenance"];
+
+/** What sending does: nothing, a record more, or something that cannot be taken back or that others feel at once. */
+export function effectOf(operation: Operation): Effect {
+  const { method, operationId } = operation;
+  if (method === "GET" || method === "HEAD" || READING.includes(operationId)) return "reads";
+  const isMaster = authenticationOf(operation).kind === "master";
+  return method === "DELETE" || isMaster || KEY_ENDING.includes(operationId) ? "grave" : "writes";
+}

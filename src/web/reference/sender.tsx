@@ -1,0 +1,201 @@
+/** Sends a request that was made from an example; what writes says so before, what is grave asks once more. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ApiError, send } from "../shared/api.ts";
+import { announceWait, Waiting } from "../shared/waiting.tsx";
+import { Answer, type Answered } from "./answer.tsx";
+import { useReference } from "./context.ts";
+import { CopyButton } from "./copy_button.tsx";
+import { authenticationOf, type Operation } from "./document.ts";
+import {
+  curlOf,
+  draftOf,
+  effectOf,
+  exampleNames,
+  isHeaderText,
+  NO_EXAMPLE,
+  problemsOf,
+  requestOf,
+} from "./draft.ts";
+import { ExampleField, RequestFields } from "./request_fields.tsx";
+
+type Phase =
+  | { readonly kind: "writing" | "asking" | "sending" }
+  | { readonly kind: "answered"; readonly answer: Answered }
+  | { readonly kind: "failed"; readonly message: string };
+
+const WRITING: Phase = { kind: "writing" };
+
+/** Names a call; on plain HTTP too. */
+function freshName(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+}
+
+export function Sender({ operation }: { readonly operation: Operation }) {
+  const { apiKey } = useReference();
+  const [names] = useState(() => exampleNames(operation));
+  const [example, setExample] = useState(names[0] ?? NO_EXAMPLE);
+  const [draft, setDraft] = useState(() => draftOf(operation, example, freshName()));
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const [phase, setPhase] = useState<Phase>(WRITING);
+  const button = useRef<HTMLButtonElement>(null);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const effect = effectOf(operation);
+
+  function change(next: typeof draft) {
+    setDraft(next);
+    setProblems({});
+    // What was confirmed is what is sent.
+    setPhase((before) => before.kind === "asking" ? WRITING : before);
+  }
+
+  function submit() {
+    const found = problemsOf(operation, draft);
+    setProblems(found);
+    if (Object.keys(found).length > 0) return;
+    if (effect === "grave") setPhase({ kind: "asking" });
+    else void go();
+  }
+
+  async function go() {
+    if (!isHeaderText(apiKey)) {
+      return setPhase({
+        kind: "failed",
+        message: "The key holds characters that no key has: enter it again.",
+      });
+    }
+    const controller = new AbortController();
+    abort.current = controller;
+    setPhase({ kind: "sending" });
+    button.current?.focus();
+    const needsKey = authenticationOf(operation).kind !== "none";
+    const request = { ...requestOf(operation, draft), ...(needsKey && apiKey !== "" ? { key: apiKey } : {}) };
+    try {
+      let began = performance.now();
+      const answer = await send(request, {
+        signal: controller.signal,
+        onWait(until) {
+          announceWait(until);
+          if (until === null) began = performance.now();
+        },
+      });
+      const milliseconds = performance.now() - began;
+      setPhase({
+        kind: "answered",
+        answer: { ...answer, milliseconds, method: operation.method, path: request.path },
+      });
+    } catch (error) {
+      if (controller.signal.aborted) return leave();
+      if (!(error instanceof ApiError)) throw error;
+      setPhase({ kind: "failed", message: error.message });
+    }
+  }
+
+  /** Back to where it was sent from: what had the focus goes. */
+  function leave() {
+    setPhase(WRITING);
+    button.current?.focus();
+  }
+
+  const curl = curlOf(operation, draft, location.origin);
+  return (
+    <form
+      class="sender"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (phase.kind !== "sending") submit();
+      }}
+    >
+      <ExampleField
+        names={names}
+        example={example}
+        onChange={(name) => {
+          setExample(name);
+          change(draftOf(operation, name, freshName()));
+        }}
+      />
+      <RequestFields operation={operation} draft={draft} problems={problems} onChange={change} />
+      <pre tabIndex={0} aria-label="The same as a command"><code>{curl}</code></pre>
+      <CopyButton of="the command" text={() => curl} />
+      <Warning operation={operation} />
+      <KeyHint operation={operation} />
+      <div class="actions">
+        <button ref={button} type="submit" class="main">Send</button>
+        {phase.kind === "sending" && (
+          <button type="button" onClick={() => abort.current?.abort()}>Stop</button>
+        )}
+        <span role="status" class="muted">{said(phase)}</span>
+      </div>
+      {phase.kind === "sending" && <Waiting />}
+      {phase.kind === "asking" && (
+        <Confirmation
+          call={`${operation.method} ${requestOf(operation, draft).path}`}
+          onConfirm={go}
+          onCancel={leave}
+        />
+      )}
+      {phase.kind === "failed" && <p class="notice bad" role="alert">{phase.message}</p>}
+      {phase.kind === "answered" && <Answer answer={phase.answer} />}
+    </form>
+  );
+}
+
+/** For whoever does not see the answer appear. */
+function said(phase: Phase): string {
+  if (phase.kind === "sending") return "Sending…";
+  return phase.kind === "answered" ? `Answered: ${phase.answer.status}` : "";
+}
+
+function Warning({ operation }: { readonly operation: Operation }) {
+  const effect = effectOf(operation);
+  if (effect === "reads") return null;
+  return effect === "writes"
+    ? (
+      <p class="notice fair">
+        <strong>This really writes.</strong> It goes to this very service, and what it records there stays.
+      </p>
+    )
+    : (
+      <p class="notice bad">
+        <strong>This really does it,</strong>{" "}
+        on this very service, and others feel it at once. You are asked once more before it is sent.
+      </p>
+    );
+}
+
+function KeyHint({ operation }: { readonly operation: Operation }) {
+  const { apiKey } = useReference();
+  const authentication = authenticationOf(operation);
+  if (authentication.kind === "none" || apiKey !== "") return null;
+  return (
+    <p class="note">
+      No key is entered, so the answer will be 401. <a href="#api-key">Enter one</a>
+      {authentication.kind === "master" ? ": the master key of this operation." : ": your organization's."}
+    </p>
+  );
+}
+
+interface ConfirmationProps {
+  readonly call: string;
+  readonly onConfirm: () => void;
+  readonly onCancel: () => void;
+}
+
+function Confirmation({ call, onConfirm, onCancel }: ConfirmationProps) {
+  const box = useRef<HTMLDivElement>(null);
+  // Before the next key is taken: an effect after painting would draw the focus away from where Tab has brought it.
+  useLayoutEffect(() => box.current?.focus(), []);
+  return (
+    <div ref={box} class="notice bad" role="group" aria-label="Confirm" tabIndex={-1}>
+      <p>
+        Really send <code>{call}</code>? It may not be possible to take it back.
+      </p>
+      <div class="actions">
+        <button type="button" class="grave" onClick={onConfirm}>Yes, send it</button>
+        <button type="button" onClick={onCancel}>No, leave it</button>
+      </div>
+    </div>
+  );
+}
