@@ -1,6 +1,7 @@
 /** A run of the public demo, as its page is drawn from it. */
 import { interactionSchema } from "../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import { explainScore } from "../src/scoring/explain.ts";
 import { score, type Scored } from "../src/scoring/score.ts";
 import type { OperatorState } from "../src/scoring/state.ts";
 import type { AssessmentPage } from "../src/pages/assessment.ts";
@@ -17,14 +18,14 @@ export function sampleAssessment(count: number): AssessmentPage {
         : { time_to_decision_ms: 700, decision: "accepted", outcome_correct: false, scroll_depth: 0.125 },
     ));
   const results = records.map((interaction) => {
-    const scored: Scored = score(
-      DEFAULT_MODEL_DOCUMENT,
-      state,
-      { interaction, domain: "general", now: NOW },
-      { mode: "full", modeOverride: "normal" },
-    );
+    const event = { interaction, domain: "general", now: NOW } as const;
+    const explanation = explainScore(DEFAULT_MODEL_DOCUMENT, state, event);
+    const scored: Scored = score(DEFAULT_MODEL_DOCUMENT, state, event, {
+      mode: "full",
+      modeOverride: "normal",
+    });
     state = scored.state;
-    return scored.result;
+    return { ...scored.result, explanation };
   });
   return {
     sessionId: "visit-1",

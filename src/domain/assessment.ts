@@ -6,6 +6,7 @@ import * as z from "zod";
 import { BANDS, type Domain } from "./enums.ts";
 import { type Interaction, interactionSchema, sessionIdSchema } from "./interaction.ts";
 import { ASSESSMENT_RECORDS_MAX } from "./limits.ts";
+import { explanationSchema } from "./replay.ts";
 import { dimensionsSchema, envelopeFields, points } from "./score.ts";
 
 /** The domain whose baselines a visitor is measured by. */
@@ -55,9 +56,16 @@ export const assessmentSchema = z.object({
   summary: z.object({ jis: points, band: z.enum(BANDS), dimensions: dimensionsSchema }).meta({
     description: "After the last record.",
   }),
-  results: z.array(z.object({ jis: points, band: z.enum(BANDS) })).meta({
-    description: "After each record, in their order.",
-  }),
+  results: z.array(
+    z.object({
+      jis: points,
+      band: z.enum(BANDS),
+      explanation: explanationSchema.nullable().meta({
+        description:
+          "What the record moved, as a replay tells it; null where no model that was in use by then gives these scores any more.",
+      }),
+    }),
+  ).meta({ description: "After each record, in their order." }),
   shareUrl,
   ...envelopeFields,
 }).meta({ id: "Assessment" });

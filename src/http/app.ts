@@ -4,6 +4,7 @@
  * Source: contract, section 2.
  */
 import { Hono } from "hono";
+import { accepts } from "hono/accepts";
 import { ServiceError } from "../domain/errors.ts";
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
@@ -14,7 +15,7 @@ import { allowOrigin, answerPreflight, isPreflight } from "./middleware/cors.ts"
 import { admitAddress, admitKey } from "./middleware/rate_limits.ts";
 import { requestContext } from "./middleware/request_context.ts";
 import { openApiDocument } from "./openapi.ts";
-import { type Page, PAGES } from "./pages.ts";
+import { demoPage, type Page, PAGES } from "./pages.ts";
 import { renderError, renderPage, renderReply } from "./render.ts";
 import { methodsOf, ROUTES } from "./routes.ts";
 
@@ -48,7 +49,8 @@ export function createApp(options: AppOptions): App {
   for (const path of new Set(ROUTES.map((route) => route.path))) {
     app.all(routerPath(path), guarded((context) => serveOtherMethod(services, context, methodsOf(path))));
   }
-  for (const page of PAGES) {
+  const demo = demoPage({ keptDays: services.dependencies.assessmentRetentionDays });
+  for (const page of [...PAGES, demo]) {
     app.get(page.path, (context) => servePage(context, page));
     app.all(page.path, guarded((context) => serveOtherMethod(services, context, ["GET", "HEAD"])));
   }
@@ -75,6 +77,7 @@ async function serve(
   const { exchange } = context.var;
   const request = context.req.raw;
   exchange.route = `${route.method} ${route.path}`;
+  if (route.negotiated) negotiate(context);
   if (route.layer1) await admitAddress(services, exchange);
   if (route.body !== null) checkDeclaredLength(request, route.body.limitBytes);
 
@@ -106,6 +109,17 @@ async function serve(
     for (const name of [...exchange.headers.keys()]) exchange.headers.delete(name);
     return await floor.refuse(exchange);
   }
+}
+
+/** A page for whoever prefers one, as browsers do; JSON for everybody else. */
+function negotiate(context: AppContext): void {
+  const { exchange } = context.var;
+  exchange.headers.append("Vary", "Accept");
+  exchange.prefersPage = accepts(context, {
+    header: "Accept",
+    supports: ["application/json", "text/html"],
+    default: "application/json",
+  }) === "text/html";
 }
 
 /** What a browser looks at; like a health probe, it can never lock itself out. */

@@ -65,6 +65,8 @@ export interface Exchange {
   /** Method and path as the catalogue has them; null where there is nothing. */
   route: string | null;
   caller: OrganizationCaller | null;
+  /** Whether it is answered with a page, failures included. */
+  prefersPage: boolean;
   /** Headers that the answer carries, whatever becomes of the request. */
   readonly headers: Headers;
 }
@@ -169,6 +171,8 @@ export interface Route {
     /** Whether it is none but those. */
     readonly onlyOtherTypes?: boolean;
   };
+  /** Whether `Accept` chooses between JSON and a page, for failures too. */
+  readonly negotiated?: boolean;
   /** Errors that the operation can answer with, besides those that its authentication and body imply. */
   readonly errors: readonly ErrorCode[];
   /** Each is executed as a test. */

@@ -67,13 +67,6 @@ export const PAGES: readonly Page[] = [
     place: "verify",
     content: documentContent(VERIFY_OFFLINE_HTML),
   }),
-  page("/demo", {
-    title: "Judge twelve cases",
-    place: "demo",
-    script: ASSETS.demo,
-    data: { collector: COLLECTOR.path },
-    content: scriptPlaceholder("Judge twelve cases"),
-  }),
   ...Object.values(ASSETS).map(assetPage),
   {
     ...assetPage(COLLECTOR),
@@ -81,3 +74,14 @@ export const PAGES: readonly Page[] = [
     headers: { "Cache-Control": "public, max-age=300", "Access-Control-Allow-Origin": "*" },
   },
 ];
+
+/** It says how long a run is kept, which is the deployment's own. */
+export function demoPage({ keptDays }: { readonly keptDays: number }): Page {
+  return page("/demo", {
+    title: "Judge twelve cases",
+    place: "demo",
+    script: ASSETS.demo,
+    data: { collector: COLLECTOR.path, "kept-days": String(keptDays) },
+    content: scriptPlaceholder("Judge twelve cases"),
+  });
+}

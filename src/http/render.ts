@@ -2,6 +2,7 @@
 import { type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
 import type { Call } from "../operations/dependencies.ts";
+import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
 import type { Page } from "./pages.ts";
 import type { AppContext, Reply, Services, StreamReply } from "./exchange.ts";
 
@@ -27,12 +28,17 @@ export function renderPage({ text, contentType, headers }: Page): Response {
   return respond(text, { status: 200, contentType, headers });
 }
 
-/** An error as the specification's envelope; what is not a {@link ServiceError} keeps its detail in the log. */
+/** An error as the specification's envelope, or as a page for whoever prefers one; what is not a {@link ServiceError} keeps its detail in the log. */
 export function renderError(services: Services, context: AppContext, error: unknown): Response {
   const { exchange } = context.var;
   const known = error instanceof ServiceError ? error : internalError(services, context, error);
   for (const [name, value] of Object.entries(known.headers)) exchange.headers.set(name, value);
   const { request_id, timestamp } = envelope(exchange.call);
+  if (exchange.prefersPage) {
+    exchange.headers.set("Content-Security-Policy", REFUSAL_PAGE_CSP);
+    const text = refusalPage({ error: known, path: context.req.path, requestId: request_id });
+    return respond(text, { status: known.status, contentType: "text/html; charset=utf-8" });
+  }
   return json({
     error: {
       code: known.code,

@@ -10,9 +10,12 @@ import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { requestDigest } from "../keys/secrets.ts";
 import type { ModelDocument } from "../scoring/model.ts";
+import { type DimensionExplanation, explainScore } from "../scoring/explain.ts";
+import type { ScoringEvent } from "../scoring/reducer.ts";
 import { score, type Scored, type ScoreResult } from "../scoring/score.ts";
 import { DAY_MS, type OperatorState } from "../scoring/state.ts";
 import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../store/assessments.ts";
+import { query } from "../store/database.ts";
 import { type AssessmentRow, assessments } from "../store/records.ts";
 import type { Call, Dependencies } from "./dependencies.ts";
 
@@ -45,7 +48,7 @@ export async function submitAssessment(
     request_id: call.requestId,
     created_at: call.now,
     records: JSON.stringify(records),
-    ...scoredColumns(model.document, request, call.now),
+    ...columnsOf(scoredRun(model.document, records, call.now)),
   };
   return await writer.submit<Submission>({
     needs: [{ kind: assessments, key: [sessionId] }],
@@ -70,19 +73,36 @@ function standing(first: AssessmentRow, digest: Uint8Array): Submission {
   );
 }
 
-function scoredColumns(model: ModelDocument, { records }: AssessmentRequest, now: number) {
+/** One record on its way through the model. */
+interface ScoredRecord {
+  /** Before it; null before the first. */
+  readonly state: OperatorState | null;
+  readonly event: ScoringEvent;
+  readonly result: ScoreResult;
+}
+
+function scoredRun(
+  model: ModelDocument,
+  records: readonly Interaction[],
+  now: number,
+): readonly ScoredRecord[] {
   let state: OperatorState | null = null;
-  const scored: ScoreResult[] = [];
+  const run: ScoredRecord[] = [];
   for (const interaction of records) {
     const event = { interaction, domain: ASSESSMENT_DOMAIN, now };
     const next: Scored = score(model, state, event, { mode: "full", modeOverride: "normal" });
+    run.push({ state, event, result: next.result });
     state = next.state;
-    scored.push(next.result);
   }
-  const { jis, band, dimensions } = scored.at(-1)!;
+  return run;
+}
+
+/** What is kept of the scores. */
+function columnsOf(run: readonly ScoredRecord[]): Pick<AssessmentRow, "summary" | "results"> {
+  const { jis, band, dimensions } = run.at(-1)!.result;
   return {
     summary: JSON.stringify({ jis, band, dimensions }),
-    results: JSON.stringify(scored.map((result) => ({ jis: result.jis, band: result.band }))),
+    results: JSON.stringify(run.map(({ result }) => ({ jis: result.jis, band: result.band }))),
   };
 }
 
@@ -94,12 +114,20 @@ export interface KeptAssessment {
   readonly summary: Pick<ScoreResult, "jis" | "band"> & {
     readonly dimensions: Readonly<Record<string, number>>;
   };
-  readonly results: readonly Pick<ScoreResult, "jis" | "band">[];
+  readonly results: readonly KeptResult[];
 }
+
+type KeptResult = Pick<ScoreResult, "jis" | "band"> & {
+  /** What the record moved; null where that cannot be told any more. */
+  readonly explanation: readonly DimensionExplanation[] | null;
+};
 
 /** @throws {ServiceError} NOT_FOUND. */
 export async function readAssessment(
-  { assessmentRetentionDays, database }: Pick<Dependencies, "assessmentRetentionDays" | "database">,
+  { assessmentRetentionDays, database, model }: Pick<
+    Dependencies,
+    "assessmentRetentionDays" | "database" | "model"
+  >,
   { sessionId, now }: { readonly sessionId: string; readonly now: number },
 ): Promise<KeptAssessment> {
   const [row] = await database.read(assessmentQuery(sessionId));
@@ -109,13 +137,48 @@ export async function readAssessment(
       `There is no run ${sessionId}: it was never submitted, or is past its time.`,
     );
   }
+  const explanations = await explainRun({ database, model }, row);
+  const results: readonly Omit<KeptResult, "explanation">[] = JSON.parse(row.results);
   return {
     sessionId,
     created_at: new Date(row.created_at).toISOString(),
     records: JSON.parse(row.records),
     summary: JSON.parse(row.summary),
-    results: JSON.parse(row.results),
+    results: results.map((result, index) => ({ ...result, explanation: explanations?.[index] ?? null })),
   };
+}
+
+/**
+ * What moved the score at each record, told anew by the model that scored the run; null where none is left that does.
+ *
+ * Decision: a row does not name its model. It is the one in use, or one that was in use when the run was submitted,
+ * by which the records give exactly the scores that are kept: so no sentence can tell of other figures than those.
+ */
+async function explainRun(
+  { database, model }: Pick<Dependencies, "database" | "model">,
+  row: AssessmentRow,
+): Promise<readonly (readonly DimensionExplanation[])[] | null> {
+  const inUse = explainedBy(model.document, row);
+  if (inUse !== null) return inUse;
+  const former = await database.read(
+    query.selectFrom("model_document").select("document").where("first_used_at", "<=", row.created_at)
+      .orderBy("first_used_at", "desc").compile(),
+  );
+  for (const { document } of former) {
+    const before: ModelDocument = JSON.parse(document);
+    // Of other formulas these functions can read nothing.
+    const explained = before.formulas === model.document.formulas ? explainedBy(before, row) : null;
+    if (explained !== null) return explained;
+  }
+  return null;
+}
+
+/** null where the model gives other scores than those that are kept. */
+function explainedBy(model: ModelDocument, row: AssessmentRow) {
+  const run = scoredRun(model, JSON.parse(row.records), row.created_at);
+  const { summary, results } = columnsOf(run);
+  if (summary !== row.summary || results !== row.results) return null;
+  return run.map(({ state, event }) => explainScore(model, state, event));
 }
 
 /** A run of this instant, or before it, is past its time, whether or not it was deleted yet. */

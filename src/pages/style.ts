@@ -10,6 +10,12 @@ const DARK =
 const PRINT =
   "--paper:#ffffff;--ink:#000000;--muted:#000000;--rule:#555555;--soft:#ffffff;--grid:#cccccc;--bar:#808080;--mark:#000000;--good:#000000;--fair:#000000;--bad:#000000";
 
+/** For pages that lead somewhere. */
+export const LINK_STYLE = `
+a{color:var(--bar);text-underline-offset:.15em}
+:focus-visible{outline:3px solid var(--bar);outline-offset:2px}
+`;
+
 /** The text of the one `<style>` element. */
 export const PAGE_STYLE = `
 :root{color-scheme:light dark;${LIGHT}}

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { ConfigError, readConfig } from "../../src/config/config.ts";
 import { Upkeep } from "../../src/operations/upkeep.ts";
+import { readAssessment } from "../../src/operations/assessments.ts";
 import { deleteAssessments } from "../../src/store/assessments.ts";
 import { withDirectory } from "../auditing.ts";
 import {
@@ -48,6 +49,11 @@ async function submit({ send }: Harness, body: unknown): Promise<Answer> {
   return answer;
 }
 
+/** Results without what moved them. */
+function standings(results: readonly { readonly jis: number; readonly band: string }[]) {
+  return results.map(({ jis, band }) => ({ jis, band }));
+}
+
 async function look({ send }: Harness, sessionId = "visit-1"): Promise<Answer> {
   return await send(`/assessments/${sessionId}`);
 }
@@ -89,7 +95,7 @@ Deno.test(
       ],
       shareUrl: "http://jiss.test/assessments/visit-1",
     });
-    assert.deepEqual(results, [
+    assert.deepEqual(standings(results), [
       { jis: 68.4, band: "adequate" },
       { jis: 62.4, band: "adequate" },
       { jis: 67.05, band: "adequate" },
@@ -124,7 +130,12 @@ Deno.test(
         key,
         body: { session_id: `s-${index}`, operator_id: "visitor", domain: "general", interaction },
       });
-      assert.deepEqual(results[index], { jis: body.jis, band: body.band }, `record ${index}`);
+      const { explanation, ...standing } = results[index];
+      assert.deepEqual(standing, { jis: body.jis, band: body.band }, `record ${index}`);
+      if (index % 10 < 3) {
+        const replay = await harness.send(`/v1/decision/replay/s-${index}`, { key });
+        assert.deepEqual(explanation, replay.body.explanation, `record ${index}`);
+      }
       last = body;
     }
     assert.deepEqual(summary, { jis: last.jis, band: last.band, dimensions: last.dimensions });
@@ -363,9 +374,95 @@ Deno.test(
         ]
       ) assert.ok(text.includes(figure), figure);
     }
-    const missing = await harness.send("/assessments/nobody", { headers: { Accept: browser } });
-    assert.deepEqual([missing.status, missing.body.error.code], [404, "NOT_FOUND"]);
   }),
+);
+
+Deno.test(
+  "the page tells of each case what it moved, in the sentences of the JSON",
+  withHarness(async (harness) => {
+    await submit(harness, run());
+    const { results } = (await look(harness)).body;
+    const { text } = await harness.send("/assessments/visit-1", { headers: { Accept: "text/html" } });
+    for (const { explanation } of results) {
+      const moved = explanation.filter(({ before, after }: Moved) => before !== after);
+      assert.ok(moved.length > 0);
+      for (const { before, after, rules } of moved as Moved[]) {
+        assert.ok(text.includes(`<td>${before}</td><td>${after}</td>`));
+        for (const rule of rules) assert.ok(text.includes(escaped(rule)), rule);
+      }
+    }
+  }),
+);
+
+interface Moved {
+  readonly before: number;
+  readonly after: number;
+  readonly rules: readonly string[];
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("'", "&#39;");
+}
+
+Deno.test(
+  "what moved a run is told by the model that scored it: the one in use, one from before, or none",
+  withHarness(async (harness) => {
+    await submit(harness, run());
+    const before = (await look(harness)).body.results;
+    const { database, model } = harness.dependencies;
+    const document = structuredClone(model.document);
+    document.buckets.H.prior_mean = 0.5;
+    const changed = { sha256: "0".repeat(64), document, version: "other" } as unknown as typeof model;
+    const read = (over: Partial<typeof harness.dependencies>) =>
+      readAssessment({ ...harness.dependencies, ...over }, {
+        sessionId: "visit-1",
+        now: harness.clock.now(),
+      });
+    assert.deepEqual((await read({ model: changed })).results, before, "the document that was used is kept");
+
+    const forgetful = Object.create(database, {
+      read: {
+        value: (query: { sql: string }) =>
+          /model_document/.test(query.sql) ? [] : database.read(query as never),
+      },
+    });
+    const unexplained = await read({ model: changed, database: forgetful });
+    assert.deepEqual(unexplained.results, before.map((result: object) => ({ ...result, explanation: null })));
+  }),
+);
+
+Deno.test(
+  "whoever prefers HTML gets failures as pages with the same status, under a policy of their own",
+  withHarness(async (harness) => {
+    const ask = (path: string, accept: string) => harness.send(path, { headers: { Accept: accept } });
+    const scenarios = [
+      ["/assessments/nobody", 404, "There is no run nobody"],
+      ["/assessments/no%20id", 422, "sessionId"],
+      ["/assessments/nobody", 429, "Try again</a> in 60 seconds"],
+    ] as const;
+    for (const [path, status, says] of scenarios) {
+      const { status: answered, headers, text } = await ask(path, "text/html");
+      assert.deepEqual(
+        [answered, headers.get("Content-Type"), headers.get("Vary")],
+        [status, "text/html; charset=utf-8", "Accept"],
+      );
+      assert.match(headers.get("Content-Security-Policy")!, /^default-src 'none'; style-src 'sha256-/);
+      assert.ok(text.includes(says), text);
+      assert.ok(text.includes(headers.get("X-Request-Id")!));
+      assert.equal(headers.get("Retry-After"), status === 429 ? "60" : null);
+    }
+    const json = await harness.send("/assessments/nobody", { peer: "203.0.113.8" });
+    assert.deepEqual([json.status, json.body.error.code, json.headers.get("Vary")], [
+      404,
+      "NOT_FOUND",
+      "Accept",
+    ]);
+    const elsewhere = await harness.send("/v1/organization/dashboard", {
+      peer: "203.0.113.8",
+      headers: { Accept: "text/html" },
+    });
+    assert.equal(elsewhere.body.error.code, "UNAUTHORIZED", "JSON as ever");
+  }, { rateLimitIp: 2 }),
 );
 
 // ---- the end of a run -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import { type Report, reportSchema } from "../../src/domain/report.ts";
 import { REPORT_PAGE_CSP, type ReportPage, reportPage } from "../../src/pages/report.ts";
 import { SPARKLINE_CSP, type SparklinePoint, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
+import { REFUSAL_PAGE_CSP, refusalPage } from "../../src/pages/refusal.ts";
 import { sampleAssessment } from "../sample_assessment.ts";
 import { EMPTY_REPORT, SAMPLE_PAGE, SAMPLE_REPORT } from "../sample_report.ts";
 
@@ -44,6 +45,15 @@ const DOCUMENTS: readonly (readonly [name: string, text: string, policy: string]
   ["demo run", assessmentPage(sampleAssessment(6)), ASSESSMENT_PAGE_CSP],
   ["demo run of one case", assessmentPage(sampleAssessment(1)), ASSESSMENT_PAGE_CSP],
   ["demo run of a hundred", assessmentPage(sampleAssessment(100)), ASSESSMENT_PAGE_CSP],
+  [
+    "refusal",
+    refusalPage({
+      error: { code: "NOT_FOUND", status: 404, message: "There is no run x.", headers: {} },
+      path: "/assessments/x",
+      requestId: "01",
+    }),
+    REFUSAL_PAGE_CSP,
+  ],
   ["sparkline", sparkline(POINTS), SPARKLINE_CSP],
   ["empty sparkline", sparkline([]), SPARKLINE_CSP],
 ];
@@ -89,7 +99,7 @@ Deno.test("no document holds a script, a style attribute, an event handler or an
     assert.doesNotMatch(text, /\son\w+=/i, name);
     assert.doesNotMatch(text, /\ssrc=|url\(|@import/i, name);
     const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, target]) => target);
-    assert.ok(links.every((target) => target === "data:,"), name);
+    assert.ok(links.every((target) => target === "data:," || target === "/demo"), name);
   }
 });
 

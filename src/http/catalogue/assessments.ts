@@ -54,7 +54,7 @@ export const ASSESSMENT_ROUTES: readonly Route[] = [
     operationId: "getAssessment",
     summary: "A run of the public demo",
     description:
-      "The records as they were scored, the score after each of them, and the summary after the last. With `Accept: text/html`, as browsers send it, the same figures as a page.",
+      "The records as they were scored, the score after each of them with what moved it, and the summary after the last. With `Accept: text/html`, as browsers send it, the same figures as a page; failures are pages then, too.",
     layer1: true,
     pathParameters: assessmentPathSchema,
     success: {
@@ -63,6 +63,7 @@ export const ASSESSMENT_ROUTES: readonly Route[] = [
       schema: assessmentSchema,
       otherTypes: ["text/html; charset=utf-8"],
     },
+    negotiated: true,
     errors: ["NOT_FOUND"],
     examples: [{ summary: "A visitor's run", path: { sessionId: "demo-2026-000002" } }],
     handler: getAssessment,

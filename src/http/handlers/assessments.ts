@@ -1,5 +1,4 @@
 /** The public demo: a visitor's run, submitted and looked at. */
-import { accepts } from "hono/accepts";
 import { assessmentFrameSchema, assessmentPathSchema } from "../../domain/assessment.ts";
 import { interactionSchema } from "../../domain/interaction.ts";
 import { readAssessment, submitAssessment } from "../../operations/assessments.ts";
@@ -25,21 +24,14 @@ export async function postAssessment(
   };
 }
 
-/** A page for whoever prefers one, as browsers do. */
 export async function getAssessment(
   { dependencies, description }: Services,
   { context, exchange }: HandlerInput,
 ): Promise<Reply> {
   const { sessionId } = parseWith(assessmentPathSchema, context.req.param());
-  exchange.headers.append("Vary", "Accept");
   const run = await readAssessment(dependencies, { sessionId, now: exchange.call.now });
   const address = shareUrl(description, sessionId);
-  const type = accepts(context, {
-    header: "Accept",
-    supports: ["application/json", "text/html"],
-    default: "application/json",
-  });
-  if (type === "application/json") return { status: 200, body: { ok: true, ...run, shareUrl: address } };
+  if (!exchange.prefersPage) return { status: 200, body: { ok: true, ...run, shareUrl: address } };
   const { min_jis, target_jis } = dependencies.model.document.thresholds;
   const text = assessmentPage({
     ...run,

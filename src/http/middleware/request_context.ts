@@ -21,6 +21,7 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       }),
       route: null,
       caller: null,
+      prefersPage: false,
       headers: new Headers(),
     };
     context.set("exchange", exchange);

@@ -1,8 +1,7 @@
+/** `/demo`: twelve short cases for a visitor, measured, scored by the service, and explained. */
 import { render } from "preact";
+import { Demo } from "./demo.tsx";
 
-render(
-  <main id="main" tabIndex={-1}>
-    <h1>Page</h1>
-  </main>,
-  document.querySelector("#app")!,
-);
+const app = document.querySelector<HTMLElement>("#app")!;
+const { collector, keptDays } = app.dataset;
+render(<Demo collector={collector!} keptDays={Number(keptDays)} />, app);

@@ -1,0 +1,59 @@
+/** What is said instead of a page that cannot be shown: in words, with the same status and message as the JSON. */
+import type { ErrorCode, ServiceError } from "../domain/errors.ts";
+import { headOf } from "./head.ts";
+import { type Markup, markup } from "./markup.ts";
+import { policyFor } from "./policy.ts";
+import { LINK_STYLE, PAGE_STYLE } from "./style.ts";
+import { countInWords } from "./wording.ts";
+
+export interface RefusalPage {
+  readonly error: Pick<ServiceError, "code" | "status" | "message" | "headers">;
+  /** What was asked for. */
+  readonly path: string;
+  readonly requestId: string;
+}
+
+const STYLE = `${PAGE_STYLE}${LINK_STYLE}
+main{max-width:42rem;padding-top:4rem}
+.foot{margin-top:2.5rem;padding-top:.75rem;border-top:1px solid var(--grid)}
+`;
+
+/** The policy to serve {@link refusalPage} with. */
+export const REFUSAL_PAGE_CSP: string = policyFor(STYLE);
+
+const TITLES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  NOT_FOUND: "This run is not here",
+  VALIDATION_FAILED: "This is not the address of a run",
+  RATE_LIMITED: "Too many requests",
+  SERVICE_UNAVAILABLE: "The service is busy",
+};
+
+/** The whole HTML document. */
+export function refusalPage({ error, path, requestId }: RefusalPage): string {
+  const title = TITLES[error.code] ?? "This page cannot be shown";
+  const wait = error.headers["Retry-After"];
+  const document = markup`${
+    headOf({
+      title,
+      style: STYLE,
+      more: markup`<meta name="robots" content="noindex">
+`,
+    })
+  }
+<body>
+<main>
+<h1>${title}</h1>
+<p class="statement">${error.message}</p>
+${wait === undefined ? null : again(path, Number(wait))}
+<p>A run of the demo can be looked at by whoever has its address, until it is deleted. <a href="/demo">Judge twelve short cases yourself</a></p>
+<p class="note foot">${String(error.status)} ${error.code}, request <code>${requestId}</code></p>
+</main>
+</body>
+</html>
+`;
+  return document.toString();
+}
+
+function again(path: string, seconds: number): Markup {
+  return markup`<p><a href="${path}">Try again</a> in ${countInWords(seconds, "second")}.</p>`;
+}

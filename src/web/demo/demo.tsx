@@ -1,0 +1,116 @@
+/** The way through the demo: what it is, the cases one by one, the sending, the score. Nothing outlives the page. */
+import { useRef, useState } from "preact/hooks";
+import { ApiError } from "../shared/api.ts";
+import { announceWait, Waiting } from "../shared/waiting.tsx";
+import { CaseView } from "./case.tsx";
+import { CASES } from "./cases.ts";
+import { Intro } from "./intro.tsx";
+import type { Measure } from "./measuring.ts";
+import { ResultView } from "./result.tsx";
+import { Stage } from "./stage.tsx";
+import { type Assessment, type Judgment, newSessionId, recordOf, submitRun } from "./run.ts";
+
+interface Settings {
+  /** Path of the measuring script. */
+  readonly collector: string;
+  /** How long the service keeps a run. */
+  readonly keptDays: number;
+}
+
+type Place =
+  | { readonly name: "intro" }
+  | { readonly name: "cases"; readonly measure: Measure }
+  | { readonly name: "sending" }
+  | { readonly name: "failed"; readonly error: unknown }
+  | { readonly name: "result"; readonly run: Assessment };
+
+export function Demo({ collector, keptDays }: Settings) {
+  const [place, setPlace] = useState<Place>({ name: "intro" });
+  const [judgments, setJudgments] = useState<readonly Judgment[]>([]);
+  // One name for one run, however often it is sent.
+  const sessionId = useRef("");
+
+  const begin = (measure: Measure) => {
+    sessionId.current = newSessionId();
+    setJudgments([]);
+    setPlace({ name: "cases", measure });
+  };
+
+  const send = async (made: readonly Judgment[]) => {
+    setPlace({ name: "sending" });
+    const records = made.map((judgment, index) => recordOf(CASES[index]!, judgment));
+    try {
+      const run = await submitRun({ sessionId: sessionId.current, records }, { onWait: announceWait });
+      setPlace({ name: "result", run });
+    } catch (error) {
+      setPlace({ name: "failed", error });
+    }
+  };
+
+  const judge = (judgment: Judgment) => {
+    const made = [...judgments, judgment];
+    setJudgments(made);
+    if (made.length === CASES.length) send(made);
+  };
+
+  switch (place.name) {
+    case "intro":
+      return <Intro collector={collector} keptDays={keptDays} onBegin={begin} />;
+    case "cases":
+      return (
+        <CaseView
+          key={judgments.length}
+          demoCase={CASES[judgments.length]!}
+          index={judgments.length}
+          count={CASES.length}
+          measure={place.measure}
+          onJudged={judge}
+        />
+      );
+    case "sending":
+      return <Sending />;
+    case "failed":
+      return <Failed error={place.error} onAgain={() => send(judgments)} />;
+    case "result":
+      return (
+        <ResultView
+          run={place.run}
+          judgments={judgments}
+          keptDays={keptDays}
+          onRestart={() => setPlace({ name: "intro" })}
+        />
+      );
+  }
+}
+
+function Sending() {
+  return (
+    <Stage title="Scoring your decisions">
+      <p class="loading" role="status">The service scores your {CASES.length} decisions…</p>
+      <Waiting />
+    </Stage>
+  );
+}
+
+function Failed({ error, onAgain }: { readonly error: unknown; readonly onAgain: () => void }) {
+  const requestId = error instanceof ApiError ? error.more.requestId : null;
+  return (
+    <Stage title="Your decisions could not be scored">
+      <div class="notice bad" role="alert">
+        <p>{error instanceof Error ? error.message : String(error)}</p>
+        {requestId !== null && (
+          <p class="note">
+            Request <code>{requestId}</code>
+          </p>
+        )}
+      </div>
+      <p>
+        All {CASES.length}{" "}
+        decisions are still here, as long as this page stays open. Sent again, they count once.
+      </p>
+      <div class="actions">
+        <button type="button" class="main" onClick={onAgain}>Try again</button>
+      </div>
+    </Stage>
+  );
+}

@@ -1,0 +1,200 @@
+/** The score of a run as the service tells it, each case with what was right, and the link to share. */
+import { useRef, useState } from "preact/hooks";
+import { coursePlot, dimensionsPlot } from "../../pages/assessment_plots.ts";
+import { movedContent } from "../../pages/explanation.ts";
+import { nameInWords, pointsInWords, shareInWords } from "../../pages/wording.ts";
+import { figure, quantity } from "../../scoring/wording.ts";
+import { Drawing } from "../shared/drawing.tsx";
+import { CASES, type DemoCase } from "./cases.ts";
+import type { Assessment, Judgment } from "./run.ts";
+import { Stage } from "./stage.tsx";
+
+interface ResultProperties {
+  readonly run: Assessment;
+  readonly judgments: readonly Judgment[];
+  readonly keptDays: number;
+  readonly onRestart: () => void;
+}
+
+export function ResultView({ run, judgments, keptDays, onRestart }: ResultProperties) {
+  const { summary, results } = run;
+  return (
+    <Stage title="Your score">
+      <div class="score">
+        <p class="figure">
+          <strong data-jis>{pointsInWords(summary.jis)}</strong>
+          <span>of 100</span>
+        </p>
+        <div>
+          <p>
+            <span class={`band ${summary.band}`}>{nameInWords(summary.band)}</span>
+          </p>
+          <p>{relianceOf(judgments)}</p>
+        </div>
+      </div>
+      <p class="statement">
+        Of so few cases a score says little: it starts from what is usual and moves with each case. It shows
+        how the measure works, and is evidence of nothing.
+      </p>
+      <Share url={run.shareUrl} keptDays={keptDays} />
+      <h2>The score, case by case</h2>
+      <Drawing of={coursePlot(run)} />
+      <h2>What it is made of</h2>
+      <Drawing of={dimensionsPlot(summary.dimensions)} />
+      <h2>The cases</h2>
+      <ol class="judged">
+        {CASES.map((demoCase, index) => (
+          <JudgedCase
+            key={demoCase.id}
+            demoCase={demoCase}
+            index={index}
+            judgment={judgments[index]!}
+            record={run.records[index]!}
+            result={results[index]!}
+            before={results[index - 1]?.jis ?? null}
+          />
+        ))}
+      </ol>
+      <div class="actions">
+        <button type="button" onClick={onRestart}>Judge the cases again</button>
+      </div>
+    </Stage>
+  );
+}
+
+function relianceOf(judgments: readonly Judgment[]): string {
+  const advised = CASES.flatMap(({ advice }, index) =>
+    advice === null
+      ? []
+      : [{ isRight: advice.isRight, accepted: judgments[index]!.choice.decision === "accepted" }]
+  );
+  const wrong = advised.filter(({ isRight }) => !isRight);
+  const right = advised.filter(({ isRight }) => isRight);
+  const of = (cases: typeof advised) => cases.filter(({ accepted }) => accepted).length;
+  return `The advice was wrong in ${wrong.length} cases, of which you accepted it in ${
+    of(wrong)
+  }; it was right in ${right.length}, of which you accepted it in ${of(right)}.`;
+}
+
+function Share({ url, keptDays }: { readonly url: string; readonly keptDays: number }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [told, setTold] = useState("");
+  const copy = async () => {
+    const copied = await copyText(url, field.current!);
+    setTold(
+      copied
+        ? "Copied."
+        : "This browser does not let the page copy: the address is selected, copy it yourself.",
+    );
+  };
+  return (
+    <section class="share" aria-labelledby="share">
+      <h2 id="share">To share</h2>
+      <p>
+        Whoever has this address can look at the run for {quantity(String(keptDays), "day")}
+        ; then it is deleted. It shows your decisions, times and scores, and nothing about who you are.
+      </p>
+      <div class="field">
+        <label for="share-address">Address of this run</label>
+        <input
+          id="share-address"
+          ref={field}
+          type="text"
+          readOnly
+          value={url}
+          onFocus={() => field.current!.select()}
+        />
+      </div>
+      <div class="actions">
+        <button type="button" class="main" onClick={copy}>Copy the address</button>
+        <a class="button" href={url} target="_blank" rel="noopener">Open the page to share (new tab)</a>
+        <span role="status">{told}</span>
+      </div>
+    </section>
+  );
+}
+
+/** Plain HTTP has no clipboard to write to; there the selected text is copied as by hand. */
+async function copyText(text: string, field: HTMLInputElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    field.focus();
+    field.select();
+    return document.execCommand("copy");
+  }
+}
+
+interface JudgedProperties {
+  readonly demoCase: DemoCase;
+  /** From 0. */
+  readonly index: number;
+  readonly judgment: Judgment;
+  readonly record: Assessment["records"][number];
+  readonly result: Assessment["results"][number];
+  /** JIS after the case before; null at the first. */
+  readonly before: number | null;
+}
+
+function JudgedCase({ demoCase, index, judgment, record, result, before }: JudgedProperties) {
+  const { choice } = judgment;
+  return (
+    <li class="judgment">
+      <h3>Case {index + 1}: {demoCase.title}</h3>
+      <p class="verdicts">
+        <span class={`status ${toneOf(record.outcome_correct)}`}>
+          {outcomeInWords(record.outcome_correct)}
+        </span>
+        <span>
+          {demoCase.advice === null
+            ? "The advice was withheld."
+            : `The advice was ${demoCase.advice.isRight ? "right" : "wrong"}: “${demoCase.advice.text}”`}
+        </span>
+      </p>
+      <p>
+        You {VERBS[record.decision]} “{choice.label}”. {demoCase.truth}
+      </p>
+      <p class="note">{measuredInWords(record)}</p>
+      <details>
+        <summary>
+          JIS {before === null ? "" : `from ${pointsInWords(before)} to `}
+          <strong>{pointsInWords(result.jis)}</strong>,{" "}
+          {nameInWords(result.band).toLowerCase()}: what moved it
+        </summary>
+        <Drawing of={movedContent(result.explanation)} />
+      </details>
+    </li>
+  );
+}
+
+const VERBS: Readonly<Record<Assessment["records"][number]["decision"], string>> = {
+  accepted: "accepted:",
+  modified: "changed it:",
+  rejected: "rejected it:",
+  overridden: "decided:",
+  deferred: "put it off:",
+  escalated: "passed it on:",
+};
+
+function outcomeInWords(correct: boolean | null): string {
+  return correct === null ? "Not known" : correct ? "You were right" : "You were wrong";
+}
+
+function toneOf(correct: boolean | null): string {
+  return correct === null ? "none" : correct ? "good" : "bad";
+}
+
+/** The record as it was scored. */
+function measuredInWords(record: Assessment["records"][number]): string {
+  const { time_to_decision_ms, hover_events, scroll_depth, alternative_views_checked } = record;
+  const measured = [
+    quantity(figure(time_to_decision_ms / 1000, 3), "second"),
+    hover_events === null ? "parts not measured" : `${quantity(String(hover_events), "part")} looked at`,
+    scroll_depth === null ? "scrolling not measured" : `${shareInWords(scroll_depth)} scrolled`,
+    alternative_views_checked === null
+      ? "folded material not measured"
+      : `${quantity(String(alternative_views_checked), "piece")} of folded material opened`,
+  ];
+  return `Measured: ${measured.join(", ")}.`;
+}

@@ -1,0 +1,52 @@
+/** A visitor's run: its name, its records, and how they come to the service and back as scores. */
+import type * as z from "zod";
+import type { assessmentSchema, assessmentSubmittedSchema } from "../../domain/assessment.ts";
+import type { Interaction } from "../../domain/interaction.ts";
+import type { JissMeasurement } from "../collector/main.ts";
+import { call, type SendOptions } from "../shared/api.ts";
+import { type Choice, type DemoCase, outcomeOf } from "./cases.ts";
+
+export type Assessment = z.infer<typeof assessmentSchema>;
+
+/** What a visitor decided, and what was measured meanwhile. */
+export interface Judgment {
+  readonly choice: Choice;
+  readonly measured: JissMeasurement;
+}
+
+/** A name that nobody guesses: 128 random bits. Works on plain HTTP, where `randomUUID` is not there. */
+export function newSessionId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The record of a case, every field said. */
+export function recordOf(demoCase: DemoCase, { choice, measured }: Judgment): Interaction {
+  return {
+    ai_recommendation_presented: demoCase.advice !== null,
+    time_to_decision_ms: measured.time_to_decision_ms,
+    decision: choice.decision,
+    modification_extent: choice.extent ?? 0,
+    ai_available: true,
+    scenario_type: demoCase.scenario,
+    outcome_correct: outcomeOf(demoCase, choice),
+    hover_events: measured.hover_events,
+    scroll_depth: measured.scroll_depth,
+    alternative_views_checked: measured.alternative_views_checked,
+  };
+}
+
+/** Safe to repeat: the service knows the same run by its name. @throws {ApiError} */
+export async function submitRun(
+  run: { readonly sessionId: string; readonly records: readonly Interaction[] },
+  options: SendOptions,
+): Promise<Assessment> {
+  await call<z.infer<typeof assessmentSubmittedSchema>>(
+    { method: "POST", path: "/assessments", body: run },
+    options,
+  );
+  return await call<Assessment>(
+    { path: `/assessments/${run.sessionId}`, headers: { Accept: "application/json" } },
+    options,
+  );
+}

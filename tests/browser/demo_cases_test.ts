@@ -1,0 +1,158 @@
+/** The cases of the demo: what they are made of, and what each decision on them comes to. */
+import assert from "node:assert/strict";
+import { interactionSchema } from "../../src/domain/interaction.ts";
+import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
+import { score, type Scored } from "../../src/scoring/score.ts";
+import type { OperatorState } from "../../src/scoring/state.ts";
+import { CASES, type Choice, type DemoCase, outcomeOf } from "../../src/web/demo/cases.ts";
+import { newSessionId, recordOf } from "../../src/web/demo/run.ts";
+
+const MEASURED = {
+  time_to_decision_ms: 14_200,
+  hover_events: 5,
+  scroll_depth: 0.8,
+  alternative_views_checked: 1,
+};
+
+Deno.test("there are twelve cases; four have wrong advice, one of them planted, and one has none", () => {
+  assert.equal(CASES.length, 12);
+  assert.equal(new Set(CASES.map(({ id }) => id)).size, 12);
+  assert.equal(new Set(CASES.map(({ title }) => title)).size, 12);
+  const idsOf = (is: (demoCase: DemoCase) => boolean) => CASES.filter(is).map(({ id }) => id);
+  assert.deepEqual(idsOf(({ advice }) => advice?.isRight === false), [
+    "loan",
+    "application",
+    "customs",
+    "lift",
+  ]);
+  assert.deepEqual(idsOf(({ advice }) => advice === null), ["essay"]);
+  assert.deepEqual(idsOf(({ scenario }) => scenario !== "standard"), ["essay", "customs"]);
+  assert.deepEqual(idsOf(({ scenario }) => scenario === "error_injected"), ["customs"]);
+  assert.deepEqual(idsOf(({ scenario }) => scenario === "ai_withheld"), ["essay"]);
+});
+
+Deno.test("the AI is as sure of its wrong advice as of its right one", () => {
+  const sureness = (isRight: boolean) =>
+    CASES.flatMap(({ advice }) => advice?.isRight === isRight ? [advice.confidence] : []);
+  const mean = (numbers: readonly number[]) => numbers.reduce((sum, next) => sum + next, 0) / numbers.length;
+  assert.ok(mean(sureness(false)) >= mean(sureness(true)));
+});
+
+/** Case → each of its choices: + right, - wrong, ? nobody knows. */
+const TRUTH = {
+  invoice: "accepted + modified - rejected - deferred - escalated -",
+  loan: "accepted - modified + modified - overridden + deferred + escalated +",
+  claim: "accepted + modified - modified - overridden - deferred - escalated -",
+  post: "accepted + modified - overridden - deferred - escalated -",
+  application: "accepted - modified - rejected + overridden + escalated +",
+  appointment: "accepted + modified - modified - deferred - escalated -",
+  essay: "overridden - overridden + overridden - escalated ?",
+  customs: "accepted - modified + modified - rejected + deferred + escalated +",
+  translation: "accepted + modified - modified - rejected - deferred -",
+  lift: "accepted - modified - overridden + escalated +",
+  refund: "accepted + modified - modified - overridden - deferred -",
+  permit: "accepted + modified - overridden - deferred - escalated -",
+};
+
+Deno.test("the outcome of every decision on every case is as the table has it", () => {
+  const signOf = (outcome: boolean | null) => outcome === null ? "?" : outcome ? "+" : "-";
+  const truth = CASES.map((demoCase) => [
+    demoCase.id,
+    demoCase.choices.map((choice) => `${choice.decision} ${signOf(outcomeOf(demoCase, choice))}`).join(" "),
+  ]);
+  assert.deepEqual(Object.fromEntries(truth), TRUTH);
+});
+
+Deno.test("the outcome follows from the advice, but of a change and of a case without advice from what it decides", () => {
+  const advice = (isRight: boolean) => ({ advice: { text: "", reason: "", confidence: 90, isRight } });
+  const choice = (decision: Choice["decision"], isRight?: boolean): Choice => ({
+    decision,
+    label: "",
+    ...(isRight === undefined ? {} : { isRight }),
+  });
+  for (const isRight of [true, false]) {
+    assert.equal(outcomeOf(advice(isRight), choice("accepted")), isRight);
+    for (const decision of ["rejected", "overridden", "deferred", "escalated"] as const) {
+      assert.equal(outcomeOf(advice(isRight), choice(decision)), !isRight);
+    }
+    for (const borneOut of [true, false]) {
+      assert.equal(outcomeOf(advice(isRight), choice("modified", borneOut)), borneOut);
+      assert.equal(outcomeOf({ advice: null }, choice("overridden", borneOut)), borneOut);
+    }
+  }
+  assert.equal(outcomeOf({ advice: null }, choice("deferred")), null);
+  assert.equal(outcomeOf({ advice: null }, choice("escalated")), null);
+});
+
+Deno.test("every case offers a right decision, has folded material, and says of each change how much it is", () => {
+  for (const demoCase of CASES) {
+    const { id, advice, choices, views, truth } = demoCase;
+    assert.ok(choices.some((choice) => outcomeOf(demoCase, choice) === true), id);
+    assert.equal(new Set(choices.map(({ label }) => label)).size, choices.length, id);
+    assert.ok(views.length > 0, id);
+    assert.equal(new Set(views.map(({ name }) => name)).size, views.length, id);
+    assert.ok(truth.length > 20, id);
+    assert.equal(choices.filter(({ decision }) => decision === "accepted").length, advice === null ? 0 : 1);
+    for (const { decision, extent, isRight, label } of choices) {
+      assert.equal(extent !== undefined, decision === "modified", label);
+      if (extent !== undefined) assert.ok([0.1, 0.25, 0.5, 1].includes(extent), label);
+      const isOwn = decision === "modified" || (advice === null && decision === "overridden");
+      assert.equal(isRight !== undefined, isOwn, label);
+      // No change makes right advice better.
+      if (advice?.isRight && decision === "modified") assert.equal(isRight, false, label);
+    }
+  }
+});
+
+Deno.test("the record of every decision is an interaction with all of its fields", () => {
+  for (const demoCase of CASES) {
+    for (const choice of demoCase.choices) {
+      const record = recordOf(demoCase, { choice, measured: MEASURED });
+      assert.deepEqual(interactionSchema.parse(record), record);
+      assert.deepEqual(record, {
+        ai_recommendation_presented: demoCase.id !== "essay",
+        ai_available: true,
+        decision: choice.decision,
+        modification_extent: choice.extent ?? 0,
+        scenario_type: demoCase.scenario,
+        outcome_correct: outcomeOf(demoCase, choice),
+        ...MEASURED,
+      });
+    }
+  }
+});
+
+function jisOf(decide: (demoCase: DemoCase) => Choice, measured: typeof MEASURED): number {
+  let state: OperatorState | null = null;
+  let jis = 0;
+  for (const demoCase of CASES) {
+    const interaction = recordOf(demoCase, { choice: decide(demoCase), measured });
+    const scored: Scored = score(DEFAULT_MODEL_DOCUMENT, state, { interaction, domain: "general", now: 0 }, {
+      mode: "full",
+      modeOverride: "normal",
+    });
+    state = scored.state;
+    jis = scored.result.jis;
+  }
+  return jis;
+}
+
+Deno.test("care pays, haste does not, and neither does contradiction for its own sake", () => {
+  const hasty = { ...MEASURED, time_to_decision_ms: 700, hover_events: 0, alternative_views_checked: 0 };
+  const right = (demoCase: DemoCase) =>
+    demoCase.choices.find((choice) => outcomeOf(demoCase, choice) === true)!;
+  const first = ({ choices }: DemoCase) => choices[0]!;
+  const against = ({ choices }: DemoCase) =>
+    choices.find(({ decision }) => decision === "overridden" || decision === "rejected") ?? choices.at(-1)!;
+  const careful = jisOf(right, MEASURED);
+  assert.ok(careful > 75, `${careful}`);
+  assert.ok(jisOf(first, hasty) < 60);
+  assert.ok(jisOf(first, MEASURED) < careful - 10);
+  assert.ok(jisOf(against, MEASURED) < careful - 10);
+});
+
+Deno.test("a run's name fits the interface, and no two are alike", () => {
+  const names = Array.from({ length: 100 }, newSessionId);
+  assert.equal(new Set(names).size, 100);
+  for (const name of names) assert.match(name, /^[0-9a-f]{32}$/);
+});

@@ -1,0 +1,525 @@
+/**
+ * `/demo` from its first page to the shared link: by mouse and by keyboard, with what is measured, posted and shown;
+ * without the collector, without the service, and as everybody must be able to use it.
+ */
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { interactionSchema } from "../../src/domain/interaction.ts";
+import type { JissMeasurement } from "../../src/web/collector/main.ts";
+import { CASES, outcomeOf } from "../../src/web/demo/cases.ts";
+import type { Assessment } from "../../src/web/demo/run.ts";
+import { freshDeployment, type RunningService, startService } from "../program.ts";
+import {
+  assertAccessible,
+  assertFits,
+  chromiumIsMissing,
+  NEEDS_CHROMIUM,
+  THEMES,
+  type Visit,
+  type VisitOptions,
+  withBrowser,
+} from "./browser.ts";
+
+type Open = (options?: VisitOptions) => Promise<Visit>;
+
+function browserTest(
+  name: string,
+  run: (visit: Open, service: RunningService) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): void {
+  Deno.test({
+    name: `${name} ${NEEDS_CHROMIUM}`,
+    ignore: chromiumIsMissing(),
+    async fn() {
+      const deployment = await freshDeployment();
+      const service = await startService(["serve"], {
+        env: { ...deployment.env, ...env },
+        cwd: deployment.directory,
+      });
+      try {
+        await withBrowser(service.url, (visit) => run(visit, service));
+      } finally {
+        await service.stop();
+        await deployment.remove();
+      }
+    },
+  });
+}
+
+// ---- a visitor --------------------------------------------------------------------------------------------
+
+/** Of each case the choice that its facts bear out, and the first one, which accepts wherever there is advice. */
+const RIGHT = CASES.map((demoCase) =>
+  demoCase.choices.findIndex((choice) => outcomeOf(demoCase, choice) === true)
+);
+const FIRST = CASES.map(() => 0);
+
+async function begin(page: Page): Promise<void> {
+  await page.goto("/demo");
+  await page.getByRole("button", { name: "Begin with case 1" }).click();
+}
+
+async function atCase(page: Page, index: number): Promise<void> {
+  await page.getByRole("heading", { level: 1, name: `Case ${index + 1} of 12: ${CASES[index]!.title}` })
+    .waitFor();
+}
+
+async function judge(page: Page, choices: readonly number[]): Promise<void> {
+  for (const [index, choice] of choices.entries()) {
+    await atCase(page, index);
+    await page.getByRole("radio").nth(choice).check();
+    await page.getByRole("button", { name: "Decide", exact: true }).click();
+  }
+}
+
+async function atResult(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1, name: "Your score" }).waitFor();
+}
+
+interface Posted {
+  readonly sessionId: string;
+  readonly records: readonly Record<string, unknown>[];
+}
+
+/** Every body that the page posts, as it posts it. */
+function watchPosts(page: Page): readonly Posted[] {
+  const posts: Posted[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") posts.push(request.postDataJSON());
+  });
+  return posts;
+}
+
+type WatchedWindow = typeof globalThis & { measured?: JissMeasurement[] };
+
+/** Keeps what each collection of the collector ended with. */
+async function watchCollector(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    let api: unknown;
+    const measured: unknown[] = [];
+    Object.defineProperty(globalThis, "measured", { value: measured });
+    Object.defineProperty(globalThis, "JissCollector", {
+      get: () => api,
+      set(given) {
+        api = {
+          start(element: Element) {
+            const collection = given.start(element);
+            const at = measured.length;
+            return { measure: collection.measure, stop: () => measured[at] = collection.stop() };
+          },
+        };
+      },
+    });
+  });
+}
+
+async function shownRun(service: RunningService, sessionId: string): Promise<Assessment> {
+  const { status, body } = await service.send(`/assessments/${sessionId}`);
+  assert.equal(status, 200);
+  return body as unknown as Assessment;
+}
+
+/** Every figure of the run's JSON, as it stands on the page that shows the run. */
+async function assertShows(page: Page, { summary, results }: Assessment): Promise<void> {
+  const tableOf = (id: string) => page.locator(`#${id} tbody tr`).allInnerTexts();
+  const cells = (rows: readonly string[]) => rows.map((row) => row.split(/\s*\t\s*/));
+  assert.deepEqual(
+    cells(await tableOf("course")),
+    results.map(({ jis, band }, index) => [`case ${index + 1}`, String(jis), inWords(band)]),
+  );
+  assert.deepEqual(
+    cells(await tableOf("dimensions")),
+    Object.entries(summary.dimensions).map(([name, points]) => [inWords(name), String(points)]),
+  );
+}
+
+function inWords(name: string): string {
+  const words = name.replaceAll("_", " ");
+  return words[0]!.toUpperCase() + words.slice(1);
+}
+
+// ---- the whole way ----------------------------------------------------------------------------------------
+
+browserTest(
+  "by mouse: what is measured is posted once, the figures shown are the service's, and nothing is left behind",
+  async (visit, service) => {
+    const { page, requests } = await visit({ height: 620 });
+    const posts = watchPosts(page);
+    await watchCollector(page);
+    await begin(page);
+    for (const [index, choice] of RIGHT.entries()) {
+      await atCase(page, index);
+      if (index === 2) await readClosely(page);
+      await page.getByRole("radio").nth(choice).check();
+      await page.getByRole("button", { name: "Decide", exact: true }).click();
+    }
+    await atResult(page);
+
+    assert.equal(posts.length, 1);
+    const { sessionId, records } = posts[0]!;
+    const measured = await page.evaluate(() => (globalThis as WatchedWindow).measured!);
+    assert.deepEqual(
+      records,
+      CASES.map((demoCase, index) => {
+        const choice = demoCase.choices[RIGHT[index]!]!;
+        return {
+          ai_recommendation_presented: demoCase.advice !== null,
+          ai_available: true,
+          decision: choice.decision,
+          modification_extent: choice.extent ?? 0,
+          scenario_type: demoCase.scenario,
+          outcome_correct: true,
+          ...measured[index],
+        };
+      }),
+    );
+    for (const record of records) assert.deepEqual(interactionSchema.parse(record), record);
+    const third = measured[2]!;
+    assert.ok(third.hover_events! >= 2, "a fact that the pointer rested on, and the terms that it opened");
+    assert.ok(third.scroll_depth! > 0.9, `${third.scroll_depth}`);
+    assert.equal(third.alternative_views_checked, 1);
+    assert.ok(third.time_to_decision_ms >= 600);
+
+    const run = await shownRun(service, sessionId);
+    assert.deepEqual(run.records, records);
+    assert.equal(await page.locator("[data-jis]").innerText(), String(run.summary.jis));
+    assert.equal(await page.locator(".score .band").innerText(), inWords(run.summary.band));
+    await assertShows(page, run);
+    await assertJudgments(page, run);
+    assert.match(
+      await page.locator(".score").innerText(),
+      /wrong in 4 cases, of which you accepted it in 0; .* right in 7, of which you accepted it in 7/,
+    );
+
+    assert.equal(await page.getByLabel("Address of this run").inputValue(), run.shareUrl);
+    assert.deepEqual(await page.context().cookies(), []);
+    assert.deepEqual(
+      await page.evaluate(async () => [
+        localStorage.length,
+        sessionStorage.length,
+        (await indexedDB.databases()).length,
+        (await caches.keys()).length,
+      ]),
+      [0, 0, 0, 0],
+    );
+    assert.deepEqual(
+      requests.map(({ method, path }) =>
+        `${method} ${path.replace(/-[0-9a-f]{16}\./, ".").replace(sessionId, "…")}`
+      ),
+      [
+        "GET /demo",
+        "GET /assets/style.css",
+        "GET /assets/demo.js",
+        "GET /collector.js",
+        "POST /assessments",
+        "GET /assessments/…",
+      ],
+    );
+  },
+);
+
+/** The third case, whose terms are longer than the window. */
+async function readClosely(page: Page): Promise<void> {
+  await page.locator(".fact").nth(1).hover();
+  await page.waitForTimeout(300);
+  await page.getByText("Terms of insurance").click();
+  await page.mouse.wheel(0, 4000);
+  await page.waitForFunction(() => scrollY + innerHeight >= document.documentElement.scrollHeight - 1);
+  await page.waitForTimeout(300);
+}
+
+/** Each case with its decision, what was right, its score, and the model's sentences. */
+async function assertJudgments(page: Page, { results, records }: Assessment): Promise<void> {
+  const judgments = page.locator(".judgment");
+  assert.equal(await judgments.count(), 12);
+  for (const [index, { jis, explanation }] of results.entries()) {
+    const judgment = judgments.nth(index);
+    await judgment.locator("summary").click();
+    const text = await judgment.innerText();
+    const demoCase = CASES[index]!;
+    const outcome = records[index]!.outcome_correct;
+    const before = index === 0 ? "JIS" : `JIS from ${results[index - 1]!.jis} to`;
+    const moved = explanation!.filter(({ before, after }) => before !== after);
+    for (
+      const said of [
+        demoCase.title,
+        demoCase.truth,
+        outcome === null ? "Not known" : outcome ? "You were right" : "You were wrong",
+        `${before} ${jis}`,
+        `${records[index]!.time_to_decision_ms / 1000} second`,
+        ...moved.flatMap(({ rules }) => rules),
+      ]
+    ) assert.ok(text.includes(said), `${demoCase.id}: ${said}\n${text}`);
+  }
+}
+
+browserTest(
+  "by keyboard alone: every case can be read and judged; who accepts everything at once scores lower than who looks",
+  async (visit, service) => {
+    const { page } = await visit();
+    const posts = watchPosts(page);
+    await page.goto("/demo");
+    await tabTo(page, "Begin with case 1");
+    await page.keyboard.press("Enter");
+    for (const [index, choice] of RIGHT.entries()) {
+      await atCase(page, index);
+      assert.equal(await focused(page), await page.locator("h1").innerText(), "the case is told");
+      if (index === 1) {
+        await tabTo(page, "The bank's lending rules");
+        await page.keyboard.press("Enter");
+        await page.getByText("at most 25 % of the net income").first().waitFor();
+        await page.waitForTimeout(300);
+      }
+      await tabToChoices(page);
+      await page.keyboard.press("Space");
+      for (let step = 0; step < choice; step += 1) await page.keyboard.press("ArrowDown");
+      await tabTo(page, "Decide");
+      await page.keyboard.press("Enter");
+    }
+    await atResult(page);
+    assert.equal(await focused(page), "Your score");
+    const careful = posts[0]!;
+    assert.deepEqual(careful.records.map(({ outcome_correct }) => outcome_correct), CASES.map(() => true));
+    assert.equal(careful.records[1]!.alternative_views_checked, 1);
+    assert.ok((careful.records[1]!.hover_events as number) >= 1);
+    assert.equal(careful.records[0]!.hover_events, null, "without a pointer, not measured is not 0");
+    await tabTo(page, "Copy the address");
+    await page.keyboard.press("Enter");
+    await page.getByText("Copied.").waitFor();
+
+    await tabTo(page, "Judge the cases again");
+    await page.keyboard.press("Enter");
+    await tabTo(page, "Begin with case 1");
+    await page.keyboard.press("Enter");
+    for (const index of FIRST.keys()) {
+      await atCase(page, index);
+      await tabToChoices(page);
+      await page.keyboard.press("Space");
+      await page.keyboard.press("Enter");
+    }
+    await atResult(page);
+    assert.equal(posts.length, 2);
+    const careless = posts[1]!;
+    assert.notEqual(careless.sessionId, careful.sessionId);
+    const [low, high] = await Promise.all(
+      [careless, careful].map(async ({ sessionId }) => (await shownRun(service, sessionId)).summary.jis),
+    );
+    assert.ok(low! < high! - 10, `${low} and ${high}`);
+    assert.ok(low! < 60, `${low}`);
+  },
+);
+
+async function focused(page: Page): Promise<string> {
+  return await page.evaluate(() => (document.activeElement as HTMLElement).innerText ?? "");
+}
+
+async function tabTo(page: Page, text: string): Promise<void> {
+  for (let steps = 0; steps < 60; steps += 1) {
+    if (await focused(page) === text) return;
+    await page.keyboard.press("Tab");
+  }
+  assert.fail(`${text} cannot be reached`);
+}
+
+async function tabToChoices(page: Page): Promise<void> {
+  for (let steps = 0; steps < 40; steps += 1) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate(() => document.activeElement instanceof HTMLInputElement)) return;
+  }
+  assert.fail("no decision can be reached");
+}
+
+browserTest(
+  "the shared page opens for somebody else with the same figures and sentences, and leads to the demo",
+  async (visit, service) => {
+    const { page } = await visit();
+    await begin(page);
+    await judge(page, FIRST);
+    await atResult(page);
+    const [shared] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.getByRole("link", { name: "Open the page to share" }).click(),
+    ]);
+    await shared.waitForLoadState();
+    const address = shared.url();
+
+    const { page: other } = await visit();
+    await other.goto(address);
+    const run = await shownRun(service, address.split("/").at(-1)!);
+    assert.equal(
+      await other.locator(".verdict strong").innerText(),
+      `${run.summary.jis}, ${inWords(run.summary.band)}`,
+    );
+    await assertShows(other, run);
+    await other.getByText("Case 2: JIS from").click();
+    const told = await other.locator("details").nth(1).innerText();
+    const moved = run.results[1]!.explanation!.filter(({ before, after }) => before !== after);
+    assert.ok(moved.length > 0);
+    for (const { rules } of moved) for (const rule of rules) assert.ok(told.includes(rule), rule);
+    await other.getByRole("link", { name: "Judge twelve short cases yourself" }).click();
+    await other.getByRole("button", { name: "Begin with case 1" }).waitFor();
+  },
+);
+
+// ---- what fails -------------------------------------------------------------------------------------------
+
+browserTest(
+  "without the collector the visitor is told, and may go on: the time alone is measured",
+  async (visit) => {
+    const { page, expectErrors } = await visit();
+    expectErrors(/Failed to load resource/);
+    const posts = watchPosts(page);
+    await page.route("**/collector.js", (route) => route.abort());
+    await begin(page);
+    await page.getByText("The measuring script cannot be loaded.").waitFor();
+    await page.getByRole("button", { name: "Load it again" }).click();
+    await page.getByText("The measuring script cannot be loaded.").waitFor();
+    await page.getByRole("button", { name: "Go on without measurements" }).click();
+    await atCase(page, 0);
+    await page.waitForTimeout(250);
+    await judge(page, FIRST);
+    await atResult(page);
+    const [first, ...others] = posts[0]!.records;
+    assert.ok(first!.time_to_decision_ms as number >= 250);
+    for (const record of [first!, ...others]) {
+      assert.deepEqual(
+        [record.hover_events, record.scroll_depth, record.alternative_views_checked],
+        [null, null, null],
+      );
+    }
+    assert.match(await page.locator(".judgment").first().innerText(), /parts not measured/);
+  },
+);
+
+browserTest(
+  "a collector that comes at the second attempt is used",
+  async (visit) => {
+    const { page, expectErrors } = await visit();
+    expectErrors(/Failed to load resource/);
+    await page.route("**/collector.js", (route) => route.abort(), { times: 1 });
+    await begin(page);
+    await page.getByRole("button", { name: "Load it again" }).click();
+    await atCase(page, 0);
+    assert.ok(await page.evaluate(() => "JissCollector" in globalThis));
+  },
+);
+
+browserTest(
+  "decisions that could not be sent stay, and sent again they are one run: also where only the answer was lost",
+  async (visit, service) => {
+    const { page, expectErrors } = await visit();
+    expectErrors(/Failed to load resource/);
+    const posts = watchPosts(page);
+    const failures = [
+      (route: Route) => route.abort(),
+      async (route: Route) => {
+        assert.equal((await route.fetch()).status(), 200);
+        await route.abort();
+      },
+      (route: Route) => route.fulfill({ status: 429, headers: { "Retry-After": "1" }, body: "{}" }),
+    ];
+    await page.route("**/assessments", async (route) => {
+      const fail = failures.shift();
+      await (fail === undefined ? route.continue() : fail(route));
+    });
+    await begin(page);
+    await judge(page, RIGHT);
+    for (const left of [2, 1]) {
+      await page.getByRole("heading", { name: "Your decisions could not be scored" }).waitFor();
+      assert.equal(failures.length, left);
+      await page.getByText("The service cannot be reached").waitFor();
+      await page.getByRole("button", { name: "Try again" }).click();
+    }
+    await page.getByText("the page goes on by itself").waitFor();
+    await atResult(page);
+    assert.equal(posts.length, 4);
+    for (const post of posts) assert.deepEqual(post, posts[0]);
+    const run = await shownRun(service, posts[0]!.sessionId);
+    assert.equal(run.records.length, 12);
+    assert.equal(await page.locator("[data-jis]").innerText(), String(run.summary.jis));
+  },
+);
+
+type Route = Parameters<Parameters<Page["route"]>[1]>[0];
+
+browserTest(
+  "who leaves before the last case has sent nothing, and finds the beginning again",
+  async (visit) => {
+    const { page, requests } = await visit();
+    await begin(page);
+    await judge(page, FIRST.slice(1));
+    await atCase(page, 11);
+    await page.reload();
+    await page.getByRole("button", { name: "Begin with case 1" }).waitFor();
+    assert.deepEqual(requests.filter(({ method }) => method !== "GET"), []);
+  },
+);
+
+browserTest(
+  "the page says how long this deployment keeps a run",
+  async (visit) => {
+    const { page } = await visit();
+    await page.goto("/demo");
+    await page.getByText("The service keeps them for 7 days").waitFor();
+  },
+  { JISS_ASSESSMENT_RETENTION_DAYS: "7" },
+);
+
+// ---- for everybody ----------------------------------------------------------------------------------------
+
+browserTest(
+  "every state is accessible in both themes and fits a window of 360 pixels",
+  async (visit) => {
+    for (const theme of THEMES) {
+      const { page, expectErrors } = await visit({ theme, width: 360 });
+      expectErrors(/Failed to load resource/);
+      const look = async (state: string) => {
+        await assertAccessible(page, `${state}, ${theme}`);
+        await assertFits(page, `${state}, ${theme}`);
+      };
+      await page.route("**/collector.js", (route) => route.abort(), { times: 1 });
+      await begin(page);
+      await page.getByText("The measuring script cannot be loaded.").waitFor();
+      await look("no collector");
+      await page.getByRole("button", { name: "Load it again" }).click();
+      await atCase(page, 0);
+      await look("a case");
+      await page.getByRole("button", { name: "Decide", exact: true }).click();
+      await page.getByText("Choose one of the decisions first.").waitFor();
+      for (const view of await page.locator("summary").all()) await view.click();
+      await look("nothing chosen, all unfolded");
+      let release = () => {};
+      const held = new Promise<void>((resolve) => release = resolve);
+      await page.route("**/assessments", async (route) => {
+        await held;
+        await route.abort();
+      }, { times: 1 });
+      for (const index of FIRST.keys()) {
+        await atCase(page, index);
+        if (CASES[index]!.advice === null) await look("advice withheld");
+        await assertFits(page, CASES[index]!.title);
+        await page.getByRole("radio").first().check();
+        await page.getByRole("button", { name: "Decide", exact: true }).click();
+      }
+      await page.getByRole("heading", { name: "Scoring your decisions" }).waitFor();
+      await look("sending");
+      release();
+      await page.getByRole("heading", { name: "Your decisions could not be scored" }).waitFor();
+      await look("failed");
+      await page.getByRole("button", { name: "Try again" }).click();
+      await atResult(page);
+      for (const moved of await page.locator(".judgment summary").all()) await moved.click();
+      await look("result");
+      const address = await page.getByLabel("Address of this run").inputValue();
+      await page.goto(address);
+      for (const moved of await page.locator("details summary").all()) await moved.click();
+      await look("shared page");
+      await page.goto("/assessments/nobody");
+      await page.getByRole("heading", { name: "This run is not here" }).waitFor();
+      await look("no such run");
+      await page.goto("/demo");
+      await page.getByRole("button", { name: "Begin with case 1" }).waitFor();
+      await look("beginning");
+    }
+  },
+);
