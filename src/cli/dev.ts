@@ -148,6 +148,12 @@ JISS is running at ${url} with the organization "${ORGANIZATION}" and ${HISTORY_
 
   API key (this is the only copy):  ${apiKey}
 
+Look at it (the console asks for the key; the demo needs none):
+
+  ${url}/console
+  ${url}/demo
+  ${url}/docs
+
 Score an interaction:
 
 curl -s -X POST ${url}/v1/score -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '${body}'

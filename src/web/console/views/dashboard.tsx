@@ -62,7 +62,7 @@ function Standing({ dashboard, domain, tier }: Dashboard) {
         <Tile name="Median JIS">
           <Figure of="dashboard.median_jis" value={dashboard.median_jis} />
         </Tile>
-        <Tile name="At risk" more={<>JIS below {rule.thresholds.min_jis}</>}>
+        <Tile name="At risk">
           <Figure of="dashboard.at_risk_count" value={dashboard.at_risk_count} />
         </Tile>
       </ul>

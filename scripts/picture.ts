@@ -1,0 +1,20 @@
+/** `task picture`: docs/console.png, the README's picture, taken of the console over the seeded demo. Needs Chromium. */
+import { withBrowser } from "../tests/browser/browser.ts";
+import { shown, signIn } from "../tests/browser/console.ts";
+import { withDemo } from "../tests/browser/demo_service.ts";
+
+const OUTPUT = `${import.meta.dirname}/../docs/console.png`;
+
+await withDemo(async ({ service, key }) => {
+  await withBrowser(service.url, async (visit) => {
+    const { page, idle } = await visit({ width: 1120, height: 1060 });
+    await page.goto("/console");
+    await signIn(page, key);
+    await shown(page);
+    await idle();
+    // Without the ring around the heading, which has the focus of a keyboard.
+    await page.mouse.click(1110, 1050);
+    await page.screenshot({ path: OUTPUT });
+  });
+});
+console.log(`docs/console.png: ${(await Deno.stat(OUTPUT)).size} bytes`);
