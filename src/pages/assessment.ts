@@ -3,7 +3,8 @@
  * Source: contract, section 5, Demo.
  */
 import type { Interaction } from "../domain/interaction.ts";
-import { coursePlot, dimensionsPlot, type Standing } from "./assessment_plots.ts";
+import { coursePlot, type Standing } from "./assessment_plots.ts";
+import { dimensionsFigure } from "./jis_plot.ts";
 import { type DimensionMoved, movedContent } from "./explanation.ts";
 import { headOf } from "./head.ts";
 import { type Markup, markup } from "./markup.ts";
@@ -81,7 +82,7 @@ ${coursePlot(page)}
 </section>
 <section aria-labelledby="dimensions-head">
 <h2 id="dimensions-head">What it is made of</h2>
-${dimensionsPlot(summary.dimensions)}
+${dimensionsFigure(summary.dimensions, { caption: "The dimensions after the last case" })}
 </section>
 <section aria-labelledby="cases">
 <h2 id="cases">The cases</h2>

@@ -5,11 +5,12 @@
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
 // @ts-types="@types/d3-shape"
-import { area, line } from "d3-shape";
+import { area } from "d3-shape";
 import { type Band, BANDS } from "../domain/enums.ts";
 import { type DecayProjection, projectedJis } from "../scoring/decay.ts";
 import type { Uncertainty } from "../scoring/uncertainty.ts";
-import { axisOf, bar, figure, px, type Row, rowPlot, ROWS, type Scale } from "./chart.ts";
+import { axisOf, bar, figure, px, type Row, rowPlot, ROWS } from "./chart.ts";
+import { dotsOf, jisGrid, jisScale, type Level, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { countInWords, dayOf, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
@@ -27,9 +28,6 @@ export interface HistoryPoint {
 }
 
 const PLOT = { left: 36, right: 430, top: 14, bottom: 172, height: 210 };
-const JIS_TICKS = [0, 20, 40, 60, 80, 100];
-/** Beyond this many, dots of the usual size would run into each other. */
-const LARGE_DOTS_MAX = 45;
 
 /** Operators in each band; the whole of their number is `total`. */
 export function bandsFigure(distribution: Readonly<Record<Band, number>>): Markup {
@@ -51,28 +49,6 @@ export function bandsFigure(distribution: Readonly<Record<Band, number>>): Marku
   });
 }
 
-/** The seven dimensions, each from 0 to 100. */
-export function dimensionsFigure(dimensions: Readonly<Record<string, number>>): Markup {
-  const measured = Object.entries(dimensions);
-  const x = scaleLinear([0, 100], [ROWS.left, ROWS.right]);
-  const rows = measured.map(([name, value]): Row => ({
-    label: `${nameInWords(name)}: ${pointsInWords(value)}`,
-    draw: ({ top, height }) => bar({ x, from: 0, to: value, top, height }),
-  }));
-  return figure({
-    id: "dimensions",
-    caption: "Dimensions",
-    description: `${
-      measured.map(([name, value]) => `${nameInWords(name)} ${pointsInWords(value)}`).join(", ")
-    }.`,
-    ...rowPlot({ rows, x, marks: [], axis: { ticks: JIS_TICKS, format: pointsInWords } }),
-    table: dataTable({
-      columns: ["Dimension", "Points"],
-      rows: measured.map(([name, value]) => [nameInWords(name), pointsInWords(value)]),
-    }),
-  });
-}
-
 /** The newest scores over time, oldest first; at least one. */
 export function historyFigure(
   { history, thresholds }: { readonly history: readonly HistoryPoint[]; readonly thresholds: Thresholds },
@@ -81,26 +57,24 @@ export function historyFigure(
   const instant = ({ timestamp }: HistoryPoint) => Date.parse(timestamp);
   const end = Math.max(instant(last), instant(first) + 1);
   const x = scaleLinear([instant(first), end], [PLOT.left + 6, PLOT.right - 6]);
-  const y = scaleLinear([0, 100], [PLOT.bottom, PLOT.top]);
+  const y = jisScale(PLOT);
+  const levels = levelsOf(thresholds);
   const places = history.map((point) => ({ x: px(x(instant(point))), y: px(y(point.jis)) }));
   const lowest = history.reduce((least, point) => point.jis < least.jis ? point : least);
   const highest = history.reduce((most, point) => point.jis > most.jis ? point : most);
   const told = [["Oldest shown", first], ["Lowest", lowest], ["Highest", highest], ["Latest", last]] as const;
-  const radius = history.length > LARGE_DOTS_MAX ? 1.5 : 3;
   return figure({
     id: "history",
     caption: `JIS after the latest ${countInWords(history.length, "interaction")}`,
     description: `${
       told.map(([name, { timestamp, jis }]) => `${name} ${pointsInWords(jis)} on ${dayOf(timestamp)}`)
         .join(", ")
-    }. ${levelsInWords(thresholds)}`,
+    }.${levelsInWords(levels)}`,
     height: PLOT.height,
-    drawing: markup`${grid(y)}${levels(thresholds, y)}
+    drawing: markup`${jisGrid(y, PLOT)}${levelLines(levels, y, PLOT)}
 <text x="${PLOT.left}" y="${PLOT.bottom + 22}">${dayOf(first.timestamp)}</text>
 <text x="${PLOT.right}" y="${PLOT.bottom + 22}" text-anchor="end">${dayOf(last.timestamp)}</text>
-<g class="jis">${places.length < 2 ? null : strokeOf(places)}${
-      places.map((place) => markup`<circle cx="${place.x}" cy="${place.y}" r="${radius}"/>`)
-    }</g>`,
+<g class="jis">${strokeOf(places)}${dotsOf(places)}</g>`,
     table: dataTable({
       columns: ["Score", "Day", "JIS"],
       rows: told.map(([name, { timestamp, jis }]) => [name, dayOf(timestamp), pointsInWords(jis)]),
@@ -121,7 +95,8 @@ export function projectionFigure({ projection, uncertainty, thresholds }: {
   const days = projection.days_to_non_compliance;
   const horizon = projection.projections.at(-1)?.day ?? 1;
   const x = scaleLinear([0, horizon], [PLOT.left, PLOT.right]);
-  const y = scaleLinear([0, 100], [PLOT.bottom, PLOT.top]);
+  const y = jisScale(PLOT);
+  const levels = levelsOf(thresholds);
   const along = Array.from({ length: STEPS + 1 }, (_, step) => (step * horizon) / STEPS);
   const at = (from: number, day: number) =>
     px(y(projectedJis({ start: from, floor, rate, acceleration }, day)));
@@ -138,9 +113,11 @@ export function projectionFigure({ projection, uncertainty, thresholds }: {
         .join(", ")
     }. The shaded range begins at the ends of the score's interval, ${pointsInWords(uncertainty.low)} and ${
       pointsInWords(uncertainty.high)
-    }. ${levelsInWords(thresholds)}`,
+    }.${levelsInWords(levels)}`,
     height: PLOT.height,
-    drawing: markup`${grid(y)}<path class="range" d="${range}" fill="currentColor"/>${levels(thresholds, y)}
+    drawing: markup`${jisGrid(y, PLOT)}<path class="range" d="${range}" fill="currentColor"/>${
+      levelLines(levels, y, PLOT)
+    }
 ${
       axisOf(x, {
         y: PLOT.bottom,
@@ -173,7 +150,7 @@ const STEPS = 73;
 
 /** When the projection falls below the minimum. */
 export function crossingInWords(days: number | null, { min_jis: minimum }: Thresholds): string {
-  if (days === null) return `It does not fall below ${minimum} within a year.`;
+  if (days === null) return `No fall below ${minimum} is projected.`;
   return days === 0
     ? `It is below ${minimum} already.`
     : `It falls below ${minimum} after ${countInWords(days, "day")}.`;
@@ -191,9 +168,9 @@ export function sparkPath(
   const last = places.at(-1);
   return markup`<svg class="spark" role="img" aria-label="${label}" viewBox="0 0 ${width} ${height}" fill="currentColor"><line class="grid" x1="0" x2="${width}" y1="${
     px(y(minimum))
-  }" y2="${px(y(minimum))}" stroke="currentColor" stroke-dasharray="3 3"/><g class="jis">${
-    places.length < 2 ? null : strokeOf(places)
-  }${last === undefined ? null : markup`<circle cx="${last.x}" cy="${last.y}" r="2.5"/>`}</g></svg>`;
+  }" y2="${px(y(minimum))}" stroke="currentColor" stroke-dasharray="3 3"/><g class="jis">${strokeOf(places)}${
+    last === undefined ? null : markup`<circle cx="${last.x}" cy="${last.y}" r="2.5"/>`
+  }</g></svg>`;
 }
 
 /** The days' scores in words. */
@@ -207,32 +184,6 @@ export function sparkInWords(values: readonly number[]): string {
     }`;
 }
 
-function grid(y: Scale): Markup {
-  return markup`<g class="grid" stroke="currentColor">${
-    JIS_TICKS.map((tick) =>
-      markup`<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${px(y(tick))}" y2="${px(y(tick))}"/>`
-    )
-  }</g>
-<g text-anchor="end">${
-    JIS_TICKS.map((tick) => markup`<text x="${PLOT.left - 6}" y="${px(y(tick))}" dy="0.35em">${tick}</text>`)
-  }</g>`;
-}
-
-/** The dashed lines that decide something, named at their right. */
-function levels({ min_jis, target_jis }: Thresholds, y: Scale): readonly Markup[] {
-  return [[min_jis, "minimum"], [target_jis, "target"]].map(([at, name]) => {
-    const height = px(y(Number(at)));
-    return markup`<g class="mark"><line x1="${PLOT.left}" x2="${PLOT.right}" y1="${height}" y2="${height}" stroke="currentColor" stroke-width="1.5" stroke-dasharray="6 4"/><text x="${
-      PLOT.right + 6
-    }" y="${height}" dy="0.35em">${name!} ${at!}</text></g>`;
-  });
-}
-
-function levelsInWords({ min_jis, target_jis }: Thresholds): string {
-  return `Dashed lines: minimum ${min_jis}, target ${target_jis}.`;
-}
-
-function strokeOf(places: readonly { readonly x: number; readonly y: number }[]): Markup {
-  const path = line<(typeof places)[number]>((place) => place.x, (place) => place.y)([...places]);
-  return markup`<path d="${path}" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/>`;
+function levelsOf({ min_jis, target_jis }: Thresholds): readonly Level[] {
+  return [{ at: min_jis, name: "minimum" }, { at: target_jis, name: "target" }];
 }

@@ -1,6 +1,7 @@
 /** The score of a run as the service tells it, each case with what was right, and the link to share. */
 import { useRef, useState } from "preact/hooks";
-import { coursePlot, dimensionsPlot } from "../../pages/assessment_plots.ts";
+import { coursePlot } from "../../pages/assessment_plots.ts";
+import { dimensionsFigure } from "../../pages/jis_plot.ts";
 import { movedContent } from "../../pages/explanation.ts";
 import { nameInWords, pointsInWords, shareInWords } from "../../pages/wording.ts";
 import { figure, quantity } from "../../scoring/wording.ts";
@@ -40,7 +41,7 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
       <h2>The score, case by case</h2>
       <Drawing of={coursePlot(run)} />
       <h2>What it is made of</h2>
-      <Drawing of={dimensionsPlot(summary.dimensions)} />
+      <Drawing of={dimensionsFigure(summary.dimensions, { caption: "The dimensions after the last case" })} />
       <h2>The cases</h2>
       <ol class="judged">
         {CASES.map((demoCase, index) => (

@@ -1,11 +1,7 @@
 /** One operator: how the score stands, came about and will fade, and what to do about it. */
 import { useRoute } from "preact-iso";
-import {
-  crossingInWords,
-  dimensionsFigure,
-  historyFigure,
-  projectionFigure,
-} from "../../../pages/operator_plots.ts";
+import { crossingInWords, historyFigure, projectionFigure } from "../../../pages/operator_plots.ts";
+import { dimensionsFigure } from "../../../pages/jis_plot.ts";
 import { nameInWords, shareInWords } from "../../../pages/wording.ts";
 import { Drawing } from "../../shared/drawing.tsx";
 import { DecisionRows } from "../decision_rows.tsx";
@@ -115,7 +111,7 @@ function Standing({ profile, jis_history: history, decay_projection: projection,
       </p>
       <Drawing of={projectionFigure({ projection: projection!, uncertainty, thresholds })} />
       <Drawing of={historyFigure({ history, thresholds })} />
-      <Drawing of={dimensionsFigure(profile.dimensions)} />
+      <Drawing of={dimensionsFigure(profile.dimensions, { caption: "Dimensions" })} />
     </>
   );
 }

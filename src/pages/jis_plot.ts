@@ -1,0 +1,105 @@
+/** Plots whose height is a JIS, 0 to 100: their grid, the levels that decide something, the line and its dots. */
+// @ts-types="@types/d3-scale"
+import { scaleLinear } from "d3-scale";
+// @ts-types="@types/d3-shape"
+import { line } from "d3-shape";
+import { bar, figure, px, type Row, rowPlot, ROWS, type Scale } from "./chart.ts";
+import { type Markup, markup } from "./markup.ts";
+import { dataTable } from "./tables.ts";
+import { nameInWords, pointsInWords } from "./wording.ts";
+
+/** Where a plot stands in its picture. */
+export interface Place {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** A place in the picture. */
+export interface Dot {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A JIS that decides something. */
+export interface Level {
+  /** 0 to 100. */
+  readonly at: number;
+  readonly name: string;
+}
+
+export const JIS_TICKS = [0, 20, 40, 60, 80, 100];
+/** Beyond this many, dots of the usual size would run into each other. */
+const LARGE_DOTS_MAX = 45;
+
+export function jisScale({ top, bottom }: Place): Scale {
+  return scaleLinear([0, 100], [bottom, top]);
+}
+
+/** Lines across, with their points at the left. */
+export function jisGrid(y: Scale, { left, right }: Place): Markup {
+  return markup`<g class="grid" stroke="currentColor">${
+    JIS_TICKS.map((tick) =>
+      markup`<line x1="${left}" x2="${right}" y1="${px(y(tick))}" y2="${px(y(tick))}"/>`
+    )
+  }</g>
+<g text-anchor="end">${
+    JIS_TICKS.map((tick) => markup`<text x="${left - 6}" y="${px(y(tick))}" dy="0.35em">${tick}</text>`)
+  }</g>`;
+}
+
+/** Dashed lines across, named at their right. */
+export function levelLines(levels: readonly Level[], y: Scale, { left, right }: Place): readonly Markup[] {
+  return levels.map(({ at, name }) => {
+    const height = px(y(at));
+    return markup`<g class="mark"><line x1="${left}" x2="${right}" y1="${height}" y2="${height}" stroke="currentColor" stroke-width="1.5" stroke-dasharray="6 4"/><text x="${
+      right + 6
+    }" y="${height}" dy="0.35em">${name} ${pointsInWords(at)}</text></g>`;
+  });
+}
+
+/** The levels for those who do not see them; empty where there are none. */
+export function levelsInWords(levels: readonly Level[]): string {
+  if (levels.length === 0) return "";
+  return ` Dashed lines: ${levels.map(({ at, name }) => `${name} ${pointsInWords(at)}`).join(", ")}.`;
+}
+
+/** A line from dot to dot; nothing where there are not two. */
+export function strokeOf(dots: readonly Dot[]): Markup | null {
+  if (dots.length < 2) return null;
+  const path = line<Dot>((dot) => dot.x, (dot) => dot.y)([...dots]);
+  return markup`<path d="${path}" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/>`;
+}
+
+export function dotsOf(dots: readonly Dot[]): readonly Markup[] {
+  const radius = dots.length > LARGE_DOTS_MAX ? 1.5 : 3;
+  return dots.map(({ x, y }) => markup`<circle cx="${x}" cy="${y}" r="${radius}"/>`);
+}
+
+/** The dimensions, each a bar from 0 to 100. */
+export function dimensionsFigure(
+  dimensions: Readonly<Record<string, number>>,
+  { caption }: { readonly caption: string },
+): Markup {
+  const measured = Object.entries(dimensions).map(([name, value]) => ({
+    name: nameInWords(name),
+    points: pointsInWords(value),
+    value,
+  }));
+  const x = scaleLinear([0, 100], [ROWS.left, ROWS.right]);
+  const rows = measured.map(({ name, points, value }): Row => ({
+    label: `${name}: ${points}`,
+    draw: ({ top, height }) => bar({ x, from: 0, to: value, top, height }),
+  }));
+  return figure({
+    id: "dimensions",
+    caption,
+    description: `${measured.map(({ name, points }) => `${name} ${points}`).join(", ")}.`,
+    ...rowPlot({ rows, x, marks: [], axis: { ticks: JIS_TICKS, format: pointsInWords } }),
+    table: dataTable({
+      columns: ["Dimension", "Points"],
+      rows: measured.map(({ name, points }) => [name, points]),
+    }),
+  });
+}

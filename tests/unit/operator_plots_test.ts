@@ -1,0 +1,107 @@
+/** The console's pictures: what they say in words and numbers, and that whatever the figures they stay inside. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  bandsFigure,
+  crossingInWords,
+  historyFigure,
+  projectionFigure,
+  sparkInWords,
+  sparkPath,
+} from "../../src/pages/operator_plots.ts";
+import { type DecayProjection, projectedJis } from "../../src/scoring/decay.ts";
+
+/** The model's check values for J₀ = 80 in the financial domain (scoring model, section 7.2). */
+const DECAY: DecayProjection = {
+  current_jis: 80,
+  current_trend: 0,
+  domain: "financial",
+  decay_rate: 0.003,
+  decay_acceleration: 0.000012,
+  floor: 32,
+  recovery_rate: 0.045,
+  days_to_non_compliance: 141,
+  projections: [[7, 79], [14, 78], [30, 75.6], [60, 71.2], [90, 66.9], [180, 55], [365, 39.2]].map(
+    ([day, jis]) => ({ day: day!, jis: jis! }),
+  ),
+};
+const THRESHOLDS = { min_jis: 60, target_jis: 75 };
+
+/** Every coordinate of the lines, circles and paths that a picture has. */
+function coordinates(picture: string): readonly (readonly [x: number, y: number])[] {
+  const circles = [...picture.matchAll(/cx="([-\d.]+)" cy="([-\d.]+)"/g)];
+  const paths = [...picture.matchAll(/ d="([^"]+)"/g)].flatMap(([, path]) => [
+    ...path!.matchAll(/([-\d.]+),([-\d.]+)/g),
+  ]);
+  return [...circles, ...paths].map(([, x, y]) => [Number(x), Number(y)] as const);
+}
+
+Deno.test("a projection tells when it falls below the minimum, from where and between what", () => {
+  const picture = String(
+    projectionFigure({
+      projection: DECAY,
+      uncertainty: { level: 0.9, low: 72.1, high: 87.9, effective_n: 12 },
+      thresholds: THRESHOLDS,
+    }),
+  );
+  assert.match(
+    picture,
+    /<desc[^>]*>It falls below 60 after 141 days\. From 80 today: 79 after 7 days, 78 after 14 days, /,
+  );
+  assert.match(picture, /begins at the ends of the score&#39;s interval, 72\.1 and 87\.9\. /);
+  assert.match(picture, /Dashed lines: minimum 60, target 75\.<\/desc>/);
+  assert.match(picture, /<th scope="row">180<\/th><td>55<\/td>/);
+  // The ring stands on the curve, on the day, at the line of the minimum.
+  const [, x, y] = /<circle cx="([\d.]+)" cy="([\d.]+)" r="5"/.exec(picture)!;
+  const { current_jis: start, floor, decay_rate: rate, decay_acceleration: acceleration } = DECAY;
+  const jis = projectedJis({ start, floor, rate, acceleration }, 141);
+  assert.ok(jis < 60 && jis > 59.5);
+  assert.ok(Math.abs(Number(x) - (36 + (394 * 141) / 365)) < 0.01);
+  assert.ok(Math.abs(Number(y) - (172 - (158 * jis) / 100)) < 0.01);
+});
+
+Deno.test("what is never, already or far off below the minimum is said so, without a ring outside of the picture", () => {
+  assert.equal(crossingInWords(null, THRESHOLDS), "No fall below 60 is projected.");
+  assert.equal(crossingInWords(0, THRESHOLDS), "It is below 60 already.");
+  assert.equal(crossingInWords(1, THRESHOLDS), "It falls below 60 after 1 day.");
+  for (const days of [null, 366, 3650]) {
+    const picture = projectionFigure({
+      projection: { ...DECAY, days_to_non_compliance: days },
+      uncertainty: { level: 0.9, low: 72.1, high: 87.9, effective_n: 12 },
+      thresholds: THRESHOLDS,
+    });
+    assert.doesNotMatch(String(picture), / r="5"/);
+  }
+});
+
+Deno.test("whatever the scores, a history and a sparkline stay inside their pictures", () => {
+  const points = fc.array(
+    fc.record({ jis: fc.double({ min: 0, max: 100, noNaN: true }), at: fc.integer({ min: 0, max: 4e12 }) }),
+    { minLength: 1, maxLength: 100 },
+  );
+  fc.assert(fc.property(points, (found) => {
+    const history = found.toSorted((a, b) => a.at - b.at)
+      .map(({ at, jis }) => ({ timestamp: new Date(at).toISOString(), jis }));
+    for (const [x, y] of coordinates(String(historyFigure({ history, thresholds: THRESHOLDS })))) {
+      assert.ok(x >= 36 && x <= 430 && y >= 14 && y <= 172, `${x},${y}`);
+    }
+    const line = sparkPath(history.map(({ jis }) => jis), { label: "days", minimum: 60 });
+    for (const [x, y] of coordinates(String(line))) {
+      assert.ok(x >= 0 && x <= 144 && y >= 0 && y <= 32, `${x},${y}`);
+    }
+  }));
+});
+
+Deno.test("a sparkline says in words what it shows; without a day it draws nothing", () => {
+  assert.equal(sparkInWords([]), "No interaction in the last 30 days");
+  assert.equal(sparkInWords([61.25]), "One day in the last 30: 61.25");
+  assert.equal(sparkInWords([61.25, 50, 40]), "3 days in the last 30: from 61.25 to 40");
+  assert.doesNotMatch(String(sparkPath([], { label: "none", minimum: 60 })), /<path|<circle/);
+  assert.doesNotMatch(String(sparkPath([50], { label: "one", minimum: 60 })), /<path/);
+});
+
+Deno.test("bands without anybody are bars without length", () => {
+  const picture = String(bandsFigure({ exemplary: 0, proficient: 0, adequate: 0, at_risk: 0 }));
+  assert.equal([...picture.matchAll(/ width="0"/g)].length, 4);
+  assert.match(picture, /<desc[^>]*>Exemplary 0, Proficient 0, Adequate 0, At risk 0\.<\/desc>/);
+});
