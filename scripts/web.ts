@@ -73,7 +73,8 @@ async function sourcesDigest(): Promise<string> {
   return hash.digest("hex");
 }
 
-async function filesUnder(path: string): Promise<readonly string[]> {
+/** Paths of all files below a path, which may be a file itself; from the repository's root. */
+export async function filesUnder(path: string): Promise<readonly string[]> {
   if ((await Deno.stat(`${ROOT}/${path}`)).isFile) return [path];
   const entries = await Array.fromAsync(Deno.readDir(`${ROOT}/${path}`));
   return (await Promise.all(entries.map(({ name }) => filesUnder(`${path}/${name}`)))).flat();

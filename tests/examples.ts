@@ -20,7 +20,7 @@ export async function fillExamples(
   deliver: () => Promise<unknown>,
 ): Promise<Readonly<Record<string, string>>> {
   await ask("/v1/score/batch", {
-    operator_id: "reviewer-17",
+    operator_id: "reviewer-ada",
     domain: "financial",
     interactions: Array.from({ length: 60 }, (_, index) => ({
       session_id: `case-2025-${index}`,
@@ -31,7 +31,7 @@ export async function fillExamples(
   for (const session of ["case-2026-000101", "case-2026-000102"]) {
     await ask("/v1/score", {
       session_id: session,
-      operator_id: "reviewer-17",
+      operator_id: "reviewer-ada",
       domain: "financial",
       interaction: { time_to_decision_ms: 7000, decision: "accepted" },
     });
@@ -39,13 +39,13 @@ export async function fillExamples(
   await ask("/v1/score/case-2025-0/commit", { outcome_correct: true });
   await ask("/v1/score?mode_override=incident_frozen", {
     session_id: "case-2026-000103",
-    operator_id: "reviewer-17",
+    operator_id: "reviewer-ada",
     domain: "financial",
     interaction: { time_to_decision_ms: 7000, decision: "accepted" },
   });
   await ask("/v1/decision/score", {
     decision_id: "decision-2026-000300",
-    operator_id: "reviewer-17",
+    operator_id: "reviewer-ada",
     domain: "financial",
     time_to_decision_ms: 7000,
     decision: "accepted",

@@ -186,7 +186,7 @@ for (const route of ROUTES) {
 
 Deno.test("what was erased is 410 on every route that asks for it by its id, as the OpenAPI document says", async () => {
   const { harness, key } = await openWorld({ auth: { kind: "key" } });
-  const erased = await harness.send("/v1/operator/reviewer-17", { method: "DELETE", key: key! });
+  const erased = await harness.send("/v1/operator/reviewer-ada", { method: "DELETE", key: key! });
   assert.equal(erased.status, 200, erased.text);
   const interaction = { time_to_decision_ms: 1, decision: "accepted" };
   const named = { session_id: "case-2026-000101", decision_id: "decision-2026-000300" };

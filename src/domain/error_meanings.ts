@@ -118,7 +118,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     retry: "no",
     example: {
       message:
-        "A recommendation needs at least 50 interactions or 10 days of monitoring; operator_id reviewer-17 has 12 and 3.",
+        "A recommendation needs at least 50 interactions or 10 days of monitoring; operator_id reviewer-ada has 12 and 3.",
     },
   },
   IDEMPOTENCY_KEY_REUSED: {

@@ -14,7 +14,7 @@ const idMessage = "must be 1 to 256 letters, digits, hyphens or underscores";
 
 export const operatorIdSchema = z.string().regex(ID, idMessage).meta({
   description: "The human reviewer who is scored: letters, digits, hyphen, underscore; 1 to 256 characters.",
-  examples: ["reviewer-17"],
+  examples: ["reviewer-ada"],
 });
 
 export const sessionIdSchema = z.string().regex(ID, idMessage).meta({

@@ -39,6 +39,16 @@ Deno.test("the bundle serves from an empty directory, with no npm, no cache, no 
   const key = await createOrganization(service, deployment.env);
   const { status, body } = await service.send("/v1/score", { key, body: scoreRequest() });
   assert.deepEqual([status, body.jis], [200, 66.3]);
+  // Its pages, and all that they load, are inside.
+  for (const path of ["/console", "/docs", "/demo"]) {
+    const page = await (await fetch(service.url + path)).text();
+    const assets = [...page.matchAll(/(?:src|href|data-\w+)="(\/(?:assets\/|collector)[^"]+)"/g)];
+    assert.ok(assets.length >= 2, path);
+    for (const [, asset] of assets) {
+      const answer = await fetch(service.url + asset);
+      assert.deepEqual([answer.status, (await answer.text()).length > 1000], [200, true], asset);
+    }
+  }
   assert.equal(await service.stop(), 0);
   assert.deepEqual([...Deno.readDirSync(`${place}/empty`)], []);
   await deployment.remove();

@@ -47,10 +47,10 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     success: { status: 200, description: "The profile.", schema: profileResponseSchema },
     errors: ["NOT_FOUND"],
     examples: [
-      { summary: "A reviewer", path: { operator_id: "reviewer-17" } },
+      { summary: "A reviewer", path: { operator_id: "reviewer-ada" } },
       {
         summary: "With the projection",
-        path: { operator_id: "reviewer-17" },
+        path: { operator_id: "reviewer-ada" },
         query: { include: "projection" },
       },
     ],
@@ -72,8 +72,8 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     },
     errors: ["NOT_FOUND"],
     examples: [
-      { summary: "The last 90 days", path: { operator_id: "reviewer-17" }, query: { days: "90" } },
-      { summary: "As a picture", path: { operator_id: "reviewer-17" }, query: { format: "svg" } },
+      { summary: "The last 90 days", path: { operator_id: "reviewer-ada" }, query: { days: "90" } },
+      { summary: "As a picture", path: { operator_id: "reviewer-ada" }, query: { format: "svg" } },
     ],
     handler: getSparkline,
   },
@@ -94,8 +94,8 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     },
     errors: ["NOT_FOUND"],
     examples: [
-      { summary: "As data", path: { operator_id: "reviewer-17" } },
-      { summary: "As a page", path: { operator_id: "reviewer-17" }, query: { format: "html" } },
+      { summary: "As data", path: { operator_id: "reviewer-ada" } },
+      { summary: "As a page", path: { operator_id: "reviewer-ada" }, query: { format: "html" } },
     ],
     handler: getSubjectAccess,
   },
@@ -113,7 +113,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       schema: erasureResponseSchema(evidenceSchema),
     },
     errors: ["NOT_FOUND"],
-    examples: [{ summary: "A reviewer", path: { operator_id: "reviewer-17" } }],
+    examples: [{ summary: "A reviewer", path: { operator_id: "reviewer-ada" } }],
     handler: deleteOperator,
   },
   {
@@ -147,7 +147,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       { summary: "The newest" },
       {
         summary: "The last five scores of a reviewer",
-        query: { operator_id: "reviewer-17", kind: "score", limit: "5" },
+        query: { operator_id: "reviewer-ada", kind: "score", limit: "5" },
       },
     ],
     handler: getDecisions,
@@ -177,7 +177,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       schema: maintenanceResponseSchema,
     },
     errors: ["NOT_FOUND", "INSUFFICIENT_DATA"],
-    examples: [{ summary: "A reviewer", body: { operator_id: "reviewer-17" } }],
+    examples: [{ summary: "A reviewer", body: { operator_id: "reviewer-ada" } }],
     handler: postMaintenance,
   },
 ];

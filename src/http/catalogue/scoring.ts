@@ -56,7 +56,7 @@ export const SCORING_ROUTES: readonly Route[] = [
         summary: "A modified recommendation",
         body: {
           session_id: "case-2026-000123",
-          operator_id: "reviewer-17",
+          operator_id: "reviewer-ada",
           domain: "financial",
           interaction: {
             ai_recommendation_presented: true,
@@ -69,14 +69,14 @@ export const SCORING_ROUTES: readonly Route[] = [
       {
         summary: "The flat variant, in lite mode",
         query: { mode: "lite", role_tier: "tier_2" },
-        body: { operator_id: "reviewer-17", domain: "financial", ...interactionExample },
+        body: { operator_id: "reviewer-ada", domain: "financial", ...interactionExample },
       },
       {
         summary: "Frozen during an incident",
         query: { mode_override: "incident_frozen" },
         body: {
           session_id: "case-2026-000124",
-          operator_id: "reviewer-17",
+          operator_id: "reviewer-ada",
           domain: "financial",
           interaction: { time_to_decision_ms: 900, decision: "accepted" },
         },
@@ -102,7 +102,7 @@ export const SCORING_ROUTES: readonly Route[] = [
     examples: [{
       summary: "Two interactions",
       body: {
-        operator_id: "reviewer-17",
+        operator_id: "reviewer-ada",
         domain: "financial",
         interactions: [
           { session_id: "case-2026-000125", ...interactionExample },
@@ -155,7 +155,7 @@ export const SCORING_ROUTES: readonly Route[] = [
       summary: "A quick acceptance where much is at stake",
       body: {
         decision_id: "decision-2026-000301",
-        operator_id: "reviewer-17",
+        operator_id: "reviewer-ada",
         domain: "financial",
         time_to_decision_ms: 1400,
         decision: "accepted",

@@ -9,7 +9,7 @@ const { data, error } = await client.POST("/v1/score", {
   params: { query: { mode: "full", role_tier: "tier_2" } },
   body: {
     session_id: "typed-client",
-    operator_id: "reviewer-17",
+    operator_id: "reviewer-ada",
     domain: "financial",
     interaction: { time_to_decision_ms: 14200, decision: "modified", modification_extent: 0.4 },
   },
