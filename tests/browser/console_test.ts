@@ -337,6 +337,7 @@ Deno.test({
             ["/webhooks", "No destination is registered"],
             ["/webhooks/nothing", "There is nothing here"],
             ["/nothing", "The console has no such view."],
+            ["/operators/%", "The console has no such view."],
           ]
         ) {
           await go(page, `/console${view}`);

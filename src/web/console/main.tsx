@@ -55,22 +55,38 @@ function Console() {
     <SessionContext.Provider value={{ signedIn, takeKey, signOut }}>
       <Views path={path} organization={signedIn.organization} signOut={() => signOut(null)} />
       <Waiting />
-      <Router>
-        <Route path={ROOT} component={DashboardView} />
-        <Route path={`${ROOT}/operators`} component={OperatorsView} />
-        <Route path={`${ROOT}/operators/:id`} component={OperatorView} />
-        <Route path={`${ROOT}/decisions`} component={DecisionsView} />
-        <Route path={`${ROOT}/decisions/:id`} component={ReplayView} />
-        <Route path={`${ROOT}/reports`} component={ReportsView} />
-        <Route path={`${ROOT}/reports/:id`} component={ReportView} />
-        <Route path={`${ROOT}/audit-log`} component={AuditLogView} />
-        <Route path={`${ROOT}/webhooks`} component={WebhooksView} />
-        <Route path={`${ROOT}/webhooks/:id`} component={WebhookView} />
-        <Route path={`${ROOT}/key`} component={KeyView} />
-        <Route path={`${ROOT}/verify`} component={VerifyView} />
-        <Route default component={NothingView} />
-      </Router>
+      {isReadable(path) ? <Places /> : <NothingView />}
     </SessionContext.Provider>
+  );
+}
+
+/** The router cannot read an address whose percent signs stand for nothing, and throws. */
+function isReadable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function Places() {
+  return (
+    <Router>
+      <Route path={ROOT} component={DashboardView} />
+      <Route path={`${ROOT}/operators`} component={OperatorsView} />
+      <Route path={`${ROOT}/operators/:id`} component={OperatorView} />
+      <Route path={`${ROOT}/decisions`} component={DecisionsView} />
+      <Route path={`${ROOT}/decisions/:id`} component={ReplayView} />
+      <Route path={`${ROOT}/reports`} component={ReportsView} />
+      <Route path={`${ROOT}/reports/:id`} component={ReportView} />
+      <Route path={`${ROOT}/audit-log`} component={AuditLogView} />
+      <Route path={`${ROOT}/webhooks`} component={WebhooksView} />
+      <Route path={`${ROOT}/webhooks/:id`} component={WebhookView} />
+      <Route path={`${ROOT}/key`} component={KeyView} />
+      <Route path={`${ROOT}/verify`} component={VerifyView} />
+      <Route default component={NothingView} />
+    </Router>
   );
 }
 

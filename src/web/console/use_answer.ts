@@ -8,6 +8,12 @@ export type Loaded<Body> =
   | { readonly state: "failed"; readonly error: ApiError }
   | { readonly state: "ready"; readonly body: Body };
 
+interface Answer<Body> {
+  /** The question. */
+  readonly to: string;
+  readonly loaded: Loaded<Body>;
+}
+
 export interface Asked<Body> {
   readonly loaded: Loaded<Body>;
   readonly again: () => void;
@@ -20,23 +26,27 @@ export function useAnswer<Body>(
 ): Asked<Body> {
   const caller = useCaller();
   const [attempt, setAttempt] = useState(0);
-  const [loaded, setLoaded] = useState<Loaded<Body>>({ state: "loading" });
   const question = JSON.stringify(request);
+  const [answer, setAnswer] = useState<Answer<Body> | null>(null);
   useEffect(() => {
     const leaving = new AbortController();
     const { signal } = leaving;
-    setLoaded({ state: "loading" });
-    const answer = as === "text" ? caller.text(request, { signal }) : caller.json(request, { signal });
-    answer.then(
+    setAnswer(null);
+    const asked = as === "text" ? caller.text(request, { signal }) : caller.json(request, { signal });
+    asked.then(
       (body) => {
-        if (!signal.aborted) setLoaded({ state: "ready", body: body as Body });
+        if (!signal.aborted) setAnswer({ to: question, loaded: { state: "ready", body: body as Body } });
       },
       (error) => {
-        if (!signal.aborted) setLoaded({ state: "failed", error: asApiError(error) });
+        if (!signal.aborted) {
+          setAnswer({ to: question, loaded: { state: "failed", error: asApiError(error) } });
+        }
       },
     );
     return () => leaving.abort();
   }, [question, as, attempt]);
+  // What is shown is never the answer to another question, not for one frame.
+  const loaded: Loaded<Body> = answer?.to === question ? answer.loaded : { state: "loading" };
   return { loaded, again: () => setAttempt(attempt + 1) };
 }
 

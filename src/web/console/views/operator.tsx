@@ -11,7 +11,7 @@ import { type Asked, useAnswer } from "../use_answer.ts";
 
 export function OperatorView() {
   const { params } = useRoute();
-  const id = decodeURIComponent(params.id ?? "");
+  const id = params.id ?? "";
   const profile = useAnswer<Profile>({
     path: `/v1/operator/${encodeURIComponent(id)}/profile?include=projection`,
   });

@@ -7,7 +7,7 @@ import { useAnswer } from "../use_answer.ts";
 
 export function ReplayView() {
   const { params } = useRoute();
-  const id = decodeURIComponent(params.id ?? "");
+  const id = params.id ?? "";
   const asked = useAnswer<Replay>({ path: `/v1/decision/replay/${encodeURIComponent(id)}` });
   return (
     <View title={`Replay of ${id}`}>
