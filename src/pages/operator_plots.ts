@@ -27,7 +27,7 @@ export interface HistoryPoint {
   readonly jis: number;
 }
 
-const PLOT = { left: 36, right: 430, top: 14, bottom: 172, height: 210 };
+const PLOT = { left: 36, right: 405, top: 14, bottom: 172, height: 210 };
 
 /** Operators in each band; the whole of their number is `total`. */
 export function bandsFigure(distribution: Readonly<Record<Band, number>>): Markup {

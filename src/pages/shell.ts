@@ -29,11 +29,17 @@ const PLACES = {
 } as const;
 export type Place = keyof typeof PLACES;
 
+/** Leaving the console forgets the key: from there the others open beside it. */
+const ELSEWHERE = markup` target="_blank" rel="noopener"`;
+const NEW_TAB = markup`<span class="hidden"> (new tab)</span>`;
+
 /** The whole HTML document. */
 export function shellPage({ title, place, style, script, data = {}, content }: Shell): string {
   const attributes = Object.entries(data).map(([name, value]) => markup` data-${name}="${value}"`);
   const links = Object.entries(PLACES).map(([name, [label, path]]) =>
-    markup`<li><a href="${path}"${name === place ? markup` aria-current="page"` : null}>${label}</a></li>`
+    markup`<li><a href="${path}"${
+      name === place ? markup` aria-current="page"` : place === "console" ? ELSEWHERE : null
+    }>${label}${place === "console" && name !== place ? NEW_TAB : null}</a></li>`
   );
   const document = markup`${
     headWith({

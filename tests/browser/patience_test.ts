@@ -201,6 +201,8 @@ Deno.test({
         await page.keyboard.press("Enter");
         await page.getByText("The key was rotated").waitFor();
         await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+        await tabTo(page, /^I have kept it$/);
+        await page.keyboard.press("Enter");
         await tabTo(page, /^Sign out$/);
         await page.keyboard.press("Enter");
         await isAt("Sign in");

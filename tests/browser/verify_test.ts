@@ -191,3 +191,39 @@ Deno.test({
     }, PATIENT);
   },
 });
+
+Deno.test({
+  name: `a verdict is shown beside the files that it is of, and beside no other ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service, key }) => {
+      using files = new Files();
+      const bundle = await exported(service, key);
+      await withBrowser(service.url, async (visit) => {
+        const { page, expectErrors } = await visit();
+        expectErrors(/ERR_FAILED/);
+        await page.goto("/console/verify");
+        await files.give(page, bundle);
+        await page.getByText("Of bundle-1.ndjson, held against the keys that this service publishes.")
+          .waitFor();
+        await page.route("**/.well-known/jwks.json", (route) => route.abort());
+        await files.give(page, bundle.replace('"jis":77.6', '"jis":87.6'));
+        await page.getByText("The service cannot be reached").first().waitFor();
+        assert.equal(await page.locator("[data-verdict]").count(), 0);
+        await page.unroute("**/.well-known/jwks.json");
+        // Another trust is said beside the verdict, once it is asked for.
+        await files.give(page, bundle);
+        await page.locator("[data-verdict='INTACT, UNANCHORED']").waitFor();
+        await page.getByLabel("No key").check();
+        await page.getByText("Of bundle-3.ndjson, held against the keys that this service publishes.")
+          .waitFor();
+        await page.getByRole("button", { name: "Verify again" }).click();
+        await page.getByText("Of bundle-3.ndjson, held against no key but the file's own.").waitFor();
+        // What is no bundle but an answer is told apart.
+        const { body } = await service.send("/v1/decision/replay/demo-reviewer-ada-0100", { key });
+        await files.give(page, JSON.stringify(body, null, 2));
+        await page.getByText("is a saved answer of the service, not a bundle").waitFor();
+      });
+    }, PATIENT);
+  },
+});

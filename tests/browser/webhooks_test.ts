@@ -50,6 +50,7 @@ Deno.test({
         await page.getByRole("link", { name: `${receiver.url}/hook` }).waitFor();
         await assertAccessible(page, "a registered destination");
         await assertFits(page, "a registered destination");
+        await page.getByRole("button", { name: "I have kept it" }).click();
 
         await page.getByRole("button", { name: `Test ${receiver.url}/hook` }).click();
         await page.getByText(/^Delivered: 204, \d+ ms$/).waitFor();

@@ -661,6 +661,6 @@ Deno.test("an export whose reading fails on the way is cut short, so that nobody
   await assert.rejects(() => harness.send(EXPORT, { key }));
   failsAt = Infinity;
   const failures = harness.log.filter(({ msg }) => msg === "request failed");
-  assert.deepEqual(failures.map(({ route }) => route), [EXPORT]);
+  assert.deepEqual(failures.map(({ route }) => route), [`GET ${EXPORT}`]);
   await harness.close();
 });

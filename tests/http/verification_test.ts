@@ -499,7 +499,7 @@ Deno.test("where the checkpoints are gone a verification says so, an export brea
     }, "a body that is cut short cannot be taken for whole");
     assert.deepEqual(
       service.log().filter(({ msg }) => msg === "request failed").map(({ route, error }) => [route, error]),
-      [[EXPORT, "Error: org/acme has no checkpoint"]],
+      [[`GET ${EXPORT}`, "Error: org/acme has no checkpoint"]],
     );
 
     const after = await scored("s-2", other);

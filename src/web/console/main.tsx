@@ -1,10 +1,12 @@
 /** The console: one page for an organization's own key. Source: contract, section 7. */
 import { render } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { Waiting } from "../shared/waiting.tsx";
 import { Empty, View } from "./parts.tsx";
-import { SessionContext, type SignedIn } from "./session.tsx";
+import { Boundary } from "./boundary.tsx";
+import { KEY_REFUSED, type Session, SessionContext, type ShownOnce, type SignedIn } from "./session.tsx";
+import { Secrets } from "./shown_once.tsx";
 import { SignIn } from "./sign_in.tsx";
 import { AuditLogView } from "./views/audit_log.tsx";
 import { DashboardView } from "./views/dashboard.tsx";
@@ -35,27 +37,63 @@ const VIEWS = [
 function Console() {
   const [signedIn, setSignedIn] = useState<SignedIn | null>(null);
   const [reason, setReason] = useState<string | null>(null);
+  const [secrets, setSecrets] = useState<readonly ShownOnce[]>([]);
+  const [obtaining, setObtaining] = useState(0);
+  const [generation, setGeneration] = useState(0);
+  // What is under way when a key changes must be held against the key of that moment.
+  const current = useRef<SignedIn | null>(null);
+  current.current = signedIn;
   const { path } = useLocation();
+
   const signOut = (why: string | null) => {
     setSignedIn(null);
     setReason(why);
   };
+  const once = (
+    <Secrets
+      secrets={secrets}
+      onKept={(kept) => setSecrets((all) => all.filter((secret) => secret !== kept))}
+    />
+  );
   if (signedIn === null) {
     // Whoever verifies has a file, and need not have a key.
     const isVerifying = path === `${ROOT}/verify`;
     return (
       <>
         <Waiting />
-        {isVerifying ? <VerifyView /> : <SignIn reason={reason} onSignedIn={setSignedIn} />}
+        {once}
+        {isVerifying ? <VerifyView reason={reason} /> : <SignIn reason={reason} onSignedIn={setSignedIn} />}
       </>
     );
   }
-  const takeKey = (key: string) => setSignedIn({ ...signedIn, key });
+  const session: Session = {
+    signedIn,
+    generation,
+    takeKey: (key) => setSignedIn((before) => before === null ? null : { ...before, key }),
+    refuse(key) {
+      if (current.current?.key === key) signOut(KEY_REFUSED);
+    },
+    async obtain(act) {
+      setObtaining((count) => count + 1);
+      try {
+        const secret = await act();
+        setSecrets((all) => [...all, secret]);
+      } finally {
+        setObtaining((count) => count - 1);
+      }
+    },
+  };
   return (
-    <SessionContext.Provider value={{ signedIn, takeKey, signOut }}>
-      <Views path={path} organization={signedIn.organization} signOut={() => signOut(null)} />
+    <SessionContext.Provider value={session}>
+      <Views
+        path={path}
+        organization={signedIn.organization}
+        onRefresh={() => setGeneration(generation + 1)}
+        onSignOut={obtaining > 0 || secrets.length > 0 ? null : () => signOut(null)}
+      />
       <Waiting />
-      {isReadable(path) ? <Places /> : <NothingView />}
+      {once}
+      <Boundary key={path}>{isReadable(path) ? <Places /> : <NothingView />}</Boundary>
     </SessionContext.Provider>
   );
 }
@@ -90,10 +128,12 @@ function Places() {
   );
 }
 
-function Views({ path, organization, signOut }: {
+function Views({ path, organization, onRefresh, onSignOut }: {
   readonly path: string;
   readonly organization: string;
-  readonly signOut: () => void;
+  readonly onRefresh: () => void;
+  /** null: something is shown once, and would be lost. */
+  readonly onSignOut: (() => void) | null;
 }) {
   const isOpen = (view: string) =>
     view === "" ? path === ROOT : path === ROOT + view || path.startsWith(`${ROOT + view}/`);
@@ -107,8 +147,17 @@ function Views({ path, organization, signOut }: {
         ))}
       </ul>
       <div class="who">
-        <span data-organization>{organization}</span>
-        <button type="button" class="link" onClick={signOut}>Sign out</button>
+        <bdi>{organization}</bdi>
+        <button type="button" class="link" onClick={onRefresh}>Refresh</button>
+        <button
+          type="button"
+          class="link"
+          disabled={onSignOut === null}
+          title={onSignOut === null ? "First keep what is shown once" : undefined}
+          onClick={() => onSignOut?.()}
+        >
+          Sign out
+        </button>
       </div>
     </nav>
   );

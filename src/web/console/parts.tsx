@@ -15,7 +15,9 @@ export function View({ title, children }: { readonly title: string; readonly chi
   }, [title]);
   return (
     <main id="main">
-      <h1 ref={heading} tabIndex={-1}>{title}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        <bdi>{title}</bdi>
+      </h1>
       {children}
     </main>
   );
@@ -26,6 +28,12 @@ export function Answered<Body>({ asked: { loaded, again }, children }: {
   readonly asked: Asked<Body>;
   readonly children: (body: Body) => ComponentChildren;
 }) {
+  // What had the focus may be gone with the last answer.
+  useEffect(() => {
+    if (document.activeElement === document.body) {
+      document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+    }
+  }, [loaded.state]);
   switch (loaded.state) {
     case "loading":
       return <p class="loading" role="status">Loading…</p>;
@@ -61,7 +69,9 @@ export function Failure({ error, again }: { readonly error: ApiError; readonly a
   );
 }
 
-function wordsFor({ status, code }: ApiError): { readonly title: string; readonly advice: string | null } {
+function wordsFor(
+  { status, code, more }: ApiError,
+): { readonly title: string; readonly advice: string | null } {
   switch (status) {
     case 0:
       return { title: "The service cannot be reached", advice: null };
@@ -71,7 +81,12 @@ function wordsFor({ status, code }: ApiError): { readonly title: string; readonl
     case 404:
       return { title: "There is nothing here", advice: null };
     case 410:
-      return { title: "This is gone", advice: "Its entry stays in the chain and still verifies." };
+      return {
+        title: "This is gone",
+        advice: more.reason === "pruned"
+          ? "A signed entry of the chain records the removal."
+          : "Its entry stays in the chain and still verifies.",
+      };
     case 501:
       return { title: "Switched off here", advice: null };
     case 503:
@@ -143,27 +158,6 @@ export function Rows({ label, columns, children }: {
       </table>
     </div>
   );
-}
-
-/** What is shown this once, to be put somewhere safe. */
-export function Secret({ label, value }: { readonly label: string; readonly value: string }) {
-  return (
-    <div>
-      <p id="secret-label">{label}</p>
-      <code class="secret" tabIndex={0} aria-labelledby="secret-label">{value}</code>
-      <button type="button" onClick={() => copy(value)}>Copy</button>
-    </div>
-  );
-}
-
-/** On plain HTTP a browser has no clipboard for pages: there the value is selected, to be copied by hand. */
-function copy(value: string): void {
-  if (navigator.clipboard !== undefined) {
-    navigator.clipboard.writeText(value);
-    return;
-  }
-  const secret = document.querySelector(".secret")!;
-  getSelection()?.selectAllChildren(secret);
 }
 
 /** Hands a text over as a file, made here. */

@@ -1,6 +1,7 @@
 /**
  * Who is signed in: an organization's key, which lives in this page's memory and nowhere else. Leaving the page, or
- * loading it anew, forgets it.
+ * loading it anew, forgets it. What the service shows once is kept here, too, until somebody says that it is safe: no
+ * click on the way may lose it.
  */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
@@ -15,12 +16,24 @@ export interface SignedIn {
   readonly minimum: number;
 }
 
+/** Something that the service shows this once. */
+export interface ShownOnce {
+  readonly title: string;
+  readonly label: string;
+  readonly value: string;
+  readonly note: string;
+}
+
 export interface Session {
   readonly signedIn: SignedIn;
-  /** Goes on with another key of the same organization. */
+  /** Grows when everything is to be asked for anew. */
+  readonly generation: number;
+  /** Goes on with another key of the same organization, unless the session is over. */
   readonly takeKey: (key: string) => void;
-  /** Forgets the key; `reason` is told where it was not the user's wish. */
-  readonly signOut: (reason: string | null) => void;
+  /** The service refused a key: where it is the one in use, the session is over. */
+  readonly refuse: (key: string) => void;
+  /** Does what shows something once: until it is done nobody signs out, and it is shown in whatever view. */
+  readonly obtain: (act: () => Promise<ShownOnce>) => Promise<void>;
 }
 
 export const SessionContext = createContext<Session | null>(null);
@@ -42,12 +55,12 @@ export function useCaller(): {
   readonly json: <Body>(request: Request, options?: SendOptions) => Promise<Body>;
   readonly text: (request: Request, options?: SendOptions) => Promise<string>;
 } {
-  const { signedIn: { key }, signOut } = useSession();
+  const { signedIn: { key }, refuse } = useSession();
   const guarded = async <Result,>(ask: () => Promise<Result>): Promise<Result> => {
     try {
       return await ask();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) signOut(KEY_REFUSED);
+      if (error instanceof ApiError && error.status === 401) refuse(key);
       throw error;
     }
   };

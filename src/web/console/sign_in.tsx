@@ -17,9 +17,8 @@ export function SignIn({ reason, onSignedIn }: {
   const { busy, error, run } = useAction<Dashboard>();
   const submit = async (event: Event) => {
     event.preventDefault();
-    const dashboard = await run(() =>
-      call<Dashboard>({ path: "/v1/organization/dashboard", key: key.trim() }, { onWait: announceWait })
-    );
+    const request = { path: "/v1/organization/dashboard", key: key.trim() };
+    const dashboard = await run((patience) => call<Dashboard>(request, { onWait: announceWait, patience }));
     if (dashboard === null) {
       field.current?.focus();
       return;

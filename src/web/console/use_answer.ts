@@ -1,7 +1,7 @@
 /** Asking the API for what a view shows: asked again when the question changes, dropped when the view goes. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ApiRequest } from "../shared/api.ts";
-import { useCaller } from "./session.tsx";
+import { useCaller, useSession } from "./session.tsx";
 
 export type Loaded<Body> =
   | { readonly state: "loading" }
@@ -25,6 +25,7 @@ export function useAnswer<Body>(
   { as = "json" }: { readonly as?: "json" | "text" } = {},
 ): Asked<Body> {
   const caller = useCaller();
+  const { generation } = useSession();
   const [attempt, setAttempt] = useState(0);
   const question = JSON.stringify(request);
   const [answer, setAnswer] = useState<Answer<Body> | null>(null);
@@ -44,23 +45,29 @@ export function useAnswer<Body>(
       },
     );
     return () => leaving.abort();
-  }, [question, as, attempt]);
+  }, [question, as, attempt, generation]);
   // What is shown is never the answer to another question, not for one frame.
   const loaded: Loaded<Body> = answer?.to === question ? answer.loaded : { state: "loading" };
   return { loaded, again: () => setAttempt(attempt + 1) };
 }
 
-/** Something to do by a click: what came of it, and whether it is under way. */
+/**
+ * Something to do by a click: what came of it, and whether it is under way. It is handed a signal that ends its waiting
+ * when the view goes: nothing is sent for a view that nobody looks at any more. What was sent is sent.
+ */
 export function useAction<Result>(): {
   readonly busy: boolean;
   readonly error: ApiError | null;
   readonly result: Result | null;
-  readonly run: (act: () => Promise<Result>) => Promise<Result | null>;
+  /** null: it failed, or the view is gone. */
+  readonly run: (act: (patience: AbortSignal) => Promise<Result>) => Promise<Result | null>;
   readonly clear: () => void;
 } {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
   const [result, setResult] = useState<Result | null>(null);
+  const leaving = useRef(new AbortController());
+  useEffect(() => () => leaving.current.abort(), []);
   return {
     busy,
     error,
@@ -73,10 +80,13 @@ export function useAction<Result>(): {
       setBusy(true);
       setError(null);
       try {
-        const done = await act();
+        const { signal } = leaving.current;
+        const done = await act(signal);
+        if (signal.aborted) return null;
         setResult(done);
         return done;
       } catch (thrown) {
+        if (leaving.current.signal.aborted) return null;
         setError(asApiError(thrown));
         return null;
       } finally {

@@ -24,6 +24,8 @@ export interface ApiAnswer {
 
 export interface SendOptions {
   readonly signal?: AbortSignal;
+  /** Ends the waiting before another attempt, and nothing else. */
+  readonly patience?: AbortSignal;
   /** Told until when, milliseconds of `performance.now()`, the next attempt waits; null when it goes on. */
   readonly onWait?: (until: number | null) => void;
 }
@@ -37,7 +39,10 @@ export class ApiError extends Error {
     message: string,
     readonly more: {
       readonly requestId: string | null;
+      /** Of a request that was not valid. */
       readonly details: readonly { readonly path: string; readonly message: string }[];
+      /** Of a record that is gone. */
+      readonly reason?: string;
     } = { requestId: null, details: [] },
   ) {
     super(message);
@@ -48,7 +53,10 @@ export class ApiError extends Error {
 const WAIT_SECONDS = { usual: 5, most: 120 };
 
 /** The answer as it stands, whatever its status but 429. @throws {ApiError} UNREACHABLE; the signal's reason. */
-export async function send(request: ApiRequest, { signal, onWait }: SendOptions = {}): Promise<ApiAnswer> {
+export async function send(
+  request: ApiRequest,
+  { signal, patience, onWait }: SendOptions = {},
+): Promise<ApiAnswer> {
   for (;;) {
     const answer = await attempt(request, signal);
     if (answer.status !== 429) return answer;
@@ -59,7 +67,7 @@ export async function send(request: ApiRequest, { signal, onWait }: SendOptions 
     );
     onWait?.(performance.now() + seconds * 1000);
     try {
-      await pause(seconds * 1000, signal);
+      await pause(seconds * 1000, AbortSignal.any([signal, patience].filter((one) => one !== undefined)));
     } finally {
       onWait?.(null);
     }
@@ -118,7 +126,11 @@ function errorOf(status: number, text: string): ApiError {
   try {
     const { error } = JSON.parse(text);
     const { code, message, request_id: requestId, details } = error;
-    return new ApiError(status, code, message, { requestId, details: Array.isArray(details) ? details : [] });
+    return new ApiError(status, code, message, {
+      requestId,
+      details: Array.isArray(details) ? details : [],
+      ...(typeof details?.reason === "string" ? { reason: details.reason } : {}),
+    });
   } catch {
     return unreadable(status);
   }
@@ -132,16 +144,17 @@ function unreadable(status: number): ApiError {
   );
 }
 
-function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", stop);
       resolve();
     }, milliseconds);
     const stop = () => {
       clearTimeout(timer);
-      reject(signal!.reason);
+      reject(signal.reason);
     };
-    signal?.addEventListener("abort", stop, { once: true });
+    signal.addEventListener("abort", stop, { once: true });
   });
 }

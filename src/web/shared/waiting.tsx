@@ -29,8 +29,9 @@ export function Waiting() {
     <div role="status">
       {seconds !== null && (
         <p class="notice fair" data-waiting>
-          Too many requests from this address in a minute: the page goes on by itself in {seconds}{" "}
-          {seconds === 1 ? "second" : "seconds"}.
+          Too many requests from this address in a minute: the page goes on by itself
+          {/* Not told anew each second. */}
+          <span aria-hidden="true">{` in ${seconds} ${seconds === 1 ? "second" : "seconds"}`}</span>.
         </p>
       )}
     </div>

@@ -4,6 +4,7 @@
  */
 import { type FileReport, FilesVerifier } from "../../evidence/files.ts";
 import { sentenceOf } from "../../evidence/findings.ts";
+import { isMembers } from "../../evidence/line_shapes.ts";
 import { checkpointsIn } from "../../evidence/kept.ts";
 import { sentenceOfVerdict, verdictWords } from "../../evidence/report.ts";
 import { parsePins } from "../../evidence/trust.ts";
@@ -29,6 +30,11 @@ async function verify({ files, keys, kept }: Question): Promise<void> {
   if ("kind" in pins) return tell(pins);
   const known = read("kept", kept, checkpointsIn);
   if ("kind" in known) return tell(known);
+  for (const file of files) {
+    if (await isAnswer(file)) {
+      return tell({ kind: "unusable", field: "files", message: NO_BUNDLE(file.name) });
+    }
+  }
   const verifier = new FilesVerifier(browserCrypto, {
     pins: keys.trim() === "" ? null : pins.items,
     known: known.items,
@@ -50,6 +56,23 @@ async function verify({ files, keys, kept }: Question): Promise<void> {
     }
   }
   tell({ kind: "verified", bundles: verifier.end().map(shown) });
+}
+
+/** The largest that is looked into. */
+const ANSWER_LIMIT_BYTES = 16_777_216;
+
+const NO_BUNDLE = (name: string) =>
+  `${name} is a saved answer of the service, not a bundle. Here bundles are verified; jiss verify reads saved answers too.`;
+
+/** Whether a file is one JSON object with evidence, as the service answers with. */
+async function isAnswer(file: File): Promise<boolean> {
+  if (file.size > ANSWER_LIMIT_BYTES) return false;
+  try {
+    return isMembers(JSON.parse(await file.text()).evidence);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return false;
+    throw error;
+  }
 }
 
 /** What a field of text holds; nothing where it is empty. */

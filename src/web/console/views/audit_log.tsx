@@ -17,6 +17,12 @@ export function AuditLogView() {
   });
   const choose = (change: Readonly<Record<string, string>>) =>
     route(addressOf(PATH, { event_type: type, since, until, ...change }));
+  // By a button: while a date is typed it is other dates, and each reading of the log is an entry of it.
+  const narrow = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const days = new FormData(event.currentTarget);
+    choose({ since: String(days.get("since") ?? ""), until: String(days.get("until") ?? "") });
+  };
   return (
     <View title="Audit log">
       <div class="filters">
@@ -31,8 +37,11 @@ export function AuditLogView() {
             {AUDIT_LOG_EVENTS.map((name) => <option key={name} value={name}>{name}</option>)}
           </select>
         </div>
-        <Day id="since" label="From (UTC)" value={since} onDay={(day) => choose({ since: day })} />
-        <Day id="until" label="Until, excluded (UTC)" value={until} onDay={(day) => choose({ until: day })} />
+        <form class="filters" onSubmit={narrow}>
+          <Day id="since" label="From (UTC)" value={since} />
+          <Day id="until" label="Until, excluded (UTC)" value={until} />
+          <button type="submit">Show</button>
+        </form>
         <Export type={type} since={since} until={until} />
       </div>
       <Answered asked={asked}>
@@ -46,13 +55,19 @@ export function AuditLogView() {
             : (
               <>
                 <Events events={events} />
-                {events.length === PAGE && (
-                  <p>
-                    <button type="button" onClick={() => choose({ until: justAfter(events) })}>
+                <nav class="pages" aria-label="Pages">
+                  {until.includes("T") && (
+                    <a class="button" href={addressOf(PATH, { event_type: type, since })}>Newest events</a>
+                  )}
+                  {events.length === PAGE && (
+                    <a
+                      class="button"
+                      href={addressOf(PATH, { event_type: type, since, until: justAfter(events) })}
+                    >
                       Older events
-                    </button>
-                  </p>
-                )}
+                    </a>
+                  )}
+                </nav>
               </>
             )}
       </Answered>
@@ -69,21 +84,11 @@ function justAfter(events: AuditLog["events"]): string {
   return last === events[0]!.timestamp ? last : new Date(Date.parse(last) + 1).toISOString();
 }
 
-function Day({ id, label, value, onDay }: {
-  readonly id: string;
-  readonly label: string;
-  readonly value: string;
-  readonly onDay: (day: string) => void;
-}) {
+function Day({ id, label, value }: { readonly id: string; readonly label: string; readonly value: string }) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        type="date"
-        value={value.slice(0, 10)}
-        onChange={(event) => onDay(event.currentTarget.value)}
-      />
+      <input id={id} name={id} type="date" key={value} defaultValue={value.slice(0, 10)} />
     </div>
   );
 }
@@ -124,8 +129,8 @@ function Export({ type, since, until }: {
   const { busy, error, run } = useAction<true>();
   const path = addressOf("/v1/admin/audit-log/export", { event_type: type, since, until });
   const take = () =>
-    run(async () => {
-      save(`${orgId}-audit-log.ndjson`, "application/x-ndjson", await caller.text({ path }));
+    run(async (patience) => {
+      save(`${orgId}-audit-log.ndjson`, "application/x-ndjson", await caller.text({ path }, { patience }));
       return true;
     });
   return (

@@ -18,7 +18,7 @@ export function DashboardView() {
   return (
     <View title={organization}>
       <Answered asked={dashboard}>{(body) => <Standing {...body} />}</Answered>
-      <h2>Lowest scores</h2>
+      <h2>Lowest scores of all operators</h2>
       <Answered asked={weakest}>
         {({ operators }) =>
           operators.length === 0

@@ -1,38 +1,37 @@
 /** The organization's key: rotated after a warning, the new one shown once. */
 import { useState } from "preact/hooks";
-import { Failure, Figure, Instant, Secret, View } from "../parts.tsx";
+import { instantInWords } from "../../../pages/wording.ts";
+import { Failure, View } from "../parts.tsx";
 import { useCaller, useSession } from "../session.tsx";
 import type { Rotated } from "../types.ts";
 import { useAction } from "../use_answer.ts";
 
 export function KeyView() {
-  const { signedIn: { key }, takeKey } = useSession();
+  const { signedIn: { key }, takeKey, obtain } = useSession();
   const [understood, setUnderstood] = useState(false);
   const caller = useCaller();
-  const { busy, error, result, run } = useAction<Rotated>();
-  const rotate = async () => {
-    const rotated = await run(() => caller.json<Rotated>({ method: "POST", path: "/v1/admin/key/rotate" }));
-    if (rotated !== null) takeKey(rotated.new_api_key);
+  const { busy, error, run } = useAction<void>();
+  const rotate = () => {
     setUnderstood(false);
+    return run((patience) =>
+      obtain(async () => {
+        const path = "/v1/admin/key/rotate";
+        const rotated = await caller.json<Rotated>({ method: "POST", path }, { patience });
+        takeKey(rotated.new_api_key);
+        return {
+          title: "The key was rotated",
+          note: `${instantInWords(rotated.rotated_at)}. ${rotated.warning} This page goes on with it.`,
+          label: "The new key: this is the only time that it is shown.",
+          value: rotated.new_api_key,
+        };
+      })
+    );
   };
   return (
     <View title="Key">
       <p>
         You are signed in with the key that begins with <code>{key.slice(0, 8)}</code>.
       </p>
-      {result !== null && (
-        <div class="notice good" role="alert">
-          <h2>The key was rotated</h2>
-          <p>
-            <Instant at={result.rotated_at} />, the new one begins with{" "}
-            <code>
-              <Figure of="prefix" value={result.prefix} />
-            </code>. {result.warning}
-          </p>
-          <Secret label="The new key: this is the only time that it is shown." value={result.new_api_key} />
-          <p>This page goes on with it.</p>
-        </div>
-      )}
       <h2>Rotate</h2>
       <div class="notice fair">
         <h2>The old key stops working at once</h2>
@@ -47,6 +46,7 @@ export function KeyView() {
           <input
             type="checkbox"
             checked={understood}
+            disabled={busy}
             onChange={(event) => setUnderstood(event.currentTarget.checked)}
           />
           I can put the new key into every system that uses the old one, now.

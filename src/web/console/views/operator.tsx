@@ -31,32 +31,28 @@ export function OperatorView() {
             <Standing {...body} />
             <h2>What to do</h2>
             <Recommendation asked={maintenance} />
-            <h2>Latest decisions</h2>
-            <Answered asked={decisions}>
-              {({ decisions: rows, next_cursor: next }) =>
-                rows.length === 0
-                  ? (
-                    <Empty>
-                      <p>None of the record is left.</p>
-                    </Empty>
-                  )
-                  : (
-                    <>
-                      <DecisionRows
-                        label={`Latest decisions of ${id}`}
-                        decisions={rows}
-                        withOperator={false}
-                      />
-                      {next !== null && (
-                        <p>
-                          <a href={addressOf("/console/decisions", { operator_id: id })}>All of {id}</a>
-                        </p>
-                      )}
-                    </>
-                  )}
-            </Answered>
           </>
         )}
+      </Answered>
+      <h2>Latest decisions</h2>
+      <Answered asked={decisions}>
+        {({ decisions: rows, next_cursor: next }) =>
+          rows.length === 0
+            ? (
+              <Empty>
+                <p>There is no record of this operator, or nothing of it is left.</p>
+              </Empty>
+            )
+            : (
+              <>
+                <DecisionRows label={`Latest decisions of ${id}`} decisions={rows} withOperator={false} />
+                {next !== null && (
+                  <p>
+                    <a href={addressOf("/console/decisions", { operator_id: id })}>All of {id}</a>
+                  </p>
+                )}
+              </>
+            )}
       </Answered>
     </View>
   );
@@ -108,6 +104,8 @@ function Standing({ profile, jis_history: history, decay_projection: projection,
         <Figure of="decay_projection.current_trend" value={projection!.current_trend} />{" "}
         points (recent against longer-run score).{" "}
         {crossingInWords(projection!.days_to_non_compliance, thresholds)}
+        {uncertainty.low < thresholds.min_jis && profile.jis >= thresholds.min_jis &&
+          ` The lower end of its interval is below ${thresholds.min_jis} already.`}
       </p>
       <Drawing of={projectionFigure({ projection: projection!, uncertainty, thresholds })} />
       <Drawing of={historyFigure({ history, thresholds })} />

@@ -64,7 +64,9 @@ function Replayed(replay: Replay) {
       )}
       {kind === "decision" && <Triggers recorded={recorded} />}
       <h2>{kind === "score" ? "What moved it" : "What it rests on"}</h2>
-      <Explanation explanation={explanation} of="explanation" />
+      {kind === "score"
+        ? <Explanation explanation={explanation} of="explanation" label="What moved each dimension" />
+        : <Factors recorded={recorded} />}
       {label !== null && (
         <>
           <h2>Its late label</h2>
@@ -72,7 +74,11 @@ function Replayed(replay: Replay) {
             It became known that the decision was {label.outcome_correct ? "right" : "wrong"},{" "}
             <Instant at={label.labelled_at} />: what follows shows with the operator's next score.
           </p>
-          <Explanation explanation={label.explanation} of="label.explanation" />
+          <Explanation
+            explanation={label.explanation}
+            of="label.explanation"
+            label="What the late label moved"
+          />
         </>
       )}
       <h2>Evidence</h2>
@@ -130,12 +136,42 @@ function Triggers({ recorded }: Pick<Replay, "recorded">) {
   );
 }
 
-function Explanation({ explanation, of }: {
+interface Factor {
+  readonly name: string;
+  readonly value: number;
+  readonly weight: number | null;
+}
+
+function Factors({ recorded }: Pick<Replay, "recorded">) {
+  return (
+    <>
+      <Rows label="Factors of the risk" columns={["Factor", "#Value", "#Weight"]}>
+        {(recorded.factors as readonly Factor[]).map(({ name, value, weight }, index) => (
+          <tr key={name}>
+            <th scope="row">{nameInWords(name)}</th>
+            <td class="number">
+              <Figure of={`recorded.factors.${index}.value`} value={value} />
+            </td>
+            <td class="number">
+              {weight === null
+                ? <span class="muted">feeds the likelihood</span>
+                : <Figure of={`recorded.factors.${index}.weight`} value={weight} />}
+            </td>
+          </tr>
+        ))}
+      </Rows>
+      <p class="note">A decision reads the operator's record and does not change it.</p>
+    </>
+  );
+}
+
+function Explanation({ explanation, of, label }: {
   readonly explanation: Replay["explanation"];
   readonly of: string;
+  readonly label: string;
 }) {
   return (
-    <Rows label="What moved each dimension" columns={["Dimension", "#Before", "#After", "Why"]}>
+    <Rows label={label} columns={["Dimension", "#Before", "#After", "Why"]}>
       {explanation.map(({ dimension, before, after, rules }, index) => (
         <tr key={dimension}>
           <th scope="row">{nameInWords(dimension)}</th>

@@ -69,7 +69,7 @@ function Issue() {
   const submit = async (event: Event) => {
     event.preventDefault();
     const path = addressOf("/v1/compliance/report", { period_start: start, period_end: end });
-    const answer = await run(() => caller.json<ReportAnswer>({ path }));
+    const answer = await run((patience) => caller.json<ReportAnswer>({ path }, { patience }));
     if (answer !== null) route(`${PATH}/${answer.report.report_id}`);
   };
   return (

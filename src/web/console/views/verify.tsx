@@ -21,14 +21,25 @@ const TRUSTS = [
 ] as const;
 type Trust = (typeof TRUSTS)[number][0];
 
+/** What was given to be verified, and against what. */
+interface Given {
+  readonly files: readonly File[];
+  readonly trust: Trust;
+  readonly keys: string;
+  readonly kept: string;
+}
+
+/** What is shown belongs to what was given, and to nothing that was chosen since. */
 type Outcome =
   | { readonly kind: "idle" }
-  | { readonly kind: "running"; readonly progress: Progressed | null }
-  | { readonly kind: "done"; readonly bundles: readonly VerifiedBundle[] }
+  | { readonly kind: "running"; readonly given: Given; readonly progress: Progressed | null }
+  | { readonly kind: "done"; readonly given: Given; readonly bundles: readonly VerifiedBundle[] }
   | { readonly kind: "refused"; readonly unusable: Unusable };
 
-export function VerifyView() {
-  const [files, setFiles] = useState<readonly File[]>([]);
+export function VerifyView({ reason = null }: {
+  /** Why a session is over, where nobody asked for that. */
+  readonly reason?: string | null;
+}) {
   const [trust, setTrust] = useState<Trust>("service");
   const [keys, setKeys] = useState("");
   const [kept, setKept] = useState("");
@@ -36,16 +47,26 @@ export function VerifyView() {
   const published = useAction<string>();
   const worker = useRef<Worker | null>(null);
   useEffect(() => () => worker.current?.terminate(), []);
+  useEffect(keepStrayFiles, []);
+  const isSignedIn = useContext(SessionContext) !== null;
 
-  const start = async (given: readonly File[]) => {
-    setFiles(given);
-    if (given.length === 0) return;
-    const trusted = trust === "service" ? await published.run(publishedKeys) : trust === "own" ? keys : "";
-    if (trusted === null) return;
+  const start = async (given: Given) => {
     worker.current?.terminate();
-    worker.current = startVerifier({ files: given, keys: trusted, kept }, setOutcome);
-    setOutcome({ kind: "running", progress: null });
+    published.clear();
+    setOutcome({ kind: "running", given, progress: null });
+    const trusted = await trustedKeys(given);
+    if (trusted === null) return setOutcome({ kind: "idle" });
+    const question = { files: given.files, keys: trusted, kept: given.kept };
+    worker.current = startVerifier(question, (told) => setOutcome(outcomeOf(given, told)));
   };
+  const trustedKeys = ({ trust, keys }: Given) =>
+    trust === "service"
+      ? published.run((patience) => publishedKeys(patience))
+      : Promise.resolve(trust === "own" ? keys : "");
+  // A dialog that was left gives no file: what stands there stands.
+  const choose = (files: readonly File[]) =>
+    files.length === 0 ? undefined : start({ files, trust, keys, kept });
+  const again = ({ files }: Given) => start({ files, trust, keys, kept });
 
   return (
     <View title="Verify">
@@ -82,11 +103,16 @@ export function VerifyView() {
           <textarea id="kept" rows={5} value={kept} onInput={(event) => setKept(event.currentTarget.value)} />
         </div>
       </details>
-      <Drop onFiles={start} />
-      {useContext(SessionContext) !== null && <Take />}
+      {reason !== null && (
+        <p class="notice fair" role="alert">
+          {reason} <a href="/console">Sign in</a>
+        </p>
+      )}
+      <Drop onFiles={choose} />
+      {isSignedIn && <Take />}
       {published.error !== null && <Failure error={published.error} />}
       <div aria-live="polite">
-        <Shown outcome={outcome} files={files} onAgain={() => start(files)} />
+        <Shown outcome={outcome} onAgain={again} />
       </div>
     </View>
   );
@@ -98,8 +124,8 @@ function Take() {
   const caller = useCaller();
   const { busy, error, run } = useAction<true>();
   const take = () =>
-    run(async () => {
-      const bundle = await caller.text({ path: "/v1/audit/chain/export" });
+    run(async (patience) => {
+      const bundle = await caller.text({ path: "/v1/audit/chain/export" }, { patience });
       save(`${orgId}.ndjson`, "application/x-ndjson", bundle);
       return true;
     });
@@ -118,34 +144,47 @@ function Take() {
   );
 }
 
-async function publishedKeys(): Promise<string> {
-  const keys = await call({ path: "/.well-known/jwks.json" }, { onWait: announceWait });
+async function publishedKeys(patience: AbortSignal): Promise<string> {
+  const keys = await call({ path: "/.well-known/jwks.json" }, { onWait: announceWait, patience });
   return JSON.stringify(keys);
 }
 
-function startVerifier(question: Question, show: (outcome: Outcome) => void): Worker {
+function startVerifier(question: Question, tell: (told: Told) => void): Worker {
   const verifier = new Worker(VERIFIER, { type: "module" });
   verifier.onmessage = ({ data }: MessageEvent<Told>) => {
-    if (data.kind === "progress") return show({ kind: "running", progress: data });
-    show(
-      data.kind === "verified"
-        ? { kind: "done", bundles: data.bundles }
-        : { kind: "refused", unusable: data },
-    );
-    verifier.terminate();
+    tell(data);
+    if (data.kind !== "progress") verifier.terminate();
   };
   verifier.onerror = () =>
-    show({
-      kind: "refused",
-      unusable: {
-        kind: "unusable",
-        field: "files",
-        message:
-          "The verifier stopped; this browser may be too old for it. `jiss verify` reads the same file.",
-      },
+    tell({
+      kind: "unusable",
+      field: "files",
+      message: "The verifier stopped; this browser may be too old for it. `jiss verify` reads the same file.",
     });
   verifier.postMessage(question);
   return verifier;
+}
+
+function outcomeOf(given: Given, told: Told): Outcome {
+  switch (told.kind) {
+    case "progress":
+      return { kind: "running", given, progress: told };
+    case "verified":
+      return { kind: "done", given, bundles: told.bundles };
+    case "unusable":
+      return { kind: "refused", unusable: told };
+  }
+}
+
+/** A file that is dropped beside the place for it would take the page away, and the key with it. */
+function keepStrayFiles(): () => void {
+  const prevent = (event: DragEvent) => event.preventDefault();
+  addEventListener("dragover", prevent);
+  addEventListener("drop", prevent);
+  return () => {
+    removeEventListener("dragover", prevent);
+    removeEventListener("drop", prevent);
+  };
 }
 
 function Drop({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
@@ -176,10 +215,9 @@ function Drop({ onFiles }: { readonly onFiles: (files: readonly File[]) => void 
   );
 }
 
-function Shown({ outcome, files, onAgain }: {
+function Shown({ outcome, onAgain }: {
   readonly outcome: Outcome;
-  readonly files: readonly File[];
-  readonly onAgain: () => void;
+  readonly onAgain: (given: Given) => void;
 }) {
   switch (outcome.kind) {
     case "idle":
@@ -188,7 +226,7 @@ function Shown({ outcome, files, onAgain }: {
       const { progress } = outcome;
       return (
         <>
-          <p>Verifying{progress === null ? "" : `: ${progress.entries} entries`}…</p>
+          <p>Verifying {namesOf(outcome.given)}{progress === null ? "" : `: ${progress.entries} entries`}…</p>
           <progress
             aria-label="Share of the files that was read"
             max={progress?.total ?? 1}
@@ -208,13 +246,26 @@ function Shown({ outcome, files, onAgain }: {
       return (
         <>
           {outcome.bundles.map((bundle, index) => <Verdict key={index} {...bundle} />)}
-          <p class="small muted">{files.map(({ name }) => name).join(", ")}</p>
+          <p class="small muted">
+            Of {namesOf(outcome.given)}, held against {AGAINST[outcome.given.trust]}
+            {outcome.given.kept.trim() === "" ? "" : " and the checkpoint that you gave"}.
+          </p>
           <p>
-            <button type="button" onClick={onAgain}>Verify again</button>
+            <button type="button" onClick={() => onAgain(outcome.given)}>Verify again</button>
           </p>
         </>
       );
   }
+}
+
+const AGAINST: Readonly<Record<Trust, string>> = {
+  service: "the keys that this service publishes",
+  own: "the keys that you gave",
+  none: "no key but the file's own",
+};
+
+function namesOf({ files }: Given): string {
+  return files.map(({ name }) => name).join(", ");
 }
 
 const REFUSED: Readonly<Record<Unusable["field"], string>> = {

@@ -125,7 +125,8 @@ function Redeliver({ webhookId, deliveryId, onSent }: {
   const { busy, error, run } = useAction<Redelivered>();
   const send = async () => {
     const path = `/v1/admin/webhook/${webhookId}/deliveries/${deliveryId}/redeliver`;
-    if (await run(() => caller.json<Redelivered>({ method: "POST", path })) !== null) onSent();
+    const sent = await run((patience) => caller.json<Redelivered>({ method: "POST", path }, { patience }));
+    if (sent !== null) onSent();
   };
   return (
     <>

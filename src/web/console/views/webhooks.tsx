@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
 import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH } from "../../../domain/limits.ts";
 import type { ApiError } from "../../shared/api.ts";
-import { Answered, Empty, Failure, Instant, Rows, Secret, View } from "../parts.tsx";
-import { useCaller } from "../session.tsx";
+import { Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
+import { useCaller, useSession } from "../session.tsx";
 import type { WebhookRegistered, Webhooks, WebhookTested } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";
 
@@ -84,11 +84,15 @@ function Actions({ id, url, isActive, onChanged }: {
   const removal = useAction<unknown>();
   const [isRemoving, setRemoving] = useState(false);
   const remove = async () => {
-    const done = await removal.run(() => caller.json({ method: "DELETE", path: `/v1/admin/webhook/${id}` }));
+    const done = await removal.run((patience) =>
+      caller.json({ method: "DELETE", path: `/v1/admin/webhook/${id}` }, { patience })
+    );
     if (done !== null) onChanged();
   };
   const send = () =>
-    test.run(() => caller.json<WebhookTested>({ method: "POST", path: `/v1/admin/webhook/${id}/test` }));
+    test.run((patience) =>
+      caller.json<WebhookTested>({ method: "POST", path: `/v1/admin/webhook/${id}/test` }, { patience })
+    );
   return (
     <div class="actions">
       <button type="button" disabled={test.busy || !isActive} onClick={send} aria-label={`Test ${url}`}>
@@ -97,7 +101,7 @@ function Actions({ id, url, isActive, onChanged }: {
       {isRemoving
         ? (
           <>
-            <button class="grave" type="button" disabled={removal.busy} onClick={remove}>
+            <button class="grave" type="button" ref={takeFocus} disabled={removal.busy} onClick={remove}>
               Really remove
             </button>
             <button type="button" onClick={() => setRemoving(false)}>Keep</button>
@@ -115,6 +119,11 @@ function Actions({ id, url, isActive, onChanged }: {
   );
 }
 
+/** The button that was pressed is gone; what stands in its place goes on from there. */
+function takeFocus(button: HTMLButtonElement | null): void {
+  button?.focus();
+}
+
 function outcomeInWords(
   { delivered, response_status: status, error, duration_ms: ms }: WebhookTested,
 ): string {
@@ -127,13 +136,27 @@ function Register({ onDone }: { readonly onDone: () => void }) {
   const [secret, setSecret] = useState("");
   const [events, setEvents] = useState<readonly WebhookEvent[]>(WEBHOOK_EVENTS);
   const caller = useCaller();
-  const { busy, error, result, run } = useAction<WebhookRegistered>();
+  const { obtain } = useSession();
+  const { busy, error, run } = useAction<true>();
   const submit = async (event: Event) => {
     event.preventDefault();
-    const body = { url, secret, events };
-    const done = await run(() =>
-      caller.json<WebhookRegistered>({ method: "POST", path: "/v1/admin/webhook/register", body })
-    );
+    const request = {
+      method: "POST",
+      path: "/v1/admin/webhook/register",
+      body: { url, secret, events },
+    } as const;
+    const done = await run(async (patience) => {
+      await obtain(async () => {
+        const registered = await caller.json<WebhookRegistered>(request, { patience });
+        return {
+          title: `Registered: ${registered.url}`,
+          note: "The receiver verifies with it who calls.",
+          label: "Its signing secret: this is the only time that it is shown.",
+          value: registered.signing_secret,
+        };
+      });
+      return true;
+    });
     if (done === null) return;
     setUrl("");
     setSecret("");
@@ -143,15 +166,6 @@ function Register({ onDone }: { readonly onDone: () => void }) {
   const isOfField = wrong("url") !== undefined || wrong("secret") !== undefined;
   return (
     <form onSubmit={submit}>
-      {result !== null && (
-        <div class="notice good" role="alert">
-          <h2>Registered: {result.url}</h2>
-          <Secret
-            label="Its signing secret: this is the only time that it is shown. The receiver needs it."
-            value={result.signing_secret}
-          />
-        </div>
-      )}
       <div class="field">
         <label for="url">URL</label>
         <input
@@ -210,7 +224,14 @@ function Register({ onDone }: { readonly onDone: () => void }) {
           {busy ? "Registering…" : "Register"}
         </button>
       </p>
+      {events.length === 0 && <p class="small">Choose an event: one at least.</p>}
       {error !== null && !isOfField && <Failure error={error} />}
+      {error?.status === 0 && (
+        <p class="notice fair">
+          The answer was lost: the destination may be registered. Look at the list; remove what stands there
+          without its signing secret, and register it again.
+        </p>
+      )}
     </form>
   );
 }

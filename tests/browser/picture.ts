@@ -1,9 +1,9 @@
 /** `task picture`: docs/console.png, the README's picture, taken of the console over the seeded demo. Needs Chromium. */
-import { withBrowser } from "../tests/browser/browser.ts";
-import { shown, signIn } from "../tests/browser/console.ts";
-import { withDemo } from "../tests/browser/demo_service.ts";
+import { withBrowser } from "./browser.ts";
+import { shown, signIn } from "./console.ts";
+import { withDemo } from "./demo_service.ts";
 
-const OUTPUT = `${import.meta.dirname}/../docs/console.png`;
+const OUTPUT = `${import.meta.dirname}/../../docs/console.png`;
 
 await withDemo(async ({ service, key }) => {
   await withBrowser(service.url, async (visit) => {

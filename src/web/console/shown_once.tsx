@@ -1,0 +1,50 @@
+/** What the service shows once, above whatever view is open, until somebody says that it is kept. */
+import { useEffect, useState } from "preact/hooks";
+import type { ShownOnce } from "./session.tsx";
+
+export function Secrets({ secrets, onKept }: {
+  readonly secrets: readonly ShownOnce[];
+  readonly onKept: (secret: ShownOnce) => void;
+}) {
+  useEffect(() => {
+    if (secrets.length === 0) return;
+    // The browser asks before it leaves a page that holds the only copy.
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [secrets.length]);
+  if (secrets.length === 0) return null;
+  return (
+    <aside class="once" aria-label="Shown once">
+      {secrets.map((secret) => <Secret key={secret.value} {...secret} onKept={() => onKept(secret)} />)}
+    </aside>
+  );
+}
+
+function Secret({ title, label, value, note, onKept }: ShownOnce & { readonly onKept: () => void }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <div class="notice good" role="alert">
+      <h2>{title}</h2>
+      <p>{note}</p>
+      <p>{label}</p>
+      <code class="secret" tabIndex={0} aria-label={label}>{value}</code>
+      <div class="actions">
+        <button type="button" onClick={(event) => copy(event.currentTarget, value).then(setCopied)}>
+          {copied ? "Copied" : "Copy"}
+        </button>
+        <button type="button" class="main" onClick={onKept}>I have kept it</button>
+      </div>
+    </div>
+  );
+}
+
+/** On plain HTTP a browser has no clipboard for pages: there the value is selected, to be copied by hand. */
+async function copy(button: HTMLElement, value: string): Promise<boolean> {
+  if (navigator.clipboard !== undefined) {
+    await navigator.clipboard.writeText(value);
+    return true;
+  }
+  getSelection()?.selectAllChildren(button.closest(".notice")!.querySelector(".secret")!);
+  return false;
+}
