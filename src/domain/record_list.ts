@@ -16,7 +16,7 @@ export type RecordKind = (typeof RECORD_KINDS)[number];
 const page = {
   limit: integerParameter({ min: 1, max: RECORDS_PAGE_MAX, fallback: RECORDS_PAGE_DEFAULT }),
   cursor: z.string().regex(
-    /^(?:0|[1-9][0-9]{0,15})$/,
+    /^(?:0|[1-9][0-9]{0,14})$/,
     "must be the next_cursor of the page before, unchanged",
   )
     .transform(Number).optional().meta({ description: "`next_cursor` of the page before." }),

@@ -210,6 +210,14 @@ Deno.test({
         await frame.getByRole("heading", { level: 1 }).waitFor();
         const asked = await service.send(`/v1/compliance/report/${report}`, { key });
         await frame.getByText(asked.body.report_sha256).first().waitFor();
+        const printed = await page.locator("iframe").evaluate((element) => {
+          const { contentWindow } = element as HTMLIFrameElement;
+          return new Promise((resolve) => {
+            contentWindow!.print = () => resolve("the report alone");
+            document.querySelector<HTMLButtonElement>(".actions button")!.click();
+          });
+        });
+        assert.equal(printed, "the report alone");
         // Its style is let in, and it is shown whole.
         const [background, inner, outer] = await page.locator("iframe").evaluate((element) => {
           const { contentDocument, clientHeight } = element as HTMLIFrameElement;

@@ -166,6 +166,7 @@ Deno.test(
         "cursor=x",
         "cursor=-1",
         "cursor=1e3",
+        "cursor=9007199254740993",
         "operator_id=a%20b",
       ]
     ) {
