@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { Marked, Renderer } from "marked";
 import { UNBROKEN_CODE_LENGTH } from "../src/pages/prose.ts";
-import { PAGE_STYLE } from "../src/pages/style.ts";
+import { LINK_STYLE, PAGE_STYLE, SITE_STYLE } from "../src/pages/style.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 const OUTPUT = `${ROOT}/dist/web`;
@@ -43,7 +43,7 @@ export async function buildWeb(): Promise<void> {
       Object.entries(SCRIPTS).map(([name, module]) => bundleScript(module, `${place}/${name}`)),
     );
     const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
-    await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${style}`);
+    await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`);
     await Deno.writeTextFile(`${place}/verify-offline.html`, await documentHtml("docs/verify-offline.md"));
     await Deno.mkdir(OUTPUT, { recursive: true });
     for await (const { name } of Deno.readDir(place)) {

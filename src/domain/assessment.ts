@@ -66,6 +66,9 @@ export const assessmentSchema = z.object({
       }),
     }),
   ).meta({ description: "After each record, in their order." }),
+  thresholds: z.object({ min_jis: points, target_jis: points }).meta({
+    description: "Of the model in use: the least JIS, and the one to aim for.",
+  }),
   shareUrl,
   ...envelopeFields,
 }).meta({ id: "Assessment" });

@@ -111,10 +111,12 @@ async function serve(
   }
 }
 
-/** A page for whoever prefers one, as browsers do; JSON for everybody else. */
+/** A page for whoever prefers one, as browsers do; JSON for everybody else. No cache keeps it, no search finds it. */
 function negotiate(context: AppContext): void {
   const { exchange } = context.var;
   exchange.headers.append("Vary", "Accept");
+  exchange.headers.set("Cache-Control", "no-store");
+  exchange.headers.set("X-Robots-Tag", "noindex");
   exchange.prefersPage = accepts(context, {
     header: "Accept",
     supports: ["application/json", "text/html"],

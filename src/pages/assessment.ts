@@ -3,15 +3,24 @@
  * Source: contract, section 5, Demo.
  */
 import type { Interaction } from "../domain/interaction.ts";
+import { isPresented, isReferral } from "../scoring/classify.ts";
 import { coursePlot, type Standing } from "./assessment_plots.ts";
 import { dimensionsFigure } from "./jis_plot.ts";
-import { type DimensionMoved, movedContent } from "./explanation.ts";
+import { beforeFirst, type DimensionMoved, movedContent } from "./explanation.ts";
 import { headOf } from "./head.ts";
+import { siteHeader } from "./shell.ts";
 import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
-import { LINK_STYLE, PAGE_STYLE } from "./style.ts";
+import { LINK_STYLE, PAGE_STYLE, SITE_STYLE } from "./style.ts";
 import { dataTable, definitionList } from "./tables.ts";
-import { countInWords, instantInWords, nameInWords, pointsInWords, shareInWords } from "./wording.ts";
+import {
+  alignedPoints,
+  countInWords,
+  instantInWords,
+  nameInWords,
+  percentsInWords,
+  pointsInWords,
+} from "./wording.ts";
 
 export interface AssessmentPage {
   readonly sessionId: string;
@@ -27,7 +36,7 @@ export interface AssessmentPage {
   readonly retentionDays: number;
 }
 
-const STYLE = `${PAGE_STYLE}${LINK_STYLE}
+const STYLE = `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}
 details{border-bottom:1px solid var(--grid);padding:.5rem 0}
 summary{cursor:pointer}
 details>*:not(summary){margin-left:1.1rem}
@@ -39,6 +48,9 @@ details ul{padding-left:1.2rem}
 
 /** The policy to serve {@link assessmentPage} with. */
 export const ASSESSMENT_PAGE_CSP: string = policyFor(STYLE);
+
+/** Times are whole milliseconds. */
+const MILLISECOND_DIGITS = 3;
 
 const NOT_INDEXED = markup`<meta name="robots" content="noindex">
 `;
@@ -54,7 +66,8 @@ export function assessmentPage(page: AssessmentPage): string {
     })
   }
 <body>
-<main>
+${siteHeader(null)}
+<main id="main" tabindex="-1">
 <header>
 <h1>A run of the demo: ${countInWords(records.length, "case")}</h1>
 <div class="verdict"><p>Judgment Independence Score: <strong class="status">${pointsInWords(summary.jis)}, ${
@@ -102,6 +115,8 @@ ${movementsOf(page)}
 }
 
 function casesOf({ records, results }: AssessmentPage): Markup {
+  const changed = percentsInWords(records.map(({ modification_extent }) => modification_extent));
+  const scrolled = percentsInWords(records.map(({ scroll_depth }) => scroll_depth ?? 0));
   return dataTable({
     columns: [
       "Case",
@@ -116,27 +131,34 @@ function casesOf({ records, results }: AssessmentPage): Markup {
     ],
     rows: records.map((record, index) => [
       String(index + 1),
-      String(record.time_to_decision_ms / 1_000),
-      nameInWords(record.decision),
-      shareInWords(record.modification_extent),
+      (record.time_to_decision_ms / 1_000).toFixed(MILLISECOND_DIGITS),
+      decisionInWords(record),
+      changed[index]!,
       record.outcome_correct === null ? "not known" : record.outcome_correct ? "right" : "wrong",
       record.hover_events ?? "not measured",
-      record.scroll_depth === null ? "not measured" : shareInWords(record.scroll_depth),
+      record.scroll_depth === null ? "not measured" : scrolled[index]!,
       record.alternative_views_checked ?? "not measured",
-      pointsInWords(results[index]!.jis),
+      alignedPoints(results[index]!.jis),
     ]),
   });
 }
 
+/** Without advice on the screen there was nothing to accept or to override, whatever was sent. */
+function decisionInWords(record: Interaction): string {
+  if (isPresented(record)) return nameInWords(record.decision);
+  return isReferral(record) ? `${nameInWords(record.decision)}, without advice` : "Decided without advice";
+}
+
 function movementsOf({ results }: AssessmentPage): Markup {
-  return markup`<p>By the model's own rules, for each case: the dimensions that moved by a point or more, and why.</p>
+  const before = [beforeFirst(results[0]!.explanation), ...results.map(({ jis }) => jis)];
+  return markup`<p>By the model's own rules, for each case: the dimensions that moved by a point or more, and why. “The operator” is whoever judged the cases: you, if it was you.</p>
 ${
     results.map(({ jis, explanation }, index) =>
       markup`<details>
 <summary>Case ${index + 1}: JIS ${
-        index === 0
+        before[index] === null
           ? pointsInWords(jis)
-          : `from ${pointsInWords(results[index - 1]!.jis)} to ${pointsInWords(jis)}`
+          : `from ${pointsInWords(before[index]!)} to ${pointsInWords(jis)}`
       }</summary>
 ${movedContent(explanation)}
 </details>

@@ -5,7 +5,7 @@ import { figure, px } from "./chart.ts";
 import { dotsOf, jisGrid, jisScale, levelLines, levelsInWords, strokeOf } from "./jis_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
-import { nameInWords, pointsInWords } from "./wording.ts";
+import { alignedPoints, nameInWords, pointsInWords } from "./wording.ts";
 
 export interface Standing {
   /** 0 to 100. */
@@ -48,10 +48,10 @@ ${levelLines(levels, y, PLOT)}
       rows: results.length > SAMPLED_ROWS
         ? [first, last].map(({ jis, band }, index) => [
           index === 0 ? "the first" : "the last",
-          pointsInWords(jis),
+          alignedPoints(jis),
           nameInWords(band),
         ])
-        : results.map(({ jis, band }, index) => [`case ${index + 1}`, pointsInWords(jis), nameInWords(band)]),
+        : results.map(({ jis, band }, index) => [`case ${index + 1}`, alignedPoints(jis), nameInWords(band)]),
       ...(results.length > SAMPLED_ROWS ? { note: "Every case stands in the table of cases." } : {}),
     }),
   });

@@ -11,6 +11,12 @@ export interface DimensionMoved {
   readonly rules: readonly string[];
 }
 
+/** JIS before the first record of a run: a mean of dimensions that all begin alike; null where that is not told. */
+export function beforeFirst(explanation: readonly DimensionMoved[] | null): number | null {
+  const [first, ...others] = new Set(explanation?.map(({ before }) => before));
+  return first === undefined || others.length > 0 ? null : first;
+}
+
 /** null is an explanation that cannot be told any more. */
 export function movedContent(explanation: readonly DimensionMoved[] | null): Markup {
   if (explanation === null) {

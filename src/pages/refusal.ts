@@ -3,7 +3,8 @@ import type { ErrorCode, ServiceError } from "../domain/errors.ts";
 import { headOf } from "./head.ts";
 import { type Markup, markup } from "./markup.ts";
 import { policyFor } from "./policy.ts";
-import { LINK_STYLE, PAGE_STYLE } from "./style.ts";
+import { siteHeader } from "./shell.ts";
+import { LINK_STYLE, PAGE_STYLE, SITE_STYLE } from "./style.ts";
 import { countInWords } from "./wording.ts";
 
 export interface RefusalPage {
@@ -13,7 +14,7 @@ export interface RefusalPage {
   readonly requestId: string;
 }
 
-const STYLE = `${PAGE_STYLE}${LINK_STYLE}
+const STYLE = `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}
 main{max-width:42rem;padding-top:4rem}
 .foot{margin-top:2.5rem;padding-top:.75rem;border-top:1px solid var(--grid)}
 `;
@@ -41,7 +42,8 @@ export function refusalPage({ error, path, requestId }: RefusalPage): string {
     })
   }
 <body>
-<main>
+${siteHeader(null)}
+<main id="main" tabindex="-1">
 <h1>${title}</h1>
 <p class="statement">${error.message}</p>
 ${wait === undefined ? null : again(path, Number(wait))}

@@ -36,11 +36,6 @@ const NEW_TAB = markup`<span class="hidden"> (new tab)</span>`;
 /** The whole HTML document. */
 export function shellPage({ title, place, style, script, data = {}, content }: Shell): string {
   const attributes = Object.entries(data).map(([name, value]) => markup` data-${name}="${value}"`);
-  const links = Object.entries(PLACES).map(([name, [label, path]]) =>
-    markup`<li><a href="${path}"${
-      name === place ? markup` aria-current="page"` : place === "console" ? ELSEWHERE : null
-    }>${label}${place === "console" && name !== place ? NEW_TAB : null}</a></li>`
-  );
   const document = markup`${
     headWith({
       title: `${title} · JISS`,
@@ -52,13 +47,23 @@ export function shellPage({ title, place, style, script, data = {}, content }: S
     })
   }
 <body class="${place}">
-<a class="skip" href="#main">Skip to the content</a>
-<header class="site"><a class="brand" href="/console">JISS</a><nav aria-label="Site"><ul>${links}</ul></nav></header>
+${siteHeader(place)}
 <div id="app"${attributes}>${content}</div>
 </body>
 </html>
 `;
   return String(document);
+}
+
+/** Above every page: how to skip it, the brand, and where else one can go; `place` is where one is, if any of them. */
+export function siteHeader(place: Place | null): Markup {
+  const links = Object.entries(PLACES).map(([name, [label, path]]) =>
+    markup`<li><a href="${path}"${
+      name === place ? markup` aria-current="page"` : place === "console" ? ELSEWHERE : null
+    }>${label}${place === "console" && name !== place ? NEW_TAB : null}</a></li>`
+  );
+  return markup`<a class="skip" href="#main">Skip to the content</a>
+<header class="site"><a class="brand" href="/console">JISS</a><nav aria-label="Site"><ul>${links}</ul></nav></header>`;
 }
 
 /** What stands where a script will. */

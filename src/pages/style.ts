@@ -16,6 +16,20 @@ a{color:var(--bar);text-underline-offset:.15em}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}
 `;
 
+/** The header of the site. */
+export const SITE_STYLE = `
+main:focus{outline:none}
+.skip{position:absolute;left:-99rem}
+.skip:focus{left:.5rem;top:.5rem;z-index:2;padding:.5rem .75rem;background:var(--paper);border:2px solid var(--bar)}
+.site{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem 1.5rem;padding:.6rem 1.25rem;border-bottom:1px solid var(--grid);background:var(--soft)}
+.site ul{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;margin:0;padding:0;max-width:none;list-style:none}
+.site li{margin:0}
+.site a{display:inline-block;padding:.25rem 0;color:var(--ink);text-decoration:none;border-bottom:2px solid transparent}
+.site a:hover{border-color:var(--rule)}
+.site .brand{padding:0;border:0;font-weight:700;letter-spacing:.08em}
+@media print{.site,.skip{display:none}}
+`;
+
 /** The text of the one `<style>` element. */
 export const PAGE_STYLE = `
 :root{color-scheme:light dark;${LIGHT}}

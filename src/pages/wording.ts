@@ -34,6 +34,24 @@ export function shareInWords(share: number): string {
   return `${Math.floor(share * 1000 + 1e-9) / 10}%`;
 }
 
+/** A share, 0 to 1, beside the model's own sentences, which put a space before the sign. */
+export function percentInWords(share: number): string {
+  return percentsInWords([share])[0]!;
+}
+
+/** The shares of one column, all with one decimal where any needs it; rounded as {@link shareInWords} does. */
+export function percentsInWords(shares: readonly number[]): readonly string[] {
+  // 1e-9: see above.
+  const percents = shares.map((share) => Math.floor(share * 1000 + 1e-9) / 10);
+  const digits = percents.every(Number.isInteger) ? 0 : 1;
+  return percents.map((percent) => `${percent.toFixed(digits)} %`);
+}
+
+/** Points of a column: two decimals, which a JIS has at most, so that they stand one below the other. */
+export function alignedPoints(points: number): string {
+  return points.toFixed(2);
+}
+
 /** `1 operator`, `0 operators`. */
 export function countInWords(count: number, noun: string): string {
   return quantity(String(count), noun);

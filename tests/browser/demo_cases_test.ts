@@ -46,8 +46,8 @@ const TRUTH = {
   post: "accepted + modified - overridden - deferred - escalated -",
   application: "accepted - modified - rejected + overridden + escalated +",
   appointment: "accepted + modified - modified - deferred - escalated -",
-  essay: "overridden - overridden + overridden - escalated ?",
-  customs: "accepted - modified + modified - rejected + deferred + escalated +",
+  essay: "accepted - accepted + accepted - escalated ?",
+  customs: "accepted - modified + modified - rejected + escalated +",
   translation: "accepted + modified - modified - rejected - deferred -",
   lift: "accepted - modified - overridden + escalated +",
   refund: "accepted + modified - modified - overridden - deferred -",
@@ -77,7 +77,7 @@ Deno.test("the outcome follows from the advice, but of a change and of a case wi
     }
     for (const borneOut of [true, false]) {
       assert.equal(outcomeOf(advice(isRight), choice("modified", borneOut)), borneOut);
-      assert.equal(outcomeOf({ advice: null }, choice("overridden", borneOut)), borneOut);
+      assert.equal(outcomeOf({ advice: null }, choice("accepted", borneOut)), borneOut);
     }
   }
   assert.equal(outcomeOf({ advice: null }, choice("deferred")), null);
@@ -92,16 +92,75 @@ Deno.test("every case offers a right decision, has folded material, and says of 
     assert.ok(views.length > 0, id);
     assert.equal(new Set(views.map(({ name }) => name)).size, views.length, id);
     assert.ok(truth.length > 20, id);
-    assert.equal(choices.filter(({ decision }) => decision === "accepted").length, advice === null ? 0 : 1);
+    const accepting = choices.filter(({ decision }) => decision === "accepted");
+    assert.ok(advice === null || accepting.length === 1, id);
     for (const { decision, extent, isRight, label } of choices) {
       assert.equal(extent !== undefined, decision === "modified", label);
-      if (extent !== undefined) assert.ok([0.1, 0.25, 0.5, 1].includes(extent), label);
-      const isOwn = decision === "modified" || (advice === null && decision === "overridden");
+      if (extent !== undefined) assert.ok([0.05, 0.1, 0.25, 0.3, 0.5, 1].includes(extent), label);
+      const isOwn = decision === "modified" || (advice === null && decision === "accepted");
       assert.equal(isRight !== undefined, isOwn, label);
       // No change makes right advice better.
       if (advice?.isRight && decision === "modified") assert.equal(isRight, false, label);
     }
   }
+});
+
+Deno.test("a decision without advice is sent as docs/integrate.md tells customers to: accepted, nothing presented", () => {
+  const essay = CASES.find(({ advice }) => advice === null)!;
+  const own = essay.choices.filter(({ isRight }) => isRight !== undefined);
+  assert.equal(own.length, 3);
+  for (const choice of own) {
+    const { ai_recommendation_presented, decision } = recordOf(essay, { choice, measured: MEASURED });
+    assert.deepEqual({ ai_recommendation_presented, decision }, {
+      ai_recommendation_presented: false,
+      decision: "accepted",
+    });
+  }
+});
+
+Deno.test("a change of an amount says by how much of it", () => {
+  const amountIn = (text: string) =>
+    Number(/\d[\d,]*\.\d\d|\d+,\d{3}/.exec(text)?.[0].replace(",", "") ?? NaN);
+  let checked = 0;
+  for (const { advice, choices } of CASES) {
+    for (const { extent, label } of choices) {
+      const [advised, decided] = [amountIn(advice?.text ?? ""), amountIn(label)];
+      if (extent === undefined || Number.isNaN(advised + decided) || advised === decided) continue;
+      assert.equal(extent, Math.round(Math.abs(decided - advised) / advised * 1000) / 1000, label);
+      checked += 1;
+    }
+  }
+  assert.equal(checked, 8);
+});
+
+Deno.test("every case in which there is a date says what day it is, once", () => {
+  for (const { id, facts, views, advice } of CASES) {
+    const material = JSON.stringify([facts, views, advice]);
+    const days = facts.flatMap(({ rows }) => rows ?? []).filter(([name]) => name === "Today");
+    assert.equal(days.length, /\b20\d\d\b/.test(material) ? 1 : 0, id);
+  }
+});
+
+Deno.test("of every day that is named with its date the day of the week is the right one", () => {
+  const text = JSON.stringify(CASES);
+  const named = [...text.matchAll(/\b(\w+day) (\d+ \w+ 20\d\d)/g)];
+  assert.ok(named.length >= 5);
+  for (const [, day, date] of named) {
+    const told = new Date(`${date} 00:00 UTC`).toLocaleDateString("en", { weekday: "long", timeZone: "UTC" });
+    assert.equal(day, told, date);
+  }
+});
+
+Deno.test("the lift was inspected within twelve months each time, but for the last", () => {
+  const log = CASES.find(({ id }) => id === "lift")!.facts[1]!.rows!;
+  const inspections = log.filter(([, what]) => what.startsWith("inspection")).map(([day]) => day);
+  const times = [...inspections, "3 June 2026"].map((day) => new Date(`${day} 00:00 UTC`));
+  const isOverdue = times.slice(1).map((time, index) => {
+    const due = new Date(times[index]!);
+    due.setUTCFullYear(due.getUTCFullYear() + 1);
+    return time > due;
+  });
+  assert.deepEqual(isOverdue, [false, false, true]);
 });
 
 Deno.test("the record of every decision is an interaction with all of its fields", () => {

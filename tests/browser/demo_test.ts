@@ -125,7 +125,7 @@ async function assertShows(page: Page, { summary, results }: Assessment): Promis
   const cells = (rows: readonly string[]) => rows.map((row) => row.split(/\s*\t\s*/));
   assert.deepEqual(
     cells(await tableOf("course")),
-    results.map(({ jis, band }, index) => [`case ${index + 1}`, String(jis), inWords(band)]),
+    results.map(({ jis, band }, index) => [`case ${index + 1}`, jis.toFixed(2), inWords(band)]),
   );
   assert.deepEqual(
     cells(await tableOf("dimensions")),
@@ -186,6 +186,17 @@ browserTest(
     assert.equal(await page.locator(".score .band").innerText(), inWords(run.summary.band));
     await assertShows(page, run);
     await assertJudgments(page, run);
+    assert.deepEqual(run.thresholds, { min_jis: 60, target_jis: 75 });
+    const course = await page.locator("#course svg").textContent();
+    assert.match(course!, /minimum 60/);
+    assert.match(course!, /target 75/);
+    assert.doesNotMatch(await page.locator("main").innerText(), /\d%/, "percent is written one way");
+    assert.match(await page.locator("main").innerText(), /“the operator” is you/);
+    assert.deepEqual(
+      records.filter((record) => !record.ai_recommendation_presented).map(({ decision }) => decision),
+      ["accepted"],
+    );
+    await page.getByText("You decided: “Return it for revision”").waitFor();
     assert.match(
       await page.locator(".score").innerText(),
       /wrong in 4 cases, of which you accepted it in 0; .* right in 7, of which you accepted it in 7/,
@@ -238,7 +249,7 @@ async function assertJudgments(page: Page, { results, records }: Assessment): Pr
     const text = await judgment.innerText();
     const demoCase = CASES[index]!;
     const outcome = records[index]!.outcome_correct;
-    const before = index === 0 ? "JIS" : `JIS from ${results[index - 1]!.jis} to`;
+    const before = `JIS from ${index === 0 ? 65 : results[index - 1]!.jis} to`;
     const moved = explanation!.filter(({ before, after }) => before !== after);
     for (
       const said of [
@@ -282,7 +293,6 @@ browserTest(
     assert.deepEqual(careful.records.map(({ outcome_correct }) => outcome_correct), CASES.map(() => true));
     assert.equal(careful.records[1]!.alternative_views_checked, 1);
     assert.ok((careful.records[1]!.hover_events as number) >= 1);
-    assert.equal(careful.records[0]!.hover_events, null, "without a pointer, not measured is not 0");
     await tabTo(page, "Copy the address");
     await page.keyboard.press("Enter");
     await page.getByText("Copied.").waitFor();
@@ -306,6 +316,96 @@ browserTest(
     );
     assert.ok(low! < high! - 10, `${low} and ${high}`);
     assert.ok(low! < 60, `${low}`);
+  },
+);
+
+browserTest(
+  "a case that is read as carefully by keyboard as by mouse measures the same",
+  async (visit) => {
+    const measuredBy = async (read: (page: Page) => Promise<void>) => {
+      const { page } = await visit({ height: 2000 });
+      await watchCollector(page);
+      await begin(page);
+      for (const index of [0, 1, 2]) {
+        await atCase(page, index);
+        await read(page);
+        await page.getByRole("radio").first().focus();
+        await page.keyboard.press("Space");
+        await page.keyboard.press("Enter");
+      }
+      await atCase(page, 3);
+      const measured = await page.evaluate(() => (globalThis as WatchedWindow).measured!);
+      return measured.map(({ hover_events, alternative_views_checked }) => ({
+        hover_events,
+        alternative_views_checked,
+      }));
+    };
+    const byMouse = await measuredBy(async (page) => {
+      for (const fact of await page.locator("section.fact").all()) {
+        await fact.locator("h3").hover();
+        await page.waitForTimeout(RESTED_MS);
+      }
+      for (const summary of await page.locator(".evidence summary").all()) {
+        await summary.click();
+        await page.waitForTimeout(RESTED_MS);
+      }
+    });
+    const byKeyboard = await measuredBy(async (page) => {
+      const facts = await page.locator("section.fact h3").allInnerTexts();
+      for (const fact of facts) {
+        await page.keyboard.press("Tab");
+        const [name, outline] = await page.evaluate(() => {
+          const part = document.activeElement!;
+          return [part.getAttribute("aria-label"), getComputedStyle(part).outlineStyle];
+        });
+        assert.deepEqual([name, outline], [fact, "solid"]);
+        await page.waitForTimeout(RESTED_MS);
+      }
+      for (const title of await page.locator(".evidence summary").allInnerTexts()) {
+        await page.keyboard.press("Tab");
+        assert.equal(await focused(page), title);
+        await page.keyboard.press("Enter");
+        await page.waitForTimeout(RESTED_MS);
+      }
+    });
+    assert.deepEqual(byKeyboard, byMouse);
+    assert.deepEqual(
+      byMouse,
+      CASES.slice(0, 3).map(({ facts, views }) => ({
+        hover_events: facts.length + views.length,
+        alternative_views_checked: views.length,
+      })),
+    );
+  },
+);
+
+/** The collector takes a part for examined that the pointer or the focus rests on for 200 ms. */
+const RESTED_MS = 300;
+
+browserTest(
+  "a double click on Decide decides once, and presses nothing in the next case",
+  async (visit) => {
+    for (const [width, height] of [[1200, 900], [1200, 600], [600, 900]] as const) {
+      const { page } = await visit({ width, height });
+      await watchCollector(page);
+      await begin(page);
+      for (const index of CASES.keys()) {
+        await atCase(page, index);
+        await page.getByRole("radio").first().check();
+        await page.getByRole("button", { name: "Decide", exact: true }).dblclick();
+        if (index === 11) break;
+        await atCase(page, index + 1);
+        await page.waitForTimeout(RESTED_MS);
+        const told = `case ${index + 2} at ${width} × ${height}`;
+        assert.equal(await page.getByRole("radio", { checked: true }).count(), 0, told);
+        assert.equal(await page.getByText("Choose one of the decisions first.").count(), 0, told);
+        assert.equal(await page.locator("details[open]").count(), 0, told);
+        assert.equal(await focused(page), await page.locator("h1").innerText(), told);
+      }
+      await atResult(page);
+      const measured = await page.evaluate(() => (globalThis as WatchedWindow).measured!);
+      for (const { hover_events } of measured) assert.equal(hover_events ?? 0, 0);
+    }
   },
 );
 
@@ -443,14 +543,67 @@ browserTest(
 type Route = Parameters<Parameters<Page["route"]>[1]>[0];
 
 browserTest(
-  "who leaves before the last case has sent nothing, and finds the beginning again",
+  "who cannot be scored may start over: after a refusal that no attempt changes, that alone, in a visitor's words",
+  async (visit) => {
+    const { page, expectErrors } = await visit();
+    expectErrors(/Failed to load resource/);
+    const posts = watchPosts(page);
+    await page.route("**/assessments", (route) =>
+      route.fulfill({
+        status: 409,
+        body: JSON.stringify({
+          error: { code: "CONFLICT", message: "sessionId x was used for other records", request_id: "01" },
+        }),
+      }), { times: 1 });
+    await page.route("**/assessments", (route) => route.abort(), { times: 1 });
+    await begin(page);
+    await judge(page, FIRST);
+    await page.getByText("The service cannot be reached").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Start over" }).count(), 1);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("other decisions under the name of this run").waitFor();
+    const text = await page.locator("main").innerText();
+    assert.doesNotMatch(text, /sessionId|records/);
+    assert.match(text, /Request 01/);
+    assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+    await page.getByRole("button", { name: "Start over" }).click();
+    await page.getByRole("button", { name: "Begin with case 1" }).click();
+    await judge(page, FIRST);
+    await atResult(page);
+    assert.equal(posts.length, 3);
+    assert.notEqual(posts[2]!.sessionId, posts[1]!.sessionId);
+    const asked: string[] = [];
+    page.on("dialog", async (dialog) => {
+      asked.push(dialog.type());
+      await dialog.accept();
+    });
+    await page.reload();
+    assert.deepEqual(asked, [], "the result is where its link leads");
+  },
+);
+
+browserTest(
+  "who leaves before the last case is asked first, has sent nothing, and finds the beginning again",
   async (visit) => {
     const { page, requests } = await visit();
     await begin(page);
     await judge(page, FIRST.slice(1));
     await atCase(page, 11);
+    const asked: string[] = [];
+    let leaves = false;
+    page.on("dialog", async (dialog) => {
+      asked.push(dialog.type());
+      await (leaves ? dialog.accept() : dialog.dismiss());
+    });
+    await page.evaluate(() => setTimeout(() => location.reload(), 0));
+    await page.waitForTimeout(300);
+    await atCase(page, 11);
+    leaves = true;
     await page.reload();
     await page.getByRole("button", { name: "Begin with case 1" }).waitFor();
+    assert.deepEqual(asked, ["beforeunload", "beforeunload"]);
+    await page.reload();
+    assert.equal(asked.length, 2, "nothing is lost there");
     assert.deepEqual(requests.filter(({ method }) => method !== "GET"), []);
   },
 );

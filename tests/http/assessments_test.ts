@@ -93,6 +93,7 @@ Deno.test(
         { ...defaults, ...CARELESS, ...unmeasured },
         { ...defaults, ...PLANTED, outcome_correct: null, ...unmeasured },
       ],
+      thresholds: { min_jis: 60, target_jis: 75 },
       shareUrl: "http://jiss.test/assessments/visit-1",
     });
     assert.deepEqual(standings(results), [
@@ -369,11 +370,58 @@ Deno.test(
         const figure of [
           `${summary.jis}, Adequate`,
           shareUrl,
-          ...results.map(({ jis }: { jis: number }) => `>${jis}<`),
+          ...results.map(({ jis }: { jis: number }) => `>${jis.toFixed(2)}<`),
           ...Object.values(summary.dimensions).map((points) => `<td>${points}</td>`),
         ]
       ) assert.ok(text.includes(figure), figure);
     }
+  }),
+);
+
+Deno.test(
+  "no cache keeps a run and no search finds it: as JSON and as a page, where it fails too",
+  withHarness(async (harness) => {
+    await submit(harness, run());
+    for (const [path, status] of [["visit-1", 200], ["nobody", 404], ["no%20id", 422], ["visit-1", 429]]) {
+      for (const accept of ["application/json", "text/html"]) {
+        // Each address has its own limit, of which the submission took one call.
+        const peer = accept === "text/html" ? "203.0.113.8" : "203.0.113.9";
+        const answer = await harness.send(`/assessments/${path}`, { peer, headers: { Accept: accept } });
+        assert.deepEqual(
+          [
+            answer.status,
+            answer.headers.get("Cache-Control"),
+            answer.headers.get("X-Robots-Tag"),
+            answer.headers.get("Vary"),
+          ],
+          [status, "no-store", "noindex", "Accept"],
+          `${path} ${accept}`,
+        );
+      }
+    }
+  }, { rateLimitIp: 3 }),
+);
+
+Deno.test(
+  "a case without advice reads as decided without it, whatever decision was sent, and one that was handed on as that",
+  withHarness(async (harness) => {
+    const alone = { time_to_decision_ms: 9000, ai_recommendation_presented: false, outcome_correct: true };
+    const decisions = ["accepted", "overridden", "escalated"];
+    const records = [
+      ...decisions.map((decision) => ({ ...alone, decision })),
+      { time_to_decision_ms: 9000, decision: "overridden", scenario_type: "ai_withheld" },
+      { time_to_decision_ms: 9000, decision: "overridden" },
+    ];
+    await submit(harness, run({ records }));
+    const { text } = await harness.send("/assessments/visit-1", { headers: { Accept: "text/html" } });
+    const told = [...text.matchAll(/<td>9\.000<\/td><td>([^<]*)</g)].map(([, decision]) => decision);
+    assert.deepEqual(told, [
+      "Decided without advice",
+      "Decided without advice",
+      "Escalated, without advice",
+      "Decided without advice",
+      "Overridden",
+    ]);
   }),
 );
 

@@ -58,6 +58,13 @@ const DOCUMENTS: readonly (readonly [name: string, text: string, policy: string]
   ["empty sparkline", sparkline([]), SPARKLINE_CSP],
 ];
 
+/** Where a page leads: to the site's own places, its own beginning, and no picture. */
+const SITE_PATHS = new Set([
+  "data:,",
+  "#main",
+  ...["/console", "/docs", "/docs/errors", "/docs/verify-offline", "/demo"],
+]);
+
 function occurrences(text: string, pattern: RegExp): number {
   return [...text.matchAll(pattern)].length;
 }
@@ -99,7 +106,33 @@ Deno.test("no document holds a script, a style attribute, an event handler or an
     assert.doesNotMatch(text, /\son\w+=/i, name);
     assert.doesNotMatch(text, /\ssrc=|url\(|@import/i, name);
     const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, target]) => target);
-    assert.ok(links.every((target) => target === "data:," || target === "/demo"), name);
+    assert.ok(links.every((target) => SITE_PATHS.has(target!)), name);
+  }
+});
+
+Deno.test("a run and its refusal have the header of the site, which paper has not; a report has none", () => {
+  for (const [name, text] of DOCUMENTS) {
+    const isOfDemo = name.startsWith("demo run") || name === "refusal";
+    assert.equal(occurrences(text, /<header class="site">/g), isOfDemo ? 1 : 0, name);
+    assert.equal(occurrences(text, /<main id="main"/g), isOfDemo ? 1 : 0, name);
+    if (isOfDemo) assert.match(text, /@media print\{\.site,\.skip\{display:none\}\}/, name);
+  }
+});
+
+Deno.test("a run's page writes percent as the model's sentences do, its columns alike, and the first case from its beginning", () => {
+  const text = readable(assessmentPage(sampleAssessment(6)));
+  assert.doesNotMatch(text, /\d%/);
+  assert.match(text, /12\.5 %/);
+  assert.match(text, /Case 1: JIS from 65 to /);
+  const table = /<h2 id="cases">.*?<tbody>(.*?)<\/tbody>/s.exec(assessmentPage(sampleAssessment(6)))![1]!;
+  const rows = [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row]) =>
+    [...row!.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell]) => cell!)
+  );
+  assert.equal(rows.length, 6);
+  for (const column of [0, 2, 5, 7]) {
+    const figures = rows.map((row) => row[column]!).filter((cell) => /\d/.test(cell));
+    const decimals = figures.map((cell) => /(?<=\.)\d+/.exec(cell)?.[0].length ?? 0);
+    assert.equal(new Set(decimals).size, 1, figures.join());
   }
 });
 

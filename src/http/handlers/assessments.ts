@@ -31,8 +31,13 @@ export async function getAssessment(
   const { sessionId } = parseWith(assessmentPathSchema, context.req.param());
   const run = await readAssessment(dependencies, { sessionId, now: exchange.call.now });
   const address = shareUrl(description, sessionId);
-  if (!exchange.prefersPage) return { status: 200, body: { ok: true, ...run, shareUrl: address } };
   const { min_jis, target_jis } = dependencies.model.document.thresholds;
+  if (!exchange.prefersPage) {
+    return {
+      status: 200,
+      body: { ok: true, ...run, thresholds: { min_jis, target_jis }, shareUrl: address },
+    };
+  }
   const text = assessmentPage({
     ...run,
     createdAt: run.created_at,

@@ -1,7 +1,7 @@
 /** One case: its evidence, the AI's advice, and the decision. Measured from the moment it is shown until it is decided. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Decision } from "../../domain/enums.ts";
-import { shareInWords } from "../../pages/wording.ts";
+import { percentInWords } from "../../pages/wording.ts";
 import type { JissMeasurement } from "../collector/main.ts";
 import type { Advice, Choice, DemoCase, Material, View } from "./cases.ts";
 import type { Measure } from "./measuring.ts";
@@ -29,6 +29,11 @@ export function CaseView({ demoCase, index, count, measure, onJudged }: CaseProp
     <Stage title={`Case ${index + 1} of ${count}: ${demoCase.title}`}>
       <progress class="judged-so-far" max={count} value={index} aria-label="Cases judged" />
       <p class="lead">{demoCase.task}</p>
+      {
+        /* Decision: in a narrow window the decision stands below the evidence, so that whoever decides has scrolled all
+           of it: `scroll_depth` is 1 there, or null, and time and visits tell haste from care. Above the evidence the
+           decision would ask to be made before the case is read. */
+      }
       <div class="case">
         <div class="evidence" ref={evidence}>
           <h2>The case</h2>
@@ -48,9 +53,10 @@ export function CaseView({ demoCase, index, count, measure, onJudged }: CaseProp
   );
 }
 
+/** Part of the case that the focus reaches, so that who reads by keyboard is measured as who reads by mouse. */
 function Fact({ title, ...material }: Material) {
   return (
-    <section class="fact" data-jiss-part>
+    <section class="fact" data-jiss-part tabIndex={0} role="group" aria-label={title}>
       <h3>{title}</h3>
       <Content {...material} />
     </section>
@@ -145,7 +151,7 @@ function DecisionForm(
             <span>
               {nameOf(demoCase, choice) !== null && <b>{nameOf(demoCase, choice)}:</b>} {choice.label}
               {choice.extent !== undefined && (
-                <span class="extent">changes {shareInWords(choice.extent)} of the advice</span>
+                <span class="extent">changes {percentInWords(choice.extent)} of the advice</span>
               )}
             </span>
           </label>
@@ -159,7 +165,7 @@ function DecisionForm(
   );
 }
 
-/** null: a decision without advice has no other name than its own. */
+/** null: without advice there is nothing to accept, and a decision has no other name than its own. */
 function nameOf({ advice }: DemoCase, { decision }: Choice): string | null {
-  return advice === null && decision === "overridden" ? null : DECISION_WORDS[decision];
+  return advice === null && decision === "accepted" ? null : DECISION_WORDS[decision];
 }

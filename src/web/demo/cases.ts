@@ -34,7 +34,11 @@ export interface Advice {
 export interface Choice {
   readonly decision: Decision;
   readonly label: string;
-  /** Of `modified`: how much of what the advice says it replaces, 0 to 1. */
+  /**
+   * Of `modified`: how much of what the advice says it replaces, 0 to 1. Of an amount it is the share by which it is
+   * changed, of sentences the share of those that are replaced, of a decision half for one of its two parts, and a
+   * quarter for a condition that is added.
+   */
   readonly extent?: number;
   /** Of `modified` and of a case without advice: whether the facts bear it out. Of the rest it follows. */
   readonly isRight?: boolean;
@@ -62,6 +66,9 @@ export interface DemoCase {
  * where it is wrong: a case whose facts settle it as advised needed no second look (scoring model, section 2.3). A
  * change is as right as what it decides, and so is a decision without advice. Who hands such a case on has not decided
  * it, and nobody knows how it ends: null.
+ *
+ * No choice has an exception: a departure whose outcome is false tells the model that the advice was right, and its
+ * sentences would say so. A choice of which an expert would judge otherwise is worded anew.
  */
 export function outcomeOf({ advice }: Pick<DemoCase, "advice">, choice: Choice): boolean | null {
   const isReferral = choice.decision === "deferred" || choice.decision === "escalated";
@@ -85,17 +92,18 @@ export const CASES: readonly DemoCase[] = [
     task: "An invoice came in. Decide what is paid.",
     facts: [
       {
-        title: "Invoice 2026-0418, Brandt Office Supplies",
+        title: "Invoice 2026-0418, Okafor Office Supplies",
         rows: [
-          ["12 seat cushions at 38.00", "456.00"],
+          ["12 seat cushions at 30.00", "360.00"],
           ["6 desk lamps at 75.00", "450.00"],
-          ["3 wall shelves at 80.00", "240.00"],
-          ["Total, delivery included", "1,146.00"],
+          ["3 wall shelves at 90.00", "270.00"],
+          ["Total, delivery included", "1,080.00"],
         ],
       },
       {
         title: "Goods received",
-        text: ["12 cushions, 6 lamps, 3 shelves, all undamaged. Signed for on 22 May 2026."],
+        rows: [["Signed for", "22 May 2026"], TODAY],
+        text: ["12 cushions, 6 lamps, 3 shelves, all undamaged."],
       },
     ],
     views: [
@@ -103,25 +111,25 @@ export const CASES: readonly DemoCase[] = [
         name: "order",
         title: "The order",
         rows: [
-          ["Seat cushions", "12 at 38.00"],
+          ["Seat cushions", "12 at 30.00"],
           ["Desk lamps", "6 at 75.00"],
-          ["Wall shelves", "3 at 80.00"],
+          ["Wall shelves", "3 at 90.00"],
           ["Delivery", "free from 500.00"],
         ],
       },
     ],
     advice: {
-      text: "Pay 1,146.00.",
+      text: "Pay 1,080.00.",
       reason: "Quantities and prices are those of the order, everything was received, and the sum is right.",
       confidence: 96,
       isRight: true,
     },
     scenario: "standard",
     choices: [
-      { decision: "accepted", label: "Pay 1,146.00" },
+      { decision: "accepted", label: "Pay 1,080.00" },
       {
         decision: "modified",
-        label: "Pay 906.00 and leave out the shelves",
+        label: "Pay 810.00 and leave out the shelves",
         extent: 0.25,
         isRight: false,
       },
@@ -129,12 +137,12 @@ export const CASES: readonly DemoCase[] = [
       { decision: "deferred", label: "Ask the supplier for a new delivery note first" },
       { decision: "escalated", label: "Hand it to the head of purchasing" },
     ],
-    truth: "456.00, 450.00 and 240.00 are 1,146.00; order, delivery and invoice agree.",
+    truth: "360.00, 450.00 and 270.00 are 1,080.00; order, delivery and invoice agree.",
   },
   {
     id: "loan",
     title: "A loan application",
-    task: "Mr Okafor asks for 10,000 over 36 months. Decide on the loan.",
+    task: "Mr Keller asks for 10,000 over 36 months. Decide on the loan.",
     facts: [
       {
         title: "The application",
@@ -143,6 +151,7 @@ export const CASES: readonly DemoCase[] = [
           ["Rent", "780 a month"],
           ["Instalment of this loan", "290 a month"],
           ["Purpose", "a used car"],
+          TODAY,
         ],
       },
       {
@@ -161,7 +170,7 @@ export const CASES: readonly DemoCase[] = [
           "1. Applicants have a regular income and have been employed for at least twelve months.",
           "2. The instalments of all loans together, the new one included, are at most 25 % of the net income.",
           "3. No payment was late by more than 30 days in the last two years.",
-          "4. Where a smaller loan keeps to these rules, it may be offered instead.",
+          "4. Where a smaller loan keeps to these rules, it may be offered instead. A guarantor does not replace any of them.",
           "5. Rent is looked at only where it exceeds 40 % of the net income.",
         ],
       },
@@ -169,9 +178,9 @@ export const CASES: readonly DemoCase[] = [
         name: "offers",
         title: "Other amounts over 36 months",
         rows: [
-          ["6,000", "174 a month"],
-          ["8,000", "232 a month"],
-          ["10,000", "290 a month"],
+          ["5,000", "145.00 a month"],
+          ["7,500", "217.50 a month"],
+          ["10,000", "290.00 a month"],
         ],
       },
     ],
@@ -185,14 +194,14 @@ export const CASES: readonly DemoCase[] = [
     scenario: "standard",
     choices: [
       { decision: "accepted", label: "Approve 10,000" },
-      { decision: "modified", label: "Offer 8,000 instead", extent: 0.5, isRight: true },
+      { decision: "modified", label: "Offer 7,500 instead", extent: 0.25, isRight: true },
       { decision: "modified", label: "Approve 10,000, with a guarantor", extent: 0.25, isRight: false },
       { decision: "overridden", label: "Refuse the loan" },
-      { decision: "deferred", label: "Ask for newer pay slips first" },
+      { decision: "deferred", label: "Ask him first whether a smaller loan would do" },
       { decision: "escalated", label: "Hand it to the credit department" },
     ],
     truth:
-      "The advice leaves out the furniture loan. 340 and 290 are 630, which is 26.25 % of 2,400 and over the limit; with 8,000 it would be 572, or 23.8 %.",
+      "The advice leaves out the furniture loan. 340 and 290 are 630, which is 26.25 % of 2,400 and over the limit of 25 %. With 7,500 it would be 557.50, or 23.2 %; that may be offered, or the loan refused.",
   },
   {
     id: "claim",
@@ -202,16 +211,17 @@ export const CASES: readonly DemoCase[] = [
       {
         title: "The claim",
         rows: [
-          ["Cause", "a pipe under the kitchen sink burst"],
+          ["Cause", "a water hose under the kitchen sink burst"],
           ["Happened", "18 May 2026"],
           ["Reported", "22 May 2026"],
-          ["Repair, by the plumber's and the floor layer's bills", "1,850.00"],
+          ["Repair of the floor, by the floor layer's bill", "1,000.00"],
+          TODAY,
         ],
       },
       {
         title: "What the policyholder writes",
         text: [
-          "When I came home in the evening the kitchen floor was under water. I turned off the main tap at once and called a plumber, who came the same night. The laminate had to be taken out on about six square metres. I had the tap under the sink looked at in January, when the kitchen was fitted; the fitter's bill is enclosed.",
+          "When I came home in the evening the kitchen floor was under water. I turned off the main tap at once and mopped up; the fitter put in a new hose the next day at his own cost. The laminate had to be taken out and laid anew on about six square metres. Kitchen and floor were fitted in January, which I paid for myself; the bills are enclosed.",
         ],
       },
       {
@@ -229,9 +239,9 @@ export const CASES: readonly DemoCase[] = [
         text: [
           "1. What is insured. Damage to contents and to fixed fittings of the insured flat by mains water that escapes against its purpose. Fixed fittings are floors, kitchens and wall coverings that the policyholder paid for or is liable for.",
           "2. What is not insured. Damage by rain, by groundwater, by water from aquariums or water beds, and by slow seepage over more than four weeks.",
-          "3. Duties before damage. Pipes are kept in working order. Flats that stand empty for more than 60 days are drained.",
+          "3. Duties before damage. Pipes and hoses are kept in working order. Flats that stand empty for more than 60 days are drained.",
           "4. Duties after damage. The policyholder keeps the damage small, and reports it within seven days of learning of it.",
-          "5. What is paid. The necessary cost of repair, less the deductible. The age of a floor is not deducted where it is younger than ten years.",
+          "5. What is paid. The necessary cost of repairing what the water damaged, less the deductible. The age of a floor is not deducted where it is younger than ten years.",
           "6. What shortens a payment. Where a duty was breached by gross negligence, the payment may be shortened by as much as the breach weighs.",
         ],
       },
@@ -239,28 +249,28 @@ export const CASES: readonly DemoCase[] = [
         name: "inspection",
         title: "The assessor's note",
         text: [
-          "Kitchen and floor were fitted in January 2026. Break of a new flexible hose, no sign of older moisture. Repair cost is in line with the area affected.",
+          "Kitchen and floor were fitted in January 2026. A new flexible hose broke where it was pressed together when it was made; nobody could see that. No sign of older moisture. Photographs are on file. The cost of repair is in line with the area affected.",
         ],
       },
     ],
     advice: {
-      text: "Pay 1,650.00.",
+      text: "Pay 800.00.",
       reason:
-        "Sudden escape of mains water, reported after four days. 1,850.00 less the deductible of 200.00; the floor is too new for a deduction.",
+        "Sudden escape of mains water, reported after four days. 1,000.00 less the deductible of 200.00; the floor is too new for a deduction.",
       confidence: 88,
       isRight: true,
     },
     scenario: "standard",
     choices: [
-      { decision: "accepted", label: "Pay 1,650.00" },
-      { decision: "modified", label: "Pay 1,850.00", extent: 0.25, isRight: false },
-      { decision: "modified", label: "Pay 825.00, for negligence", extent: 0.5, isRight: false },
+      { decision: "accepted", label: "Pay 800.00" },
+      { decision: "modified", label: "Pay 1,000.00", extent: 0.25, isRight: false },
+      { decision: "modified", label: "Pay 400.00, for negligence", extent: 0.5, isRight: false },
       { decision: "overridden", label: "Refuse the claim" },
-      { decision: "deferred", label: "Ask for photographs first" },
+      { decision: "deferred", label: "Ask for photographs of the floor first" },
       { decision: "escalated", label: "Hand it to a senior adjuster" },
     ],
     truth:
-      "Insured, reported in time, and nothing shortens the payment: 1,850.00 less 200.00 is 1,650.00, as advised.",
+      "The water from a broken hose damaged the floor, which is insured; it was reported in time, and nothing shortens the payment: 1,000.00 less 200.00 is 800.00, as advised.",
   },
   {
     id: "post",
@@ -283,7 +293,7 @@ export const CASES: readonly DemoCase[] = [
           "1. Criticism may be harsh. Firms, clubs and authorities have to bear it, fair or not.",
           "2. Insults of single persons are removed.",
           "3. Calls for violence are removed and reported.",
-          "4. Private telephone numbers, addresses and workplaces of others are not posted. Such a post is removed as a whole; moderators do not edit what members write. Its author is told why and may post it again without them.",
+          "4. Private telephone numbers and home addresses of others are not posted, whether or not they agreed. Such a post is removed as a whole; moderators do not edit what members write. Its author is told why and may post it again without them.",
           "5. Advertising belongs in the market section.",
         ],
       },
@@ -304,7 +314,7 @@ export const CASES: readonly DemoCase[] = [
       { decision: "escalated", label: "Hand it to the head moderator" },
     ],
     truth:
-      "Being rude to the council is allowed; the private number is not. Rule 4 removes the whole post, and moderators do not edit.",
+      "Being rude to the council is allowed; the private number is not. Rule 4 removes the whole post, whether or not Peter agreed, and moderators do not edit.",
   },
   {
     id: "application",
@@ -314,7 +324,7 @@ export const CASES: readonly DemoCase[] = [
       {
         title: "What the post requires",
         text: [
-          "Two years in a warehouse or in shipping, and a forklift licence that is valid on 1 July 2026.",
+          "Two years in a warehouse or in shipping, and a forklift licence that is valid on 1 July 2026. Whoever meets both is invited to an interview.",
         ],
       },
       {
@@ -323,7 +333,8 @@ export const CASES: readonly DemoCase[] = [
           ["Name", "Maria Lindner"],
           ["Experience", "shipping clerk, September 2021 to April 2026"],
           ["Forklift licence", "FL-20931, see the register of licences"],
-          ["Could begin", "15 June 2026"],
+          ["Could begin", "1 July 2026"],
+          TODAY,
         ],
       },
     ],
@@ -342,7 +353,7 @@ export const CASES: readonly DemoCase[] = [
         name: "letter",
         title: "Her letter",
         text: [
-          "For almost five years I packed, labelled and booked up to eighty consignments a day, and drove the forklift for about half of my time. My firm moves to another city this summer, and I am staying.",
+          "For almost five years I packed, labelled and booked up to eighty consignments a day, and drove the forklift for about half of my time. In April my firm moved to another city, and I stayed.",
         ],
       },
     ],
@@ -361,12 +372,12 @@ export const CASES: readonly DemoCase[] = [
         extent: 0.25,
         isRight: false,
       },
-      { decision: "rejected", label: "Do not send the refusal; leave the application open" },
+      { decision: "rejected", label: "Do not send the refusal; have the application looked at again" },
       { decision: "overridden", label: "Invite her to an interview" },
       { decision: "escalated", label: "Hand it to the head of the warehouse" },
     ],
     truth:
-      "The expired licence is that of Mario Lindner. Hers, FL-20931, is valid until August 2027, so that she meets both requirements.",
+      "The expired licence is that of Mario Lindner. Hers, FL-20931, is valid until August 2027: she meets both requirements, and is invited.",
   },
   {
     id: "appointment",
@@ -398,7 +409,7 @@ export const CASES: readonly DemoCase[] = [
         name: "rules",
         title: "How the practice books",
         text: [
-          "A yearly check takes 20 minutes and is booked twelve months after the last one at the earliest, since it is not reimbursed before.",
+          "A yearly check takes 20 minutes and is booked for the day twelve months after the last one at the earliest, since it is not reimbursed before.",
           "Whoever has complaints is not booked by this list but rung back on the same day.",
           "Wishes for a day and a time are met where they can be within four weeks.",
         ],
@@ -439,7 +450,7 @@ export const CASES: readonly DemoCase[] = [
       {
         title: "The examiner's remark",
         text: [
-          "A lively essay with a clear thread. Two of the five sources cannot be found, and one quotation has no page. Handed in on time, for the first time.",
+          "A lively essay with a clear thread. Two of the five sources cannot be found, and one quotation has no page. Handed in on time, and for the first time.",
         ],
       },
     ],
@@ -457,10 +468,10 @@ export const CASES: readonly DemoCase[] = [
     advice: null,
     scenario: "ai_withheld",
     choices: [
-      // Without advice there is nothing to accept or change: what is decided is the reviewer's own.
-      { decision: "overridden", label: "Pass it", isRight: false },
-      { decision: "overridden", label: "Return it for revision", isRight: true },
-      { decision: "overridden", label: "Fail it", isRight: false },
+      // Without advice there is nothing to accept or to refuse: an own decision is sent as `accepted` (docs/integrate.md).
+      { decision: "accepted", label: "Pass it", isRight: false },
+      { decision: "accepted", label: "Return it for revision", isRight: true },
+      { decision: "accepted", label: "Fail it", isRight: false },
       { decision: "escalated", label: "Hand it to the examination board" },
     ],
     truth:
@@ -474,23 +485,28 @@ export const CASES: readonly DemoCase[] = [
       {
         title: "The consignment",
         rows: [
-          ["Goods", "40 ceramic table lamps at 52.00"],
-          ["Price of the goods", "2,080.00"],
-          ["Freight to the border", "145.00"],
+          ["Goods", "40 ceramic table lamps at 45.00"],
+          ["Price of the goods", "1,800.00"],
+          ["Freight to the border", "675.00"],
           ["Insurance of the transport", "25.00"],
-          ["Freight from the border to the warehouse", "60.00"],
+          ["Freight from the border to the warehouse", "100.00"],
         ],
       },
-      { title: "Papers", text: ["Commercial invoice, freight bill and insurance slip are enclosed."] },
+      {
+        title: "Papers",
+        text: [
+          "Commercial invoice, freight bill and insurance slip are enclosed and agree with the declaration.",
+        ],
+      },
     ],
     views: [
       {
         name: "freight",
         title: "Freight bill",
         rows: [
-          ["Sea freight and handling to the border", "145.00"],
-          ["Lorry from the border to the warehouse", "60.00"],
-          ["Total", "205.00"],
+          ["Air freight and handling to the border", "675.00"],
+          ["Lorry from the border to the warehouse", "100.00"],
+          ["Total", "775.00"],
         ],
       },
       {
@@ -502,24 +518,23 @@ export const CASES: readonly DemoCase[] = [
       },
     ],
     advice: {
-      text: "Customs value 2,150.00, tariff group “lamps”.",
+      text: "Customs value 2,000.00.",
       reason:
-        "Price of the goods 2,080.00, freight to the border 45.00, insurance 25.00. The freight beyond the border is left out.",
+        "Price of the goods 1,800.00, freight to the border 175.00, insurance 25.00. The freight beyond the border is left out.",
       confidence: 94,
       isRight: false,
     },
     // Planted, as an employer would plant it: known to be wrong by whoever set the case, whatever becomes of it.
     scenario: "error_injected",
     choices: [
-      { decision: "accepted", label: "2,150.00, lamps" },
-      { decision: "modified", label: "2,250.00, lamps", extent: 0.5, isRight: true },
-      { decision: "modified", label: "2,310.00, lamps", extent: 0.5, isRight: false },
-      { decision: "rejected", label: "Do not accept the declaration" },
-      { decision: "deferred", label: "Ask for the freight bill to be confirmed first" },
+      { decision: "accepted", label: "Set the value at 2,000.00" },
+      { decision: "modified", label: "Set the value at 2,500.00", extent: 0.25, isRight: true },
+      { decision: "modified", label: "Set the value at 2,600.00", extent: 0.3, isRight: false },
+      { decision: "rejected", label: "Do not set 2,000.00; have the value worked out anew" },
       { decision: "escalated", label: "Hand it to the valuation office" },
     ],
     truth:
-      "The freight to the border is 145.00, not 45.00: 2,080.00, 145.00 and 25.00 are 2,250.00. This error was planted, as reviewers are tested at work.",
+      "The freight to the border is 675.00, not 175.00: 1,800.00, 675.00 and 25.00 are 2,500.00. This error was planted, as reviewers are tested at work.",
   },
   {
     id: "translation",
@@ -586,7 +601,7 @@ export const CASES: readonly DemoCase[] = [
       {
         title: "The latest entries of its log",
         rows: [
-          ["12 May 2023", "inspection by the testing body, passed"],
+          ["16 May 2023", "inspection by the testing body, passed"],
           ["30 October 2023", "call-out: lamp in the cabin replaced"],
           ["14 May 2024", "inspection by the testing body, passed"],
           ["3 September 2024", "call-out: button on floor 4 replaced"],
@@ -643,11 +658,12 @@ export const CASES: readonly DemoCase[] = [
       {
         title: "The order",
         rows: [
-          ["Headphones", "79.90"],
-          ["Standard delivery", "5.00"],
+          ["Headphones", "90.00"],
+          ["Standard delivery", "10.00"],
           ["Ordered", "2 May 2026"],
           ["Delivered", "9 May 2026"],
-          ["Sent back", "21 May 2026, postage paid by the customer: 4.10"],
+          ["Sent back", "21 May 2026, postage paid by the customer: 5.00"],
+          TODAY,
         ],
       },
       {
@@ -668,22 +684,22 @@ export const CASES: readonly DemoCase[] = [
       },
     ],
     advice: {
-      text: "Refund 84.90.",
+      text: "Refund 100.00.",
       reason:
-        "Sent back 12 days after delivery and without loss of value: 79.90 and 5.00 for the delivery. The return postage stays with the customer.",
+        "Sent back 12 days after delivery and without loss of value: 90.00 and 10.00 for the delivery. The return postage stays with the customer.",
       confidence: 89,
       isRight: true,
     },
     scenario: "standard",
     choices: [
-      { decision: "accepted", label: "Refund 84.90" },
-      { decision: "modified", label: "Refund 79.90, without the delivery", extent: 0.1, isRight: false },
-      { decision: "modified", label: "Refund 89.00, with the return postage", extent: 0.1, isRight: false },
+      { decision: "accepted", label: "Refund 100.00" },
+      { decision: "modified", label: "Refund 90.00, without the delivery", extent: 0.1, isRight: false },
+      { decision: "modified", label: "Refund 105.00, with the return postage", extent: 0.05, isRight: false },
       { decision: "overridden", label: "Refund nothing: 19 days are too late" },
       { decision: "deferred", label: "Ask why the box was opened first" },
     ],
     truth:
-      "The 14 days run from delivery, not from the order, and were kept. Price and standard delivery are 84.90, as advised.",
+      "The 14 days run from delivery, not from the order, and were kept. Price and standard delivery are 100.00, as advised.",
   },
   {
     id: "permit",
@@ -697,6 +713,7 @@ export const CASES: readonly DemoCase[] = [
           ["Car", "registered to Novak Engineering Ltd"],
           ["Permits at this address", "one, of another resident"],
           ["Enclosed", "registration, confirmation of residence, letter of the employer"],
+          TODAY,
         ],
       },
       {

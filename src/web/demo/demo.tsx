@@ -1,5 +1,5 @@
 /** The way through the demo: what it is, the cases one by one, the sending, the score. Nothing outlives the page. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { CaseView } from "./case.tsx";
@@ -53,6 +53,10 @@ export function Demo({ collector, keptDays }: Settings) {
     if (made.length === CASES.length) send(made);
   };
 
+  const restart = () => setPlace({ name: "intro" });
+
+  useUnloadQuestion(judgments.length > 0 && place.name !== "intro" && place.name !== "result");
+
   switch (place.name) {
     case "intro":
       return <Intro collector={collector} keptDays={keptDays} onBegin={begin} />;
@@ -70,17 +74,27 @@ export function Demo({ collector, keptDays }: Settings) {
     case "sending":
       return <Sending />;
     case "failed":
-      return <Failed error={place.error} onAgain={() => send(judgments)} />;
+      return <Failed error={place.error} onAgain={() => send(judgments)} onRestart={restart} />;
     case "result":
       return (
         <ResultView
           run={place.run}
           judgments={judgments}
           keptDays={keptDays}
-          onRestart={() => setPlace({ name: "intro" })}
+          onRestart={restart}
         />
       );
   }
+}
+
+/** Whether the browser asks before the page is left: decisions that were not sent are in its memory alone. */
+function useUnloadQuestion(isAsked: boolean): void {
+  useEffect(() => {
+    if (!isAsked) return;
+    const ask = (event: Event) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [isAsked]);
 }
 
 function Sending() {
@@ -92,12 +106,26 @@ function Sending() {
   );
 }
 
-function Failed({ error, onAgain }: { readonly error: unknown; readonly onAgain: () => void }) {
+interface FailedProperties {
+  readonly error: unknown;
+  readonly onAgain: () => void;
+  readonly onRestart: () => void;
+}
+
+function Failed({ error, onAgain, onRestart }: FailedProperties) {
   const requestId = error instanceof ApiError ? error.more.requestId : null;
+  // What stands under this run's name stays, so that no attempt will be taken.
+  const isTaken = error instanceof ApiError && error.status === 409;
   return (
     <Stage title="Your decisions could not be scored">
       <div class="notice bad" role="alert">
-        <p>{error instanceof Error ? error.message : String(error)}</p>
+        <p>
+          {isTaken
+            ? "The service already has other decisions under the name of this run, and the first ones stand: these cannot be scored any more."
+            : error instanceof Error
+            ? error.message
+            : String(error)}
+        </p>
         {requestId !== null && (
           <p class="note">
             Request <code>{requestId}</code>
@@ -105,11 +133,13 @@ function Failed({ error, onAgain }: { readonly error: unknown; readonly onAgain:
         )}
       </div>
       <p>
-        All {CASES.length}{" "}
-        decisions are still here, as long as this page stays open. Sent again, they count once.
+        {isTaken
+          ? "Starting over begins a run under a new name, with the first case."
+          : `All ${CASES.length} decisions are still here, as long as this page stays open. Sent again, they count once. Starting over gives them up.`}
       </p>
       <div class="actions">
-        <button type="button" class="main" onClick={onAgain}>Try again</button>
+        {!isTaken && <button type="button" class="main" onClick={onAgain}>Try again</button>}
+        <button type="button" class={isTaken ? "main" : undefined} onClick={onRestart}>Start over</button>
       </div>
     </Stage>
   );

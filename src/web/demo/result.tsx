@@ -2,8 +2,8 @@
 import { useRef, useState } from "preact/hooks";
 import { coursePlot } from "../../pages/assessment_plots.ts";
 import { dimensionsFigure } from "../../pages/jis_plot.ts";
-import { movedContent } from "../../pages/explanation.ts";
-import { nameInWords, pointsInWords, shareInWords } from "../../pages/wording.ts";
+import { beforeFirst, movedContent } from "../../pages/explanation.ts";
+import { nameInWords, percentInWords, pointsInWords } from "../../pages/wording.ts";
 import { figure, quantity } from "../../scoring/wording.ts";
 import { Drawing } from "../shared/drawing.tsx";
 import { CASES, type DemoCase } from "./cases.ts";
@@ -18,7 +18,7 @@ interface ResultProperties {
 }
 
 export function ResultView({ run, judgments, keptDays, onRestart }: ResultProperties) {
-  const { summary, results } = run;
+  const { summary, results, thresholds } = run;
   return (
     <Stage title="Your score">
       <div class="score">
@@ -39,10 +39,16 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
       </p>
       <Share url={run.shareUrl} keptDays={keptDays} />
       <h2>The score, case by case</h2>
-      <Drawing of={coursePlot(run)} />
+      <Drawing
+        of={coursePlot({
+          results,
+          thresholds: { minJis: thresholds.min_jis, targetJis: thresholds.target_jis },
+        })}
+      />
       <h2>What it is made of</h2>
       <Drawing of={dimensionsFigure(summary.dimensions, { caption: "The dimensions after the last case" })} />
       <h2>The cases</h2>
+      <p>In the sentences on what moved the score, “the operator” is you.</p>
       <ol class="judged">
         {CASES.map((demoCase, index) => (
           <JudgedCase
@@ -52,7 +58,7 @@ export function ResultView({ run, judgments, keptDays, onRestart }: ResultProper
             judgment={judgments[index]!}
             record={run.records[index]!}
             result={results[index]!}
-            before={results[index - 1]?.jis ?? null}
+            before={index === 0 ? beforeFirst(results[0]!.explanation) : results[index - 1]!.jis}
           />
         ))}
       </ol>
@@ -134,7 +140,7 @@ interface JudgedProperties {
   readonly judgment: Judgment;
   readonly record: Assessment["records"][number];
   readonly result: Assessment["results"][number];
-  /** JIS after the case before; null at the first. */
+  /** JIS after the case before; at the first, before it, null where that cannot be told. */
   readonly before: number | null;
 }
 
@@ -145,7 +151,7 @@ function JudgedCase({ demoCase, index, judgment, record, result, before }: Judge
       <h3>Case {index + 1}: {demoCase.title}</h3>
       <p class="verdicts">
         <span class={`status ${toneOf(record.outcome_correct)}`}>
-          {outcomeInWords(record.outcome_correct)}
+          {outcomeInWords(record)}
         </span>
         <span>
           {demoCase.advice === null
@@ -154,7 +160,9 @@ function JudgedCase({ demoCase, index, judgment, record, result, before }: Judge
         </span>
       </p>
       <p>
-        You {VERBS[record.decision]} “{choice.label}”. {demoCase.truth}
+        You {demoCase.advice === null && record.decision === "accepted" ? "decided:" : VERBS[record.decision]}
+        {" "}
+        “{choice.label}”. {demoCase.truth}
       </p>
       <p class="note">{measuredInWords(record)}</p>
       <details>
@@ -178,8 +186,13 @@ const VERBS: Readonly<Record<Assessment["records"][number]["decision"], string>>
   escalated: "passed it on:",
 };
 
-function outcomeInWords(correct: boolean | null): string {
-  return correct === null ? "Not known" : correct ? "You were right" : "You were wrong";
+/** Who puts a case off or passes it on decides nothing; what can be right is that it was not settled as advised. */
+function outcomeInWords({ decision, outcome_correct }: Assessment["records"][number]): string {
+  if (outcome_correct === null) return "Not known";
+  if (decision === "deferred" || decision === "escalated") {
+    return outcome_correct ? "Rightly not settled as advised" : "Needed no second look";
+  }
+  return outcome_correct ? "You were right" : "You were wrong";
 }
 
 function toneOf(correct: boolean | null): string {
@@ -192,7 +205,7 @@ function measuredInWords(record: Assessment["records"][number]): string {
   const measured = [
     quantity(figure(time_to_decision_ms / 1000, 3), "second"),
     hover_events === null ? "parts not measured" : `${quantity(String(hover_events), "part")} looked at`,
-    scroll_depth === null ? "scrolling not measured" : `${shareInWords(scroll_depth)} scrolled`,
+    scroll_depth === null ? "scrolling not measured" : `${percentInWords(scroll_depth)} scrolled`,
     alternative_views_checked === null
       ? "folded material not measured"
       : `${quantity(String(alternative_views_checked), "piece")} of folded material opened`,
