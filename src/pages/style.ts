@@ -26,6 +26,7 @@ main:focus{outline:none}
 .site li{margin:0}
 .site a{display:inline-block;padding:.25rem 0;color:var(--ink);text-decoration:none;border-bottom:2px solid transparent}
 .site a:hover{border-color:var(--rule)}
+.site a[aria-current]{border-color:var(--bar);font-weight:600}
 .site .brand{padding:0;border:0;font-weight:700;letter-spacing:.08em}
 @media print{.site,.skip{display:none}}
 `;

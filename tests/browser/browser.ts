@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import axe from "axe-core";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright-core";
 
 export const CHROMIUM = "/usr/bin/chromium";
 /** At the end of the name of a test that needs it. */
@@ -96,6 +96,8 @@ async function open(
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
+  // In the order in which they were made, which is not that of their ends.
+  const made = new Map<Request, Requested | null>();
   const requests: Requested[] = [];
   const complaints: string[] = [];
   const expected: RegExp[] = [];
@@ -103,6 +105,7 @@ async function open(
   page.on("requestfailed", () => pending -= 1);
   page.on("request", (request) => {
     pending += 1;
+    made.set(request, null);
     const url = request.url();
     if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url)) complaints.push(`asked ${url}`);
   });
@@ -111,12 +114,13 @@ async function open(
     if (protocol.startsWith("http")) {
       const response = await request.response();
       const body = await response?.body().catch(() => null);
-      requests.push({
+      made.set(request, {
         method: request.method(),
         path: pathname + search,
         status: response?.status() ?? 0,
         bytes: body?.length ?? 0,
       });
+      requests.splice(0, Infinity, ...[...made.values()].filter((known) => known !== null));
     }
     pending -= 1;
   });
