@@ -6,7 +6,7 @@ COPY deno.json deno.lock .deno-version main.ts ./
 COPY src src
 COPY migrations migrations
 COPY scripts scripts
-COPY docs/verify-offline.md docs/
+COPY docs/evidence-format.md docs/formulas.md docs/verify-offline.md docs/
 RUN deno task compile && mkdir /data
 
 FROM gcr.io/distroless/cc-debian12:nonroot

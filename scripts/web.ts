@@ -13,12 +13,14 @@ const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 const OUTPUT = `${ROOT}/dist/web`;
 /** Tells which sources the output was made from. */
 const STAMP = `${OUTPUT}/sources.sha256`;
+/** Pages of `/docs/`, each `docs/<name>.md`. */
+const DOCUMENTS: readonly string[] = ["evidence-format", "formulas", "verify-offline"];
 /** What the output is made from: files, and folders with all that is in them. */
 const SOURCES = [
   "deno.json",
   "deno.lock",
-  "docs/verify-offline.md",
   "scripts/web.ts",
+  ...DOCUMENTS.map((name) => `docs/${name}.md`),
   ...["domain", "evidence", "pages", "scoring", "web"].map((name) => `src/${name}`),
 ];
 
@@ -44,7 +46,9 @@ export async function buildWeb(): Promise<void> {
     );
     const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
     await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`);
-    await Deno.writeTextFile(`${place}/verify-offline.html`, await documentHtml("docs/verify-offline.md"));
+    for (const name of DOCUMENTS) {
+      await Deno.writeTextFile(`${place}/${name}.html`, await documentHtml(`docs/${name}.md`));
+    }
     await Deno.mkdir(OUTPUT, { recursive: true });
     for await (const { name } of Deno.readDir(place)) {
       await Deno.rename(`${place}/${name}`, `${OUTPUT}/${name}`);
@@ -95,8 +99,9 @@ async function bundleScript(module: string, output: string): Promise<void> {
   if (!success) throw new Error(`deno bundle ${module} failed\n${new TextDecoder().decode(stderr)}`);
 }
 
-/** A document's HTML; links to other documents, which the service does not have, become their names. */
+/** A document's HTML; links to documents that the service does not have become their names. */
 async function documentHtml(path: string): Promise<string> {
+  let tables = 0;
   const marked: Marked = new Marked({
     async: false,
     renderer: {
@@ -118,10 +123,14 @@ async function documentHtml(path: string): Promise<string> {
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
+        const [, name, fragment = ""] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+        if (name !== undefined && DOCUMENTS.includes(name)) {
+          return `<a href="/docs/${name}${fragment}">${text}</a>`;
+        }
         return /^(?:#|\/|https?:)/.test(href) ? `<a href="${href}">${text}</a>` : `<em>${text}</em>`;
       },
       table(token) {
-        return `<div class="scroll" tabindex="0" role="region" aria-label="Table">${
+        return `<div class="scroll" tabindex="0" role="region" aria-label="Table ${tables += 1}">${
           Renderer.prototype.table.call(this, token)
         }</div>`;
       },

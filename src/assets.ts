@@ -6,6 +6,8 @@ import { createHash } from "node:crypto";
 import collectorScript from "../dist/web/collector.js" with { type: "text" };
 import consoleScript from "../dist/web/console.js" with { type: "text" };
 import demoScript from "../dist/web/demo.js" with { type: "text" };
+import evidenceFormatHtml from "../dist/web/evidence-format.html" with { type: "text" };
+import formulasHtml from "../dist/web/formulas.html" with { type: "text" };
 import referenceScript from "../dist/web/reference.js" with { type: "text" };
 import styleSheet from "../dist/web/style.css" with { type: "text" };
 import verifierScript from "../dist/web/verifier.js" with { type: "text" };
@@ -41,5 +43,9 @@ export const ASSETS = {
 /** For customers' own pages, under a name that stays. */
 export const COLLECTOR: Asset = { ...script("collector.js", collectorScript), path: "/collector.js" };
 
-/** `docs/verify-offline.md`. */
-export const VERIFY_OFFLINE_HTML: string = verifyOfflineHtml;
+/** Documents that are pages too, by their names in `docs/`. */
+export const DOCUMENTS = {
+  "verify-offline": verifyOfflineHtml,
+  "evidence-format": evidenceFormatHtml,
+  formulas: formulasHtml,
+} as const satisfies Record<string, string>;

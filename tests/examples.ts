@@ -1,5 +1,6 @@
 /** What the catalogue's examples name, made over the service's own endpoints. */
 import type { Route } from "../src/http/exchange.ts";
+import { ROUTES } from "../src/http/routes.ts";
 
 /** Sends a request of an organization, which must be answered well; returns the body. */
 // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
@@ -12,7 +13,7 @@ export const SHARED_SECRET = "a-secret-that-a-receiver-shared-2026";
 export const NOBODY = "https://127.0.0.1:9/jiss";
 
 /**
- * Records of every kind, of one operator; returns what examples name and only the service can give.
+ * Records of every kind, almost all of one operator, under the names that the examples ask for; returns what examples name and only the service can give.
  * @param deliver makes an attempt at what is due, or waits until the service may have made one.
  */
 export async function fillExamples(
@@ -28,32 +29,13 @@ export async function fillExamples(
       decision: index % 7 === 0 ? "rejected" : "accepted",
     })),
   });
-  for (const session of ["case-2026-000101", "case-2026-000102"]) {
-    await ask("/v1/score", {
-      session_id: session,
-      operator_id: "reviewer-ada",
-      domain: "financial",
-      interaction: { time_to_decision_ms: 7000, decision: "accepted" },
-    });
-  }
+  await ask("/v1/score", bodyOf("postScore"));
+  await ask("/v1/score?mode=lite&role_tier=tier_2", bodyOf("postScore", 1));
+  await ask("/v1/score/batch", bodyOf("postBatch"));
   await ask("/v1/score/case-2025-0/commit", { outcome_correct: true });
-  await ask("/v1/score?mode_override=incident_frozen", {
-    session_id: "case-2026-000103",
-    operator_id: "reviewer-ada",
-    domain: "financial",
-    interaction: { time_to_decision_ms: 7000, decision: "accepted" },
-  });
-  await ask("/v1/decision/score", {
-    decision_id: "decision-2026-000300",
-    operator_id: "reviewer-ada",
-    domain: "financial",
-    time_to_decision_ms: 7000,
-    decision: "accepted",
-  });
-  await ask("/assessments", {
-    sessionId: "demo-2026-000002",
-    records: [{ time_to_decision_ms: 7000, decision: "accepted" }],
-  });
+  await ask("/v1/score?mode_override=incident_frozen", bodyOf("postScore", 2));
+  await ask("/v1/decision/score", bodyOf("postDecision"));
+  await ask("/assessments", bodyOf("postAssessment"));
   const { report } = await ask("/v1/compliance/report?period_start=2026-11-01&period_end=2026-12-01");
   const { id } = await ask("/v1/admin/webhook/register", { url: NOBODY, secret: SHARED_SECRET });
   await ask("/v1/score/case-2025-1/commit", {});
@@ -67,6 +49,11 @@ export async function fillExamples(
     "webhook-of-the-example": id,
     "delivery-of-the-example": dead.delivery_id,
   };
+}
+
+/** What an example of a write sends. */
+function bodyOf(operationId: string, at = 0): unknown {
+  return ROUTES.find((route) => route.operationId === operationId)!.examples[at]!.body;
 }
 
 /** The path of a route with its parameters filled in. */

@@ -189,7 +189,7 @@ Deno.test("what was erased is 410 on every route that asks for it by its id, as 
   const erased = await harness.send("/v1/operator/reviewer-ada", { method: "DELETE", key: key! });
   assert.equal(erased.status, 200, erased.text);
   const interaction = { time_to_decision_ms: 1, decision: "accepted" };
-  const named = { session_id: "case-2026-000101", decision_id: "decision-2026-000300" };
+  const named = { session_id: "case-2026-000123", decision_id: "decision-2026-000301" };
   const operator = { operator_id: "reviewer-18", domain: "financial" };
   const bodies: Readonly<Record<string, unknown>> = {
     postScore: { ...named, ...operator, interaction },

@@ -51,6 +51,9 @@ export function createApp(options: AppOptions): App {
   }
   const demo = demoPage({ keptDays: services.dependencies.assessmentRetentionDays });
   for (const page of [...PAGES, demo]) {
+    if (isNamed(page)) app.get(`${page.path}/`, (context) => redirectTo(context, page));
+  }
+  for (const page of [...PAGES, demo]) {
     app.get(page.path, (context) => servePage(context, page));
     app.all(page.path, guarded((context) => serveOtherMethod(services, context, ["GET", "HEAD"])));
   }
@@ -128,6 +131,17 @@ function negotiate(context: AppContext): void {
 function servePage(context: AppContext, page: Page): Response {
   context.var.exchange.route = `GET ${page.path}`;
   return renderPage(page);
+}
+
+/** Whether people may write its path: an asset's they do not, and the console's views are many. */
+function isNamed({ path, contentType }: Page): boolean {
+  return contentType.startsWith("text/html") && !path.endsWith("*");
+}
+
+/** For whoever wrote a slash too many. */
+function redirectTo(context: AppContext, { path }: Page): Response {
+  context.var.exchange.route = `GET ${path}`;
+  return context.redirect(path + new URL(context.req.url).search, 308);
 }
 
 function notImplemented(): ServiceError {

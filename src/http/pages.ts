@@ -2,7 +2,7 @@
  * What browsers ask for: the console, the reference, the demo, and the assets of all three. They hold no figure of
  * anybody and are outside Layer 1. Source: contract, sections 2 and 7.
  */
-import { type Asset, ASSETS, COLLECTOR, VERIFY_OFFLINE_HTML } from "../assets.ts";
+import { type Asset, ASSETS, COLLECTOR, DOCUMENTS } from "../assets.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { type ErrorOperations, errorsContent } from "../pages/errors.ts";
 import { applicationPolicy } from "../pages/policy.ts";
@@ -65,7 +65,17 @@ export const PAGES: readonly Page[] = [
   page("/docs/verify-offline", {
     title: "Verify evidence offline",
     place: "verify",
-    content: documentContent(VERIFY_OFFLINE_HTML),
+    content: documentContent(DOCUMENTS["verify-offline"]),
+  }),
+  page("/docs/evidence-format", {
+    title: "Evidence format",
+    place: "document",
+    content: documentContent(DOCUMENTS["evidence-format"]),
+  }),
+  page("/docs/formulas", {
+    title: "Formulas",
+    place: "document",
+    content: documentContent(DOCUMENTS.formulas),
   }),
   ...Object.values(ASSETS).map(assetPage),
   {

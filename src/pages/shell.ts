@@ -9,8 +9,8 @@ import { type Markup, markup } from "./markup.ts";
 /** A page around which the others are one click away. */
 export interface Shell {
   readonly title: string;
-  /** Which of {@link PLACES} it is. */
-  readonly place: Place;
+  /** Which of {@link PLACES} it is, or a document that one of them leads to. */
+  readonly place: Place | "document";
   /** Paths of what it loads. */
   readonly style: string;
   readonly script?: string;
@@ -47,7 +47,7 @@ export function shellPage({ title, place, style, script, data = {}, content }: S
     })
   }
 <body class="${place}">
-${siteHeader(place)}
+${siteHeader(place === "document" ? null : place)}
 <div id="app"${attributes}>${content}</div>
 </body>
 </html>

@@ -766,12 +766,22 @@ reviewTest("measures two cases at once, and leaves nothing behind when it is sto
   assert.ok(before < await listenersOfOne(review));
   // Nor does a timer look on.
   await page.evaluate(() => {
-    document.querySelector("main")!.getBoundingClientRect = () => {
-      throw new Error("looks on");
+    const view = globalThis as CollectorWindow & { looks: number };
+    view.looks = 0;
+    const real = Element.prototype.getBoundingClientRect;
+    Element.prototype.getBoundingClientRect = function () {
+      view.looks++;
+      return real.call(this);
     };
   });
+  const looks = () => page.evaluate(() => (globalThis as CollectorWindow & { looks?: number }).looks);
   await pass(5000);
+  assert.equal(await looks(), 0);
   assert.equal(await listeners(page), before);
+  // Such a look would have been seen.
+  await review.start({ name: "four" });
+  assert.ok((await looks())! > 0);
+  await review.stop("four");
 });
 
 /** While one collects. */
@@ -781,6 +791,148 @@ async function listenersOfOne(review: Review): Promise<number> {
   await review.stop("three");
   return count;
 }
+
+// ---- pages that replaced something of the browser ----------------------------------------------------------
+
+/** The page does so before it starts the collector, which then must neither throw nor write an error. */
+const REPLACED: Readonly<Record<string, string>> = {
+  "setInterval throws": "globalThis.setInterval = fail",
+  "setTimeout throws": "globalThis.setTimeout = fail",
+  "clearInterval and clearTimeout throw": "globalThis.clearInterval = globalThis.clearTimeout = fail",
+  "performance.now throws": "performance.now = fail",
+  "performance.now is a BigInt": "{ const now = performance.now.bind(performance);" +
+    " performance.now = () => BigInt(Math.round(now())) }",
+  "performance.now is NaN": "performance.now = () => NaN",
+  "performance.now is infinite": "performance.now = () => Infinity",
+  "matches throws": "Element.prototype.matches = fail",
+  "composedPath throws": "Event.prototype.composedPath = fail",
+  "addEventListener throws": "EventTarget.prototype.addEventListener = fail",
+  "getBoundingClientRect throws": "Element.prototype.getBoundingClientRect = fail",
+  "getBoundingClientRect has no numbers":
+    "Element.prototype.getBoundingClientRect = () => ({ top: NaN, height: NaN, width: NaN })",
+  "querySelector throws": "Element.prototype.querySelector = Element.prototype.querySelectorAll = fail",
+  "getSelection throws": "globalThis.getSelection = fail",
+  "AbortController.abort throws": "AbortController.prototype.abort = fail",
+  "everything throws":
+    "globalThis.setInterval = globalThis.setTimeout = performance.now = Element.prototype.matches = fail;" +
+    " Event.prototype.composedPath = globalThis.getSelection = globalThis.getComputedStyle = fail",
+};
+
+reviewTest(
+  "answers with its time whatever of the browser fails, and throws nothing into the page",
+  async (open) => {
+    for (const [what, code] of Object.entries(REPLACED)) {
+      const { page, pass, ...review } = await open(
+        `<main>${parts(3, "data-jiss-part tabindex=0")}<button data-jiss-view="a">A</button>${
+          TALL(2000)
+        }</main>`,
+      );
+      await page.evaluate(`{ const fail = () => { throw new Error("replaced") }; ${code}; }`);
+      await review.start();
+      for (let seconds = 0; seconds < 4; seconds++) {
+        await pass(500);
+        await page.mouse.move(100 + seconds, 10);
+        await page.mouse.down();
+        await page.mouse.up();
+        await page.keyboard.press("Tab");
+        await pass(500);
+      }
+      for (const measurement of [await review.measure(), await review.stop(), await review.stop()]) {
+        const { time_to_decision_ms: time, hover_events, scroll_depth, alternative_views_checked } =
+          measurement;
+        // Where no sign is heard and no clock ticks, one silence is all that is known of.
+        assert.ok(time >= 3900 && time <= 4100 && Number.isInteger(time), `${what}: ${time}`);
+        for (const count of [hover_events, alternative_views_checked]) {
+          assert.ok(count === null || (Number.isInteger(count) && count >= 0), `${what}: ${count}`);
+        }
+        assert.ok(
+          scroll_depth === null || (scroll_depth >= 0 && scroll_depth <= 1),
+          `${what}: ${scroll_depth}`,
+        );
+        if (/^(matches|composedPath|addEventListener) /.test(what)) {
+          assert.deepEqual([hover_events, scroll_depth, alternative_views_checked], [null, null, null], what);
+        }
+      }
+    }
+  },
+);
+
+reviewTest("measures a form whose fields hide the form's own properties", async (open) => {
+  const hiding = [
+    "addEventListener",
+    "parentNode",
+    "matches",
+    "querySelector",
+    "getBoundingClientRect",
+    "host",
+  ];
+  const fields = hiding.map((name) => `<input type="hidden" name="${name}">`).join("");
+  const html = `<form name="hidden">${fields}<main>${parts(2)}${TALL(1200)}</main></form>`;
+  for (const  of of["main", "form"]) {
+    const review = await open(html);
+    await review.start({ of });
+    // Where the second part is: Playwright's own search for it never ends in such a form.
+    await review.page.mouse.move(50, 35);
+    await review.pass(2000);
+    const { scroll_depth, ...others } = await review.stop();
+    assert.ok(scroll_depth! > 0.4 && scroll_depth! < 0.6, `${of} ${scroll_depth}`);
+    assert.deepEqual(others, {
+      time_to_decision_ms: 2000,
+      hover_events: 1,
+      alternative_views_checked: null,
+    }, of);
+  }
+});
+
+reviewTest("refuses what is no element, with nothing left behind, and takes no options", async (open) => {
+  const { page, pass } = await open(`<main>${parts(2)}</main>`);
+  const before = await listeners(page);
+  const refused = await page.evaluate(() => {
+    const { JissCollector } = globalThis as CollectorWindow;
+    let timers = 0;
+    const real = setInterval;
+    Object.assign(globalThis, { setInterval: () => timers++ });
+    const names = [null, undefined, "main", {}, document, document.createTextNode("x")].map((wrong) => {
+      try {
+        JissCollector.start(wrong as never);
+        return "taken";
+      } catch (error) {
+        return `${(error as Error).name}: ${(error as Error).message}`;
+      }
+    });
+    Object.assign(globalThis, { setInterval: real });
+    return [...names, timers];
+  });
+  const message = "TypeError: JissCollector.start takes an element of this page";
+  assert.deepEqual(refused, [...Array(6).fill(message), 0]);
+  assert.equal(await listeners(page), before);
+  await page.evaluate(() => {
+    const view = globalThis as CollectorWindow;
+    view.collections = { one: view.JissCollector.start(document.querySelector("main")!, null) };
+  });
+  await pass(1000);
+  const { time_to_decision_ms } = await page.evaluate(() =>
+    (globalThis as CollectorWindow).collections.one!.stop()
+  );
+  assert.equal(time_to_decision_ms, 1000);
+});
+
+reviewTest("takes an idleMs that is no finite number above 0 for the default", async (open) => {
+  const { page, pass } = await open(`<main>${parts(2)}</main>`);
+  await page.evaluate(() => {
+    const view = globalThis as CollectorWindow;
+    const wrong: readonly unknown[] = [NaN, Infinity, "x", "5000", 0, -1, null, undefined, 5000n, {}];
+    view.collections = Object.fromEntries(wrong.map((idleMs, at) => [
+      at,
+      view.JissCollector.start(document.querySelector("main")!, { idleMs: idleMs as number }),
+    ]));
+  });
+  await pass(100_000);
+  const times = await page.evaluate(() =>
+    Object.values((globalThis as CollectorWindow).collections).map((one) => one.stop().time_to_decision_ms)
+  );
+  assert.deepEqual(times, Array(10).fill(30_000));
+});
 
 // ---- the review page of docs/integrate.md -------------------------------------------------------------------
 
@@ -819,10 +971,12 @@ Deno.test({
         "/favicon.ico": ["image/x-icon", ""],
       };
       const decided: Decided[] = [];
+      let answering: PromiseWithResolvers<void> | null = null;
       const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
         const { pathname } = new URL(request.url);
         if (pathname === "/decisions") {
           decided.push(await request.json());
+          await answering?.promise;
           return new Response(null, { status: decided.length === 1 ? 503 : 204 });
         }
         const [type, text] = files[pathname]!;
@@ -888,6 +1042,69 @@ Deno.test({
           await changed.page.getByText("Saved.", { exact: true }).waitFor();
           assert.equal(decided[3]!.decision, "escalated");
           assert.deepEqual(Object.keys(decided[3]!.measurement), ["time_to_decision_ms"]);
+
+          // Its time without the collector is that in which the page was visible, and at most a day.
+          for (const [awayMs, thereMs, expected] of [[600_000, 2000, 5000], [0, 90_000_000, 86_400_000]]) {
+            const alone = await opened();
+            alone.expectErrors(/integrity/);
+            await alone.page.goto("/");
+            await alone.page.clock.pauseAt(60_000);
+            const from = await alone.page.evaluate(() => performance.now());
+            await alone.page.clock.fastForward(3000);
+            const turn = (hidden: boolean) =>
+              alone.page.evaluate((hidden) => {
+                Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+                document.dispatchEvent(new Event("visibilitychange"));
+              }, hidden);
+            await turn(true);
+            await alone.page.clock.fastForward(awayMs!);
+            await turn(false);
+            await alone.page.clock.fastForward(thereMs!);
+            await alone.page.click("text=Ask the supervisor");
+            await alone.page.getByText("Saved.", { exact: true }).waitFor();
+            const { time_to_decision_ms: time } = decided.at(-1)!.measurement;
+            assert.ok(
+              time! >= expected! && time! <= Math.min(expected! + from, 86_400_000),
+              `${time} ${from}`,
+            );
+          }
+          files["/"] = ["text/html", files["/"]![1].replace(btoa("0".repeat(48)), integrity)];
+
+          // A collector that fails, and a page under which its parts fail.
+          const failing: readonly string[] = [
+            `Object.defineProperty(globalThis, "JissCollector", {
+              get: () => ({ start() { throw new Error("start") } }), set() {} })`,
+            `Object.defineProperty(globalThis, "JissCollector", {
+              get: () => ({ start: () => ({ stop() { throw new Error("stop") } }) }), set() {} })`,
+            `globalThis.setInterval = Element.prototype.matches = () => { throw new Error("replaced") }`,
+          ];
+          for (const script of failing) {
+            const { page } = await opened();
+            await page.addInitScript(script);
+            await page.goto("/");
+            await page.clock.pauseAt(60_000);
+            const count = decided.length;
+            await page.click("text=Do not pay");
+            await page.getByText("Saved.", { exact: true }).waitFor();
+            assert.equal(decided.length, count + 1, script);
+            assert.equal(decided.at(-1)!.decision, "rejected");
+            assert.equal(typeof decided.at(-1)!.measurement.time_to_decision_ms, "number");
+          }
+
+          // One decision, however often and whatever is clicked while it is saved, and after.
+          const hasty = (await opened()).page;
+          await hasty.goto("/");
+          const count = decided.length;
+          answering = Promise.withResolvers();
+          await hasty.dblclick("text=/^Pay$/");
+          await hasty.click("text=Do not pay", { force: true });
+          await hasty.getByText("Saving…").waitFor();
+          await assertAccessible(hasty, "saving");
+          answering.resolve();
+          await hasty.getByText("Saved.", { exact: true }).waitFor();
+          await hasty.click("text=Do not pay", { force: true });
+          await new Promise((next) => setTimeout(next, 200));
+          assert.deepEqual(decided.slice(count).map(({ decision }) => decision), ["accepted"]);
         });
       } finally {
         await server.shutdown();

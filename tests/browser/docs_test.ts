@@ -83,6 +83,11 @@ reference("every operation and event of the document is shown, within 500 KB", a
   );
   const sendable = operations.filter(([, text]) => !text.startsWith("OPTIONS"));
   assert.equal(await page.locator("form.sender").count(), sendable.length);
+  const regions = await page.locator("[role=region], section[aria-label]").evaluateAll((all) =>
+    all.map((region) => region.getAttribute("aria-label"))
+  );
+  assert.ok(regions.length > 20);
+  assert.equal(new Set(regions).size, regions.length, "each region has a name of its own");
   await assertFits(page, "all opened");
 });
 
@@ -143,6 +148,15 @@ reference("an example of a read is answered with what the API answers", async ({
   await bundle.locator(".answer .note").waitFor();
   assert.match(await bundle.locator(".answer pre").innerText(), /^\{"bundle":|^\{/);
   assert.equal((await bundle.locator(".answer pre").textContent())!.length, 20_000);
+  // Saved it is whole.
+  const download = page.waitForEvent("download");
+  await bundle.getByRole("button", { name: "Save the body" }).click();
+  const saved = await download;
+  assert.equal(saved.suggestedFilename(), "v1-audit-chain-export.ndjson");
+  const lines = (await Deno.readTextFile((await saved.path())!)).trimEnd().split("\n").map((line) =>
+    JSON.parse(line)
+  );
+  assert.ok(lines.length > 100);
 });
 
 reference("an example of a write says so before, and is recorded", async ({ service, key, visit }) => {
@@ -155,7 +169,11 @@ reference("an example of a write says so before, and is recorded", async ({ serv
   const example = await body.inputValue();
   await body.fill(example.replace("}", ""));
   await operation.getByRole("button", { name: "Send" }).click();
-  await operation.getByText("This is not JSON").waitFor();
+  await operation.getByText(/This is not JSON: .*line \d+ column \d+/).waitFor();
+  assert.ok(await body.evaluate((field) => document.activeElement === field));
+  await body.fill("{\n  oops\n}");
+  await operation.getByRole("button", { name: "Send" }).click();
+  await operation.getByText(/This is not JSON: .*line 2 column 3/).waitFor();
   assert.ok(!requests.some(({ path }) => path.startsWith("/v1/score")));
   await body.fill(example.replace("case-2026-000123", "case-of-the-reference"));
   await operation.getByRole("button", { name: "Send" }).click();
@@ -227,6 +245,25 @@ reference("what cannot be taken back is asked for once more", async ({ service, 
   assert.deepEqual(asked().map(({ path }) => path), ["/v1/operator/reviewer-bruno"]);
   const profile = await fetchJson(`${service.url}/v1/operator/reviewer-bruno/profile`, key);
   assert.equal(profile.error.code, "NOT_FOUND");
+});
+
+reference("a path that browsers would change is not sent", async ({ key, visit }) => {
+  const { page, requests, expectErrors } = await visit();
+  expectErrors(/422/);
+  const operation = await openAt(page, "getProfile");
+  await page.fill("#api-key", key);
+  const field = operation.locator("input[name=operator_id]");
+  for (const value of [".", ".."]) {
+    await field.fill(value);
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.getByText("Browsers drop . and .. from a path").waitFor();
+    assert.ok(await field.evaluate((input) => document.activeElement === input));
+  }
+  assert.ok(!requests.some(({ path }) => path.startsWith("/v1/operator")));
+  await field.fill("...");
+  await operation.getByRole("button", { name: "Send" }).click();
+  await operation.locator(".answer .status").waitFor();
+  assert.match(await operation.locator(".outcome").innerText(), /GET \/v1\/operator\/\.\.\.\/profile/);
 });
 
 reference("a call that needs a name has a fresh one, in header and body alike", async ({ visit }) => {
@@ -306,6 +343,24 @@ reference("everything works by keyboard: the key, the filter, opening, sending, 
   assert.ok(await page.evaluate(() => document.activeElement!.matches("#deleteOperator button.main")));
   // The answer is the next thing to be read.
   await tabTo("#deleteOperator .answer pre");
+});
+
+reference("two operations that are open are told apart, in both themes and at both widths", async (scene) => {
+  for (const theme of ["light", "dark"] as const) {
+    for (const width of [360, 1200]) {
+      const { page } = await scene.visit({ theme, width });
+      await page.goto("/docs");
+      await page.fill("#api-key", scene.key);
+      for (const operationId of ["getProfile", "getSparkline", "postKeyRotation", "postKeyRevocation"]) {
+        const operation = await openAt(page, operationId);
+        await operation.getByRole("button", { name: "Send" }).click();
+        await operation.locator(".answer, .notice button").first().waitFor();
+      }
+      for (const event of ["webhook_score_committed", "webhook_ping"]) await openAt(page, event);
+      await assertAccessible(page, `${theme} ${width}`);
+      await assertFits(page, `${theme} ${width}`);
+    }
+  }
 });
 
 reference("opened and answered, it is accessible in both themes and fits 360 pixels", async (scene) => {

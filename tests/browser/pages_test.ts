@@ -1,4 +1,5 @@
 /** What holds for every page: its own origin, its policy, both themes, a narrow window. */
+import assert from "node:assert/strict";
 import {
   assertAccessible,
   assertFits,
@@ -9,7 +10,8 @@ import {
 } from "./browser.ts";
 import { withDemo } from "./demo_service.ts";
 
-const PAGES = ["/console", "/docs", "/docs/errors", "/docs/verify-offline", "/demo"];
+const DOCUMENTS = ["/docs/verify-offline", "/docs/evidence-format", "/docs/formulas"];
+const PAGES = ["/console", "/docs", "/docs/errors", ...DOCUMENTS, "/demo"];
 
 Deno.test({
   name: `every page is accessible in both themes and fits a window of 360 pixels ${NEEDS_CHROMIUM}`,
@@ -25,6 +27,53 @@ Deno.test({
             await assertAccessible(page, `${path} ${theme}`);
             await assertFits(page, path);
           }
+        }
+      });
+    }, { JISS_RATE_LIMIT_IP: "1000" });
+  },
+});
+
+Deno.test({
+  name:
+    `the documents lead to each other, and what is wider than the window scrolls by keyboard ${NEEDS_CHROMIUM}`,
+  ignore: chromiumIsMissing(),
+  async fn() {
+    await withDemo(async ({ service }) => {
+      await withBrowser(service.url, async (visit) => {
+        const { page } = await visit({ width: 360 });
+        for (const path of DOCUMENTS) {
+          await page.goto(path);
+          const links = await page.locator("main a").evaluateAll((all) =>
+            all.map((link) => link.getAttribute("href")!)
+          );
+          for (const link of new Set(links.filter((link) => link.startsWith("/docs/")))) {
+            assert.ok(DOCUMENTS.includes(link), link);
+          }
+          for (const fragment of links.filter((link) => link.startsWith("#"))) {
+            assert.equal(await page.locator(`[id="${fragment.slice(1)}"]`).count(), 1, `${path}${fragment}`);
+          }
+          const wide = page.locator("main .scroll, main pre");
+          let scrolled = 0;
+          for (const one of await wide.all()) {
+            if (!await one.evaluate((element) => element.scrollWidth > element.clientWidth)) continue;
+            scrolled += 1;
+            if (scrolled > 3) break;
+            await one.focus();
+            await page.keyboard.press("ArrowRight");
+            const began = Date.now();
+            while (await one.evaluate((element) => element.scrollLeft) === 0) {
+              assert.ok(Date.now() - began < 5000, `${path} does not scroll`);
+            }
+          }
+          assert.ok(scrolled > 0, path);
+        }
+        await page.goto("/docs/verify-offline");
+        await page.getByRole("link", { name: "evidence-format.md" }).click();
+        await page.getByRole("link", { name: "formulas.md" }).first().click();
+        assert.equal(new URL(page.url()).pathname, "/docs/formulas");
+        for (const path of ["/demo", "/docs", "/console", ...DOCUMENTS]) {
+          await page.goto(`${path}/?from=link#here`);
+          assert.equal(page.url(), `${service.url}${path}?from=link#here`);
         }
       });
     }, { JISS_RATE_LIMIT_IP: "1000" });

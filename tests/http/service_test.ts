@@ -95,7 +95,10 @@ Deno.test(
 Deno.test(
   "pages for people are served to anybody however often, under a policy that lets no other origin and nothing inline in",
   withHarness(async ({ send }) => {
-    for (const path of ["/console", "/console/operators/ada", "/docs", "/docs/errors", "/demo"]) {
+    const documents = ["/docs/verify-offline", "/docs/evidence-format", "/docs/formulas"];
+    for (
+      const path of ["/console", "/console/operators/ada", "/docs", "/docs/errors", ...documents, "/demo"]
+    ) {
       for (let time = 0; time < 3; time += 1) {
         const { status, headers, text } = await send(path);
         assert.equal(status, 200, path);
@@ -110,6 +113,11 @@ Deno.test(
           assert.equal(answer.headers.get("Cache-Control"), "public, max-age=31536000, immutable");
         }
       }
+    }
+    for (const path of ["/console", "/docs", "/docs/errors", ...documents, "/demo"]) {
+      const { status, headers } = await send(`${path}/?org=acme`);
+      assert.deepEqual([status, headers.get("Location")], [308, `${path}?org=acme`]);
+      assert.equal(headers.get("X-Content-Type-Options"), "nosniff");
     }
     const post = await send("/console", { method: "POST" });
     assert.deepEqual([post.status, post.headers.get("Allow")], [405, "GET, HEAD"]);

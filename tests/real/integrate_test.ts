@@ -60,6 +60,13 @@ const labelOf = (session: string, outcome_correct: boolean): Job => ({
   body: { outcome_correct },
 });
 
+Deno.test("no program of docs/integrate.md reads a variable that would stop the service", () => {
+  const named = BLOCKS.flatMap(({ code }) =>
+    code.match(/\b[A-Z]+(?:_[A-Z]+)*_JISS_[A-Z_]+\b|\bJISS_[A-Z_]+\b/g) ?? []
+  );
+  assert.deepEqual([...new Set(named)].sort(), ["REVIEW_JISS_KEY_FILE", "REVIEW_JISS_URL"]);
+});
+
 // ---- the languages ----------------------------------------------------------------------------------------
 
 interface Language {
@@ -133,7 +140,7 @@ async function withSender(
   use: (send: Send) => Promise<void>,
 ): Promise<void> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-sender-" });
-  const at = { cwd: directory, env: { JISS_API_KEY_FILE: "key" } };
+  const at = { cwd: directory, env: { REVIEW_JISS_KEY_FILE: "key" } };
   try {
     await Deno.writeTextFile(`${directory}/key`, `${key}\n`);
     await Deno.writeTextFile(`${directory}/${language.file}`, codeOf(language.fence, language.file));
@@ -148,7 +155,7 @@ async function withSender(
       const child = new Deno.Command(path, {
         ...at,
         args,
-        env: { ...at.env, JISS_URL: url },
+        env: { ...at.env, REVIEW_JISS_URL: url },
         stdin: "piped",
         stdout: "piped",
         stderr: "piped",
@@ -243,7 +250,9 @@ interface World {
 
 async function withWorld(language: Language, use: (world: World) => Promise<void>): Promise<void> {
   const { env, remove } = await freshDeployment();
-  const service = await startService(["serve"], { env });
+  // Whoever tries both on one machine has the sender's variables in the service's environment too.
+  const shared = { REVIEW_JISS_URL: "http://127.0.0.1:8080", REVIEW_JISS_KEY_FILE: "key" };
+  const service = await startService(["serve"], { env: { ...env, ...shared } });
   try {
     const key = await createOrganization(service, env);
     await withSender(language, key, (send) =>

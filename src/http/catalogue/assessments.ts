@@ -65,7 +65,7 @@ export const ASSESSMENT_ROUTES: readonly Route[] = [
     },
     negotiated: true,
     errors: ["NOT_FOUND"],
-    examples: [{ summary: "A visitor's run", path: { sessionId: "demo-2026-000002" } }],
+    examples: [{ summary: "A visitor's run", path: { sessionId: "demo-2026-000001" } }],
     handler: getAssessment,
   },
 ];

@@ -113,7 +113,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       schema: erasureResponseSchema(evidenceSchema),
     },
     errors: ["NOT_FOUND"],
-    examples: [{ summary: "A reviewer", path: { operator_id: "reviewer-ada" } }],
+    examples: [{ summary: "Another reviewer", path: { operator_id: "reviewer-bruno" } }],
     handler: deleteOperator,
   },
   {

@@ -63,13 +63,15 @@ export const SCORING_ROUTES: readonly Route[] = [
             ai_available: true,
             scenario_type: "standard",
             ...interactionExample,
+            // Its commit tells.
+            outcome_correct: null,
           },
         },
       },
       {
         summary: "The flat variant, in lite mode",
         query: { mode: "lite", role_tier: "tier_2" },
-        body: { operator_id: "reviewer-ada", domain: "financial", ...interactionExample },
+        body: { operator_id: "reviewer-bruno", domain: "healthcare", ...interactionExample },
       },
       {
         summary: "Frozen during an incident",
@@ -128,10 +130,10 @@ export const SCORING_ROUTES: readonly Route[] = [
     },
     errors: ["NOT_FOUND", "CONFLICT", "GONE"],
     examples: [
-      { summary: "Without a label", path: { session_id: "case-2026-000101" } },
+      { summary: "Without a label", path: { session_id: "case-2026-000126" } },
       {
         summary: "The decision proved right",
-        path: { session_id: "case-2026-000102" },
+        path: { session_id: "case-2026-000123" },
         body: { outcome_correct: true },
       },
     ],
@@ -180,8 +182,8 @@ export const SCORING_ROUTES: readonly Route[] = [
     },
     errors: ["NOT_FOUND", "GONE"],
     examples: [
-      { summary: "A score", path: { id: "case-2026-000101" } },
-      { summary: "A decision", path: { id: "decision-2026-000300" } },
+      { summary: "A score", path: { id: "case-2026-000123" } },
+      { summary: "A decision", path: { id: "decision-2026-000301" } },
     ],
     handler: getReplay,
   },

@@ -107,7 +107,7 @@ export const SELF_SERVE_ROUTES: readonly Route[] = [
     operationId: "postWebhook",
     summary: "Register a webhook",
     description:
-      "A destination for events, over https. The secret that deliveries are signed with is derived from the one that is sent, and shown once. At most 10.",
+      "A destination for events, over https. The secret that deliveries are signed with is derived from the one that is sent, and shown once. At most 10. A host that does not resolve, as those of the examples, is 422: name one of yours.",
     body: { schema: webhookRequestSchema, limitBytes: BODY_LIMIT_BYTES },
     success: { status: 201, description: "The destination and its secret.", schema: webhookRegisteredSchema },
     errors: ["CONFLICT"],

@@ -4,6 +4,9 @@
  * counts, and why, stands in docs/integrate.md. Served in at most 4,096 bytes; one global, `JissCollector`.
  *
  * Not measured is null and never 0: the model counts a 0 against the reviewer, and leaves a null out.
+ *
+ * It never throws into the page but where `start` is given no element. Where the page has replaced something of the
+ * browser by what fails, the time stands, and the rest is null.
  */
 
 /** An activity of the reviewer is thought to last so long, unless the page says otherwise. */
@@ -53,44 +56,88 @@ export interface JissCollection {
 }
 
 export interface JissCollectorApi {
-  start(element: Element, options?: { idleMs?: number }): JissCollection;
+  /**
+   * @param options `idleMs`: where it is no finite number above 0, 30,000.
+   * @throws {TypeError} where it is given no element of this page; nothing was begun then.
+   */
+  start(element: Element, options?: { idleMs?: number } | null): JissCollection;
 }
 
-function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {}): JissCollection {
+/** A property as the browser has it: what a form's field is named hides the form's own. */
+function own<Name extends keyof HTMLElement>(node: Node, name: Name): HTMLElement[Name] {
+  const value: unknown = Reflect.get(HTMLElement.prototype, name, node);
+  return (typeof value === "function" ? value.bind(node) : value) as HTMLElement[Name];
+}
+
+function parentOf(node: Node): Node | null {
+  return node instanceof ShadowRoot ? node.host : own(node, "parentNode");
+}
+
+function isHidden(): boolean {
+  return Reflect.get(Document.prototype, "hidden", document);
+}
+
+function start(element: Element, options?: { idleMs?: number } | null): JissCollection {
+  if (!(element instanceof Element)) throw new TypeError("JissCollector.start takes an element of this page");
   const listening = new AbortController();
   let result: JissMeasurement | undefined;
+  /** Something was missed: what counts cannot be told any more. */
+  let failed = false;
+
+  function guarded<Of extends readonly unknown[], To>(run: (...of: Of) => To): (...of: Of) => To | undefined {
+    return (...of) => {
+      try {
+        return run(...of);
+      } catch {
+        failed = true;
+      }
+    };
+  }
 
   function listen(target: EventTarget, types: readonly string[], handle: (event: never) => void): void {
+    const guardedHandle = guarded((event: Event) => event.isTrusted && handle(event as never));
     for (const type of types) {
-      target.addEventListener(
-        type,
-        (event) => event.isTrusted && handle(event as never),
-        { capture: true, passive: true, signal: listening.signal },
-      );
+      guarded(() =>
+        EventTarget.prototype.addEventListener.call(
+          target,
+          type,
+          guardedHandle,
+          { capture: true, passive: true, signal: listening.signal },
+        )
+      )();
     }
   }
 
   // ---- time: while the page is visible; from a sign of activity to the next at most idleMs ----
 
+  const given = options?.idleMs!;
+  const idleMs = Number.isFinite(given) && given > 0 ? given : IDLE_MS;
+  let clock: { now(): number } = performance;
+  const read = () => Number(clock.now());
+  let last = guarded(read)()!;
+  if (!Number.isFinite(last)) {
+    clock = Date;
+    last = guarded(read)()!;
+  }
   let total = 0;
-  let last = performance.now();
   /** Since the last sign. */
   let quiet = 0;
-  let away = document.hidden;
+  let away = isHidden();
 
-  function advance(): void {
-    const now = performance.now();
-    if (!away) {
-      const passed = Math.min(now - last, GAP_MS);
+  const advance = guarded(() => {
+    const now = read();
+    // Without ticks a silence is no gap.
+    const passed = Math.min(now - last, ticks ? GAP_MS : idleMs);
+    if (!away && passed > 0) {
       total += Math.max(0, Math.min(passed, idleMs - quiet));
       quiet += passed;
     }
-    last = now;
-  }
+    if (Number.isFinite(now)) last = now;
+  });
 
   listen(window, PRESENCE, ({ type }: Event) => {
     advance();
-    away = document.hidden || type === "pagehide" || type === "freeze";
+    away = isHidden() || type === "pagehide" || type === "freeze";
     quiet = 0;
     visit(null);
     look();
@@ -117,11 +164,13 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
     if (type === "keydown") byKey = true;
     if (type === "scroll") look();
   });
-  listen(window, ["resize"], look);
-  const ticks = setInterval(() => {
-    advance();
-    look();
-  }, TICK_MS);
+  listen(window, ["resize"], () => look());
+  const ticks = guarded(() =>
+    setInterval(() => {
+      advance();
+      look();
+    }, TICK_MS)
+  )();
 
   // ---- parts: rested on by a pointer, the focus or a selection; or clicked ----
 
@@ -135,9 +184,9 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
   /** The innermost around the node that is inside the case. */
   function around(node: EventTarget | null, selector: string): Element | null {
     let found: Element | null = null;
-    for (let at = node as Node | null; at; at = at.parentNode ?? (at as ShadowRoot).host) {
+    for (let at = node as Node | null; at; at = parentOf(at)) {
       if (at === element) return found;
-      if (at instanceof Element && at.matches(selector)) found ??= at;
+      if (at instanceof Element && own(at, "matches")(selector)) found ??= at;
     }
     return null;
   }
@@ -150,11 +199,11 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
     rest = part ? setTimeout(count, REST_MS) : undefined;
   }
 
-  function count(): void {
+  const count = guarded(() => {
     clearTimeout(rest);
     rest = undefined;
     hovers++;
-  }
+  });
 
   const target = (event: Event) => event.composedPath()[0] ?? null;
 
@@ -168,7 +217,7 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
     visit(around(target(event), parts), true);
     // Arrow keys select a tab by focusing it.
     const view = around(target(event), `[${VIEW}]`);
-    if (view) setTimeout(() => view.matches("[aria-selected=true]") && see(view), REST_MS);
+    if (view) setTimeout(guarded(() => own(view, "matches")("[aria-selected=true]") && see(view)), REST_MS);
   });
   listen(element, ["focusout"], () => {
     if (byFocus) visit(null);
@@ -183,11 +232,11 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
   // ---- views: opened ----
 
   const views = new Set<string | null>();
-  const given = new Set(element.querySelectorAll(OPEN));
+  const shown = new Set(guarded(() => own(element, "querySelectorAll")(OPEN))());
   let hasViews = false;
 
   function see(view: Element | null): void {
-    if (view && !given.has(view) && !result) views.add(view.getAttribute(VIEW));
+    if (view && !shown.has(view) && !result) views.add(own(view, "getAttribute")(VIEW));
   }
 
   listen(element, ["click"], (event: Event) => {
@@ -198,7 +247,7 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
   });
   listen(element, ["toggle"], (event: Event) => {
     const opened = target(event) as HTMLDetailsElement;
-    if (opened.open && opened.matches(`[${VIEW}]`)) see(opened);
+    if (opened.open && own(opened, "matches")(`[${VIEW}]`)) see(opened);
   });
 
   // ---- depth: how far down the content the lower edge of what is visible has come ----
@@ -208,29 +257,31 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
   let width = 0;
   let scrolls = false;
 
-  function look(): void {
+  const look = guarded(() => {
     if (away) return;
-    const marked = element.querySelector(PARTS);
+    const find = own(element, "querySelector");
+    const marked = find(PARTS);
     parts = marked ? PARTS : COMMON_PARTS;
-    hasParts ||= Boolean(marked ?? element.querySelector(parts));
-    hasViews ||= Boolean(element.querySelector(`[${VIEW}]`));
+    hasParts ||= Boolean(marked ?? find(parts));
+    hasViews ||= Boolean(find(`[${VIEW}]`));
 
-    const box = element.getBoundingClientRect();
+    const box = own(element, "getBoundingClientRect")();
     let top = box.top;
     let full = box.height;
     let [from, to] = [0, innerHeight];
     function clip(scroller: Element): void {
-      const edge = scroller.getBoundingClientRect().top + scroller.clientTop;
-      [from, to] = [Math.max(from, edge), Math.min(to, edge + scroller.clientHeight)];
+      const edge = own(scroller, "getBoundingClientRect")().top + own(scroller, "clientTop");
+      [from, to] = [Math.max(from, edge), Math.min(to, edge + own(scroller, "clientHeight"))];
     }
     if (/auto|scroll/.test(getComputedStyle(element).overflowY)) {
       clip(element);
-      top += element.clientTop - element.scrollTop;
-      full = element.scrollHeight;
+      top += own(element, "clientTop") - own(element, "scrollTop");
+      full = own(element, "scrollHeight");
     }
-    for (let at: Node | null = element; (at = at.parentNode ?? (at as ShadowRoot).host);) {
+    for (let at: Node | null = element; (at = parentOf(at));) {
       // What these two clip, the window does.
-      if (at === document.body || at === document.documentElement || !(at instanceof HTMLElement)) continue;
+      const isPage = at instanceof HTMLBodyElement || at instanceof HTMLHtmlElement;
+      if (isPage || !(at instanceof HTMLElement)) continue;
       if (getComputedStyle(at).overflowY !== "visible") clip(at);
     }
     if (!full) return;
@@ -239,17 +290,18 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
     [width, height] = [box.width, full];
     if (to > from && to > top && from < top + full) reach = Math.max(reach, to - top);
     scrolls ||= reach < full - 1;
-  }
+  });
 
   function measure(): JissMeasurement {
     if (result) return { ...result };
     advance();
     look();
+    const depth = reach < height - 1 ? Math.floor(reach / height * 1000) / 1000 : 1;
     return {
       time_to_decision_ms: Math.round(Math.min(total, LONGEST_MS)),
-      hover_events: hovers || (hovering && hasParts) ? Math.min(hovers, MOST_HOVERS) : null,
-      scroll_depth: scrolls ? (reach < height - 1 ? Math.floor(reach / height * 1000) / 1000 : 1) : null,
-      alternative_views_checked: hasViews || views.size ? views.size : null,
+      hover_events: !failed && (hovers || (hovering && hasParts)) ? Math.min(hovers, MOST_HOVERS) : null,
+      scroll_depth: !failed && scrolls && depth >= 0 ? depth : null,
+      alternative_views_checked: !failed && (hasViews || views.size) ? views.size : null,
     };
   }
 
@@ -258,9 +310,9 @@ function start(element: Element, { idleMs = IDLE_MS }: { idleMs?: number } = {})
     measure,
     stop() {
       result ??= measure();
-      listening.abort();
-      clearInterval(ticks);
-      clearTimeout(rest);
+      guarded(() => listening.abort())();
+      guarded(clearInterval)(ticks);
+      guarded(clearTimeout)(rest);
       return { ...result };
     },
   };

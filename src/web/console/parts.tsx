@@ -160,16 +160,6 @@ export function Rows({ label, columns, children }: {
   );
 }
 
-/** Hands a text over as a file, made here. */
-export function save(name: string, type: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
 /** The links under a list: onwards, and back to its beginning. */
 export function Pages({ path, query, next }: {
   readonly path: string;

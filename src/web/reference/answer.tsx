@@ -1,5 +1,6 @@
 /** The answer of the service as it came: status, headers, body. */
 import type { ApiAnswer } from "../shared/api.ts";
+import { save } from "../shared/save.ts";
 import { CopyButton } from "./copy_button.tsx";
 import { ErrorLink } from "./prose.tsx";
 
@@ -31,7 +32,7 @@ export function Answer({ answer }: { readonly answer: Answered }) {
   const code = errorCode(answer);
   const present = HEADERS.filter((name) => headers.has(name));
   return (
-    <section class="answer" aria-label="Answer">
+    <section class="answer" aria-label={`Answer of ${method} ${path}`}>
       <p class="outcome">
         <span class={`status ${status < 400 ? "good" : "bad"}`}>{status}</span>{" "}
         {code !== null && <ErrorLink code={code} />}{" "}
@@ -58,14 +59,31 @@ export function Answer({ answer }: { readonly answer: Answered }) {
           {body.length > SHOWN_CHARACTERS && (
             <p class="note">
               The first {SHOWN_CHARACTERS.toLocaleString("en")} of {body.length.toLocaleString("en")}{" "}
-              characters. The button copies all of them.
+              characters. Copied or saved are all of them.
             </p>
           )}
-          <CopyButton of="the body" text={() => text} />
+          <div class="actions">
+            <CopyButton of="the body" text={() => text} />
+            <button type="button" onClick={() => saveBody(answer)}>Save the body</button>
+          </div>
         </>
       )}
     </section>
   );
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "application/json": "json",
+  "application/x-ndjson": "ndjson",
+  "image/svg+xml": "svg",
+  "text/html": "html",
+};
+
+/** Under a name made of what was asked: `v1-audit-chain-export.ndjson`. */
+function saveBody({ headers, text, path }: Answered): void {
+  const type = headers.get("Content-Type") ?? "text/plain";
+  const stem = path.split("?", 1)[0]!.replace(/[^\w.]+/g, "-").replace(/^[-.]+|-$/g, "");
+  save(`${stem || "answer"}.${EXTENSIONS[type.split(";", 1)[0]!] ?? "txt"}`, type, text);
 }
 
 function isJson({ headers }: Pick<ApiAnswer, "headers">): boolean {

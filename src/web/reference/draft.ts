@@ -69,6 +69,10 @@ export function problemsOf(operation: Operation, { values, body }: Draft): Reado
     if (value === "" && parameter.in === "path") {
       problems[fieldOf(parameter)] = "The path needs a value here.";
     }
+    if (parameter.in === "path" && (value === "." || value === "..")) {
+      problems[fieldOf(parameter)] =
+        "Browsers drop . and .. from a path, so that another call would be sent.";
+    }
     if (value === "" && parameter.name === IDEMPOTENCY_KEY) {
       problems[fieldOf(parameter)] = "The call needs a name.";
     }
@@ -80,10 +84,25 @@ export function problemsOf(operation: Operation, { values, body }: Draft): Reado
     try {
       JSON.parse(body);
     } catch (error) {
-      problems.body = `This is not JSON: ${error instanceof Error ? error.message : error}`;
+      problems.body = `This is not JSON: ${jsonProblem(body, error)}`;
     }
   }
   return problems;
+}
+
+/** What is wrong, and in which line: browsers tell the place as an offset, as line and column, or not at all. */
+function jsonProblem(body: string, error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/\bline \d/.test(message)) return message;
+  const offset = /at position (\d+)/.exec(message)?.[1];
+  const before = offset !== undefined
+    ? body.slice(0, Number(offset))
+    : /end of/.test(message)
+    ? body.trimEnd()
+    : null;
+  if (before === null) return message;
+  const lines = before.split("\n");
+  return `${message} (line ${lines.length} column ${lines.at(-1)!.length + 1})`;
 }
 
 /** What browsers take as a header's value. */

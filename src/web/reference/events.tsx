@@ -28,21 +28,21 @@ export function Events() {
             </h3>
           }
         >
-          {() => <Event event={post} />}
+          {() => <Event name={event} event={post} />}
         </Folded>
       ))}
     </section>
   );
 }
 
-function Event({ event }: { readonly event: Described }) {
+function Event({ name, event }: { readonly name: string; readonly event: Described }) {
   const body = event.requestBody?.content["application/json"]?.schema;
   return (
     <div class="details">
       <p>
         <Prose text={event.description} />
       </p>
-      <Parameters parameters={event.parameters ?? []} title="Headers of a delivery" />
+      <Parameters parameters={event.parameters ?? []} of={name} title="Headers of a delivery" />
       {body !== undefined && (
         <>
           <h4>Body of a delivery</h4>

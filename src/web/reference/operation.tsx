@@ -29,7 +29,7 @@ export function OperationView(
 }
 
 function Details({ operation }: { readonly operation: Operation }) {
-  const { description, operationId, method, parameters = [], requestBody, responses } = operation;
+  const { description, operationId, method, path, parameters = [], requestBody, responses } = operation;
   const body = requestBody?.content["application/json"]?.schema;
   return (
     <div class="details">
@@ -39,7 +39,7 @@ function Details({ operation }: { readonly operation: Operation }) {
       <p class="facts">
         <AuthenticationInWords operation={operation} /> <a href={`#${operationId}`}>Link to this operation</a>
       </p>
-      {parameters.length > 0 && <Parameters parameters={parameters} />}
+      {parameters.length > 0 && <Parameters parameters={parameters} of={`${method} ${path}`} />}
       {body !== undefined && (
         <>
           <h4>Request body</h4>

@@ -5,15 +5,17 @@ import { Facts } from "./schema.tsx";
 import { typeInWords } from "./schema_words.ts";
 
 export function Parameters(
-  { parameters, title = "Parameters" }: {
+  { parameters, of, title = "Parameters" }: {
     readonly parameters: readonly Parameter[];
+    /** What they are those of: names the region among those of other operations. */
+    readonly of: string;
     readonly title?: string;
   },
 ) {
   return (
     <>
       <h4>{title}</h4>
-      <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+      <div class="scroll" tabIndex={0} role="region" aria-label={`${title} of ${of}`}>
         <table class="rows">
           <thead>
             <tr>

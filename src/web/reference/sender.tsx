@@ -39,6 +39,14 @@ export function Sender({ operation }: { readonly operation: Operation }) {
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [phase, setPhase] = useState<Phase>(WRITING);
   const button = useRef<HTMLButtonElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const [refused, setRefused] = useState(false);
+  // Where what is wrong stands, with what is wrong about it.
+  useLayoutEffect(() => {
+    if (!refused) return;
+    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    setRefused(false);
+  }, [refused]);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
   const effect = effectOf(operation);
@@ -53,7 +61,9 @@ export function Sender({ operation }: { readonly operation: Operation }) {
   function submit() {
     const found = problemsOf(operation, draft);
     setProblems(found);
-    if (Object.keys(found).length > 0) return;
+    const wrong = Object.keys(found).length > 0;
+    setRefused(wrong);
+    if (wrong) return;
     if (effect === "grave") setPhase({ kind: "asking" });
     else void go();
   }
@@ -101,6 +111,7 @@ export function Sender({ operation }: { readonly operation: Operation }) {
   const curl = curlOf(operation, draft, location.origin);
   return (
     <form
+      ref={form}
       class="sender"
       noValidate
       onSubmit={(event) => {
@@ -188,7 +199,7 @@ function Confirmation({ call, onConfirm, onCancel }: ConfirmationProps) {
   // Before the next key is taken: an effect after painting would draw the focus away from where Tab has brought it.
   useLayoutEffect(() => box.current?.focus(), []);
   return (
-    <div ref={box} class="notice bad" role="group" aria-label="Confirm" tabIndex={-1}>
+    <div ref={box} class="notice bad" role="group" aria-label={`Confirm ${call}`} tabIndex={-1}>
       <p>
         Really send <code>{call}</code>? It may not be possible to take it back.
       </p>

@@ -1,7 +1,8 @@
 /** What was done to the organization and its keys, by whom and when; reading it is an event of its own. */
 import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
-import { addressOf, Answered, Empty, Failure, Instant, Rows, save, View } from "../parts.tsx";
+import { addressOf, Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
+import { save } from "../../shared/save.ts";
 import { useCaller, useSession } from "../session.tsx";
 import type { AuditLog } from "../types.ts";
 import { useAction, useAnswer } from "../use_answer.ts";

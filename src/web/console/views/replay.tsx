@@ -1,7 +1,8 @@
 /** One score or decision, computed anew from what was recorded, with what moved it and its proof. */
 import { useRoute } from "preact-iso";
 import { nameInWords } from "../../../pages/wording.ts";
-import { Answered, Band, Figure, Instant, Rows, save, Tile, View } from "../parts.tsx";
+import { Answered, Band, Figure, Instant, Rows, Tile, View } from "../parts.tsx";
+import { save } from "../../shared/save.ts";
 import type { Replay } from "../types.ts";
 import { useAnswer } from "../use_answer.ts";
 

@@ -1,7 +1,8 @@
 /** One report, as the service prints it: the page is the service's own, shown in a frame that runs nothing. */
 import { useRef } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import { Answered, save, View } from "../parts.tsx";
+import { Answered, View } from "../parts.tsx";
+import { save } from "../../shared/save.ts";
 import { useAnswer } from "../use_answer.ts";
 
 export function ReportView() {

@@ -3,7 +3,8 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../../shared/api.ts";
 import { announceWait } from "../../shared/waiting.tsx";
 import type { Progressed, Question, Told, Unusable, VerifiedBundle } from "../../verify/messages.ts";
-import { Failure, save, View } from "../parts.tsx";
+import { Failure, View } from "../parts.tsx";
+import { save } from "../../shared/save.ts";
 import { SessionContext, useCaller, useSession } from "../session.tsx";
 import { useAction } from "../use_answer.ts";
 

@@ -1,0 +1,62 @@
+/** The examples of the reference, sent as somebody does who tries the page from its top to its bottom. */
+import assert from "node:assert/strict";
+import { withDemo } from "./demo_service.ts";
+import { groupsOf, type OpenApi, type Operation } from "../../src/web/reference/document.ts";
+import { draftOf, exampleNames, requestOf } from "../../src/web/reference/draft.ts";
+
+/** What needs a master key, or an id that only the service can give: the page leaves its field empty. */
+function cannot({ operationId, security, path }: Operation): boolean {
+  return (security[0]?.masterKey ?? []).length > 0 ||
+    /\{(?:id|report_id|delivery_id)\}/.test(path) && operationId !== "getReplay";
+}
+
+Deno.test("every example of the reference is answered well on a fresh service, in the order of the page", () =>
+  withDemo(async ({ service, key: first }) => {
+    let key = first;
+    const document: OpenApi = await (await fetch(`${service.url}/openapi.json`)).json();
+    const operations = groupsOf(document).flatMap((group) => group.operations).filter((operation) =>
+      operation.method !== "OPTIONS" && !cannot(operation)
+    );
+    // It ends what the key is good for.
+    const last = operations.filter(({ operationId }) => operationId === "postKeyRevocation");
+    const sent: string[] = [];
+    for (const operation of [...operations.filter((one) => !last.includes(one)), ...last]) {
+      for (const example of exampleNames(operation)) {
+        const { method, path, headers, text } = requestOf(operation, draftOf(operation, example, "fresh"));
+        const answer = await fetch(service.url + path, {
+          method: method!,
+          headers: {
+            ...headers,
+            ...(operation.security.length > 0 ? { "X-API-Key": key } : {}),
+            ...(text === undefined ? {} : { "Content-Type": "application/json" }),
+          },
+          ...(text === undefined ? {} : { body: text }),
+        });
+        const said = await answer.text();
+        const what = `${operation.operationId}, ${example}: ${answer.status} ${said.slice(0, 300)}`;
+        sent.push(operation.operationId);
+        if (operation.operationId === "postWebhook") {
+          // Its host does not resolve, and its description says so.
+          assert.match(
+            operation.description,
+            /A host that does not resolve, as those of the examples, is 422/,
+          );
+          assert.equal(answer.status, 422, what);
+          continue;
+        }
+        assert.ok(answer.ok, what);
+        // Of a reviewer long on record a score is committed from the start.
+        const replayed = operation.operationId === "postCommit" && example === "Without a label"
+          ? "true"
+          : null;
+        assert.equal(
+          answer.headers.get("Idempotency-Replayed"),
+          replayed,
+          `${operation.operationId}, ${example}`,
+        );
+        if (operation.operationId === "postKeyRotation") key = JSON.parse(said).new_api_key;
+      }
+    }
+    assert.ok(sent.length > 40, String(sent.length));
+    for (const name of ["postCommit", "getReplay", "getAssessment"]) assert.ok(sent.includes(name), name);
+  }, { JISS_RATE_LIMIT_IP: "1000" }));
