@@ -429,18 +429,54 @@ Deno.test({
         await rotate();
         await done.promise;
         assert.equal(await page.getByRole("button", { name: "Sign out" }).isDisabled(), true);
+        /** Whether the browser would ask before it leaves: waits until it is so. */
+        const asksToStay = (asks: boolean) =>
+          page.waitForFunction(
+            (expected) => !dispatchEvent(new Event("beforeunload", { cancelable: true })) === expected,
+            asks,
+          );
+        await asksToStay(true);
         await go(page, "/console/decisions");
         await page.getByLabel("API key").waitFor();
         answered.resolve();
         const rotated = (await page.locator(".secret").textContent())!;
         assert.equal((await service.send("/v1/organization/dashboard", { key: rotated })).status, 200);
         // Nobody is signed in by it.
+        await asksToStay(true);
         await page.getByRole("button", { name: "I have kept it" }).click();
         assert.equal(await page.getByRole("navigation", { name: "Console" }).count(), 0);
+        await asksToStay(false);
         await signIn(page, rotated);
         await page.getByRole("heading", { level: 1, name: "Decisions" }).waitFor();
       });
     }, PATIENT);
+  },
+});
+
+Deno.test({
+  name: `of an operator with one interaction nothing is said but that it is too early ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withEmpty(async ({ service, key }) => {
+      await ask(service, key, "/v1/score", {
+        session_id: "one-1",
+        operator_id: "newbie",
+        domain: "general",
+        interaction: { time_to_decision_ms: 15000, decision: "overridden", outcome_correct: true },
+      });
+      await withBrowser(service.url, async (visit) => {
+        const { page, expectErrors } = await visit();
+        expectErrors(/422/);
+        await page.goto("/console/operators/newbie");
+        await signIn(page, key);
+        await shown(page);
+        const tile = page.getByRole("listitem").filter({ hasText: "Article 14" });
+        assert.equal(await tile.textContent(), "Article 14Opentoo few interactions for a verdict");
+        await page.getByText("Too few interactions, over too few days, for a verdict").waitFor();
+        await page.getByText("A recommendation needs at least 50 interactions").waitFor();
+        await assertAccessible(page, "an operator with one interaction");
+      });
+    });
   },
 });
 

@@ -28,11 +28,15 @@ class Files {
 
   /** Chooses a file with this text, and waits for what is said of it. */
   async give(page: Page, text: string): Promise<void> {
+    await this.choose(page, text);
+    await page.locator("[data-verdict], .notice.bad").first().waitFor();
+  }
+
+  async choose(page: Page, text: string): Promise<void> {
     this.#count += 1;
     const path = `${this.#directory}/bundle-${this.#count}.ndjson`;
     await Deno.writeTextFile(path, text);
     await page.locator("#bundle").setInputFiles(path);
-    await page.locator("[data-verdict], .notice.bad").first().waitFor();
   }
 
   [Symbol.dispose](): void {
@@ -219,6 +223,25 @@ Deno.test({
           .waitFor();
         await page.getByRole("button", { name: "Verify again" }).click();
         await page.getByText("Of bundle-3.ndjson, held against no key but the file's own.").waitFor();
+        // A slower run that was begun before says nothing any more.
+        const keys = Promise.withResolvers<void>();
+        await page.route("**/.well-known/jwks.json", async (route) => {
+          await keys.promise;
+          await route.continue();
+        });
+        await page.getByLabel("The keys that this service publishes").check();
+        await files.choose(page, bundle.replace('"jis":77.6', '"jis":87.6'));
+        await page.getByText("Verifying bundle-4.ndjson").waitFor();
+        await page.getByLabel("No key").check();
+        await files.give(page, bundle);
+        await page.getByText("Of bundle-5.ndjson, held against no key but the file's own.").waitFor();
+        const answered = page.waitForResponse("**/.well-known/jwks.json");
+        keys.resolve();
+        await answered;
+        await new Promise((after) => setTimeout(after, 1000));
+        assert.equal(await page.getByText("Of bundle-5.ndjson").count(), 1);
+        assert.equal(await page.locator("[data-verdict]").getAttribute("data-verdict"), "NOT VERIFIABLE");
+        await page.unroute("**/.well-known/jwks.json");
         // What is no bundle but an answer is told apart.
         const { body } = await service.send("/v1/decision/replay/demo-reviewer-ada-0100", { key });
         await files.give(page, JSON.stringify(body, null, 2));

@@ -1,6 +1,6 @@
 /** The console: one page for an organization's own key. Source: contract, section 7. */
 import { render } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { Waiting } from "../shared/waiting.tsx";
 import { Empty, View } from "./parts.tsx";
@@ -44,6 +44,15 @@ function Console() {
   const current = useRef<SignedIn | null>(null);
   current.current = signedIn;
   const { path } = useLocation();
+  useEffect(keepStrayFiles, []);
+  const isOwed = obtaining > 0 || secrets.length > 0;
+  useEffect(() => {
+    if (!isOwed) return;
+    // The browser asks before it leaves a page that holds the only copy, or is about to.
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [isOwed]);
 
   const signOut = (why: string | null) => {
     setSignedIn(null);
@@ -69,7 +78,7 @@ function Console() {
   const session: Session = {
     signedIn,
     generation,
-    takeKey: (key) => setSignedIn((before) => before === null ? null : { ...before, key }),
+    takeKey: (key, old) => setSignedIn((before) => before?.key === old ? { ...before, key } : before),
     refuse(key) {
       if (current.current?.key === key) signOut(KEY_REFUSED);
     },
@@ -89,13 +98,24 @@ function Console() {
         path={path}
         organization={signedIn.organization}
         onRefresh={() => setGeneration(generation + 1)}
-        onSignOut={obtaining > 0 || secrets.length > 0 ? null : () => signOut(null)}
+        onSignOut={isOwed ? null : () => signOut(null)}
       />
       <Waiting />
       {once}
       <Boundary key={path}>{isReadable(path) ? <Places /> : <NothingView />}</Boundary>
     </SessionContext.Provider>
   );
+}
+
+/** A file that is dropped beside the place for it would take the page away, and the key with it. */
+function keepStrayFiles(): () => void {
+  const prevent = (event: DragEvent) => event.preventDefault();
+  addEventListener("dragover", prevent);
+  addEventListener("drop", prevent);
+  return () => {
+    removeEventListener("dragover", prevent);
+    removeEventListener("drop", prevent);
+  };
 }
 
 /** The router cannot read an address whose percent signs stand for nothing, and throws. */

@@ -28,8 +28,8 @@ export interface Session {
   readonly signedIn: SignedIn;
   /** Grows when everything is to be asked for anew. */
   readonly generation: number;
-  /** Goes on with another key of the same organization, unless the session is over. */
-  readonly takeKey: (key: string) => void;
+  /** Goes on with the key that took the place of `old`, unless the session of that one is over. */
+  readonly takeKey: (key: string, old: string) => void;
   /** The service refused a key: where it is the one in use, the session is over. */
   readonly refuse: (key: string) => void;
   /** Does what shows something once: until it is done nobody signs out, and it is shown in whatever view. */

@@ -1,18 +1,11 @@
 /** What the service shows once, above whatever view is open, until somebody says that it is kept. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ShownOnce } from "./session.tsx";
 
 export function Secrets({ secrets, onKept }: {
   readonly secrets: readonly ShownOnce[];
   readonly onKept: (secret: ShownOnce) => void;
 }) {
-  useEffect(() => {
-    if (secrets.length === 0) return;
-    // The browser asks before it leaves a page that holds the only copy.
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [secrets.length]);
   if (secrets.length === 0) return null;
   return (
     <aside class="once" aria-label="Shown once">

@@ -17,10 +17,12 @@ export function KeyView() {
       obtain(async () => {
         const path = "/v1/admin/key/rotate";
         const rotated = await caller.json<Rotated>({ method: "POST", path }, { patience });
-        takeKey(rotated.new_api_key);
+        takeKey(rotated.new_api_key, key);
         return {
           title: "The key was rotated",
-          note: `${instantInWords(rotated.rotated_at)}. ${rotated.warning} This page goes on with it.`,
+          note: `${
+            instantInWords(rotated.rotated_at)
+          }. ${rotated.warning} A page that is signed in with the old one goes on with it.`,
           label: "The new key: this is the only time that it is shown.",
           value: rotated.new_api_key,
         };

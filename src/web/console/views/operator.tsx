@@ -72,8 +72,8 @@ function Standing({ profile, jis_history: history, decay_projection: projection,
           more={
             <>
               on the weight of <Figure of="profile.uncertainty.effective_n" value={uncertainty.effective_n} />
-              {" "}
-              cases whose truth is known
+              {uncertainty.effective_n === 1 ? " case " : " cases "}
+              whose truth is known
             </>
           }
         >
@@ -90,9 +90,16 @@ function Standing({ profile, jis_history: history, decay_projection: projection,
         >
           <Figure of="profile.total_interactions" value={profile.total_interactions} />
         </Tile>
-        <Tile name="Article 14" more={compliance!.action_required ? "action required" : "no action required"}>
-          {compliance!.article14_met ? "Met" : "Not met"}
-        </Tile>
+        {profile.minimum_data_met
+          ? (
+            <Tile
+              name="Article 14"
+              more={compliance!.action_required ? "action required" : "no action required"}
+            >
+              {compliance!.article14_met ? "Met" : "Not met"}
+            </Tile>
+          )
+          : <Tile name="Article 14" more="too few interactions for a verdict">Open</Tile>}
       </ul>
       {!profile.minimum_data_met && (
         <p class="notice fair">

@@ -47,18 +47,23 @@ export function VerifyView({ reason = null }: {
   const [outcome, setOutcome] = useState<Outcome>({ kind: "idle" });
   const published = useAction<string>();
   const worker = useRef<Worker | null>(null);
+  // What is told belongs to the latest run, and to no earlier one that is slower.
+  const run = useRef(0);
   useEffect(() => () => worker.current?.terminate(), []);
-  useEffect(keepStrayFiles, []);
   const isSignedIn = useContext(SessionContext) !== null;
 
   const start = async (given: Given) => {
+    const own = ++run.current;
     worker.current?.terminate();
     published.clear();
     setOutcome({ kind: "running", given, progress: null });
     const trusted = await trustedKeys(given);
+    if (run.current !== own) return;
     if (trusted === null) return setOutcome({ kind: "idle" });
     const question = { files: given.files, keys: trusted, kept: given.kept };
-    worker.current = startVerifier(question, (told) => setOutcome(outcomeOf(given, told)));
+    worker.current = startVerifier(question, (told) => {
+      if (run.current === own) setOutcome(outcomeOf(given, told));
+    });
   };
   const trustedKeys = ({ trust, keys }: Given) =>
     trust === "service"
@@ -175,17 +180,6 @@ function outcomeOf(given: Given, told: Told): Outcome {
     case "unusable":
       return { kind: "refused", unusable: told };
   }
-}
-
-/** A file that is dropped beside the place for it would take the page away, and the key with it. */
-function keepStrayFiles(): () => void {
-  const prevent = (event: DragEvent) => event.preventDefault();
-  addEventListener("dragover", prevent);
-  addEventListener("drop", prevent);
-  return () => {
-    removeEventListener("dragover", prevent);
-    removeEventListener("drop", prevent);
-  };
 }
 
 function Drop({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
