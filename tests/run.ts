@@ -13,17 +13,22 @@ const ROOT = `${import.meta.dirname}/..`;
 const testFiles = (await filesUnder("tests")).filter((path) => path.endsWith("_test.ts")).sort();
 
 await buildWeb();
-const isBrowsers = (path: string) => path.startsWith("tests/browser/");
-// A page waits more than it works: those tests run beside each other, after all others have had the machine alone.
-const runs = Deno.args.length > 0 ? [Deno.args] : [
-  testFiles.filter((path) => !isBrowsers(path)),
-  ["--parallel", ...testFiles.filter(isBrowsers)],
-];
-const ended: { readonly code: number; readonly xml: string }[] = [];
-for (const args of runs) ended.push(await runTests(args));
-const code = ended.find((run) => run.code !== 0)?.code ?? 0;
-const xml = ended.map((run) => run.xml).join("\n");
+const report = await Deno.makeTempFile({ prefix: "jiss-tests-", suffix: ".xml" });
+const { code } = await new Deno.Command(Deno.execPath(), {
+  args: [
+    "test",
+    "-A",
+    "--quiet",
+    `--junit-path=${report}`,
+    ...(Deno.args.length > 0 ? Deno.args : testFiles),
+  ],
+  cwd: ROOT,
+  stdout: "inherit",
+  stderr: "inherit",
+}).output();
 
+const xml = await Deno.readTextFile(report);
+await Deno.remove(report);
 const cases = [...xml.matchAll(/<testcase name="([^"]*)"[^>]*?(?:\/>|>(.*?)<\/testcase>)/gs)];
 const skipped = cases.filter(([, , inside]) => inside?.includes("<skipped"));
 const failed = cases.filter(([, , inside]) => inside?.includes("<failure") || inside?.includes("<error"));
@@ -40,17 +45,3 @@ for (const path of unrun) console.log(`NOT RUN ${path}`);
 const passed = cases.length - skipped.length - failed.length;
 console.log(`\n${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
 Deno.exit(code !== 0 ? code : cases.length === 0 || unrun.length > 0 ? 1 : 0);
-
-async function runTests(args: readonly string[]): Promise<{ readonly code: number; readonly xml: string }> {
-  const report = await Deno.makeTempFile({ prefix: "jiss-tests-", suffix: ".xml" });
-  const { code } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "--quiet", `--junit-path=${report}`, ...args],
-    cwd: ROOT,
-    env: { DENO_JOBS: "2" },
-    stdout: "inherit",
-    stderr: "inherit",
-  }).output();
-  const xml = await Deno.readTextFile(report);
-  await Deno.remove(report);
-  return { code, xml };
-}
