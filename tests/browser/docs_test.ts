@@ -323,6 +323,12 @@ reference("everything works by keyboard: the key, the filter, opening, sending, 
   assert.equal(await page.evaluate(() => document.activeElement!.id), "main");
   await tabTo("#api-key");
   await page.keyboard.type(scene.key);
+  assert.ok(
+    await page.evaluate(
+      (key) => document.querySelector<HTMLInputElement>("#api-key")!.value === key,
+      scene.key,
+    ),
+  );
   await tabTo("#filter");
   await page.keyboard.type("erase reviewer");
   await tabTo("#deleteOperator > summary");

@@ -154,7 +154,15 @@ function useTarget(reveal: () => void): void {
     if (target.id !== "" && (element === null || element.closest("[hidden]") !== null)) reveal();
     // After what reveals it is drawn.
     const frame = requestAnimationFrame(() => goTo(target.id));
-    return () => cancelAnimationFrame(frame);
+    // Whoever has gone on meanwhile is not called back: a busy machine may draw late.
+    const leave = () => cancelAnimationFrame(frame);
+    addEventListener("keydown", leave);
+    addEventListener("pointerdown", leave);
+    return () => {
+      leave();
+      removeEventListener("keydown", leave);
+      removeEventListener("pointerdown", leave);
+    };
   }, [target]);
 }
 
