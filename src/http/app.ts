@@ -50,6 +50,7 @@ export function createApp(options: AppOptions): App {
     app.all(routerPath(path), guarded((context) => serveOtherMethod(services, context, methodsOf(path))));
   }
   const demo = demoPage({ keptDays: services.dependencies.assessmentRetentionDays });
+  // Before the pages themselves, of which one takes every path below the console.
   for (const page of [...PAGES, demo]) {
     if (isNamed(page)) app.get(`${page.path}/`, (context) => redirectTo(context, page));
   }

@@ -235,12 +235,26 @@ Deno.test({
         await page.getByLabel("No key").check();
         await files.give(page, bundle);
         await page.getByText("Of bundle-5.ndjson, held against no key but the file's own.").waitFor();
-        const answered = page.waitForResponse("**/.well-known/jwks.json");
         keys.resolve();
-        await answered;
         await new Promise((after) => setTimeout(after, 1000));
         assert.equal(await page.getByText("Of bundle-5.ndjson").count(), 1);
         assert.equal(await page.locator("[data-verdict]").getAttribute("data-verdict"), "NOT VERIFIABLE");
+        await page.unroute("**/.well-known/jwks.json");
+        // Nor where its keys cannot be had after all.
+        const lost = Promise.withResolvers<void>();
+        await page.route("**/.well-known/jwks.json", async (route) => {
+          await lost.promise;
+          await route.abort();
+        });
+        await page.getByLabel("The keys that this service publishes").check();
+        await files.choose(page, bundle);
+        await page.getByText("Verifying bundle-6.ndjson").waitFor();
+        await page.getByLabel("No key").check();
+        await files.give(page, bundle);
+        lost.resolve();
+        await new Promise((after) => setTimeout(after, 1000));
+        assert.equal(await page.getByText("The service cannot be reached").count(), 0);
+        assert.equal(await page.getByText("Of bundle-7.ndjson").count(), 1);
         await page.unroute("**/.well-known/jwks.json");
         // What is no bundle but an answer is told apart.
         const { body } = await service.send("/v1/decision/replay/demo-reviewer-ada-0100", { key });

@@ -61,7 +61,6 @@ export function useAction<Result>(): {
   readonly result: Result | null;
   /** null: it failed, or the view is gone. */
   readonly run: (act: (patience: AbortSignal) => Promise<Result>) => Promise<Result | null>;
-  readonly clear: () => void;
 } {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
@@ -72,10 +71,6 @@ export function useAction<Result>(): {
     busy,
     error,
     result,
-    clear() {
-      setError(null);
-      setResult(null);
-    },
     async run(act) {
       setBusy(true);
       setError(null);

@@ -1,6 +1,6 @@
 /** Verify: exported bundles checked here, in the browser, by the code with which an auditor checks them. */
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { call } from "../../shared/api.ts";
+import { ApiError, callText } from "../../shared/api.ts";
 import { announceWait } from "../../shared/waiting.tsx";
 import type { Progressed, Question, Told, Unusable, VerifiedBundle } from "../../verify/messages.ts";
 import { Failure, View } from "../parts.tsx";
@@ -35,7 +35,9 @@ type Outcome =
   | { readonly kind: "idle" }
   | { readonly kind: "running"; readonly given: Given; readonly progress: Progressed | null }
   | { readonly kind: "done"; readonly given: Given; readonly bundles: readonly VerifiedBundle[] }
-  | { readonly kind: "refused"; readonly unusable: Unusable };
+  | { readonly kind: "refused"; readonly unusable: Unusable }
+  /** The service's keys cannot be had. */
+  | { readonly kind: "failed"; readonly error: ApiError };
 
 export function VerifyView({ reason = null }: {
   /** Why a session is over, where nobody asked for that. */
@@ -45,30 +47,27 @@ export function VerifyView({ reason = null }: {
   const [keys, setKeys] = useState("");
   const [kept, setKept] = useState("");
   const [outcome, setOutcome] = useState<Outcome>({ kind: "idle" });
-  const published = useAction<string>();
-  const worker = useRef<Worker | null>(null);
-  // What is told belongs to the latest run, and to no earlier one that is slower.
-  const run = useRef(0);
-  useEffect(() => () => worker.current?.terminate(), []);
+  // Of the latest run: whatever an earlier one still waits for ends with it, and is told nobody.
+  const latest = useRef(new AbortController());
+  useEffect(() => () => latest.current.abort(), []);
   const isSignedIn = useContext(SessionContext) !== null;
 
   const start = async (given: Given) => {
-    const own = ++run.current;
-    worker.current?.terminate();
-    published.clear();
+    latest.current.abort();
+    latest.current = new AbortController();
+    const { signal } = latest.current;
     setOutcome({ kind: "running", given, progress: null });
-    const trusted = await trustedKeys(given);
-    if (run.current !== own) return;
-    if (trusted === null) return setOutcome({ kind: "idle" });
-    const question = { files: given.files, keys: trusted, kept: given.kept };
-    worker.current = startVerifier(question, (told) => {
-      if (run.current === own) setOutcome(outcomeOf(given, told));
-    });
+    try {
+      const trusted = await trustedKeys(given, signal);
+      if (signal.aborted) return;
+      const question = { files: given.files, keys: trusted, kept: given.kept };
+      startVerifier(question, { signal, tell: (told) => setOutcome(outcomeOf(given, told)) });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      setOutcome({ kind: "failed", error });
+    }
   };
-  const trustedKeys = ({ trust, keys }: Given) =>
-    trust === "service"
-      ? published.run((patience) => publishedKeys(patience))
-      : Promise.resolve(trust === "own" ? keys : "");
   // A dialog that was left gives no file: what stands there stands.
   const choose = (files: readonly File[]) =>
     files.length === 0 ? undefined : start({ files, trust, keys, kept });
@@ -116,7 +115,6 @@ export function VerifyView({ reason = null }: {
       )}
       <Drop onFiles={choose} />
       {isSignedIn && <Take />}
-      {published.error !== null && <Failure error={published.error} />}
       <div aria-live="polite">
         <Shown outcome={outcome} onAgain={again} />
       </div>
@@ -150,13 +148,19 @@ function Take() {
   );
 }
 
-async function publishedKeys(patience: AbortSignal): Promise<string> {
-  const keys = await call({ path: "/.well-known/jwks.json" }, { onWait: announceWait, patience });
-  return JSON.stringify(keys);
+/** Keys in a form in which they are handed on; empty: none. @throws {ApiError} */
+async function trustedKeys({ trust, keys }: Given, signal: AbortSignal): Promise<string> {
+  if (trust !== "service") return trust === "own" ? keys : "";
+  return await callText({ path: "/.well-known/jwks.json" }, { onWait: announceWait, signal });
 }
 
-function startVerifier(question: Question, tell: (told: Told) => void): Worker {
+/** Ends with the signal. */
+function startVerifier(
+  question: Question,
+  { signal, tell }: { readonly signal: AbortSignal; readonly tell: (told: Told) => void },
+): void {
   const verifier = new Worker(VERIFIER, { type: "module" });
+  signal.addEventListener("abort", () => verifier.terminate());
   verifier.onmessage = ({ data }: MessageEvent<Told>) => {
     tell(data);
     if (data.kind !== "progress") verifier.terminate();
@@ -168,7 +172,6 @@ function startVerifier(question: Question, tell: (told: Told) => void): Worker {
       message: "The verifier stopped; this browser may be too old for it. `jiss verify` reads the same file.",
     });
   verifier.postMessage(question);
-  return verifier;
 }
 
 function outcomeOf(given: Given, told: Told): Outcome {
@@ -230,6 +233,8 @@ function Shown({ outcome, onAgain }: {
         </>
       );
     }
+    case "failed":
+      return <Failure error={outcome.error} />;
     case "refused":
       return (
         <div class="notice bad">
