@@ -16,6 +16,7 @@ if (import.meta.main) {
       standardLog: compose.standardLog,
       lockDirectory: compose.lockDirectory,
       keyInFile: compose.keyInFile,
+      openStored: compose.openStored,
       openService: compose.openService,
     }),
   );

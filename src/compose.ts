@@ -7,7 +7,7 @@ import { lookup } from "node:dns/promises";
 import { monotonicFactory } from "ulid";
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
-import type { Config, Environment } from "./config/config.ts";
+import type { Config, Environment, StorageConfig } from "./config/config.ts";
 import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
@@ -38,6 +38,8 @@ import {
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
 import { openEmbedded } from "./store/embedded.ts";
+import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
+import { requireFitServer, UnfitServer } from "./store/libsql_start.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
@@ -75,6 +77,10 @@ const BREACH_FLUSH_MS = 5_000;
 const UPKEEP_MS = 60_000;
 /** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
 const LOCK_SYNC_MS = 1_000;
+
+/** Of one request to a database server. */
+const DATABASE_REQUEST_MS = 10_000;
+const SESSION_ID_BYTES = 16;
 
 /** For so long after an answer the next request is expected. */
 const BUSY_MS = 50;
@@ -179,8 +185,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
   const { mintKey = keyMint(world) } = options;
   // One process starts at a time: the first one makes the key, the schema and the installation, the next finds them.
   using _lock = await lockDirectory(config.dataDir);
-  createPrivately(config.databaseFile, "");
-  const database = openDatabase(config, onFatal);
+  const database = await openDatabase(config, { log, clock, world, onFatal });
   let lock: CheckpointLock | undefined;
   try {
     lock = openCheckpointLock(config, log);
@@ -427,11 +432,11 @@ function jitter(world: World, upTo: number): number {
   return (world.random(1)[0]! / 255) * upTo;
 }
 
-function openCheckpointLock({ lockFile, databaseFile }: Config, log: Log): CheckpointLock {
+function openCheckpointLock({ lockFile, database }: Config, log: Log): CheckpointLock {
   createPrivately(lockFile, "");
   try {
     return openLock({
-      path: databaseFile === ":memory:" ? ":memory:" : lockFile,
+      path: database.kind === "file" && database.path === ":memory:" ? ":memory:" : lockFile,
       onFailure: (error) => log.error("lock.db could not follow the database", errorFields(error)),
     });
   } catch (error) {
@@ -439,12 +444,73 @@ function openCheckpointLock({ lockFile, databaseFile }: Config, log: Log): Check
   }
 }
 
-function openDatabase(config: Config, onFatal: (error: unknown) => void): Database {
+/** @throws {StartError} where it cannot be opened, or would not keep what it confirms. */
+async function openDatabase(
+  config: Config,
+  { log, onFatal, ...outside }: Pick<ComposeOptions, "log" | "clock" | "world" | "onFatal">,
+): Promise<Database> {
+  const { database: location } = config;
+  if (location.kind === "server") {
+    const server = serverOptions({ ...location, certificates: config.certificates }, {
+      ...outside,
+      onTrouble(error) {
+        if (error === null) log.info("the database server answers again");
+        else log.error("the database server does not answer as it must", causeFields(error));
+      },
+    });
+    try {
+      await requireFitServer(server, location);
+    } catch (error) {
+      throw error instanceof UnfitServer ? new StartError(error.message) : error;
+    }
+    return openLibsql(server);
+  }
+  createPrivately(location.path, "");
   try {
-    return openEmbedded({ path: config.databaseFile, onFatal });
+    return openEmbedded({ path: location.path, onFatal });
   } catch (error) {
     throw new StartError(
       `the database file in JISS_DATA_DIR or JISS_DATABASE_URL cannot be opened: ${(error as Error).message}`,
     );
   }
+}
+
+export interface OpenStoredOptions extends Pick<ComposeOptions, "clock" | "world"> {
+  /** Told what keeps a server from answering. */
+  readonly onTrouble: LibsqlOptions["onTrouble"];
+}
+
+/** A database that is read as it stands, beside a service perhaps. @throws where it cannot be opened. */
+export function openStored(
+  { database: location, certificates }: StorageConfig,
+  options: OpenStoredOptions,
+): Database {
+  return location.kind === "file"
+    ? openEmbedded({ path: location.path, onFatal: () => {} })
+    : openLibsql(serverOptions({ ...location, certificates }, options));
+}
+
+function serverOptions(
+  { url, authToken, certificates }: {
+    readonly url: string;
+    readonly authToken: string | null;
+    readonly certificates: readonly string[];
+  },
+  { clock, world, onTrouble }: OpenStoredOptions,
+): LibsqlOptions {
+  const client = Deno.createHttpClient({ caCerts: [...certificates] });
+  return {
+    url,
+    authToken,
+    fetch: (resource, init) =>
+      fetch(resource, {
+        ...init,
+        client,
+        redirect: "error",
+        signal: AbortSignal.timeout(DATABASE_REQUEST_MS),
+      }),
+    newId: () => world.random(SESSION_ID_BYTES).toHex(),
+    time: clock,
+    onTrouble,
+  };
 }

@@ -25,13 +25,13 @@ import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
 import { type Database, query } from "../src/store/database.ts";
-import { openEmbedded } from "../src/store/embedded.ts";
 import { openLock } from "../src/store/lock.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { Writer } from "../src/store/writer.ts";
 import { keyMint } from "../src/startup.ts";
 import { createDeliverer, type Deliverer } from "../src/webhooks/delivery.ts";
 import { isListener, type OwnListener } from "../src/webhooks/target.ts";
+import { openTestDatabase } from "./database.ts";
 import { verifyDatabase } from "./oracle.ts";
 
 /** 2026-11-20T09:00:00.000Z: after the sunset of body keys. */
@@ -205,7 +205,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const world = seededWorld("harness", (options.run ?? 0) * IDS_OF_A_RUN);
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ format: "json", clock: clock.now, write: (line) => lines.push(JSON.parse(line)) });
-  const embedded = openEmbedded({ path: options.path ?? ":memory:", onFatal: () => {} });
+  const embedded = await openTestDatabase(options.path ?? ":memory:");
   await migrate(embedded, { migrations: MIGRATIONS, now: clock.now() });
   const database = options.wrap?.(embedded) ?? embedded;
   const signer = signerFromPem(SIGNING_KEY_PEM);

@@ -152,7 +152,7 @@ const EFFECTS: readonly (readonly [pattern: RegExp, places: readonly string[]])[
     "src/compose.ts",
   ]],
   [/\bDeno\.env\b|\bprocess\.env\b/, ["src/compose.ts"]],
-  [/(?<![.\w])fetch\(/, ["src/web/shared/api.ts"]],
+  [/(?<![.\w])fetch\(/, ["src/web/shared/api.ts", "src/compose.ts"]],
   [/"node:(?:http|https|http2|tls|dgram)"/, ["src/cli/healthcheck.ts", "src/webhooks/delivery.ts"]],
   [/"node:dns/, ["src/compose.ts"]],
 ];

@@ -1,10 +1,11 @@
 /** What a subcommand is handed: the outside world, and the composition that `serve` and `dev` run. */
-import type { Config, Environment } from "../config/config.ts";
-import type { ComposeOptions, Service } from "../compose.ts";
+import type { Config, Environment, StorageConfig } from "../config/config.ts";
+import type { ComposeOptions, OpenStoredOptions, Service } from "../compose.ts";
 import type { Clock } from "../http/exchange.ts";
 import type { Log } from "../observability/log.ts";
 import type { World } from "../operations/dependencies.ts";
 import type { Model } from "../scoring/model.ts";
+import type { Database } from "../store/database.ts";
 
 export interface Shell {
   readonly version: string;
@@ -21,6 +22,8 @@ export interface Shell {
   lockDirectory(directory: string): Promise<Disposable>;
   /** The key in an organization's key file, which is called `name`; one that is minted is written there first. */
   keyInFile(path: string, options: { readonly name: string; readonly mint: () => string }): string;
+  /** The database as it stands, for reading. @throws where it cannot be opened. */
+  openStored(storage: StorageConfig, options: OpenStoredOptions): Database;
   openService(options: ComposeOptions): Promise<Service>;
 }
 

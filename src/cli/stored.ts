@@ -6,7 +6,6 @@ import { sql } from "kysely";
 import { readStorage, type StorageConfig } from "../config/config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { type Database, DatabaseBusy, query } from "../store/database.ts";
-import { openEmbedded } from "../store/embedded.ts";
 import { exists } from "./init.ts";
 import { reportProblems } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -16,7 +15,7 @@ const ADVICE = "run this as the user that the service runs as, with the service'
 
 /** Where the environment says that everything lies. @throws {CommandFailure} 78. */
 export function storageOf(shell: Shell): StorageConfig {
-  return reportProblems(() => readStorage(shell.readEnvironment()));
+  return reportProblems(() => readStorage(shell.readEnvironment(), Deno.readTextFileSync));
 }
 
 /**
@@ -25,24 +24,30 @@ export function storageOf(shell: Shell): StorageConfig {
  */
 export async function withStored<Result>(
   shell: Shell,
-  { databaseFile }: Pick<StorageConfig, "databaseFile">,
+  storage: StorageConfig,
   use: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  if (!isThere(databaseFile)) {
+  const { database: location } = storage;
+  const where = location.kind === "file" ? location.path : location.url;
+  if (location.kind === "file" && !isThere(location.path)) {
     throw new CommandFailure(
-      `there is no database at ${databaseFile}: start the service there once, or let JISS_DATA_DIR (or JISS_DATABASE_URL) say where it keeps its own`,
+      `there is no database at ${where}: start the service there once, or let JISS_DATA_DIR (or JISS_DATABASE_URL) say where it keeps its own`,
       EXIT.configuration,
     );
   }
-  const database = open(databaseFile);
+  let trouble: unknown = null;
+  const database = open(shell, storage, { where, onTrouble: (error) => trouble = error });
   try {
-    await requireOwnSchema(database, { databaseFile, known: shell.schemaVersion });
+    await requireOwnSchema(database, { where, known: shell.schemaVersion });
     return await use(database);
   } catch (error) {
     if (error instanceof DatabaseBusy) {
       throw new CommandFailure("another process holds the database: try again", EXIT.failure);
     }
-    if (error instanceof ServiceError) throw new CommandFailure(error.message, EXIT.failure);
+    if (error instanceof ServiceError) {
+      const why = trouble instanceof Error ? ` (${trouble.message})` : "";
+      throw new CommandFailure(`${error.message}${why}`, EXIT.failure);
+    }
     throw error;
   } finally {
     await database.close();
@@ -61,12 +66,16 @@ function isThere(path: string): boolean {
   }
 }
 
-function open(path: string): Database {
+function open(
+  shell: Shell,
+  storage: StorageConfig,
+  { where, onTrouble }: { readonly where: string; readonly onTrouble: (error: unknown) => void },
+): Database {
   try {
-    return openEmbedded({ path, onFatal: () => {} });
+    return shell.openStored(storage, { clock: shell.clock, world: shell.realWorld(), onTrouble });
   } catch (error) {
     throw new CommandFailure(
-      `the database ${path} cannot be opened (${(error as Error).message}): ${ADVICE}`,
+      `the database ${where} cannot be opened (${(error as Error).message}): ${ADVICE}`,
       EXIT.configuration,
     );
   }
@@ -74,13 +83,13 @@ function open(path: string): Database {
 
 async function requireOwnSchema(
   database: Database,
-  { databaseFile, known }: { readonly databaseFile: string; readonly known: number },
+  { where, known }: { readonly where: string; readonly known: number },
 ): Promise<void> {
   const version = await schemaVersionOf(database);
   if (version === known) return;
   throw new CommandFailure(
     version === null
-      ? `${databaseFile} is not a database of this program`
+      ? `${where} is not a database of this program`
       : version < known
       ? `the database has schema version ${version}, this program works with ${known}: start the service once with this program, which brings it up to date`
       : `the database has schema version ${version}, this program knows up to ${known}: run the program that wrote it, or a newer one`,

@@ -43,6 +43,17 @@ export type Patent = z.infer<typeof patentSchema>;
 const bootstrapSchema = createOrganizationSchema.extend({ api_key_file: z.string().min(1) });
 export type BootstrapOrganization = z.output<typeof bootstrapSchema>;
 
+/** Where the database is: a file of this host, or a libSQL server that hosts share. */
+export type DatabaseLocation =
+  | { readonly kind: "file"; readonly path: string }
+  | {
+    readonly kind: "server";
+    readonly url: string;
+    readonly authToken: string | null;
+    /** Where its durability can be set; null: it is only looked at. */
+    readonly adminUrl: string | null;
+  };
+
 export interface Config {
   readonly host: string;
   /** 0 picks a free port. */
@@ -52,7 +63,7 @@ export interface Config {
   /** Without a trailing slash; null: from the listener. */
   readonly baseUrl: string | null;
   readonly dataDir: string;
-  readonly databaseFile: string;
+  readonly database: DatabaseLocation;
   readonly lockFile: string;
   readonly signingKeyFile: string;
   readonly previousSigningKeyFile: string;
@@ -223,7 +234,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
 
   const config: Config = {
     ...listenerOf(reader),
-    ...storageOf(reader),
+    ...storageOf(reader, { environment, readFile, authToken: secrets.get("JISS_DATABASE_AUTH_TOKEN") }),
     secretFiles: secretFilesOf(reader),
     peppers: [pepper, previousPepper].filter((value) => value !== undefined),
     secretsKeys: wrapping.map(deriveSecretsKey),
@@ -240,7 +251,6 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
       WEBHOOK_TIMEOUT_MS_MIN,
       WEBHOOK_TIMEOUT_MS_MAX,
     ]),
-    certificates: [...systemCertificates(environment, readFile), ...extraCertificatesOf(reader)],
     tls: readTls(reader),
     adminDashboard: reader.parse("JISS_ADMIN_DASHBOARD", false, parseSwitch),
     logFormat: reader.parse("JISS_LOG", null, parseLogFormat),
@@ -258,28 +268,61 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
 /** Where everything lies: all that carrying evidence away needs to know. */
 export type StorageConfig = Pick<
   Config,
-  "dataDir" | "databaseFile" | "lockFile" | "signingKeyFile" | "previousSigningKeyFile"
+  "dataDir" | "database" | "certificates" | "lockFile" | "signingKeyFile" | "previousSigningKeyFile"
 >;
 
 /** @throws {ConfigError}. */
-export function readStorage(environment: Environment): StorageConfig {
-  const reader = new Reader(environment, () => "");
+export function readStorage(environment: Environment, readFile: ReadFile): StorageConfig {
+  const reader = new Reader(environment, readFile);
   refuseUnknown(reader, environment);
-  const storage = storageOf(reader);
+  const storage = storageOf(reader, {
+    environment,
+    readFile,
+    authToken: reader.secret("JISS_DATABASE_AUTH_TOKEN"),
+  });
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return storage;
 }
 
-function storageOf(reader: Reader): StorageConfig {
+interface StorageSources {
+  readonly environment: Environment;
+  readonly readFile: ReadFile;
+  readonly authToken: string | undefined;
+}
+
+function storageOf(reader: Reader, { environment, readFile, authToken }: StorageSources): StorageConfig {
   const dataDir = dataDirOf(reader);
   return {
     dataDir,
-    databaseFile: reader.parse("JISS_DATABASE_URL", `${dataDir}/jiss.db`, parseDatabaseUrl),
+    database: databaseOf(reader, { dataDir, authToken }),
+    certificates: [...systemCertificates(environment, readFile), ...extraCertificatesOf(reader)],
     lockFile: `${dataDir}/lock.db`,
     signingKeyFile: reader.text("JISS_SIGNING_KEY_FILE") ?? `${dataDir}/signing-key.pem`,
     previousSigningKeyFile: reader.text("JISS_SIGNING_KEY_PREVIOUS_FILE") ??
       `${dataDir}/signing-key-previous.pem`,
   };
+}
+
+/** A setting of a server that a file has no use for would do nothing in silence. */
+function databaseOf(
+  reader: Reader,
+  { dataDir, authToken }: { readonly dataDir: string; readonly authToken: string | undefined },
+): DatabaseLocation {
+  const inDirectory = { kind: "file", path: `${dataDir}/jiss.db` } as const;
+  const location = reader.parse<ParsedDatabaseUrl>("JISS_DATABASE_URL", inDirectory, parseDatabaseUrl);
+  const adminUrl = reader.parse("JISS_DATABASE_ADMIN_URL", null, parseAdminUrl);
+  if (location.kind === "server") return { ...location, authToken: authToken ?? null, adminUrl };
+  const idle = [
+    ...(authToken === undefined ? [] : [reader.formOf("JISS_DATABASE_AUTH_TOKEN")]),
+    ...(adminUrl === null ? [] : ["JISS_DATABASE_ADMIN_URL"]),
+  ];
+  for (const name of idle) {
+    reader.problem(
+      name,
+      "is for a libSQL server, and JISS_DATABASE_URL names none: unset it, or name the server",
+    );
+  }
+  return location;
 }
 
 function secretFilesOf(reader: Reader): readonly string[] {
@@ -369,7 +412,7 @@ function refuseShared(reader: Reader, secrets: ReadonlyMap<string, string | unde
 const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
 
 function refuseUnsendable(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
-  for (const name of MASTER_SCOPES.flatMap(masterSecretNames)) {
+  for (const name of [...MASTER_SCOPES.flatMap(masterSecretNames), "JISS_DATABASE_AUTH_TOKEN"]) {
     const value = secrets.get(name);
     if (value === undefined || SENDABLE.test(value)) continue;
     reader.problem(
@@ -477,13 +520,40 @@ function parseBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-function parseDatabaseUrl(text: string): string {
-  if (/^(https?|libsql):/.test(text)) {
-    throw new Error("names a libSQL server, which this version does not have: use a file: address");
+type ParsedDatabaseUrl =
+  | Extract<DatabaseLocation, { kind: "file" }>
+  | { readonly kind: "server"; readonly url: string };
+
+function parseDatabaseUrl(text: string): ParsedDatabaseUrl {
+  if (/^(https?|libsql):/i.test(text)) {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    const isPlain = url !== null && url.hostname !== "" && url.username === "" && url.password === "" &&
+      url.hash === "" &&
+      (url.search === "" || (url.protocol === "libsql:" && /^\?tls=[01]$/.test(url.search)));
+    if (!isPlain) {
+      throw new Error(
+        "must name a libSQL server and nothing else, like https://db.example:8080: its token belongs in JISS_DATABASE_AUTH_TOKEN",
+      );
+    }
+    return { kind: "server", url: text };
   }
   const path = /^file:(?:\/\/(?=\/))?([^?#]+)$/.exec(text)?.[1];
-  if (path === undefined) throw new Error("must be a file: address, like file:/var/lib/jiss/jiss.db");
-  return path;
+  if (path === undefined) {
+    throw new Error(
+      "must be a file: address, like file:/var/lib/jiss/jiss.db, or a libSQL server, like https://db.example:8080",
+    );
+  }
+  return { kind: "file", path };
+}
+
+function parseAdminUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(text)) {
+    throw new Error(
+      "must be the http or https address of the libSQL server's admin API, like http://127.0.0.1:9090",
+    );
+  }
+  return url.href.replace(/\/+$/, "");
 }
 
 function parseEvidenceRetention(text: string): number | null {

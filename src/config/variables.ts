@@ -15,8 +15,6 @@ export const SECRET_VARIABLES: readonly string[] = [
 
 /** Variables of parts that this version does not have, each with its part. */
 export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, string>> = {
-  JISS_DATABASE_AUTH_TOKEN: "the libSQL server backend",
-  JISS_DATABASE_ADMIN_URL: "the libSQL server backend",
   JISS_SCORING_SHADOW_MODEL_FILE: "the shadow model",
 };
 
@@ -26,6 +24,7 @@ const OTHERS: readonly string[] = [
   "JISS_BASE_URL",
   "JISS_DATA_DIR",
   "JISS_DATABASE_URL",
+  "JISS_DATABASE_ADMIN_URL",
   "JISS_SIGNING_KEY_FILE",
   "JISS_SIGNING_KEY_PREVIOUS_FILE",
   "JISS_RATE_LIMIT_IP",

@@ -5,6 +5,7 @@
  */
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { errorFields } from "../observability/log.ts";
+import type { Expunged } from "../store/database.ts";
 import { query, type Statement } from "../store/database.ts";
 import { operatorNames, subjects, tombstones } from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
@@ -26,7 +27,7 @@ export interface Erasure {
   readonly operator_id: string;
   readonly erased_at: string;
   /** `pending`: a reader still holds the log that the bytes stood in; it is emptied as soon as it lets go. */
-  readonly physical: "done" | "pending" | "server";
+  readonly physical: Expunged;
   /** What the evidence covers. */
   readonly detail: Record<string, unknown>;
   readonly evidence: Evidence;
@@ -68,18 +69,18 @@ export async function eraseOperator(
     erased: true,
     operator_id: operatorId,
     erased_at: new Date(call.now).toISOString(),
-    physical: await expunged(dependencies) ? "done" : "pending",
+    physical: await expunged(dependencies),
     ...answer,
   };
 }
 
 /** The erasure stands, whatever becomes of the bytes now: what is not done is done again each minute. */
-async function expunged({ database, log }: Dependencies): Promise<boolean> {
+async function expunged({ database, log }: Dependencies): Promise<Expunged> {
   try {
     return await database.expunge();
   } catch (error) {
     log.error("the bytes of an erasure are not overwritten yet", errorFields(error));
-    return false;
+    return "pending";
   }
 }
 

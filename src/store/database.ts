@@ -34,6 +34,8 @@ export interface Statement {
   readonly impersonal?: boolean;
 }
 
+export type Expunged = "done" | "pending" | "server";
+
 export interface Database {
   read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]>;
   /** Runs several queries on one state of the database, whatever is written meanwhile. */
@@ -49,11 +51,15 @@ export interface Database {
   batch(statements: readonly Statement[]): Promise<void>;
   /**
    * Makes sure that what was deleted is in no file of the database any more: its place is overwritten, and the
-   * write-ahead log emptied. False where a reader holds the log: try again.
+   * write-ahead log emptied. `pending` where a reader holds the log: try again. `server`: that is the server's own
+   * to do.
    */
-  expunge(): Promise<boolean>;
+  expunge(): Promise<Expunged>;
   close(): Promise<void>;
 }
+
+/** What the trigger says that refuses an entry which does not continue its chain's head. */
+export const HEAD_CONFLICT = "audit_head_conflict";
 
 /** Another writer changed what this batch was built on. */
 export class WriteConflict extends Error {

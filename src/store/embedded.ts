@@ -8,7 +8,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
 import { unavailable } from "../domain/errors.ts";
-import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
+import { type Database, DatabaseBusy, HEAD_CONFLICT, type Statement, WriteConflict } from "./database.ts";
 import { PageScrubber } from "./scrub.ts";
 import { nextTurn } from "./turn.ts";
 
@@ -31,8 +31,6 @@ const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_TRIGGER = 1811;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
-/** What the trigger says that refuses an entry which does not continue its chain's head. */
-const HEAD_CONFLICT = "audit_head_conflict";
 /** Somebody else has the key. */
 const TAKEN: readonly number[] = [SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE];
 const LOCKED: readonly number[] = [SQLITE_BUSY, SQLITE_LOCKED];
@@ -205,10 +203,10 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     },
     async expunge() {
       try {
-        return await expunge();
+        return await expunge() ? "done" : "pending";
       } catch (error) {
         const translated = translate(error);
-        if (translated instanceof DatabaseBusy) return false;
+        if (translated instanceof DatabaseBusy) return "pending";
         throw translated;
       }
     },

@@ -109,7 +109,7 @@ Deno.test(
         assert.doesNotMatch(text, /<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
         for (const [, asset] of text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
           const answer = await send(asset!);
-          assert.equal(answer.status, 200, asset);
+          assert.equal(answer.status, 200, asset!);
           assert.equal(answer.headers.get("Cache-Control"), "public, max-age=31536000, immutable");
         }
       }

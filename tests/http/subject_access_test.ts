@@ -630,7 +630,7 @@ Deno.test(
     assert.deepEqual(articles.map(([, own, head]) => [own, head]), numbers(10).map((n) => [`${n}`, `${n}`]));
     const ids = [...text.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
     assert.equal(new Set(ids).size, ids.length);
-    for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) assert.ok(ids.includes(target), target);
+    for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) assert.ok(ids.includes(target), target!);
     assert.ok(
       text.endsWith(
         `<p class="statement">This copy is whole: it has 10 records. One that ends before this line was cut short.</p>

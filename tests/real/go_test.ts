@@ -190,7 +190,7 @@ function assertRefused({ code, verdicts }: Answered, count: number, reasons: rea
   assert.equal(verdicts.length, count);
   for (const verdict of verdicts) {
     assert.equal(verdict.ok, false, canonicalJson({ ...verdict }));
-    assert.ok(reasons.some((reason) => reason.test(verdict.error!)), verdict.error);
+    assert.ok(reasons.some((reason) => reason.test(verdict.error!)), verdict.error!);
   }
 }
 

@@ -69,7 +69,7 @@ Deno.test("with nothing but the pepper, everything has the default of the contra
     port: 8080,
     baseUrl: null,
     dataDir: "./data",
-    databaseFile: "./data/jiss.db",
+    database: { kind: "file", path: "./data/jiss.db" },
     lockFile: "./data/lock.db",
     signingKeyFile: "./data/signing-key.pem",
     previousSigningKeyFile: "./data/signing-key-previous.pem",
@@ -157,7 +157,7 @@ Deno.test("every variable is taken as it is given", () => {
   assert.equal(config.port, 0);
   assert.equal(config.baseUrl, "https://jiss.example.com/api");
   assert.equal(config.dataDir, "/var/lib/jiss");
-  assert.equal(config.databaseFile, "/srv/jiss.db");
+  assert.deepEqual(config.database, { kind: "file", path: "/srv/jiss.db" });
   assert.deepEqual(config.peppers, [PEPPER, secret("previous")]);
   assert.deepEqual(config.secretsKeys, [
     deriveSecretsKey(secret("wrapping")),
@@ -188,25 +188,87 @@ Deno.test("every variable is taken as it is given", () => {
 
 Deno.test("the database, its lock and the signing keys follow the data directory", () => {
   const config = read({ JISS_DATA_DIR: "/data" });
-  assert.equal(config.databaseFile, "/data/jiss.db");
+  assert.deepEqual(config.database, { kind: "file", path: "/data/jiss.db" });
   assert.equal(config.lockFile, "/data/lock.db");
   assert.equal(config.signingKeyFile, "/data/signing-key.pem");
   assert.equal(config.previousSigningKeyFile, "/data/signing-key-previous.pem");
 });
 
-Deno.test("a database address is a file: address, relative or absolute", () => {
-  assert.equal(read({ JISS_DATABASE_URL: "file:jiss.db" }).databaseFile, "jiss.db");
-  assert.equal(read({ JISS_DATABASE_URL: "file:///srv/jiss.db" }).databaseFile, "/srv/jiss.db");
+Deno.test("a database address is a file: address, relative or absolute, or a libSQL server", () => {
+  assert.deepEqual(read({ JISS_DATABASE_URL: "file:jiss.db" }).database, { kind: "file", path: "jiss.db" });
+  assert.deepEqual(read({ JISS_DATABASE_URL: "file:///srv/jiss.db" }).database, {
+    kind: "file",
+    path: "/srv/jiss.db",
+  });
   for (const url of ["/srv/jiss.db", "file:", "file:a?mode=ro", "sqlite:a"]) {
     assert.deepEqual(problemsOf({ JISS_DATABASE_URL: url }), [
-      "JISS_DATABASE_URL must be a file: address, like file:/var/lib/jiss/jiss.db",
+      "JISS_DATABASE_URL must be a file: address, like file:/var/lib/jiss/jiss.db, or a libSQL server, like https://db.example:8080",
     ]);
   }
-  for (const url of ["http://db.example:8080", "https://db.example", "libsql://db.example"]) {
+  for (
+    const url of [
+      "http://db.example:8080",
+      "https://db.example",
+      "libsql://db.example",
+      "libsql://db:1?tls=0",
+    ]
+  ) {
+    assert.deepEqual(read({ JISS_DATABASE_URL: url }).database, {
+      kind: "server",
+      url,
+      authToken: null,
+      adminUrl: null,
+    });
+  }
+  for (
+    const url of [
+      "https://SHOWN:NOWHERE@db.example",
+      "http://db?authToken=SHOWN-NOWHERE",
+      "libsql://db#x",
+      "http:",
+    ]
+  ) {
     assert.deepEqual(problemsOf({ JISS_DATABASE_URL: url }), [
-      "JISS_DATABASE_URL names a libSQL server, which this version does not have: use a file: address",
+      "JISS_DATABASE_URL must name a libSQL server and nothing else, like https://db.example:8080: its token belongs in JISS_DATABASE_AUTH_TOKEN",
     ]);
   }
+});
+
+Deno.test("a libSQL server has a token, from its variable or its file, and an admin API", () => {
+  const token = "a-token-0123456789-0123456789-0123456789";
+  const server = {
+    JISS_DATABASE_URL: "https://db.example",
+    JISS_DATABASE_ADMIN_URL: "http://db.example:9090/",
+  };
+  const expected = {
+    kind: "server",
+    url: "https://db.example",
+    authToken: token,
+    adminUrl: "http://db.example:9090",
+  };
+  assert.deepEqual(read({ ...server, JISS_DATABASE_AUTH_TOKEN: token }).database, expected);
+  assert.deepEqual(
+    read({ ...server, JISS_DATABASE_AUTH_TOKEN_FILE: "/t" }, { "/t": `${token}\n` }).database,
+    expected,
+  );
+  assert.deepEqual(problemsOf({ ...server, JISS_DATABASE_AUTH_TOKEN: `SHOWN NOWHERE\n${token}` }), [
+    "JISS_DATABASE_AUTH_TOKEN can never be sent in a header: use ASCII characters, without a blank at either end",
+  ]);
+  assert.deepEqual(problemsOf({ ...server, JISS_DATABASE_ADMIN_URL: "SHOWN-NOWHERE" }), [
+    "JISS_DATABASE_ADMIN_URL must be the http or https address of the libSQL server's admin API, like http://127.0.0.1:9090",
+  ]);
+});
+
+Deno.test("what only a libSQL server has a use for is refused beside a file", () => {
+  const token = "a-token-SHOWN-NOWHERE-0123456789-0123456789";
+  const told = "is for a libSQL server, and JISS_DATABASE_URL names none: unset it, or name the server";
+  assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN: token }), [`JISS_DATABASE_AUTH_TOKEN ${told}`]);
+  assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN_FILE: "/t" }, { "/t": token }), [
+    `JISS_DATABASE_AUTH_TOKEN_FILE ${told}`,
+  ]);
+  assert.deepEqual(problemsOf({ JISS_DATABASE_ADMIN_URL: "http://127.0.0.1:9090" }), [
+    `JISS_DATABASE_ADMIN_URL ${told}`,
+  ]);
 });
 
 // ---- problems ---------------------------------------------------------------------------------------------
@@ -720,7 +782,7 @@ Deno.test("receivers are trusted by the system's certificates, where they are, a
 });
 
 Deno.test("a variable of a later part is refused", () => {
-  for (const name of ["JISS_DATABASE_ADMIN_URL", "JISS_SCORING_SHADOW_MODEL_FILE"]) {
+  for (const name of ["JISS_SCORING_SHADOW_MODEL_FILE"]) {
     const problems = problemsOf({ [name]: "SHOWN-NOWHERE" });
     assert.equal(problems.length, 1, name);
     assert.match(problems[0]!, /^JISS_[A-Z_]+ belongs to .+, which this version does not have: unset it$/);
@@ -728,21 +790,13 @@ Deno.test("a variable of a later part is refused", () => {
   }
 });
 
-Deno.test("a token for the libSQL server is refused, from its variable or its file", () => {
-  const token = "a token SHOWN-NOWHERE 0123456789-0123456789";
-  const told = "belongs to the libSQL server backend, which this version does not have: unset it";
-  assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN: token }), [`JISS_DATABASE_AUTH_TOKEN ${told}`]);
-  assert.deepEqual(problemsOf({ JISS_DATABASE_AUTH_TOKEN_FILE: "/t" }, { "/t": token }), [
-    `JISS_DATABASE_AUTH_TOKEN_FILE ${told}`,
-  ]);
-});
-
 // ---- the files alone --------------------------------------------------------------------------------------
 
 Deno.test("what carries evidence away needs to know where it lies, and no secret", () => {
-  assert.deepEqual(readStorage({}), {
+  assert.deepEqual(readStorage({}, readerOf({})), {
+    certificates: [],
     dataDir: "./data",
-    databaseFile: "./data/jiss.db",
+    database: { kind: "file", path: "./data/jiss.db" },
     lockFile: "./data/lock.db",
     signingKeyFile: "./data/signing-key.pem",
     previousSigningKeyFile: "./data/signing-key-previous.pem",
@@ -754,18 +808,19 @@ Deno.test("what carries evidence away needs to know where it lies, and no secret
       JISS_SIGNING_KEY_FILE: "/run/now.pem",
       JISS_SIGNING_KEY_PREVIOUS_FILE: "/run/before.pem",
       JISS_PORT: "nonsense",
-    }),
+    }, readerOf({})),
     {
+      certificates: [],
       dataDir: "/data",
-      databaseFile: "/srv/jiss.db",
+      database: { kind: "file", path: "/srv/jiss.db" },
       lockFile: "/data/lock.db",
       signingKeyFile: "/run/now.pem",
       previousSigningKeyFile: "/run/before.pem",
     },
   );
-  assert.throws(() => readStorage({ JISS_DATABASE_URL: "/srv/jiss.db" }), ConfigError);
+  assert.throws(() => readStorage({ JISS_DATABASE_URL: "/srv/jiss.db" }, readerOf({})), ConfigError);
   assert.throws(
-    () => readStorage({ JISS_DATADIR: "/srv" }),
+    () => readStorage({ JISS_DATADIR: "/srv" }, readerOf({})),
     /JISS_DATADIR is not a variable of this program/,
   );
 });

@@ -119,7 +119,7 @@ Deno.test("a master scope takes its active and its previous secret and nothing e
   assert.equal(offer(ACTIVE), true);
   assert.equal(offer(PREVIOUS), true);
   for (const presented of [undefined, "", OTHER, `${ACTIVE} `, ACTIVE.slice(1), ACTIVE.toUpperCase()]) {
-    assert.equal(offer(presented), false, presented);
+    assert.equal(offer(presented), false, presented!);
   }
 });
 

@@ -36,7 +36,7 @@ Deno.test("every field is required, and no type is coerced", () => {
     for (const value of [undefined, null, 7, true, ["acme"], {}]) {
       const issues = issuesOf({ [field]: value });
       assert.equal(issues.length, 1, `${field} ${value}`);
-      assert.ok(issues[0]!.startsWith(`${field}: `), issues[0]);
+      assert.ok(issues[0]!.startsWith(`${field}: `), issues[0]!);
     }
   }
 });

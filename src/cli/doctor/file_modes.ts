@@ -44,7 +44,7 @@ function octal(mode: number): string {
 function filesOf(
   {
     dataDir,
-    databaseFile,
+    database,
     lockFile,
     signingKeyFile,
     previousSigningKeyFile,
@@ -52,7 +52,9 @@ function filesOf(
     bootstrapOrganization,
   }: Config,
 ): readonly string[] {
-  const databases = [databaseFile, lockFile].flatMap((path) => ["", ...FOLLOWERS].map((end) => path + end));
+  const databases = [...(database.kind === "file" ? [database.path] : []), lockFile].flatMap((path) =>
+    ["", ...FOLLOWERS].map((end) => path + end)
+  );
   return [
     `${dataDir}/${ENVIRONMENT_FILE}`,
     signingKeyFile,

@@ -1,0 +1,300 @@
+/**
+ * The server backend: a libSQL server (`sqld`) through `@libsql/client` over HTTP, for several replicas of the service
+ * beside each other.
+ *
+ * A batch is one request and one transaction, so that nothing is held open across the network. Its answer can be lost
+ * while it commits: each batch therefore takes the place of the one before it in the row of this process's session,
+ * and is looked up there before it is sent again. What took no place can never commit once another batch has it.
+ * Source: contract, section 6; platform facts, libSQL server; Hrana over HTTP (libsql/docs/HRANA_3_SPEC.md).
+ */
+import {
+  createClient,
+  type InStatement,
+  LibsqlBatchError,
+  LibsqlError,
+  type ResultSet,
+} from "@libsql/client/http";
+import { type CompiledQuery, sql } from "kysely";
+import { unavailable } from "../domain/errors.ts";
+import {
+  type Database,
+  DatabaseBusy,
+  HEAD_CONFLICT,
+  query,
+  type Statement,
+  WriteConflict,
+} from "./database.ts";
+
+/** How long a batch whose answer was lost is looked for before whoever waits is told to come again. */
+const LOST_ANSWER_MS = 5_000;
+/** Between two looks. */
+const RETRY_MS = 100;
+/** A session of which nothing was written for so long was that of a process that ended. */
+const SESSION_SECONDS = 7 * 86_400;
+/** `PRAGMA synchronous` in a namespace of durability `strong`: a commit is synced before it is answered. */
+export const SYNCHRONOUS_FULL = 2;
+
+/** One row for each process that writes: the last of its batches that committed. */
+export const WRITE_SESSION_TABLE = `CREATE TABLE IF NOT EXISTS write_session (
+  session TEXT PRIMARY KEY, batch TEXT NOT NULL, used_at INTEGER NOT NULL) WITHOUT ROWID, STRICT`;
+
+/** Codes that stand for no answer of the server's database to what was asked. */
+const LOST_CODES = /^(?:HRANA_|SERVER_ERROR$|INTERNAL_ERROR$|UNKNOWN$|TRANSACTION_CLOSED$)/;
+const BUSY_CODES = /^SQLITE_(?:BUSY|LOCKED)/;
+/** The disk is full or read-only, or an administrator blocked writes. */
+const CLOSED_CODES = /^(?:SQLITE_(?:FULL|READONLY|IOERR|CORRUPT|CANTOPEN)|BLOCKED)/;
+
+/** Where the statements of {@link LibsqlSession.#place} stand in a batch, and where its own begin. */
+const PLACE = 1;
+const DURABILITY = 2;
+const OWN = 3;
+
+export interface LibsqlOptions {
+  /** `http://`, `https://` or `libsql://`. */
+  readonly url: string;
+  readonly authToken: string | null;
+  /** Ends a request that takes too long; trusts the certificates that the server may have. */
+  readonly fetch: typeof fetch;
+  /** Ids that nobody else has. */
+  readonly newId: () => string;
+  readonly time: { monotonic(): number; wait(milliseconds: number): Promise<void> };
+  /** Told once where writing or reading begins to fail, with why; and once where it goes on again, with null. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** A client of the server; nothing is sent yet. */
+export function openLibsql(options: LibsqlOptions): Database {
+  const session = new LibsqlSession(options);
+  let writing: Promise<unknown> = Promise.resolve();
+  return {
+    read: (compiled) => session.read(compiled),
+    snapshot: (queries) => session.snapshot(queries),
+    batch(statements) {
+      const committed = writing.then(() => session.commit(statements));
+      writing = committed.catch(() => {});
+      return committed;
+    },
+    // What its own log and its replicas hold, and for how long, is the server's to say.
+    expunge: () => Promise.resolve("server"),
+    async close() {
+      await writing;
+      session.close();
+    },
+  };
+}
+
+/** The server's answer did not come; what it was asked to write may be written or not. */
+class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+}
+
+class LibsqlSession {
+  readonly #options: LibsqlOptions;
+  readonly #client;
+  readonly #name: string;
+  /** The batch that has this session's place, as far as is known; null: its row is yet to be made. */
+  #last: string | null = null;
+  #trouble: "none" | "unreachable" | "weak" = "none";
+
+  constructor(options: LibsqlOptions) {
+    const { url, authToken, fetch } = options;
+    this.#options = options;
+    this.#client = createClient({
+      url,
+      fetch,
+      intMode: "number",
+      ...(authToken === null ? {} : { authToken }),
+    });
+    this.#name = options.newId();
+  }
+
+  async read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]> {
+    return rowsOf<Row>(await this.#read(() => this.#client.execute(inputOf(compiled))));
+  }
+
+  async snapshot<Rows extends readonly unknown[]>(
+    queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
+  ): Promise<{ readonly [Index in keyof Rows]: readonly Rows[Index][] }> {
+    const results = await this.#read(() => this.#client.batch(queries.map(inputOf), "read"));
+    return results.map(rowsOf) as never;
+  }
+
+  /** Commits a batch once, however often it has to be sent. */
+  async commit(statements: readonly Statement[]): Promise<void> {
+    const { time, newId } = this.#options;
+    const batch = newId();
+    const inputs = statements.flatMap(guarded);
+    const until = time.monotonic() + LOST_ANSWER_MS;
+    let unanswered = false;
+    for (;;) {
+      try {
+        this.#last ??= await this.#takePart();
+        await this.#ask(() => this.#client.batch([...this.#place(batch, this.#last!), ...inputs], "write"));
+        this.#last = batch;
+        this.#found("none");
+        return;
+      } catch (error) {
+        const isPlaceTaken = refusedAt(error) === PLACE;
+        if (!isPlaceTaken && !(error instanceof NoAnswer)) {
+          // A refused statement is written nowhere; what failed as a whole, or was sent before, may be.
+          const isUnsure = unanswered || refusedAt(error) === null;
+          if (isUnsure && await this.#isCommitted(batch)) return;
+          throw this.#translated(error);
+        }
+        unanswered = true;
+        const last = await this.#lookUp().catch(() => undefined);
+        if (last !== undefined) this.#last = last;
+        if (last === batch) return;
+        if (time.monotonic() >= until) throw this.#translated(error);
+        await time.wait(RETRY_MS);
+      }
+    }
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /** Takes the place of the batch before it, or fails; and fails where the server would not sync it. */
+  #place(batch: string, before: string): readonly InStatement[] {
+    const update = sql`UPDATE write_session SET batch = ${batch}, used_at = unixepoch()
+      WHERE session = ${this.#name} AND batch = ${before}`.compile(query);
+    return [
+      ...guarded({ ...update, mustChange: 1 }),
+      `SELECT json(iif(synchronous >= ${SYNCHRONOUS_FULL}, '1', 'weak')) FROM pragma_synchronous`,
+    ];
+  }
+
+  /** Makes this session's row, and forgets those of processes that ended. */
+  async #takePart(): Promise<string> {
+    const batch = this.#options.newId();
+    await this.#ask(() =>
+      this.#client.batch([
+        WRITE_SESSION_TABLE,
+        { sql: "DELETE FROM write_session WHERE used_at < unixepoch() - ?", args: [SESSION_SECONDS] },
+        {
+          sql: `INSERT INTO write_session (session, batch, used_at) VALUES (?, ?, unixepoch())
+            ON CONFLICT (session) DO NOTHING`,
+          args: [this.#name, batch],
+        },
+      ], "write")
+    );
+    return await this.#lookUp() ?? batch;
+  }
+
+  /** The last batch of this session that committed; null where it has no row. */
+  async #lookUp(): Promise<string | null> {
+    const [row] = await this.read(
+      sql<{ batch: string }>`SELECT batch FROM write_session WHERE session = ${this.#name}`.compile(query),
+    );
+    return row?.batch ?? null;
+  }
+
+  /** Whether a batch has its place; where it has not, another takes it, so that it never will. */
+  async #isCommitted(batch: string): Promise<boolean> {
+    this.#last = await this.#lookUp();
+    if (this.#last === batch || this.#last === null) return this.#last === batch;
+    const fence = this.#options.newId();
+    try {
+      await this.#ask(() => this.#client.batch([...this.#place(fence, this.#last!)], "write"));
+      this.#last = fence;
+      return false;
+    } catch (error) {
+      if (refusedAt(error) !== PLACE) throw this.#translated(error);
+      this.#last = await this.#lookUp();
+      return this.#last === batch;
+    }
+  }
+
+  /** Asks twice before it fails: the server may have closed a connection that nothing was sent on for a while. */
+  async #read<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const first = await send().catch((error) => {
+        if (isAnswer(error)) throw error;
+        return null;
+      });
+      if (first === null) return await this.#ask(send);
+      if (this.#trouble === "unreachable") this.#found("none");
+      return first;
+    } catch (error) {
+      throw this.#translated(error);
+    }
+  }
+
+  /** @throws {NoAnswer}; what the server answered. */
+  async #ask<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await send();
+      if (this.#trouble === "unreachable") this.#found("none");
+      return answer;
+    } catch (error) {
+      if (isAnswer(error)) throw error;
+      this.#found("unreachable", error);
+      throw new NoAnswer("the server did not answer", { cause: error });
+    }
+  }
+
+  #found(trouble: "none" | "unreachable" | "weak", error: unknown = null): void {
+    if (this.#trouble !== trouble) this.#options.onTrouble(error);
+    this.#trouble = trouble;
+  }
+
+  #translated(error: unknown): unknown {
+    if (error instanceof NoAnswer) {
+      return unavailable("The database server does not answer; send this again in a moment.");
+    }
+    if (!(error instanceof LibsqlError)) return error;
+    if (refusedAt(error) === DURABILITY) {
+      this.#found("weak", error);
+      return unavailable(
+        "The database server does not keep what it confirms; its administrator must mend that.",
+      );
+    }
+    const { code, message } = error;
+    if (/malformed JSON/.test(message) || /UNIQUE constraint failed/.test(message)) {
+      return new WriteConflict(message);
+    }
+    if (message.includes(HEAD_CONFLICT)) return new WriteConflict(message);
+    if (BUSY_CODES.test(code)) return new DatabaseBusy(message);
+    if (CLOSED_CODES.test(code)) {
+      return unavailable("The database takes no writes at the moment; try again later.");
+    }
+    return error;
+  }
+}
+
+/** Whether an error is what the server's database answered, so that nothing of what was asked is written. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof LibsqlError && !LOST_CODES.test(error.code);
+}
+
+/** At which statement of a batch the server refused it; null for any other failure. */
+function refusedAt(error: unknown): number | null {
+  return error instanceof LibsqlBatchError && isAnswer(error) ? error.statementIndex : null;
+}
+
+/** A statement, and where it must change a number of rows, another that fails unless it did. */
+function guarded(statement: Statement): readonly InStatement[] {
+  const { mustChange } = statement;
+  if (mustChange === undefined) return [inputOf(statement)];
+  // A batch that is one request can be stopped by an error alone; this one no other statement raises.
+  return [inputOf(statement), `SELECT json(iif(changes() = ${mustChange}, '1', 'conflict'))`];
+}
+
+function inputOf({ sql, parameters }: Pick<Statement, "sql" | "parameters">): InStatement {
+  return { sql, args: parameters.map(valueOf) as never };
+}
+
+/** The client sends every number as a float, which SQLite would keep where no column asks for an integer. */
+function valueOf(value: unknown): unknown {
+  return Number.isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value as number) : value;
+}
+
+function rowsOf<Row>({ columns, rows }: ResultSet): readonly Row[] {
+  return rows.map((row) =>
+    Object.fromEntries(columns.map((name, index) => {
+      const value = row[index];
+      return [name, value instanceof ArrayBuffer ? new Uint8Array(value) : value];
+    })) as Row
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * What a libSQL server must be before anything is written to it: the primary, whose answers are never behind, and of
+ * durability `strong`, so that a commit is on the disk before it is answered.
+ * Source: contract, section 6; platform facts, libSQL server.
+ */
+import { openHttp, parseLibsqlUrl, type Stream } from "@libsql/hrana-client";
+import * as z from "zod";
+import { type LibsqlOptions, SYNCHRONOUS_FULL, WRITE_SESSION_TABLE } from "./libsql.ts";
+
+/** The server cannot be used as it is, and why. */
+export class UnfitServer extends Error {
+  override readonly name = "UnfitServer";
+}
+
+type Server = Pick<LibsqlOptions, "url" | "authToken" | "fetch" | "newId">;
+
+/**
+ * Looks whether the server is fit to be written to; sets its durability where it can.
+ * @throws {UnfitServer} with what is to be mended.
+ */
+export async function requireFitServer(
+  server: Server,
+  { adminUrl }: {
+    /** Of the server's admin API; null: the durability is looked at and not set. */
+    readonly adminUrl: string | null;
+  },
+): Promise<void> {
+  await onStream(server, requirePrimary);
+  const before = await onStream(server, durabilityOf);
+  if (before.isStrong) return;
+  if (adminUrl !== null) {
+    await setStrong(server.fetch, { adminUrl, namespace: before.namespace });
+    if ((await onStream(server, durabilityOf)).isStrong) return;
+  }
+  throw new UnfitServer(
+    `JISS_DATABASE_URL names a namespace (${before.namespace}) that does not bring what it confirms to the disk: set its durability_mode to strong over the server's admin API, or let JISS_DATABASE_ADMIN_URL name that, so that the start does`,
+  );
+}
+
+async function onStream<Result>(
+  { url, authToken, fetch, newId }: Server,
+  use: (stream: Stream, newId: () => string) => Promise<Result>,
+): Promise<Result> {
+  const client = openHttp(parseLibsqlUrl(url).hranaHttpUrl!, authToken ?? undefined, fetch);
+  const stream = client.openStream();
+  try {
+    return await use(stream, newId);
+  } catch (error) {
+    if (error instanceof UnfitServer) throw error;
+    throw new UnfitServer(
+      `JISS_DATABASE_URL cannot be used (${
+        reasonOf(error)
+      }): check the address, that the server runs, and JISS_DATABASE_AUTH_TOKEN`,
+    );
+  } finally {
+    stream.close();
+    client.close();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
+
+/**
+ * A replica hands a write on and answers reads itself, behind the primary: outside of a transaction its connection
+ * changed nothing.
+ */
+async function requirePrimary(stream: Stream, newId: () => string): Promise<void> {
+  const session = newId();
+  await stream.run(WRITE_SESSION_TABLE);
+  await stream.run([`INSERT INTO write_session (session, batch, used_at) VALUES (?, '', unixepoch())`, [
+    session,
+  ]]);
+  const { value: changes } = await stream.queryValue("SELECT changes()");
+  await stream.run([`DELETE FROM write_session WHERE session = ?`, [session]]);
+  if (changes === 1) return;
+  throw new UnfitServer(
+    "JISS_DATABASE_URL names a read replica, whose answers can be behind: name the primary, so that a key that was revoked fails everywhere at once",
+  );
+}
+
+async function durabilityOf(
+  stream: Stream,
+): Promise<{ readonly isStrong: boolean; readonly namespace: string }> {
+  const { value: synchronous } = await stream.queryValue("PRAGMA synchronous");
+  const { value: namespace } = await stream.queryValue("SELECT libsql_server_database_name()");
+  return { isStrong: Number(synchronous) >= SYNCHRONOUS_FULL, namespace: String(namespace) };
+}
+
+/** A namespace's configuration is replaced as a whole. */
+async function setStrong(
+  send: typeof fetch,
+  { adminUrl, namespace }: { readonly adminUrl: string; readonly namespace: string },
+): Promise<void> {
+  const address = `${adminUrl}/v1/namespaces/${encodeURIComponent(namespace)}/config`;
+  try {
+    const found = await send(address);
+    if (!found.ok) throw new Error(`GET answered ${found.status}`);
+    const configuration = z.record(z.string(), z.unknown()).parse(await found.json());
+    const set = await send(address, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ ...configuration, durability_mode: "strong" }),
+    });
+    await set.body?.cancel();
+    if (!set.ok) throw new Error(`POST answered ${set.status}`);
+  } catch (error) {
+    throw new UnfitServer(
+      `JISS_DATABASE_ADMIN_URL could not set the durability of the namespace ${namespace} (${
+        reasonOf(error)
+      })`,
+    );
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * The database of a test: embedded, or a libSQL server of its own where `JISS_TEST_BACKEND` is `sqld`, so that the same
+ * tests run on both.
+ */
+import { randomUUID } from "node:crypto";
+import type { Database } from "../src/store/database.ts";
+import { openEmbedded } from "../src/store/embedded.ts";
+import { openLibsql } from "../src/store/libsql.ts";
+import { setDurability, startSqld } from "./sqld.ts";
+
+export const IS_SERVER = Deno.env.get("JISS_TEST_BACKEND") === "sqld";
+
+/** A database in memory, or over files that stay; with a server, beside that path. */
+export async function openTestDatabase(path: string): Promise<Database> {
+  if (!IS_SERVER) return openEmbedded({ path, onFatal: () => {} });
+  const isKept = path !== ":memory:";
+  const directory = isKept ? `${path}.sqld` : await Deno.makeTempDir({ prefix: "jiss-sqld-" });
+  const sqld = await startSqld({ directory });
+  await setDurability(sqld, "strong");
+  const database = openLibsql({
+    url: sqld.url,
+    authToken: null,
+    fetch,
+    newId: () => randomUUID(),
+    time: {
+      monotonic: () => performance.now(),
+      wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    },
+    onTrouble() {},
+  });
+  return {
+    ...database,
+    async close() {
+      await database.close();
+      await sqld.stop();
+      if (!isKept) await Deno.remove(directory, { recursive: true });
+    },
+  };
+}

