@@ -200,7 +200,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     const writer = new Writer({
       database,
       crypto: nodeCrypto,
-      signing: () => signing.refresh(),
+      signing,
       lock,
       backoff: (attempt) => clock.wait(jitter(world, Math.min(2 ** attempt, BACKOFF_CAP_MS))),
     });

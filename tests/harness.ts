@@ -219,7 +219,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
-    signing: () => signing.refresh(),
+    signing,
     lock,
     backoff: () => Promise.resolve(),
   });

@@ -64,7 +64,7 @@ async function fill(directory: string, { entries, operators }: LongChainOptions)
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
-    signing: () => signing.refresh(),
+    signing,
     lock,
     // Nobody else writes, so no commit is planned twice, which the reviews could not follow.
     backoff: () => Promise.reject(new Error("another process writes to the database")),

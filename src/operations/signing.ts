@@ -15,7 +15,7 @@ import type { Log } from "../observability/log.ts";
 import type { StoredHead } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
 import type { SigningKeyRow } from "../store/records.ts";
-import type { Signing, Writer } from "../store/writer.ts";
+import type { Signing, SigningSource, Writer } from "../store/writer.ts";
 import { eventDraft, originOf, SYSTEM_CHAIN, type World } from "./dependencies.ts";
 
 /** Where the private keys lie. */
@@ -34,7 +34,8 @@ export interface SigningKeysOptions {
 }
 
 /** The keys that this process signs with, kept up with the files and the database. */
-export class SigningKeys {
+export class SigningKeys implements SigningSource {
+  readonly rows = query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile();
   readonly #options: SigningKeysOptions;
   #stamp: string;
   #signers: readonly Signer[];
@@ -71,9 +72,14 @@ export class SigningKeys {
    * @throws {ServiceError} SERVICE_UNAVAILABLE as {@link current}.
    */
   async refresh(): Promise<Signing> {
+    return this.take(await this.#load());
+  }
+
+  /** As {@link refresh}, of what was read of the database just now. */
+  take(rows: readonly SigningKeyRow[]): Signing {
     const { source } = this.#options;
     const stamp = source.stamp();
-    this.#rows = await this.#load();
+    this.#rows = rows;
     if (stamp !== this.#stamp || this.#holdsUnknown()) {
       const [first, ...others] = this.#readFiles();
       // The files come first in a rotation; until the database knows the new key, the old one goes on.
@@ -122,9 +128,7 @@ export class SigningKeys {
   }
 
   #load(): Promise<readonly SigningKeyRow[]> {
-    return this.#options.database.read(
-      query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile(),
-    );
+    return this.#options.database.read(this.rows);
   }
 
   #signingBy(signers: readonly Signer[], rows: readonly SigningKeyRow[]): Signing {

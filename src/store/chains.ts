@@ -1,5 +1,5 @@
 /** Chains in the database: heads, entries with their parts and nodes, checkpoints, and proofs read back. */
-import { type Insertable, type Selectable, sql } from "kysely";
+import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import { concat, type Crypto, equalBytes } from "../evidence/crypto.ts";
 import {
   type AppendedEntry,
@@ -28,18 +28,23 @@ export interface StoredHead extends ChainHead {
   readonly keyOrdinal: number;
 }
 
-/** Loads the newest head of each of the named families (a JSON array of names) in one query. */
+/** The row of a head. */
+export type HeadRow = Selectable<AuditChainTable>;
+
+/** Asks for the newest head of each of the named families. */
+export function headsQuery(families: readonly string[]): CompiledQuery<HeadRow> {
+  return query.selectFrom("audit_chain as c").selectAll()
+    .where(sql<boolean>`family in (select value from json_each(${JSON.stringify(families)}))`)
+    .where(sql<boolean>`epoch = (select max(epoch) from audit_chain where family = c.family)`).compile();
+}
+
+/** Loads the newest head of each of the named families. */
 export async function loadHeads(
   database: Database,
   families: readonly string[],
 ): Promise<readonly StoredHead[]> {
   if (families.length === 0) return [];
-  const rows = await database.read(
-    query.selectFrom("audit_chain as c").selectAll()
-      .where(sql<boolean>`family in (select value from json_each(${JSON.stringify(families)}))`)
-      .where(sql<boolean>`epoch = (select max(epoch) from audit_chain where family = c.family)`).compile(),
-  );
-  return rows.map(headOf);
+  return (await database.read(headsQuery(families))).map(headOf);
 }
 
 /** Every chain, of every epoch, in the order of its name and epoch. */
@@ -63,7 +68,7 @@ export interface StoredChain extends StoredHead {
   readonly minIndex: number;
 }
 
-function headOf(row: Selectable<AuditChainTable>): StoredHead {
+export function headOf(row: HeadRow): StoredHead {
   return {
     chain: row.chain,
     family: row.family,

@@ -1,4 +1,5 @@
 /** Whether what a chain would go on from is what was signed. Source: evidence design, section 10. */
+import type { CompiledQuery } from "kysely";
 import { type Crypto, equalBytes } from "../evidence/crypto.ts";
 import type { Entry } from "../evidence/entry.ts";
 import { entryHash } from "../evidence/hashes.ts";
@@ -8,15 +9,38 @@ import type { StoredHead } from "./chains.ts";
 import { type Database, query } from "./database.ts";
 
 /**
- * Whether a stored head is the end of its chain as its own commit signed it: the tree's root, the hash of the last
- * entry and its instant. Every commit signs a checkpoint at its last size, so that another process's later commit
- * makes no difference.
+ * The first of these heads that is not the end of its chain as its own commit signed it: the tree's root, the hash of
+ * the last entry and its instant. Every commit signs a checkpoint at its last size, so that another process's later
+ * commit makes no difference. null where each is.
  */
+export async function findUnsignedHead(
+  database: Database,
+  crypto: Crypto,
+  heads: readonly StoredHead[],
+): Promise<StoredHead | null> {
+  if (heads.length === 0) return null;
+  const found = await database.snapshot(heads.flatMap(endQueries));
+  return heads.find((head, index) => {
+    const [[signed], [node], [last], [pruned]] = found.slice(index * QUERIES_OF_END) as unknown as End;
+    return !isSigned(crypto, head, { note: signed?.note, node: node?.hash, body: last?.body, ...pruned });
+  }) ?? null;
+}
+
 export async function isSignedHead(database: Database, crypto: Crypto, head: StoredHead): Promise<boolean> {
-  const { chain, previous, lastTimestamp, frontier: { size, peaks } } = head;
-  if (size === 0 || peaks.length === 0) return false;
-  const leaf = storedNodeIndex(0, size - 1);
-  const [[signed], [node], [last], [pruned]] = await database.snapshot([
+  return await findUnsignedHead(database, crypto, [head]) === null;
+}
+
+type End = readonly [
+  readonly { readonly note: string }[],
+  readonly { readonly hash: Uint8Array }[],
+  readonly { readonly body: string }[],
+  readonly { readonly min_index: number }[],
+];
+const QUERIES_OF_END = 4;
+
+function endQueries({ chain, frontier: { size } }: StoredHead): readonly CompiledQuery<unknown>[] {
+  const leaf = size === 0 ? 0 : storedNodeIndex(0, size - 1);
+  return [
     query.selectFrom("audit_checkpoint").select("note").where("chain", "=", chain).where("size", "=", size)
       .compile(),
     query.selectFrom("audit_node").select("hash").where("chain", "=", chain).where("idx", "=", leaf)
@@ -24,14 +48,31 @@ export async function isSignedHead(database: Database, crypto: Crypto, head: Sto
     query.selectFrom("audit_entry").select("body").where("chain", "=", chain).where("seq", "=", size - 1)
       .compile(),
     query.selectFrom("audit_chain").select("min_index").where("chain", "=", chain).compile(),
-  ]);
-  const checkpoint = signed === undefined ? null : knownCheckpointOrNull(signed.note);
+  ];
+}
+
+interface EndOfChain {
+  readonly note: string | undefined;
+  /** The hash of the last leaf. */
+  readonly node: Uint8Array | undefined;
+  /** The last entry. */
+  readonly body: string | undefined;
+  readonly min_index?: number;
+}
+
+function isSigned(
+  crypto: Crypto,
+  { previous, lastTimestamp, frontier: { size, peaks } }: StoredHead,
+  { note, node, body, min_index }: EndOfChain,
+): boolean {
+  if (size === 0 || peaks.length === 0) return false;
+  const checkpoint = note === undefined ? null : knownCheckpointOrNull(note);
   if (checkpoint === null || !equalBytes(checkpoint.root, rootOf(crypto, peaks))) return false;
-  if (node === undefined || !equalBytes(node.hash, previous)) return false;
+  if (node === undefined || !equalBytes(node, previous)) return false;
   // Of a chain whose entries were all pruned the tree alone is left.
-  if (last === undefined) return pruned?.min_index === size;
+  if (body === undefined) return min_index === size;
   // What hashes to what was signed is an entry.
-  if (!equalBytes(entryHash(crypto, last.body), previous)) return false;
-  const { timestamp }: Entry = JSON.parse(last.body);
+  if (!equalBytes(entryHash(crypto, body), previous)) return false;
+  const { timestamp }: Entry = JSON.parse(body);
   return timestamp === lastTimestamp;
 }

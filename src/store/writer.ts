@@ -6,6 +6,7 @@
  * then answers. A signature of a batch that did not commit is thrown away: released, it would contradict the
  * one that takes its place.
  */
+import type { CompiledQuery } from "kysely";
 import { ADMINISTRATOR_RETRY_SECONDS, ServiceError, unavailable } from "../domain/errors.ts";
 import { WRITE_QUEUE_LIMIT } from "../domain/limits.ts";
 import type { Crypto, Signer } from "../evidence/crypto.ts";
@@ -13,10 +14,19 @@ import type { EntryDraft } from "../evidence/entry.ts";
 import type { InclusionProof } from "../evidence/envelope.ts";
 import { inclusionPath, peakNodes, rootOf } from "../evidence/merkle.ts";
 import { formatCheckpoint, signNote } from "../evidence/note.ts";
-import { insertCheckpoint, insertLadder, loadHeads, type StoredHead, updatePeaks } from "./chains.ts";
+import {
+  headOf,
+  type HeadRow,
+  headsQuery,
+  insertCheckpoint,
+  insertLadder,
+  type StoredHead,
+  updatePeaks,
+} from "./chains.ts";
 import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
 import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
-import { isSignedHead } from "./signed_head.ts";
+import type { SigningKeyRow } from "./records.ts";
+import { findUnsignedHead } from "./signed_head.ts";
 import { nextTurn } from "./turn.ts";
 import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
@@ -62,11 +72,17 @@ export interface Signing {
   rotations(head: StoredHead): readonly EntryDraft[];
 }
 
+/** The keys to sign with, as the database has them at each commit. */
+export interface SigningSource {
+  readonly rows: CompiledQuery<SigningKeyRow>;
+  /** @throws {ServiceError} SERVICE_UNAVAILABLE where no key is held that these let sign. */
+  take(rows: readonly SigningKeyRow[]): Signing;
+}
+
 export interface WriterOptions {
   readonly database: Database;
   readonly crypto: Crypto;
-  /** The keys to sign with, looked up anew for each commit. */
-  readonly signing: () => Promise<Signing>;
+  readonly signing: SigningSource;
   readonly lock: CheckpointLock;
   /** Waits before attempt 2, 3 … of a commit, with jitter. */
   readonly backoff: (attempt: number) => Promise<void>;
@@ -181,9 +197,8 @@ export class Writer {
   async #attempt(group: readonly Waiting[]): Promise<void> {
     const { database, crypto } = this.#options;
     const unit = new UnitOfWork(crypto);
-    const heads = await this.#load(unit, group);
-    // After the heads: a rotation since then has moved one of them on, and the commit fails as a conflict.
-    const signing = group[0]!.job.signing ?? await this.#options.signing();
+    const { heads, keys } = await this.#load(unit, group);
+    const signing = group[0]!.job.signing ?? this.#options.signing.take(keys);
     const planned: Planned[] = [];
     const failed: (readonly [Waiting, unknown])[] = [];
     for (const waiting of group) {
@@ -207,11 +222,11 @@ export class Writer {
   }
 
   /**
-   * Loads the heads and rows that a group needs: one query for each kind. Heads come first: a row that another
-   * process changed after that belongs to a head which has moved on, and the commit then fails as a conflict.
+   * Loads what a group stands on, all of one state: the heads, the signing keys, and one query for each kind of row.
+   * What another process changes after that moves one of the heads on, and the commit then fails as a conflict.
    */
-  async #load(unit: UnitOfWork, group: readonly Waiting[]): Promise<ReadonlyMap<string, StoredHead>> {
-    const { database, lock } = this.#options;
+  async #load(unit: UnitOfWork, group: readonly Waiting[]): Promise<Loaded> {
+    const { database, lock, signing } = this.#options;
     const suspect = lock.suspected();
     const families = [
       ...new Set([...group.flatMap(({ job }) => job.chains), ...(suspect === null ? [] : [suspect.family])]),
@@ -219,13 +234,6 @@ export class Writer {
     for (const family of families) unit.loadedHead(family, null);
     // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
     const issued = lock.issuedOf(families);
-    const heads = await loadHeads(database, families);
-    for (const head of heads) unit.loadedHead(head.family, head);
-    if (!group[0]!.job.restores) {
-      lock.requireCurrent(issued, heads);
-      await this.#requireSigned(heads);
-    }
-
     const byKind = new Map<string, Need[]>();
     const seen = new Set<string>();
     for (const need of group.flatMap(({ job }) => job.needs)) {
@@ -239,22 +247,32 @@ export class Writer {
     }
     const kinds = [...byKind.values()].map((needs) => needs[0]!.kind);
     const keys = [...byKind.values()].map((needs) => JSON.stringify(needs.map(({ key }) => key)));
-    // Of one state: what a plan finds together stood together.
-    const found = await database.snapshot(kinds.map((kind, index) => kind.load(keys[index]!)));
+    const [headRows, signingKeys, ...found] = await database.snapshot<[HeadRow, SigningKeyRow, ...unknown[]]>(
+      [
+        headsQuery(families),
+        signing.rows,
+        ...kinds.map((kind, index) => kind.load(keys[index]!)),
+      ],
+    );
+    const heads = headRows.map(headOf);
+    for (const head of heads) unit.loadedHead(head.family, head);
+    if (!group[0]!.job.restores) {
+      lock.requireCurrent(issued, heads);
+      await this.#requireSigned(heads);
+    }
     for (const [index, kind] of kinds.entries()) {
       for (const row of found[index]!) unit.loaded({ kind, key: kind.keyOf(row) }, row);
     }
-    return new Map(heads.map((head) => [head.family, head]));
+    return { heads: new Map(heads.map((head) => [head.family, head])), keys: signingKeys };
   }
 
   /** Nothing is signed over a head that nobody signed: what this writer left itself is known, the rest is looked at. */
   async #requireSigned(heads: readonly StoredHead[]): Promise<void> {
     const { database, crypto } = this.#options;
-    for (const head of heads) {
-      if (this.#signed.get(head.family) === identityOf(head)) continue;
-      if (!await isSignedHead(database, crypto, head)) throw notSigned(head);
-      this.#remember(head);
-    }
+    const strange = heads.filter((head) => this.#signed.get(head.family) !== identityOf(head));
+    const unsigned = await findUnsignedHead(database, crypto, strange);
+    if (unsigned !== null) throw notSigned(unsigned);
+    for (const head of strange) this.#remember(head);
   }
 
   #remember(head: StoredHead): void {
@@ -308,6 +326,12 @@ export class Writer {
     };
     return { receipts, statements, issued };
   }
+}
+
+interface Loaded {
+  /** By family. */
+  readonly heads: ReadonlyMap<string, StoredHead>;
+  readonly keys: readonly SigningKeyRow[];
 }
 
 interface Closing {

@@ -147,7 +147,7 @@ Deno.test("of every day that is named with its date the day of the week is the r
   assert.ok(named.length >= 5);
   for (const [, day, date] of named) {
     const told = new Date(`${date} 00:00 UTC`).toLocaleDateString("en", { weekday: "long", timeZone: "UTC" });
-    assert.equal(day, told, date);
+    assert.equal(day, told, date!);
   }
 });
 

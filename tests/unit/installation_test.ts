@@ -78,7 +78,7 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
         const writer = new Writer({
           database,
           crypto: nodeCrypto,
-          signing: () => signing.refresh(),
+          signing,
           lock,
           backoff: () => Promise.resolve(),
         });

@@ -79,7 +79,7 @@ async function processBeside({ dependencies }: Harness, source: SignerSource): P
     database,
     crypto,
     lock,
-    signing: () => signing.refresh(),
+    signing,
     backoff: () => Promise.resolve(),
   });
   return { ...dependencies, signing, writer };

@@ -53,7 +53,13 @@ import {
 } from "../../src/store/records.ts";
 import { readPrunedRecords } from "../../src/store/pruning.ts";
 import { type Need, needKey, UnitOfWork } from "../../src/store/unit_of_work.ts";
-import { type Receipts, type WriteJob, Writer } from "../../src/store/writer.ts";
+import {
+  type Receipts,
+  type Signing,
+  type SigningSource,
+  type WriteJob,
+  Writer,
+} from "../../src/store/writer.ts";
 import { verifyDatabase } from "../oracle.ts";
 
 const EPOCH = 1_795_165_200_000;
@@ -135,7 +141,7 @@ function withStore(test: (store: Store) => Promise<void>, options: StoreOptions 
     const writer = new Writer({
       database: watched,
       crypto: nodeCrypto,
-      signing: () => Promise.resolve(signedBy(options.signers ?? [signer])),
+      signing: always(signedBy(options.signers ?? [signer])),
       lock: openLock({ path: ":memory:", onFailure: () => {} }),
       backoff(attempt) {
         waits.push(attempt);
@@ -178,6 +184,12 @@ const newChain = (chain: string) => ({
   firstPosition: 0,
   keyOrdinal: 1,
 });
+/** Keys that the database has no say in. */
+const always = (signing: Signing): SigningSource => ({
+  rows: query.selectFrom("signing_key").selectAll().compile(),
+  take: () => signing,
+});
+
 const signedBy = (signers: readonly Signer[]) => ({ signers, ordinal: 1, rotations: () => [] });
 
 interface Receipt {
@@ -585,7 +597,7 @@ Deno.test("an entry below the first that is kept can be deleted, and no other", 
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
-    signing: () => Promise.resolve(signedBy([signer])),
+    signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onFailure: () => {} }),
     backoff: () => Promise.resolve(),
   });
@@ -1209,7 +1221,7 @@ Deno.test(
         const other = new Writer({
           database,
           crypto: nodeCrypto,
-          signing: () => Promise.resolve(signedBy([signer])),
+          signing: always(signedBy([signer])),
           lock: openLock({ path: ":memory:", onFailure: () => {} }),
           backoff: () => Promise.resolve(),
         });
@@ -1227,7 +1239,7 @@ function renaming(database: Database, name: string): Promise<void> {
   const other = new Writer({
     database,
     crypto: nodeCrypto,
-    signing: () => Promise.resolve(signedBy([signer])),
+    signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onFailure: () => {} }),
     backoff: () => Promise.resolve(),
   });
@@ -1243,7 +1255,7 @@ function renaming(database: Database, name: string): Promise<void> {
   });
 }
 
-for (const between of [2, 3]) {
+for (const between of [1, 2]) {
   Deno.test(
     `what another process wrote before read ${between} of a commit is planned on, never overwritten`,
     withStore(
@@ -1519,7 +1531,7 @@ Deno.test("a part that was erased has no evidence", async () => {
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
-    signing: () => Promise.resolve(signedBy([signer])),
+    signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onFailure: () => {} }),
     backoff: () => Promise.resolve(),
   });
