@@ -39,7 +39,7 @@ import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
-import { requireFitServer, UnfitServer } from "./store/libsql_start.ts";
+import { requireFitServer, strengthen, UnfitServer } from "./store/libsql_server.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
@@ -451,6 +451,7 @@ async function openDatabase(
 ): Promise<Database> {
   const { database: location } = config;
   if (location.kind === "server") {
+    const { adminUrl } = location;
     const server = serverOptions({ ...location, certificates: config.certificates }, {
       ...outside,
       onTrouble(error) {
@@ -463,7 +464,15 @@ async function openDatabase(
     } catch (error) {
       throw error instanceof UnfitServer ? new StartError(error.message) : error;
     }
-    return openLibsql(server);
+    return openLibsql({
+      ...server,
+      strengthen: adminUrl === null ? null : async () => {
+        await strengthen(server, adminUrl);
+        log.warn("the database server had forgotten to keep what it confirms, and was told again", {
+          mend: "run sqld with --enable-namespaces, which remembers a namespace's durability_mode",
+        });
+      },
+    });
   }
   createPrivately(location.path, "");
   try {
@@ -511,6 +520,7 @@ function serverOptions(
       }),
     newId: () => world.random(SESSION_ID_BYTES).toHex(),
     time: clock,
+    strengthen: null,
     onTrouble,
   };
 }

@@ -26,6 +26,7 @@ export async function openTestDatabase(path: string): Promise<Database> {
       monotonic: () => performance.now(),
       wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     },
+    strengthen: null,
     onTrouble() {},
   });
   return {

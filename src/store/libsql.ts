@@ -58,6 +58,8 @@ export interface LibsqlOptions {
   /** Ids that nobody else has. */
   readonly newId: () => string;
   readonly time: { monotonic(): number; wait(milliseconds: number): Promise<void> };
+  /** Sets the durability of the namespace, which a server may forget when it starts anew; null: nobody lets us. */
+  readonly strengthen: (() => Promise<void>) | null;
   /** Told once where writing or reading begins to fail, with why; and once where it goes on again, with null. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -126,6 +128,7 @@ class LibsqlSession {
     const inputs = statements.flatMap(guarded);
     const until = time.monotonic() + LOST_ANSWER_MS;
     let unanswered = false;
+    let strengthened = false;
     for (;;) {
       try {
         this.#last ??= await this.#takePart();
@@ -134,6 +137,10 @@ class LibsqlSession {
         this.#found("none");
         return;
       } catch (error) {
+        if (refusedAt(error) === DURABILITY && !strengthened && await this.#strengthen()) {
+          strengthened = true;
+          continue;
+        }
         const isPlaceTaken = refusedAt(error) === PLACE;
         if (!isPlaceTaken && !(error instanceof NoAnswer)) {
           // A refused statement is written nowhere; what failed as a whole, or was sent before, may be.
@@ -153,6 +160,19 @@ class LibsqlSession {
 
   close(): void {
     this.#client.close();
+  }
+
+  /** Whether the server was told to keep what it confirms. */
+  async #strengthen(): Promise<boolean> {
+    const { strengthen } = this.#options;
+    if (strengthen === null) return false;
+    try {
+      await strengthen();
+      return true;
+    } catch (error) {
+      this.#found("weak", error);
+      return false;
+    }
   }
 
   /** Takes the place of the batch before it, or fails; and fails where the server would not sync it. */

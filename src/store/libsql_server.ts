@@ -29,7 +29,7 @@ export async function requireFitServer(
   const before = await onStream(server, durabilityOf);
   if (before.isStrong) return;
   if (adminUrl !== null) {
-    await setStrong(server.fetch, { adminUrl, namespace: before.namespace });
+    await strengthen(server, adminUrl);
     if ((await onStream(server, durabilityOf)).isStrong) return;
   }
   throw new UnfitServer(
@@ -89,17 +89,15 @@ async function durabilityOf(
   return { isStrong: Number(synchronous) >= SYNCHRONOUS_FULL, namespace: String(namespace) };
 }
 
-/** A namespace's configuration is replaced as a whole. */
-async function setStrong(
-  send: typeof fetch,
-  { adminUrl, namespace }: { readonly adminUrl: string; readonly namespace: string },
-): Promise<void> {
+/** Sets the durability of the namespace: its configuration is replaced as a whole. @throws {UnfitServer}. */
+export async function strengthen(server: Server, adminUrl: string): Promise<void> {
+  const { namespace } = await onStream(server, durabilityOf);
   const address = `${adminUrl}/v1/namespaces/${encodeURIComponent(namespace)}/config`;
   try {
-    const found = await send(address);
+    const found = await server.fetch(address);
     if (!found.ok) throw new Error(`GET answered ${found.status}`);
     const configuration = z.record(z.string(), z.unknown()).parse(await found.json());
-    const set = await send(address, {
+    const set = await server.fetch(address, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ ...configuration, durability_mode: "strong" }),

@@ -1,0 +1,290 @@
+/** The server backend against a real libSQL server. Source: contract, section 6; platform facts, libSQL server. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { isUnavailable } from "../../src/domain/errors.ts";
+import { type Database, DatabaseBusy, type Statement, WriteConflict } from "../../src/store/database.ts";
+import { openLibsql } from "../../src/store/libsql.ts";
+import { requireFitServer, strengthen, UnfitServer } from "../../src/store/libsql_server.ts";
+import { rowsOf } from "../earlier_schema.ts";
+import { type Fate, openLossyProxy } from "../lossy_proxy.ts";
+import { HAS_SQLD, setDurability, type Sqld, startSqld, withSqld } from "../sqld.ts";
+
+interface Opened {
+  readonly database: Database;
+  /** What the backend told: an error, or null where it goes on again. */
+  readonly troubles: unknown[];
+}
+
+/** `adminUrl`: where the durability may be set again. */
+function open(url: string, adminUrl: string | null = null): Opened {
+  const troubles: unknown[] = [];
+  const server = { url, authToken: null, fetch, newId: () => randomUUID() };
+  const database = openLibsql({
+    ...server,
+    strengthen: adminUrl === null ? null : () => strengthen(server, adminUrl),
+    time: {
+      monotonic: () => performance.now(),
+      wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    },
+    onTrouble: (error) => troubles.push(error),
+  });
+  return { database, troubles };
+}
+
+const TABLE = "CREATE TABLE applied (id INTEGER NOT NULL, amount REAL, name TEXT, data BLOB) STRICT";
+
+function statement(sql: string, parameters: readonly unknown[] = [], mustChange?: number): Statement {
+  return { sql, parameters, ...(mustChange === undefined ? {} : { mustChange }) };
+}
+
+const insert = (id: number) => statement("INSERT INTO applied (id) VALUES (?)", [id]);
+
+/** A test over a server of durability `strong` with the table. */
+function sqldTest(name: string, test: (sqld: Sqld, opened: Opened) => Promise<void>): void {
+  Deno.test({
+    name: `${name} [needs sqld]`,
+    ignore: !HAS_SQLD,
+    fn: () =>
+      withSqld(async (sqld) => {
+        await setDurability(sqld, "strong");
+        const opened = open(sqld.url, sqld.adminUrl);
+        await opened.database.batch([statement(TABLE)]);
+        await test(sqld, opened);
+        await opened.database.close();
+      }),
+  });
+}
+
+sqldTest("values come back as they went: integers, reals, texts, bytes, null", async (_, { database }) => {
+  const bytes = new Uint8Array([0, 1, 255]);
+  const rows = [
+    { id: 1, amount: 2, name: "ä\u0000", data: bytes },
+    { id: Number.MAX_SAFE_INTEGER, amount: -0.1, name: "", data: new Uint8Array() },
+    { id: -5, amount: 1e300, name: null, data: null },
+  ];
+  await database.batch(
+    rows.map(({ id, amount, name, data }) =>
+      statement("INSERT INTO applied VALUES (?, ?, ?, ?)", [id, amount, name, data])
+    ),
+  );
+  assert.deepEqual(await rowsOf(database, "SELECT * FROM applied ORDER BY rowid"), rows);
+  const told = await database.read<{ text: string }>({
+    sql: "SELECT ? || '' AS text",
+    parameters: [5],
+    query: {} as never,
+    queryId: {} as never,
+  });
+  assert.deepEqual(told, [{ text: "5" }], "an integer stays one where no column asks for it");
+});
+
+sqldTest(
+  "a batch is one transaction: a key that is taken, or a count that is missed, leaves nothing",
+  async (_, { database }) => {
+    await database.batch([statement("CREATE UNIQUE INDEX one ON applied (id)"), insert(1)]);
+    await assert.rejects(database.batch([insert(2), insert(1)]), WriteConflict);
+    const update = (id: number) => statement("UPDATE applied SET amount = 1 WHERE id = ?", [id], 1);
+    await assert.rejects(database.batch([insert(3), update(77), insert(4)]), WriteConflict);
+    await database.batch([insert(5), update(5)]);
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied ORDER BY id"), [{ id: 1 }, { id: 5 }]);
+    await assert.rejects(database.batch([insert(6), statement("INSERT INTO nowhere VALUES (1)")]), /nowhere/);
+    await database.batch([insert(7)]);
+    assert.equal((await rowsOf(database, "SELECT id FROM applied")).length, 3);
+  },
+);
+
+sqldTest(
+  "batches of two processes are one after the other, and each is written once",
+  async (sqld, { database }) => {
+    const other = open(sqld.url);
+    await Promise.all(
+      Array.from({ length: 100 }, (_, id) => (id % 2 === 0 ? database : other.database).batch([insert(id)])),
+    );
+    const rows = await rowsOf(database, "SELECT id FROM applied ORDER BY id");
+    assert.deepEqual(rows.map(({ id }) => id), Array.from({ length: 100 }, (_, id) => id));
+    const sessions = await rowsOf(database, "SELECT session FROM write_session");
+    assert.equal(sessions.length, 2);
+    await other.database.close();
+  },
+);
+
+const FATES: readonly Fate[] = ["lost", "never", "late"];
+
+for (const fate of FATES) {
+  sqldTest(
+    `a batch whose request or answer is ${fate} is written once and told as written`,
+    async ({ url }, direct) => {
+      const proxy = openLossyProxy({ to: url, fate: (write) => write % 3 === 0 ? fate : "passed" });
+      const { database } = open(proxy.url);
+      for (let id = 0; id < 12; id += 1) await database.batch([insert(id)]);
+      await proxy.settled();
+      const rows = await rowsOf(direct.database, "SELECT id FROM applied ORDER BY rowid");
+      assert.deepEqual(rows.map(({ id }) => id), Array.from({ length: 12 }, (_, id) => id));
+      assert.ok(proxy.counts[fate] >= 4);
+      await database.close();
+      await proxy.close();
+    },
+  );
+}
+
+sqldTest(
+  "what is refused after an answer was lost is written never, also where its first request comes late",
+  async ({ url }, direct) => {
+    await direct.database.batch([statement("CREATE UNIQUE INDEX one ON applied (id)")]);
+    // Writes 1 and 2 make the session's row and a first batch; the third is late, and meanwhile somebody takes its key.
+    const proxy = openLossyProxy({ to: url, fate: (write) => write === 3 ? "late" : "passed", lateMs: 400 });
+    const { database } = open(proxy.url);
+    await database.batch([insert(1)]);
+    const refused = assert.rejects(database.batch([insert(3), insert(2)]), WriteConflict);
+    await direct.database.batch([insert(2)]);
+    await refused;
+    // Without a fence the late request could commit now.
+    await direct.database.batch([statement("DELETE FROM applied WHERE id = 2")]);
+    await proxy.settled();
+    const rows = await rowsOf(direct.database, "SELECT id FROM applied");
+    assert.deepEqual(rows, [{ id: 1 }]);
+    assert.equal(proxy.counts.late, 1);
+    await database.close();
+    await proxy.close();
+  },
+);
+
+sqldTest(
+  "while the server is away reads and writes are refused for now, and afterwards all goes on",
+  async (sqld, { database, troubles }) => {
+    await database.batch([insert(1)]);
+    await sqld.stop();
+    await assert.rejects(rowsOf(database, "SELECT 1"), isUnavailable);
+    await assert.rejects(database.batch([insert(2)]), isUnavailable);
+    assert.equal(troubles.length, 1, "told once");
+    await sqld.start();
+    await database.batch([insert(3)]);
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied ORDER BY id"), [{ id: 1 }, { id: 3 }]);
+    assert.deepEqual(troubles.slice(1), [null]);
+  },
+);
+
+sqldTest(
+  "a server that starts again while a batch waits for it takes the batch once",
+  async (sqld, { database }) => {
+    await sqld.stop();
+    const written = database.batch([insert(1)]);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sqld.start();
+    await written;
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
+  },
+);
+
+sqldTest(
+  "a durability that is lowered while the service runs refuses every write until it is strong again",
+  async (sqld) => {
+    const { database, troubles } = open(sqld.url);
+    await database.batch([insert(1)]);
+    await setDurability(sqld, "relaxed");
+    await assert.rejects(database.batch([insert(2)]), isUnavailable);
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }], "reads go on");
+    await setDurability(sqld, "strong");
+    await database.batch([insert(3)]);
+    assert.equal(troubles.length, 2);
+    await database.close();
+  },
+);
+
+sqldTest(
+  "a server that forgot its durability, as it does when it starts anew, is told again where the admin API is known",
+  async (sqld, { database, troubles }) => {
+    await database.batch([insert(1)]);
+    await sqld.stop();
+    await sqld.start();
+    await database.batch([insert(2)]);
+    const [row] = await rowsOf(database, "SELECT synchronous FROM pragma_synchronous");
+    assert.deepEqual(row, { synchronous: 2 });
+    assert.deepEqual(troubles, []);
+  },
+);
+
+sqldTest("where the durability cannot be set again nothing is written", async (sqld) => {
+  const { database, troubles } = open(sqld.url, sqld.url);
+  await database.batch([insert(1)]);
+  await setDurability(sqld, "relaxed");
+  await assert.rejects(database.batch([insert(2)]), isUnavailable);
+  assert.match((troubles[0] as Error).message, /JISS_DATABASE_ADMIN_URL could not set/);
+  assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
+  await database.close();
+});
+
+sqldTest(
+  "a session whose row is gone, as after a restore of the server, begins another",
+  async (_, { database }) => {
+    await database.batch([statement("DELETE FROM write_session")]).catch((error) => {
+      if (!isUnavailable(error)) throw error;
+    });
+    await database.batch([insert(1)]);
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
+  },
+);
+
+sqldTest(
+  "a lock that another client holds is waited for or said to be busy, and never taken for written",
+  async (sqld, { database }) => {
+    const { createClient } = await import("@libsql/client/http");
+    const client = createClient({ url: sqld.url });
+    const held = await client.transaction("write");
+    await held.execute("INSERT INTO applied (id) VALUES (100)");
+    const written = database.batch([insert(1)]).then(() => true, (error) => {
+      if (error instanceof DatabaseBusy || isUnavailable(error)) return false;
+      throw error;
+    });
+    const committed = await written;
+    const rows = await rowsOf(database, "SELECT id FROM applied WHERE id = 1");
+    assert.equal(rows.length, committed ? 1 : 0);
+    await held.rollback().catch(() => {});
+    client.close();
+  },
+);
+
+// ---- what a server must be --------------------------------------------------------------------------------
+
+function fitness(url: string, adminUrl: string | null = null): Promise<void> {
+  return requireFitServer({ url, authToken: null, fetch, newId: () => randomUUID() }, { adminUrl });
+}
+
+Deno.test({
+  name:
+    "a server must be of durability strong: where the admin API is known it is made so, and only so is it taken [needs sqld]",
+  ignore: !HAS_SQLD,
+  fn: () =>
+    withSqld(async (sqld) => {
+      await assert.rejects(fitness(sqld.url), (error: Error) =>
+        error instanceof UnfitServer && /durability_mode/.test(error.message));
+      await assert.rejects(fitness(sqld.url, sqld.url), /JISS_DATABASE_ADMIN_URL could not set/);
+      await fitness(sqld.url, sqld.adminUrl);
+      await fitness(sqld.url);
+      await setDurability(sqld, "relaxed");
+      await assert.rejects(fitness(sqld.url), UnfitServer);
+    }),
+});
+
+Deno.test({
+  name: "a read replica is told from its primary, and refused [needs sqld]",
+  ignore: !HAS_SQLD,
+  fn: () =>
+    withSqld(async (primary) => {
+      await setDurability(primary, "strong");
+      const directory = await Deno.makeTempDir({ prefix: "jiss-sqld-" });
+      const replica = await startSqld({ directory, primary: primary.grpcUrl });
+      for (let round = 0; round < 20; round += 1) {
+        await assert.rejects(fitness(replica.url), /read replica/);
+        await fitness(primary.url);
+      }
+      await replica.stop();
+      await Deno.remove(directory, { recursive: true });
+    }),
+});
+
+Deno.test("a server that is not there, or is something else, is told with what to check", async () => {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response("hello"));
+  await assert.rejects(fitness(`http://127.0.0.1:${server.addr.port}`), /JISS_DATABASE_URL cannot be used/);
+  await server.shutdown();
+  await assert.rejects(fitness(`http://127.0.0.1:${server.addr.port}`), /JISS_DATABASE_URL cannot be used/);
+});
