@@ -4,6 +4,7 @@
  */
 import { organizationOf } from "../evidence/chain_name.ts";
 import { sql } from "kysely";
+import { isUnavailable } from "../domain/errors.ts";
 import { pepperId } from "../keys/api_key.ts";
 import { unwrapWithAny, WRAP_IV_BYTES, wrapSecret } from "../keys/secrets.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
@@ -71,6 +72,16 @@ export async function holdsChains(database: Database): Promise<boolean> {
  * @throws {StartError} where the secrets key, the signing key or the lock is not the database's.
  */
 export async function openInstallation(options: InstallationOptions): Promise<OpenedInstallation> {
+  try {
+    return await openOnce(options);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    // Another host that starts at the same time made the installation, or recorded the same change, first.
+    return await openOnce(options);
+  }
+}
+
+async function openOnce(options: InstallationOptions): Promise<OpenedInstallation> {
   const { database, signing } = options;
   const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
   await signing.reload();
@@ -90,6 +101,7 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
   if (row.evidence_retention_days !== options.evidenceRetentionDays) {
     await recordRetentionChange(options, {
       policy: "evidence",
+      recorded: row.evidence_retention_days,
       from: row.evidence_retention_days,
       to: options.evidenceRetentionDays,
     });
@@ -244,16 +256,25 @@ async function recordModelChange(options: InstallationOptions, previous: string)
     families: [],
     statements: [
       insertModel(model, now),
-      query.updateTable("installation").set({ model_sha256: model.sha256 }).compile(),
+      {
+        ...query.updateTable("installation").set({ model_sha256: model.sha256 })
+          .where("model_sha256", "=", previous).compile(),
+        mustChange: 1,
+      },
     ],
   });
 }
 
 type RetentionPolicy = "audit_log" | "evidence";
 
-function setRetention(policy: RetentionPolicy, days: number | null): Statement {
+/** A conflict where `recorded` is not what stands there any more. */
+function setRetention(
+  policy: RetentionPolicy,
+  { recorded, days }: { readonly recorded: number | null; readonly days: number | null },
+): Statement {
   const column = policy === "evidence" ? "evidence_retention_days" : "audit_retention_days";
-  return query.updateTable("installation").set({ [column]: days }).compile();
+  const update = query.updateTable("installation").set({ [column]: days }).where(column, "is", recorded);
+  return { ...update.compile(), mustChange: 1 };
 }
 
 /** `recorded` is null where no start has recorded it yet. */
@@ -261,8 +282,8 @@ async function recordAuditRetention(options: InstallationOptions, recorded: numb
   const { database, auditRetentionDays: days } = options;
   const previous = recorded ?? await retentionOfGenesis(database);
   if (previous !== days) {
-    await recordRetentionChange(options, { policy: "audit_log", from: previous, to: days });
-  } else if (recorded === null) await database.batch([setRetention("audit_log", days)]);
+    await recordRetentionChange(options, { policy: "audit_log", recorded, from: previous, to: days });
+  } else if (recorded === null) await database.batch([setRetention("audit_log", { recorded, days })]);
 }
 
 /** What the newest audit log began with, for a database that an earlier program kept; null where there is none. */
@@ -283,8 +304,9 @@ async function retentionOfGenesis(database: Database): Promise<number | null> {
 /** So is a retention, which each chain that it rules learns too (evidence design, section 8). */
 async function recordRetentionChange(
   options: InstallationOptions,
-  { policy, from, to }: {
+  { policy, recorded, from, to }: {
     readonly policy: RetentionPolicy;
+    readonly recorded: number | null;
     readonly from: number | null;
     readonly to: number | null;
   },
@@ -301,7 +323,7 @@ async function recordRetentionChange(
     type: "RETENTION_POLICY",
     detail: { policy, from_days: from, to_days: to },
     families: ruled.map(({ family }) => family),
-    statements: [setRetention(policy, to)],
+    statements: [setRetention(policy, { recorded, days: to })],
   });
 }
 

@@ -1,6 +1,6 @@
 /** Brings a database to the schema that this program knows; refuses one that is ahead of it. */
 import { sql } from "kysely";
-import { type Database, query } from "./database.ts";
+import { type Database, query, WriteConflict } from "./database.ts";
 
 /** One step of the schema; `migrations/` lists them all. */
 export interface Migration {
@@ -17,7 +17,8 @@ export class NewerSchema extends Error {
 }
 
 /**
- * Applies what is pending, each step in one atomic batch.
+ * Applies what is pending, each step in one atomic batch. Where another host applies the same at once, one of both
+ * does each step.
  * @returns the names of the steps applied.
  * @throws {NewerSchema} where the database knows a step that this program does not.
  */
@@ -25,38 +26,48 @@ export async function migrate(
   database: Database,
   { migrations, now }: { readonly migrations: readonly Migration[]; readonly now: number },
 ): Promise<readonly string[]> {
-  if (!await hasTable(database, "schema_migration")) {
-    await database.batch([{
-      sql: `CREATE TABLE schema_migration (
-        version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
-      parameters: [],
-    }]);
+  await database.batch([{
+    sql: `CREATE TABLE IF NOT EXISTS schema_migration (
+      version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
+    parameters: [],
+  }]);
+  const known = migrations.at(-1)?.version ?? 0;
+  const applied: string[] = [];
+  for (;;) {
+    const current = await schemaVersion(database);
+    if (current > known) {
+      throw new NewerSchema(
+        `the database has schema version ${current}, this program knows up to ${known}: run the program that wrote it, or a newer one`,
+      );
+    }
+    const next = migrations.find((migration) => migration.version > current);
+    if (next === undefined) return applied;
+    if (await apply(database, next, now)) applied.push(next.name);
   }
+}
+
+async function schemaVersion(database: Database): Promise<number> {
   const [row] = await database.read(
     query.selectFrom("schema_migration").select(sql<number | null>`max(version)`.as("version")).compile(),
   );
-  const current = row?.version ?? 0;
-  const known = migrations.at(-1)?.version ?? 0;
-  if (current > known) {
-    throw new NewerSchema(
-      `the database has schema version ${current}, this program knows up to ${known}: run the program that wrote it, or a newer one`,
-    );
-  }
-  const pending = migrations.filter((migration) => migration.version > current);
-  for (const { version, name, statements } of pending) {
-    await database.batch([
-      ...statements.map((text) => ({ sql: text, parameters: [] })),
-      query.insertInto("schema_migration").values({ version, name, applied_at: now }).compile(),
-    ]);
-  }
-  return pending.map((migration) => migration.name);
+  return row?.version ?? 0;
 }
 
-async function hasTable(database: Database, name: string): Promise<boolean> {
-  const rows = await database.read(
-    sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ${name}`.compile(
-      query,
-    ),
-  );
-  return rows.length > 0;
+/** False where another host did. */
+async function apply(
+  database: Database,
+  { version, name, statements }: Migration,
+  now: number,
+): Promise<boolean> {
+  try {
+    await database.batch([
+      // First: whoever comes second fails here, before a statement that makes no sense twice.
+      query.insertInto("schema_migration").values({ version, name, applied_at: now }).compile(),
+      ...statements.map((text) => ({ sql: text, parameters: [] })),
+    ]);
+    return true;
+  } catch (error) {
+    if (error instanceof WriteConflict) return false;
+    throw error;
+  }
 }
