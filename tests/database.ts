@@ -10,6 +10,29 @@ import { setDurability, startSqld } from "./sqld.ts";
 
 export const IS_SERVER = Deno.env.get("JISS_TEST_BACKEND") === "sqld";
 
+/** A test of the embedded database's own files. */
+export function embeddedTest(name: string, test: () => Promise<void>): void {
+  Deno.test({
+    name: IS_SERVER ? `${name} [needs the embedded database's file]` : name,
+    ignore: IS_SERVER,
+    fn: test,
+  });
+}
+
+/** Copies a database that is closed. */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  if (!IS_SERVER) return await Deno.copyFile(from, to);
+  await Deno.remove(`${to}.sqld`, { recursive: true }).catch(() => {});
+  await copyFolder(`${from}.sqld`, `${to}.sqld`);
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    await (isDirectory ? copyFolder : Deno.copyFile)(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
 /** A database in memory, or over files that stay; with a server, beside that path. */
 export async function openTestDatabase(path: string): Promise<Database> {
   if (!IS_SERVER) return openEmbedded({ path, onFatal: () => {} });

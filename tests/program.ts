@@ -1,5 +1,7 @@
 /** The whole program as a process of its own: started, asked, stopped and killed by the tests. */
 import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
+import { IS_SERVER } from "./database.ts";
+import { startSqld } from "./sqld.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 
@@ -163,13 +165,14 @@ async function drain(stream: ReadableStream<Uint8Array>, take: (text: string) =>
   for await (const piece of stream) take(decoder.decode(piece, { stream: true }));
 }
 
-/** A fresh directory with what `jiss init` writes, and the environment that it describes. */
+/** A fresh directory, or with a server one beside it, with what `jiss init` writes, and the environment that it describes. */
 export async function freshDeployment(): Promise<
   { readonly directory: string; readonly env: Readonly<Record<string, string>>; remove(): Promise<void> }
 > {
   const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
   const { code, stderr } = await runProgram(["init", `${directory}/data`]);
   if (code !== 0) throw new Error(stderr);
+  const sqld = IS_SERVER ? await startSqld({ directory: `${directory}/sqld` }) : null;
   const lines = (await Deno.readTextFile(`${directory}/data/jiss.env`)).trim().split("\n");
   const env = Object.fromEntries(lines.map((line) => {
     const at = line.indexOf("=");
@@ -182,8 +185,12 @@ export async function freshDeployment(): Promise<
       JISS_DATA_DIR: `${directory}/data`,
       JISS_RATE_LIMIT_IP: "1000000",
       JISS_RATE_LIMIT_KEY: "1000000",
+      ...(sqld === null ? {} : { JISS_DATABASE_URL: sqld.url, JISS_DATABASE_ADMIN_URL: sqld.adminUrl }),
     },
-    remove: () => Deno.remove(directory, { recursive: true }),
+    async remove() {
+      await sqld?.stop();
+      await Deno.remove(directory, { recursive: true });
+    },
   };
 }
 

@@ -3,6 +3,7 @@
  * Source: specification, Audit event and Self-serve admin; contract, sections 5 and 8.13.
  */
 import assert from "node:assert/strict";
+import { copyDatabase } from "../database.ts";
 import { directCall } from "../../src/operations/organization_change.ts";
 import { rotateByHand } from "../../src/operations/organization_states.ts";
 import { acknowledgeRestore } from "../../src/operations/restores.ts";
@@ -10,6 +11,7 @@ import { pruneChains } from "../../src/operations/retention.ts";
 import type { Database } from "../../src/store/database.ts";
 import { nextTurn } from "../../src/store/turn.ts";
 import { withDirectory } from "../auditing.ts";
+import { until } from "../program.ts";
 import { EPOCH, type Harness, openHarness, scoreRequest, withHarness } from "../harness.ts";
 import { contentOf, refuses, storedEvents } from "../scenario.ts";
 
@@ -538,11 +540,11 @@ Deno.test("after an acknowledged restore the log and its export are over both ep
     await first.organization("acme");
     const key = await rotate(first, "acme", { count: 120 });
     await first.close();
-    await Deno.copyFile(path, `${directory}/backup`);
+    await copyDatabase(path, `${directory}/backup`);
     const second = await start(1);
     await read(second, key);
     await second.close();
-    await Deno.copyFile(`${directory}/backup`, path);
+    await copyDatabase(`${directory}/backup`, path);
     const harness = await start(2);
     await acknowledgeRestore(harness.dependencies, { reason: "the disk failed", now: harness.clock.now() });
     const last = await rotate(harness, "acme", { count: 130 });
@@ -601,8 +603,11 @@ function countingPages(database: Database, pages: { count: number }): Database {
   };
 }
 
-async function settle(): Promise<void> {
+/** As many pages were read, and no more are. */
+async function settleAt(pages: { readonly count: number }, count: number, told?: string): Promise<void> {
+  await until(() => pages.count >= count);
   for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+  assert.equal(pages.count, count, told ?? "pages");
 }
 
 Deno.test("an export is read as it is sent: who reads slowly makes the service hold no more than it sends, and who leaves ends it", async () => {
@@ -617,22 +622,19 @@ Deno.test("an export is read as it is sent: who reads slowly makes the service h
   pages.count = 0;
   const ask = () => harness.app.request(EXPORT, { headers: { "X-API-Key": key } }, { peer: "203.0.113.7" });
   const response = await ask();
-  await settle();
-  assert.equal(pages.count, 1, "before anything was taken");
+  await settleAt(pages, 1, "before anything was taken");
   const reader = response.body!.getReader();
   const { value } = await reader.read();
   assert.ok(value!.length >= 16_384 && value!.length < 17_384);
-  await settle();
-  assert.equal(pages.count, 2, "what was taken, and a piece ahead");
+  await settleAt(pages, 2, "what was taken, and a piece ahead");
   await reader.cancel();
-  await settle();
-  assert.equal(pages.count, 2, "nobody reads any more");
+  await settleAt(pages, 2, "nobody reads any more");
 
   pages.count = 0;
   let text = "";
   for await (const piece of (await ask()).body!.pipeThrough(new TextDecoderStream())) {
     text += piece;
-    await settle();
+    await nextTurn();
   }
   assert.equal(pages.count, 13);
   assert.equal(text, whole);

@@ -10,6 +10,7 @@ import {
   withHarness,
 } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
+import { until } from "../program.ts";
 import { refusalOf } from "../scenario.ts";
 
 const UNKNOWN_KEY = "jis_ABCDEFGHJKMNPQRSTVWXYZ0123";
@@ -199,11 +200,17 @@ Deno.test(
     const release = Promise.withResolvers<void>();
     const { clock } = harness;
     (clock as { until: (instant: number) => Promise<void> }).until = () => release.promise;
-    const attempts = Array.from({ length: 1_005 }, () => harness.send("/v1/score", { body: scoreRequest() }));
+    let answered = 0;
+    const attempts = Array.from({ length: 1_005 }, async () => {
+      const answer = await harness.send("/v1/score", { body: scoreRequest() });
+      answered += 1;
+      return answer;
+    });
     // Those over the limit answer although nobody was released.
     const first = await Promise.race(attempts);
     assert.deepEqual([first.status, first.body.error.code], [429, "RATE_LIMITED"]);
     assert.equal(first.headers.get("Retry-After"), "1");
+    await until(() => answered === 5);
     release.resolve();
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 401).length, 1_000);

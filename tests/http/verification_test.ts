@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { copyDatabase, embeddedTest } from "../database.ts";
 import { rootsFromConsistency } from "../../src/evidence/consistency.ts";
 import { parseProof } from "../../src/evidence/envelope.ts";
 import { rootFromInclusion } from "../../src/evidence/merkle.ts";
@@ -337,7 +338,7 @@ const sqlOf = (family: string, { sql }: Pick<Alteration, "sql">) =>
   sql.replaceAll("$own", `chain = '${family}'`);
 
 for (const family of FAMILIES) {
-  Deno.test(
+  embeddedTest(
     `whatever is altered of ${family} in the database is found, with its code and its place, and nothing is written`,
     withSite(async (site) => {
       const before = await site.harness.rowCounts();
@@ -369,7 +370,7 @@ for (const family of FAMILIES) {
   );
 }
 
-Deno.test(
+embeddedTest(
   "what is altered of one chain is found in no other, and the log tells of it once for each look",
   withSite(async (site) => {
     const { harness, path } = site;
@@ -410,7 +411,7 @@ const HEADS: readonly (readonly [what: string, sql: string, seq: number])[] = [
   ],
 ];
 
-Deno.test(
+embeddedTest(
   "a stored head that is not what was signed is found, though every entry is",
   withSite(async (site) => {
     for (const family of FAMILIES) {
@@ -435,7 +436,7 @@ Deno.test(
   }),
 );
 
-Deno.test(
+embeddedTest(
   "a stored head that is not what was signed is found where verification resumes at the end, too",
   withSite(async (site) => {
     const sql = sqlOf("org/acme", { sql: HEADS[0]![1] });
@@ -476,71 +477,77 @@ async function withService(
 
 const BESIDE = { timeout: 5000, enableForeignKeyConstraints: false } as const;
 
-Deno.test("where the checkpoints are gone a verification says so, an export breaks off, and the service goes on", () =>
-  withService(async ({ service, env, key, path }) => {
-    const other = await createOrganization(service, env, "other");
-    const scored = (session: string, whose: string) =>
-      service.send("/v1/score", { key: whose, body: scoreRequest({ session_id: session }) });
-    assert.equal((await scored("s-1", key)).status, 200);
-    {
-      using file = new DatabaseSync(path, BESIDE);
-      assert.equal(file.prepare("DELETE FROM audit_checkpoint WHERE chain = 'org/acme'").run().changes, 2);
-    }
-
-    const { status, body } = await service.send(VERIFY, { key });
-    assert.deepEqual([status, body.valid, body.code, body.first_bad], [200, false, "TRUNCATED", 0]);
-    assert.deepEqual(body.findings.map(brief), ["TRUNCATED@0", "ROOT_MISMATCH@1"]);
-    assert.deepEqual([body.entries_checked, body.checkpoint], [0, null]);
-    assert.equal((await service.send(VERIFY_ADMIN, { key })).body.valid, true);
-
-    await assert.rejects(async () => {
-      const response = await fetch(service.url + EXPORT, { headers: { "X-API-Key": key } });
-      await response.text();
-    }, "a body that is cut short cannot be taken for whole");
-    assert.deepEqual(
-      service.log().filter(({ msg }) => msg === "request failed").map(({ route, error }) => [route, error]),
-      [[`GET ${EXPORT}`, "Error: org/acme has no checkpoint"]],
-    );
-
-    const after = await scored("s-2", other);
-    assert.deepEqual([after.status, after.body.evidence.entry.seq], [200, 1]);
-    const { body: untouched } = await service.send(VERIFY, { key: other });
-    assert.deepEqual([untouched.valid, untouched.entries_checked, untouched.checkpoint.size], [true, 2, 2]);
-  }));
-
-Deno.test("an export that breaks off at an entry that is gone has no trailer, so that nobody takes it for whole", () =>
-  withDirectory((directory) =>
-    withService(async ({ service, key, path }) => {
-      const interactions = Array.from({ length: 40 }, (_, index) => ({
-        session_id: `s-${index}`,
-        time_to_decision_ms: 5000,
-        decision: "accepted",
-      }));
-      const batch = { operator_id: "operator-1", domain: "general", interactions };
-      assert.equal((await service.send("/v1/score/batch", { key, body: batch })).status, 200);
-      const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
+embeddedTest(
+  "where the checkpoints are gone a verification says so, an export breaks off, and the service goes on",
+  () =>
+    withService(async ({ service, env, key, path }) => {
+      const other = await createOrganization(service, env, "other");
+      const scored = (session: string, whose: string) =>
+        service.send("/v1/score", { key: whose, body: scoreRequest({ session_id: session }) });
+      assert.equal((await scored("s-1", key)).status, 200);
       {
         using file = new DatabaseSync(path, BESIDE);
-        withoutTriggers(
-          file,
-          () => file.exec("DELETE FROM audit_entry WHERE chain = 'org/acme' AND seq >= 32"),
-        );
+        assert.equal(file.prepare("DELETE FROM audit_checkpoint WHERE chain = 'org/acme'").run().changes, 2);
       }
-      let text = "";
+
+      const { status, body } = await service.send(VERIFY, { key });
+      assert.deepEqual([status, body.valid, body.code, body.first_bad], [200, false, "TRUNCATED", 0]);
+      assert.deepEqual(body.findings.map(brief), ["TRUNCATED@0", "ROOT_MISMATCH@1"]);
+      assert.deepEqual([body.entries_checked, body.checkpoint], [0, null]);
+      assert.equal((await service.send(VERIFY_ADMIN, { key })).body.valid, true);
+
       await assert.rejects(async () => {
         const response = await fetch(service.url + EXPORT, { headers: { "X-API-Key": key } });
-        for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) text += piece;
-      });
-      assert.ok(!text.includes("jis.trailer/1"));
-      const bundle = await save(directory, "acme.ndjson", text);
-      const { code, report } = await verifyProgram([bundle, "--key", jwks, "--json"]);
-      assert.notEqual(code, 0);
-      assert.ok(!String(report.verdict).startsWith("INTACT"), report.verdict);
+        await response.text();
+      }, "a body that is cut short cannot be taken for whole");
+      assert.deepEqual(
+        service.log().filter(({ msg }) => msg === "request failed").map(({ route, error }) => [route, error]),
+        [[`GET ${EXPORT}`, "Error: org/acme has no checkpoint"]],
+      );
 
-      const { body } = await service.send(VERIFY, { key });
-      assert.deepEqual([body.valid, body.code, body.first_bad], [false, "TRUNCATED", 32]);
-    })
-  ));
+      const after = await scored("s-2", other);
+      assert.deepEqual([after.status, after.body.evidence.entry.seq], [200, 1]);
+      const { body: untouched } = await service.send(VERIFY, { key: other });
+      assert.deepEqual([untouched.valid, untouched.entries_checked, untouched.checkpoint.size], [true, 2, 2]);
+    }),
+);
+
+embeddedTest(
+  "an export that breaks off at an entry that is gone has no trailer, so that nobody takes it for whole",
+  () =>
+    withDirectory((directory) =>
+      withService(async ({ service, key, path }) => {
+        const interactions = Array.from({ length: 40 }, (_, index) => ({
+          session_id: `s-${index}`,
+          time_to_decision_ms: 5000,
+          decision: "accepted",
+        }));
+        const batch = { operator_id: "operator-1", domain: "general", interactions };
+        assert.equal((await service.send("/v1/score/batch", { key, body: batch })).status, 200);
+        const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
+        {
+          using file = new DatabaseSync(path, BESIDE);
+          withoutTriggers(
+            file,
+            () => file.exec("DELETE FROM audit_entry WHERE chain = 'org/acme' AND seq >= 32"),
+          );
+        }
+        let text = "";
+        await assert.rejects(async () => {
+          const response = await fetch(service.url + EXPORT, { headers: { "X-API-Key": key } });
+          for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) text += piece;
+        });
+        assert.ok(!text.includes("jis.trailer/1"));
+        const bundle = await save(directory, "acme.ndjson", text);
+        const { code, report } = await verifyProgram([bundle, "--key", jwks, "--json"]);
+        assert.notEqual(code, 0);
+        assert.ok(!String(report.verdict).startsWith("INTACT"), report.verdict);
+
+        const { body } = await service.send(VERIFY, { key });
+        assert.deepEqual([body.valid, body.code, body.first_bad], [false, "TRUNCATED", 32]);
+      })
+    ),
+);
 
 // ---- after a restore --------------------------------------------------------------------------------------
 
@@ -556,11 +563,11 @@ function withRestored(test: (site: Site) => Promise<void>): () => Promise<void> 
       await score(first, key, "s-2", "operator-2");
       key = await grow(first);
       await first.close();
-      await Deno.copyFile(path, `${directory}/backup`);
+      await copyDatabase(path, `${directory}/backup`);
       const second = await start(1);
       await score(second, key, "lost");
       await second.close();
-      await Deno.copyFile(`${directory}/backup`, path);
+      await copyDatabase(`${directory}/backup`, path);
       const harness = await start(2);
       await acknowledgeRestore(harness.dependencies, { reason: "the disk failed", now: harness.clock.now() });
       await score(harness, key, "s-3");
@@ -590,7 +597,7 @@ Deno.test(
   }),
 );
 
-Deno.test(
+embeddedTest(
   "after an acknowledged restore what is altered of the first epoch is found, and said to be of it",
   withRestored(async (site) => {
     const { path } = site;
@@ -628,7 +635,7 @@ Deno.test(
   }),
 );
 
-Deno.test(
+embeddedTest(
   "after an acknowledged restore what is altered of the newest epoch is found, and said to be of it",
   withRestored(async (site) => {
     for (const [family] of EPOCHS) {
@@ -641,7 +648,7 @@ Deno.test(
   }),
 );
 
-Deno.test(
+embeddedTest(
   "after an acknowledged restore an earlier epoch that does not end where the newest began is found",
   withRestored(async (site) => {
     // As if one entry more had been lost than the restore's record says.
@@ -654,7 +661,7 @@ Deno.test(
   }),
 );
 
-Deno.test(
+embeddedTest(
   "after an acknowledged restore a verification that resumes is of the newest epoch alone",
   withRestored(async (site) => {
     const sql = sqlOf("org/acme", { sql: "UPDATE audit_part SET salt = zeroblob(32) WHERE $own" });
@@ -668,7 +675,7 @@ Deno.test(
 
 // ---- resuming ---------------------------------------------------------------------------------------------
 
-Deno.test(
+embeddedTest(
   "a verification resumes at the last checkpoint at or before the entry that it is asked for",
   withSite(async (site) => {
     const resumed = async (query: string, family = "org/acme") => {
@@ -690,7 +697,7 @@ Deno.test(
   }),
 );
 
-Deno.test(
+embeddedTest(
   "a verification that resumes finds what is altered from there on, and not what is altered before",
   withSite(async (site) => {
     const altered = (seq: number) =>
@@ -835,7 +842,7 @@ Deno.test(
   }),
 );
 
-Deno.test(
+embeddedTest(
   "an organization verifies its own chains, whatever is altered of another's",
   withSite(async (site) => {
     const { harness, path } = site;

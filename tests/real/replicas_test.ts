@@ -162,7 +162,7 @@ replicasTest(
     for (let round = 0; round < 6; round += 1) {
       const [here, there] = round % 2 === 0 ? [one, other] : [other, one];
       assert.deepEqual([await status(here, key), await status(there, key)], [200, 200]);
-      const { body } = await here.send("/v1/admin/org/rotate-key", {
+      const { body } = await here.send("/v1/admin/key/rotate", {
         key,
         headers: { "Idempotency-Key": `rotate-${round}` },
         body: {},
