@@ -22,9 +22,9 @@ import {
 import { type Database, query } from "../store/database.ts";
 import { type CheckpointLock, isBehind, type IssuedCheckpoint, type SuspectFamily } from "../store/lock.ts";
 import type { SubjectRow } from "../store/records.ts";
-import { isSignedHead } from "../store/signed_head.ts";
+import { findUnsignedHead, isSignedHead } from "../store/signed_head.ts";
 import { draftGenesis, type Genesis } from "./chains.ts";
-import { type Dependencies, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { adminChain, type Dependencies, evidenceChain, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { prepareErasure } from "./erasure.ts";
 import { tombstoneName } from "./gone.ts";
 import { StartError } from "./start_error.ts";
@@ -107,6 +107,44 @@ async function continues(
   if (indexes.some((index) => !nodes.has(index))) return false;
   const { peaks } = frontierFrom(size, (index) => nodes.get(index));
   return equalBytes(rootOf(crypto, peaks), root);
+}
+
+/**
+ * What one host knows must not go with it: this host's lock takes in what others have issued, and once a restore was
+ * acknowledged anywhere, what was erased at this host and is here again is erased anew.
+ * @param from the epoch of the system chain when this was run last; null: it was not, since the start.
+ * @returns the epoch of the system chain now.
+ */
+export async function followOtherHosts(
+  dependencies: Dependencies,
+  { from, now }: { readonly from: number | null; readonly now: number },
+): Promise<number> {
+  const { database, crypto, lock } = dependencies;
+  const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
+  const heads = await newestHeads(database);
+  const ahead = [...heads.values()].filter((head) => isAhead(head, issued.get(head.family)));
+  if (await findUnsignedHead(database, crypto, ahead) === null) await followDatabase(dependencies, ahead);
+  const { epoch } = heads.get(SYSTEM_CHAIN)!;
+  if (epoch === 1 || epoch === from) return epoch;
+  for (const { org_id: orgId, operator_id: operatorId } of await forgottenErasures(dependencies)) {
+    const caller = { actor: "system", orgId, prefix: null } as const;
+    const erasure = prepareErasure(dependencies, { caller, orgId, operatorId, now, basis: "restore" });
+    await dependencies.writer.submit({
+      needs: erasure.needs,
+      chains: [evidenceChain(orgId), adminChain(orgId)],
+      alone: true,
+      plan(unit) {
+        erasure.plan(unit);
+        return () => undefined;
+      },
+    });
+  }
+  return epoch;
+}
+
+function isAhead(head: StoredHead, issued: IssuedCheckpoint | undefined): boolean {
+  return issued === undefined || head.epoch > issued.epoch ||
+    (head.epoch === issued.epoch && head.frontier.size > issued.size);
 }
 
 /** Every head is a signed one. */

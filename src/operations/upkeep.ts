@@ -14,6 +14,7 @@ import { forgetBreachWindows } from "./breaches.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { dropOldEvents, forgetOldDeliveries, passOver } from "./delivery_bounds.ts";
 import { forgetAnswers } from "./idempotency.ts";
+import { followOtherHosts } from "./restores.ts";
 import { pruneChains } from "./retention.ts";
 
 const HOUR_MS = 3_600_000;
@@ -22,6 +23,8 @@ export class Upkeep {
   #running: Promise<void> = Promise.resolve();
   /** The UTC day, counted from the epoch, that was looked through for what is past its retention. */
   #prunedDay: number | null = null;
+  /** The epoch of the system chain when other hosts were followed last. */
+  #epoch: number | null = null;
   /** The hour, counted from the epoch, in which old deliveries were forgotten. */
   #forgotHour: number | null = null;
 
@@ -41,6 +44,11 @@ export class Upkeep {
 
   async #runOnce(now: number): Promise<void> {
     await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
+    if (this.dependencies.database.isShared) {
+      await this.#attempt("following other hosts", async () => {
+        this.#epoch = await followOtherHosts(this.dependencies, { from: this.#epoch, now });
+      });
+    }
     await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
     await this.#attempt("forgetting breaches", () => forgetBreachWindows(this.dependencies, now));
     await this.#attempt("bounding the outbox", () => dropOldEvents(this.dependencies, now));

@@ -37,6 +37,8 @@ export interface Statement {
 export type Expunged = "done" | "pending" | "server";
 
 export interface Database {
+  /** Whether hosts write to it that each have a lock of their own, see `lock.ts`. */
+  readonly isShared: boolean;
   read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]>;
   /** Runs several queries on one state of the database, whatever is written meanwhile. */
   snapshot<Rows extends readonly unknown[]>(

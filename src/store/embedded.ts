@@ -167,6 +167,7 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
   }
 
   return {
+    isShared: false,
     read<Row>({ sql, parameters }: CompiledQuery<Row>) {
       try {
         return Promise.resolve(prepare(sql).all(...parameters as never[]) as Row[]);

@@ -69,6 +69,7 @@ export function openLibsql(options: LibsqlOptions): Database {
   const session = new LibsqlSession(options);
   let writing: Promise<unknown> = Promise.resolve();
   return {
+    isShared: true,
     read: (compiled) => session.read(compiled),
     snapshot: (queries) => session.snapshot(queries),
     batch(statements) {

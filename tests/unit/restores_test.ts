@@ -13,7 +13,7 @@ import { anchorChains } from "../../src/operations/anchoring.ts";
 import { bundleFile } from "../../src/operations/export.ts";
 import { directCall } from "../../src/operations/organization_change.ts";
 import { rotateByHand } from "../../src/operations/organization_states.ts";
-import { acknowledgeRestore, followLock } from "../../src/operations/restores.ts";
+import { acknowledgeRestore, followLock, followOtherHosts } from "../../src/operations/restores.ts";
 import { pruneChains } from "../../src/operations/retention.ts";
 import { StartError } from "../../src/operations/start_error.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -1072,5 +1072,59 @@ Deno.test(
       "sys/e2 1",
     ]);
     await third.close();
+  }),
+);
+
+// ---- hosts that have a lock each --------------------------------------------------------------------------
+
+Deno.test(
+  "once a restore was acknowledged at one host every other erases anew what it had erased, and knows what all have issued",
+  withDeployment(async ({ start, backUp, putBack }) => {
+    const directory = await Deno.makeTempDir({ prefix: "jiss-restores-" });
+    const shared = { wrap: (database: Database): Database => ({ ...database, isShared: true }) };
+    const other = { ...shared, lockPath: `${directory}/lock.db` };
+    const first = await start(shared);
+    const key = await first.organization("acme");
+    await score(first, key, "kept-1", "kept");
+    await score(first, key, "erased-1", "erased");
+    await first.close();
+    backUp();
+    const beside = await start(other);
+    await erase(beside, "erased");
+    await beside.organization("beta");
+    assert.equal(await followOtherHosts(beside.dependencies, { from: null, now: beside.clock.now() }), 1);
+    await beside.close();
+    const before = await start(shared);
+    // Of the other host's organization this one learns from the database.
+    const families = () => before.dependencies.lock.issued().map(({ family }) => family);
+    before.dependencies.lock.forgetErased(Infinity);
+    await followOtherHosts(before.dependencies, { from: null, now: before.clock.now() });
+    assert.ok(families().includes("org/beta"));
+    await before.close();
+    putBack();
+
+    const here = await start(shared);
+    const { lost, erased } = await acknowledge(here);
+    assert.deepEqual(erased, [], "this host erased nobody");
+    assert.equal(lost.length, 2, "both chains of beta");
+    assert.equal(
+      (await rowsOf(here.database, "SELECT * FROM subject WHERE operator_id = 'erased'")).length,
+      1,
+    );
+    await here.close();
+    const there = await start(other);
+    const epoch = await followOtherHosts(there.dependencies, { from: null, now: there.clock.now() });
+    assert.equal(epoch, 2);
+    assert.equal(
+      (await rowsOf(there.database, "SELECT * FROM subject WHERE operator_id = 'erased'")).length,
+      0,
+    );
+    const { status } = await there.send("/v1/decision/replay/erased-1", { key });
+    assert.equal(status, 410);
+    const entries = await rowsOf(there.database, "SELECT count(*) AS n FROM audit_entry");
+    assert.equal(await followOtherHosts(there.dependencies, { from: null, now: there.clock.now() }), 2);
+    assert.deepEqual(await rowsOf(there.database, "SELECT count(*) AS n FROM audit_entry"), entries);
+    await there.close();
+    await Deno.remove(directory, { recursive: true });
   }),
 );
