@@ -4,44 +4,126 @@
  * A test that needs something of the machine names it in square brackets at the end of its name; that is the
  * reason which is printed where it is missing. Arguments are handed to `deno test` (a file, `--filter`). A file that
  * did not run is a failure.
+ *
+ * Without arguments two lanes run beside each other, and what is black-box runs on both backends. `JISS_TEST_BACKEND=sqld`
+ * runs what is named on a libSQL server.
  */
 import { buildWeb, filesUnder } from "../scripts/web.ts";
+import { HAS_SQLD } from "./sqld.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 
-// Each by its name: of a folder that holds a member of the workspace Deno 2.9.6 takes that member's tests alone.
-const testFiles = (await filesUnder("tests")).filter((path) => path.endsWith("_test.ts")).sort();
+interface Run {
+  readonly name: string;
+  /** Each by its name: of a folder that holds a member of the workspace Deno 2.9.6 takes that member's tests alone. */
+  readonly files: readonly string[];
+  readonly backend?: "sqld";
+}
+
+/** Of one test, as JUnit's report has it. */
+interface Case {
+  readonly name: string;
+  readonly isSkipped: boolean;
+  readonly isFailed: boolean;
+}
+
+interface Finished {
+  readonly code: number;
+  readonly cases: readonly Case[];
+  readonly unrun: readonly string[];
+}
+
+async function run({ name, files, backend }: Run): Promise<Finished> {
+  const report = await Deno.makeTempFile({ prefix: "jiss-tests-", suffix: ".xml" });
+  const started = performance.now();
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", "-A", "--quiet", `--junit-path=${report}`, ...files],
+    cwd: ROOT,
+    env: backend === undefined ? {} : { JISS_TEST_BACKEND: backend },
+    stdout: isWhole ? "piped" : "inherit",
+    stderr: isWhole ? "piped" : "inherit",
+  }).output();
+  if (isWhole) {
+    const seconds = Math.round((performance.now() - started) / 1000);
+    console.log(`\n== ${name}: ${seconds} s\n${decode(stdout)}${decode(stderr)}`);
+  }
+  const xml = await Deno.readTextFile(report);
+  await Deno.remove(report);
+  const cases = [...xml.matchAll(/<testcase name="([^"]*)"[^>]*?(?:\/>|>(.*?)<\/testcase>)/gs)];
+  return {
+    code,
+    cases: cases.map(([, title, inside]) => ({
+      name: backend === undefined ? title! : `${title} (on a libSQL server)`,
+      isSkipped: inside?.includes("<skipped") ?? false,
+      isFailed: (inside?.includes("<failure") || inside?.includes("<error")) ?? false,
+    })),
+    unrun: files.filter((path) => path.endsWith("_test.ts") && !xml.includes(`"./${path}"`)),
+  };
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+const isWhole = Deno.args.length === 0;
+const files = (await filesUnder("tests")).filter((path) => path.endsWith("_test.ts")).sort();
+const within = (...folders: readonly string[]) =>
+  files.filter((path) => folders.some((folder) => path.startsWith(`tests/${folder}/`)));
+
+/** What looks at the service from outside, and at nothing of the embedded database's own. */
+const ON_A_SERVER = [
+  "assessments",
+  "organizations",
+  "two_processes",
+  "webhooks",
+].map((name) => `tests/process/${name}_test.ts`);
+
+const outside = within("browser", "process", "real");
+const lanes: readonly (readonly Run[])[] = isWhole
+  ? [
+    [
+      { name: "the program and its pages", files: outside },
+      ...(HAS_SQLD
+        ? [{ name: "the program on a libSQL server", files: ON_A_SERVER, backend: "sqld" } as const]
+        : []),
+    ],
+    [
+      { name: "everything else", files: files.filter((path) => !outside.includes(path)) },
+      ...(HAS_SQLD
+        ? [{ name: "HTTP on a libSQL server", files: within("http"), backend: "sqld" } as const]
+        : []),
+    ],
+  ]
+  : [[{ name: "what is named", files: Deno.args }]];
+
+async function inTurn(runs: readonly Run[]): Promise<readonly Finished[]> {
+  const finished: Finished[] = [];
+  for (const one of runs) finished.push(await run(one));
+  return finished;
+}
 
 await buildWeb();
-const report = await Deno.makeTempFile({ prefix: "jiss-tests-", suffix: ".xml" });
-const { code } = await new Deno.Command(Deno.execPath(), {
-  args: [
-    "test",
-    "-A",
-    "--quiet",
-    `--junit-path=${report}`,
-    ...(Deno.args.length > 0 ? Deno.args : testFiles),
-  ],
-  cwd: ROOT,
-  stdout: "inherit",
-  stderr: "inherit",
-}).output();
-
-const xml = await Deno.readTextFile(report);
-await Deno.remove(report);
-const cases = [...xml.matchAll(/<testcase name="([^"]*)"[^>]*?(?:\/>|>(.*?)<\/testcase>)/gs)];
-const skipped = cases.filter(([, , inside]) => inside?.includes("<skipped"));
-const failed = cases.filter(([, , inside]) => inside?.includes("<failure") || inside?.includes("<error"));
-
+const finished = (await Promise.all(lanes.map(inTurn))).flat();
+const cases = finished.flatMap((one) => one.cases);
+const skipped = cases.filter(({ isSkipped }) => isSkipped);
+const failed = cases.filter(({ isFailed }) => isFailed);
 // What a filter leaves out stands in the report as if it were skipped.
 const isFiltered = Deno.args.some((argument) => argument.startsWith("--filter"));
-for (const [, name] of isFiltered ? [] : skipped) {
+for (const { name } of isFiltered ? [] : skipped) {
   console.log(
-    `SKIPPED ${name}: ${/\[needs ([^\]]*)\]$/.exec(name!)?.[1] ?? "no reason given"} is missing here`,
+    `SKIPPED ${name}: ${/\[needs ([^\]]*)\]/.exec(name)?.[1] ?? "no reason given"} is missing here`,
   );
 }
-const unrun = testFiles.filter((path) => Deno.args.length === 0 && !xml.includes(`"./${path}"`));
-for (const path of unrun) console.log(`NOT RUN ${path}`);
-const passed = cases.length - skipped.length - failed.length;
-console.log(`\n${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
-Deno.exit(code !== 0 ? code : cases.length === 0 || unrun.length > 0 ? 1 : 0);
+if (!HAS_SQLD && isWhole) {
+  console.log("SKIPPED every test on a libSQL server: there is none for this machine");
+}
+for (const { name } of isWhole ? failed : []) console.log(`FAILED ${name}`);
+const unrun = finished.flatMap((one) => one.unrun);
+for (const path of isWhole ? unrun : []) console.log(`NOT RUN ${path}`);
+console.log(
+  `\n${
+    cases.length - skipped.length - failed.length
+  } passed, ${failed.length} failed, ${skipped.length} skipped`,
+);
+const code = finished.find((one) => one.code !== 0)?.code ?? 0;
+Deno.exit(code !== 0 ? code : cases.length === 0 || (isWhole && unrun.length > 0) ? 1 : 0);
