@@ -19,6 +19,14 @@ export interface RunOptions {
   readonly descriptors?: number;
 }
 
+/** Of data directories whose database is on a server: what names it. */
+const servers = new Map<string, Readonly<Record<string, string>>>();
+
+/** Whoever names a data directory alone means its database too. */
+function serverOf({ JISS_DATA_DIR }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return servers.get(JISS_DATA_DIR ?? "") ?? {};
+}
+
 /** What Deno needs to find its cache. */
 export function baseEnvironment(): Record<string, string> {
   const names = ["PATH", "HOME", "DENO_DIR", "XDG_CACHE_HOME"];
@@ -43,7 +51,7 @@ function commandOf(args: readonly string[], { env = {}, cwd, descriptors }: RunO
   return new Deno.Command(command!, {
     args: rest,
     clearEnv: true,
-    env: { ...baseEnvironment(), ...env },
+    env: { ...baseEnvironment(), ...serverOf(env), ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdout: "piped",
     stderr: "piped",
@@ -172,7 +180,12 @@ export async function freshDeployment(): Promise<
   const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
   const { code, stderr } = await runProgram(["init", `${directory}/data`]);
   if (code !== 0) throw new Error(stderr);
-  const sqld = IS_SERVER ? await startSqld({ directory: `${directory}/sqld` }) : null;
+  const server = IS_SERVER ? await Deno.makeTempDir({ prefix: "jiss-sqld-" }) : null;
+  const sqld = server === null ? null : await startSqld({ directory: server });
+  const data = `${directory}/data`;
+  if (sqld !== null) {
+    servers.set(data, { JISS_DATABASE_URL: sqld.url, JISS_DATABASE_ADMIN_URL: sqld.adminUrl });
+  }
   const lines = (await Deno.readTextFile(`${directory}/data/jiss.env`)).trim().split("\n");
   const env = Object.fromEntries(lines.map((line) => {
     const at = line.indexOf("=");
@@ -185,10 +198,12 @@ export async function freshDeployment(): Promise<
       JISS_DATA_DIR: `${directory}/data`,
       JISS_RATE_LIMIT_IP: "1000000",
       JISS_RATE_LIMIT_KEY: "1000000",
-      ...(sqld === null ? {} : { JISS_DATABASE_URL: sqld.url, JISS_DATABASE_ADMIN_URL: sqld.adminUrl }),
+      ...servers.get(data),
     },
     async remove() {
       await sqld?.stop();
+      servers.delete(data);
+      if (server !== null) await Deno.remove(server, { recursive: true });
       await Deno.remove(directory, { recursive: true });
     },
   };

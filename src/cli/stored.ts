@@ -45,13 +45,17 @@ export async function withStored<Result>(
       throw new CommandFailure("another process holds the database: try again", EXIT.failure);
     }
     if (error instanceof ServiceError) {
-      const why = trouble instanceof Error ? ` (${trouble.message})` : "";
+      const why = trouble instanceof Error ? ` (${reasonOf(trouble)})` : "";
       throw new CommandFailure(`${error.message}${why}`, EXIT.failure);
     }
     throw error;
   } finally {
     await database.close();
   }
+}
+
+function reasonOf({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 /** @throws {CommandFailure} 78 where that cannot be known. */
