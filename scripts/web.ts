@@ -1,6 +1,6 @@
 /**
- * `task web`: everything that browsers are sent, in dist/web/. The other tasks run it first; where its sources are
- * those of the last run, it does nothing.
+ * `task web`: everything that browsers are sent, and the thread that writes to the database, in dist/web/. The other
+ * tasks run it first; where its sources are those of the last run, it does nothing.
  *
  * Markdown becomes HTML here, so that neither the service nor a browser needs a parser for it.
  */
@@ -21,7 +21,7 @@ const SOURCES = [
   "deno.lock",
   "scripts/web.ts",
   ...DOCUMENTS.map((name) => `docs/${name}.md`),
-  ...["domain", "evidence", "pages", "scoring", "web"].map((name) => `src/${name}`),
+  ...["domain", "evidence", "pages", "scoring", "store", "web"].map((name) => `src/${name}`),
 ];
 
 /** Output → the module that it is bundled from. */
@@ -30,8 +30,12 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   "console.js": "src/web/console/main.tsx",
   "demo.js": "src/web/demo/main.tsx",
   "reference.js": "src/web/reference/main.tsx",
+  "storage_thread.js": "src/store/storage_thread.ts",
   "verifier.js": "src/web/verify/worker.ts",
 };
+
+/** What runs in the service's own process. */
+const OWN_SCRIPTS: readonly string[] = ["storage_thread.js"];
 
 /** Builds what is not there yet, or is older than its sources. */
 export async function buildWeb(): Promise<void> {
@@ -42,7 +46,7 @@ export async function buildWeb(): Promise<void> {
   const place = await Deno.makeTempDir({ dir: `${ROOT}/dist`, prefix: "web-" });
   try {
     await Promise.all(
-      Object.entries(SCRIPTS).map(([name, module]) => bundleScript(module, `${place}/${name}`)),
+      Object.entries(SCRIPTS).map(([name, module]) => bundleScript(module, { place, name })),
     );
     const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
     await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`);
@@ -84,13 +88,17 @@ export async function filesUnder(path: string): Promise<readonly string[]> {
   return (await Promise.all(entries.map(({ name }) => filesUnder(`${path}/${name}`)))).flat();
 }
 
-async function bundleScript(module: string, output: string): Promise<void> {
+async function bundleScript(
+  module: string,
+  { place, name }: { readonly place: string; readonly name: string },
+): Promise<void> {
   // Customers' pages may load the collector as a classic script, where a module's names would become theirs.
-  const format = output.endsWith("/collector.js") ? "iife" : "esm";
+  const format = name === "collector.js" ? "iife" : "esm";
+  const platform = OWN_SCRIPTS.includes(name) ? "deno" : "browser";
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
-      ...["bundle", "--quiet", "--platform", "browser", "--format", format, "--minify"],
-      ...["--output", output, module],
+      ...["bundle", "--quiet", "--platform", platform, "--format", format, "--minify"],
+      ...["--output", `${place}/${name}`, module],
     ],
     cwd: ROOT,
     stdout: "null",

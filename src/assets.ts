@@ -1,5 +1,5 @@
 /**
- * What browsers are sent, as `scripts/web.ts` built it: part of the program's one file. An asset's name changes with
+ * What browsers are sent, and the thread that writes, as `scripts/web.ts` built it: part of the program's one file. An asset's name changes with
  * its content, so that a browser may keep it for good.
  */
 import { createHash } from "node:crypto";
@@ -9,6 +9,7 @@ import demoScript from "../dist/web/demo.js" with { type: "text" };
 import evidenceFormatHtml from "../dist/web/evidence-format.html" with { type: "text" };
 import formulasHtml from "../dist/web/formulas.html" with { type: "text" };
 import referenceScript from "../dist/web/reference.js" with { type: "text" };
+import storageThread from "../dist/web/storage_thread.js" with { type: "text" };
 import styleSheet from "../dist/web/style.css" with { type: "text" };
 import verifierScript from "../dist/web/verifier.js" with { type: "text" };
 import verifyOfflineHtml from "../dist/web/verify-offline.html" with { type: "text" };
@@ -39,6 +40,9 @@ export const ASSETS = {
   /** A worker, which verifies bundles. */
   verifier: script("verifier.js", verifierScript),
 } as const satisfies Record<string, Asset>;
+
+/** The thread that writes to the embedded database; nobody is sent it. */
+export const STORAGE_THREAD: string = storageThread;
 
 /** For customers' own pages, under a name that stays. */
 export const COLLECTOR: Asset = { ...script("collector.js", collectorScript), path: "/collector.js" };

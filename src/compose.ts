@@ -37,10 +37,12 @@ import {
 } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
+import { STORAGE_THREAD } from "./assets.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "./store/libsql_server.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
+import { openThreaded } from "./store/threaded.ts";
 import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
@@ -476,12 +478,18 @@ async function openDatabase(
   }
   createPrivately(location.path, "");
   try {
-    return openEmbedded({ path: location.path, onFatal });
+    return await openThreaded({ path: location.path, onFatal, startThread });
   } catch (error) {
     throw new StartError(
       `the database file in JISS_DATA_DIR or JISS_DATABASE_URL cannot be opened: ${(error as Error).message}`,
     );
   }
+}
+
+/** From its text, since a compiled program has no file of it. */
+function startThread(): Worker {
+  const url = URL.createObjectURL(new Blob([STORAGE_THREAD], { type: "text/javascript" }));
+  return new Worker(url, { type: "module", name: "storage" });
 }
 
 export interface OpenStoredOptions extends Pick<ComposeOptions, "clock" | "world"> {

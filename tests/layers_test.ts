@@ -50,6 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "startup.ts": ["config", "evidence", "keys", "operations", "store"],
   "compose.ts": [
+    "assets.ts",
     "config",
     "domain",
     "evidence",

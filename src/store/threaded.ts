@@ -1,0 +1,116 @@
+/**
+ * The embedded backend with its writes on a thread of their own: while a batch is written and synced, requests are
+ * read, authenticated, validated and answered. Reads stay on this thread, over a connection of their own: in the
+ * write-ahead log neither waits for the other.
+ */
+import { unavailable } from "../domain/errors.ts";
+import { type Database, DatabaseBusy, type Expunged, type Statement, WriteConflict } from "./database.ts";
+import { type EmbeddedOptions, openEmbedded } from "./embedded.ts";
+import type { SentFailure, SentStatement, ThreadAnswer, ThreadRequest } from "./storage_thread.ts";
+
+/** Texts of statements that are known by a number; the service has some hundred. */
+const TEXTS_MAX = 10_000;
+
+export interface ThreadedOptions extends EmbeddedOptions {
+  /** Starts `storage_thread.ts`. */
+  readonly startThread: () => Worker;
+}
+
+/** Opens the file, creating it where it is missing. @throws where it is not a database or cannot be opened. */
+export async function openThreaded({ path, onFatal, startThread }: ThreadedOptions): Promise<Database> {
+  const reader = openEmbedded({ path, onFatal });
+  const thread = new StorageThread(startThread(), onFatal);
+  try {
+    await thread.ask({ kind: "open", path });
+  } catch (error) {
+    thread.end();
+    await reader.close();
+    throw error;
+  }
+  return {
+    isShared: false,
+    read: (compiled) => reader.read(compiled),
+    snapshot: (queries) => reader.snapshot(queries),
+    batch: async (statements) => {
+      await thread.ask(thread.batchOf(statements));
+    },
+    expunge: async () => (await thread.ask({ kind: "expunge" }))!,
+    async close() {
+      await thread.ask({ kind: "close" });
+      thread.end();
+      await reader.close();
+    },
+  };
+}
+
+interface Asked {
+  resolve(answer: Expunged | null): void;
+  reject(error: unknown): void;
+}
+
+class StorageThread {
+  readonly #worker: Worker;
+  readonly #asked = new Map<number, Asked>();
+  readonly #texts = new Map<string, number>();
+  #nextId = 0;
+
+  constructor(worker: Worker, onFatal: (error: unknown) => void) {
+    this.#worker = worker;
+    worker.onmessage = ({ data }: { readonly data: ThreadAnswer }) => {
+      if ("fatal" in data) onFatal(new Error(data.fatal));
+      else this.#answered(data);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      const error = new Error(`the thread that writes ended: ${event.message}`);
+      for (const { reject } of this.#asked.values()) reject(error);
+      this.#asked.clear();
+      onFatal(error);
+    };
+  }
+
+  ask(request: ThreadRequest): Promise<Expunged | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<Expunged | null>();
+    const id = this.#nextId++;
+    this.#asked.set(id, { resolve, reject });
+    this.#worker.postMessage({ id, request });
+    return promise;
+  }
+
+  batchOf(statements: readonly Statement[]): ThreadRequest {
+    const texts: string[] = [];
+    const numbered = statements.map(({ sql, ...rest }): SentStatement => {
+      let text = this.#texts.get(sql);
+      if (text === undefined) {
+        if (this.#texts.size >= TEXTS_MAX) throw new Error("too many statements of different texts");
+        text = this.#texts.size;
+        this.#texts.set(sql, text);
+        texts.push(sql);
+      }
+      return { ...rest, parameters: rest.parameters.map(alone), text };
+    });
+    return { kind: "batch", texts, statements: numbered };
+  }
+
+  #answered(answer: Exclude<ThreadAnswer, { readonly fatal: string }>): void {
+    const { resolve, reject } = this.#asked.get(answer.id)!;
+    this.#asked.delete(answer.id);
+    if ("failure" in answer) reject(errorOf(answer.failure));
+    else resolve(answer.expunged);
+  }
+
+  end(): void {
+    this.#worker.terminate();
+  }
+}
+
+/** Bytes are copied with all of the buffer that they lie in. */
+function alone(value: unknown): unknown {
+  return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? value.slice() : value;
+}
+
+function errorOf({ kind, message }: SentFailure): Error {
+  if (kind === "conflict") return new WriteConflict(message);
+  if (kind === "busy") return new DatabaseBusy(message);
+  return kind === "unavailable" ? unavailable(message) : new Error(message);
+}

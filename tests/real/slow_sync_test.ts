@@ -1,0 +1,65 @@
+/** What the service does while a batch is synced, with a disk that takes its time. Source: contract, section 6. */
+import assert from "node:assert/strict";
+import { scoreRequest } from "../harness.ts";
+import { createOrganization, freshDeployment, startService } from "../program.ts";
+import { straceIsMissing } from "../traced.ts";
+
+/** Of each sync, microseconds. */
+const SYNC_US = 1_500_000;
+
+/** From now on each of the process's syncs takes long. */
+async function slowDown(pid: number): Promise<Deno.ChildProcess> {
+  const child = new Deno.Command("strace", {
+    args: [
+      ...["-f", "-p", String(pid), "-o", "/dev/null", "-e", "trace=fsync,fdatasync"],
+      ...["-e", `inject=fsync,fdatasync:delay_exit=${SYNC_US}`],
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  // It says so once it is attached.
+  const reader = child.stderr.getReader();
+  await reader.read();
+  reader.releaseLock();
+  return child;
+}
+
+Deno.test({
+  name:
+    "while a batch is synced requests are read, authenticated, validated and answered, and what waits is one batch [needs strace]",
+  ignore: straceIsMissing(),
+  async fn() {
+    const deployment = await freshDeployment();
+    const service = await startService(["serve"], deployment);
+    const key = await createOrganization(service, deployment.env);
+    const score = (session: string) =>
+      service.send("/v1/score", { key, body: scoreRequest({ session_id: session }) });
+    assert.equal((await score("before")).status, 200);
+    const strace = await slowDown(service.pid);
+
+    const order: string[] = [];
+    const slow = score("slow").then(({ status }) => order.push(`slow ${status}`));
+    // On its way before what follows.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const waiting = ["a", "b", "c", "d"].map((session) =>
+      score(session).then(({ status }) => order.push(`${session} ${status}`))
+    );
+    const read = await service.send("/v1/organization/dashboard", { key });
+    const invalid = await service.send("/v1/score", { key, body: scoreRequest({ domain: "nowhere" }) });
+    const refused = await service.send("/v1/organization/dashboard", { key: "jis_nobody" });
+    assert.deepEqual([read.status, invalid.status, refused.status], [200, 422, 401]);
+    assert.deepEqual(order, [], "nothing is acknowledged that is not synced");
+    await Promise.all([slow, ...waiting]);
+    assert.equal(order[0], "slow 200");
+    assert.deepEqual(order.slice(1).sort(), ["a 200", "b 200", "c 200", "d 200"]);
+
+    strace.kill("SIGINT");
+    await strace.stderr.cancel();
+    await strace.status;
+    const { body } = await service.send("/v1/audit/checkpoint", { key });
+    assert.ok(body !== null);
+    assert.equal(await service.stop(), 0);
+    await deployment.remove();
+  },
+});
