@@ -13,7 +13,7 @@ Deno.test("serve ends with 78 and names every problem of the configuration, and 
       JISS_TRUSTED_PROXIES: "value-three",
       MASTER_ADMIN_KEY_ORG_CREATE: "the-same-value-used-twice-0123456789",
       MASTER_ADMIN_KEY_ALERT_ACK: "the-same-value-used-twice-0123456789",
-      JISS_DATABASE_URL: "https://value-four.example",
+      JISS_DATABASE_URL: "ftp://SHOWN-NOWHERE",
       JISS_LOG: "value-five",
     },
   });
