@@ -12,8 +12,15 @@ import {
 import { type Evidence, evidenceOf, type InclusionProof } from "../evidence/envelope.ts";
 import { entryHash, type PartName } from "../evidence/hashes.ts";
 import { inclusionNodeIndexes, inclusionPath } from "../evidence/merkle.ts";
+import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
-import type { AuditChainTable } from "./schema.ts";
+import type {
+  AuditChainTable,
+  AuditCheckpointTable,
+  AuditEntryTable,
+  AuditNodeTable,
+  AuditPartTable,
+} from "./schema.ts";
 
 const HASH_LENGTH = 32;
 
@@ -132,7 +139,7 @@ export function insertEntry(
 ): Statement[] {
   const { chain, seq } = entry;
   return [
-    query.insertInto("audit_entry").values({
+    insertEntryRow({
       chain,
       seq,
       id: entry.id,
@@ -141,24 +148,36 @@ export function insertEntry(
       event_type: entry.event_type,
       ts: entry.timestamp,
       body: text,
-    }).compile(),
-    ...parts.map((part) =>
-      query.insertInto("audit_part")
-        .values({ chain, seq, name: part.name, salt: part.salt, data: part.text }).compile()
-    ),
-    ...nodes.map(({ index, hash }) =>
-      query.insertInto("audit_node").values({ chain, idx: index, hash }).compile()
-    ),
+    }),
+    ...parts.map((part) => insertPart({ chain, seq, name: part.name, salt: part.salt, data: part.text })),
+    ...nodes.map(({ index, hash }) => insertNode({ chain, idx: index, hash })),
   ];
 }
 
+const insertEntryRow = compileOnce((row: Insertable<AuditEntryTable>) =>
+  query.insertInto("audit_entry").values(row).compile()
+);
+const insertPart = compileOnce((row: Insertable<AuditPartTable>) =>
+  query.insertInto("audit_part").values(row).compile()
+);
+const insertNode = compileOnce((row: Insertable<AuditNodeTable>) =>
+  query.insertInto("audit_node").values(row).compile()
+);
+
 /** The frontier after a commit; the trigger has moved size and head already. */
-export function updatePeaks({ chain, frontier, keyOrdinal }: StoredHead): Statement {
-  const compiled = query.updateTable("audit_chain")
-    .set({ peaks: concat(...frontier.peaks), key_ordinal: keyOrdinal })
-    .where("chain", "=", chain).where("size", "=", frontier.size).compile();
-  return { ...compiled, mustChange: 1 };
+export function updatePeaks({ chain, frontier: { size, peaks }, keyOrdinal }: StoredHead): Statement {
+  return { ...setPeaks({ chain, size, peaks: concat(...peaks), key_ordinal: keyOrdinal }), mustChange: 1 };
 }
+
+const setPeaks = compileOnce((
+  { chain, size, peaks, key_ordinal }: Pick<
+    Selectable<AuditChainTable>,
+    "chain" | "size" | "peaks" | "key_ordinal"
+  >,
+) =>
+  query.updateTable("audit_chain").set({ peaks, key_ordinal })
+    .where("chain", "=", chain).where("size", "=", size).compile()
+);
 
 /** Marks the size that a chain had before the first commit of a day. */
 export function insertLadder({ chain, frontier, lastTimestamp }: ChainHead): Statement {
@@ -166,9 +185,12 @@ export function insertLadder({ chain, frontier, lastTimestamp }: ChainHead): Sta
 }
 
 export function insertCheckpoint({ chain, frontier, lastTimestamp }: ChainHead, note: string): Statement {
-  return query.insertInto("audit_checkpoint")
-    .values({ chain, size: frontier.size, ts: lastTimestamp, note }).compile();
+  return insertCheckpointRow({ chain, size: frontier.size, ts: lastTimestamp, note });
 }
+
+const insertCheckpointRow = compileOnce((row: Insertable<AuditCheckpointTable>) =>
+  query.insertInto("audit_checkpoint").values(row).compile()
+);
 
 export interface StoredCheckpoint {
   readonly size: number;
