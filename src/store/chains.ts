@@ -41,13 +41,15 @@ export async function loadHeads(
   families: readonly string[],
 ): Promise<readonly StoredHead[]> {
   if (families.length === 0) return [];
-  const rows = await database.read(
-    query.selectFrom("audit_chain as c").selectAll()
-      .where(sql<boolean>`family in (select value from json_each(${JSON.stringify(families)}))`)
-      .where(sql<boolean>`epoch = (select max(epoch) from audit_chain where family = c.family)`).compile(),
-  );
+  const rows = await database.read(newestOfFamilies({ families: JSON.stringify(families) }));
   return rows.map(headOf);
 }
+
+const newestOfFamilies = compileOnce(({ families }: { readonly families: string }) =>
+  query.selectFrom("audit_chain as c").selectAll()
+    .where(sql<boolean>`family in (select value from json_each(${families}))`)
+    .where(sql<boolean>`epoch = (select max(epoch) from audit_chain where family = c.family)`).compile()
+);
 
 /** Every chain, of every epoch, in the order of its name and epoch. */
 export async function loadChains(database: Database): Promise<readonly StoredChain[]> {

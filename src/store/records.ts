@@ -244,12 +244,12 @@ export const operators: RecordKind<OperatorRow> = {
   keyOf: (row) => [row.org_id, row.operator_id],
   save: compileOnce((row) =>
     query.insertInto("operator").values(row).onConflict((conflict) =>
-      conflict.columns(["org_id", "operator_id"]).doUpdateSet({
-        state: row.state,
-        domain: row.domain,
-        prior_seq: row.prior_seq,
-        prior_hash: row.prior_hash,
-      })
+      conflict.columns(["org_id", "operator_id"]).doUpdateSet(({ ref }) => ({
+        state: ref("excluded.state"),
+        domain: ref("excluded.domain"),
+        prior_seq: ref("excluded.prior_seq"),
+        prior_hash: ref("excluded.prior_hash"),
+      }))
     ).compile()
   ),
 };
