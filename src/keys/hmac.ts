@@ -26,7 +26,8 @@ export function hmacSha256(key: string | Uint8Array, ...texts: readonly string[]
   const { inner, outer } = padsOf(key);
   const hash = createHash("sha256").update(inner);
   for (const text of texts) hash.update(text);
-  return Uint8Array.fromHex(createHash("sha256").update(outer).update(hash.digest("hex"), "hex").digest("hex"));
+  const inside = Uint8Array.fromHex(hash.digest("hex"));
+  return Uint8Array.fromHex(createHash("sha256").update(outer).update(inside).digest("hex"));
 }
 
 function padsOf(key: string | Uint8Array): Pads {
