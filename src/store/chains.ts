@@ -284,8 +284,8 @@ export function requireIntact(crypto: Crypto, { entry, text, hash, parts }: Stor
 
 export interface StoredEvidence {
   readonly evidence: Evidence;
-  /** The part that the evidence covers. */
-  readonly data: Record<string, unknown>;
+  /** The part that the evidence covers, as canonical JSON. */
+  readonly text: string;
 }
 
 /**
@@ -309,7 +309,7 @@ export async function readEvidence(
   requireIntact(crypto, stored);
   const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
   const evidence = evidenceOf({ ...stored, part, proof: inclusions.get(seq)! });
-  return { evidence, data: JSON.parse(part.text) };
+  return { evidence, text: part.text };
 }
 
 /** The stored tree nodes of a chain at these indexes. */
