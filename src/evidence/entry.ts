@@ -131,14 +131,20 @@ export function appendEntry<Head extends ChainHead>(
     v: ENTRY_VERSION,
   };
   const text = canonicalJson(entry);
-  const { length } = utf8(text);
-  if (length > ENTRY_LIMIT_BYTES) throw new RangeError(`an entry of ${length} bytes`);
+  requireSmall(text);
   const hash = entryHash(crypto, text);
   const { frontier, nodes } = appendLeaf(crypto, head.frontier, hash);
   return {
     head: { ...head, previous: hash, lastTimestamp: timestamp, frontier },
     appended: { entry, text, hash, parts: draft.parts, nodes },
   };
+}
+
+function requireSmall(text: string): void {
+  // No UTF-16 code unit takes more than three bytes: nearly no entry has to be encoded to be told small.
+  if (text.length * 3 <= ENTRY_LIMIT_BYTES) return;
+  const { length } = utf8(text);
+  if (length > ENTRY_LIMIT_BYTES) throw new RangeError(`an entry of ${length} bytes`);
 }
 
 /** Whether a stored part is the one that its entry commits to. */

@@ -27,19 +27,32 @@ export function checkContentType(request: Request): void {
   );
 }
 
-/** Reads the body, counting as it comes. @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off. */
+/** Reads the body. @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off. */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
   try {
-    for await (const chunk of request.body) {
-      length += chunk.length;
-      if (length > limit) throw tooLarge(limit, "more than that was received");
-      chunks.push(chunk);
-    }
+    // The server lets no more through than was declared; reading that at once costs a fraction of counting as it comes.
+    const body = isDeclared(request, limit) ? await request.bytes() : await readCounting(request, limit);
+    if (body.length > limit) throw receivedTooMuch(limit);
+    return body;
   } catch (error) {
     throw error instanceof ServiceError ? error : invalidJson("The body could not be read to its end.");
+  }
+}
+
+/** Whether the body declares how long it is, and may be that long. */
+function isDeclared({ headers }: Request, limit: number): boolean {
+  const declared = headers.get("Content-Length");
+  return declared !== null && /^[0-9]+$/.test(declared) && Number(declared) <= limit;
+}
+
+/** Reads as it comes, up to the limit. */
+async function readCounting(request: Request, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > limit) throw receivedTooMuch(limit);
+    chunks.push(chunk);
   }
   const whole = new Uint8Array(length);
   let offset = 0;
@@ -48,6 +61,10 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
     offset += chunk.length;
   }
   return whole;
+}
+
+function receivedTooMuch(limit: number): ServiceError {
+  return tooLarge(limit, "more than that was received");
 }
 
 function invalidJson(message: string): ServiceError {

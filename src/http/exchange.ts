@@ -79,7 +79,7 @@ export type AppEnvironment = {
 export type AppContext = Context<AppEnvironment>;
 
 /** A successful answer. */
-export type Reply = JsonReply | TextReply | StreamReply;
+export type Reply = JsonReply | WrittenReply | TextReply | StreamReply;
 
 /** The envelope's `request_id` and `timestamp` are added when it is rendered. */
 export interface JsonReply {
@@ -90,6 +90,12 @@ export interface JsonReply {
   readonly replayed?: boolean;
   /** A body that is a standard document carries no envelope. */
   readonly document?: boolean;
+}
+
+/** A body that is written already, but for the envelope. */
+export interface WrittenReply extends Pick<JsonReply, "status" | "call" | "replayed"> {
+  /** JSON of an object. */
+  readonly json: string;
 }
 
 /** A body that is a standard document of another kind: a picture, a page. */

@@ -1,6 +1,7 @@
 /** Replies and failures as responses: the one place where an envelope is written. */
 import { type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
+import { withMembers } from "../operations/answers.ts";
 import type { Call } from "../operations/dependencies.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
 import type { Page } from "./pages.ts";
@@ -19,6 +20,7 @@ export function renderReply(services: Services, context: AppContext, reply: Repl
   if ("pieces" in reply) return stream(services, context, reply);
   if (reply.call !== undefined) exchange.call = reply.call;
   if (reply.replayed) exchange.headers.set("Idempotency-Replayed", "true");
+  if ("json" in reply) return respondJson(withMembers(reply.json, envelope(exchange.call)), reply.status);
   const body = reply.document ? reply.body : { ...reply.body, ...envelope(exchange.call) };
   return json(body, reply.status);
 }
@@ -60,7 +62,11 @@ function internalError({ log }: Services, context: AppContext, error: unknown): 
 }
 
 function json(body: unknown, status: number | ErrorStatus): Response {
-  return respond(JSON.stringify(body), { status, contentType: "application/json" });
+  return respondJson(JSON.stringify(body), status);
+}
+
+function respondJson(text: string, status: number): Response {
+  return respond(text, { status, contentType: "application/json" });
 }
 
 function respond(

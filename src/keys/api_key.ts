@@ -4,7 +4,8 @@
  * `jis_` and 26 characters of Crockford base32 from a secure source: 130 bits. Only a keyed hash is stored.
  * Source: specification, Authentication; contract, section 3.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
+import { hmacSha256 } from "./hmac.ts";
 
 const LIVE_PREFIX = "jis_";
 const BODY_LENGTH = 26;
@@ -37,12 +38,12 @@ export function apiKeyPrefix(key: string): string {
 
 /** HMAC-SHA256 of the key under the pepper, 32 bytes: what is stored. */
 export function hashApiKey(key: string, pepper: string): Uint8Array {
-  return new Uint8Array(createHmac("sha256", pepper).update(key).digest());
+  return hmacSha256(pepper, key);
 }
 
 /** Which pepper a key's hash was made with: tells peppers apart, and nothing of them. 16 hexadecimal digits. */
 export function pepperId(pepper: string): string {
-  return createHmac("sha256", pepper).update("jiss pepper id").digest("hex").slice(0, 16);
+  return hmacSha256(pepper, "jiss pepper id").toHex().slice(0, 16);
 }
 
 /** What a presented value is looked up and compared as: itself, or a key that nobody holds. */

@@ -5,7 +5,8 @@
  * not set. What is wrapped is bound to its purpose, so that no wrapped value can stand in for another.
  */
 import { Buffer } from "node:buffer";
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { hmacSha256 } from "./hmac.ts";
 
 const KEY_LENGTH = 32;
 export const WRAP_IV_BYTES = 12;
@@ -58,7 +59,5 @@ export function unwrapWithAny(
 
 /** HMAC-SHA256 of a canonical request under the installation key, 32 bytes: no rotation of a secret breaks it. */
 export function requestDigest(installationKey: Uint8Array, canonicalText: string): Uint8Array {
-  return new Uint8Array(
-    createHmac("sha256", installationKey).update("jis.request/1\n").update(canonicalText).digest(),
-  );
+  return hmacSha256(installationKey, "jis.request/1\n", canonicalText);
 }

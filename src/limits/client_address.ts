@@ -19,9 +19,9 @@ export function clientAddress(
   const hops = (forwardedFor ?? "").split(",").map((hop) => withoutPort(hop.trim())).filter((hop) =>
     hop !== ""
   );
-  while (trusted.includes(client)) {
-    const next = hops.pop();
-    if (next === undefined || isIP(next) === 0) break;
+  while (hops.length > 0 && trusted.includes(client)) {
+    const next = hops.pop()!;
+    if (isIP(next) === 0) break;
     client = unmapped(next);
   }
   return client;

@@ -2,7 +2,7 @@
  * Answers with evidence, each to a request that is safe to repeat: fresh from a commit, or the one that was given
  * before, rebuilt from the entry, its parts and the checkpoint of its own commit.
  */
-import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
+import { evidenceOfAppended } from "../evidence/envelope.ts";
 import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import type { WriteJob } from "../store/writer.ts";
@@ -11,7 +11,8 @@ import { placeOfRecord } from "./gone.ts";
 
 /** An answer with its evidence, and the call whose id and instant it carries. */
 export interface EvidencedAnswer {
-  readonly body: Record<string, unknown> & { readonly evidence: Evidence };
+  /** JSON of an object: the members of the entry's result, then `evidence`. */
+  readonly json: string;
   /** Of the call that was answered first, where this one repeats it. */
   readonly call: Call;
   readonly replayed: boolean;
@@ -54,16 +55,21 @@ export async function answerOnce(
           proof: receipts.proofOf(appended),
         });
         const { text } = appended.parts.find(({ name }) => name === "result")!;
-        return { body: { ...JSON.parse(text), evidence } };
+        return { json: withMembers(text, { evidence }) };
       };
     },
   };
   return await heldAnswer(async () => {
     const outcome = await dependencies.writer.submit(job);
-    if ("body" in outcome) return { body: outcome.body, call, replayed: false };
+    if ("json" in outcome) return { json: outcome.json, call, replayed: false };
     const stored = await storedAnswer(dependencies, orgId, outcome.stored);
     return stored && { ...stored, replayed: outcome.replayed };
   });
+}
+
+/** Adds members, of other names, behind those of an object that is written already; it has one at least. */
+export function withMembers(json: string, members: Readonly<Record<string, unknown>>): string {
+  return `${json.slice(0, -1)},${JSON.stringify(members).slice(1)}`;
 }
 
 /**
@@ -77,7 +83,7 @@ export async function heldAnswer<Answer>(attempt: () => Promise<Answer | null>):
   return answer;
 }
 
-type Outcome = Pick<EvidencedAnswer, "body"> | Extract<PlannedAnswer, { readonly stored: StoredAnswer }>;
+type Outcome = Pick<EvidencedAnswer, "json"> | Extract<PlannedAnswer, { readonly stored: StoredAnswer }>;
 
 /**
  * The answer that was given first, byte for byte: both are read from the part's canonical text. null where it is not
@@ -87,14 +93,14 @@ export async function storedAnswer(
   dependencies: Dependencies,
   orgId: string,
   { position, at, request_id }: StoredAnswer,
-): Promise<Pick<EvidencedAnswer, "body" | "call"> | null> {
+): Promise<Pick<EvidencedAnswer, "json" | "call"> | null> {
   const { database, crypto } = dependencies;
   const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
   const checkpoint = await checkpointOfCommit(database, { chain, seq });
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
   return stored && {
-    body: { ...stored.data, evidence: stored.evidence },
+    json: withMembers(stored.text, { evidence: stored.evidence }),
     call: { now: at, requestId: request_id },
   };
 }

@@ -5,6 +5,7 @@
 import { apiKeyPrefix, comparableKey, matchingPepper } from "../keys/api_key.ts";
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../keys/master_keys.ts";
 import { isUnavailable } from "../domain/errors.ts";
+import { compileOnce } from "../store/compile_once.ts";
 import { query } from "../store/database.ts";
 import { errorFields } from "../observability/log.ts";
 import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
@@ -30,13 +31,15 @@ async function holderOf(
 ) {
   const key = comparableKey(presented);
   const prefix = apiKeyPrefix(key);
-  const [row] = await database.read(
-    query.selectFrom("organization").select(["org_id", "key_hash", "active", "pepper_id"])
-      .where("prefix", "=", prefix).compile(),
-  );
+  const [row] = await database.read(holderOfPrefix({ prefix }));
   const pepper = matchingPepper(key, row?.key_hash ?? null, peppers);
   return pepper === null || row === undefined ? null : { key, prefix, pepper, row };
 }
+
+const holderOfPrefix = compileOnce(({ prefix }: { readonly prefix: string }) =>
+  query.selectFrom("organization").select(["org_id", "key_hash", "active", "pepper_id"])
+    .where("prefix", "=", prefix).compile()
+);
 
 /**
  * Stores a key under the pepper in use, in the commits that come, and which pepper that is: nobody waits for it, and a

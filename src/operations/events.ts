@@ -8,7 +8,7 @@ import type { WebhookEvent } from "../domain/enums.ts";
 import { subscriptions } from "../store/records.ts";
 import { insertEvent } from "../store/outbox.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { storedAnswer } from "./answers.ts";
+import { storedAnswer, withMembers } from "./answers.ts";
 import type { Call, Dependencies } from "./dependencies.ts";
 
 /** What a plan that emits events must have declared. */
@@ -62,7 +62,8 @@ export async function bodyOfEvent(dependencies: Dependencies, told: ToldEvent): 
   try {
     const answer = await storedAnswer(dependencies, org_id, { position, at, request_id });
     if (answer === null) return null;
-    return JSON.stringify({ event, delivery_id, ...answer.body, ...envelopeOf(told) });
+    const head = JSON.stringify({ event, delivery_id });
+    return `${head.slice(0, -1)},${withMembers(answer.json, envelopeOf(told)).slice(1)}`;
   } catch (error) {
     if (isGone(error)) return null;
     throw error;

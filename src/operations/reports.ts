@@ -183,7 +183,7 @@ async function issuedReport(
   const stored = checkpoint &&
     await readEvidence(database, crypto, { chain, seq, covers: "detail", checkpoint });
   const reportSha256 = sha256(dependencies, report);
-  if (stored?.data.report_sha256 !== reportSha256) {
+  if (!stored || JSON.parse(stored.text).report_sha256 !== reportSha256) {
     throw new Error(`the report of entry ${seq} of ${chain} is not the one that was issued`);
   }
   return { report: JSON.parse(report), report_sha256: reportSha256, evidence: stored.evidence };

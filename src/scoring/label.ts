@@ -53,7 +53,7 @@ export function applyLabel(
   } else {
     putUnaided(draft, outcome_correct, weights.omega);
   }
-  draft.state.cnt.truth += 1;
-  if (weights.presented) draft.state.cnt.lab += 1;
+  const { cnt } = draft.state;
+  draft.state.cnt = { ...cnt, truth: cnt.truth + 1, lab: cnt.lab + (weights.presented ? 1 : 0) };
   return draft.state;
 }

@@ -88,9 +88,15 @@ function bucketOf(state: OperatorState, name: BucketName, domain: Domain): Bucke
   return name === "K" ? state.K[domain] : state.b[name];
 }
 
+/** Its members are replaced, and those of `b` and `K`; what lies deeper is shared with the state before, and stays. */
+type DraftState = {
+  [Member in keyof OperatorState]: Member extends "b" | "K" ? OperatorState[Member]
+    : Readonly<OperatorState[Member]>;
+};
+
 /** The state while one event is applied: the only mutable value of the engine, never handed out. */
 export class Draft {
-  readonly state: OperatorState;
+  readonly state: DraftState;
 
   constructor(
     readonly model: ModelDocument,
@@ -98,7 +104,7 @@ export class Draft {
     readonly domain: Domain,
     readonly observer?: Observer,
   ) {
-    this.state = structuredClone(state);
+    this.state = { ...state, b: { ...state.b }, K: { ...state.K } };
   }
 
   bucket(name: BucketName): Bucket {

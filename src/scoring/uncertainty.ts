@@ -6,7 +6,7 @@
  * reported JIS, scaled by a calibration factor that validation tunes, and rounded outward.
  * Source: scoring model, Read first, point 4.
  */
-import type { Domain, Mode } from "../domain/enums.ts";
+import type { Dimension, Domain, Mode } from "../domain/enums.ts";
 import { clamp, roundTo } from "./arithmetic.ts";
 import { computedDimensions, dimensionValue, dimensionWeight, FACTOR_ORDER } from "./dimensions.ts";
 import type { BucketName, ModelDocument } from "./model.ts";
@@ -22,21 +22,27 @@ export interface Uncertainty {
   readonly effective_n: number;
 }
 
+/** A dimension as the JIS is made of it. */
+interface Term {
+  readonly row: ModelDocument["dimensions"][Dimension];
+  readonly weight: number;
+  /** The unit value, before it is rounded. */
+  readonly value: number;
+}
+
 /** ∂JIS/∂mean of one bucket, in JIS points; 0 for Q where ρ_Q is clamped, its kinks included. */
 function derivative(
   model: ModelDocument,
   name: BucketName,
-  { means, mode }: { readonly means: BucketMeans; readonly mode: Mode },
+  { means, terms }: { readonly means: BucketMeans; readonly terms: readonly Term[] },
 ): number {
   const ratio = means.Q / model.restraint.full_at;
   const restraintMoves = ratio > model.restraint.floor && ratio < 1;
   let sum = 0;
-  for (const dimension of computedDimensions(model, mode)) {
-    const row = model.dimensions[dimension];
+  for (const { row, weight, value } of terms) {
     const elasticity = name === "Q" ? (row.restraint && restraintMoves ? 1 : 0) : row.exponents[name] ?? 0;
     if (elasticity === 0) continue;
-    const value = dimensionValue(model, dimension, means);
-    sum += dimensionWeight(model, dimension, mode) * (value * elasticity / means[name]);
+    sum += weight * (value * elasticity / means[name]);
   }
   return 100 * sum;
 }
@@ -48,9 +54,14 @@ export function uncertaintyOf(
   { jis, domain, mode }: { readonly jis: number; readonly domain: Domain; readonly mode: Mode },
 ): Uncertainty {
   const means = bucketMeans(model, state, domain);
+  const terms = computedDimensions(model, mode).map((name) => ({
+    row: model.dimensions[name],
+    weight: dimensionWeight(model, name, mode),
+    value: dimensionValue(model, name, means),
+  }));
   let variance = 0;
   for (const name of [...FACTOR_ORDER, "Q"] as const) {
-    const slope = derivative(model, name, { means, mode });
+    const slope = derivative(model, name, { means, terms });
     if (slope === 0) continue;
     const [a, b] = name === "K" ? state.K[domain] : state.b[name];
     const m = means[name];

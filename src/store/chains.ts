@@ -12,8 +12,15 @@ import {
 import { type Evidence, evidenceOf, type InclusionProof } from "../evidence/envelope.ts";
 import { entryHash, type PartName } from "../evidence/hashes.ts";
 import { inclusionNodeIndexes, inclusionPath } from "../evidence/merkle.ts";
+import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
-import type { AuditChainTable } from "./schema.ts";
+import type {
+  AuditChainTable,
+  AuditCheckpointTable,
+  AuditEntryTable,
+  AuditNodeTable,
+  AuditPartTable,
+} from "./schema.ts";
 
 const HASH_LENGTH = 32;
 
@@ -31,11 +38,15 @@ export interface StoredHead extends ChainHead {
 /** The row of a head. */
 export type HeadRow = Selectable<AuditChainTable>;
 
+const newestOfFamilies = compileOnce(({ families }: { readonly families: string }) =>
+  query.selectFrom("audit_chain as c").selectAll()
+    .where(sql<boolean>`family in (select value from json_each(${families}))`)
+    .where(sql<boolean>`epoch = (select max(epoch) from audit_chain where family = c.family)`).compile()
+);
+
 /** Asks for the newest head of each of the named families. */
 export function headsQuery(families: readonly string[]): CompiledQuery<HeadRow> {
-  return query.selectFrom("audit_chain as c").selectAll()
-    .where(sql<boolean>`family in (select value from json_each(${JSON.stringify(families)}))`)
-    .where(sql<boolean>`epoch = (select max(epoch) from audit_chain where family = c.family)`).compile();
+  return newestOfFamilies({ families: JSON.stringify(families) });
 }
 
 /** Loads the newest head of each of the named families. */
@@ -137,7 +148,7 @@ export function insertEntry(
 ): Statement[] {
   const { chain, seq } = entry;
   return [
-    query.insertInto("audit_entry").values({
+    insertEntryRow({
       chain,
       seq,
       id: entry.id,
@@ -146,24 +157,36 @@ export function insertEntry(
       event_type: entry.event_type,
       ts: entry.timestamp,
       body: text,
-    }).compile(),
-    ...parts.map((part) =>
-      query.insertInto("audit_part")
-        .values({ chain, seq, name: part.name, salt: part.salt, data: part.text }).compile()
-    ),
-    ...nodes.map(({ index, hash }) =>
-      query.insertInto("audit_node").values({ chain, idx: index, hash }).compile()
-    ),
+    }),
+    ...parts.map((part) => insertPart({ chain, seq, name: part.name, salt: part.salt, data: part.text })),
+    ...nodes.map(({ index, hash }) => insertNode({ chain, idx: index, hash })),
   ];
 }
 
+const insertEntryRow = compileOnce((row: Insertable<AuditEntryTable>) =>
+  query.insertInto("audit_entry").values(row).compile()
+);
+const insertPart = compileOnce((row: Insertable<AuditPartTable>) =>
+  query.insertInto("audit_part").values(row).compile()
+);
+const insertNode = compileOnce((row: Insertable<AuditNodeTable>) =>
+  query.insertInto("audit_node").values(row).compile()
+);
+
 /** The frontier after a commit; the trigger has moved size and head already. */
-export function updatePeaks({ chain, frontier, keyOrdinal }: StoredHead): Statement {
-  const compiled = query.updateTable("audit_chain")
-    .set({ peaks: concat(...frontier.peaks), key_ordinal: keyOrdinal })
-    .where("chain", "=", chain).where("size", "=", frontier.size).compile();
-  return { ...compiled, mustChange: 1 };
+export function updatePeaks({ chain, frontier: { size, peaks }, keyOrdinal }: StoredHead): Statement {
+  return { ...setPeaks({ chain, size, peaks: concat(...peaks), key_ordinal: keyOrdinal }), mustChange: 1 };
 }
+
+const setPeaks = compileOnce((
+  { chain, size, peaks, key_ordinal }: Pick<
+    Selectable<AuditChainTable>,
+    "chain" | "size" | "peaks" | "key_ordinal"
+  >,
+) =>
+  query.updateTable("audit_chain").set({ peaks, key_ordinal })
+    .where("chain", "=", chain).where("size", "=", size).compile()
+);
 
 /** Marks the size that a chain had before the first commit of a day. */
 export function insertLadder({ chain, frontier, lastTimestamp }: ChainHead): Statement {
@@ -171,9 +194,12 @@ export function insertLadder({ chain, frontier, lastTimestamp }: ChainHead): Sta
 }
 
 export function insertCheckpoint({ chain, frontier, lastTimestamp }: ChainHead, note: string): Statement {
-  return query.insertInto("audit_checkpoint")
-    .values({ chain, size: frontier.size, ts: lastTimestamp, note }).compile();
+  return insertCheckpointRow({ chain, size: frontier.size, ts: lastTimestamp, note });
 }
+
+const insertCheckpointRow = compileOnce((row: Insertable<AuditCheckpointTable>) =>
+  query.insertInto("audit_checkpoint").values(row).compile()
+);
 
 export interface StoredCheckpoint {
   readonly size: number;
@@ -265,8 +291,8 @@ export function requireIntact(crypto: Crypto, { entry, text, hash, parts }: Stor
 
 export interface StoredEvidence {
   readonly evidence: Evidence;
-  /** The part that the evidence covers. */
-  readonly data: Record<string, unknown>;
+  /** The part that the evidence covers, as canonical JSON. */
+  readonly text: string;
 }
 
 /**
@@ -290,7 +316,7 @@ export async function readEvidence(
   requireIntact(crypto, stored);
   const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
   const evidence = evidenceOf({ ...stored, part, proof: inclusions.get(seq)! });
-  return { evidence, data: JSON.parse(part.text) };
+  return { evidence, text: part.text };
 }
 
 /** The stored tree nodes of a chain at these indexes. */

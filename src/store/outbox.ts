@@ -6,6 +6,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { WebhookEvent } from "../domain/enums.ts";
 import { PING } from "../domain/webhook.ts";
+import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import type { WebhookRow } from "./records.ts";
 import type { WebhookDeliveryTable, WebhookEventTable } from "./schema.ts";
@@ -13,11 +14,9 @@ import type { WebhookDeliveryTable, WebhookEventTable } from "./schema.ts";
 export type EventRow = Selectable<WebhookEventTable>;
 export type DeliveryRow = Selectable<WebhookDeliveryTable>;
 
-export function insertEvent(
+export const insertEvent = compileOnce((
   event: Insertable<WebhookEventTable> & { readonly event: WebhookEvent },
-): Statement {
-  return query.insertInto("webhook_event").values(event).compile();
-}
+) => query.insertInto("webhook_event").values(event).compile());
 
 /** Of a `webhook` and an `event`: whether the one takes the other. */
 export const TAKEN = sql<boolean>`instr(' ' || webhook.events || ' ', ' ' || event.event || ' ') > 0`;

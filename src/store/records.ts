@@ -3,6 +3,7 @@
  * one statement that saves it.
  */
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
+import { compileOnce } from "./compile_once.ts";
 import { query, type Statement } from "./database.ts";
 import type {
   AlertTable,
@@ -48,6 +49,12 @@ function keyIn(columns: readonly string[], keys: string) {
     : sql<boolean>`(${list}) in (select ${values} from json_each(${keys}))`;
 }
 
+/** A kind's `load`, from the query for a JSON array of keys. */
+function loading<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: string) => CompiledQuery<Row> {
+  const bind = compileOnce(({ keys }: { readonly keys: string }) => build(keys));
+  return (keys) => bind({ keys });
+}
+
 export type OrganizationRow = Insertable<OrganizationTable>;
 const ORGANIZATION_COLUMNS = [
   "org_id",
@@ -67,10 +74,11 @@ const ORGANIZATION_COLUMNS = [
 
 export const organizations: RecordKind<OrganizationRow> = {
   name: "organization",
-  load: (keys) =>
-    query.selectFrom("organization").select(ORGANIZATION_COLUMNS).where(keyIn(["org_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("organization").select(ORGANIZATION_COLUMNS).where(keyIn(["org_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id],
-  save: (row) =>
+  save: compileOnce((row) =>
     query.insertInto("organization").values(row).onConflict((conflict) =>
       conflict.column("org_id").doUpdateSet({
         name: row.name,
@@ -82,7 +90,8 @@ export const organizations: RecordKind<OrganizationRow> = {
         api_key_version: row.api_key_version,
         api_key_rotated_at: row.api_key_rotated_at,
       })
-    ).compile(),
+    ).compile()
+  ),
 };
 
 /** Which of the candidate prefixes are taken. */
@@ -92,7 +101,9 @@ export interface TakenPrefix {
 
 export const takenPrefixes: RecordKind<TakenPrefix> = {
   name: "prefix",
-  load: (keys) => query.selectFrom("organization").select("prefix").where(keyIn(["prefix"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("organization").select("prefix").where(keyIn(["prefix"], keys)).compile()
+  ),
   keyOf: (row) => [row.prefix!],
 };
 
@@ -100,15 +111,16 @@ export type AlertRow = Selectable<AlertTable>;
 
 export const alerts: RecordKind<AlertRow> = {
   name: "alert",
-  load: (keys) => query.selectFrom("alert").selectAll().where(keyIn(["alert_id"], keys)).compile(),
+  load: loading((keys) => query.selectFrom("alert").selectAll().where(keyIn(["alert_id"], keys)).compile()),
   keyOf: (row) => [row.alert_id],
-  save: (row) =>
+  save: compileOnce((row) =>
     query.insertInto("alert").values(row).onConflict((conflict) =>
       conflict.column("alert_id").doUpdateSet({
         acknowledged: row.acknowledged,
         acknowledged_at: row.acknowledged_at,
       })
-    ).compile(),
+    ).compile()
+  ),
 };
 
 /** That an organization has its alert of a kind on a UTC day. */
@@ -116,12 +128,13 @@ export type AlertDay = Pick<AlertRow, "org_id" | "kind" | "day">;
 
 export const alertDays: RecordKind<AlertDay> = {
   name: "alert_day",
-  load: (keys) =>
+  load: loading((keys) =>
     query.selectFrom("alert").select(["org_id", "kind", "day"])
       .where(
         sql<boolean>`(org_id, kind, day) in
           (select value ->> 0, value ->> 1, cast(value ->> 2 as integer) from json_each(${keys}))`,
-      ).compile(),
+      ).compile()
+  ),
   keyOf: (row) => [row.org_id, row.kind, String(row.day)],
 };
 
@@ -129,42 +142,51 @@ export type AssessmentRow = Selectable<AssessmentTable>;
 
 export const assessments: RecordKind<AssessmentRow> = {
   name: "assessment",
-  load: (keys) => query.selectFrom("assessment").selectAll().where(keyIn(["session_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("assessment").selectAll().where(keyIn(["session_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.session_id],
-  save: (row) => query.insertInto("assessment").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("assessment").values(row).compile()),
 };
 
 export const breachWindows: RecordKind<Selectable<BreachWindowTable>> = {
   name: "breach_window",
-  load: (keys) => query.selectFrom("breach_window").selectAll().where(keyIn(["subject"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("breach_window").selectAll().where(keyIn(["subject"], keys)).compile()
+  ),
   keyOf: (row) => [row.subject],
-  save: ({ subject, told_at }) =>
+  save: compileOnce(({ subject, told_at }) =>
     query.insertInto("breach_window").values({ subject, told_at })
-      .onConflict((conflict) => conflict.column("subject").doUpdateSet({ told_at })).compile(),
+      .onConflict((conflict) => conflict.column("subject").doUpdateSet({ told_at })).compile()
+  ),
 };
 
 export type WebhookRow = Selectable<WebhookTable>;
 
 export const webhooks: RecordKind<WebhookRow> = {
   name: "webhook",
-  load: (keys) => query.selectFrom("webhook").selectAll().where(keyIn(["webhook_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("webhook").selectAll().where(keyIn(["webhook_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.webhook_id],
   // How attempts go is counted past the unit; what is decided from that is recorded in the chain beside it.
-  save: (row) =>
+  save: compileOnce((row) =>
     query.insertInto("webhook").values(row).onConflict((conflict) =>
       conflict.column("webhook_id").doUpdateSet({
         active: row.active,
         paused_at: row.paused_at,
         probe_at: row.probe_at,
       })
-    ).compile(),
+    ).compile()
+  ),
   remove: ([id]) => query.deleteFrom("webhook").where("webhook_id", "=", id!).compile(),
 };
 
 export const webhookDeliveries: RecordKind<Selectable<WebhookDeliveryTable>> = {
   name: "webhook_delivery",
-  load: (keys) =>
-    query.selectFrom("webhook_delivery").selectAll().where(keyIn(["delivery_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("webhook_delivery").selectAll().where(keyIn(["delivery_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.delivery_id],
 };
 
@@ -177,9 +199,10 @@ export interface Subscriptions {
 
 export const subscriptions: RecordKind<Subscriptions> = {
   name: "subscriptions",
-  load: (keys) =>
+  load: loading((keys) =>
     query.selectFrom("webhook").select(["org_id", sql<string>`group_concat(events, ' ')`.as("events")])
-      .where(keyIn(["org_id"], keys)).where("active", "=", 1).groupBy("org_id").compile(),
+      .where(keyIn(["org_id"], keys)).where("active", "=", 1).groupBy("org_id").compile()
+  ),
   keyOf: (row) => [row.org_id],
 };
 
@@ -191,9 +214,10 @@ export interface WebhookCount {
 
 export const webhookCounts: RecordKind<WebhookCount> = {
   name: "webhook_count",
-  load: (keys) =>
+  load: loading((keys) =>
     query.selectFrom("webhook").select((row) => ["org_id", row.fn.countAll<number>().as("count")])
-      .where(keyIn(["org_id"], keys)).groupBy("org_id").compile(),
+      .where(keyIn(["org_id"], keys)).groupBy("org_id").compile()
+  ),
   keyOf: (row) => [row.org_id],
 };
 
@@ -201,91 +225,100 @@ export type SubjectRow = Selectable<SubjectTable>;
 
 export const subjects: RecordKind<SubjectRow> = {
   name: "subject",
-  load: (keys) =>
-    query.selectFrom("subject").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("subject").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id, row.operator_id],
-  save: (row) => query.insertInto("subject").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("subject").values(row).compile()),
 };
 
 export type OperatorRow = Insertable<OperatorTable>;
 
 export const operators: RecordKind<OperatorRow> = {
   name: "operator",
-  load: (keys) =>
+  load: loading((keys) =>
     query.selectFrom("operator")
       .select(["org_id", "operator_id", "state", "domain", "prior_seq", "prior_hash"])
-      .where(keyIn(["org_id", "operator_id"], keys)).compile(),
+      .where(keyIn(["org_id", "operator_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id, row.operator_id],
-  save: (row) =>
+  save: compileOnce((row) =>
     query.insertInto("operator").values(row).onConflict((conflict) =>
-      conflict.columns(["org_id", "operator_id"]).doUpdateSet({
-        state: row.state,
-        domain: row.domain,
-        prior_seq: row.prior_seq,
-        prior_hash: row.prior_hash,
-      })
-    ).compile(),
+      conflict.columns(["org_id", "operator_id"]).doUpdateSet(({ ref }) => ({
+        state: ref("excluded.state"),
+        domain: ref("excluded.domain"),
+        prior_seq: ref("excluded.prior_seq"),
+        prior_hash: ref("excluded.prior_hash"),
+      }))
+    ).compile()
+  ),
 };
 
 export type InteractionRow = Selectable<InteractionTable>;
 
 export const interactions: RecordKind<InteractionRow> = {
   name: "interaction",
-  load: (keys) =>
-    query.selectFrom("interaction").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("interaction").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id, row.session_id],
-  save: (row) => query.insertInto("interaction").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("interaction").values(row).compile()),
 };
 
 export type SkippedInteractionRow = Selectable<SkippedInteractionTable>;
 
 export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
   name: "skipped_interaction",
-  load: (keys) =>
+  load: loading((keys) =>
     query.selectFrom("skipped_interaction").selectAll().where(keyIn(["org_id", "session_id"], keys))
-      .compile(),
+      .compile()
+  ),
   keyOf: (row) => [row.org_id, row.session_id],
-  save: (row) => query.insertInto("skipped_interaction").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("skipped_interaction").values(row).compile()),
 };
 
 export type ScoreCommitRow = Selectable<ScoreCommitTable>;
 
 export const scoreCommits: RecordKind<ScoreCommitRow> = {
   name: "score_commit",
-  load: (keys) =>
-    query.selectFrom("score_commit").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("score_commit").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id, row.session_id],
-  save: (row) => query.insertInto("score_commit").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("score_commit").values(row).compile()),
 };
 
 export type OutcomeLabelRow = Selectable<OutcomeLabelTable>;
 
 export const outcomeLabels: RecordKind<OutcomeLabelRow> = {
   name: "outcome_label",
-  load: (keys) =>
-    query.selectFrom("outcome_label").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("outcome_label").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id, row.session_id],
-  save: (row) => query.insertInto("outcome_label").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("outcome_label").values(row).compile()),
 };
 
 export type ScoreBatchRow = Selectable<ScoreBatchTable>;
 
 export const scoreBatches: RecordKind<ScoreBatchRow> = {
   name: "score_batch",
-  load: (keys) =>
-    query.selectFrom("score_batch").selectAll().where(keyIn(["org_id", "request_digest"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("score_batch").selectAll().where(keyIn(["org_id", "request_digest"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id, row.request_digest],
-  save: (row) => query.insertInto("score_batch").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("score_batch").values(row).compile()),
 };
 
 export type DecisionRow = Selectable<DecisionTable>;
 
 export const decisions: RecordKind<DecisionRow> = {
   name: "decision",
-  load: (keys) =>
-    query.selectFrom("decision").selectAll().where(keyIn(["org_id", "decision_id"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("decision").selectAll().where(keyIn(["org_id", "decision_id"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id, row.decision_id],
-  save: (row) => query.insertInto("decision").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("decision").values(row).compile()),
 };
 
 export type ComplianceReportRow = Selectable<ComplianceReportTable>;
@@ -293,22 +326,24 @@ export type ComplianceReportRow = Selectable<ComplianceReportTable>;
 /** A report by what it says, its period included: the same content is the same report. */
 export const complianceReports: RecordKind<ComplianceReportRow> = {
   name: "compliance_report",
-  load: (keys) =>
+  load: loading((keys) =>
     query.selectFrom("compliance_report").selectAll()
-      .where(keyIn(["org_id", "content_sha256"], keys)).compile(),
+      .where(keyIn(["org_id", "content_sha256"], keys)).compile()
+  ),
   keyOf: (row) => [row.org_id, row.content_sha256],
-  save: (row) => query.insertInto("compliance_report").values(row).compile(),
+  save: compileOnce((row) => query.insertInto("compliance_report").values(row).compile()),
 };
 
 export type IdempotencyRow = Selectable<IdempotencyTable>;
 
 export const idempotencyRecords: RecordKind<IdempotencyRow> = {
   name: "idempotency",
-  load: (keys) =>
-    query.selectFrom("idempotency").selectAll().where(keyIn(["endpoint", "idempotency_key"], keys)).compile(),
+  load: loading((keys) =>
+    query.selectFrom("idempotency").selectAll().where(keyIn(["endpoint", "idempotency_key"], keys)).compile()
+  ),
   keyOf: (row) => [row.endpoint, row.idempotency_key],
   // A record past its retention is replaced by the call that uses its key anew.
-  save: (row) =>
+  save: compileOnce((row) =>
     query.insertInto("idempotency").values(row).onConflict((conflict) =>
       conflict.columns(["endpoint", "idempotency_key"]).doUpdateSet({
         request_digest: row.request_digest,
@@ -316,7 +351,8 @@ export const idempotencyRecords: RecordKind<IdempotencyRow> = {
         body: row.body,
         created_at: row.created_at,
       })
-    ).compile(),
+    ).compile()
+  ),
 };
 
 export type SigningKeyRow = Selectable<SigningKeyTable>;
@@ -326,11 +362,12 @@ export type TombstoneRow = Selectable<TombstoneTable>;
 /** What a used name left behind, by the HMAC that stands for it. */
 export const tombstones: RecordKind<TombstoneRow> = {
   name: "tombstone",
-  load: (keys) =>
+  load: loading((keys) =>
     query.selectFrom("tombstone").selectAll()
-      .where(sql<boolean>`name in (select unhex(value ->> 0) from json_each(${keys}))`).compile(),
+      .where(sql<boolean>`name in (select unhex(value ->> 0) from json_each(${keys}))`).compile()
+  ),
   keyOf: (row) => [row.name.toHex()],
-  save: (row) =>
+  save: compileOnce((row) =>
     query.insertInto("tombstone").values(row).onConflict((conflict) =>
       conflict.column("name").doUpdateSet({
         reason: row.reason,
@@ -338,7 +375,8 @@ export const tombstones: RecordKind<TombstoneRow> = {
         seq: row.seq,
         entry_hash: row.entry_hash,
       })
-    ).compile(),
+    ).compile()
+  ),
 };
 
 /** The names that an operator's records used. */
@@ -353,7 +391,7 @@ export interface OperatorNamesRow {
 
 export const operatorNames: RecordKind<OperatorNamesRow> = {
   name: "operator_names",
-  load: (keys) =>
+  load: loading((keys) =>
     sql<OperatorNamesRow>`select value ->> 0 as org_id, value ->> 1 as operator_id, (
       select json_group_array(name) from (
         select session_id as name from interaction where org_id = value ->> 0 and operator_id = value ->> 1
@@ -364,6 +402,7 @@ export const operatorNames: RecordKind<OperatorNamesRow> = {
         select count(*) from audit_entry where subject = (
           select pseudonym from subject where org_id = value ->> 0 and operator_id = value ->> 1)
           and chain in (select chain from audit_chain where family = 'org/' || (value ->> 0))
-      ) as entries from json_each(${keys})`.compile(query),
+      ) as entries from json_each(${keys})`.compile(query)
+  ),
   keyOf: (row) => [row.org_id, row.operator_id],
 };

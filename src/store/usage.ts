@@ -3,8 +3,10 @@
  * from one counter each, its two edge hours from their instants.
  * Source: contract, section 5.
  */
-import { type CompiledQuery, type RawBuilder, sql } from "kysely";
+import { type CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
+import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
+import type { UsageHourTable, UsageInstantTable } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
 const HOURS_IN_DAY = 24;
@@ -16,16 +18,24 @@ export function addUsage(
   { at, count }: { readonly at: number; readonly count: number },
 ): Statement[] {
   return [
-    query.insertInto("usage_instant").values({ org_id: orgId, at, count })
-      .onConflict((conflict) =>
-        conflict.columns(["org_id", "at"]).doUpdateSet({ count: sql`usage_instant.count + excluded.count` })
-      ).compile(),
-    query.insertInto("usage_hour").values({ org_id: orgId, hour: Math.floor(at / HOUR_MS), count })
-      .onConflict((conflict) =>
-        conflict.columns(["org_id", "hour"]).doUpdateSet({ count: sql`usage_hour.count + excluded.count` })
-      ).compile(),
+    addInInstant({ org_id: orgId, at, count }),
+    addInHour({ org_id: orgId, hour: Math.floor(at / HOUR_MS), count }),
   ];
 }
+
+const addInInstant = compileOnce((row: Insertable<UsageInstantTable>) =>
+  query.insertInto("usage_instant").values(row)
+    .onConflict((conflict) =>
+      conflict.columns(["org_id", "at"]).doUpdateSet({ count: sql`usage_instant.count + excluded.count` })
+    ).compile()
+);
+
+const addInHour = compileOnce((row: Insertable<UsageHourTable>) =>
+  query.insertInto("usage_hour").values(row)
+    .onConflict((conflict) =>
+      conflict.columns(["org_id", "hour"]).doUpdateSet({ count: sql`usage_hour.count + excluded.count` })
+    ).compile()
+);
 
 /** Scores after `from` and not after `to`, epoch milliseconds; the window may begin 31 days back at most. */
 export async function countUsage(

@@ -81,6 +81,33 @@ for (const { name, input, canonical, canonical_utf8_hex, sha256 } of jcs.vectors
   });
 }
 
+Deno.test("canonical JSON orders members by UTF-16 code units, however many and however long their names", () => {
+  const names = [
+    "",
+    "a",
+    "aa",
+    "B",
+    "b",
+    "é",
+    "€",
+    "\u{1F600}",
+    "\uFB33",
+    "10",
+    "9",
+    "__proto_",
+    '"',
+    "\u0080",
+    "\r",
+  ];
+  const many = Array.from({ length: 40 }, (_, index) => `${(index * 7) % 40} ${"x".repeat(index * 3)}`);
+  for (const some of [names, [...names].reverse(), many, [...many, ...names]]) {
+    const expected = [...some].sort().map((name) => `${JSON.stringify(name)}:1`).join(",");
+    for (let write = 0; write < 2; write += 1) {
+      assert.equal(canonicalJson(Object.fromEntries(some.map((name) => [name, 1]))), `{${expected}}`);
+    }
+  }
+});
+
 function doubleOf(bits: bigint): number {
   return new Float64Array(BigUint64Array.of(bits).buffer)[0]!;
 }

@@ -1473,7 +1473,9 @@ Deno.test(
       });
       assert.deepEqual(stored!.evidence, evidenceOfAppended(appended, { covers: "result", proof }));
       assert.equal(
-        verifyDocument(nodeCrypto, { ...stored!.data, evidence: stored!.evidence }, { keysFor: () => keys })
+        verifyDocument(nodeCrypto, { ...JSON.parse(stored!.text), evidence: stored!.evidence }, {
+          keysFor: () => keys,
+        })
           .fault,
         null,
       );
@@ -1497,7 +1499,9 @@ Deno.test(
           checkpoint,
         });
         assert.equal(
-          verifyDocument(nodeCrypto, { ...stored!.data, evidence: stored!.evidence }, { keysFor: () => keys })
+          verifyDocument(nodeCrypto, { ...JSON.parse(stored!.text), evidence: stored!.evidence }, {
+            keysFor: () => keys,
+          })
             .fault,
           null,
           `${seq} of ${size}`,
