@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Limit of open file descriptors. */
   readonly descriptors?: number;
+  /** Its file. Default: `main.ts`. */
+  readonly main?: string;
 }
 
 /** What Deno needs to find its cache. */
@@ -26,14 +28,17 @@ export function baseEnvironment(): Record<string, string> {
   }));
 }
 
-function commandOf(args: readonly string[], { env = {}, cwd, descriptors }: RunOptions): Deno.Command {
+function commandOf(
+  args: readonly string[],
+  { env = {}, cwd, descriptors, main = "main.ts" }: RunOptions,
+): Deno.Command {
   const line = [
     Deno.execPath(),
     "run",
     "--quiet",
     "--no-prompt",
     ...RELEASE_PERMISSIONS,
-    `${ROOT}/main.ts`,
+    `${ROOT}/${main}`,
     ...args,
   ];
   const limited = ["sh", "-c", `ulimit -n ${descriptors} && exec "$@"`, "sh", ...line];

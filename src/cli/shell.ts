@@ -1,6 +1,7 @@
 /** What a subcommand is handed: the outside world, and the composition that `serve` and `dev` run. */
 import type { Config, Environment } from "../config/config.ts";
 import type { ComposeOptions, Service } from "../compose.ts";
+import type { Bounds } from "../http/connections.ts";
 import type { Clock } from "../http/exchange.ts";
 import type { Log } from "../observability/log.ts";
 import type { World } from "../operations/dependencies.ts";
@@ -21,6 +22,8 @@ export interface Shell {
   lockDirectory(directory: string): Promise<Disposable>;
   /** The key in an organization's key file, which is called `name`; one that is minted is written there first. */
   keyInFile(path: string, options: { readonly name: string; readonly mint: () => string }): string;
+  /** Of the listeners, where they are not those of the program. */
+  readonly bounds?: Partial<Bounds>;
   openService(options: ComposeOptions): Promise<Service>;
 }
 
