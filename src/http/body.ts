@@ -27,19 +27,27 @@ export function checkContentType(request: Request): void {
   );
 }
 
-/** Reads the body, counting as it comes. @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off. */
+/** Reads the body. @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off. */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  // The server takes no more than was declared; looking at the body as a stream costs three times as much.
+  const isBounded = Number(request.headers.get("Content-Length") ?? Infinity) <= limit;
   try {
-    for await (const chunk of request.body) {
-      length += chunk.length;
-      if (length > limit) throw tooLarge(limit, "more than that was received");
-      chunks.push(chunk);
-    }
+    const whole = isBounded ? await request.bytes() : await readCounted(request, limit);
+    if (whole.length > limit) throw tooLarge(limit, "more than that was received");
+    return whole;
   } catch (error) {
     throw error instanceof ServiceError ? error : invalidJson("The body could not be read to its end.");
+  }
+}
+
+/** What declares no length is counted as it comes. */
+async function readCounted(request: Request, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > limit) throw tooLarge(limit, "more than that was received");
+    chunks.push(chunk);
   }
   const whole = new Uint8Array(length);
   let offset = 0;
