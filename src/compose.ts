@@ -13,6 +13,7 @@ import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
 import type { Clock } from "./http/exchange.ts";
 import { createObservation } from "./http/observation.ts";
+import { type ConnectionCounts, noConnections } from "./http/connections.ts";
 import type { Answering } from "./http/server.ts";
 import type { RateWindow } from "./limits/admission.ts";
 import { parseNetworks } from "./limits/networks.ts";
@@ -186,6 +187,8 @@ export interface Service {
   readonly app: Answering;
   /** For the second listener. */
   readonly observation: Answering;
+  /** Of the first listener, which keeps them up to date. */
+  readonly connections: ConnectionCounts;
   readonly dependencies: Dependencies;
   /** Tells the service where it listens, its own door first; it takes up its secrets. */
   announce(listeners: readonly OwnListener[]): Promise<void>;
@@ -314,11 +317,13 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       servesTls: config.tls !== null,
       isDraining: () => draining,
     });
+    const connections = noConnections();
     const observation = createObservation({
       metrics: createMetrics({
         version: VERSION,
         model: dependencies.model.document.version,
         uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
+        connections,
         openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
         deliveries: dependencies.deliveries.counts,
         backlog: () => backlogs(database),
@@ -329,10 +334,10 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     });
     return {
       app: {
-        fetch: async (request, environment) => {
+        fetch: async (request, client) => {
           requests += 1;
           try {
-            return await app.fetch(request, environment);
+            return await app.fetch(request, client);
           } finally {
             requests -= 1;
             answeredAt = clock.monotonic();
@@ -340,6 +345,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
         },
       },
       observation,
+      connections,
       dependencies,
       async announce(announced) {
         listeners = announced;

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Limit of open file descriptors. */
   readonly descriptors?: number;
+  /** Its file. Default: `main.ts`. */
+  readonly main?: string;
 }
 
 /** Of data directories whose database is on a server: what names it. */
@@ -36,14 +38,17 @@ export function baseEnvironment(): Record<string, string> {
   }));
 }
 
-function commandOf(args: readonly string[], { env = {}, cwd, descriptors }: RunOptions): Deno.Command {
+function commandOf(
+  args: readonly string[],
+  { env = {}, cwd, descriptors, main = "main.ts" }: RunOptions,
+): Deno.Command {
   const line = [
     Deno.execPath(),
     "run",
     "--quiet",
     "--no-prompt",
     ...RELEASE_PERMISSIONS,
-    `${ROOT}/main.ts`,
+    `${ROOT}/${main}`,
     ...args,
   ];
   const limited = ["sh", "-c", `ulimit -n ${descriptors} && exec "$@"`, "sh", ...line];

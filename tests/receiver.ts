@@ -8,6 +8,16 @@ export interface Certified {
   readonly key: string;
 }
 
+/** Whether tests that make certificates have to be left out. */
+export function opensslIsMissing(): boolean {
+  try {
+    return !new Deno.Command("openssl", { args: ["version"], stdout: "null", stderr: "null" }).outputSync()
+      .success;
+  } catch {
+    return true;
+  }
+}
+
 let made: Promise<Certified> | null = null;
 
 /** A certificate for `localhost`, `receiver.test` and 127.0.0.1, made once for each run. @throws without openssl. */

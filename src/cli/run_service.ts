@@ -2,6 +2,9 @@
 import { ServiceError } from "../domain/errors.ts";
 import { type Config, ConfigError, type Environment, readConfig } from "../config/config.ts";
 import type { Service } from "../compose.ts";
+import { CLIENT_WAIT_MS, CONNECTIONS_MAX, DESCRIPTOR_RESERVE, FIRST_REQUEST_MS } from "../domain/limits.ts";
+import { type Bounds, noConnections } from "../http/connections.ts";
+import { UnsuitableDeno } from "../http/deno_connection.ts";
 import { type Answering, listen, type Listener, type ListenOptions } from "../http/server.ts";
 import { errorFields } from "../observability/log.ts";
 import { keysByPepper } from "../operations/peppers.ts";
@@ -9,6 +12,7 @@ import { webhookWrappings } from "../operations/webhooks.ts";
 import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
+import { connectionsFor, freeDescriptors } from "./descriptors.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 /** How long the listener stays open for what is on its way, each answered with 503. */
@@ -72,15 +76,31 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
     );
   }
   await hooks.opened?.(service);
-  const onFailure = (error: unknown) =>
-    log.error("the listener failed and is set up again", errorFields(error));
+  const bounds: Bounds = {
+    most: connectionsFor(freeDescriptors(config.dataDir, CONNECTIONS_MAX + DESCRIPTOR_RESERVE)),
+    firstRequestMs: FIRST_REQUEST_MS,
+    clientMs: CLIENT_WAIT_MS,
+    ...shell.bounds,
+  };
+  const common = {
+    bounds,
+    // Without its stack: where no file can be opened, Deno 2.9.6 breaks down over making one.
+    onFailure: (error: unknown) =>
+      log.error("connections cannot be accepted at the moment", { error: String(error) }),
+    onCrowded: () =>
+      log.warn("there are as many connections as there may be: whoever is waited for longest is closed", {
+        connections: bounds.most,
+      }),
+  };
   const { tls } = config;
-  const metrics = config.metrics === null
-    ? null
-    : startListening(service.observation, { ...config.metrics, tls: null, onFailure }, "JISS_METRICS_ADDR");
+  const metrics = config.metrics === null ? null : startListening(
+    service.observation,
+    { ...common, ...config.metrics, tls: null, counts: noConnections() },
+    "JISS_METRICS_ADDR",
+  );
   const listener = startListening(
     service.app,
-    { host: config.host, port: config.port, tls, onFailure },
+    { ...common, host: config.host, port: config.port, tls, counts: service.connections },
     "JISS_HOST, JISS_PORT",
   );
   await starting(() =>
@@ -108,6 +128,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   log.info("listening", {
     url: listener.url,
     port: listener.port,
+    connections: bounds.most,
     version: shell.version,
     model: model.document.version,
     model_sha256: model.sha256,
@@ -177,6 +198,7 @@ function startListening(app: Answering, options: ListenOptions, variables: strin
   try {
     return listen(app, options);
   } catch (error) {
+    if (error instanceof UnsuitableDeno) throw new CommandFailure(error.message, EXIT.configuration);
     const address = `${options.host}:${options.port}`;
     throw new CommandFailure(
       `cannot listen on ${address} (${variables}): ${(error as Error).message}`,

@@ -1,6 +1,7 @@
 /** What a subcommand is handed: the outside world, and the composition that `serve` and `dev` run. */
 import type { Config, Environment, StorageConfig } from "../config/config.ts";
 import type { ComposeOptions, OpenStoredOptions, Service } from "../compose.ts";
+import type { Bounds } from "../http/connections.ts";
 import type { Clock } from "../http/exchange.ts";
 import type { Log } from "../observability/log.ts";
 import type { World } from "../operations/dependencies.ts";
@@ -24,6 +25,8 @@ export interface Shell {
   keyInFile(path: string, options: { readonly name: string; readonly mint: () => string }): string;
   /** The database as it stands, for reading. @throws where it cannot be opened. */
   openStored(storage: StorageConfig, options: OpenStoredOptions): Database;
+  /** Of the listeners, where they are not those of the program. */
+  readonly bounds?: Partial<Bounds>;
   openService(options: ComposeOptions): Promise<Service>;
 }
 

@@ -100,6 +100,17 @@ export const ORGANIZATION_NAME_MAX_LENGTH = 200;
 export const ALLOWED_ORIGINS_MAX = 50;
 export const SECRET_MIN_LENGTH = 32;
 
+/** How long a new connection may be without a whole head of a request. */
+export const FIRST_REQUEST_MS = 30_000;
+/** How long a client may be waited for after that: longer than the 60 seconds for which proxies keep a connection. */
+export const CLIENT_WAIT_MS = 75_000;
+/** Connections at once, each about 25 KB. */
+export const CONNECTIONS_MAX = 4_096;
+/** File descriptors that they leave to everything else. */
+export const DESCRIPTOR_RESERVE = 128;
+/** What a host should grant the process. */
+export const DESCRIPTORS_ADVISED = 65_536;
+
 /** How long an erasure is remembered outside the database, so that a restored one goes through it again. */
 export const ERASED_MEMORY_DAYS = 400;
 

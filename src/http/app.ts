@@ -105,6 +105,7 @@ async function serve(
     if (route.idempotent) checkIdempotencyKey(request);
     json = bytes.length === 0 && route.body.optional ? undefined : withoutKey(parseJson(bytes));
   }
+  context.env.waits?.();
   try {
     return renderReply(services, context, await route.handler(services, { context, exchange, json }));
   } catch (error) {

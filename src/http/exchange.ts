@@ -71,8 +71,17 @@ export interface Exchange {
   readonly headers: Headers;
 }
 
+/** Who sent a request. Told whose turn it is, the listener lets go whoever has the service wait too long. */
+export interface Client {
+  readonly peer: string;
+  /** From now on the client waits for the service: its request is here to the end, or its next piece is asked for. */
+  waits?(): void;
+  /** From now on the service waits for the client, which has an answer or a piece of it to take. */
+  isWaitedFor?(): void;
+}
+
 export type AppEnvironment = {
-  Bindings: { readonly peer: string };
+  Bindings: Client;
   Variables: { exchange: Exchange };
 };
 

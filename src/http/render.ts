@@ -96,6 +96,7 @@ function stream(services: Services, context: AppContext, reply: StreamReply): Re
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
+      context.env.waits?.();
       try {
         let text = "";
         while (text.length < PIECE_BYTES) {
@@ -111,6 +112,8 @@ function stream(services: Services, context: AppContext, reply: StreamReply): Re
       } catch (error) {
         internalError(services, context, error);
         controller.error(error);
+      } finally {
+        context.env.isWaitedFor?.();
       }
     },
     async cancel() {

@@ -1,11 +1,19 @@
-/** The listener: the application on a real port, plain or with TLS, that drains before it closes. */
+/**
+ * The listener: the application on a real port, plain or with TLS. It accepts connections itself, so that it bounds them
+ * and outlives a want of descriptors, and drains before it closes.
+ */
+import { type Bounds, type ConnectionCounts, Connections } from "./connections.ts";
+import { connectionServer } from "./deno_connection.ts";
+import type { Client } from "./exchange.ts";
 
-/** How long to wait before listening again after the listener failed, for want of descriptors say. */
-const RELISTEN_MS = 200;
+/** How long to wait at most before trying again where there was no descriptor, or nobody who could make room. */
+const RETRY_MS = 50;
+/** How often, at most, the same trouble is told. */
+const TELL_MS = 60_000;
 
 /** What answers requests; it is told who sends them. */
 export interface Answering {
-  readonly fetch: (request: Request, environment: { readonly peer: string }) => Response | Promise<Response>;
+  readonly fetch: (request: Request, client: Client) => Response | Promise<Response>;
 }
 
 export interface ListenOptions {
@@ -13,8 +21,12 @@ export interface ListenOptions {
   /** 0 picks a free one. */
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** Told each time the listener failed and is set up again. */
+  readonly bounds: Bounds;
+  readonly counts: ConnectionCounts;
+  /** Told once in a while where connections cannot be accepted, for want of descriptors say. */
   readonly onFailure: (error: unknown) => void;
+  /** The same where somebody has to make room. */
+  readonly onCrowded: () => void;
 }
 
 export interface Listener {
@@ -25,43 +37,55 @@ export interface Listener {
   shutdown(): Promise<void>;
 }
 
-/** Starts to listen. @throws {Deno.errors.AddrInUse} and its like where the address cannot be had. */
-export function listen(app: Answering, { host, port, tls, onFailure }: ListenOptions): Listener {
+/** Starts to listen. @throws {Deno.errors.AddrInUse} and its like where the address cannot be had; {UnsuitableDeno}. */
+export function listen(app: Answering, options: ListenOptions): Listener {
+  const { host, port, tls, bounds, counts } = options;
+  const serveConnection = connectionServer();
+  const listener = tls === null
+    ? Deno.listen({ hostname: host, port })
+    : Deno.listenTls({ hostname: host, port, ...tls, alpnProtocols: ["h2", "http/1.1"] });
+  const connections = new Connections(bounds, counts);
+  const tellFailure = seldom(connections, options.onFailure);
+  const tellCrowded = seldom(connections, options.onCrowded);
   let inFlight = 0;
   let stopping = false;
+  let closed = false;
   const idle = Promise.withResolvers<void>();
 
-  const handle = async (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => {
+  const answer = async (request: Request, client: Required<Client>) => {
     inFlight += 1;
     try {
-      return await app.fetch(request, { peer: info.remoteAddr.hostname });
+      return await app.fetch(request, client);
     } finally {
+      client.isWaitedFor();
       inFlight -= 1;
       if (stopping && inFlight === 0) idle.resolve();
     }
   };
-  const serveOn = (chosen: number) => {
-    const started = Deno.serve({ hostname: host, port: chosen, onListen: () => {}, ...(tls ?? {}) }, handle);
-    started.finished.catch(relisten);
-    return started;
+  const admit = async (accepted: Deno.Conn) => {
+    if (connections.isFull) tellCrowded();
+    while (connections.isFull && !closed) await soon(connections.closeLongest());
+    if (closed) return accepted.close();
+    const { hostname } = accepted.remoteAddr as Deno.NetAddr;
+    connections.add(
+      hostname,
+      (connection) => serveConnection(accepted, (request) => answer(request, connection.request())),
+    );
   };
-  // Where descriptors run out, accept fails and Deno's server ends: it is set up again on the same port.
-  const relisten = async (error: unknown) => {
-    onFailure(error);
-    for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, RELISTEN_MS));
-      if (stopping) return;
+  const acceptAll = async () => {
+    while (!closed) {
       try {
-        server = serveOn(address.port);
-        return;
-      } catch {
-        // Descriptors are still short, or the old socket is not yet gone.
+        await admit(await listener.accept());
+      } catch (error) {
+        if (closed) return;
+        tellFailure(error);
+        await soon(isWantOfDescriptors(error) ? connections.closeLongest() : null);
       }
     }
   };
 
-  let server = serveOn(port);
-  const address = server.addr;
+  acceptAll();
+  const address = listener.addr as Deno.NetAddr;
   const name = host.includes(":") ? `[${host}]` : host;
   return {
     url: `${tls === null ? "http" : "https"}://${name}:${address.port}`,
@@ -69,7 +93,35 @@ export function listen(app: Answering, { host, port, tls, onFailure }: ListenOpt
     async shutdown() {
       stopping = true;
       if (inFlight > 0) await idle.promise;
-      await server.shutdown();
+      closed = true;
+      listener.close();
+      await connections.finish();
     },
+  };
+}
+
+/** Waits for what makes room, but never for long. */
+async function soon(room: Promise<void> | null): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, RETRY_MS);
+  await (room === null ? late.promise : Promise.race([room, late.promise]));
+  clearTimeout(timer);
+}
+
+function isWantOfDescriptors(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === "EMFILE" || code === "ENFILE";
+}
+
+/** The same trouble comes with each connection: whoever reads the log is told of it once in a while. */
+function seldom<Told extends unknown[]>(
+  connections: Connections,
+  tell: (...told: Told) => void,
+): (...told: Told) => void {
+  let quietUntil = 0;
+  return (...told) => {
+    if (connections.now < quietUntil) return;
+    quietUntil = connections.now + TELL_MS;
+    tell(...told);
   };
 }

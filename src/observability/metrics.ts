@@ -7,6 +7,8 @@ export interface MetricSources {
   readonly model: string;
   /** Requests that the layers of rate limits refused because they could not count them, since the start. */
   uncounted(): Readonly<Record<string, number>>;
+  /** Of the first listener: how many are open, and how many the service closed since the start, by cause. */
+  readonly connections: { readonly open: number; readonly closed: Readonly<Record<string, number>> };
   /** Alerts that nobody has acknowledged. */
   openAlerts(): Promise<number>;
   /** Since the start. */
@@ -28,7 +30,7 @@ export interface Metrics {
 }
 
 export function createMetrics(
-  { version, model, uncounted, openAlerts, deliveries, backlog }: MetricSources,
+  { version, model, uncounted, connections, openAlerts, deliveries, backlog }: MetricSources,
 ): Metrics {
   const registers = [new Registry()];
   new Gauge({
@@ -45,6 +47,24 @@ export function createMetrics(
     collect() {
       this.reset();
       for (const [layer, count] of Object.entries(uncounted())) this.inc({ layer }, count);
+    },
+  });
+  new Gauge({
+    name: "jiss_connections_open",
+    help: "Connections of clients",
+    registers,
+    collect() {
+      this.set(connections.open);
+    },
+  });
+  new Counter({
+    name: "jiss_connections_closed_total",
+    help: "Connections that the service closed: no request came, the client went silent, or room was needed",
+    labelNames: ["cause"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [cause, count] of Object.entries(connections.closed)) this.inc({ cause }, count);
     },
   });
   new Gauge({

@@ -34,6 +34,7 @@ const CHECKS = [
   "webhook_secrets",
   "master_secrets",
   "signing_key",
+  "descriptors",
 ];
 
 function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
@@ -68,12 +69,11 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
   };
 }
 
+/** Whatever the machine that the tests run on grants is left out. */
 const statesOf = ({ found }: Examination) =>
   Object.fromEntries(
-    Object.entries(found).filter(([, { state }]) => state !== "ok").map(([name, { state }]) => [
-      name,
-      state,
-    ]),
+    Object.entries(found).filter(([name, { state }]) => state !== "ok" && name !== "descriptors")
+      .map(([name, { state }]) => [name, state]),
   );
 
 /** Every byte of the database, and every row. */
@@ -93,8 +93,10 @@ Deno.test(
     const before = await contentsOf(data);
     const { code, stdout, stderr } = await runProgram(["doctor"], { env });
     assert.deepEqual([code, stderr], [0, ""]);
+    const [, lines, last] = /^(.*\n)([^\n]*\n)$/s.exec(stdout)!;
+    assert.match(last!, /^(?:ok|note) +descriptors +a process from here gets /);
     assert.equal(
-      stdout,
+      lines!.replaceAll(/^(ok) +/gm, "$1  "),
       `ok  file_modes        secrets and data are their owner's alone
 ok  lost_pepper       no key hangs on a pepper that is not configured
 ok  previous_pepper   no key hangs on a previous pepper
@@ -262,6 +264,21 @@ Deno.test("a secret's own file is looked at like the others", async () => {
   const { code, stdout } = await runProgram(["doctor"], { env: given });
   assert.equal(code, 1);
   assert.match(stdout, new RegExp(`wrong +file_modes +others can get at ${path} \\(0666\\)`));
+  await remove();
+});
+
+Deno.test("few file descriptors are noted, with how many connections they are enough for", async () => {
+  const { env, remove } = await freshDeployment();
+  assert.equal(await (await startService(["serve"], { env })).stop(), 0);
+  const { code, stdout } = await runProgram(["doctor", "--json"], { env, descriptors: 1_024 });
+  assert.equal(code, 0);
+  const { state, what, mend } = JSON.parse(stdout).checks.at(-1);
+  assert.equal(state, "note");
+  assert.match(
+    what,
+    /^a process from here gets about (?:9\d\d|10\d\d) file descriptors, enough for [89]\d\d connections$/,
+  );
+  assert.match(mend, /^grant the service 65536: LimitNOFILE=/);
   await remove();
 });
 

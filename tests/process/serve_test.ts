@@ -240,29 +240,3 @@ Deno.test("a request whose body is still arriving when the service is told to st
   assert.equal((await service.status).code, 0);
   await deployment.remove();
 });
-
-Deno.test("running out of file descriptors neither ends nor wedges the service", async () => {
-  const deployment = await freshDeployment();
-  const service = await startService(["serve"], { ...deployment, descriptors: 96 });
-  const { hostname, port } = new URL(service.url);
-  const held: Deno.Conn[] = [];
-  for (let index = 0; index < 140; index += 1) {
-    const connection = await Deno.connect({ hostname, port: Number(port) }).catch(() => null);
-    if (connection === null) break;
-    held.push(connection);
-    await connection.write(new TextEncoder().encode("GET / HT")).catch(() => {});
-  }
-  assert.ok(held.length > 60);
-  for (const connection of held) connection.close();
-  // As soon as they leave, the same client is served again, with no hand laid on.
-  let status = 0;
-  for (let attempt = 0; attempt < 200 && status !== 200; attempt += 1) {
-    status = await service.send("/").then((answer) => answer.status, () => 0);
-    if (status !== 200) await new Promise((next) => setTimeout(next, 25));
-  }
-  assert.equal(status, 200, service.output());
-  const failures = service.log().filter(({ msg }) => msg === "the listener failed and is set up again");
-  assert.ok(failures.length > 0, "descriptors did run out");
-  assert.equal(await service.stop(), 0);
-  await deployment.remove();
-});

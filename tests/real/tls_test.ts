@@ -1,16 +1,8 @@
 /** HTTPS served directly, with a certificate made for the test. */
 import assert from "node:assert/strict";
 import { freshDeployment, runProgram, watch } from "../program.ts";
+import { opensslIsMissing } from "../receiver.ts";
 import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
-
-function opensslIsMissing(): boolean {
-  try {
-    return !new Deno.Command("openssl", { args: ["version"], stdout: "null", stderr: "null" }).outputSync()
-      .success;
-  } catch {
-    return true;
-  }
-}
 
 Deno.test({
   name:

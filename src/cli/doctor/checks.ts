@@ -1,5 +1,6 @@
 /** The checks of `jiss doctor`, in the order in which they are told. */
 import type { Check } from "./check.ts";
+import { descriptors } from "./descriptors.ts";
 import { fileModes } from "./file_modes.ts";
 import { installationKey } from "./installation_key.ts";
 import { lostPepper } from "./lost_pepper.ts";
@@ -16,4 +17,5 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   webhook_secrets: webhookSecrets,
   master_secrets: masterSecrets,
   signing_key: signingKey,
+  descriptors,
 };

@@ -1,0 +1,10 @@
+/**
+ * The program, with a listener that waits for clients for seconds instead of minutes, and counts on more descriptors than
+ * there may be.
+ */
+import { shell } from "../main.ts";
+import { run } from "../src/cli/program.ts";
+
+const bounds = { most: 4_096, firstRequestMs: 2_000, clientMs: 3_000 };
+
+if (import.meta.main) Deno.exit(await run(Deno.args, { ...shell, bounds }));

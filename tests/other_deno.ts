@@ -1,0 +1,6 @@
+/** The program on a Deno that does not have what the listener stands on. */
+import { shell } from "../main.ts";
+import { run } from "../src/cli/program.ts";
+
+Reflect.deleteProperty(Reflect.get(Deno, Reflect.get(Deno, "internal")), "serveHttpOnConnection");
+if (import.meta.main) Deno.exit(await run(Deno.args, shell));

@@ -1,0 +1,144 @@
+/** The listener by itself, over real sockets: streams, whoever stops taking them, and TLS. */
+import assert from "node:assert/strict";
+import { noConnections } from "../../src/http/connections.ts";
+import { type Answering, listen, type Listener } from "../../src/http/server.ts";
+import { until } from "../program.ts";
+import { certificate, opensslIsMissing } from "../receiver.ts";
+
+const BOUNDS = { most: 100, firstRequestMs: 500, clientMs: 1_000 };
+const PIECE = new Uint8Array(16_384);
+
+async function listening(
+  fetch: Answering["fetch"],
+  test: (listener: Listener, closed: ReturnType<typeof noConnections>["closed"]) => Promise<void>,
+  tls: { readonly cert: string; readonly key: string } | null = null,
+): Promise<void> {
+  const counts = noConnections();
+  const unexpected = () => assert.fail("nothing is wrong");
+  const listener = listen({ fetch }, {
+    host: "127.0.0.1",
+    port: 0,
+    tls,
+    bounds: BOUNDS,
+    counts,
+    onFailure: unexpected,
+    onCrowded: unexpected,
+  });
+  await test(listener, counts.closed);
+  await listener.shutdown();
+}
+
+interface Stream {
+  pulled: number;
+  cancelled: boolean;
+}
+
+/** Answers with pieces without end, or with so many. */
+function streaming(stream: Stream, pieces = Infinity): Answering["fetch"] {
+  return (_request, client) =>
+    new Response(
+      new ReadableStream<Uint8Array>({
+        pull(controller) {
+          client.waits?.();
+          stream.pulled += 1;
+          controller.enqueue(PIECE);
+          if (stream.pulled === pieces) controller.close();
+          client.isWaitedFor?.();
+        },
+        cancel() {
+          stream.cancelled = true;
+        },
+      }),
+    );
+}
+
+async function asking(listener: Listener): Promise<Deno.Conn> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port: listener.port });
+  await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+  return connection;
+}
+
+Deno.test("a stream that nobody reads is made no further than sockets take it, and ends with the client's time", async () => {
+  const stream = { pulled: 0, cancelled: false };
+  await listening(streaming(stream), async (listener, closed) => {
+    using _deaf = await asking(listener);
+    await until(() => stream.cancelled);
+    assert.ok(stream.pulled * PIECE.length < 50_000_000, `${stream.pulled} pieces`);
+    assert.equal(closed.silent, 1);
+  });
+});
+
+Deno.test("a stream ends as soon as its client goes away", async () => {
+  const stream = { pulled: 0, cancelled: false };
+  await listening(streaming(stream), async (listener, closed) => {
+    const connection = await asking(listener);
+    await connection.read(new Uint8Array(100));
+    connection.close();
+    await until(() => stream.cancelled);
+    assert.equal(closed.silent, 0);
+  });
+});
+
+Deno.test("whoever takes a stream slowly, but takes it, gets it whole, however long that is", async () => {
+  const stream = { pulled: 0, cancelled: false };
+  const pieces = 1_500;
+  await listening(streaming(stream, pieces), async (listener) => {
+    using connection = await asking(listener);
+    const taken = new Uint8Array(1_048_576);
+    let bytes = 0;
+    for (let read = await connection.read(taken); read !== null; read = await connection.read(taken)) {
+      bytes += read;
+      await new Promise((next) => setTimeout(next, 60));
+    }
+    assert.ok(bytes > pieces * PIECE.length, `${bytes} bytes`);
+    assert.equal(stream.cancelled, false);
+  });
+});
+
+Deno.test("a request that the service is long about is not the client's fault", async () => {
+  const answer: Answering["fetch"] = async (_request, client) => {
+    client.waits?.();
+    await new Promise((done) => setTimeout(done, 2 * BOUNDS.clientMs));
+    return new Response(client.peer);
+  };
+  await listening(answer, async (listener, closed) => {
+    assert.equal(await (await fetch(listener.url)).text(), "127.0.0.1");
+    assert.deepEqual(closed, { no_request: 0, silent: 0, crowded: 0 });
+  });
+});
+
+Deno.test({
+  name:
+    "over TLS HTTP/2 and HTTP/1.1 are offered; who never shakes hands stops nobody, nor the stop [needs openssl]",
+  ignore: opensslIsMissing(),
+  async fn() {
+    const { authority, cert, key } = await certificate();
+    const silent: Deno.Conn[] = [];
+    await listening(
+      () => new Response("hello"),
+      async (listener, closed) => {
+        const { port } = listener;
+        silent.push(await Deno.connect({ hostname: "127.0.0.1", port }));
+        for (const protocol of ["h2", "http/1.1"]) {
+          const connection = await Deno.connectTls({
+            hostname: "localhost",
+            port,
+            caCerts: [authority],
+            alpnProtocols: [protocol],
+          });
+          assert.equal((await connection.handshake()).alpnProtocol, protocol);
+          connection.close();
+        }
+        using client = Deno.createHttpClient({ caCerts: [authority], http2: true });
+        const url = `https://localhost:${port}`;
+        const many = await Promise.all(Array.from({ length: 50 }, () => fetch(url, { client })));
+        assert.deepEqual([...new Set(await Promise.all(many.map((answer) => answer.text())))], ["hello"]);
+        await until(() => closed.no_request === 1);
+        silent.push(await Deno.connect({ hostname: "127.0.0.1", port }));
+        assert.equal(await (await fetch(url, { client })).text(), "hello");
+      },
+      { cert, key },
+    );
+    for (const connection of silent) connection.close();
+  },
+});
