@@ -13,6 +13,8 @@ export interface RunOptions {
   /** The whole environment but what Deno itself needs. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The file of a bundle, to be run in place of the sources. */
+  readonly bundle?: string;
   /** Limit of open file descriptors. */
   readonly descriptors?: number;
 }
@@ -26,14 +28,15 @@ export function baseEnvironment(): Record<string, string> {
   }));
 }
 
-function commandOf(args: readonly string[], { env = {}, cwd, descriptors }: RunOptions): Deno.Command {
+function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
+  const { env = {}, cwd, bundle, descriptors } = options;
   const line = [
     Deno.execPath(),
     "run",
     "--quiet",
     "--no-prompt",
     ...RELEASE_PERMISSIONS,
-    `${ROOT}/main.ts`,
+    ...(bundle === undefined ? [`${ROOT}/main.ts`] : ["--no-config", bundle]),
     ...args,
   ];
   const limited = ["sh", "-c", `ulimit -n ${descriptors} && exec "$@"`, "sh", ...line];
@@ -163,23 +166,37 @@ async function drain(stream: ReadableStream<Uint8Array>, take: (text: string) =>
   for await (const piece of stream) take(decoder.decode(piece, { stream: true }));
 }
 
+export interface Deployment {
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+  remove(): Promise<void>;
+}
+
 /** A fresh directory with what `jiss init` writes, and the environment that it describes. */
-export async function freshDeployment(): Promise<
-  { readonly directory: string; readonly env: Readonly<Record<string, string>>; remove(): Promise<void> }
-> {
-  const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
-  const { code, stderr } = await runProgram(["init", `${directory}/data`]);
-  if (code !== 0) throw new Error(stderr);
-  const lines = (await Deno.readTextFile(`${directory}/data/jiss.env`)).trim().split("\n");
-  const env = Object.fromEntries(lines.map((line) => {
-    const at = line.indexOf("=");
-    return [line.slice(0, at), line.slice(at + 1)];
-  }));
+export async function freshDeployment(): Promise<Deployment> {
+  return await deploymentIn(await Deno.makeTempDir({ prefix: "jiss-test-" }));
+}
+
+/** The same in a directory that is there, where it has none yet. */
+export async function deploymentIn(directory: string): Promise<Deployment> {
+  const data = `${directory}/data`;
+  const secrets = () => Deno.readTextFile(`${data}/jiss.env`);
+  const text = await secrets().catch(async () => {
+    const { code, stderr } = await runProgram(["init", data]);
+    if (code !== 0) throw new Error(stderr);
+    return await secrets();
+  });
+  const env = Object.fromEntries(
+    text.trim().split("\n").map((line) => {
+      const at = line.indexOf("=");
+      return [line.slice(0, at), line.slice(at + 1)];
+    }),
+  );
   return {
     directory,
     env: {
       ...env,
-      JISS_DATA_DIR: `${directory}/data`,
+      JISS_DATA_DIR: data,
       JISS_RATE_LIMIT_IP: "1000000",
       JISS_RATE_LIMIT_KEY: "1000000",
     },
