@@ -15,6 +15,8 @@ export interface RunOptions {
   /** The whole environment but what Deno itself needs. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The file of a bundle, to be run in place of the sources. */
+  readonly bundle?: string;
   /** Limit of open file descriptors. */
   readonly descriptors?: number;
   /** Its file. Default: `main.ts`. */
@@ -38,17 +40,15 @@ export function baseEnvironment(): Record<string, string> {
   }));
 }
 
-function commandOf(
-  args: readonly string[],
-  { env = {}, cwd, descriptors, main = "main.ts" }: RunOptions,
-): Deno.Command {
+function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
+  const { env = {}, cwd, bundle, main = "main.ts", descriptors } = options;
   const line = [
     Deno.execPath(),
     "run",
     "--quiet",
     "--no-prompt",
     ...RELEASE_PERMISSIONS,
-    `${ROOT}/${main}`,
+    ...(bundle === undefined ? [`${ROOT}/${main}`] : ["--no-config", bundle]),
     ...args,
   ];
   const limited = ["sh", "-c", `ulimit -n ${descriptors} && exec "$@"`, "sh", ...line];
@@ -178,39 +178,61 @@ async function drain(stream: ReadableStream<Uint8Array>, take: (text: string) =>
   for await (const piece of stream) take(decoder.decode(piece, { stream: true }));
 }
 
+export interface Deployment {
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+  remove(): Promise<void>;
+}
+
 /** A fresh directory, or with a server one beside it, with what `jiss init` writes, and the environment that it describes. */
-export async function freshDeployment(): Promise<
-  { readonly directory: string; readonly env: Readonly<Record<string, string>>; remove(): Promise<void> }
-> {
-  const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });
-  const { code, stderr } = await runProgram(["init", `${directory}/data`]);
-  if (code !== 0) throw new Error(stderr);
-  const server = IS_SERVER ? await Deno.makeTempDir({ prefix: "jiss-sqld-" }) : null;
-  const sqld = server === null ? null : await startSqld({ directory: server });
+export async function freshDeployment(): Promise<Deployment> {
+  const deployment = await deploymentIn(await Deno.makeTempDir({ prefix: "jiss-test-" }));
+  return IS_SERVER ? await onServer(deployment) : deployment;
+}
+
+/** The same deployment with its database on a server of its own. */
+async function onServer(deployment: Deployment): Promise<Deployment> {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-sqld-" });
+  const sqld = await startSqld({ directory });
+  const server = { JISS_DATABASE_URL: sqld.url, JISS_DATABASE_ADMIN_URL: sqld.adminUrl };
+  const data = deployment.env.JISS_DATA_DIR!;
+  servers.set(data, server);
+  return {
+    ...deployment,
+    env: { ...deployment.env, ...server },
+    async remove() {
+      await sqld.stop();
+      servers.delete(data);
+      await Deno.remove(directory, { recursive: true });
+      await deployment.remove();
+    },
+  };
+}
+
+/** The same in a directory that is there, where it has none yet. */
+export async function deploymentIn(directory: string): Promise<Deployment> {
   const data = `${directory}/data`;
-  if (sqld !== null) {
-    servers.set(data, { JISS_DATABASE_URL: sqld.url, JISS_DATABASE_ADMIN_URL: sqld.adminUrl });
-  }
-  const lines = (await Deno.readTextFile(`${directory}/data/jiss.env`)).trim().split("\n");
-  const env = Object.fromEntries(lines.map((line) => {
-    const at = line.indexOf("=");
-    return [line.slice(0, at), line.slice(at + 1)];
-  }));
+  const secrets = () => Deno.readTextFile(`${data}/jiss.env`);
+  const text = await secrets().catch(async () => {
+    const { code, stderr } = await runProgram(["init", data]);
+    if (code !== 0) throw new Error(stderr);
+    return await secrets();
+  });
+  const env = Object.fromEntries(
+    text.trim().split("\n").map((line) => {
+      const at = line.indexOf("=");
+      return [line.slice(0, at), line.slice(at + 1)];
+    }),
+  );
   return {
     directory,
     env: {
       ...env,
-      JISS_DATA_DIR: `${directory}/data`,
+      JISS_DATA_DIR: data,
       JISS_RATE_LIMIT_IP: "1000000",
       JISS_RATE_LIMIT_KEY: "1000000",
-      ...servers.get(data),
     },
-    async remove() {
-      await sqld?.stop();
-      servers.delete(data);
-      if (server !== null) await Deno.remove(server, { recursive: true });
-      await Deno.remove(directory, { recursive: true });
-    },
+    remove: () => Deno.remove(directory, { recursive: true }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Several hosts of one deployment over one libSQL server: the same secrets, a data directory each. */
-import { freshDeployment } from "./program.ts";
+import { deploymentIn } from "./program.ts";
 import { type Sqld, startSqld } from "./sqld.ts";
 
 export interface Host {
@@ -18,9 +18,13 @@ export interface SharedDeployment {
 /** `url`: where the hosts find the server, if not at its own address. */
 export async function sharedDeployment(
   count: number,
-  { url }: { readonly url?: (sqld: Sqld) => string } = {},
+  { url, within }: {
+    readonly url?: (sqld: Sqld) => string;
+    /** Where all of it lies; else in a directory for temporary files. */
+    readonly within?: string;
+  } = {},
 ): Promise<SharedDeployment> {
-  const deployment = await freshDeployment();
+  const deployment = await deploymentIn(within ?? await Deno.makeTempDir({ prefix: "jiss-test-" }));
   const sqld = await startSqld({ directory: `${deployment.directory}/sqld` });
   const signingKey = await Deno.readTextFile(`${deployment.directory}/data/signing-key.pem`);
   const hosts: Host[] = [];

@@ -10,7 +10,7 @@ import { BundleVerifier } from "../../src/evidence/verifier.ts";
 import { BIG_BUNDLE_KEY, bigBundle } from "../big_bundle.ts";
 import { scoreRequest } from "../harness.ts";
 import { type LongChainService, startWithLongChain } from "../long_chain.ts";
-import type { Ratio } from "./mod.ts";
+import { median, percentile, type Row } from "./figures.ts";
 
 // ---- speed --------------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ const REPLAY_AT_MOST = 30;
 const LINE_FEED = 0x0a;
 
 /** Verifying with and without replay, against parsing and hashing the same bytes. */
-export function verifyingSpeed(): Promise<readonly Ratio[]> {
+export function verifyingSpeed(): Promise<readonly Row[]> {
   const pieces = [...bigBundle(BUNDLE)];
   const whole = concat(...pieces);
   const times = { bare: [] as number[], checked: [] as number[], replayed: [] as number[] };
@@ -41,14 +41,19 @@ export function verifyingSpeed(): Promise<readonly Ratio[]> {
   const row = (
     name: string,
     { measured, atMost }: { readonly measured: number; readonly atMost: number },
-  ) => ({
+  ): Row => ({
     name,
-    baseline: "JSON.parse of each line, and one SHA-256 of all bytes",
-    baseline_us: 1000 * median(times.bare),
-    measured: `a bundle of ${BUNDLE.entries} entries, ${whole.length} bytes; median of interleaved rounds`,
-    measured_us: 1000 * measured,
-    ratio: measured / median(times.bare),
-    at_most: atMost,
+    baseline: {
+      of: "JSON.parse of each line, and one SHA-256 of all bytes",
+      value: median(times.bare),
+      unit: "ms",
+    },
+    measured: {
+      of: `a bundle of ${BUNDLE.entries} entries, ${whole.length} bytes; median of interleaved rounds`,
+      value: measured,
+      unit: "ms",
+    },
+    goal: { atMost },
   });
   return Promise.resolve([
     row("verifying without replay", { measured: median(times.checked), atMost: AT_MOST }),
@@ -89,23 +94,24 @@ const PERCENTILE = 0.99;
 const LATENCY_AT_MOST = 2;
 
 /** Scoring over HTTP while the service verifies a long chain, against scoring just before it. */
-export async function scoringWhileVerifying(): Promise<readonly Ratio[]> {
+export async function scoringWhileVerifying(): Promise<readonly Row[]> {
   const filled = await startWithLongChain(CHAIN);
   const scorer = new Scorer(filled);
   await scorer.score(Math.max(...CONNECTIONS), (answered) => answered < USUAL_SCORES);
-  const rows: Ratio[] = [];
+  const rows: Row[] = [];
   for (const connections of CONNECTIONS) {
     const runs: LatencyRun[] = [];
     for (let run = 0; run < RUNS; run += 1) runs.push(await latencyRun(filled, { scorer, connections }));
-    const { usual, meanwhile } = runs.toSorted((a, b) => ratioOf(a) - ratioOf(b))[RUNS >> 1]!;
+    const { usual, meanwhile } = runs.toSorted((a, b) => slowdownOf(a) - slowdownOf(b))[RUNS >> 1]!;
     rows.push({
       name: `p99 of scoring while ${CHAIN.entries} entries are verified, connections: ${connections}`,
-      baseline: `p99 of ${USUAL_SCORES} scores just before`,
-      baseline_us: 1000 * usual,
-      measured: `p99 of the scores during the verification; the median of ${RUNS} runs by their ratio`,
-      measured_us: 1000 * meanwhile,
-      ratio: meanwhile / usual,
-      at_most: LATENCY_AT_MOST,
+      baseline: { of: `p99 of ${USUAL_SCORES} scores just before`, value: usual, unit: "ms" },
+      measured: {
+        of: `p99 of the scores during the verification; the median of ${RUNS} runs by their ratio`,
+        value: meanwhile,
+        unit: "ms",
+      },
+      goal: { atMost: LATENCY_AT_MOST },
     });
   }
   await filled.close();
@@ -118,7 +124,7 @@ interface LatencyRun {
   readonly meanwhile: number;
 }
 
-function ratioOf({ usual, meanwhile }: LatencyRun): number {
+function slowdownOf({ usual, meanwhile }: LatencyRun): number {
   return meanwhile / usual;
 }
 
@@ -132,7 +138,7 @@ async function latencyRun(
   const meanwhile = await scorer.score(connections, () => !isVerified);
   const { status, body } = await verification;
   if (status !== 200 || !body.valid) throw new Error(JSON.stringify(body));
-  return { usual: percentile(usual), meanwhile: percentile(meanwhile) };
+  return { usual: percentile(usual, PERCENTILE), meanwhile: percentile(meanwhile, PERCENTILE) };
 }
 
 /** A client, each of whose connections sends its next score when the last one is answered. */
@@ -175,12 +181,4 @@ function timed(run: () => void): number {
   const started = performance.now();
   run();
   return performance.now() - started;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
-}
-
-function percentile(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(PERCENTILE * (values.length - 1))]!;
 }

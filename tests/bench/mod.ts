@@ -1,49 +1,132 @@
 /**
- * `task bench [name]`: ratios against named baselines in the same run, as a table and as `dist/bench.json`. Times on
- * a shared machine mean little, their ratios more.
+ * `task bench [name …] [--quick]`: ratios against named baselines of the same run, as a table and in
+ * `dist/bench.json`. Times on a shared machine mean little, their ratios more. Exit code 1 where a goal is missed.
  */
+import { parseArgs } from "node:util";
+import { batches } from "./batch.ts";
 import { scoringWhileVerifying, verifyingSpeed } from "./evidence.ts";
+import {
+  type BenchOptions,
+  isRatio,
+  missOf,
+  type Ratio,
+  ratioOf,
+  type Row,
+  type Skipped,
+} from "./figures.ts";
 import { limiterChecks } from "./limits.ts";
+import { describeMachine, type Machine } from "./machine.ts";
+import { memoryAfterScores } from "./memory.ts";
 import { readsAndHistory } from "./reads.ts";
+import { replicas } from "./replicas.ts";
+import { scores } from "./score.ts";
+import { startAndIdle } from "./start.ts";
 import { scoringWithWebhooks } from "./webhooks.ts";
 
-/** One measured ratio and what it may be at most. */
-export interface Ratio {
-  readonly name: string;
-  readonly baseline: string;
-  readonly baseline_us: number;
-  readonly measured: string;
-  readonly measured_us: number;
-  readonly ratio: number;
-  readonly at_most: number;
-}
-
-const BENCHES: Readonly<Record<string, () => Promise<readonly Ratio[]>>> = {
+const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<readonly Row[]>>> = {
+  score: scores,
+  batch: batches,
+  start: startAndIdle,
+  memory: memoryAfterScores,
   reads: readsAndHistory,
+  replicas,
   limits: limiterChecks,
   verifying: verifyingSpeed,
-  scoring: scoringWhileVerifying,
+  "while-verifying": scoringWhileVerifying,
   webhooks: scoringWithWebhooks,
 };
 
-const names = Deno.args.length > 0 ? Deno.args : Object.keys(BENCHES);
+const RESULTS = "dist/bench.json";
+
+/** What the file holds: each bench as it went when it was last run. */
+interface Results {
+  benches: Record<string, Result>;
+}
+
+interface Result {
+  readonly at: string;
+  readonly seconds: number;
+  readonly quick: boolean;
+  readonly machine: Machine;
+  readonly rows: readonly unknown[];
+}
+
+const { values: { quick }, positionals } = parseArgs({
+  args: Deno.args,
+  options: { quick: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
 const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
 if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(", ")}. There are: ${Object.keys(BENCHES).join(", ")}`);
   Deno.exit(2);
 }
-const rows: Ratio[] = [];
-for (const name of names) rows.push(...await BENCHES[name]!());
-console.table(rows.map(({ name, baseline_us, measured_us, ratio, at_most }) => ({
-  name,
-  "baseline µs": Math.round(baseline_us),
-  "measured µs": Math.round(measured_us),
-  ratio: Math.round(ratio * 1000) / 1000,
-  "at most": at_most,
-})));
-for (const { baseline, measured } of new Map(rows.map((row) => [row.baseline, row])).values()) {
-  console.log(`baseline: ${baseline}\nmeasured: ${measured}`);
-}
+
 await Deno.mkdir("dist", { recursive: true });
-await Deno.writeTextFile("dist/bench.json", `${JSON.stringify(rows, null, 2)}\n`);
-Deno.exit(rows.some(({ ratio, at_most }) => ratio > at_most) ? 1 : 0);
+const machine = await describeMachine();
+console.log(Object.values(machine).join(", "));
+const rows: Row[] = [];
+for (const name of names) {
+  const started = performance.now();
+  const own = await BENCHES[name]!({ quick }).catch((error): readonly Row[] => {
+    console.error(error);
+    return [{ name, skipped: error instanceof Error ? error.message : String(error), isFault: true }];
+  });
+  const seconds = Math.round((performance.now() - started) / 1000);
+  tell(name, own);
+  await keep(name, { at: new Date().toISOString(), seconds, quick, machine, rows: own.map(plain) });
+  rows.push(...own);
+}
+const ratios = rows.filter(isRatio);
+const missed = ratios.filter((row) => missOf(row) > 1);
+const skipped = rows.filter((row): row is Skipped => !isRatio(row));
+console.log(
+  `${
+    ratios.length - missed.length
+  } of ${ratios.length} goals met, ${skipped.length} skipped; ${RESULTS} has it all`,
+);
+Deno.exit(missed.length > 0 || skipped.some(({ isFault }) => isFault) ? 1 : 0);
+
+function tell(name: string, own: readonly Row[]): void {
+  console.log(`\n${name}${quick ? " (quick: these figures mean little)" : ""}`);
+  const measured = own.filter(isRatio);
+  if (measured.length > 0) console.table(measured.map(line));
+  for (const row of own) {
+    if (!isRatio(row)) console.log(`${row.isFault ? "FAILED" : "SKIPPED"} ${row.name}: ${row.skipped}`);
+  }
+  const pairs = measured.map(({ baseline, measured }) =>
+    `  baseline: ${baseline.of}\n  measured: ${measured.of}`
+  );
+  for (const pair of new Set(pairs)) console.log(pair);
+}
+
+function line(row: Ratio) {
+  const miss = missOf(row);
+  return {
+    name: row.name,
+    baseline: rounded(row.baseline.value),
+    measured: rounded(row.measured.value),
+    unit: row.measured.unit,
+    ratio: rounded(ratioOf(row)),
+    goal: "atLeast" in row.goal ? `at least ${row.goal.atLeast}` : `at most ${row.goal.atMost}`,
+    result: miss > 1 ? `missed by a factor of ${rounded(miss)}` : "met",
+  };
+}
+
+function plain(row: Row): unknown {
+  return isRatio(row)
+    ? { ...row, ratio: ratioOf(row), met: missOf(row) <= 1, missed_times: missOf(row) }
+    : row;
+}
+
+/** Three digits that count. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(value >= 1000 ? 6 : 3));
+}
+
+async function keep(name: string, result: Result): Promise<void> {
+  const results: Results = await Deno.readTextFile(RESULTS).then(JSON.parse, () => ({}));
+  results.benches = { ...results.benches, [name]: result };
+  await Deno.writeTextFile(RESULTS, `${JSON.stringify({ benches: results.benches }, null, 2)}\n`);
+}

@@ -1,158 +1,239 @@
 /**
- * Reads do not grow with history: profile, dashboard, usage and operators over 1,000,000 stored interactions against
- * 10,000, with the same 1,000 operators in one organization.
- *
- * The 10,000 are scored through the service, spread over 90 days. The rest are copies of their rows in the tables that
- * these reads touch (interactions and usage counters), spread over the same days; entries of the chain, which they do
- * not touch, are not copied.
+ * Reads do not grow with history: every GET of the catalogue that reads the database, over 1,000,000 interactions
+ * against 10,000. The application is asked without a network, which would only hide the difference.
  */
-import { EPOCH, type Harness, openHarness } from "../harness.ts";
-import type { Ratio } from "./mod.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { type BenchOptions, median, type Ratio, type Row, timed } from "./figures.ts";
+import { type History, openHistory } from "./history.ts";
+import {
+  ask,
+  ASKED_ORGANIZATION,
+  historyPlans,
+  operatorName,
+  type Question,
+  reportPath,
+} from "./history_plan.ts";
 
-const OPERATORS = 1_000;
-const FEW = 10_000;
-const MANY = 1_000_000;
-const DAY_MS = 86_400_000;
-const DAYS = 90;
-const ROUNDS = 200;
 const AT_MOST = 1.5;
-const USAGE_KEY = "master-key-of-the-bench-ORG_USAGE_READ-01";
+const WARM_UP_ROUNDS = 5;
+const ROUNDS_MAX = 200;
+/** What a read takes of both histories together, unless its first rounds take longer. */
+const BUDGET_MS = 15_000;
+const QUICK_BUDGET_MS = 1_000;
+const QUARTER_DAYS = 90;
 
-/** Operators whose profiles are asked for: with a full history in both, so that both answers have the same size. */
-const ASKED = 10;
-const HISTORY = 100;
-
-const operatorOf = (index: number) => `operator-${index}`;
-
-/** Interactions that an operator has among the few: {@link FEW} in all. */
-function interactionsOf(index: number): number {
-  if (index < ASKED) return HISTORY;
-  return index < HISTORY ? 10 : 9;
+interface Read {
+  /** Of the catalogue, or of what is no part of it. */
+  readonly operation: string;
+  readonly name: string;
+  question(history: History, round: number): Question;
+  /** What it tells, of which it takes so much longer by nature: the time is that of one of them. */
+  readonly each?: (history: History) => { readonly of: string; readonly count: number };
+  /** Whether only what comes first of the answer is waited for. */
+  readonly begins?: true;
 }
 
-export async function readsAndHistory(): Promise<readonly Ratio[]> {
-  const few = await openFilled(FEW);
-  const many = await openFilled(MANY);
-  const reads: Readonly<Record<string, (harness: Opened, round: number) => Promise<unknown>>> = {
-    profile: ({ ask }, round) => ask(`/v1/operator/${operatorOf(round % ASKED)}/profile`),
-    dashboard: ({ ask }) => ask("/v1/organization/dashboard"),
-    usage: ({ ask }) => ask("/v1/admin/org/bench/usage", USAGE_KEY),
-    operators: ({ ask }) => ask("/v1/organization/operators?limit=200&sort=-jis"),
-    "operators with sparklines": ({ ask }) => ask("/v1/organization/operators?limit=200&include=sparkline"),
-  };
-  const rows: Ratio[] = [];
-  for (const [name, read] of Object.entries(reads)) {
-    const times = { few: [] as number[], many: [] as number[] };
-    // Interleaved, so that a busy moment of the machine falls on both.
-    for (let round = -5; round < ROUNDS; round += 1) {
-      const fewMs = await timed(() => read(few, round + 5));
-      const manyMs = await timed(() => read(many, round + 5));
-      if (round < 0) continue;
-      times.few.push(fewMs);
-      times.many.push(manyMs);
-    }
-    const [baseline, measured] = [median(times.few) * 1000, median(times.many) * 1000];
-    rows.push({
-      name: `${name}: 1,000,000 interactions to 10,000`,
-      baseline: "the same read over 10,000 stored interactions of the same 1,000 operators",
-      baseline_us: baseline,
-      measured: "1,000,000 stored interactions; median of interleaved rounds",
-      measured_us: measured,
-      ratio: measured / baseline,
-      at_most: AT_MOST,
-    });
+/** GETs that read nothing of the database. */
+const WITHOUT_DATABASE = ["getSelfDescription", "getOpenApi"];
+
+/** With the organization's key. */
+function own(path: string): Read["question"] {
+  return ({ facts }) => ({ path, key: facts.key });
+}
+
+/** Of the operators in turn. */
+function ofOperator(rest: string): Read["question"] {
+  return ({ facts }, round) => ({
+    path: `/v1/operator/${operatorName(round % facts.operators)}/${rest}`,
+    key: facts.key,
+  });
+}
+
+const entries: Read["each"] = ({ facts }) => ({ of: "entry", count: facts.entries });
+
+const READS: readonly Read[] = [
+  { operation: "getHealth", name: "health", question: () => ({ path: "/" }) },
+  { operation: "getProfile", name: "profile", question: ofOperator("profile") },
+  {
+    operation: "getProfile",
+    name: "profile with projection",
+    question: ofOperator("profile?include=projection"),
+  },
+  { operation: "getSparkline", name: "sparkline of 90 days", question: ofOperator("sparkline?days=90") },
+  {
+    operation: "getSubjectAccess",
+    name: "subject access, of each record",
+    question: ofOperator("export"),
+    each: ({ facts }) => ({ of: "record", count: facts.records }),
+  },
+  { operation: "getOperators", name: "operators", question: own("/v1/organization/operators?limit=200") },
+  {
+    operation: "getOperators",
+    name: "operators with sparklines",
+    question: own("/v1/organization/operators?limit=200&sort=-jis&include=sparkline"),
+  },
+  { operation: "getDashboard", name: "dashboard", question: own("/v1/organization/dashboard") },
+  { operation: "getDecisions", name: "decisions, newest", question: own("/v1/organization/decisions") },
+  {
+    operation: "getDecisions",
+    name: "decisions of an operator",
+    question: ({ facts }, round) => ({
+      path: `/v1/organization/decisions?kind=score&operator_id=${operatorName(round % facts.operators)}`,
+      key: facts.key,
+    }),
+  },
+  {
+    operation: "getReplay",
+    name: "replay of a score",
+    question: ({ facts }, round) => ({
+      path: `/v1/decision/replay/${facts.sessions[round % facts.sessions.length]}`,
+      key: facts.key,
+    }),
+  },
+  {
+    operation: "getReplay",
+    name: "replay of a decision",
+    question: ({ facts }) => ({ path: `/v1/decision/replay/${facts.decision}`, key: facts.key }),
+  },
+  { operation: "getReport", name: "report of a quarter", question: own(reportPath(QUARTER_DAYS)) },
+  {
+    operation: "getStoredReport",
+    name: "stored report",
+    question: ({ facts }) => ({ path: `/v1/compliance/report/${facts.report}`, key: facts.key }),
+  },
+  { operation: "getReports", name: "reports", question: own("/v1/compliance/reports") },
+  { operation: "getArticle14", name: "Article 14", question: own("/v1/compliance/article14") },
+  { operation: "getCheckpoint", name: "checkpoint", question: own("/v1/audit/checkpoint") },
+  {
+    operation: "getChainProof",
+    name: "proof of an entry",
+    question: ({ facts }, round) => ({
+      path: `/v1/audit/chain/proof/${(round * 7919) % facts.entries}`,
+      key: facts.key,
+    }),
+  },
+  {
+    operation: "getChainVerification",
+    name: "chain verification, of each entry",
+    question: own("/v1/audit/chain/verify"),
+    each: entries,
+  },
+  {
+    operation: "getChainExport",
+    name: "bundle, its first bytes",
+    question: own("/v1/audit/chain/export"),
+    begins: true,
+  },
+  {
+    operation: "getChainExport",
+    name: "bundle, of each entry",
+    question: own("/v1/audit/chain/export"),
+    each: entries,
+  },
+  {
+    operation: "getAdminChainVerification",
+    name: "audit log's verification",
+    question: own("/v1/admin/audit/verify-chain"),
+  },
+  { operation: "getAuditLog", name: "audit log", question: own("/v1/admin/audit-log") },
+  { operation: "getAuditLogExport", name: "audit log's export", question: own("/v1/admin/audit-log/export") },
+  { operation: "getWebhooks", name: "webhooks", question: own("/v1/admin/webhook/list") },
+  {
+    operation: "getDeliveries",
+    name: "deliveries",
+    question: ({ facts }) => ({ path: `/v1/admin/webhook/${facts.webhook}/deliveries`, key: facts.key }),
+  },
+  {
+    operation: "getUsage",
+    name: "usage",
+    question: ({ env }) => ({
+      path: `/v1/admin/org/${ASKED_ORGANIZATION}/usage`,
+      key: env.MASTER_ADMIN_KEY_ORG_USAGE_READ!,
+    }),
+  },
+  {
+    operation: "getAssessment",
+    name: "demo run",
+    question: ({ facts }) => ({ path: `/assessments/${facts.assessment}` }),
+  },
+  { operation: "getPublicKeys", name: "public keys", question: () => ({ path: "/.well-known/jwks.json" }) },
+  {
+    operation: "postMaintenance",
+    name: "recommended exercises",
+    question: ({ facts }, round) => ({
+      path: "/v1/maintenance/recommend",
+      key: facts.key,
+      body: { operator_id: operatorName(round % facts.operators) },
+    }),
+  },
+];
+
+export async function readsAndHistory({ quick }: BenchOptions): Promise<readonly Row[]> {
+  requireComplete();
+  const plans = historyPlans(quick);
+  const few = await openHistory(plans.few);
+  const many = await openHistory(plans.many);
+  try {
+    const rows: Row[] = [];
+    for (const read of READS) rows.push(await compare(read, { few, many, quick }));
+    return rows;
+  } finally {
+    await few.service.close();
+    await many.service.close();
   }
-  await few.close();
-  await many.close();
-  return rows;
 }
 
-interface Opened {
-  ask(path: string, key?: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-async function openFilled(interactions: number): Promise<Opened> {
-  const directory = await Deno.makeTempDir();
-  const harness = await openHarness({
-    path: `${directory}/bench.db`,
-    masterSecrets: { ORG_USAGE_READ: [USAGE_KEY] },
-  });
-  harness.clock.advance(-DAYS * DAY_MS);
-  const key = await harness.organization("bench");
-  await scoreFew(harness, key);
-  harness.clock.advance(EPOCH - harness.clock.now());
-  await copyRows(harness, interactions);
-  return {
-    // The answer's bytes are read and not parsed: what a client does with them is not the service's cost.
-    async ask(path, other = key) {
-      const answer = await harness.app.request(path, { headers: { "X-API-Key": other } }, { peer: "::1" });
-      if (answer.status !== 200) throw new Error(`${path}: ${await answer.text()}`);
-      await answer.arrayBuffer();
-    },
-    async close() {
-      // Not the harness's own close, whose oracle knows every row: the copies have no entry.
-      await harness.abandon();
-      await Deno.remove(directory, { recursive: true });
-    },
-  };
-}
-
-/** A batch of each operator, over the days. */
-async function scoreFew(harness: Harness, key: string): Promise<void> {
-  for (let index = 0; index < OPERATORS; index += 1) {
-    harness.clock.advance(Math.floor(DAYS * DAY_MS / OPERATORS));
-    const { status, text } = await harness.send("/v1/score/batch", {
-      key,
-      body: {
-        operator_id: operatorOf(index),
-        domain: "financial",
-        interactions: Array.from({ length: interactionsOf(index) }, (_, item) => ({
-          session_id: `real-${index}-${item}`,
-          time_to_decision_ms: 3000 + ((index * 7919 + item * 104_729) % 20_000),
-          decision: (index + item) % 4 === 0 ? "rejected" : "accepted",
-          outcome_correct: (index * item) % 5 !== 0,
-        })),
-      },
-    });
-    if (status !== 200) throw new Error(text);
+/** @throws where the catalogue has a GET that nobody here asks. */
+function requireComplete(): void {
+  const known = new Set([...READS.map(({ operation }) => operation), ...WITHOUT_DATABASE]);
+  const missing = ROUTES.filter(({ method, operationId }) => method === "GET" && !known.has(operationId));
+  if (missing.length > 0) {
+    throw new Error(`no read asks ${missing.map(({ operationId }) => operationId).join(", ")}`);
   }
 }
 
-/** Copies of the scored rows until there are `total`, each at an instant of its own. */
-async function copyRows(harness: Harness, total: number): Promise<void> {
-  const copies = total / FEW - 1;
-  if (copies === 0) return;
-  const columns = await harness.database.read<{ name: string }>({
-    sql: "SELECT name FROM pragma_table_info('interaction')",
-    parameters: [],
-    query: {} as never,
-    queryId: {} as never,
-  });
-  const values = columns.map(({ name }) => {
-    if (name === "session_id") return "'copy-' || copy.value || '-' || session_id";
-    if (name === "at") return `${EPOCH} - (position * 7919 + copy.value * 104729) % (${DAYS} * ${DAY_MS})`;
-    return name;
-  });
-  const statement = (sql: string) => ({ sql, parameters: [] });
-  await harness.database.batch([
-    statement(`INSERT INTO interaction (${columns.map(({ name }) => name).join(", ")})
-      SELECT ${values.join(", ")} FROM interaction
-      CROSS JOIN json_each('${JSON.stringify(Array.from({ length: copies }, (_, index) => index))}') AS copy
-      WHERE session_id LIKE 'real-%'`),
-    statement("DELETE FROM usage_hour"),
-    statement("DELETE FROM usage_instant"),
-    statement("INSERT INTO usage_hour SELECT org_id, at / 3600000, count(*) FROM interaction GROUP BY 1, 2"),
-    statement("INSERT INTO usage_instant SELECT org_id, at, count(*) FROM interaction GROUP BY 1, 2"),
-  ]);
-}
-
-async function timed(run: () => Promise<unknown>): Promise<number> {
+async function compare(
+  read: Read,
+  { few, many, quick }: { readonly few: History; readonly many: History; readonly quick: boolean },
+): Promise<Ratio> {
+  const times = { few: [] as number[], many: [] as number[] };
+  const budget = quick ? QUICK_BUDGET_MS : BUDGET_MS;
+  // What reads everything is warm by itself, and may take minutes.
+  const warmUp = read.each === undefined ? WARM_UP_ROUNDS : 0;
+  if (warmUp === 0) await answer(read, few, 0);
   const started = performance.now();
-  await run();
-  return performance.now() - started;
+  // Interleaved, so that a busy moment of the machine falls on both.
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    if (round > warmUp && performance.now() - started > budget) break;
+    const fewMs = await timed(() => answer(read, few, round));
+    const manyMs = await timed(() => answer(read, many, round));
+    if (round < warmUp) continue;
+    times.few.push(fewMs);
+    times.many.push(manyMs);
+  }
+  const figure = (history: History, all: readonly number[]) => {
+    const { of, count } = read.each?.(history) ?? { of: null, count: 1 };
+    const { interactions } = history.facts;
+    const told = of === null ? "" : `, divided by the ${count} of which it tells each ${of}`;
+    return {
+      of: `${
+        interactions.toLocaleString("en")
+      } interactions; median of ${all.length} interleaved rounds${told}`,
+      value: 1000 * median(all) / count,
+      unit: "µs" as const,
+    };
+  };
+  return {
+    name: read.name,
+    baseline: figure(few, times.few),
+    measured: figure(many, times.many),
+    goal: { atMost: AT_MOST },
+  };
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+/** The answer's bytes are read and neither kept nor parsed: what a client does with them is not the service's cost. */
+async function answer(read: Read, history: History, round: number): Promise<void> {
+  const { body } = await ask(history.service, read.question(history, round));
+  if (body === null) return;
+  for await (const _ of body) if (read.begins) return;
 }

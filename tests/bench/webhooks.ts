@@ -8,7 +8,7 @@ import { scoreRequest } from "../harness.ts";
 import { createOrganization, until } from "../program.ts";
 import { openReceiver } from "../receiver.ts";
 import { deliveriesOf, eventually, register, type WebhookProgram, withProgram } from "../webhook_program.ts";
-import type { Ratio } from "./mod.ts";
+import { median, type Ratio, type Row } from "./figures.ts";
 
 const DESTINATIONS = 10;
 const CONNECTIONS = 4;
@@ -19,8 +19,8 @@ const HELD_BACK_AT_MOST = 1.25;
 /** No goal, only a guard: the receiver and the connections to it share the cores. */
 const FULL_SPEED_AT_MOST = 5;
 
-export async function scoringWithWebhooks(): Promise<readonly Ratio[]> {
-  const rows: Ratio[] = [];
+export async function scoringWithWebhooks(): Promise<readonly Row[]> {
+  const rows: Row[] = [];
   await withProgram({}, async (program) => {
     const receiver = await openReceiver();
     const plain = { ...program, key: await createOrganization(program.service, program.env, "plain") };
@@ -30,12 +30,13 @@ export async function scoringWithWebhooks(): Promise<readonly Ratio[]> {
     const scorer = new Scorer();
     const row = (name: string, { plain, told, measured, atMost }: Comparison): Ratio => ({
       name,
-      baseline: `a score over HTTP without webhooks, connections: ${CONNECTIONS}`,
-      baseline_us: plain,
-      measured,
-      measured_us: told,
-      ratio: told / plain,
-      at_most: atMost,
+      baseline: {
+        of: `a score over HTTP without webhooks, connections: ${CONNECTIONS}`,
+        value: plain,
+        unit: "µs",
+      },
+      measured: { of: measured, value: told, unit: "µs" },
+      goal: { atMost },
     });
 
     hold(program, true);
@@ -122,8 +123,4 @@ class Scorer {
     await Promise.all(Array.from({ length: CONNECTIONS }, connection));
     return 1000 * (performance.now() - started) / SCORES;
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }

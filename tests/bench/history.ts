@@ -1,0 +1,74 @@
+/**
+ * Opens databases with a history. They lie under `data/bench/` and are used again while schema and generator are what
+ * they were made with.
+ */
+import {
+  openService,
+  readEnvironment,
+  realClock,
+  realWorld,
+  SCHEMA_VERSION,
+  type Service,
+} from "../../src/compose.ts";
+import { readConfig } from "../../src/config/config.ts";
+import type { Clock } from "../../src/http/exchange.ts";
+import { createLog } from "../../src/observability/log.ts";
+import { type Deployment, deploymentIn } from "../program.ts";
+import { type Facts, HISTORY_END, type HistoryPlan, type Sizes, sizesOf } from "./history_plan.ts";
+import { writeHistory } from "./history_writing.ts";
+
+/** Changed with everything in what is written. */
+const GENERATOR_VERSION = 1;
+
+const DIRECTORY = `${import.meta.dirname}/../../data/bench`;
+
+export interface History {
+  readonly facts: Facts & Sizes;
+  readonly service: Service;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Opens a history, which is made first where it is not there. */
+export async function openHistory(plan: HistoryPlan): Promise<History> {
+  const directory = `${DIRECTORY}/${plan.name}`;
+  const made = `${directory}/made.json`;
+  const stamp = { generator: GENERATOR_VERSION, schema: SCHEMA_VERSION, plan };
+  const found = await Deno.readTextFile(made).then(JSON.parse, () => null);
+  if (JSON.stringify(found?.stamp) === JSON.stringify(stamp)) {
+    const deployment = await deploymentIn(directory);
+    return { facts: { ...found.facts, ...sizesOf(plan) }, ...await open(deployment) };
+  }
+  await Deno.remove(directory, { recursive: true }).catch(() => {});
+  await Deno.mkdir(directory, { recursive: true });
+  const opened = await open(await deploymentIn(directory));
+  const facts = await writeHistory(opened.service, plan);
+  await Deno.writeTextFile(made, JSON.stringify({ stamp, facts }, null, 2));
+  return { facts: { ...facts, ...sizesOf(plan) }, ...opened };
+}
+
+interface Opened {
+  readonly service: Service;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The service without a listener, at the end of the history. Nobody is told of it, so nothing is delivered. */
+async function open({ env }: Deployment): Promise<Opened> {
+  const clock: Clock = { ...realClock, now: () => HISTORY_END };
+  const config = readConfig({
+    ...env,
+    SSL_CERT_FILE: readEnvironment().SSL_CERT_FILE,
+    JISS_AUDIT_RETENTION_DAYS: "365",
+    JISS_RATE_LIMIT_IP: "1000000000",
+    JISS_RATE_LIMIT_KEY: "1000000000",
+  }, Deno.readTextFileSync);
+  const service = await openService({
+    config,
+    clock,
+    log: createLog({ format: "json", clock: clock.now, write: () => {} }),
+    world: realWorld(),
+    onFatal(error) {
+      throw error;
+    },
+  });
+  return { service, env };
+}

@@ -1,0 +1,103 @@
+/**
+ * What a history holds, and how its reader asks: 90 days of 100 organizations with 10,000 operators.
+ *
+ * Of one organization, the one that is asked, the small and the large history differ in nothing but how much was
+ * recorded: its twenty operators are the same, and each has a hundred times as many interactions. So have all others
+ * together.
+ */
+import type { Service } from "../../src/compose.ts";
+import { EPOCH } from "../harness.ts";
+
+export const DAY_MS = 86_400_000;
+export const DAYS = 90;
+
+export interface HistoryPlan {
+  readonly name: string;
+  readonly organizations: number;
+  readonly operators: number;
+  /** Operators of the organization that is asked. */
+  readonly asked: number;
+  /** Each with one interaction of every asked operator, and four times as many of the others, who take turns. */
+  readonly rounds: number;
+}
+
+const WHOLE = { organizations: 100, operators: 10_000, asked: 20 };
+const QUICK = { organizations: 10, operators: 1_000, asked: 2 };
+
+/** 10,000 interactions and 1,000,000, or with `quick` 1,000 and 20,000. */
+export function historyPlans(quick: boolean): { readonly few: HistoryPlan; readonly many: HistoryPlan } {
+  const [shape, label] = quick ? [QUICK, "quick-"] : [WHOLE, ""];
+  return {
+    few: { ...shape, name: `${label}few`, rounds: 100 },
+    many: { ...shape, name: `${label}many`, rounds: quick ? 2_000 : 10_000 },
+  };
+}
+
+export function interactionsOf({ asked, rounds }: HistoryPlan): number {
+  return 5 * asked * rounds;
+}
+
+export function sizesOf(plan: HistoryPlan): Sizes {
+  return { interactions: interactionsOf(plan), operators: plan.asked, records: plan.rounds };
+}
+
+/** What follows from its plan, of the organization that is asked but for `interactions`. */
+export interface Sizes {
+  readonly interactions: number;
+  readonly operators: number;
+  /** Of each operator. */
+  readonly records: number;
+}
+
+/** What a reader needs to know of what was written. */
+export interface Facts {
+  readonly key: string;
+  /** Some of the organization that is asked. */
+  readonly sessions: readonly string[];
+  readonly decision: string;
+  readonly report: string;
+  readonly webhook: string;
+  readonly assessment: string;
+  /** Of the organization's evidence chain. */
+  readonly entries: number;
+}
+
+export function organizationName(index: number): string {
+  return `organization-${index}`;
+}
+
+export const ASKED_ORGANIZATION = organizationName(0);
+/** When the histories end, and are read. */
+export const HISTORY_END = EPOCH;
+export const HISTORY_START = EPOCH - DAYS * DAY_MS;
+
+export function operatorName(index: number): string {
+  return `operator-${index}`;
+}
+
+/** The report of the days from so many to so many days before the end. */
+export function reportPath(from: number, to = 0): string {
+  const day = (daysAgo: number) => new Date(HISTORY_END - daysAgo * DAY_MS).toISOString().slice(0, 10);
+  return `/v1/compliance/report?period_start=${day(from)}&period_end=${day(to)}`;
+}
+
+export interface Question {
+  readonly path: string;
+  readonly key?: string;
+  readonly body?: unknown;
+}
+
+/** Asks the application, without a network. @throws where it refuses. */
+export async function ask({ app }: Pick<Service, "app">, { path, key, body }: Question): Promise<Response> {
+  const request = new Request(`http://127.0.0.1${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      ...(key === undefined ? {} : { "X-API-Key": key }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const response = await app.fetch(request, { peer: "127.0.0.1" });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response;
+}
