@@ -48,7 +48,7 @@ import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
 import { type Database, DatabaseBusy, query } from "./store/database.ts";
-import { Writer } from "./store/writer.ts";
+import { type Setback, Writer } from "./store/writer.ts";
 import { createDeliverer } from "./webhooks/delivery.ts";
 import { Dispatcher } from "./webhooks/dispatcher.ts";
 import { isListener, type OwnListener } from "./webhooks/target.ts";
@@ -69,8 +69,13 @@ export const VERSION: string = deno.version;
 /** The newest step of the schema. */
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)!.version;
 
-/** Longest wait before a commit that lost a race is planned anew. */
+/** Longest wait before a commit is tried anew while another process holds the database. */
 const BACKOFF_CAP_MS = 50;
+/** Commits, at least, that are left to whoever won a race; twice as many at most. */
+const YIELDED_COMMITS = 4;
+const YIELD_CAP_MS = 500;
+/** Attempts in a row before the winner is left to itself again. */
+const RACES = 6;
 /** How long a start waits for a database that another process holds: about six seconds. */
 const START_ATTEMPTS = 30;
 const START_RETRY_MS = 100;
@@ -224,7 +229,8 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       crypto: nodeCrypto,
       signing,
       lock,
-      backoff: (attempt) => clock.wait(jitter(world, Math.min(2 ** attempt, BACKOFF_CAP_MS))),
+      monotonic: () => clock.monotonic(),
+      backoff: (setback) => clock.wait(backoffMs(setback, world)),
     });
     const common = {
       database,
@@ -453,8 +459,15 @@ async function whileBusy<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
   }
 }
 
-function jitter(world: World, upTo: number): number {
-  return (world.random(1)[0]! / 255) * upTo;
+/**
+ * How long to wait before a commit is tried anew. Who loses a race leaves the winner to itself for some commits, since
+ * of two that race each time one works in vain; then it tries at once until it wins, as the other does after that.
+ */
+function backoffMs({ attempt, tookMs, cause }: Setback, world: World): number {
+  const fraction = world.random(1)[0]! / 255;
+  if (cause === "busy") return fraction * Math.min(2 ** attempt, BACKOFF_CAP_MS);
+  if (attempt % RACES !== 1) return 0;
+  return Math.min((YIELDED_COMMITS + fraction * YIELDED_COMMITS) * tookMs, YIELD_CAP_MS);
 }
 
 function openCheckpointLock({ lockFile, database }: Config, log: Log): CheckpointLock {

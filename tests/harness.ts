@@ -221,6 +221,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     crypto: nodeCrypto,
     signing,
     lock,
+    monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });
   const common = {

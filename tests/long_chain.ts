@@ -67,6 +67,7 @@ async function fill(directory: string, { entries, operators }: LongChainOptions)
     signing,
     lock,
     // Nobody else writes, so no commit is planned twice, which the reviews could not follow.
+    monotonic: () => 0,
     backoff: () => Promise.reject(new Error("another process writes to the database")),
   });
   const family = `org/${ORGANIZATION}`;

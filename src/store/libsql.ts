@@ -15,7 +15,7 @@ import {
   type ResultSet,
 } from "@libsql/client/http";
 import { type CompiledQuery, sql } from "kysely";
-import { unavailable } from "../domain/errors.ts";
+import { isUnavailable, unavailable } from "../domain/errors.ts";
 import {
   type Database,
   DatabaseBusy,
@@ -37,6 +37,11 @@ export const SYNCHRONOUS_FULL = 2;
 /** One row for each process that writes: the last of its batches that committed. */
 export const WRITE_SESSION_TABLE = `CREATE TABLE IF NOT EXISTS write_session (
   session TEXT PRIMARY KEY, batch TEXT NOT NULL, used_at INTEGER NOT NULL) WITHOUT ROWID, STRICT`;
+
+/** Requests of reads under way at once; what comes meanwhile goes together with the next. */
+const READS_AT_ONCE = 4;
+/** Reads in one request: an answer may have 10 MB. */
+const READS_TOGETHER = 64;
 
 /** Codes that stand for no answer of the server's database to what was asked. */
 const LOST_CODES = /^(?:HRANA_|SERVER_ERROR$|INTERNAL_ERROR$|UNKNOWN$|TRANSACTION_CLOSED$)/;
@@ -91,6 +96,12 @@ class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
+interface Waiting {
+  readonly compiled: CompiledQuery<unknown>;
+  resolve(rows: readonly unknown[]): void;
+  reject(error: unknown): void;
+}
+
 class LibsqlSession {
   readonly #options: LibsqlOptions;
   readonly #client;
@@ -98,6 +109,8 @@ class LibsqlSession {
   /** The batch that has this session's place, as far as is known; null: its row is yet to be made. */
   #last: string | null = null;
   #trouble: "none" | "unreachable" | "weak" = "none";
+  readonly #waiting: Waiting[] = [];
+  #reading = 0;
 
   constructor(options: LibsqlOptions) {
     const { url, authToken, fetch } = options;
@@ -111,8 +124,40 @@ class LibsqlSession {
     this.#name = options.newId();
   }
 
-  async read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]> {
-    return rowsOf<Row>(await this.#read(() => this.#client.execute(inputOf(compiled))));
+  /** A request costs more than a look-up: those that wait go together. */
+  read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
+    this.#waiting.push({ compiled, resolve: resolve as Waiting["resolve"], reject });
+    if (this.#reading < READS_AT_ONCE) this.#readWaiting();
+    return promise;
+  }
+
+  async #readWaiting(): Promise<void> {
+    this.#reading += 1;
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, READS_TOGETHER);
+      await (group.length === 1 ? this.#readAlone(group[0]!) : this.#readTogether(group));
+    }
+    this.#reading -= 1;
+  }
+
+  async #readTogether(group: readonly Waiting[]): Promise<void> {
+    try {
+      const found = await this.snapshot(group.map(({ compiled }) => compiled));
+      group.forEach(({ resolve }, index) => resolve(found[index]!));
+    } catch (error) {
+      // What one of them is refused for, or all are too large for together, the others are not.
+      if (isUnavailable(error)) group.forEach(({ reject }) => reject(error));
+      else await Promise.all(group.map((waiting) => this.#readAlone(waiting)));
+    }
+  }
+
+  async #readAlone({ compiled, resolve, reject }: Waiting): Promise<void> {
+    try {
+      resolve(rowsOf(await this.#read(() => this.#client.execute(inputOf(compiled)))));
+    } catch (error) {
+      reject(error);
+    }
   }
 
   async snapshot<Rows extends readonly unknown[]>(

@@ -79,13 +79,22 @@ export interface SigningSource {
   take(rows: readonly SigningKeyRow[]): Signing;
 }
 
+/** An attempt at a commit that another process kept from being one; what comes next waits for it. */
+export interface Setback {
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  readonly tookMs: number;
+  readonly cause: "conflict" | "busy";
+}
+
 export interface WriterOptions {
   readonly database: Database;
   readonly crypto: Crypto;
   readonly signing: SigningSource;
   readonly lock: CheckpointLock;
-  /** Waits before attempt 2, 3 … of a commit, with jitter. */
-  readonly backoff: (attempt: number) => Promise<void>;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
+  readonly backoff: (setback: Setback) => Promise<void>;
 }
 
 interface Waiting {
@@ -159,15 +168,24 @@ export class Writer {
 
   /** What waits, up to a job that must be alone. */
   #nextGroup(): readonly Waiting[] {
-    const first = this.#queue.slice(0, GROUP_LIMIT).findIndex(({ job }) => mustBeAlone(job));
-    const count = first < 0 ? GROUP_LIMIT : Math.max(1, first);
-    return this.#queue.splice(0, count);
+    return mustBeAlone(this.#queue[0]!.job) ? this.#queue.splice(0, 1) : this.#joined([]);
+  }
+
+  /** A group with those that wait behind it. */
+  #joined(group: readonly Waiting[]): readonly Waiting[] {
+    if (group.some(({ job }) => mustBeAlone(job))) return group;
+    const room = GROUP_LIMIT - group.length;
+    const first = this.#queue.slice(0, room).findIndex(({ job }) => mustBeAlone(job));
+    return [...group, ...this.#queue.splice(0, first < 0 ? room : first)];
   }
 
   /** Commits a group, planning it anew where another writer was first. Never throws. */
-  async #commit(group: readonly Waiting[]): Promise<void> {
+  async #commit(first: readonly Waiting[]): Promise<void> {
+    const { monotonic, backoff } = this.#options;
+    let group = first;
     let busy = 0;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const started = monotonic();
       try {
         await this.#attempt(group);
         return;
@@ -176,7 +194,9 @@ export class Writer {
           busy += 1;
           if (busy >= BUSY_ATTEMPTS || this.#closed) return refuse(group, held());
         } else if (!(error instanceof WriteConflict)) return await this.#fail(group, error);
-        await this.#options.backoff(attempt);
+        const cause = error instanceof DatabaseBusy ? "busy" : "conflict";
+        await backoff({ attempt, tookMs: monotonic() - started, cause });
+        group = this.#joined(group);
       }
     }
     await this.#fail(group, new WriteConflict("planned anew too often"));

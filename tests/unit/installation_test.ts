@@ -80,6 +80,7 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
           crypto: nodeCrypto,
           signing,
           lock,
+          monotonic: () => 0,
           backoff: () => Promise.resolve(),
         });
         try {

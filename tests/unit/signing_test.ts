@@ -80,6 +80,7 @@ async function processBeside({ dependencies }: Harness, source: SignerSource): P
     crypto,
     lock,
     signing,
+    monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });
   return { ...dependencies, signing, writer };

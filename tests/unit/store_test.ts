@@ -143,7 +143,8 @@ function withStore(test: (store: Store) => Promise<void>, options: StoreOptions 
       crypto: nodeCrypto,
       signing: always(signedBy(options.signers ?? [signer])),
       lock: openLock({ path: ":memory:", onFailure: () => {} }),
-      backoff(attempt) {
+      monotonic: () => 0,
+      backoff({ attempt }) {
         waits.push(attempt);
         return Promise.resolve();
       },
@@ -599,6 +600,7 @@ Deno.test("an entry below the first that is kept can be deleted, and no other", 
     crypto: nodeCrypto,
     signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onFailure: () => {} }),
+    monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });
   await writer.submit(appending("sys", ["01A", "01B", "01C"]));
@@ -1223,6 +1225,7 @@ Deno.test(
           crypto: nodeCrypto,
           signing: always(signedBy([signer])),
           lock: openLock({ path: ":memory:", onFailure: () => {} }),
+          monotonic: () => 0,
           backoff: () => Promise.resolve(),
         });
         return Promise.all([
@@ -1241,6 +1244,7 @@ function renaming(database: Database, name: string): Promise<void> {
     crypto: nodeCrypto,
     signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onFailure: () => {} }),
+    monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });
   return other.submit({
@@ -1537,6 +1541,7 @@ Deno.test("a part that was erased has no evidence", async () => {
     crypto: nodeCrypto,
     signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onFailure: () => {} }),
+    monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });
   await writer.submit(appending("org/acme", ["01A"]));
