@@ -202,14 +202,14 @@ async function compare(
   const warmUp = read.each === undefined ? WARM_UP_ROUNDS : 0;
   if (warmUp === 0) await answer(read, few, 0);
   const started = performance.now();
-  // Interleaved, so that a busy moment of the machine falls on both.
+  // Interleaved, and either first in turn, so that a busy moment of the machine and what one leaves behind falls on both.
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     if (round > warmUp && performance.now() - started > budget) break;
-    const fewMs = await timed(() => answer(read, few, round));
-    const manyMs = await timed(() => answer(read, many, round));
-    if (round < warmUp) continue;
-    times.few.push(fewMs);
-    times.many.push(manyMs);
+    const order = round % 2 === 0 ? (["few", "many"] as const) : (["many", "few"] as const);
+    for (const which of order) {
+      const taken = await timed(() => answer(read, which === "few" ? few : many, round));
+      if (round >= warmUp) times[which].push(taken);
+    }
   }
   const figure = (history: History, all: readonly number[]) => {
     const { of, count } = read.each?.(history) ?? { of: null, count: 1 };
