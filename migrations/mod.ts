@@ -7,6 +7,7 @@ import { administration } from "./0004_administration.ts";
 import { processes } from "./0005_processes.ts";
 import { webhooks } from "./0006_webhooks.ts";
 import { deliveries } from "./0007_deliveries.ts";
+import { departures } from "./0008_departures.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   processes,
   webhooks,
   deliveries,
+  departures,
 ];

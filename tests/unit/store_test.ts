@@ -447,6 +447,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "processes",
     "webhooks",
     "deliveries",
+    "departures",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -460,6 +461,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 5, name: "processes", applied_at: EPOCH },
     { version: 6, name: "webhooks", applied_at: EPOCH },
     { version: 7, name: "deliveries", applied_at: EPOCH },
+    { version: 8, name: "departures", applied_at: EPOCH },
   ]);
   await database.close();
 });
