@@ -49,10 +49,9 @@ const BUSY_CODES = /^SQLITE_(?:BUSY|LOCKED)/;
 /** The disk is full or read-only, or an administrator blocked writes. */
 const CLOSED_CODES = /^(?:SQLITE_(?:FULL|READONLY|IOERR|CORRUPT|CANTOPEN)|BLOCKED)/;
 
-/** Where the statements of {@link LibsqlSession.#place} stand in a batch, and where its own begin. */
+/** Where the statements of {@link LibsqlSession.#place} that can refuse stand in a batch. */
 const PLACE = 1;
 const DURABILITY = 2;
-const OWN = 3;
 
 export interface LibsqlOptions {
   /** `http://`, `https://` or `libsql://`. */
