@@ -281,6 +281,11 @@ export function changeRows(data: string, ...statements: readonly Statement[]): P
   return withDatabaseOf(data, (database) => database.batch(statements));
 }
 
+/** The process that syncs what the service of a data directory writes to its database. */
+export function syncingPid(data: string, service: Pick<RunningService, "pid">): number {
+  return servers.get(data)?.sqld.pid ?? service.pid;
+}
+
 /** Where the files of a data directory's database lie. */
 export function databaseFolder(data: string): string {
   return servers.get(data)?.directory ?? data;

@@ -23,6 +23,8 @@ export interface Sqld {
   readonly adminUrl: string;
   /** What a replica is told of a primary. */
   readonly grpcUrl: string;
+  /** Of the process that runs now. */
+  readonly pid: number;
   /** Starts it again over the same files, on the same ports. */
   start(): Promise<void>;
   /** Ends it and waits. */
@@ -63,6 +65,10 @@ function sqldOf(
     url: `http://127.0.0.1:${http}`,
     adminUrl: `http://127.0.0.1:${admin}`,
     grpcUrl: `http://127.0.0.1:${grpc}`,
+    get pid() {
+      if (child === null) throw new Error("the server is stopped");
+      return child.pid;
+    },
     async start() {
       child = new Deno.Command(BINARY, {
         args: [
