@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
 import { openLibsql } from "../src/store/libsql.ts";
-import { setDurability, startSqld } from "./sqld.ts";
+import { setDurability, type Sqld, startSqld } from "./sqld.ts";
 
 export const IS_SERVER = Deno.env.get("JISS_TEST_BACKEND") === "sqld";
 
@@ -26,7 +26,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   await copyFolder(`${from}.sqld`, `${to}.sqld`);
 }
 
-async function copyFolder(from: string, to: string): Promise<void> {
+export async function copyFolder(from: string, to: string): Promise<void> {
   await Deno.mkdir(to);
   for await (const { name, isDirectory } of Deno.readDir(from)) {
     await (isDirectory ? copyFolder : Deno.copyFile)(`${from}/${name}`, `${to}/${name}`);
@@ -40,18 +40,7 @@ export async function openTestDatabase(path: string): Promise<Database> {
   const directory = isKept ? `${path}.sqld` : await Deno.makeTempDir({ prefix: "jiss-sqld-" });
   const sqld = await startSqld({ directory });
   await setDurability(sqld, "strong");
-  const database = openLibsql({
-    url: sqld.url,
-    authToken: null,
-    fetch,
-    newId: () => randomUUID(),
-    time: {
-      monotonic: () => performance.now(),
-      wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-    },
-    strengthen: null,
-    onTrouble() {},
-  });
+  const database = openServer(sqld);
   return {
     ...database,
     async close() {
@@ -60,4 +49,20 @@ export async function openTestDatabase(path: string): Promise<Database> {
       if (!isKept) await Deno.remove(directory, { recursive: true });
     },
   };
+}
+
+/** A client of a server, of whatever durability that is. */
+export function openServer(sqld: Pick<Sqld, "url" | "adminUrl">): Database {
+  return openLibsql({
+    url: sqld.url,
+    authToken: null,
+    fetch,
+    newId: () => randomUUID(),
+    time: {
+      monotonic: () => performance.now(),
+      wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    },
+    strengthen: () => setDurability(sqld, "strong"),
+    onTrouble() {},
+  });
 }

@@ -5,11 +5,17 @@
  */
 import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
 import { SigningKeys } from "../src/operations/signing.ts";
-import { openEmbedded } from "../src/store/embedded.ts";
+import type { Database } from "../src/store/database.ts";
 import { openLock } from "../src/store/lock.ts";
 import { Writer } from "../src/store/writer.ts";
 import { EPOCH, seededWorld, signerFiles } from "./harness.ts";
-import { createOrganization, freshDeployment, type RunningService, startService } from "./program.ts";
+import {
+  createOrganization,
+  freshDeployment,
+  type RunningService,
+  startService,
+  withDatabaseOf,
+} from "./program.ts";
 import { reviews } from "./reviews.ts";
 
 const ORGANIZATION = "acme";
@@ -35,7 +41,8 @@ export async function startWithLongChain(options: LongChainOptions): Promise<Lon
   const first = await startService(["serve"], deployment);
   const key = await createOrganization(first, deployment.env, ORGANIZATION);
   await first.stop();
-  await fill(`${deployment.directory}/data`, options);
+  const data = `${deployment.directory}/data`;
+  await withDatabaseOf(data, (database) => fill(database, data, options));
   const service = await startService(["serve"], deployment);
   return {
     service,
@@ -47,11 +54,14 @@ export async function startWithLongChain(options: LongChainOptions): Promise<Lon
   };
 }
 
-async function fill(directory: string, { entries, operators }: LongChainOptions): Promise<void> {
+async function fill(
+  database: Database,
+  directory: string,
+  { entries, operators }: LongChainOptions,
+): Promise<void> {
   const fail = (error: unknown) => {
     throw error;
   };
-  const database = openEmbedded({ path: `${directory}/jiss.db`, onFatal: fail });
   const lock = openLock({ path: `${directory}/lock.db`, onFailure: fail });
   const signer = signerFromPem(await Deno.readTextFile(`${directory}/signing-key.pem`));
   const signing = new SigningKeys({
@@ -87,6 +97,5 @@ async function fill(directory: string, { entries, operators }: LongChainOptions)
     });
   }
   await writer.close();
-  await database.close();
   lock.close();
 }

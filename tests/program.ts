@@ -1,7 +1,10 @@
 /** The whole program as a process of its own: started, asked, stopped and killed by the tests. */
+import { CompiledQuery } from "kysely";
 import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
-import { IS_SERVER } from "./database.ts";
-import { startSqld } from "./sqld.ts";
+import type { Database, Statement } from "../src/store/database.ts";
+import { openEmbedded } from "../src/store/embedded.ts";
+import { copyFolder, IS_SERVER, openServer } from "./database.ts";
+import { type Sqld, startSqld } from "./sqld.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 
@@ -23,13 +26,18 @@ export interface RunOptions {
   readonly main?: string;
 }
 
-/** Of data directories whose database is on a server: what names it. */
-const servers = new Map<string, Readonly<Record<string, string>>>();
+/** Of data directories whose database is on a server: that, and where its files lie. */
+const servers = new Map<string, { readonly sqld: Sqld; readonly directory: string }>();
 
-/** Whoever names a data directory alone means its database too. */
-function serverOf({ JISS_DATA_DIR }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return servers.get(JISS_DATA_DIR ?? "") ?? {};
+/** What names the database of a data directory, where it is not in there. */
+function namesOfServer(data: string): Readonly<Record<string, string>> {
+  const server = servers.get(data);
+  if (server === undefined) return {};
+  return { JISS_DATABASE_URL: server.sqld.url, JISS_DATABASE_ADMIN_URL: server.sqld.adminUrl };
 }
+
+/** What a command says that needs a database, before the first start. */
+export const NO_DATABASE = IS_SERVER ? / is not a database of this program/ : /there is no database at /;
 
 /** What Deno needs to find its cache. */
 export function baseEnvironment(): Record<string, string> {
@@ -38,6 +46,11 @@ export function baseEnvironment(): Record<string, string> {
     const value = Deno.env.get(name);
     return value === undefined ? [] : [[name, value]];
   }));
+}
+
+/** The whole environment of the program. Whoever names a data directory alone means its database too. */
+export function environmentOf(env: Readonly<Record<string, string>>): Record<string, string> {
+  return { ...baseEnvironment(), ...namesOfServer(env.JISS_DATA_DIR ?? ""), ...env };
 }
 
 function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
@@ -56,7 +69,7 @@ function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
   return new Deno.Command(command!, {
     args: rest,
     clearEnv: true,
-    env: { ...baseEnvironment(), ...serverOf(env), ...env },
+    env: environmentOf(env),
     ...(cwd === undefined ? {} : { cwd }),
     stdout: "piped",
     stderr: "piped",
@@ -194,12 +207,11 @@ export async function freshDeployment(): Promise<Deployment> {
 async function onServer(deployment: Deployment): Promise<Deployment> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-sqld-" });
   const sqld = await startSqld({ directory });
-  const server = { JISS_DATABASE_URL: sqld.url, JISS_DATABASE_ADMIN_URL: sqld.adminUrl };
   const data = deployment.env.JISS_DATA_DIR!;
-  servers.set(data, server);
+  servers.set(data, { sqld, directory });
   return {
     ...deployment,
-    env: { ...deployment.env, ...server },
+    env: { ...deployment.env, ...namesOfServer(data) },
     async remove() {
       await sqld.stop();
       servers.delete(data);
@@ -234,6 +246,77 @@ export async function deploymentIn(directory: string): Promise<Deployment> {
     },
     remove: () => Deno.remove(directory, { recursive: true }),
   };
+}
+
+/** Opens the database of a data directory, beside the program perhaps, and closes it. */
+export async function withDatabaseOf<Result>(
+  data: string,
+  use: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const server = servers.get(data);
+  const database = server === undefined
+    ? openEmbedded({ path: `${data}/jiss.db`, onFatal: () => {} })
+    : openServer(server.sqld);
+  try {
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The rows that a query finds in the database of a data directory. */
+export function rowsIn<Row>(
+  data: string,
+  sql: string,
+  ...parameters: readonly unknown[]
+): Promise<readonly Row[]> {
+  return withDatabaseOf(
+    data,
+    (database) => database.read(CompiledQuery.raw(sql, [...parameters]) as CompiledQuery<Row>),
+  );
+}
+
+/** Changes the database of a data directory behind the program's back. */
+export function changeRows(data: string, ...statements: readonly Statement[]): Promise<void> {
+  return withDatabaseOf(data, (database) => database.batch(statements));
+}
+
+/** The process that syncs what the service of a data directory writes to its database. */
+export function syncingPid(data: string, service: Pick<RunningService, "pid">): number {
+  return servers.get(data)?.sqld.pid ?? service.pid;
+}
+
+/** Where the files of a data directory's database lie. */
+export function databaseFolder(data: string): string {
+  return servers.get(data)?.directory ?? data;
+}
+
+/**
+ * Copies the database of a data directory to a path, while no program writes to it; returns what puts it back. A server
+ * is at the same address again each time.
+ */
+export async function backUpDatabase(data: string, to: string): Promise<() => Promise<void>> {
+  const server = servers.get(data);
+  if (server === undefined) {
+    const path = `${data}/jiss.db`;
+    await Deno.copyFile(path, to);
+    return async () => {
+      for (const end of ["-wal", "-shm"]) await Deno.remove(`${path}${end}`).catch(() => {});
+      await Deno.copyFile(to, path);
+    };
+  }
+  const { sqld, directory } = server;
+  const whileStopped = async (work: () => Promise<void>) => {
+    await sqld.stop();
+    await work();
+    await sqld.start();
+  };
+  await whileStopped(() => copyFolder(directory, to));
+  return () =>
+    whileStopped(async () => {
+      await Deno.remove(directory, { recursive: true });
+      await copyFolder(to, directory);
+    });
 }
 
 /** Creates an organization over HTTP and returns its key. */

@@ -70,21 +70,38 @@ const files = (await filesUnder("tests")).filter((path) => path.endsWith("_test.
 const within = (...folders: readonly string[]) =>
   files.filter((path) => folders.some((folder) => path.startsWith(`tests/${folder}/`)));
 
-/** What looks at the service from outside, and at nothing of the embedded database's own. */
-const ON_A_SERVER = [
-  "assessments",
-  "organizations",
-  "two_processes",
-  "webhooks",
-].map((name) => `tests/process/${name}_test.ts`);
+/** Tests of the whole program that would say nothing more on a server, and why. */
+const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[] = [
+  ["`jiss dev` has its database beside it always", ["process/dev"]],
+  ["saved files alone are verified", [
+    "process/large_bundle",
+    "process/verify",
+    "real/check_by_hand",
+    "real/go",
+  ]],
+  ["the limiter's own store", ["process/kv_limits", "real/denokv"]],
+  ["connections of clients, and those to receivers", [
+    "process/front",
+    "real/hostile_receivers",
+    "real/hostile_targets",
+    "real/listener",
+    "real/tls",
+    "real/webhook_receivers",
+  ]],
+  ["clients and pages of the same answers", ["real/integrate", "real/report_page", "real/typed_client"]],
+  ["servers of their own on either run", ["real/libsql", "real/replicas"]],
+];
 
 const outside = within("browser", "process", "real");
+const onOneBackend = ONE_BACKEND.flatMap(([, names]) => names.map((name) => `tests/${name}_test.ts`));
+for (const path of onOneBackend) if (!files.includes(path)) throw new Error(`there is no ${path}`);
+const onServer = within("process", "real").filter((path) => !onOneBackend.includes(path));
 const lanes: readonly (readonly Run[])[] = isWhole
   ? [
     [
       { name: "the program and its pages", files: outside },
       ...(HAS_SQLD
-        ? [{ name: "the program on a libSQL server", files: ON_A_SERVER, backend: "sqld" } as const]
+        ? [{ name: "the program on a libSQL server", files: onServer, backend: "sqld" } as const]
         : []),
     ],
     [

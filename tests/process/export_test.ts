@@ -2,17 +2,19 @@
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { checkpointsIn } from "../../src/evidence/kept.ts";
-import { openEmbedded } from "../../src/store/embedded.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { save, verifyProgram, withDirectory } from "../auditing.ts";
+import { embeddedTest } from "../database.ts";
 import { EPOCH, scoreRequest } from "../harness.ts";
 import {
-  baseEnvironment,
+  changeRows,
   createOrganization,
+  environmentOf,
   freshDeployment,
   type RunningService,
   runProgram,
   startService,
+  withDatabaseOf,
 } from "../program.ts";
 
 interface Site {
@@ -91,7 +93,7 @@ Deno.test(
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--quiet", `${import.meta.dirname}/../../main.ts`, "export", "--org", "acme"],
       clearEnv: true,
-      env: { ...baseEnvironment(), ...env },
+      env: environmentOf(env),
       stdout: "piped",
       stderr: "piped",
     }).spawn();
@@ -193,41 +195,62 @@ Deno.test(
   }),
 );
 
-Deno.test("without the service's database, or with another version's, nothing is made and the exit code is 78", () =>
-  withDirectory(async (directory) => {
-    const commands = [["export", "--org", "acme"], ["checkpoint"]];
-    const expect = async (env: Readonly<Record<string, string>>, why: RegExp) => {
-      for (const args of commands) {
-        const { code, stdout, stderr } = await runProgram(args, { env });
-        assert.deepEqual([code, stdout], [78, ""], stderr);
-        assert.match(stderr, why);
-      }
-    };
-    await expect(
-      { JISS_DATA_DIR: `${directory}/none` },
-      /there is no database at .*none\/jiss\.db: start the service there once, or let JISS_DATA_DIR/,
-    );
-    assert.deepEqual([...Deno.readDirSync(directory)], []);
-    await expect({ JISS_DATABASE_URL: "https://db.example" }, /JISS_DATABASE_URL names a libSQL server/);
+/** Those that carry evidence away. */
+const COMMANDS = [["export", "--org", "acme"], ["checkpoint"]];
 
-    const url = async (name: string, steps: number) => {
-      const database = openEmbedded({ path: `${directory}/${name}`, onFatal: () => {} });
-      await migrate(database, { migrations: MIGRATIONS.slice(0, steps), now: EPOCH });
-      return { database, env: { JISS_DATABASE_URL: `file:${directory}/${name}` } };
-    };
-    const older = await url("older.db", 2);
-    await expect(older.env, /schema version 2, .* start the service once with this program/);
-    const newer = await url("newer.db", MIGRATIONS.length);
-    await newer.database.batch([
-      { sql: "INSERT INTO schema_migration VALUES (99, 'later', 0)", parameters: [] },
-    ]);
-    await expect(newer.env, /schema version 99, .* run the program that wrote it, or a newer one/);
-    await Deno.writeTextFile(`${directory}/text.db`, "no database, but a text of some length ".repeat(40));
-    await expect({ JISS_DATABASE_URL: `file:${directory}/text.db` }, /text\.db cannot be opened/);
-    for (const { database } of [older, newer]) await database.close();
-    await Deno.writeTextFile(`${directory}/empty.db`, "");
-    await expect({ JISS_DATABASE_URL: `file:${directory}/empty.db` }, /is not a database of this program/);
-  }));
+/** The commands end with 78, and make nothing. */
+async function assertRefused(env: Readonly<Record<string, string>>, why: RegExp): Promise<void> {
+  for (const args of COMMANDS) {
+    const { code, stdout, stderr } = await runProgram(args, { env });
+    assert.deepEqual([code, stdout], [78, ""], stderr);
+    assert.match(stderr, why);
+  }
+}
+
+embeddedTest(
+  "without the service's database, or with a file that is none, nothing is made and the exit code is 78",
+  () =>
+    withDirectory(async (directory) => {
+      await assertRefused(
+        { JISS_DATA_DIR: `${directory}/none` },
+        /there is no database at .*none\/jiss\.db: start the service there once, or let JISS_DATA_DIR/,
+      );
+      assert.deepEqual([...Deno.readDirSync(directory)], []);
+      await Deno.writeTextFile(`${directory}/text.db`, "no database, but a text of some length ".repeat(40));
+      await assertRefused({ JISS_DATABASE_URL: `file:${directory}/text.db` }, /text\.db cannot be opened/);
+    }),
+);
+
+Deno.test("with a server that cannot be reached the commands say why and end with 1, so that a script may try again", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const JISS_DATABASE_URL = `http://127.0.0.1:${listener.addr.port}`;
+  listener.close();
+  for (const args of COMMANDS) {
+    const { code, stdout, stderr } = await runProgram(args, { env: { JISS_DATABASE_URL } });
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /^jiss: The database server does not answer; .* \(.*refused.*\)\n$/);
+  }
+});
+
+Deno.test("with an empty database, or another version's, nothing is made and the exit code is 78", async () => {
+  const { env, remove } = await freshDeployment();
+  const data = env.JISS_DATA_DIR!;
+  const bare = { JISS_DATA_DIR: data };
+  const migrateTo = (steps: number) =>
+    withDatabaseOf(
+      data,
+      (database) => migrate(database, { migrations: MIGRATIONS.slice(0, steps), now: EPOCH }),
+    );
+  // Opened once, so that there is a file.
+  await withDatabaseOf(data, () => Promise.resolve());
+  await assertRefused(bare, /is not a database of this program/);
+  await migrateTo(2);
+  await assertRefused(bare, /schema version 2, .* start the service once with this program/);
+  await migrateTo(MIGRATIONS.length);
+  await changeRows(data, { sql: "INSERT INTO schema_migration VALUES (99, 'later', 0)", parameters: [] });
+  await assertRefused(bare, /schema version 99, .* run the program that wrote it, or a newer one/);
+  await remove();
+});
 
 Deno.test(
   "a printed checkpoint names every chain, the system's own first, and anchors each of them later",

@@ -3,8 +3,7 @@
  * Source: contract, sections 1 (`JISS_METRICS_ADDR`) and 7.
  */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
-import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+import { changeRows, createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
 
 const METRICS = { JISS_METRICS_ADDR: "127.0.0.1:0" };
 
@@ -21,7 +20,7 @@ function sampleOf(text: string, sample: string): number {
 }
 
 Deno.test("metrics, health and readiness are on the second listener alone", async () => {
-  const { directory, env, remove } = await freshDeployment();
+  const { env, remove } = await freshDeployment();
   const service = await startService(["serve"], { env: { ...env, ...METRICS } });
   const told = service.log().find(({ msg }) => msg === "listening")!;
   const url = String(told.metrics_url);
@@ -48,14 +47,13 @@ Deno.test("metrics, health and readiness are on the second listener alone", asyn
   }
 
   const key = await createOrganization(service, env);
-  const database = new DatabaseSync(`${directory}/data/jiss.db`);
-  const insert = database.prepare(
-    "INSERT INTO alert VALUES (?, 'acme', 'HIGH', 'USAGE_ANOMALY', ?, '{}', 0, ?, ?)",
+  const sql = "INSERT INTO alert VALUES (?, 'acme', 'HIGH', 'USAGE_ANOMALY', ?, '{}', 0, ?, ?)";
+  await changeRows(
+    env.JISS_DATA_DIR!,
+    { sql, parameters: ["one", 1, 0, null] },
+    { sql, parameters: ["two", 2, 0, null] },
+    { sql, parameters: ["seen", 3, 1, 5] },
   );
-  insert.run("one", 1, 0, null);
-  insert.run("two", 2, 0, null);
-  insert.run("seen", 3, 1, 5);
-  database.close();
   assert.equal(sampleOf((await ask(url, "/metrics")).text, "jiss_alerts_open"), 2);
 
   const { port } = new URL(url);

@@ -6,14 +6,22 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey } from "node:crypto";
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { unwrapInstallationKey } from "../../src/operations/installation.ts";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
 import { MASTER_SCOPES } from "../../src/keys/master_keys.ts";
 import type { Route } from "../../src/http/exchange.ts";
 import { ROUTES } from "../../src/http/routes.ts";
+import { IS_SERVER } from "../database.ts";
 import { fillExamples, NOBODY, SHARED_SECRET, targetOf } from "../examples.ts";
-import { freshDeployment, type RunningService, runProgram, startService } from "../program.ts";
+import {
+  changeRows,
+  databaseFolder,
+  freshDeployment,
+  rowsIn,
+  type RunningService,
+  runProgram,
+  startService,
+} from "../program.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -155,7 +163,7 @@ function inOrder(): readonly Route[] {
 async function callEverything(said: Said, service: RunningService, { env, first, alert }: {
   readonly env: Environment;
   readonly first: string;
-  readonly alert: () => void;
+  readonly alert: () => Promise<void>;
 }): Promise<void> {
   let own = first;
   const names = await fillExamples(async (path, body) => {
@@ -163,7 +171,7 @@ async function callEverything(said: Said, service: RunningService, { env, first,
     assert.ok(status === 200 || status === 201, text);
     return JSON.parse(text);
   }, () => new Promise((wait) => setTimeout(wait, 50)));
-  alert();
+  await alert();
   for (const route of inOrder()) {
     const { auth, method } = route;
     const key = auth.kind === "none"
@@ -275,6 +283,7 @@ Deno.test("after every endpoint and every command no secret stands in the databa
   const deployment = await freshDeployment();
   const { directory } = deployment;
   const data = `${directory}/data`;
+  const folders = [...new Set([data, databaseFolder(data)])];
   // What holds secrets by its purpose lies elsewhere, so that all of the data directory is searched.
   await Deno.mkdir(`${directory}/keys`);
   const keyFile = `${directory}/keys/signing-key.pem`;
@@ -317,40 +326,37 @@ Deno.test("after every endpoint and every command no secret stands in the databa
   await callEverything(said, service, {
     env,
     first: JSON.parse(created.text).api_key,
-    alert() {
-      const database = new DatabaseSync(`${data}/jiss.db`);
-      database.prepare(
-        "INSERT INTO alert VALUES (?, 'caller', 'HIGH', 'USAGE_ANOMALY', 20777, '{}', 0, 0, NULL)",
-      )
-        .run("alert-of-the-example");
-      database.close();
-    },
+    alert: () =>
+      changeRows(data, {
+        sql: "INSERT INTO alert VALUES (?, 'caller', 'HIGH', 'USAGE_ANOMALY', 20777, '{}', 0, 0, NULL)",
+        parameters: ["alert-of-the-example"],
+      }),
   });
   const firstPem = await Deno.readTextFile(keyFile);
   await runEverything(said, { env, directory });
   assert.equal((await said.call(service, "/v1")).status, 200);
   const thirdKey = (await Deno.readTextFile(`${directory}/keys/third.key`)).trim();
-  const running = filesBelow(data);
-  assert.ok(running.some(({ name, bytes }) => name.endsWith("jiss.db-wal") && bytes.length > 0));
+  const filesNow = () => folders.flatMap(filesBelow);
+  const running = filesNow();
+  assert.ok(running.some(({ name, bytes }) => /\/(?:jiss\.db|data)-wal$/.test(name) && bytes.length > 0));
   await said.end(service);
   await said.command(["rotate-signing-key", "--drop-old"], env);
 
-  const database = new DatabaseSync(`${data}/jiss.db`, { readOnly: true });
-  const { wrapped_key } = database.prepare("SELECT wrapped_key FROM installation").get() as {
-    wrapped_key: Uint8Array;
-  };
-  database.close();
+  const [installation] = await rowsIn<{ wrapped_key: Uint8Array }>(
+    data,
+    "SELECT wrapped_key FROM installation",
+  );
   const wrapping = deriveSecretsKey(env.JISS_SECRETS_KEY!);
   const needles = [
     ...secrets.flatMap(([name, value]) => formsOfText(name, value)),
     ...formsOfSigningKey(firstPem),
     ...formsOfSigningKey(await Deno.readTextFile(keyFile)),
     ...formsOfBytes("wrapping key", wrapping),
-    ...formsOfBytes("installation key", unwrapInstallationKey(wrapped_key, [wrapping])!.plain),
+    ...formsOfBytes("installation key", unwrapInstallationKey(installation!.wrapped_key, [wrapping])!.plain),
     ...formsOfApiKey(thirdKey),
     ...formsOfText("secret that a webhook's receiver shared", SHARED_SECRET),
   ];
-  const files = [...running, ...filesBelow(data)];
+  const files = [...running, ...filesNow()];
   assert.deepEqual(found(needles, [...files, ...said.places]), []);
 
   // Created, rotated by itself, back after its revocation, after its payment, by force; of the example; two by hand.
@@ -387,10 +393,12 @@ Deno.test("after every endpoint and every command no secret stands in the databa
       { name: "prefix", bytes: Buffer.from(planted.slice(0, 8)) },
       ...needles,
     ],
-    [...filesBelow(data), ...said.places],
+    [...filesNow(), ...said.places],
   );
-  assert.ok(hits.includes(`organization in ${data}/jiss.db`));
-  assert.ok(hits.includes(`prefix in ${data}/jiss.db`));
+  const database = IS_SERVER ? `${databaseFolder(data)}/data/dbs/default/data` : `${data}/jiss.db`;
+  for (const what of ["organization", "prefix"]) {
+    assert.ok(hits.some((hit) => hit.startsWith(`${what} in ${database}`)), what);
+  }
   assert.ok(hits.some((hit) => /^organization in log /.test(hit)));
   assert.ok(hits.some((hit) => /^organization in 200 of GET \/v1\/admin\/audit-log/.test(hit)));
   assert.ok(hits.includes(`JISS_KEY_PEPPER, in base64 in ${data}/planted`));

@@ -3,11 +3,12 @@
  * Source: contract, sections 1, 5 and 8.11.
  */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { save, verifyProgram } from "../auditing.ts";
 import {
+  changeRows,
   createOrganization,
   freshDeployment,
+  NO_DATABASE,
   type RunningService,
   runProgram,
   startService,
@@ -402,7 +403,7 @@ Deno.test("a mistake on the command line is 2 with the nearest thing that exists
   ) {
     const { code, stderr } = await runProgram(args, { env });
     assert.equal(code, 78, args.join(" "));
-    assert.match(stderr, /there is no database at /);
+    assert.match(stderr, NO_DATABASE);
   }
 
   await (await startService(["serve"], { env })).stop();
@@ -417,7 +418,7 @@ Deno.test("a mistake on the command line is 2 with the nearest thing that exists
 });
 
 Deno.test("open alerts are listed with what raised them, and acknowledged ones where they are asked for", async () => {
-  const { directory, env, remove } = await freshDeployment();
+  const { env, remove } = await freshDeployment();
   const service = await startService(["serve"], { env });
   await createOrganization(service, env);
   await service.stop();
@@ -430,14 +431,16 @@ Deno.test("open alerts are listed with what raised them, and acknowledged ones w
   assert.equal(await list("--all"), "There were no alerts.\n");
   assert.deepEqual(JSON.parse(await list("--json")), { alerts: [], count: 0 });
 
-  const database = new DatabaseSync(`${directory}/data/jiss.db`);
-  const insert = database.prepare(
-    "INSERT INTO alert VALUES (?, 'acme', 'HIGH', 'USAGE_ANOMALY', ?, ?, ?, ?, ?)",
-  );
+  const sql = "INSERT INTO alert VALUES (?, 'acme', 'HIGH', 'USAGE_ANOMALY', ?, ?, ?, ?, ?)";
   const detail = '{"count_24h":201,"p95":20,"threshold":200,"days_with_data":7}';
-  insert.run("second", 20_777, detail, Date.UTC(2026, 10, 20, 9), 0, null);
-  insert.run("first", 20_776, detail, Date.UTC(2026, 10, 19, 9), 1, Date.UTC(2026, 10, 19, 10));
-  database.close();
+  await changeRows(
+    env.JISS_DATA_DIR!,
+    { sql, parameters: ["second", 20_777, detail, Date.UTC(2026, 10, 20, 9), 0, null] },
+    {
+      sql,
+      parameters: ["first", 20_776, detail, Date.UTC(2026, 10, 19, 9), 1, Date.UTC(2026, 10, 19, 10)],
+    },
+  );
 
   const open = {
     alert_id: "second",

@@ -1,8 +1,15 @@
 /** What the program refuses to start with, and what it says. */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
+import { embeddedTest } from "../database.ts";
 import { scoreRequest } from "../harness.ts";
-import { createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+import {
+  changeRows,
+  createOrganization,
+  freshDeployment,
+  rowsIn,
+  runProgram,
+  startService,
+} from "../program.ts";
 
 Deno.test("serve ends with 78 and names every problem of the configuration, and no value", async () => {
   const { code, stderr, stdout } = await runProgram(["serve"], {
@@ -69,12 +76,11 @@ Deno.test("a bad scoring model is refused with every problem named, and a good o
   const version = await runProgram(["version"], { env });
   assert.ok(version.stdout.includes(`model sha256 ${scored.body.model.sha256}`));
 
-  const database = new DatabaseSync(`${deployment.directory}/data/jiss.db`);
-  const changes = database.prepare(
+  const changes = await rowsIn<{ data: string }>(
+    `${deployment.directory}/data`,
     `SELECT p.data FROM audit_entry e JOIN audit_part p USING (chain, seq)
      WHERE e.chain = 'sys' AND e.event_type = 'MODEL_CHANGED'`,
-  ).all() as { data: string }[];
-  database.close();
+  );
   assert.deepEqual(changes.map(({ data }) => JSON.parse(data)), [{
     from_sha256: builtIn.body.model.sha256,
     to_sha256: scored.body.model.sha256,
@@ -133,20 +139,24 @@ Deno.test("a pepper that is not the database's is refused; while it is rotated, 
   await deployment.remove();
 });
 
-Deno.test("a database with a newer schema, or a file that is no database, is refused with advice", async () => {
+Deno.test("a database with a newer schema is refused with advice", async () => {
   const deployment = await freshDeployment();
   await (await startService(["serve"], deployment)).stop();
-  const path = `${deployment.directory}/data/jiss.db`;
-  const database = new DatabaseSync(path);
-  database.exec("INSERT INTO schema_migration VALUES (99, 'future', 0)");
-  database.close();
+  await changeRows(`${deployment.directory}/data`, {
+    sql: "INSERT INTO schema_migration VALUES (99, 'future', 0)",
+    parameters: [],
+  });
   const newer = await runProgram(["serve"], { env: { ...deployment.env, JISS_PORT: "0" } });
   assert.deepEqual([newer.code, /schema version 99/.test(newer.stderr)], [78, true]);
+  await deployment.remove();
+});
+
+embeddedTest("a file that is no database is refused with advice", async () => {
+  const deployment = await freshDeployment();
   await Deno.writeTextFile(
-    path,
+    `${deployment.directory}/data/jiss.db`,
     "this is not a database, and longer than a header of one hundred bytes ".repeat(9),
   );
-  for (const suffix of ["-wal", "-shm"]) await Deno.remove(path + suffix).catch(() => {});
   const broken = await runProgram(["serve"], { env: { ...deployment.env, JISS_PORT: "0" } });
   assert.equal(broken.code, 78, broken.stderr);
   await deployment.remove();

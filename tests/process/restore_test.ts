@@ -6,8 +6,10 @@ import assert from "node:assert/strict";
 import { save, verifyProgram } from "../auditing.ts";
 import { scoreRequest } from "../harness.ts";
 import {
+  backUpDatabase,
   createOrganization,
   freshDeployment,
+  NO_DATABASE,
   type RunningService,
   runProgram,
   startService,
@@ -36,14 +38,7 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
       data,
       env,
       start: () => startService(["serve"], { env }),
-      async backUp() {
-        const backup = `${directory}/backup-${count += 1}.db`;
-        await Deno.copyFile(`${data}/jiss.db`, backup);
-        return async () => {
-          for (const end of ["-wal", "-shm"]) await Deno.remove(`${data}/jiss.db${end}`).catch(() => {});
-          await Deno.copyFile(backup, `${data}/jiss.db`);
-        };
-      },
+      backUp: () => backUpDatabase(data, `${directory}/backup-${count += 1}`),
       restore: (...args) => runProgram(["restore", ...args], { env }),
       async exported(...chains) {
         const paths: string[] = [];
@@ -348,7 +343,7 @@ Deno.test(
   withSite(async ({ env, data, restore }) => {
     const { code, stderr } = await restore("--acknowledge", "an empty directory");
     assert.equal(code, 78);
-    assert.match(stderr, /there is no database at/);
+    assert.match(stderr, NO_DATABASE);
     assert.deepEqual([...Deno.readDirSync(data)].map(({ name }) => name).sort(), [
       "jiss.env",
       "signing-key.pem",

@@ -3,7 +3,6 @@
  * out of use stays out. (The signing key: rotate_test.ts.) Source: contract, section 1; docs/configuration.md.
  */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
 import { formatSigningSecret, unwrapSigningSecret } from "../../src/keys/webhook_secret.ts";
 import { MASTER_SCOPES, type MasterScope } from "../../src/keys/master_keys.ts";
@@ -11,6 +10,7 @@ import { scoreRequest } from "../harness.ts";
 import {
   createOrganization,
   freshDeployment,
+  rowsIn,
   type RunningService,
   runProgram,
   startService,
@@ -170,13 +170,14 @@ Deno.test(
 );
 
 /** The signing secret of a webhook, from the database and the environment alone. */
-function signingSecretIn(env: Environment, webhookId: string): string {
-  const database = new DatabaseSync(`${env.JISS_DATA_DIR}/jiss.db`, { readOnly: true });
-  const { wrapped_secret } = database.prepare("SELECT wrapped_secret FROM webhook WHERE webhook_id = ?")
-    .get(webhookId) as { wrapped_secret: Uint8Array };
-  database.close();
+async function signingSecretIn(env: Environment, webhookId: string): Promise<string> {
+  const [webhook] = await rowsIn<{ wrapped_secret: Uint8Array }>(
+    env.JISS_DATA_DIR!,
+    "SELECT wrapped_secret FROM webhook WHERE webhook_id = ?",
+    webhookId,
+  );
   const keys = [deriveSecretsKey(env.JISS_SECRETS_KEY ?? env.JISS_KEY_PEPPER!)];
-  return formatSigningSecret(unwrapSigningSecret(wrapped_secret, { keys, webhookId })!.plain);
+  return formatSigningSecret(unwrapSigningSecret(webhook!.wrapped_secret, { keys, webhookId })!.plain);
 }
 
 // ---- the secrets key --------------------------------------------------------------------------------------
@@ -219,7 +220,7 @@ Deno.test(
       const after = await examined(without);
       assert.deepEqual([after.installation_key.state, after.webhook_secrets.state], ["ok", "ok"]);
       assert.equal(
-        signingSecretIn(without, webhook.id),
+        await signingSecretIn(without, webhook.id),
         webhook.signing_secret,
         "wrapped anew, and the same",
       );

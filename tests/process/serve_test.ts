@@ -1,5 +1,6 @@
 /** The program as its administrator meets it: set up, started, asked, stopped, started again. */
 import assert from "node:assert/strict";
+import { IS_SERVER } from "../database.ts";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, runProgram, startService, until } from "../program.ts";
 
@@ -50,7 +51,8 @@ Deno.test("the data directory and its files are their owner's alone", async () =
   const service = await startService(["serve"], deployment);
   const mode = async (path: string) => (await Deno.stat(`${deployment.directory}/${path}`)).mode! & 0o777;
   assert.equal(await mode("data"), 0o700);
-  for (const file of ["jiss.env", "signing-key.pem", "jiss.db", "jiss.db-wal", "jiss.db-shm"]) {
+  const database = IS_SERVER ? ["lock.db"] : ["jiss.db", "jiss.db-wal", "jiss.db-shm"];
+  for (const file of ["jiss.env", "signing-key.pem", ...database]) {
     assert.equal(await mode(`data/${file}`), 0o600, file);
   }
   await service.stop();

@@ -1,10 +1,9 @@
 /** Two processes on one database: appends are compare-and-swap, so neither forks, skips nor doubles. */
 import assert from "node:assert/strict";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
-import { openEmbedded } from "../../src/store/embedded.ts";
 import { scoreRequest } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
-import { createOrganization, freshDeployment, startService } from "../program.ts";
+import { createOrganization, freshDeployment, startService, withDatabaseOf } from "../program.ts";
 
 const SESSIONS = 120;
 
@@ -34,10 +33,8 @@ Deno.test("two processes scoring the same operators at once leave one whole chai
   assert.deepEqual([await first.stop(), await second.stop()], [0, 0]);
 
   const data = `${deployment.directory}/data`;
-  const database = openEmbedded({ path: `${data}/jiss.db`, onFatal: () => {} });
   const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
-  const chains = await verifyDatabase(database, { publicKey });
-  await database.close();
+  const chains = await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
   const { entries } = chains.find(({ chain }) => chain === "org/acme")!;
   assert.equal(entries.length, SESSIONS + 1);
   await deployment.remove();
@@ -56,9 +53,8 @@ Deno.test("processes that start at once on an empty directory agree on one key, 
   );
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200]);
   for (const service of services) assert.equal(await service.stop(), 0);
-  const database = openEmbedded({ path: `${data}/jiss.db`, onFatal: () => {} });
   const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
-  assert.equal((await verifyDatabase(database, { publicKey })).length, 3);
-  await database.close();
+  const chains = await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
+  assert.equal(chains.length, 3);
   await deployment.remove();
 });

@@ -1,13 +1,14 @@
 /** Verifying a long chain is long work, and holds up nobody. */
 import assert from "node:assert/strict";
+import { IS_SERVER } from "../database.ts";
 import { scoreRequest } from "../harness.ts";
 import { startWithLongChain } from "../long_chain.ts";
 
-const ENTRIES = 50_000;
-const SCORES = 500;
+/** On a server, where this runs a second time, a shorter chain shows the same. */
+const [ENTRIES, SCORES] = IS_SERVER ? [20_000, 200] : [50_000, 500];
 const CONNECTIONS = 8;
 
-Deno.test("500 scores sent while a chain of 50,000 entries is verified are all answered before the verification is", async () => {
+Deno.test(`${SCORES} scores sent while a chain of ${ENTRIES} entries is verified are all answered before the verification is`, async () => {
   const { service, key, close } = await startWithLongChain({ entries: ENTRIES, operators: 1_000 });
   const answered: string[] = [];
   let sent = 0;

@@ -5,7 +5,6 @@
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
-import { DatabaseSync } from "node:sqlite";
 import {
   type HostileTarget,
   MISUSED_AND_HOSTILE,
@@ -15,7 +14,13 @@ import {
   NOT_PUBLIC,
   ownListenerTargets,
 } from "../hostile_targets.ts";
-import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
+import {
+  changeRows,
+  createOrganization,
+  freshDeployment,
+  type RunningService,
+  startService,
+} from "../program.ts";
 import { startTraced, straceIsMissing } from "../traced.ts";
 
 /** It is allowed, and nobody listens there: that it is connected to shows that connections are seen. */
@@ -59,7 +64,7 @@ function readable(targets: readonly HostileTarget[]): readonly HostileTarget[] {
 
 /** Registers a harmless URL for each target, then writes the target in its place. */
 async function planted(
-  { env, directory }: { readonly env: Readonly<Record<string, string>>; readonly directory: string },
+  env: Readonly<Record<string, string>>,
   targets: readonly HostileTarget[],
 ): Promise<readonly Destination[]> {
   const service = await startService(["serve"], { env: { ...env, JISS_WEBHOOK_ALLOW: `${CONTROL}/32` } });
@@ -75,10 +80,14 @@ async function planted(
     destinations.push({ key, id: body.id, url, reason });
   }
   assert.equal(await service.stop(), 0);
-  const database = new DatabaseSync(`${directory}/data/jiss.db`);
-  const update = database.prepare("UPDATE webhook SET url = ? WHERE webhook_id = ?");
-  for (const { id, url } of destinations) assert.equal(update.run(url, id).changes, 1);
-  database.close();
+  await changeRows(
+    env.JISS_DATA_DIR!,
+    ...destinations.map(({ id, url }) => ({
+      sql: "UPDATE webhook SET url = ? WHERE webhook_id = ?",
+      parameters: [url, id],
+      mustChange: 1,
+    })),
+  );
   return destinations;
 }
 
@@ -91,7 +100,13 @@ async function tested(service: RunningService, { key, id }: Destination): Promis
 
 const REFUSED: Tested = { delivered: false, response_status: null, error: "refused_target" };
 
-/** Delivers to every target, and to one that is allowed: all are refused but that, and it alone is connected to. */
+/** As a trace writes it. */
+function addressOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname} ${port}`;
+}
+
+/** Delivers to every target, and to one that is allowed: all are refused but that, and no other host is connected to. */
 async function assertNoConnection(
   targets: readonly HostileTarget[],
   { allow, port, least }: { readonly allow: string; readonly port: number; readonly least: number },
@@ -102,7 +117,7 @@ async function assertNoConnection(
     const closed = await freePort();
     const control: HostileTarget = [`https://${CONTROL}:${closed}/`, "allowed"];
     const env = { ...deployment.env, JISS_HOST: "127.0.0.1" };
-    const destinations = await planted({ ...deployment, env }, [control, ...targets]);
+    const destinations = await planted(env, [control, ...targets]);
     const trace = `${deployment.directory}/trace`;
     const traced = await startTraced(trace, { ...env, JISS_PORT: `${port}`, JISS_WEBHOOK_ALLOW: allow });
     const { service } = traced;
@@ -116,7 +131,9 @@ async function assertNoConnection(
     } finally {
       assert.equal(await service.stop(), 0);
     }
-    assert.deepEqual(await traced.destinations(), [`${CONTROL} ${closed}`]);
+    const database = deployment.env.JISS_DATABASE_URL;
+    const own = database === undefined ? [] : [addressOf(database)];
+    assert.deepEqual(await traced.destinations(), [...own, `${CONTROL} ${closed}`].sort());
   } finally {
     await deployment.remove();
   }

@@ -1,7 +1,7 @@
 /** What the service does while a batch is synced, with a disk that takes its time. Source: contract, section 6. */
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
-import { createOrganization, freshDeployment, startService } from "../program.ts";
+import { createOrganization, freshDeployment, startService, syncingPid } from "../program.ts";
 import { straceIsMissing } from "../traced.ts";
 
 /** Of each sync, microseconds. */
@@ -36,7 +36,7 @@ Deno.test({
     const score = (session: string) =>
       service.send("/v1/score", { key, body: scoreRequest({ session_id: session }) });
     assert.equal((await score("before")).status, 200);
-    const strace = await slowDown(service.pid);
+    const strace = await slowDown(syncingPid(deployment.env.JISS_DATA_DIR!, service));
 
     const order: string[] = [];
     const slow = score("slow").then(({ status }) => order.push(`slow ${status}`));

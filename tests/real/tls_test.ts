@@ -1,6 +1,6 @@
 /** HTTPS served directly, with a certificate made for the test. */
 import assert from "node:assert/strict";
-import { freshDeployment, runProgram, watch } from "../program.ts";
+import { environmentOf, freshDeployment, runProgram, watch } from "../program.ts";
 import { opensslIsMissing } from "../receiver.ts";
 import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
 
@@ -47,7 +47,8 @@ Deno.test({
     };
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "--quiet", ...RELEASE_PERMISSIONS, `${import.meta.dirname}/../../main.ts`, "serve"],
-      env,
+      clearEnv: true,
+      env: environmentOf(env),
       stdin: "null",
       stdout: "piped",
       stderr: "piped",

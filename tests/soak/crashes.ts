@@ -1,11 +1,16 @@
 /** Kills the service with SIGKILL under load, again and again, and looks for what it had acknowledged. */
-import { DatabaseSync } from "node:sqlite";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
-import { openEmbedded } from "../../src/store/embedded.ts";
 import { scoreRequest } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
-import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
+import {
+  createOrganization,
+  freshDeployment,
+  rowsIn,
+  type RunningService,
+  startService,
+  withDatabaseOf,
+} from "../program.ts";
 
 const CONNECTIONS = 8;
 /** Acknowledged calls in a cycle before the kill. */
@@ -112,12 +117,9 @@ export async function crashCycles({ cycles }: { readonly cycles: number }): Prom
   }
   await service.stop();
 
-  const path = `${deployment.directory}/data/jiss.db`;
-  const counted = count(path);
-  const verified = await verify(
-    path,
-    await Deno.readTextFile(`${deployment.directory}/data/signing-key.pem`),
-  );
+  const data = `${deployment.directory}/data`;
+  const counted = await count(data);
+  const verified = await verify(data);
   await deployment.remove();
   return {
     cycles,
@@ -137,21 +139,19 @@ interface Counted {
   readonly scores: number;
 }
 
-function count(path: string): Counted {
-  const database = new DatabaseSync(path, { readOnly: true });
-  const [row] = database.prepare(
+async function count(data: string): Promise<Counted> {
+  const [row] = await rowsIn<Counted>(
+    data,
     `SELECT (SELECT count(*) FROM (SELECT 1 FROM audit_part AS part JOIN audit_entry AS entry USING (chain, seq)
         WHERE name = 'input' GROUP BY chain, event_type,
           coalesce(part.data ->> 'session_id', part.data ->> 'decision_id') HAVING count(*) > 1)) AS doubled,
       (SELECT sum(count) FROM usage_hour) AS usage, (SELECT count(*) FROM interaction) AS scores`,
-  ).all() as unknown as Counted[];
-  database.close();
+  );
   return row!;
 }
 
-async function verify(path: string, pem: string): Promise<boolean> {
-  const database = openEmbedded({ path, onFatal: () => {} });
-  const chains = await verifyDatabase(database, { publicKey: signerFromPem(pem).publicKey });
-  await database.close();
+async function verify(data: string): Promise<boolean> {
+  const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
+  const chains = await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
   return chains.length >= 3;
 }

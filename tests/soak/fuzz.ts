@@ -3,10 +3,15 @@
  * is a 5xx, nothing hangs, and after it the service still scores and its chains are whole.
  */
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
-import { openEmbedded } from "../../src/store/embedded.ts";
 import { scoreRequest, seededWorld } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
-import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
+import {
+  createOrganization,
+  freshDeployment,
+  type RunningService,
+  startService,
+  withDatabaseOf,
+} from "../program.ts";
 
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 16;
@@ -252,10 +257,9 @@ export async function fuzz(
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
   const alive = await service.send("/v1/score", { key, body: scoreRequest({ session_id: "still-alive" }) });
   await service.stop();
-  const database = openEmbedded({ path: `${deployment.directory}/data/jiss.db`, onFatal: () => {} });
-  const pem = await Deno.readTextFile(`${deployment.directory}/data/signing-key.pem`);
-  const chains = await verifyDatabase(database, { publicKey: signerFromPem(pem).publicKey });
-  await database.close();
+  const data = `${deployment.directory}/data`;
+  const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
+  const chains = await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
   await deployment.remove();
   const serverErrors = Object.entries(tally.statuses).filter(([status]) => Number(status) >= 500);
   return {
