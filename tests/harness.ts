@@ -132,6 +132,7 @@ export interface HarnessOptions {
   /** That receivers of webhooks are trusted by; without them nothing goes over the network. */
   readonly certificates?: readonly string[];
   readonly adminDashboard?: boolean;
+  readonly bodyMemoryBytes?: number;
   /** What the files of the signing keys hold: the key in use, then the one before it. */
   readonly signers?: readonly Signer[];
 }
@@ -296,6 +297,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     adminDashboard: options.adminDashboard ?? false,
     servesTls: options.servesTls ?? false,
     isDraining: () => draining,
+    ...(options.bodyMemoryBytes === undefined ? {} : { bodyMemoryBytes: options.bodyMemoryBytes }),
   });
 
   async function abandon(): Promise<void> {

@@ -114,5 +114,8 @@ export const DESCRIPTORS_ADVISED = 65_536;
 /** How long an erasure is remembered outside the database, so that a restored one goes through it again. */
 export const ERASED_MEMORY_DAYS = 400;
 
+/** Bytes of request bodies that are held at once; beyond it the answer is 503. */
+export const BODY_MEMORY_BYTES = 256 * 1024 * 1024;
+
 /** Requests that may wait for the writer; beyond it the answer is 503. */
 export const WRITE_QUEUE_LIMIT = 10_000;

@@ -6,6 +6,8 @@
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { ServiceError } from "../domain/errors.ts";
+import { BODY_MEMORY_BYTES } from "../domain/limits.ts";
+import { BodyMemory } from "./body_memory.ts";
 import { checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
 import { checkIdempotencyKey } from "./idempotency_key.ts";
@@ -26,6 +28,7 @@ export function createApp(options: AppOptions): App {
     ...options,
     catalogue: ROUTES,
     openApi: () => openApiDocument(options.description.baseUrl()),
+    bodies: new BodyMemory(options.bodyMemoryBytes ?? BODY_MEMORY_BYTES),
   };
   const app: App = new Hono<AppEnvironment>();
   const floor = new AuthenticationFloor(services.clock);
@@ -100,7 +103,8 @@ async function serve(
 
   let json: unknown;
   if (route.body !== null) {
-    const bytes = early?.bytes ?? await readBody(request, route.body.limitBytes);
+    const bytes = early?.bytes ??
+      await readBody(request, { limit: route.body.limitBytes, lease: exchange.body });
     checkContentType(request);
     if (route.idempotent) checkIdempotencyKey(request);
     json = bytes.length === 0 && route.body.optional ? undefined : withoutKey(parseJson(bytes));

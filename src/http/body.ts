@@ -4,6 +4,7 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { JSON_DEPTH_LIMIT } from "../domain/limits.ts";
+import type { BodyLease } from "./body_memory.ts";
 
 function tooLarge(limit: number, received: string): ServiceError {
   return new ServiceError("PAYLOAD_TOO_LARGE", `The body must be at most ${limit} bytes; ${received}.`);
@@ -27,11 +28,19 @@ export function checkContentType(request: Request): void {
   );
 }
 
-/** Reads the body. @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off. */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+/**
+ * Reads the body.
+ * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off; SERVICE_UNAVAILABLE where no more is held.
+ */
+export async function readBody(
+  request: Request,
+  { limit, lease }: { readonly limit: number; readonly lease: BodyLease },
+): Promise<Uint8Array> {
+  const declared = declaredWithin(request, limit);
+  lease.take(declared ?? limit);
   try {
     // The server lets no more through than was declared; reading that at once costs a fraction of counting as it comes.
-    const body = isDeclared(request, limit) ? await request.bytes() : await readCounting(request, limit);
+    const body = declared === null ? await readCounting(request, limit) : await request.bytes();
     if (body.length > limit) throw receivedTooMuch(limit);
     return body;
   } catch (error) {
@@ -39,10 +48,11 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
   }
 }
 
-/** Whether the body declares how long it is, and may be that long. */
-function isDeclared({ headers }: Request, limit: number): boolean {
+/** How long the body declares to be; null where it does not, or may not be that long. */
+function declaredWithin({ headers }: Request, limit: number): number | null {
   const declared = headers.get("Content-Length");
-  return declared !== null && /^[0-9]+$/.test(declared) && Number(declared) <= limit;
+  const isWithin = declared !== null && /^[0-9]+$/.test(declared) && Number(declared) <= limit;
+  return isWithin ? Number(declared) : null;
 }
 
 /** Reads as it comes, up to the limit. */

@@ -8,6 +8,7 @@ import type { Networks } from "../limits/networks.ts";
 import type { Log } from "../observability/log.ts";
 import type { BreachLog } from "../operations/breaches.ts";
 import type { Call, Dependencies, OrganizationCaller } from "../operations/dependencies.ts";
+import type { BodyLease, BodyMemory } from "./body_memory.ts";
 import type { ParameterSource } from "./parse.ts";
 
 /** The outside world's time. */
@@ -50,10 +51,14 @@ export interface Services {
   /** Every operation of the service. */
   readonly catalogue: readonly Route[];
   readonly openApi: () => Record<string, unknown>;
+  readonly bodies: BodyMemory;
 }
 
 /** What the application is composed with; the catalogue is its own. */
-export type AppOptions = Omit<Services, "catalogue" | "openApi">;
+export type AppOptions = Omit<Services, "catalogue" | "openApi" | "bodies"> & {
+  /** Of request bodies that are held at once, where that is not the program's own bound. */
+  readonly bodyMemoryBytes?: number;
+};
 
 /** What is known of a request before its handler runs. */
 export interface Exchange {
@@ -65,6 +70,8 @@ export interface Exchange {
   /** Method and path as the catalogue has them; null where there is nothing. */
   route: string | null;
   caller: OrganizationCaller | null;
+  /** What its body takes, until it is answered. */
+  readonly body: BodyLease;
   /** Whether it is answered with a page, failures included. */
   prefersPage: boolean;
   /** Headers that the answer carries, whatever becomes of the request. */

@@ -305,3 +305,31 @@ Deno.test(
     }
   }),
 );
+
+// ---- bodies that are in work at once ----------------------------------------------------------------------
+
+Deno.test(
+  "bodies beyond what is held at once are 503 and written nowhere; each is taken once the others are answered",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const large = (session: string) => ({
+      key,
+      body: scoreRequest({ session_id: session, note: "x".repeat(MEGABYTE / 2) }),
+      headers: { "Content-Length": String(MEGABYTE / 2 + 1_000) },
+    });
+    const sessions = ["a", "b", "c", "d", "e"];
+    const answers = await Promise.all(sessions.map((session) => harness.send("/v1/score", large(session))));
+    const refused = answers.filter(({ status }) => status === 503);
+    assert.equal(answers.filter(({ status }) => status === 200).length, 2);
+    assert.equal(refused.length, 3);
+    for (const { headers, body } of refused) {
+      assert.equal(body.error.code, "SERVICE_UNAVAILABLE");
+      assert.equal(headers.get("Retry-After"), "1");
+    }
+    for (const session of sessions) {
+      assert.equal((await harness.send("/v1/score", large(session))).status, 200);
+    }
+    const alone = await harness.send("/v1/score", { key, body: scoreRequest({ session_id: "small" }) });
+    assert.equal(alone.status, 200);
+  }, { bodyMemoryBytes: 1.25 * MEGABYTE }),
+);

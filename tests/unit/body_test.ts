@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { ServiceError } from "../../src/domain/errors.ts";
 import { readBody } from "../../src/http/body.ts";
+import { BodyMemory } from "../../src/http/body_memory.ts";
 
 const LIMIT = 1000;
+const within = () => ({ limit: LIMIT, lease: new BodyMemory(LIMIT).lease() });
 
 type Read = { readonly length: number } | { readonly code: string } | { readonly refused: string };
 
@@ -11,7 +13,7 @@ async function readOf(request: string, { ends = false } = {}): Promise<Read> {
   const read = Promise.withResolvers<Read>();
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
     try {
-      read.resolve({ length: (await readBody(request, LIMIT)).length });
+      read.resolve({ length: (await readBody(request, within())).length });
     } catch (error) {
       read.resolve({ code: error instanceof ServiceError ? error.code : String(error) });
     }
@@ -71,6 +73,6 @@ Deno.test("a body that breaks off is no JSON, whether or not it declares its len
 Deno.test("in memory a body that is longer than it declares is held to the limit all the same", async () => {
   const request = (length: number) =>
     new Request("http://a/", { method: "POST", body: body(length), headers: { "Content-Length": "5" } });
-  assert.equal((await readBody(request(LIMIT), LIMIT)).length, LIMIT);
-  await assert.rejects(readBody(request(LIMIT + 1), LIMIT), { code: "PAYLOAD_TOO_LARGE" });
+  assert.equal((await readBody(request(LIMIT), within())).length, LIMIT);
+  await assert.rejects(readBody(request(LIMIT + 1), within()), { code: "PAYLOAD_TOO_LARGE" });
 });

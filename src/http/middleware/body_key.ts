@@ -29,7 +29,7 @@ export async function readBodyKey(
   const { method, auth, body, headerKeyOnly } = route;
   const mayCarry = method === "POST" && auth.kind === "key" && body !== null && !headerKeyOnly;
   if (!mayCarry || presented !== undefined || exchange.call.now >= BODY_KEY_SUNSET) return null;
-  const bytes = await readBody(request, body.limitBytes);
+  const bytes = await readBody(request, { limit: body.limitBytes, lease: exchange.body });
   return { bytes, key: keyIn(bytes) };
 }
 

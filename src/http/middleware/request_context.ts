@@ -23,6 +23,7 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       caller: null,
       prefersPage: false,
       headers: new Headers(),
+      body: services.bodies.lease(),
     };
     context.set("exchange", exchange);
     try {
@@ -30,6 +31,8 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
       await next();
     } catch (error) {
       context.res = renderError(services, context, error);
+    } finally {
+      exchange.body.release();
     }
 
     const { headers } = context.res;
