@@ -87,7 +87,7 @@ const UPKEEP_MS = 60_000;
 const LOCK_SYNC_MS = 1_000;
 
 /** Of one request to a database server. */
-const DATABASE_REQUEST_MS = 10_000;
+const DATABASE_REQUEST_MS = 8_000;
 const SESSION_ID_BYTES = 16;
 
 /** For so long after an answer the next request is expected. */

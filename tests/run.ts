@@ -5,8 +5,8 @@
  * reason which is printed where it is missing. Arguments are handed to `deno test` (a file, `--filter`). A file that
  * did not run is a failure.
  *
- * Without arguments two lanes run beside each other, and what is black-box runs on both backends. `JISS_TEST_BACKEND=sqld`
- * runs what is named on a libSQL server.
+ * Without arguments two lanes run beside each other, and the tests of HTTP run on both backends; with `--everywhere` those of
+ * the whole program too, which takes ten minutes more. `JISS_TEST_BACKEND=sqld` runs what is named on a libSQL server.
  */
 import { buildWeb, filesUnder } from "../scripts/web.ts";
 import { HAS_SQLD } from "./sqld.ts";
@@ -65,7 +65,8 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-const isWhole = Deno.args.length === 0;
+const isEverywhere = Deno.args.length === 1 && Deno.args[0] === "--everywhere";
+const isWhole = Deno.args.length === 0 || isEverywhere;
 const files = (await filesUnder("tests")).filter((path) => path.endsWith("_test.ts")).sort();
 const within = (...folders: readonly string[]) =>
   files.filter((path) => folders.some((folder) => path.startsWith(`tests/${folder}/`)));
@@ -92,35 +93,39 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
   ["servers of their own on either run", ["real/libsql", "real/replicas"]],
 ];
 
-const outside = within("browser", "process", "real");
 const onOneBackend = ONE_BACKEND.flatMap(([, names]) => names.map((name) => `tests/${name}_test.ts`));
 for (const path of onOneBackend) if (!files.includes(path)) throw new Error(`there is no ${path}`);
-const onServer = within("process", "real").filter((path) => !onOneBackend.includes(path));
-const lanes: readonly (readonly Run[])[] = isWhole
-  ? [
-    [
-      { name: "the program and its pages", files: outside },
-      ...(HAS_SQLD
-        ? [{ name: "the program on a libSQL server", files: onServer, backend: "sqld" } as const]
-        : []),
-    ],
-    [
-      { name: "everything else", files: files.filter((path) => !outside.includes(path)) },
-      ...(HAS_SQLD
-        ? [{ name: "HTTP on a libSQL server", files: within("http"), backend: "sqld" } as const]
-        : []),
-    ],
-  ]
-  : [[{ name: "what is named", files: Deno.args }]];
+const [pages, program, real, http] = ["browser", "process", "real", "http"].map((folder) => within(folder));
+const core = files.filter((path) => ![...pages!, ...program!, ...real!].includes(path));
 
-async function inTurn(runs: readonly Run[]): Promise<readonly Finished[]> {
+/** The longest first, so that both lanes end together. */
+const everything: readonly Run[] = [
+  { name: "the core, and HTTP", files: core },
+  { name: "pages in a browser", files: pages! },
+  ...(HAS_SQLD ? [{ name: "HTTP on a libSQL server", files: http!, backend: "sqld" } as const] : []),
+  { name: "the program", files: program! },
+  { name: "against real servers", files: real! },
+  ...(HAS_SQLD && isEverywhere
+    ? [
+      {
+        name: "the program on a libSQL server",
+        files: [...program!, ...real!].filter((path) => !onOneBackend.includes(path)),
+        backend: "sqld",
+      } as const,
+    ]
+    : []),
+];
+const waiting: Run[] = isWhole ? [...everything] : [{ name: "what is named", files: Deno.args }];
+
+/** Takes what waits, one after another. */
+async function lane(): Promise<readonly Finished[]> {
   const finished: Finished[] = [];
-  for (const one of runs) finished.push(await run(one));
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) finished.push(await run(next));
   return finished;
 }
 
 await buildWeb();
-const finished = (await Promise.all(lanes.map(inTurn))).flat();
+const finished = (await Promise.all([lane(), lane()])).flat();
 const cases = finished.flatMap((one) => one.cases);
 const skipped = cases.filter(({ isSkipped }) => isSkipped);
 const failed = cases.filter(({ isFailed }) => isFailed);

@@ -548,7 +548,10 @@ function parseDatabaseUrl(text: string): ParsedDatabaseUrl {
 
 function parseAdminUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(text)) {
+  if (
+    url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(text) || url.username !== "" ||
+    url.password !== ""
+  ) {
     throw new Error(
       "must be the http or https address of the libSQL server's admin API, like http://127.0.0.1:9090",
     );

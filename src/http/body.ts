@@ -36,32 +36,37 @@ export async function readBody(
   request: Request,
   { limit, lease }: { readonly limit: number; readonly lease: BodyLease },
 ): Promise<Uint8Array> {
-  const declared = declaredWithin(request, limit);
-  lease.take(declared ?? limit);
   try {
+    if (!isDeclaredSmall(request, limit)) return await readCounting(request, { limit, lease });
     // The server lets no more through than was declared; reading that at once costs a fraction of counting as it comes.
-    const body = declared === null ? await readCounting(request, limit) : await request.bytes();
+    const body = await request.bytes();
     if (body.length > limit) throw receivedTooMuch(limit);
+    lease.take(body.length);
     return body;
   } catch (error) {
     throw error instanceof ServiceError ? error : invalidJson("The body could not be read to its end.");
   }
 }
 
-/** How long the body declares to be; null where it does not, or may not be that long. */
-function declaredWithin({ headers }: Request, limit: number): number | null {
+/** Up to here, what was declared and has not come yet is no memory to speak of. */
+const SMALL_BYTES = 65_536;
+
+function isDeclaredSmall({ headers }: Request, limit: number): boolean {
   const declared = headers.get("Content-Length");
-  const isWithin = declared !== null && /^[0-9]+$/.test(declared) && Number(declared) <= limit;
-  return isWithin ? Number(declared) : null;
+  return declared !== null && /^[0-9]+$/.test(declared) && Number(declared) <= Math.min(limit, SMALL_BYTES);
 }
 
-/** Reads as it comes, up to the limit. */
-async function readCounting(request: Request, limit: number): Promise<Uint8Array> {
+/** Reads as it comes, up to the limit: what was declared and never sent is held by nobody. */
+async function readCounting(
+  request: Request,
+  { limit, lease }: { readonly limit: number; readonly lease: BodyLease },
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.length;
     if (length > limit) throw receivedTooMuch(limit);
+    lease.take(chunk.length);
     chunks.push(chunk);
   }
   const whole = new Uint8Array(length);

@@ -67,10 +67,15 @@ export function listen(app: Answering, options: ListenOptions): Listener {
     while (connections.isFull && !closed) await soon(connections.closeLongest());
     if (closed) return accepted.close();
     const { hostname } = accepted.remoteAddr as Deno.NetAddr;
-    connections.add(
-      hostname,
-      (connection) => serveConnection(accepted, (request) => answer(request, connection.request())),
-    );
+    try {
+      connections.add(
+        hostname,
+        (connection) => serveConnection(accepted, (request) => answer(request, connection.request())),
+      );
+    } catch (error) {
+      closeQuietly(accepted);
+      throw error;
+    }
   };
   const acceptAll = async () => {
     while (!closed) {
@@ -78,6 +83,7 @@ export function listen(app: Answering, options: ListenOptions): Listener {
         await admit(await listener.accept());
       } catch (error) {
         if (closed) return;
+        if (isClientGone(error)) continue;
         tellFailure(error);
         await soon(isWantOfDescriptors(error) ? connections.closeLongest() : null);
       }
@@ -100,12 +106,26 @@ export function listen(app: Answering, options: ListenOptions): Listener {
   };
 }
 
+function closeQuietly(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // It is closed.
+  }
+}
+
 /** Waits for what makes room, but never for long. */
 async function soon(room: Promise<void> | null): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, RETRY_MS);
   await (room === null ? late.promise : Promise.race([room, late.promise]));
   clearTimeout(timer);
+}
+
+/** A client that reset its connection before it was accepted is nobody's trouble but its own. */
+function isClientGone(error: unknown): boolean {
+  return error instanceof Deno.errors.NotConnected || error instanceof Deno.errors.ConnectionReset ||
+    error instanceof Deno.errors.ConnectionAborted;
 }
 
 function isWantOfDescriptors(error: unknown): boolean {

@@ -5,8 +5,7 @@
  */
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { errorFields } from "../observability/log.ts";
-import type { Expunged } from "../store/database.ts";
-import { query, type Statement } from "../store/database.ts";
+import { type Expunged, query, type Statement } from "../store/database.ts";
 import { operatorNames, subjects, tombstones } from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import {

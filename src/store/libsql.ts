@@ -44,10 +44,14 @@ const READS_AT_ONCE = 4;
 const READS_TOGETHER = 64;
 
 /** Codes that stand for no answer of the server's database to what was asked. */
-const LOST_CODES = /^(?:HRANA_|SERVER_ERROR$|INTERNAL_ERROR$|UNKNOWN$|TRANSACTION_CLOSED$)/;
-const BUSY_CODES = /^SQLITE_(?:BUSY|LOCKED)/;
+const LOST_CODES = /^(?:HRANA_|SERVER_ERROR$|INTERNAL_ERROR$|UNKNOWN$|TRANSACTION_CLOSED$|PROXY_ERROR$)/;
+/** Another client has the lock, or took it from a transaction that had it too long. */
+const BUSY_CODES = /^(?:SQLITE_(?:BUSY|LOCKED)|TRANSACTION_(?:TIMEOUT|BUSY))/;
 /** The disk is full or read-only, or an administrator blocked writes. */
 const CLOSED_CODES = /^(?:SQLITE_(?:FULL|READONLY|IOERR|CORRUPT|CANTOPEN)|BLOCKED)/;
+
+/** What a guard fails with, see {@link guarded}. */
+const GUARD_FAILED = /malformed JSON/;
 
 /** Where in a batch stands what fails where the place was taken, and where the server would not sync. */
 const PLACE = 1;
@@ -171,8 +175,7 @@ class LibsqlSession {
     const { time, newId } = this.#options;
     const batch = newId();
     const inputs = statements.flatMap(guarded);
-    const until = time.monotonic() + LOST_ANSWER_MS;
-    let unanswered = false;
+    let lostAt: number | null = null;
     let strengthened = false;
     for (;;) {
       try {
@@ -182,22 +185,26 @@ class LibsqlSession {
         this.#found("none");
         return;
       } catch (error) {
-        if (refusedAt(error) === DURABILITY && !strengthened && await this.#strengthen()) {
+        if (failedGuard(error) === DURABILITY && !strengthened && await this.#strengthen()) {
           strengthened = true;
           continue;
         }
-        const isPlaceTaken = refusedAt(error) === PLACE;
+        const isPlaceTaken = failedGuard(error) === PLACE;
         if (!isPlaceTaken && !(error instanceof NoAnswer)) {
           // A refused statement is written nowhere; what failed as a whole, or was sent before, may be.
-          const isUnsure = unanswered || refusedAt(error) === null;
+          const isUnsure = lostAt !== null || !(error instanceof LibsqlBatchError);
           if (isUnsure && await this.#isCommitted(batch)) return;
           throw this.#translated(error);
         }
-        unanswered = true;
+        lostAt ??= time.monotonic();
         const last = await this.#lookUp().catch(() => undefined);
         if (last !== undefined) this.#last = last;
         if (last === batch) return;
-        if (time.monotonic() >= until) throw this.#translated(error);
+        if (time.monotonic() - lostAt >= LOST_ANSWER_MS) {
+          // Whoever is told that it was not written must be able to rely on that, if the server can be asked at all.
+          if (await this.#isCommitted(batch).catch(() => false)) return;
+          throw this.#translated(new NoAnswer("the batch was given up"));
+        }
         await time.wait(RETRY_MS);
       }
     }
@@ -265,7 +272,7 @@ class LibsqlSession {
       this.#last = fence;
       return false;
     } catch (error) {
-      if (refusedAt(error) !== PLACE) throw this.#translated(error);
+      if (failedGuard(error) !== PLACE) throw this.#translated(error);
       this.#last = await this.#lookUp();
       return this.#last === batch;
     }
@@ -274,15 +281,18 @@ class LibsqlSession {
   /** Asks twice before it fails: the server may have closed a connection that nothing was sent on for a while. */
   async #read<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
+      if (this.#trouble === "unreachable") return await this.#ask(send);
       const first = await send().catch((error) => {
         if (isAnswer(error)) throw error;
         return null;
       });
-      if (first === null) return await this.#ask(send);
-      if (this.#trouble === "unreachable") this.#found("none");
-      return first;
+      return first ?? await this.#ask(send);
     } catch (error) {
-      throw this.#translated(error);
+      const told = this.#translated(error);
+      // Who reads has nothing to plan anew.
+      throw told instanceof DatabaseBusy
+        ? unavailable("The database is busy; send this again in a moment.")
+        : told;
     }
   }
 
@@ -309,14 +319,14 @@ class LibsqlSession {
       return unavailable("The database server does not answer; send this again in a moment.");
     }
     if (!(error instanceof LibsqlError)) return error;
-    if (refusedAt(error) === DURABILITY) {
+    if (failedGuard(error) === DURABILITY) {
       this.#found("weak", error);
       return unavailable(
         "The database server does not keep what it confirms; its administrator must mend that.",
       );
     }
     const { code, message } = error;
-    if (/malformed JSON/.test(message) || /UNIQUE constraint failed/.test(message)) {
+    if (GUARD_FAILED.test(message) || /UNIQUE constraint failed/.test(message)) {
       return new WriteConflict(message);
     }
     if (message.includes(HEAD_CONFLICT)) return new WriteConflict(message);
@@ -333,9 +343,11 @@ function isAnswer(error: unknown): boolean {
   return error instanceof LibsqlError && !LOST_CODES.test(error.code);
 }
 
-/** At which statement of a batch the server refused it; null for any other failure. */
-function refusedAt(error: unknown): number | null {
-  return error instanceof LibsqlBatchError && isAnswer(error) ? error.statementIndex : null;
+/** At which statement of a batch a guard failed; null for any other failure. */
+function failedGuard(error: unknown): number | null {
+  return error instanceof LibsqlBatchError && isAnswer(error) && GUARD_FAILED.test(error.message)
+    ? error.statementIndex
+    : null;
 }
 
 /** A statement, and where it must change a number of rows, another that fails unless it did. */

@@ -42,7 +42,13 @@ export async function migrate(
     }
     const next = migrations.find((migration) => migration.version > current);
     if (next === undefined) return applied;
-    if (await apply(database, next, now)) applied.push(next.name);
+    try {
+      await apply(database, next, now);
+      applied.push(next.name);
+    } catch (error) {
+      // Another host did the same step first.
+      if (!(error instanceof WriteConflict) || await schemaVersion(database) === current) throw error;
+    }
   }
 }
 
@@ -53,21 +59,14 @@ async function schemaVersion(database: Database): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** False where another host did. */
 async function apply(
   database: Database,
   { version, name, statements }: Migration,
   now: number,
-): Promise<boolean> {
-  try {
-    await database.batch([
-      // First: whoever comes second fails here, before a statement that makes no sense twice.
-      query.insertInto("schema_migration").values({ version, name, applied_at: now }).compile(),
-      ...statements.map((text) => ({ sql: text, parameters: [] })),
-    ]);
-    return true;
-  } catch (error) {
-    if (error instanceof WriteConflict) return false;
-    throw error;
-  }
+): Promise<void> {
+  await database.batch([
+    // First: whoever comes second fails here, before a statement that makes no sense twice.
+    query.insertInto("schema_migration").values({ version, name, applied_at: now }).compile(),
+    ...statements.map((text) => ({ sql: text, parameters: [] })),
+  ]);
 }

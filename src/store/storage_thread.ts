@@ -13,8 +13,8 @@ export type ThreadRequest =
   | { readonly kind: "open"; readonly path: string }
   | {
     readonly kind: "batch";
-    /** Those that are new, in the order of their numbers. */
-    readonly texts: readonly string[];
+    /** Those that are new, each by its number. */
+    readonly texts: readonly (readonly [number: number, text: string])[];
     readonly statements: readonly SentStatement[];
   }
   | { readonly kind: "expunge" | "close" };
@@ -56,7 +56,7 @@ async function carryOut(request: ThreadRequest): Promise<Expunged | null> {
       });
       return null;
     case "batch":
-      texts.push(...request.texts);
+      for (const [number, text] of request.texts) texts[number] = text;
       await database.batch(request.statements.map(({ text, ...rest }) => ({ ...rest, sql: texts[text]! })));
       return null;
     case "expunge":

@@ -32,7 +32,7 @@ export async function openThreaded({ path, onFatal, startThread }: ThreadedOptio
     read: (compiled) => reader.read(compiled),
     snapshot: (queries) => reader.snapshot(queries),
     batch: async (statements) => {
-      await thread.ask(thread.batchOf(statements));
+      await thread.batch(statements);
     },
     expunge: async () => (await thread.ask({ kind: "expunge" }))!,
     async close() {
@@ -53,6 +53,8 @@ class StorageThread {
   readonly #asked = new Map<number, Asked>();
   readonly #texts = new Map<string, number>();
   #nextId = 0;
+  /** Why it ended by itself. */
+  #failure: Error | null = null;
 
   constructor(worker: Worker, onFatal: (error: unknown) => void) {
     this.#worker = worker;
@@ -63,6 +65,7 @@ class StorageThread {
     worker.onerror = (event) => {
       event.preventDefault();
       const error = new Error(`the thread that writes ended: ${event.message}`);
+      this.#failure = error;
       for (const { reject } of this.#asked.values()) reject(error);
       this.#asked.clear();
       onFatal(error);
@@ -70,26 +73,31 @@ class StorageThread {
   }
 
   ask(request: ThreadRequest): Promise<Expunged | null> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
     const { promise, resolve, reject } = Promise.withResolvers<Expunged | null>();
     const id = this.#nextId++;
-    this.#asked.set(id, { resolve, reject });
     this.#worker.postMessage({ id, request });
+    this.#asked.set(id, { resolve, reject });
     return promise;
   }
 
-  batchOf(statements: readonly Statement[]): ThreadRequest {
-    const texts: string[] = [];
+  /** @throws where a statement has a parameter that no message carries. */
+  batch(statements: readonly Statement[]): Promise<Expunged | null> {
+    const fresh = new Map<string, number>();
     const numbered = statements.map(({ sql, ...rest }): SentStatement => {
-      let text = this.#texts.get(sql);
+      let text = this.#texts.get(sql) ?? fresh.get(sql);
       if (text === undefined) {
-        if (this.#texts.size >= TEXTS_MAX) throw new Error("too many statements of different texts");
-        text = this.#texts.size;
-        this.#texts.set(sql, text);
-        texts.push(sql);
+        text = this.#texts.size + fresh.size;
+        if (text >= TEXTS_MAX) throw new Error("too many statements of different texts");
+        fresh.set(sql, text);
       }
       return { ...rest, parameters: rest.parameters.map(alone), text };
     });
-    return { kind: "batch", texts, statements: numbered };
+    const texts = [...fresh].map(([sql, text]) => [text, sql] as const);
+    const answered = this.ask({ kind: "batch", texts, statements: numbered });
+    // What was not sent is not known.
+    for (const [sql, text] of fresh) this.#texts.set(sql, text);
+    return answered;
   }
 
   #answered(answer: Exclude<ThreadAnswer, { readonly fatal: string }>): void {

@@ -32,6 +32,8 @@ import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./
 
 /** Jobs in one commit at most: bounds how long the first of them waits for the last. */
 const GROUP_LIMIT = 256;
+/** Rows that the jobs of one commit read at most, unless one job does: bounds how much a commit writes. */
+const NEEDS_LIMIT = 4_000;
 /** How often a commit that lost a race is planned anew. */
 const ATTEMPTS = 20;
 /** How often a commit is tried while another process holds the database: one or two seconds. */
@@ -174,9 +176,14 @@ export class Writer {
   /** A group with those that wait behind it. */
   #joined(group: readonly Waiting[]): readonly Waiting[] {
     if (group.some(({ job }) => mustBeAlone(job))) return group;
-    const room = GROUP_LIMIT - group.length;
-    const first = this.#queue.slice(0, room).findIndex(({ job }) => mustBeAlone(job));
-    return [...group, ...this.#queue.splice(0, first < 0 ? room : first)];
+    let jobs = group.length;
+    let needs = group.reduce((sum, { job }) => sum + job.needs.length, 0);
+    const end = this.#queue.findIndex(({ job }) => {
+      jobs += 1;
+      needs += job.needs.length;
+      return mustBeAlone(job) || jobs > GROUP_LIMIT || (needs > NEEDS_LIMIT && jobs > 1);
+    });
+    return [...group, ...this.#queue.splice(0, end < 0 ? this.#queue.length : end)];
   }
 
   /** Commits a group, planning it anew where another writer was first. Never throws. */

@@ -15,15 +15,16 @@ interface Opened {
   readonly troubles: unknown[];
 }
 
-/** `adminUrl`: where the durability may be set again. */
-function open(url: string, adminUrl: string | null = null): Opened {
+/** `adminUrl`: where the durability may be set again. `stepMs`: how far its clock goes on each time that it is read. */
+function open(url: string, adminUrl: string | null = null, stepMs = 0): Opened {
+  let steps = 0;
   const troubles: unknown[] = [];
   const server = { url, authToken: null, fetch, newId: () => randomUUID() };
   const database = openLibsql({
     ...server,
     strengthen: adminUrl === null ? null : () => strengthen(server, adminUrl),
     time: {
-      monotonic: () => performance.now(),
+      monotonic: () => performance.now() + stepMs * steps++,
       wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     },
     onTrouble: (error) => troubles.push(error),
@@ -147,6 +148,20 @@ sqldTest(
     await proxy.close();
   },
 );
+
+sqldTest("what was given up is never written, however late its request comes", async ({ url }, direct) => {
+  const proxy = openLossyProxy({ to: url, fate: (write) => write === 3 ? "late" : "passed", lateMs: 500 });
+  const { database } = open(proxy.url, null, 10_000);
+  await database.batch([insert(1)]);
+  await assert.rejects(database.batch([insert(2)]), isUnavailable);
+  await proxy.settled();
+  assert.equal(proxy.counts.late, 1);
+  assert.deepEqual(await rowsOf(direct.database, "SELECT id FROM applied"), [{ id: 1 }]);
+  await database.batch([insert(3)]);
+  assert.equal((await rowsOf(direct.database, "SELECT id FROM applied")).length, 2);
+  await database.close();
+  await proxy.close();
+});
 
 sqldTest(
   "while the server is away reads and writes are refused for now, and afterwards all goes on",

@@ -14,7 +14,7 @@ async function listening(
   tls: { readonly cert: string; readonly key: string } | null = null,
 ): Promise<void> {
   const counts = noConnections();
-  const unexpected = () => assert.fail("nothing is wrong");
+  const unexpected = (error?: unknown) => assert.fail(`nothing is wrong: ${error}`);
   const listener = listen({ fetch }, {
     host: "127.0.0.1",
     port: 0,
@@ -92,6 +92,34 @@ Deno.test("whoever takes a stream slowly, but takes it, gets it whole, however l
     }
     assert.ok(bytes > pieces * PIECE.length, `${bytes} bytes`);
     assert.equal(stream.cancelled, false);
+  });
+});
+
+/** Connects and breaks off at once, as port scans and health checks do, while the listener is busy with something else. */
+const RESETS = `
+import { connect } from "node:net";
+const [port] = Deno.args;
+await Promise.all(Array.from({ length: 60 }, () => new Promise((resolve) => {
+  const socket = connect(Number(port), "127.0.0.1", () => socket.resetAndDestroy());
+  socket.on("error", () => {});
+  socket.on("close", resolve);
+})));`;
+
+Deno.test("clients that reset their connection at once are no trouble of the listener's, and stop nobody", async () => {
+  await listening(() => new Response("hello"), async (listener) => {
+    const resets = new Deno.Command(Deno.execPath(), {
+      args: ["eval", RESETS, String(listener.port)],
+      stdin: "null",
+      stdout: "inherit",
+      stderr: "inherit",
+    }).spawn();
+    const ended = resets.status.then(() => true);
+    // Busy, so that they are gone when they are accepted.
+    while (!await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5, false))])) {
+      for (const until = performance.now() + 30; performance.now() < until;);
+    }
+    // Told of each as of a failed accept, the listener would have failed this test.
+    assert.equal(await (await fetch(listener.url)).text(), "hello");
   });
 });
 
