@@ -1,6 +1,6 @@
 /**
- * What browsers are sent, and the thread that writes, as `scripts/web.ts` built it: part of the program's one file. An asset's name changes with
- * its content, so that a browser may keep it for good.
+ * What browsers are sent, and the thread that writes, as `scripts/web.ts` built them: part of the program's one file.
+ * An asset's name changes with its content, so that a browser may keep it for good.
  */
 import { createHash } from "node:crypto";
 import collectorScript from "../dist/web/collector.js" with { type: "text" };

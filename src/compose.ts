@@ -7,7 +7,8 @@ import { lookup } from "node:dns/promises";
 import { monotonicFactory } from "ulid";
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
-import type { Config, Environment, StorageConfig } from "./config/config.ts";
+import type { Config, Environment } from "./config/config.ts";
+import { openDatabase, openStored, type OpenStoredOptions } from "./databases.ts";
 import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
@@ -20,7 +21,7 @@ import { parseNetworks } from "./limits/networks.ts";
 import { SharedCounters } from "./limits/shared_counters.ts";
 import { SharedWindow } from "./limits/shared_window.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
-import { createLog, errorFields, type Log, type LogFields } from "./observability/log.ts";
+import { causeFields, createLog, errorFields, type Log } from "./observability/log.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import { dispatchedDeliveries } from "./operations/deliveries.ts";
@@ -38,16 +39,11 @@ import {
 } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
-import { STORAGE_THREAD } from "./assets.ts";
-import { openEmbedded } from "./store/embedded.ts";
-import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
-import { requireFitServer, strengthen, UnfitServer } from "./store/libsql_server.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
-import { openThreaded } from "./store/threaded.ts";
 import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
-import { type Database, DatabaseBusy, query } from "./store/database.ts";
+import { DatabaseBusy, query } from "./store/database.ts";
 import { type Setback, Writer } from "./store/writer.ts";
 import { createDeliverer } from "./webhooks/delivery.ts";
 import { Dispatcher } from "./webhooks/dispatcher.ts";
@@ -62,7 +58,7 @@ import {
   signerSource,
 } from "./startup.ts";
 
-export { keyInFile, lockDirectory };
+export { keyInFile, lockDirectory, openStored, type OpenStoredOptions };
 
 export const VERSION: string = deno.version;
 
@@ -85,10 +81,6 @@ const BREACH_FLUSH_MS = 5_000;
 const UPKEEP_MS = 60_000;
 /** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
 const LOCK_SYNC_MS = 1_000;
-
-/** Of one request to a database server. */
-const DATABASE_REQUEST_MS = 8_000;
-const SESSION_ID_BYTES = 16;
 
 /** For so long after an answer the next request is expected. */
 const BUSY_MS = 50;
@@ -440,13 +432,6 @@ function kvStore(location: string): () => Promise<Deno.Kv> {
   };
 }
 
-/** An error and what it came from, for a log line. */
-function causeFields(error: unknown): LogFields {
-  const fields = errorFields(error);
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause === undefined ? fields : { ...fields, cause: String(cause) };
-}
-
 /** Tries again while another process, a backup perhaps, holds the database. */
 async function whileBusy<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1;; attempt += 1) {
@@ -480,91 +465,4 @@ function openCheckpointLock({ lockFile, database }: Config, log: Log): Checkpoin
   } catch (error) {
     throw new StartError(`lock.db in JISS_DATA_DIR cannot be opened: ${(error as Error).message}`);
   }
-}
-
-/** @throws {StartError} where it cannot be opened, or would not keep what it confirms. */
-async function openDatabase(
-  config: Config,
-  { log, onFatal, ...outside }: Pick<ComposeOptions, "log" | "clock" | "world" | "onFatal">,
-): Promise<Database> {
-  const { database: location } = config;
-  if (location.kind === "server") {
-    const { adminUrl } = location;
-    const server = serverOptions({ ...location, certificates: config.certificates }, {
-      ...outside,
-      onTrouble(error) {
-        if (error === null) log.info("the database server answers again");
-        else log.error("the database server does not answer as it must", causeFields(error));
-      },
-    });
-    try {
-      await requireFitServer(server, location);
-    } catch (error) {
-      throw error instanceof UnfitServer ? new StartError(error.message) : error;
-    }
-    return openLibsql({
-      ...server,
-      strengthen: adminUrl === null ? null : async () => {
-        await strengthen(server, adminUrl);
-        log.warn("the database server had forgotten to keep what it confirms, and was told again", {
-          mend: "run sqld with --enable-namespaces, which remembers a namespace's durability_mode",
-        });
-      },
-    });
-  }
-  createPrivately(location.path, "");
-  try {
-    return await openThreaded({ path: location.path, onFatal, startThread });
-  } catch (error) {
-    throw new StartError(
-      `the database file in JISS_DATA_DIR or JISS_DATABASE_URL cannot be opened: ${(error as Error).message}`,
-    );
-  }
-}
-
-/** From its text, since a compiled program has no file of it. */
-function startThread(): Worker {
-  const url = URL.createObjectURL(new Blob([STORAGE_THREAD], { type: "text/javascript" }));
-  return new Worker(url, { type: "module", name: "storage" });
-}
-
-export interface OpenStoredOptions extends Pick<ComposeOptions, "clock" | "world"> {
-  /** Told what keeps a server from answering. */
-  readonly onTrouble: LibsqlOptions["onTrouble"];
-}
-
-/** A database that is read as it stands, beside a service perhaps. @throws where it cannot be opened. */
-export function openStored(
-  { database: location, certificates }: StorageConfig,
-  options: OpenStoredOptions,
-): Database {
-  return location.kind === "file"
-    ? openEmbedded({ path: location.path, onFatal: () => {} })
-    : openLibsql(serverOptions({ ...location, certificates }, options));
-}
-
-function serverOptions(
-  { url, authToken, certificates }: {
-    readonly url: string;
-    readonly authToken: string | null;
-    readonly certificates: readonly string[];
-  },
-  { clock, world, onTrouble }: OpenStoredOptions,
-): LibsqlOptions {
-  const client = Deno.createHttpClient({ caCerts: [...certificates] });
-  return {
-    url,
-    authToken,
-    fetch: (resource, init) =>
-      fetch(resource, {
-        ...init,
-        client,
-        redirect: "error",
-        signal: AbortSignal.timeout(DATABASE_REQUEST_MS),
-      }),
-    newId: () => world.random(SESSION_ID_BYTES).toHex(),
-    time: clock,
-    strengthen: null,
-    onTrouble,
-  };
 }

@@ -49,8 +49,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "compose.ts",
   ],
   "startup.ts": ["config", "evidence", "keys", "operations", "store"],
-  "compose.ts": [
+  "databases.ts": [
     "assets.ts",
+    "config",
+    "http",
+    "observability",
+    "operations",
+    "store",
+    "startup.ts",
+  ],
+  "compose.ts": [
+    "databases.ts",
     "config",
     "domain",
     "evidence",
@@ -153,7 +162,7 @@ const EFFECTS: readonly (readonly [pattern: RegExp, places: readonly string[]])[
     "src/compose.ts",
   ]],
   [/\bDeno\.env\b|\bprocess\.env\b/, ["src/compose.ts"]],
-  [/(?<![.\w])fetch\(/, ["src/web/shared/api.ts", "src/compose.ts"]],
+  [/(?<![.\w])fetch\(/, ["src/web/shared/api.ts", "src/databases.ts"]],
   [/"node:(?:http|https|http2|tls|dgram)"/, ["src/cli/healthcheck.ts", "src/webhooks/delivery.ts"]],
   [/"node:dns/, ["src/compose.ts"]],
 ];

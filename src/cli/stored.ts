@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { readStorage, type StorageConfig } from "../config/config.ts";
-import { ServiceError } from "../domain/errors.ts";
+import { reasonOf, ServiceError } from "../domain/errors.ts";
 import { type Database, DatabaseBusy, query } from "../store/database.ts";
 import { exists } from "./init.ts";
 import { reportProblems } from "./run_service.ts";
@@ -45,17 +45,13 @@ export async function withStored<Result>(
       throw new CommandFailure("another process holds the database: try again", EXIT.failure);
     }
     if (error instanceof ServiceError) {
-      const why = trouble instanceof Error ? ` (${reasonOf(trouble)})` : "";
+      const why = trouble === null ? "" : ` (${reasonOf(trouble)})`;
       throw new CommandFailure(`${error.message}${why}`, EXIT.failure);
     }
     throw error;
   } finally {
     await database.close();
   }
-}
-
-function reasonOf({ message, cause }: Error): string {
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 /** @throws {CommandFailure} 78 where that cannot be known. */

@@ -78,6 +78,12 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE";
 }
 
+/** What an error says, and what it came from. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}
+
 /** Whether what was asked for is not held any more. */
 export function isGone(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "GONE";

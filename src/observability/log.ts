@@ -55,3 +55,10 @@ export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   return { error: `${error.name}: ${error.message}`, stack: error.stack };
 }
+
+/** An error and what it came from, for a log line. */
+export function causeFields(error: unknown): LogFields {
+  const fields = errorFields(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? fields : { ...fields, cause: String(cause) };
+}

@@ -5,6 +5,7 @@
  */
 import { openHttp, parseLibsqlUrl, type Stream } from "@libsql/hrana-client";
 import * as z from "zod";
+import { reasonOf } from "../domain/errors.ts";
 import { type LibsqlOptions, SYNCHRONOUS_FULL, WRITE_SESSION_TABLE } from "./libsql.ts";
 
 /** The server cannot be used as it is, and why. */
@@ -56,11 +57,6 @@ async function onStream<Result>(
     stream.close();
     client.close();
   }
-}
-
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 /**

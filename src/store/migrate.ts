@@ -26,11 +26,13 @@ export async function migrate(
   database: Database,
   { migrations, now }: { readonly migrations: readonly Migration[]; readonly now: number },
 ): Promise<readonly string[]> {
-  await database.batch([{
-    sql: `CREATE TABLE IF NOT EXISTS schema_migration (
-      version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
-    parameters: [],
-  }]);
+  if (!await hasTable(database, "schema_migration")) {
+    await database.batch([{
+      sql: `CREATE TABLE IF NOT EXISTS schema_migration (
+        version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
+      parameters: [],
+    }]);
+  }
   const known = migrations.at(-1)?.version ?? 0;
   const applied: string[] = [];
   for (;;) {
@@ -69,4 +71,13 @@ async function apply(
     query.insertInto("schema_migration").values({ version, name, applied_at: now }).compile(),
     ...statements.map((text) => ({ sql: text, parameters: [] })),
   ]);
+}
+
+async function hasTable(database: Database, name: string): Promise<boolean> {
+  const rows = await database.read(
+    sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ${name}`.compile(
+      query,
+    ),
+  );
+  return rows.length > 0;
 }

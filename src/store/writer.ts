@@ -187,7 +187,7 @@ export class Writer {
   }
 
   /** Commits a group, planning it anew where another writer was first. Never throws. */
-  async #commit(first: readonly Waiting[]): Promise<void> {
+  async #commit(first: readonly Waiting[], { mayGrow = true } = {}): Promise<void> {
     const { monotonic, backoff } = this.#options;
     let group = first;
     let busy = 0;
@@ -203,7 +203,7 @@ export class Writer {
         } else if (!(error instanceof WriteConflict)) return await this.#fail(group, error);
         const cause = error instanceof DatabaseBusy ? "busy" : "conflict";
         await backoff({ attempt, tookMs: monotonic() - started, cause });
-        group = this.#joined(group);
+        if (mayGrow) group = this.#joined(group);
       }
     }
     await this.#fail(group, new WriteConflict("planned anew too often"));
@@ -212,7 +212,7 @@ export class Writer {
   /** One job that cannot be written must not take the others of its commit with it. */
   async #fail(group: readonly Waiting[], error: unknown): Promise<void> {
     if (group.length > 1 && !(error instanceof ServiceError)) {
-      for (const waiting of group) await this.#commit([waiting]);
+      for (const waiting of group) await this.#commit([waiting], { mayGrow: false });
       return;
     }
     const told = error instanceof WriteConflict

@@ -1,0 +1,113 @@
+/** Opening the database that the configuration names: a file with its thread, or a libSQL server over the network. */
+import { STORAGE_THREAD } from "./assets.ts";
+import type { Config, StorageConfig } from "./config/config.ts";
+import type { Clock } from "./http/exchange.ts";
+import { causeFields, type Log } from "./observability/log.ts";
+import type { World } from "./operations/dependencies.ts";
+import { StartError } from "./operations/start_error.ts";
+import { createPrivately } from "./startup.ts";
+import type { Database } from "./store/database.ts";
+import { openEmbedded } from "./store/embedded.ts";
+import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
+import { requireFitServer, strengthen, UnfitServer } from "./store/libsql_server.ts";
+import { openThreaded } from "./store/threaded.ts";
+
+/** Of one request to a database server. */
+const DATABASE_REQUEST_MS = 8_000;
+const SESSION_ID_BYTES = 16;
+
+interface Outside {
+  readonly clock: Clock;
+  readonly world: World;
+}
+
+/** @throws {StartError} where it cannot be opened, or would not keep what it confirms. */
+export async function openDatabase(
+  config: Config,
+  { log, onFatal, ...outside }: Outside & {
+    readonly log: Log;
+    /** Called once where storage failed for good: nothing may be written after it. */
+    readonly onFatal: (error: unknown) => void;
+  },
+): Promise<Database> {
+  const { database: location } = config;
+  if (location.kind === "server") {
+    const { adminUrl } = location;
+    const server = serverOptions({ ...location, certificates: config.certificates }, {
+      ...outside,
+      onTrouble(error) {
+        if (error === null) log.info("the database server answers again");
+        else log.error("the database server does not answer as it must", causeFields(error));
+      },
+    });
+    try {
+      await requireFitServer(server, location);
+    } catch (error) {
+      throw error instanceof UnfitServer ? new StartError(error.message) : error;
+    }
+    return openLibsql({
+      ...server,
+      strengthen: adminUrl === null ? null : async () => {
+        await strengthen(server, adminUrl);
+        log.warn("the database server had forgotten to keep what it confirms, and was told again", {
+          mend: "run sqld with --enable-namespaces, which remembers a namespace's durability_mode",
+        });
+      },
+    });
+  }
+  createPrivately(location.path, "");
+  try {
+    return await openThreaded({ path: location.path, onFatal, startThread });
+  } catch (error) {
+    throw new StartError(
+      `the database file in JISS_DATA_DIR or JISS_DATABASE_URL cannot be opened: ${(error as Error).message}`,
+    );
+  }
+}
+
+/** From its text, since a compiled program has no file of it. */
+function startThread(): Worker {
+  const url = URL.createObjectURL(new Blob([STORAGE_THREAD], { type: "text/javascript" }));
+  return new Worker(url, { type: "module", name: "storage" });
+}
+
+export interface OpenStoredOptions extends Outside {
+  /** Told what keeps a server from answering. */
+  readonly onTrouble: LibsqlOptions["onTrouble"];
+}
+
+/** A database that is read as it stands, beside a service perhaps. @throws where it cannot be opened. */
+export function openStored(
+  { database: location, certificates }: StorageConfig,
+  options: OpenStoredOptions,
+): Database {
+  return location.kind === "file"
+    ? openEmbedded({ path: location.path, onFatal: () => {} })
+    : openLibsql(serverOptions({ ...location, certificates }, options));
+}
+
+function serverOptions(
+  { url, authToken, certificates }: {
+    readonly url: string;
+    readonly authToken: string | null;
+    readonly certificates: readonly string[];
+  },
+  { clock, world, onTrouble }: OpenStoredOptions,
+): LibsqlOptions {
+  const client = Deno.createHttpClient({ caCerts: [...certificates] });
+  return {
+    url,
+    authToken,
+    fetch: (resource, init) =>
+      fetch(resource, {
+        ...init,
+        client,
+        redirect: "error",
+        signal: AbortSignal.timeout(DATABASE_REQUEST_MS),
+      }),
+    newId: () => world.random(SESSION_ID_BYTES).toHex(),
+    time: clock,
+    strengthen: null,
+    onTrouble,
+  };
+}
