@@ -1,5 +1,5 @@
 /** `task bundle`: the program as one JavaScript file, dist/jiss.js, that needs no npm, no cache and no network. */
-import { buildWeb } from "./web.ts";
+import { asciiOf, buildWeb } from "./web.ts";
 
 const OUTPUT = "dist/jiss.js";
 
@@ -19,7 +19,7 @@ export async function bundle(output: string): Promise<void> {
     stderr: "inherit",
   }).output();
   if (!success) throw new Error("deno bundle failed");
-  await Deno.writeTextFile(output, REQUIRE + await Deno.readTextFile(output));
+  await Deno.writeTextFile(output, REQUIRE + asciiOf(await Deno.readTextFile(output)));
 }
 
 if (import.meta.main) {

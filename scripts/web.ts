@@ -105,6 +105,15 @@ async function bundleScript(
     stderr: "piped",
   }).output();
   if (!success) throw new Error(`deno bundle ${module} failed\n${new TextDecoder().decode(stderr)}`);
+  await Deno.writeTextFile(`${place}/${name}`, asciiOf(await Deno.readTextFile(`${place}/${name}`)));
+}
+
+/** The same script in ASCII: of a text with one character beyond Latin-1, V8 keeps every character in two bytes. */
+export function asciiOf(script: string): string {
+  return script.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** A document's HTML; links to documents that the service does not have become their names. */

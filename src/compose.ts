@@ -13,7 +13,6 @@ import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
 import type { Clock } from "./http/exchange.ts";
-import { createObservation } from "./http/observation.ts";
 import { type ConnectionCounts, noConnections } from "./http/connections.ts";
 import type { Answering } from "./http/server.ts";
 import type { RateWindow } from "./limits/admission.ts";
@@ -22,7 +21,6 @@ import { SharedCounters } from "./limits/shared_counters.ts";
 import { SharedWindow } from "./limits/shared_window.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
 import { causeFields, createLog, errorFields, type Log } from "./observability/log.ts";
-import { createMetrics } from "./observability/metrics.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import { dispatchedDeliveries } from "./operations/deliveries.ts";
 import { type Dependencies, noDeliveries, type World } from "./operations/dependencies.ts";
@@ -182,8 +180,8 @@ async function resolveHost(host: string): Promise<readonly string[]> {
 /** The service, open but not yet listening. */
 export interface Service {
   readonly app: Answering;
-  /** For the second listener. */
-  readonly observation: Answering;
+  /** For the second listener; most services have none, and start without what it takes. */
+  observation(): Promise<Answering>;
   /** Of the first listener, which keeps them up to date. */
   readonly connections: ConnectionCounts;
   readonly dependencies: Dependencies;
@@ -316,20 +314,6 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       isDraining: () => draining,
     });
     const connections = noConnections();
-    const observation = createObservation({
-      metrics: createMetrics({
-        version: VERSION,
-        model: dependencies.model.document.version,
-        uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
-        connections,
-        openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
-        deliveries: dependencies.deliveries.counts,
-        backlog: () => backlogs(database),
-      }),
-      log,
-      isDraining: () => draining,
-      reach: () => database.read(query.selectFrom("installation").select("id").compile()),
-    });
     return {
       app: {
         fetch: async (request, client) => {
@@ -342,7 +326,24 @@ export async function openService(options: ComposeOptions): Promise<Service> {
           }
         },
       },
-      observation,
+      async observation() {
+        const { createMetrics } = await import("./observability/metrics.ts");
+        const { createObservation } = await import("./http/observation.ts");
+        return createObservation({
+          metrics: createMetrics({
+            version: VERSION,
+            model: dependencies.model.document.version,
+            uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
+            connections,
+            openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
+            deliveries: dependencies.deliveries.counts,
+            backlog: () => backlogs(database),
+          }),
+          log,
+          isDraining: () => draining,
+          reach: () => database.read(query.selectFrom("installation").select("id").compile()),
+        });
+      },
       connections,
       dependencies,
       async announce(announced) {

@@ -3,6 +3,10 @@
  * program with less than all permissions: so they are counted, by opening them.
  */
 import { CONNECTIONS_MAX, DESCRIPTOR_RESERVE } from "../domain/limits.ts";
+import type { Room } from "../http/connections.ts";
+
+/** For so many more connections room is looked for at a time: it takes a few milliseconds. */
+const CONNECTIONS_STEP = 128;
 
 /** Opens a path again and again, until none is left or there are `enough`, and closes them all. */
 export function freeDescriptors(path: string, enough: number): number {
@@ -23,4 +27,30 @@ export function connectionsFor(descriptors: number): number {
     CONNECTIONS_MAX,
     Math.max(descriptors - DESCRIPTOR_RESERVE, Math.ceil(descriptors / 2)),
   );
+}
+
+/**
+ * Room for connections, counted as they come: to count for all of them before the first would be a fourth of a start.
+ * @param free - how many descriptors are left, or `enough`.
+ */
+export function roomForConnections(free: (enough: number) => number): Room {
+  let known = 0;
+  let isAll = false;
+  const grow = () => {
+    const wanted = Math.min(known + CONNECTIONS_STEP, CONNECTIONS_MAX);
+    const more = free(wanted - known + DESCRIPTOR_RESERVE);
+    const fit = Math.min(connectionsFor(known + more), wanted);
+    isAll = fit < wanted || fit === CONNECTIONS_MAX;
+    known = Math.max(known, fit);
+  };
+  grow();
+  return {
+    get most() {
+      return known;
+    },
+    isFull(open) {
+      if (open >= known && !isAll) grow();
+      return open >= known;
+    },
+  };
 }

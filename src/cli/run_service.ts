@@ -2,7 +2,7 @@
 import { ServiceError } from "../domain/errors.ts";
 import { type Config, ConfigError, type Environment, readConfig } from "../config/config.ts";
 import type { Service } from "../compose.ts";
-import { CLIENT_WAIT_MS, CONNECTIONS_MAX, DESCRIPTOR_RESERVE, FIRST_REQUEST_MS } from "../domain/limits.ts";
+import { CLIENT_WAIT_MS, FIRST_REQUEST_MS } from "../domain/limits.ts";
 import { type Bounds, noConnections } from "../http/connections.ts";
 import { UnsuitableDeno } from "../http/deno_connection.ts";
 import { type Answering, listen, type Listener, type ListenOptions } from "../http/server.ts";
@@ -12,7 +12,7 @@ import { webhookWrappings } from "../operations/webhooks.ts";
 import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
-import { connectionsFor, freeDescriptors } from "./descriptors.ts";
+import { freeDescriptors, roomForConnections } from "./descriptors.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 /** How long the listener stays open for what is on its way, each answered with 503. */
@@ -77,7 +77,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   }
   await hooks.opened?.(service);
   const bounds: Bounds = {
-    most: connectionsFor(freeDescriptors(config.dataDir, CONNECTIONS_MAX + DESCRIPTOR_RESERVE)),
+    room: roomForConnections((enough) => freeDescriptors(config.dataDir, enough)),
     firstRequestMs: FIRST_REQUEST_MS,
     clientMs: CLIENT_WAIT_MS,
     ...shell.bounds,
@@ -89,12 +89,12 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
       log.error("connections cannot be accepted at the moment", { error: String(error) }),
     onCrowded: () =>
       log.warn("there are as many connections as there may be: whoever is waited for longest is closed", {
-        connections: bounds.most,
+        connections: bounds.room.most,
       }),
   };
   const { tls } = config;
   const metrics = config.metrics === null ? null : startListening(
-    service.observation,
+    await service.observation(),
     { ...common, ...config.metrics, tls: null, counts: noConnections() },
     "JISS_METRICS_ADDR",
   );
@@ -128,7 +128,6 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   log.info("listening", {
     url: listener.url,
     port: listener.port,
-    connections: bounds.most,
     version: shell.version,
     model: model.document.version,
     model_sha256: model.sha256,

@@ -8,9 +8,16 @@ import type { Client } from "./exchange.ts";
 /** How often, at most, it is looked for those who used up their time. */
 const LOOK_MS = 1_000;
 
-export interface Bounds {
-  /** Connections at once. */
+/** How many connections there may be at once. */
+export interface Room {
+  /** As far as is known. */
   readonly most: number;
+  /** Whether there may be no more than so many, which are open. */
+  isFull(open: number): boolean;
+}
+
+export interface Bounds {
+  readonly room: Room;
   /** From the connection to the whole head of its first request. */
   readonly firstRequestMs: number;
   /** For the next request, for the rest of a body, and for taking the next piece of an answer. */
@@ -55,7 +62,7 @@ export class Connections {
 
   /** Whether somebody must leave before another may come. */
   get isFull(): boolean {
-    return this.#open.size >= this.#bounds.most;
+    return this.#bounds.room.isFull(this.#open.size);
   }
 
   /** Takes up a connection that serves itself by `serve`. */

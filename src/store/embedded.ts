@@ -4,7 +4,6 @@
  *
  * WAL with `synchronous=FULL`: a batch that returned survives `kill -9` and a power cut.
  */
-import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
 import { unavailable } from "../domain/errors.ts";
@@ -146,7 +145,7 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     if (!emptyLog()) throw new DatabaseBusy("a reader holds the log");
     prepare("BEGIN IMMEDIATE").run();
     try {
-      if (statSync(`${path}-wal`).size > 0) throw new DatabaseBusy("another process has written");
+      if (Deno.statSync(`${path}-wal`).size > 0) throw new DatabaseBusy("another process has written");
       const { changed, next } = pages.step(first);
       // Of what was changed behind their backs, other connections hold copies, which they let go of with a commit.
       if (changed) connection.exec(`PRAGMA user_version = ${userVersion() === 1 ? 2 : 1}`);

@@ -8,7 +8,6 @@
  * do as much by writing the whole database anew, with everybody waiting.
  * Source: https://sqlite.org/fileformat2.html, sections 1.3 and 1.6.
  */
-import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 
 /** The size of an interior or leaf page's header, by the flag that it begins with. */
 const HEADER_SIZES: Readonly<Record<number, number>> = { 2: 12, 5: 12, 10: 8, 13: 8 };
@@ -68,13 +67,13 @@ export class PageScrubber {
    * Held until the connection is closed: on POSIX closing any descriptor of a file gives up all locks that the process
    * has on it, SQLite's too (https://sqlite.org/howtocorrupt.html, section 2.2).
    */
-  readonly #file: number;
+  readonly #file: Deno.FsFile;
   /** For the pages of one step, again and again. */
   #buffer: Uint8Array | null = null;
 
   /** For a file that is a database in WAL mode. */
   constructor(path: string) {
-    this.#file = openSync(path, "r+");
+    this.#file = Deno.openSync(path, { read: true, write: true });
   }
 
   /**
@@ -84,7 +83,7 @@ export class PageScrubber {
    */
   step(first: number): ScrubStep {
     const { size, usable } = this.#geometry();
-    const count = Math.floor(fstatSync(this.#file).size / size);
+    const count = Math.floor(this.#file.statSync().size / size);
     if (count >= PAGES_MAX) throw new RangeError(`a database of ${count} pages`);
     const end = Math.min(first + PAGES_IN_STEP, count);
     this.#buffer ??= new Uint8Array(PAGES_IN_STEP * size);
@@ -93,16 +92,16 @@ export class PageScrubber {
     for (let page = first; page < end; page += 1) {
       const own = bytes.subarray((page - first) * size, (page - first + 1) * size);
       if (!clearUnused(own, { header: page === 0 ? FILE_HEADER_BYTES : 0, usable })) continue;
-      writeSync(this.#file, own, 0, size, page * size);
+      this.#write(page * size, own);
       changed = true;
     }
-    if (changed) fdatasyncSync(this.#file);
+    if (changed) this.#file.syncDataSync();
     return { changed, next: end < count ? end : null };
   }
 
   /** After the connection's own close. */
   close(): void {
-    closeSync(this.#file);
+    this.#file.close();
   }
 
   #geometry(): { readonly size: number; readonly usable: number } {
@@ -114,12 +113,18 @@ export class PageScrubber {
 
   /** Fills the beginning of `into`. */
   #read(position: number, length: number, into: Uint8Array): Uint8Array {
+    this.#file.seekSync(position, Deno.SeekMode.Start);
     let filled = 0;
     while (filled < length) {
-      const count = readSync(this.#file, into, filled, length - filled, position + filled);
-      if (count === 0) throw new RangeError(`the file ends at ${position + filled}`);
+      const count = this.#file.readSync(into.subarray(filled, length));
+      if (count === null) throw new RangeError(`the file ends at ${position + filled}`);
       filled += count;
     }
     return into;
+  }
+
+  #write(position: number, bytes: Uint8Array): void {
+    this.#file.seekSync(position, Deno.SeekMode.Start);
+    for (let written = 0; written < bytes.length;) written += this.#file.writeSync(bytes.subarray(written));
   }
 }

@@ -1,0 +1,57 @@
+/** How many connections there is room for, by the file descriptors that are left. */
+import assert from "node:assert/strict";
+import { roomForConnections } from "../../src/cli/descriptors.ts";
+
+/** Connections that come one by one to a process of so many descriptors, until there is no room. */
+function admitted(
+  descriptors: number,
+): { readonly open: number; readonly most: number; readonly counted: number } {
+  let open = 0;
+  let counted = 0;
+  const room = roomForConnections((enough) => {
+    const free = Math.min(descriptors - open, enough);
+    counted += free;
+    return free;
+  });
+  while (!room.isFull(open)) open += 1;
+  return { open, most: room.most, counted };
+}
+
+for (
+  const { descriptors, connections } of [
+    { descriptors: 1_048_576, connections: 4_096 },
+    { descriptors: 4_224, connections: 4_096 },
+    { descriptors: 4_223, connections: 4_095 },
+    { descriptors: 1_000, connections: 872 },
+    { descriptors: 300, connections: 172 },
+    { descriptors: 200, connections: 100 },
+    { descriptors: 1, connections: 1 },
+  ]
+) {
+  Deno.test(`${descriptors} descriptors have room for ${connections} connections`, () => {
+    const { open, most } = admitted(descriptors);
+    assert.deepEqual({ open, most }, { open: connections, most: connections });
+  });
+}
+
+Deno.test("what there is room for is counted as connections come, and not again for each that finds none", () => {
+  let asked = 0;
+  const room = roomForConnections((enough) => {
+    asked += 1;
+    return enough;
+  });
+  assert.equal(asked, 1);
+  assert.equal(room.isFull(room.most - 1), false);
+  assert.equal(asked, 1);
+  assert.equal(room.isFull(room.most), false);
+  assert.equal(asked, 2);
+  const full = admitted(200);
+  assert.ok(full.counted <= 400, `${full.counted}`);
+  const few = roomForConnections(() => {
+    asked += 1;
+    return 50;
+  });
+  asked = 0;
+  for (let again = 0; again < 10; again += 1) assert.equal(few.isFull(few.most), true);
+  assert.equal(asked, 0);
+});
