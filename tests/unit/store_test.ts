@@ -448,6 +448,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "webhooks",
     "deliveries",
     "departures",
+    "days",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -462,6 +463,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 6, name: "webhooks", applied_at: EPOCH },
     { version: 7, name: "deliveries", applied_at: EPOCH },
     { version: 8, name: "departures", applied_at: EPOCH },
+    { version: 9, name: "days", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -511,7 +513,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 31);
+    assert.equal(own.length, 32);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
