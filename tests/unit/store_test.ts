@@ -32,6 +32,7 @@ import {
   WriteConflict,
 } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
+import { periodQuery } from "../../src/store/interactions.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { migrate, NewerSchema } from "../../src/store/migrate.ts";
 import {
@@ -719,6 +720,24 @@ Deno.test(
       plan.includes("SEARCH audit_chain USING COVERING INDEX audit_chain_epoch (family=?)"),
       plan.join("\n"),
     );
+  }),
+);
+
+Deno.test(
+  "a period is counted in counts of days, and of its edges in an index alone",
+  withStore(async ({ database }) => {
+    for (const hour of [0, 7, 18]) {
+      const period = { start: EPOCH + hour * 3_600_000 + 1, end: EPOCH + 90 * 86_400_000 };
+      const { sql, parameters } = periodQuery("acme", period);
+      const plan = await planOf(database, sql, parameters);
+      const ofOperator = "(org_id=? AND operator_id=? AND";
+      assert.deepEqual([...new Set(plan.filter((step) => !step.startsWith("CORRELATED")))].sort(), [
+        "SEARCH interaction USING PRIMARY KEY (org_id=? AND session_id=?)",
+        "SEARCH operator USING COVERING INDEX sqlite_autoindex_operator_1 (org_id=?)",
+        `SEARCH own USING COVERING INDEX interaction_operator ${ofOperator} at>? AND at<?)`,
+        `SEARCH own USING PRIMARY KEY ${ofOperator} day>? AND day<?)`,
+      ]);
+    }
   }),
 );
 
