@@ -12,6 +12,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { retryAfter, ServiceError } from "../domain/errors.ts";
 import type { Schema } from "./schema.ts";
 
 /** Builds queries and runs none. */
@@ -48,7 +49,7 @@ export interface Database {
    * Runs all statements, durably, or none.
    * @throws {WriteConflict} where another writer was there first: reload and try again.
    * @throws {DatabaseBusy} where another process holds the database: wait and try again.
-   * @throws {ServiceError} SERVICE_UNAVAILABLE where the disk is full or read-only.
+   * @throws {DatabaseUnavailable} where the disk is full or read-only, or a server gives no answer.
    */
   batch(statements: readonly Statement[]): Promise<void>;
   /**
@@ -66,6 +67,13 @@ export const HEAD_CONFLICT = "audit_head_conflict";
 /** Another writer changed what this batch was built on. */
 export class WriteConflict extends Error {
   override readonly name = "WriteConflict";
+}
+
+/** The database gives no answer, or takes no writes: what waits for it would be refused in its turn. */
+export class DatabaseUnavailable extends ServiceError {
+  constructor(message: string) {
+    super("SERVICE_UNAVAILABLE", message, { headers: retryAfter() });
+  }
 }
 
 /** Another process holds the database, for the moment or for long. */

@@ -7,8 +7,14 @@
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
-import { unavailable } from "../domain/errors.ts";
-import { type Database, DatabaseBusy, HEAD_CONFLICT, type Statement, WriteConflict } from "./database.ts";
+import {
+  type Database,
+  DatabaseBusy,
+  DatabaseUnavailable,
+  HEAD_CONFLICT,
+  type Statement,
+  WriteConflict,
+} from "./database.ts";
 import { PageScrubber } from "./scrub.ts";
 import { nextTurn } from "./turn.ts";
 
@@ -84,13 +90,13 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     }
     if (LOCKED.includes(code & 0xff)) return new DatabaseBusy(message);
     if (PASSING.includes(code & 0xff)) {
-      return unavailable("The database takes no writes at the moment; try again later.");
+      return new DatabaseUnavailable("The database takes no writes at the moment; try again later.");
     }
     if (FATAL.includes(code & 0xff) && !failed) {
       failed = true;
       onFatal(error);
     }
-    return failed ? unavailable("The database failed; the service is stopping.") : error;
+    return failed ? new DatabaseUnavailable("The database failed; the service is stopping.") : error;
   }
 
   /** What failed is told, not that rolling it back failed too. */
@@ -194,7 +200,7 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
       }
     },
     batch(statements) {
-      if (failed) return Promise.reject(unavailable("The database failed; the service is stopping."));
+      if (failed) return Promise.reject(new DatabaseUnavailable("The database failed; the service is stopping."));
       try {
         runBatch(statements);
         return Promise.resolve();

@@ -19,6 +19,7 @@ import { isUnavailable, unavailable } from "../domain/errors.ts";
 import {
   type Database,
   DatabaseBusy,
+  DatabaseUnavailable,
   HEAD_CONFLICT,
   query,
   type Statement,
@@ -150,17 +151,24 @@ class LibsqlSession {
       group.forEach(({ resolve }, index) => resolve(found[index]!));
     } catch (error) {
       // What one of them is refused for, or all are too large for together, the others are not.
-      if (isUnavailable(error)) group.forEach(({ reject }) => reject(error));
+      if (isUnavailable(error)) this.#refuse(group, error);
       else await Promise.all(group.map((waiting) => this.#readAlone(waiting)));
     }
   }
 
-  async #readAlone({ compiled, resolve, reject }: Waiting): Promise<void> {
+  async #readAlone(waiting: Waiting): Promise<void> {
+    const { compiled, resolve } = waiting;
     try {
       resolve(rowsOf(await this.#read(() => this.#client.execute(inputOf(compiled)))));
     } catch (error) {
-      reject(error);
+      this.#refuse([waiting], error);
     }
+  }
+
+  /** Where the server gives no answer, those that wait behind these would wait for none either. */
+  #refuse(group: readonly Waiting[], error: unknown): void {
+    const refused = error instanceof DatabaseUnavailable ? [...group, ...this.#waiting.splice(0)] : group;
+    for (const { reject } of refused) reject(error);
   }
 
   async snapshot<Rows extends readonly unknown[]>(
@@ -316,12 +324,12 @@ class LibsqlSession {
 
   #translated(error: unknown): unknown {
     if (error instanceof NoAnswer) {
-      return unavailable("The database server does not answer; send this again in a moment.");
+      return new DatabaseUnavailable("The database server does not answer; send this again in a moment.");
     }
     if (!(error instanceof LibsqlError)) return error;
     if (failedGuard(error) === DURABILITY) {
       this.#found("weak", error);
-      return unavailable(
+      return new DatabaseUnavailable(
         "The database server does not keep what it confirms; its administrator must mend that.",
       );
     }
@@ -332,7 +340,7 @@ class LibsqlSession {
     if (message.includes(HEAD_CONFLICT)) return new WriteConflict(message);
     if (BUSY_CODES.test(code)) return new DatabaseBusy(message);
     if (CLOSED_CODES.test(code)) {
-      return unavailable("The database takes no writes at the moment; try again later.");
+      return new DatabaseUnavailable("The database takes no writes at the moment; try again later.");
     }
     return error;
   }

@@ -23,7 +23,13 @@ import {
   type StoredHead,
   updatePeaks,
 } from "./chains.ts";
-import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
+import {
+  type Database,
+  DatabaseBusy,
+  DatabaseUnavailable,
+  type Statement,
+  WriteConflict,
+} from "./database.ts";
 import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
 import type { SigningKeyRow } from "./records.ts";
 import { findUnsignedHead } from "./signed_head.ts";
@@ -101,6 +107,8 @@ export interface WriterOptions {
 
 interface Waiting {
   readonly job: WriteJob<unknown>;
+  /** Whether it must be the only one of its commit, or is after a commit with others that failed. */
+  readonly alone: boolean;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -135,7 +143,12 @@ export class Writer {
       return Promise.reject(unavailable("Too many writes are waiting; send this again in a moment."));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.push({ job, resolve: resolve as (value: unknown) => void, reject });
+    this.#queue.push({
+      job,
+      alone: mustBeAlone(job),
+      resolve: resolve as (value: unknown) => void,
+      reject,
+    });
     this.#running ??= this.#run();
     return promise;
   }
@@ -170,24 +183,24 @@ export class Writer {
 
   /** What waits, up to a job that must be alone. */
   #nextGroup(): readonly Waiting[] {
-    return mustBeAlone(this.#queue[0]!.job) ? this.#queue.splice(0, 1) : this.#joined([]);
+    return this.#queue[0]!.alone ? this.#queue.splice(0, 1) : this.#joined([]);
   }
 
   /** A group with those that wait behind it. */
   #joined(group: readonly Waiting[]): readonly Waiting[] {
-    if (group.some(({ job }) => mustBeAlone(job))) return group;
+    if (group.some(({ alone }) => alone)) return group;
     let jobs = group.length;
     let needs = group.reduce((sum, { job }) => sum + job.needs.length, 0);
-    const end = this.#queue.findIndex(({ job }) => {
+    const end = this.#queue.findIndex(({ job, alone }) => {
       jobs += 1;
       needs += job.needs.length;
-      return mustBeAlone(job) || jobs > GROUP_LIMIT || (needs > NEEDS_LIMIT && jobs > 1);
+      return alone || jobs > GROUP_LIMIT || (needs > NEEDS_LIMIT && jobs > 1);
     });
     return [...group, ...this.#queue.splice(0, end < 0 ? this.#queue.length : end)];
   }
 
   /** Commits a group, planning it anew where another writer was first. Never throws. */
-  async #commit(first: readonly Waiting[], { mayGrow = true } = {}): Promise<void> {
+  async #commit(first: readonly Waiting[]): Promise<void> {
     const { monotonic, backoff } = this.#options;
     let group = first;
     let busy = 0;
@@ -200,19 +213,21 @@ export class Writer {
         if (error instanceof DatabaseBusy) {
           busy += 1;
           if (busy >= BUSY_ATTEMPTS || this.#closed) return refuse(group, held());
-        } else if (!(error instanceof WriteConflict)) return await this.#fail(group, error);
+        } else if (!(error instanceof WriteConflict)) return this.#fail(group, error);
         const cause = error instanceof DatabaseBusy ? "busy" : "conflict";
         await backoff({ attempt, tookMs: monotonic() - started, cause });
-        if (mayGrow) group = this.#joined(group);
+        group = this.#joined(group);
       }
     }
-    await this.#fail(group, new WriteConflict("planned anew too often"));
+    this.#fail(group, new WriteConflict("planned anew too often"));
   }
 
-  /** One job that cannot be written must not take the others of its commit with it. */
-  async #fail(group: readonly Waiting[], error: unknown): Promise<void> {
+  #fail(group: readonly Waiting[], error: unknown): void {
+    // Each of those that wait would wait for the database in its turn, and be refused then.
+    if (error instanceof DatabaseUnavailable) return refuse([...group, ...this.#queue.splice(0)], error);
     if (group.length > 1 && !(error instanceof ServiceError)) {
-      for (const waiting of group) await this.#commit([waiting], { mayGrow: false });
+      // One job that cannot be written must not take the others of its commit with it.
+      this.#queue.unshift(...group.map((waiting) => ({ ...waiting, alone: true })));
       return;
     }
     const told = error instanceof WriteConflict

@@ -5,6 +5,7 @@ import { isUnavailable } from "../../src/domain/errors.ts";
 import { type Database, DatabaseBusy, type Statement, WriteConflict } from "../../src/store/database.ts";
 import { openLibsql } from "../../src/store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../../src/store/libsql_server.ts";
+import { type Patience, patientFetch } from "../../src/store/patience.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import { type Fate, openLossyProxy } from "../lossy_proxy.ts";
 import { HAS_SQLD, setDurability, type Sqld, startSqld, withSqld } from "../sqld.ts";
@@ -15,11 +16,23 @@ interface Opened {
   readonly troubles: unknown[];
 }
 
-/** `adminUrl`: where the durability may be set again. `stepMs`: how far its clock goes on each time that it is read. */
-function open(url: string, adminUrl: string | null = null, stepMs = 0): Opened {
+interface OpenOptions {
+  /** Where the durability may be set again. */
+  readonly adminUrl?: string | null;
+  /** How far its clock goes on each time that it is read. */
+  readonly stepMs?: number;
+  readonly patience?: Patience;
+}
+
+function open(url: string, { adminUrl = null, stepMs = 0, patience }: OpenOptions = {}): Opened {
   let steps = 0;
   const troubles: unknown[] = [];
-  const server = { url, authToken: null, fetch, newId: () => randomUUID() };
+  const server = {
+    url,
+    authToken: null,
+    fetch: patience === undefined ? fetch : patientFetch(fetch, patience),
+    newId: () => randomUUID(),
+  };
   const database = openLibsql({
     ...server,
     strengthen: adminUrl === null ? null : () => strengthen(server, adminUrl),
@@ -48,7 +61,7 @@ function sqldTest(name: string, test: (sqld: Sqld, opened: Opened) => Promise<vo
     fn: () =>
       withSqld(async (sqld) => {
         await setDurability(sqld, "strong");
-        const opened = open(sqld.url, sqld.adminUrl);
+        const opened = open(sqld.url, { adminUrl: sqld.adminUrl });
         await opened.database.batch([statement(TABLE)]);
         await test(sqld, opened);
         await opened.database.close();
@@ -151,7 +164,7 @@ sqldTest(
 
 sqldTest("what was given up is never written, however late its request comes", async ({ url }, direct) => {
   const proxy = openLossyProxy({ to: url, fate: (write) => write === 3 ? "late" : "passed", lateMs: 500 });
-  const { database } = open(proxy.url, null, 10_000);
+  const { database } = open(proxy.url, { stepMs: 10_000 });
   await database.batch([insert(1)]);
   await assert.rejects(database.batch([insert(2)]), isUnavailable);
   await proxy.settled();
@@ -191,6 +204,56 @@ sqldTest(
 );
 
 sqldTest(
+  "reads of a server that goes silent are refused together, and what is asked then is refused sooner",
+  async (sqld) => {
+    const { database, troubles } = open(sqld.url, { patience: { requestMs: 1_000, silentMs: 100 } });
+    await database.batch([insert(1)]);
+    Deno.kill(sqld.pid, "SIGSTOP");
+    const refusedAfter = async (asked: readonly Promise<unknown>[]) => {
+      const started = performance.now();
+      await Promise.all(asked.map((one) => assert.rejects(one, isUnavailable)));
+      return performance.now() - started;
+    };
+    const reads = () => Array.from({ length: 1_000 }, () => rowsOf(database, "SELECT 1"));
+    const first = await refusedAfter(reads());
+    assert.ok(first >= 1_000 && first < 2_000, String(first));
+    const later = await refusedAfter(reads());
+    assert.ok(later < 900, String(later));
+    Deno.kill(sqld.pid, "SIGCONT");
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
+    await database.batch([insert(2)]);
+    assert.equal(troubles.length, 2, "told once, and that it is over");
+    await database.close();
+  },
+);
+
+sqldTest(
+  "a batch that a server takes in while it is silent is told as written or never written",
+  async (sqld, direct) => {
+    const { database } = open(sqld.url, { patience: { requestMs: 1_000, silentMs: 100 } });
+    await database.batch([insert(0)]);
+    const told = new Set([0]);
+    for (let id = 1; id <= 3; id += 1) {
+      Deno.kill(sqld.pid, "SIGSTOP");
+      const written = database.batch([insert(id)]).then(() => told.add(id), (error) => {
+        assert.ok(isUnavailable(error), String(error));
+      });
+      // Before it is given up, and after it.
+      await new Promise((resolve) => setTimeout(resolve, id % 2 === 0 ? 9_000 : 1_700));
+      Deno.kill(sqld.pid, "SIGCONT");
+      await written;
+      await database.batch([insert(100 + id)]);
+      told.add(100 + id);
+      const rows = await rowsOf(direct.database, "SELECT id FROM applied");
+      const ids = rows.map((row) => Number(row.id));
+      assert.equal(ids.length, new Set(ids).size, "none twice");
+      assert.deepEqual([...told].filter((each) => !ids.includes(each)), [], "what was told as written is there");
+    }
+    await database.close();
+  },
+);
+
+sqldTest(
   "a durability that is lowered while the service runs refuses every write until it is strong again",
   async (sqld) => {
     const { database, troubles } = open(sqld.url);
@@ -219,7 +282,7 @@ sqldTest(
 );
 
 sqldTest("where the durability cannot be set again nothing is written", async (sqld) => {
-  const { database, troubles } = open(sqld.url, sqld.url);
+  const { database, troubles } = open(sqld.url, { adminUrl: sqld.url });
   await database.batch([insert(1)]);
   await setDurability(sqld, "relaxed");
   await assert.rejects(database.batch([insert(2)]), isUnavailable);
