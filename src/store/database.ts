@@ -64,6 +64,11 @@ export interface Database {
 /** What the trigger says that refuses an entry which does not continue its chain's head. */
 export const HEAD_CONFLICT = "audit_head_conflict";
 
+/** A server gives no answer as large as a single row is. */
+export class AnswerTooLarge extends Error {
+  override readonly name = "AnswerTooLarge";
+}
+
 /** Another writer changed what this batch was built on. */
 export class WriteConflict extends Error {
   override readonly name = "WriteConflict";

@@ -200,7 +200,9 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
       }
     },
     batch(statements) {
-      if (failed) return Promise.reject(new DatabaseUnavailable("The database failed; the service is stopping."));
+      if (failed) {
+        return Promise.reject(new DatabaseUnavailable("The database failed; the service is stopping."));
+      }
       try {
         runBatch(statements);
         return Promise.resolve();

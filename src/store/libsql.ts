@@ -13,10 +13,12 @@ import {
   LibsqlBatchError,
   LibsqlError,
   type ResultSet,
+  type Transaction,
 } from "@libsql/client/http";
 import { type CompiledQuery, sql } from "kysely";
 import { isUnavailable, unavailable } from "../domain/errors.ts";
 import {
+  AnswerTooLarge,
   type Database,
   DatabaseBusy,
   DatabaseUnavailable,
@@ -43,6 +45,10 @@ export const WRITE_SESSION_TABLE = `CREATE TABLE IF NOT EXISTS write_session (
 const READS_AT_ONCE = 4;
 /** Reads in one request: an answer may have 10 MB. */
 const READS_TOGETHER = 64;
+
+/** Rows that are asked for at once of what was too large for one answer, and how much less of what still is. */
+const PAGE_ROWS = 8_192;
+const PAGE_SHRINKS = 4;
 
 /** Codes that stand for no answer of the server's database to what was asked. */
 const LOST_CODES = /^(?:HRANA_|SERVER_ERROR$|INTERNAL_ERROR$|UNKNOWN$|TRANSACTION_CLOSED$|PROXY_ERROR$)/;
@@ -150,7 +156,7 @@ class LibsqlSession {
       const found = await this.snapshot(group.map(({ compiled }) => compiled));
       group.forEach(({ resolve }, index) => resolve(found[index]!));
     } catch (error) {
-      // What one of them is refused for, or all are too large for together, the others are not.
+      // What one of them is refused for, the others are not.
       if (isUnavailable(error)) this.#refuse(group, error);
       else await Promise.all(group.map((waiting) => this.#readAlone(waiting)));
     }
@@ -159,7 +165,8 @@ class LibsqlSession {
   async #readAlone(waiting: Waiting): Promise<void> {
     const { compiled, resolve } = waiting;
     try {
-      resolve(rowsOf(await this.#read(() => this.#client.execute(inputOf(compiled)))));
+      const [rows] = await this.#read(() => this.#answers([compiled]));
+      resolve(rows!);
     } catch (error) {
       this.#refuse([waiting], error);
     }
@@ -174,8 +181,35 @@ class LibsqlSession {
   async snapshot<Rows extends readonly unknown[]>(
     queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
   ): Promise<{ readonly [Index in keyof Rows]: readonly Rows[Index][] }> {
-    const results = await this.#read(() => this.#client.batch(queries.map(inputOf), "read"));
-    return results.map(rowsOf) as never;
+    return await this.#read(() => this.#answers(queries)) as never;
+  }
+
+  /** The rows of each query, all of one state. */
+  async #answers(queries: readonly CompiledQuery<unknown>[]): Promise<readonly (readonly unknown[])[]> {
+    try {
+      const [only] = queries;
+      const results = queries.length === 1
+        ? [await this.#client.execute(inputOf(only!))]
+        : await this.#client.batch(queries.map(inputOf), "read");
+      return results.map(rowsOf);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      return await this.#inPages(queries);
+    }
+  }
+
+  /** The same where it is more than the server lets through at once. */
+  async #inPages(queries: readonly CompiledQuery<unknown>[]): Promise<readonly (readonly unknown[])[]> {
+    const transaction = await this.#client.transaction("read");
+    try {
+      // What fails with its beginning would end it.
+      await transaction.execute("SELECT 1");
+      const answers: (readonly unknown[])[] = [];
+      for (const compiled of queries) answers.push(await allPages(transaction, compiled));
+      return answers;
+    } finally {
+      transaction.close();
+    }
   }
 
   /** Commits a batch once, however often it has to be sent. */
@@ -346,9 +380,37 @@ class LibsqlSession {
   }
 }
 
+/** A query's rows, a page for each request; of one state, as the transaction is. */
+async function allPages(
+  transaction: Transaction,
+  { sql, parameters }: CompiledQuery<unknown>,
+): Promise<readonly unknown[]> {
+  const rows: unknown[] = [];
+  let limit = PAGE_ROWS;
+  for (;;) {
+    try {
+      const page = rowsOf(
+        await transaction.execute(
+          inputOf({ sql: `SELECT * FROM (${sql}) LIMIT ${limit} OFFSET ${rows.length}`, parameters }),
+        ),
+      );
+      for (const row of page) rows.push(row);
+      if (page.length < limit) return rows;
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      if (limit === 1) throw new AnswerTooLarge(`the database server gives no row as large as of: ${sql}`);
+      limit = Math.ceil(limit / PAGE_SHRINKS);
+    }
+  }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof LibsqlError && error.code === "RESPONSE_TOO_LARGE";
+}
+
 /** Whether an error is what the server's database answered, so that nothing of what was asked is written. */
 function isAnswer(error: unknown): boolean {
-  return error instanceof LibsqlError && !LOST_CODES.test(error.code);
+  return error instanceof AnswerTooLarge || (error instanceof LibsqlError && !LOST_CODES.test(error.code));
 }
 
 /** At which statement of a batch a guard failed; null for any other failure. */

@@ -32,7 +32,7 @@ import {
 } from "./database.ts";
 import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
 import type { SigningKeyRow } from "./records.ts";
-import { findUnsignedHead } from "./signed_head.ts";
+import { findUnsignedHeads } from "./signed_head.ts";
 import { nextTurn } from "./turn.ts";
 import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
@@ -312,8 +312,8 @@ export class Writer {
   async #requireSigned(heads: readonly StoredHead[]): Promise<void> {
     const { database, crypto } = this.#options;
     const strange = heads.filter((head) => this.#signed.get(head.family) !== identityOf(head));
-    const unsigned = await findUnsignedHead(database, crypto, strange);
-    if (unsigned !== null) throw notSigned(unsigned);
+    const [unsigned] = await findUnsignedHeads(database, crypto, strange);
+    if (unsigned !== undefined) throw notSigned(unsigned);
     for (const head of strange) this.#remember(head);
   }
 

@@ -1,8 +1,15 @@
 /** The server backend against a real libSQL server. Source: contract, section 6; platform facts, libSQL server. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import type { CompiledQuery } from "kysely";
 import { isUnavailable } from "../../src/domain/errors.ts";
-import { type Database, DatabaseBusy, type Statement, WriteConflict } from "../../src/store/database.ts";
+import {
+  AnswerTooLarge,
+  type Database,
+  DatabaseBusy,
+  type Statement,
+  WriteConflict,
+} from "../../src/store/database.ts";
 import { openLibsql } from "../../src/store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../../src/store/libsql_server.ts";
 import { type Patience, patientFetch } from "../../src/store/patience.ts";
@@ -120,6 +127,73 @@ sqldTest(
     await other.database.close();
   },
 );
+
+/** A text of a kilobyte in each of so many rows. */
+const manyRows = (count: number) =>
+  statement(
+    `INSERT INTO applied SELECT value, value / 3.0, printf('%01000d', value), zeroblob(3)
+      FROM (WITH RECURSIVE r (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM r WHERE value < ${count})
+        SELECT value FROM r)`,
+  );
+
+sqldTest(
+  "what is more than one answer of the server is read in several, all of one state, however it is asked",
+  async ({ url }, { database }) => {
+    await database.batch([manyRows(12_000)]);
+    const select = <Row>(sql: string, ...parameters: readonly unknown[]) => ({
+      sql,
+      parameters,
+      query: {} as never,
+      queryId: {} as never,
+    } as CompiledQuery<Row>);
+    const whole = select<{ id: number; amount: number; name: string; data: Uint8Array }>(
+      "SELECT * FROM applied WHERE id > ? ORDER BY id DESC",
+      0,
+    );
+    const rows = await database.read(whole);
+    assert.deepEqual(rows.map(({ id }) => id), Array.from({ length: 12_000 }, (_, index) => 12_000 - index));
+    assert.ok(rows.every(({ id, name, amount }) => Number(name) === id && amount === id / 3));
+    assert.deepEqual(rows[0]!.data, new Uint8Array(3));
+
+    const other = open(url);
+    let isOver = false;
+    const writing = (async () => {
+      for (let id = 30_000; !isOver; id += 1) await other.database.batch([insert(id)]);
+    })();
+    for (let round = 0; round < 2; round += 1) {
+      const [counted, read, again] = await database.snapshot([
+        select<{ n: number }>("SELECT count(*) AS n FROM applied"),
+        whole,
+        select<{ id: number }>("SELECT id, name FROM applied ORDER BY id"),
+      ]);
+      assert.ok(counted[0]!.n >= 12_000);
+      assert.deepEqual([read.length, again.length], [counted[0]!.n, counted[0]!.n]);
+    }
+    const together = await Promise.all(
+      Array.from(
+        { length: 12 },
+        (_, index) =>
+          database.read(select<{ id: number }>("SELECT id, name FROM applied WHERE id <= ?", 2_000 + index)),
+      ),
+    );
+    assert.deepEqual(
+      together.map(({ length }) => length),
+      Array.from({ length: 12 }, (_, index) => 2_000 + index),
+    );
+    isOver = true;
+    await writing;
+    await other.database.close();
+  },
+);
+
+sqldTest("a row that is more than one answer is told of by its query", async (_, { database }) => {
+  const sql = "SELECT hex(zeroblob(2000000)) AS a, hex(zeroblob(2000000)) AS b, hex(zeroblob(2000000)) AS c";
+  await assert.rejects(
+    rowsOf(database, sql),
+    (error: Error) => error instanceof AnswerTooLarge && error.message.includes(sql),
+  );
+  assert.deepEqual(await rowsOf(database, "SELECT 1 AS one"), [{ one: 1 }]);
+});
 
 const FATES: readonly Fate[] = ["lost", "never", "late"];
 
@@ -247,7 +321,11 @@ sqldTest(
       const rows = await rowsOf(direct.database, "SELECT id FROM applied");
       const ids = rows.map((row) => Number(row.id));
       assert.equal(ids.length, new Set(ids).size, "none twice");
-      assert.deepEqual([...told].filter((each) => !ids.includes(each)), [], "what was told as written is there");
+      assert.deepEqual(
+        [...told].filter((each) => !ids.includes(each)),
+        [],
+        "what was told as written is there",
+      );
     }
     await database.close();
   },
