@@ -24,6 +24,9 @@ import { nextTurn } from "./turn.ts";
  */
 const BUSY_TIMEOUT_MS = 100;
 
+/** Statements that are kept prepared at once; the service has some hundred. */
+const PREPARED_MAX = 10_000;
+
 /** https://sqlite.org/rescode.html; the low byte of an extended code is the primary one. */
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
@@ -75,6 +78,7 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
   function prepare(sql: string): StatementSync {
     let statement = prepared.get(sql);
     if (statement === undefined) {
+      if (prepared.size >= PREPARED_MAX) prepared.clear();
       statement = connection.prepare(sql);
       prepared.set(sql, statement);
     }
