@@ -168,8 +168,11 @@ export function insertEntry(
       ts: entry.timestamp,
       body: text,
     }),
-    ...parts.map((part) => insertPart({ chain, seq, name: part.name, salt: part.salt, data: part.text })),
-    ...nodes.map(({ index, hash }) => insertNode({ chain, idx: index, hash })),
+    ...parts.map(({ name, salt, text }) => ({
+      ...insertPart({ chain, seq, name, salt, data: text }),
+      last: true,
+    })),
+    ...nodes.map(({ index, hash }) => ({ ...insertNode({ chain, idx: index, hash }), last: true })),
   ];
 }
 
@@ -183,8 +186,11 @@ const insertNode = compileOnce((row: Insertable<AuditNodeTable>) =>
   query.insertInto("audit_node").values(row).compile()
 );
 
-/** The frontier after a commit; the trigger has moved size and head already. */
-export function updatePeaks({ chain, frontier: { size, peaks }, keyOrdinal }: StoredHead): Statement {
+/** The frontier after a commit, of a chain that has a size by now; size and head are moved by its entries. */
+export function updatePeaks(
+  { chain, frontier: { peaks }, keyOrdinal }: StoredHead,
+  size: number,
+): Statement {
   return { ...setPeaks({ chain, size, peaks: concat(...peaks), key_ordinal: keyOrdinal }), mustChange: 1 };
 }
 

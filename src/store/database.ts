@@ -31,6 +31,8 @@ export interface Statement {
   readonly parameters: readonly unknown[];
   /** How many rows it must change; the batch is a conflict where it changes another number. */
   readonly mustChange?: number;
+  /** Whether it may come after everything else of its commit, and among others of its text in their order. */
+  readonly last?: boolean;
   /** Whether what it deletes is nobody's personal data, so that the file need not be cleared of it. */
   readonly impersonal?: boolean;
 }

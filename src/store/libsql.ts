@@ -108,6 +108,7 @@ class NoAnswer extends Error {
 
 interface Waiting {
   readonly compiled: CompiledQuery<unknown>;
+  readonly rows: Promise<readonly unknown[]>;
   resolve(rows: readonly unknown[]): void;
   reject(error: unknown): void;
 }
@@ -119,7 +120,8 @@ class LibsqlSession {
   /** The batch that has this session's place, as far as is known; null: its row is yet to be made. */
   #last: string | null = null;
   #trouble: "none" | "unreachable" | "weak" = "none";
-  readonly #waiting: Waiting[] = [];
+  /** By what they ask. */
+  readonly #waiting = new Map<string | symbol, Waiting>();
   #reading = 0;
 
   constructor(options: LibsqlOptions) {
@@ -134,21 +136,31 @@ class LibsqlSession {
     this.#name = options.newId();
   }
 
-  /** A request costs more than a look-up: those that wait go together. */
+  /** A request costs more than a look-up: those that wait go together, and those that ask the same are one. */
   read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]> {
+    const asked = identityOf(compiled);
+    const same = this.#waiting.get(asked);
+    if (same !== undefined) return same.rows as Promise<readonly Row[]>;
     const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
-    this.#waiting.push({ compiled, resolve: resolve as Waiting["resolve"], reject });
+    this.#waiting.set(asked, { compiled, rows: promise, resolve: resolve as Waiting["resolve"], reject });
     if (this.#reading < READS_AT_ONCE) this.#readWaiting();
     return promise;
   }
 
   async #readWaiting(): Promise<void> {
     this.#reading += 1;
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, READS_TOGETHER);
+    while (this.#waiting.size > 0) {
+      const group = this.#taken(READS_TOGETHER);
       await (group.length === 1 ? this.#readAlone(group[0]!) : this.#readTogether(group));
     }
     this.#reading -= 1;
+  }
+
+  /** What waits, as many as there are up to a number; who asks the same from now on is read for anew. */
+  #taken(most: number): readonly Waiting[] {
+    const taken = [...this.#waiting.entries().take(most)];
+    for (const [asked] of taken) this.#waiting.delete(asked);
+    return taken.map(([, waiting]) => waiting);
   }
 
   async #readTogether(group: readonly Waiting[]): Promise<void> {
@@ -174,7 +186,7 @@ class LibsqlSession {
 
   /** Where the server gives no answer, those that wait behind these would wait for none either. */
   #refuse(group: readonly Waiting[], error: unknown): void {
-    const refused = error instanceof DatabaseUnavailable ? [...group, ...this.#waiting.splice(0)] : group;
+    const refused = error instanceof DatabaseUnavailable ? [...group, ...this.#taken(Infinity)] : group;
     for (const { reject } of refused) reject(error);
   }
 
@@ -378,6 +390,12 @@ class LibsqlSession {
     }
     return error;
   }
+}
+
+/** Equal for queries that ask the same. */
+function identityOf({ sql, parameters }: CompiledQuery<unknown>): string | symbol {
+  const isPlain = parameters.every((value) => typeof value === "string" || Number.isFinite(value));
+  return isPlain ? JSON.stringify([sql, ...parameters]) : Symbol();
 }
 
 /** A query's rows, a page for each request; of one state, as the transaction is. */

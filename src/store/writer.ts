@@ -30,6 +30,7 @@ import {
   type Statement,
   WriteConflict,
 } from "./database.ts";
+import { joinInserts } from "./join_inserts.ts";
 import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
 import type { SigningKeyRow } from "./records.ts";
 import { findUnsignedHeads } from "./signed_head.ts";
@@ -253,9 +254,9 @@ export class Writer {
       }
     }
     takeUpKeys(unit, signing);
-    const { receipts, statements, issued } = this.#close(unit, { before: heads, signing });
+    const { receipts, first, statements, issued } = this.#close(unit, { before: heads, signing });
     const answers = planned.map(({ finish }) => finish(receipts));
-    const batch = [...unit.statements(), ...statements];
+    const batch = joinInserts([...first, ...unit.statements(), ...statements]);
     if (batch.length > 0) await database.batch(batch);
     this.#options.lock.record(issued);
     for (const { family } of issued) this.#remember(unit.head(family)!);
@@ -332,6 +333,7 @@ export class Writer {
       string,
       { readonly note: string; readonly nodes: ReadonlyMap<number, Uint8Array> }
     >();
+    const first: Statement[] = [];
     const statements: Statement[] = [];
     const issued: IssuedCheckpoint[] = [];
     for (const family of new Set(unit.appended.map((appended) => appended.family))) {
@@ -353,7 +355,10 @@ export class Writer {
       ].map(({ index, hash }) => [index, hash]));
       closed.set(head.chain, { note, nodes });
       issued.push({ family, epoch: head.epoch, origin, size, root, note });
-      statements.push(updatePeaks(head), insertCheckpoint(head, note));
+      // Who lost a race is told before anything is written in vain.
+      if (old === undefined) statements.push(updatePeaks(head, size));
+      else first.push(updatePeaks(head, old.frontier.size));
+      statements.push(insertCheckpoint(head, note));
       if (old !== undefined && dayOf(old.lastTimestamp) < dayOf(head.lastTimestamp)) {
         statements.push(insertLadder(old));
       }
@@ -366,7 +371,7 @@ export class Writer {
         return { index: seq, path, note };
       },
     };
-    return { receipts, statements, issued };
+    return { receipts, first, statements, issued };
   }
 }
 
@@ -378,6 +383,8 @@ interface Loaded {
 
 interface Closing {
   readonly receipts: Receipts;
+  /** What is written before anything else. */
+  readonly first: readonly Statement[];
   readonly statements: readonly Statement[];
   readonly issued: readonly IssuedCheckpoint[];
 }

@@ -10,7 +10,7 @@ import {
   type Statement,
   WriteConflict,
 } from "../../src/store/database.ts";
-import { openLibsql } from "../../src/store/libsql.ts";
+import { type LibsqlOptions, openLibsql } from "../../src/store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../../src/store/libsql_server.ts";
 import { type Patience, patientFetch } from "../../src/store/patience.ts";
 import { rowsOf } from "../earlier_schema.ts";
@@ -30,6 +30,19 @@ interface OpenOptions {
   readonly stepMs?: number;
   readonly patience?: Patience;
 }
+
+const optionsOf = (url: string): LibsqlOptions => ({
+  url,
+  authToken: null,
+  fetch,
+  newId: () => randomUUID(),
+  time: {
+    monotonic: () => performance.now(),
+    wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  },
+  strengthen: null,
+  onTrouble() {},
+});
 
 function open(url: string, { adminUrl = null, stepMs = 0, patience }: OpenOptions = {}): Opened {
   let steps = 0;
@@ -97,6 +110,30 @@ sqldTest("values come back as they went: integers, reals, texts, bytes, null", a
   });
   assert.deepEqual(told, [{ text: "5" }], "an integer stays one where no column asks for it");
 });
+
+sqldTest(
+  "reads that ask the same while others are under way are one, and each sees what was written before it was asked",
+  async (sqld, { database }) => {
+    let requests = 0;
+    const counted: Database = openLibsql({
+      ...optionsOf(sqld.url),
+      fetch(resource, init) {
+        requests += 1;
+        return fetch(resource, init);
+      },
+    });
+    for (let id = 0; id < 20; id += 1) {
+      await database.batch([insert(id)]);
+      const asked = Array.from({ length: 50 }, () => rowsOf(counted, "SELECT max(id) AS id FROM applied"));
+      const other = rowsOf(counted, "SELECT min(id) AS id FROM applied");
+      const found = (await Promise.all(asked)).map(([row]) => row!.id);
+      assert.deepEqual([...new Set(found)], [id]);
+      assert.deepEqual(await other, [{ id: 0 }]);
+    }
+    assert.ok(requests <= 20 * 5, `${requests} requests`);
+    await counted.close();
+  },
+);
 
 sqldTest(
   "a batch is one transaction: a key that is taken, or a count that is missed, leaves nothing",

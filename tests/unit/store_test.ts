@@ -619,9 +619,9 @@ Deno.test(
   withStore(async ({ database, writer }) => {
     await writer.submit(appending("sys", ["01A"]));
     const [stale] = await loadHeads(database, ["sys"]);
-    await database.batch([updatePeaks(stale!)]);
+    await database.batch([updatePeaks(stale!, stale!.frontier.size)]);
     await writer.submit(appending("sys", ["01B"]));
-    await assert.rejects(database.batch([updatePeaks(stale!)]), WriteConflict);
+    await assert.rejects(database.batch([updatePeaks(stale!, stale!.frontier.size)]), WriteConflict);
     const [head] = await loadHeads(database, ["sys"]);
     assert.notDeepEqual(head!.frontier.peaks, stale!.frontier.peaks);
   }),
@@ -1001,8 +1001,8 @@ Deno.test(
       "01G",
       "01H",
     ]);
-    const entries = batches.map((batch) => batch.filter(({ sql }) => sql.includes('"audit_entry"')).length);
-    assert.deepEqual(entries, [1, 2, 1, 1, 1, 1, 1]);
+    const entries = batches.map((batch) => batch.find(({ sql }) => sql.includes('"audit_entry"'))!);
+    assert.deepEqual(entries.map(({ sql }) => sql.match(/\(\?/g)!.length), [1, 2, 1, 1, 1, 1, 1]);
   }),
 );
 

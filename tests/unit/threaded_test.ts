@@ -33,13 +33,19 @@ Deno.test("however many texts statements have, each batch is the one that was se
     const written: Promise<void>[] = [];
     for (let batch = 0; batch < batches; batch += 1) {
       const first = batch * (texts + 1);
-      const once = Array.from({ length: texts }, (_, index) => statement(`INSERT INTO t VALUES (${first + index})`));
+      const once = Array.from(
+        { length: texts },
+        (_, index) => statement(`INSERT INTO t VALUES (${first + index})`),
+      );
       written.push(database.batch([...once, usual(first + texts)]));
     }
     await Promise.all(written);
     assert.deepEqual(await ids(database), Array.from({ length: batches * (texts + 1) }, (_, id) => id));
     await assert.rejects(database.batch([usual(-1), usual(0)]), WriteConflict);
-    await assert.rejects(database.batch([statement("INSERT INTO t VALUES (?)", () => {})]), /could not be cloned/);
+    await assert.rejects(
+      database.batch([statement("INSERT INTO t VALUES (?)", () => {})]),
+      /could not be cloned/,
+    );
     await database.batch([usual(-2)]);
     assert.deepEqual((await ids(database)).slice(0, 2), [-2, 0]);
     await database.close();
@@ -66,7 +72,10 @@ Deno.test({
         assert.ok(openFiles(path).length > 0);
         throw new Error("no thread");
       };
-      await assert.rejects(openThreaded({ path, onFatal: assert.ifError, startThread: failing }), /no thread/);
+      await assert.rejects(
+        openThreaded({ path, onFatal: assert.ifError, startThread: failing }),
+        /no thread/,
+      );
       assert.deepEqual(openFiles(path), []);
     }),
 });
