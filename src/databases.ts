@@ -10,10 +10,11 @@ import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "./store/libsql_server.ts";
+import { type Patience, patientFetch } from "./store/patience.ts";
 import { openThreaded } from "./store/threaded.ts";
 
-/** Of one request to a database server. */
-const DATABASE_REQUEST_MS = 8_000;
+/** Of requests to a database server. */
+const DATABASE_PATIENCE: Patience = { requestMs: 8_000, silentMs: 1_000 };
 const SESSION_ID_BYTES = 16;
 
 interface Outside {
@@ -98,13 +99,10 @@ function serverOptions(
   return {
     url,
     authToken,
-    fetch: (resource, init) =>
-      fetch(resource, {
-        ...init,
-        client,
-        redirect: "error",
-        signal: AbortSignal.timeout(DATABASE_REQUEST_MS),
-      }),
+    fetch: patientFetch(
+      (resource, init) => fetch(resource, { ...init, client, redirect: "error" }),
+      DATABASE_PATIENCE,
+    ),
     newId: () => world.random(SESSION_ID_BYTES).toHex(),
     time: clock,
     strengthen: null,

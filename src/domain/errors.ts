@@ -68,9 +68,11 @@ export const ADMINISTRATOR_RETRY_SECONDS = 60;
 
 /** 503 with `Retry-After`, whole seconds. */
 export function unavailable(message: string, retryAfterSeconds = 1): ServiceError {
-  return new ServiceError("SERVICE_UNAVAILABLE", message, {
-    headers: { "Retry-After": String(retryAfterSeconds) },
-  });
+  return new ServiceError("SERVICE_UNAVAILABLE", message, { headers: retryAfter(retryAfterSeconds) });
+}
+
+export function retryAfter(seconds = 1): Readonly<Record<string, string>> {
+  return { "Retry-After": String(seconds) };
 }
 
 /** Whether something was refused for now, of which whoever refused it has told. */

@@ -89,7 +89,7 @@ async function serve(
   if (route.body !== null) checkDeclaredLength(request, route.body.limitBytes);
 
   const presented = context.req.header("X-API-Key");
-  const early = await readBodyKey(request, { route, exchange, presented });
+  const early = await sent(context, () => readBodyKey(request, { route, exchange, presented }));
   if (route.auth.kind === "key") {
     const key = presented ?? early?.key ?? undefined;
     exchange.caller = await requireKey(services, { floor, exchange, presented: key });
@@ -103,13 +103,13 @@ async function serve(
 
   let json: unknown;
   if (route.body !== null) {
+    const limit = route.body.limitBytes;
     const bytes = early?.bytes ??
-      await readBody(request, { limit: route.body.limitBytes, lease: exchange.body });
+      await sent(context, () => readBody(request, { limit, lease: exchange.body }));
     checkContentType(request);
     if (route.idempotent) checkIdempotencyKey(request);
     json = bytes.length === 0 && route.body.optional ? undefined : withoutKey(parseJson(bytes));
   }
-  context.env.waits?.();
   try {
     return renderReply(services, context, await route.handler(services, { context, exchange, json }));
   } catch (error) {
@@ -117,6 +117,16 @@ async function serve(
     // The key stopped working after it was looked up: the refusal is like any other, and tells nothing of the key.
     for (const name of [...exchange.headers.keys()]) exchange.headers.delete(name);
     return await floor.refuse(exchange);
+  }
+}
+
+/** Reads what the client has yet to send: its time runs only while it is waited for. */
+async function sent<Result>({ env }: AppContext, read: () => Promise<Result>): Promise<Result> {
+  env.isWaitedFor?.();
+  try {
+    return await read();
+  } finally {
+    env.waits?.();
   }
 }
 

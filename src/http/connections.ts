@@ -140,7 +140,7 @@ export class Connection {
     this.since = connections.now;
   }
 
-  /** A request came. Its body, if it has one, is still waited for. */
+  /** The head of a request came. */
   request(): Required<Client> {
     this.isNew = false;
     this.since = this.#connections.now;

@@ -81,9 +81,9 @@ export interface Exchange {
 /** Who sent a request. Told whose turn it is, the listener lets go whoever has the service wait too long. */
 export interface Client {
   readonly peer: string;
-  /** From now on the client waits for the service: its request is here to the end, or its next piece is asked for. */
+  /** From now on the client waits for the service, as it does from the head of its request on. */
   waits?(): void;
-  /** From now on the service waits for the client, which has an answer or a piece of it to take. */
+  /** From now on the service waits for the client, which has a body to send, or an answer or a piece of it to take. */
   isWaitedFor?(): void;
 }
 

@@ -54,6 +54,7 @@ export function listen(app: Answering, options: ListenOptions): Listener {
 
   const answer = async (request: Request, client: Required<Client>) => {
     inFlight += 1;
+    client.waits();
     try {
       return await app.fetch(request, client);
     } finally {

@@ -12,17 +12,13 @@ import { rootOf } from "../evidence/merkle.ts";
 import type { Crypto } from "../evidence/crypto.ts";
 import type { Log } from "../observability/log.ts";
 import { endOfEntries } from "../store/bundles.ts";
-import {
-  checkpointOfCommit,
-  loadChains,
-  newestCheckpoint,
-  readNodes,
-  type StoredHead,
-} from "../store/chains.ts";
+import { loadChains, newestCheckpoint, notesOfHeads, readNodes, type StoredHead } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { type CheckpointLock, isBehind, type IssuedCheckpoint, type SuspectFamily } from "../store/lock.ts";
+import { piecesOf, readPages } from "../store/paging.ts";
 import type { SubjectRow } from "../store/records.ts";
-import { findUnsignedHead, isSignedHead } from "../store/signed_head.ts";
+import { findUnsignedHeads } from "../store/signed_head.ts";
+import { subjectsAfter } from "../store/subjects.ts";
 import { draftGenesis, type Genesis } from "./chains.ts";
 import { adminChain, type Dependencies, evidenceChain, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { prepareErasure } from "./erasure.ts";
@@ -60,24 +56,32 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
       },
     );
   };
-  for (const checkpoint of issued) {
-    const head = heads.get(checkpoint.family);
-    if (head !== undefined && deploymentOf(head.origin) !== deploymentOf(checkpoint.origin)) {
-      throw strangeLock();
+  for (const piece of piecesOf(issued, LOOKED_AT_TOGETHER)) {
+    const isCurrent = await Promise.all(piece.map(async (checkpoint) => {
+      const head = heads.get(checkpoint.family);
+      if (head !== undefined && deploymentOf(head.origin) !== deploymentOf(checkpoint.origin)) {
+        throw strangeLock();
+      }
+      return head !== undefined && !isBehind(head, checkpoint) &&
+        await continues(follower, head, checkpoint);
+    }));
+    for (const [index, checkpoint] of piece.entries()) {
+      if (!isCurrent[index]) notice(checkpoint.family, checkpoint, heads.get(checkpoint.family));
     }
-    const isCurrent = head !== undefined && !isBehind(head, checkpoint) &&
-      await continues(follower, head, checkpoint);
-    if (!isCurrent) notice(checkpoint.family, checkpoint, head);
   }
   const noticed = new Set(behind.map(({ family }) => family));
-  for (const head of heads.values()) {
-    if (noticed.has(head.family) || await isSignedHead(database, crypto, head)) continue;
-    notice(head.family, issued.find(({ family }) => family === head.family), head);
+  const others = [...heads.values()].filter(({ family }) => !noticed.has(family));
+  const places = new Map(issued.map((checkpoint) => [checkpoint.family, checkpoint]));
+  for (const head of await findUnsignedHeads(database, crypto, others)) {
+    notice(head.family, places.get(head.family), head);
   }
   lock.suspect(behind[0] ?? null);
   if (behind.length === 0) await followDatabase(follower, [...heads.values()]);
   return behind.map(({ family }) => family);
 }
+
+/** Checkpoints that are held against the database at once. */
+const LOOKED_AT_TOGETHER = 256;
 
 /** The deployment's id in an origin; what stands before it may be named anew. */
 function deploymentOf(origin: string): string | undefined {
@@ -123,7 +127,8 @@ export async function followOtherHosts(
   const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
   const heads = await newestHeads(database);
   const ahead = [...heads.values()].filter((head) => isAhead(head, issued.get(head.family)));
-  if (await findUnsignedHead(database, crypto, ahead) === null) await followDatabase(dependencies, ahead);
+  const unsigned = await findUnsignedHeads(database, crypto, ahead);
+  if (unsigned.length === 0) await followDatabase(dependencies, ahead);
   const { epoch } = heads.get(SYSTEM_CHAIN)!;
   if (epoch === 1 || epoch === from) return epoch;
   for (const { org_id: orgId, operator_id: operatorId } of await forgottenErasures(dependencies)) {
@@ -152,13 +157,15 @@ async function followDatabase(
   { database, crypto, lock }: LockFollower,
   heads: readonly StoredHead[],
 ): Promise<void> {
-  const checkpoints: IssuedCheckpoint[] = [];
-  for (const head of heads) {
-    const { family, epoch, chain, origin, frontier: { size, peaks } } = head;
-    const { note } = (await checkpointOfCommit(database, { chain, seq: size - 1 }))!;
-    checkpoints.push({ family, epoch, origin, size, root: rootOf(crypto, peaks), note });
-  }
-  lock.record(checkpoints);
+  const notes = await notesOfHeads(database, heads);
+  lock.record(heads.map(({ family, epoch, chain, origin, frontier: { size, peaks } }) => ({
+    family,
+    epoch,
+    origin,
+    size,
+    root: rootOf(crypto, peaks),
+    note: notes.get(chain)!,
+  })));
 }
 
 export interface RestoreRecord {
@@ -295,12 +302,17 @@ async function forgottenErasures(
 ): Promise<readonly SubjectRow[]> {
   const erased = new Map(lock.erased().map(({ name, at }) => [hex(name), at]));
   if (erased.size === 0) return [];
-  const rows = await database.read(query.selectFrom("subject").selectAll().compile());
   const forgotten: SubjectRow[] = [];
-  for (const row of rows) {
-    const name = tombstoneName(installation, { kind: "operator", orgId: row.org_id, name: row.operator_id });
-    const at = erased.get(hex(name));
-    if (at !== undefined && !await knowsErasure(database, name, at)) forgotten.push(row);
+  for await (const rows of readPages(database, subjectsAfter)) {
+    for (const row of rows) {
+      const name = tombstoneName(installation, {
+        kind: "operator",
+        orgId: row.org_id,
+        name: row.operator_id,
+      });
+      const at = erased.get(hex(name));
+      if (at !== undefined && !await knowsErasure(database, name, at)) forgotten.push(row);
+    }
   }
   return forgotten;
 }

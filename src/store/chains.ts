@@ -14,6 +14,7 @@ import { entryHash, type PartName } from "../evidence/hashes.ts";
 import { inclusionNodeIndexes, inclusionPath } from "../evidence/merkle.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
+import { piecesOf, readPages } from "./paging.ts";
 import type {
   AuditChainTable,
   AuditCheckpointTable,
@@ -58,12 +59,21 @@ export async function loadHeads(
   return (await database.read(headsQuery(families))).map(headOf);
 }
 
-/** Every chain, of every epoch, in the order of its name and epoch. */
+/** Every chain, of every epoch, in the order of its name and epoch; not all of one state. */
 export async function loadChains(database: Database): Promise<readonly StoredChain[]> {
-  const rows = await database.read(
-    query.selectFrom("audit_chain").selectAll().orderBy("family").orderBy("epoch").compile(),
-  );
-  return rows.map((row) => ({ ...headOf(row), minIndex: row.min_index }));
+  const chains: StoredChain[] = [];
+  const pages = readPages<HeadRow>(database, (after, limit) => {
+    const ordered = query.selectFrom("audit_chain").selectAll().orderBy("family").orderBy("epoch").limit(
+      limit,
+    );
+    return after === null
+      ? ordered.compile()
+      : ordered.where(sql<boolean>`(family, epoch) > (${after.family}, ${after.epoch})`).compile();
+  });
+  for await (const rows of pages) {
+    chains.push(...rows.map((row) => ({ ...headOf(row), minIndex: row.min_index })));
+  }
+  return chains;
 }
 
 /** The epochs of one family, oldest first. */
@@ -158,8 +168,11 @@ export function insertEntry(
       ts: entry.timestamp,
       body: text,
     }),
-    ...parts.map((part) => insertPart({ chain, seq, name: part.name, salt: part.salt, data: part.text })),
-    ...nodes.map(({ index, hash }) => insertNode({ chain, idx: index, hash })),
+    ...parts.map(({ name, salt, text }) => ({
+      ...insertPart({ chain, seq, name, salt, data: text }),
+      last: true,
+    })),
+    ...nodes.map(({ index, hash }) => ({ ...insertNode({ chain, idx: index, hash }), last: true })),
   ];
 }
 
@@ -173,8 +186,11 @@ const insertNode = compileOnce((row: Insertable<AuditNodeTable>) =>
   query.insertInto("audit_node").values(row).compile()
 );
 
-/** The frontier after a commit; the trigger has moved size and head already. */
-export function updatePeaks({ chain, frontier: { size, peaks }, keyOrdinal }: StoredHead): Statement {
+/** The frontier after a commit, of a chain that has a size by now; size and head are moved by its entries. */
+export function updatePeaks(
+  { chain, frontier: { peaks }, keyOrdinal }: StoredHead,
+  size: number,
+): Statement {
   return { ...setPeaks({ chain, size, peaks: concat(...peaks), key_ordinal: keyOrdinal }), mustChange: 1 };
 }
 
@@ -229,6 +245,28 @@ export async function checkpointOfCommit(
       .where("size", ">", seq).orderBy("size").limit(1).compile(),
   );
   return row ?? null;
+}
+
+/** Heads whose checkpoints are read at once: a few hundred kilobytes. */
+const NOTES_TOGETHER = 256;
+
+/** The signed notes that heads have at their own size, by chain. */
+export async function notesOfHeads(
+  database: Database,
+  heads: readonly StoredHead[],
+): Promise<ReadonlyMap<string, string>> {
+  const notes = new Map<string, string>();
+  for (const piece of piecesOf(heads, NOTES_TOGETHER)) {
+    const wanted = JSON.stringify(piece.map(({ chain, frontier: { size } }) => [chain, size]));
+    const rows = await database.read(
+      sql<{ chain: string; note: string }>`select chain, note from json_each(${wanted}) as wanted
+        cross join audit_checkpoint on chain = wanted.value ->> 0 and size = wanted.value ->> 1`.compile(
+        query,
+      ),
+    );
+    for (const { chain, note } of rows) notes.set(chain, note);
+  }
+  return notes;
 }
 
 /** An entry and those of its parts that are still held, as they are stored. */

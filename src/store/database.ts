@@ -12,6 +12,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { retryAfter, ServiceError } from "../domain/errors.ts";
 import type { Schema } from "./schema.ts";
 
 /** Builds queries and runs none. Marked, so that the bundle of the thread that writes, which builds none, goes without. */
@@ -30,6 +31,8 @@ export interface Statement {
   readonly parameters: readonly unknown[];
   /** How many rows it must change; the batch is a conflict where it changes another number. */
   readonly mustChange?: number;
+  /** Whether it may come after everything else of its commit, and among others of its text in their order. */
+  readonly last?: boolean;
   /** Whether what it deletes is nobody's personal data, so that the file need not be cleared of it. */
   readonly impersonal?: boolean;
 }
@@ -48,7 +51,7 @@ export interface Database {
    * Runs all statements, durably, or none.
    * @throws {WriteConflict} where another writer was there first: reload and try again.
    * @throws {DatabaseBusy} where another process holds the database: wait and try again.
-   * @throws {ServiceError} SERVICE_UNAVAILABLE where the disk is full or read-only.
+   * @throws {DatabaseUnavailable} where the disk is full or read-only, or a server gives no answer.
    */
   batch(statements: readonly Statement[]): Promise<void>;
   /**
@@ -63,9 +66,21 @@ export interface Database {
 /** What the trigger says that refuses an entry which does not continue its chain's head. */
 export const HEAD_CONFLICT = "audit_head_conflict";
 
+/** A server gives no answer as large as a single row is. */
+export class AnswerTooLarge extends Error {
+  override readonly name = "AnswerTooLarge";
+}
+
 /** Another writer changed what this batch was built on. */
 export class WriteConflict extends Error {
   override readonly name = "WriteConflict";
+}
+
+/** The database gives no answer, or takes no writes: what waits for it would be refused in its turn. */
+export class DatabaseUnavailable extends ServiceError {
+  constructor(message: string) {
+    super("SERVICE_UNAVAILABLE", message, { headers: retryAfter() });
+  }
 }
 
 /** Another process holds the database, for the moment or for long. */

@@ -6,8 +6,14 @@
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
-import { unavailable } from "../domain/errors.ts";
-import { type Database, DatabaseBusy, HEAD_CONFLICT, type Statement, WriteConflict } from "./database.ts";
+import {
+  type Database,
+  DatabaseBusy,
+  DatabaseUnavailable,
+  HEAD_CONFLICT,
+  type Statement,
+  WriteConflict,
+} from "./database.ts";
 import { PageScrubber } from "./scrub.ts";
 import { nextTurn } from "./turn.ts";
 
@@ -16,6 +22,9 @@ import { nextTurn } from "./turn.ts";
  * who asked waits on, and tries again.
  */
 const BUSY_TIMEOUT_MS = 100;
+
+/** Statements that are kept prepared at once; the service has some hundred. */
+const PREPARED_MAX = 10_000;
 
 /** https://sqlite.org/rescode.html; the low byte of an extended code is the primary one. */
 const SQLITE_BUSY = 5;
@@ -68,6 +77,7 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
   function prepare(sql: string): StatementSync {
     let statement = prepared.get(sql);
     if (statement === undefined) {
+      if (prepared.size >= PREPARED_MAX) prepared.clear();
       statement = connection.prepare(sql);
       prepared.set(sql, statement);
     }
@@ -83,13 +93,13 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
     }
     if (LOCKED.includes(code & 0xff)) return new DatabaseBusy(message);
     if (PASSING.includes(code & 0xff)) {
-      return unavailable("The database takes no writes at the moment; try again later.");
+      return new DatabaseUnavailable("The database takes no writes at the moment; try again later.");
     }
     if (FATAL.includes(code & 0xff) && !failed) {
       failed = true;
       onFatal(error);
     }
-    return failed ? unavailable("The database failed; the service is stopping.") : error;
+    return failed ? new DatabaseUnavailable("The database failed; the service is stopping.") : error;
   }
 
   /** What failed is told, not that rolling it back failed too. */
@@ -193,7 +203,9 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
       }
     },
     batch(statements) {
-      if (failed) return Promise.reject(unavailable("The database failed; the service is stopping."));
+      if (failed) {
+        return Promise.reject(new DatabaseUnavailable("The database failed; the service is stopping."));
+      }
       try {
         runBatch(statements);
         return Promise.resolve();

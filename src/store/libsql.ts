@@ -13,12 +13,15 @@ import {
   LibsqlBatchError,
   LibsqlError,
   type ResultSet,
+  type Transaction,
 } from "@libsql/client/http";
 import { type CompiledQuery, sql } from "kysely";
 import { isUnavailable, unavailable } from "../domain/errors.ts";
 import {
+  AnswerTooLarge,
   type Database,
   DatabaseBusy,
+  DatabaseUnavailable,
   HEAD_CONFLICT,
   query,
   type Statement,
@@ -42,6 +45,10 @@ export const WRITE_SESSION_TABLE = `CREATE TABLE IF NOT EXISTS write_session (
 const READS_AT_ONCE = 4;
 /** Reads in one request: an answer may have 10 MB. */
 const READS_TOGETHER = 64;
+
+/** Rows that are asked for at once of what was too large for one answer, and how much less of what still is. */
+const PAGE_ROWS = 8_192;
+const PAGE_SHRINKS = 4;
 
 /** Codes that stand for no answer of the server's database to what was asked. */
 const LOST_CODES = /^(?:HRANA_|SERVER_ERROR$|INTERNAL_ERROR$|UNKNOWN$|TRANSACTION_CLOSED$|PROXY_ERROR$)/;
@@ -101,6 +108,7 @@ class NoAnswer extends Error {
 
 interface Waiting {
   readonly compiled: CompiledQuery<unknown>;
+  readonly rows: Promise<readonly unknown[]>;
   resolve(rows: readonly unknown[]): void;
   reject(error: unknown): void;
 }
@@ -112,7 +120,8 @@ class LibsqlSession {
   /** The batch that has this session's place, as far as is known; null: its row is yet to be made. */
   #last: string | null = null;
   #trouble: "none" | "unreachable" | "weak" = "none";
-  readonly #waiting: Waiting[] = [];
+  /** By what they ask. */
+  readonly #waiting = new Map<string | symbol, Waiting>();
   #reading = 0;
 
   constructor(options: LibsqlOptions) {
@@ -127,21 +136,31 @@ class LibsqlSession {
     this.#name = options.newId();
   }
 
-  /** A request costs more than a look-up: those that wait go together. */
+  /** A request costs more than a look-up: those that wait go together, and those that ask the same are one. */
   read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]> {
+    const asked = identityOf(compiled);
+    const same = this.#waiting.get(asked);
+    if (same !== undefined) return same.rows as Promise<readonly Row[]>;
     const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
-    this.#waiting.push({ compiled, resolve: resolve as Waiting["resolve"], reject });
+    this.#waiting.set(asked, { compiled, rows: promise, resolve: resolve as Waiting["resolve"], reject });
     if (this.#reading < READS_AT_ONCE) this.#readWaiting();
     return promise;
   }
 
   async #readWaiting(): Promise<void> {
     this.#reading += 1;
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, READS_TOGETHER);
+    while (this.#waiting.size > 0) {
+      const group = this.#taken(READS_TOGETHER);
       await (group.length === 1 ? this.#readAlone(group[0]!) : this.#readTogether(group));
     }
     this.#reading -= 1;
+  }
+
+  /** What waits, as many as there are up to a number; who asks the same from now on is read for anew. */
+  #taken(most: number): readonly Waiting[] {
+    const taken = [...this.#waiting.entries().take(most)];
+    for (const [asked] of taken) this.#waiting.delete(asked);
+    return taken.map(([, waiting]) => waiting);
   }
 
   async #readTogether(group: readonly Waiting[]): Promise<void> {
@@ -149,25 +168,60 @@ class LibsqlSession {
       const found = await this.snapshot(group.map(({ compiled }) => compiled));
       group.forEach(({ resolve }, index) => resolve(found[index]!));
     } catch (error) {
-      // What one of them is refused for, or all are too large for together, the others are not.
-      if (isUnavailable(error)) group.forEach(({ reject }) => reject(error));
+      // What one of them is refused for, the others are not.
+      if (isUnavailable(error)) this.#refuse(group, error);
       else await Promise.all(group.map((waiting) => this.#readAlone(waiting)));
     }
   }
 
-  async #readAlone({ compiled, resolve, reject }: Waiting): Promise<void> {
+  async #readAlone(waiting: Waiting): Promise<void> {
+    const { compiled, resolve } = waiting;
     try {
-      resolve(rowsOf(await this.#read(() => this.#client.execute(inputOf(compiled)))));
+      const [rows] = await this.#read(() => this.#answers([compiled]));
+      resolve(rows!);
     } catch (error) {
-      reject(error);
+      this.#refuse([waiting], error);
     }
+  }
+
+  /** Where the server gives no answer, those that wait behind these would wait for none either. */
+  #refuse(group: readonly Waiting[], error: unknown): void {
+    const refused = error instanceof DatabaseUnavailable ? [...group, ...this.#taken(Infinity)] : group;
+    for (const { reject } of refused) reject(error);
   }
 
   async snapshot<Rows extends readonly unknown[]>(
     queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
   ): Promise<{ readonly [Index in keyof Rows]: readonly Rows[Index][] }> {
-    const results = await this.#read(() => this.#client.batch(queries.map(inputOf), "read"));
-    return results.map(rowsOf) as never;
+    return await this.#read(() => this.#answers(queries)) as never;
+  }
+
+  /** The rows of each query, all of one state. */
+  async #answers(queries: readonly CompiledQuery<unknown>[]): Promise<readonly (readonly unknown[])[]> {
+    try {
+      const [only] = queries;
+      const results = queries.length === 1
+        ? [await this.#client.execute(inputOf(only!))]
+        : await this.#client.batch(queries.map(inputOf), "read");
+      return results.map(rowsOf);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      return await this.#inPages(queries);
+    }
+  }
+
+  /** The same where it is more than the server lets through at once. */
+  async #inPages(queries: readonly CompiledQuery<unknown>[]): Promise<readonly (readonly unknown[])[]> {
+    const transaction = await this.#client.transaction("read");
+    try {
+      // What fails with its beginning would end it.
+      await transaction.execute("SELECT 1");
+      const answers: (readonly unknown[])[] = [];
+      for (const compiled of queries) answers.push(await allPages(transaction, compiled));
+      return answers;
+    } finally {
+      transaction.close();
+    }
   }
 
   /** Commits a batch once, however often it has to be sent. */
@@ -316,12 +370,12 @@ class LibsqlSession {
 
   #translated(error: unknown): unknown {
     if (error instanceof NoAnswer) {
-      return unavailable("The database server does not answer; send this again in a moment.");
+      return new DatabaseUnavailable("The database server does not answer; send this again in a moment.");
     }
     if (!(error instanceof LibsqlError)) return error;
     if (failedGuard(error) === DURABILITY) {
       this.#found("weak", error);
-      return unavailable(
+      return new DatabaseUnavailable(
         "The database server does not keep what it confirms; its administrator must mend that.",
       );
     }
@@ -332,15 +386,49 @@ class LibsqlSession {
     if (message.includes(HEAD_CONFLICT)) return new WriteConflict(message);
     if (BUSY_CODES.test(code)) return new DatabaseBusy(message);
     if (CLOSED_CODES.test(code)) {
-      return unavailable("The database takes no writes at the moment; try again later.");
+      return new DatabaseUnavailable("The database takes no writes at the moment; try again later.");
     }
     return error;
   }
 }
 
+/** Equal for queries that ask the same. */
+function identityOf({ sql, parameters }: CompiledQuery<unknown>): string | symbol {
+  const isPlain = parameters.every((value) => typeof value === "string" || Number.isFinite(value));
+  return isPlain ? JSON.stringify([sql, ...parameters]) : Symbol();
+}
+
+/** A query's rows, a page for each request; of one state, as the transaction is. */
+async function allPages(
+  transaction: Transaction,
+  { sql, parameters }: CompiledQuery<unknown>,
+): Promise<readonly unknown[]> {
+  const rows: unknown[] = [];
+  let limit = PAGE_ROWS;
+  for (;;) {
+    try {
+      const page = rowsOf(
+        await transaction.execute(
+          inputOf({ sql: `SELECT * FROM (${sql}) LIMIT ${limit} OFFSET ${rows.length}`, parameters }),
+        ),
+      );
+      for (const row of page) rows.push(row);
+      if (page.length < limit) return rows;
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      if (limit === 1) throw new AnswerTooLarge(`the database server gives no row as large as of: ${sql}`);
+      limit = Math.ceil(limit / PAGE_SHRINKS);
+    }
+  }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof LibsqlError && error.code === "RESPONSE_TOO_LARGE";
+}
+
 /** Whether an error is what the server's database answered, so that nothing of what was asked is written. */
 function isAnswer(error: unknown): boolean {
-  return error instanceof LibsqlError && !LOST_CODES.test(error.code);
+  return error instanceof AnswerTooLarge || (error instanceof LibsqlError && !LOST_CODES.test(error.code));
 }
 
 /** At which statement of a batch a guard failed; null for any other failure. */

@@ -34,6 +34,8 @@ export interface RecordKind<Row> {
   /** Loads all rows whose keys stand in a JSON array of arrays: one text of SQL however many keys. */
   load(keys: string): CompiledQuery<Row>;
   keyOf(row: Row): Key;
+  /** Whether rows of other kinds refer to its rows, which are therefore written first. */
+  readonly isReferredTo?: boolean;
   /** Absent for a kind that only says what is taken. */
   save?(row: Row): Statement;
   /** Absent for a kind whose rows stay. */
@@ -74,6 +76,7 @@ const ORGANIZATION_COLUMNS = [
 
 export const organizations: RecordKind<OrganizationRow> = {
   name: "organization",
+  isReferredTo: true,
   load: loading((keys) =>
     query.selectFrom("organization").select(ORGANIZATION_COLUMNS).where(keyIn(["org_id"], keys)).compile()
   ),
@@ -225,6 +228,7 @@ export type SubjectRow = Selectable<SubjectTable>;
 
 export const subjects: RecordKind<SubjectRow> = {
   name: "subject",
+  isReferredTo: true,
   load: loading((keys) =>
     query.selectFrom("subject").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile()
   ),
@@ -258,6 +262,7 @@ export type InteractionRow = Selectable<InteractionTable>;
 
 export const interactions: RecordKind<InteractionRow> = {
   name: "interaction",
+  isReferredTo: true,
   load: loading((keys) =>
     query.selectFrom("interaction").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
   ),

@@ -2,8 +2,14 @@
  * The thread that writes to the embedded database, bundled by itself and started by `threaded.ts`: it opens the file,
  * runs the batches that it is sent in their order, and answers each once it is durable.
  */
-import { ServiceError } from "../domain/errors.ts";
-import { type Database, DatabaseBusy, type Expunged, type Statement, WriteConflict } from "./database.ts";
+import {
+  type Database,
+  DatabaseBusy,
+  DatabaseUnavailable,
+  type Expunged,
+  type Statement,
+  WriteConflict,
+} from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
 
 /** A statement on its way: its text is sent once, and is known by its number from then on. */
@@ -71,5 +77,5 @@ function failureOf(error: unknown): SentFailure {
   const { message } = error as Error;
   if (error instanceof WriteConflict) return { kind: "conflict", message };
   if (error instanceof DatabaseBusy) return { kind: "busy", message };
-  return { kind: error instanceof ServiceError ? "unavailable" : "other", message };
+  return { kind: error instanceof DatabaseUnavailable ? "unavailable" : "other", message };
 }

@@ -1,7 +1,8 @@
 /** Reading all that is kept under a pseudonym, page by page: no read is held open while a copy of it is made. */
-import type { CompiledQuery, Selectable } from "kysely";
+import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
+import type { SubjectRow } from "./records.ts";
 import type { AuditPartTable } from "./schema.ts";
 
 /** Whose records. */
@@ -17,6 +18,16 @@ function pseudonymOf({ orgId, operatorId }: SubjectName) {
 
 export function pseudonymQuery(name: SubjectName): CompiledQuery<{ readonly pseudonym: string }> {
   return pseudonymOf(name).compile();
+}
+
+/** The next operators of all organizations that have a pseudonym. */
+export function subjectsAfter(after: SubjectRow | null, limit: number): CompiledQuery<SubjectRow> {
+  const ordered = query.selectFrom("subject").selectAll().orderBy("org_id").orderBy("operator_id").limit(
+    limit,
+  );
+  return after === null
+    ? ordered.compile()
+    : ordered.where(sql<boolean>`(org_id, operator_id) > (${after.org_id}, ${after.operator_id})`).compile();
 }
 
 /** A chain that holds entries of a pseudonym. */

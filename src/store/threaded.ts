@@ -8,7 +8,7 @@ import { type Database, DatabaseBusy, type Expunged, type Statement, WriteConfli
 import { type EmbeddedOptions, openEmbedded } from "./embedded.ts";
 import type { SentFailure, SentStatement, ThreadAnswer, ThreadRequest } from "./storage_thread.ts";
 
-/** Texts of statements that are known by a number; the service has some hundred. */
+/** Texts of statements that are known by a number at once; the service has some hundred. */
 const TEXTS_MAX = 10_000;
 
 export interface ThreadedOptions extends EmbeddedOptions {
@@ -18,12 +18,18 @@ export interface ThreadedOptions extends EmbeddedOptions {
 
 /** Opens the file, creating it where it is missing. @throws where it is not a database or cannot be opened. */
 export async function openThreaded({ path, onFatal, startThread }: ThreadedOptions): Promise<Database> {
-  const reader = openEmbedded({ path, onFatal });
-  const thread = new StorageThread(startThread(), onFatal);
+  let isFatal = false;
+  const tellOnce = (error: unknown) => {
+    if (!isFatal) onFatal(error);
+    isFatal = true;
+  };
+  const reader = openEmbedded({ path, onFatal: tellOnce });
+  let thread: StorageThread | null = null;
   try {
+    thread = new StorageThread(startThread(), tellOnce);
     await thread.ask({ kind: "open", path });
   } catch (error) {
-    thread.end();
+    thread?.end();
     await reader.close();
     throw error;
   }
@@ -36,9 +42,12 @@ export async function openThreaded({ path, onFatal, startThread }: ThreadedOptio
     },
     expunge: async () => (await thread.ask({ kind: "expunge" }))!,
     async close() {
-      await thread.ask({ kind: "close" });
-      thread.end();
-      await reader.close();
+      try {
+        await thread.ask({ kind: "close" });
+      } finally {
+        thread.end();
+        await reader.close();
+      }
     },
   };
 }
@@ -83,12 +92,13 @@ class StorageThread {
 
   /** @throws where a statement has a parameter that no message carries. */
   batch(statements: readonly Statement[]): Promise<Expunged | null> {
+    // What is sent from here on takes the place of what the thread knows by the same number.
+    if (this.#texts.size >= TEXTS_MAX) this.#texts.clear();
     const fresh = new Map<string, number>();
     const numbered = statements.map(({ sql, ...rest }): SentStatement => {
       let text = this.#texts.get(sql) ?? fresh.get(sql);
       if (text === undefined) {
         text = this.#texts.size + fresh.size;
-        if (text >= TEXTS_MAX) throw new Error("too many statements of different texts");
         fresh.set(sql, text);
       }
       return { ...rest, parameters: rest.parameters.map(alone), text };

@@ -143,13 +143,27 @@ export class UnitOfWork {
     return this.#appended;
   }
 
-  /** Everything to write but the closing of the chains: rows first, so that references hold. */
+  /**
+   * Everything to write but the closing of the chains: rows first, so that references hold. What may be in any order is
+   * in the order of its texts, so that inserts can be joined.
+   */
   statements(): readonly Statement[] {
-    const rows = [...this.#dirty].flatMap((name) => {
-      const { kind, key, row } = this.#cells.get(name)!;
-      if (row === null) return [kind.remove!(key)];
-      return kind.save === undefined ? [] : [kind.save(row)];
-    });
-    return [...rows, ...this.#statements];
+    const cells = [...this.#dirty].map((name) => this.#cells.get(name)!);
+    const kinds = Map.groupBy(cells, ({ kind }) => kind);
+    const inOrder = [...kinds].sort(([one], [other]) =>
+      Number(isReferredTo(other)) - Number(isReferredTo(one))
+    );
+    const rows = inOrder.flatMap(([kind, own]) =>
+      own.flatMap(({ key, row }) => {
+        if (row === null) return [kind.remove!(key)];
+        return kind.save === undefined ? [] : [kind.save(row)];
+      })
+    );
+    const last = Map.groupBy(this.#statements.filter(({ last }) => last === true), ({ sql }) => sql);
+    return [...rows, ...this.#statements.filter(({ last }) => last !== true), ...[...last.values()].flat()];
   }
+}
+
+function isReferredTo({ isReferredTo }: AnyKind): boolean {
+  return isReferredTo === true;
 }

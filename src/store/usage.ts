@@ -18,8 +18,8 @@ export function addUsage(
   { at, count }: { readonly at: number; readonly count: number },
 ): Statement[] {
   return [
-    addInInstant({ org_id: orgId, at, count }),
-    addInHour({ org_id: orgId, hour: Math.floor(at / HOUR_MS), count }),
+    { ...addInInstant({ org_id: orgId, at, count }), last: true },
+    { ...addInHour({ org_id: orgId, hour: Math.floor(at / HOUR_MS), count }), last: true },
   ];
 }
 

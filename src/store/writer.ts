@@ -23,10 +23,17 @@ import {
   type StoredHead,
   updatePeaks,
 } from "./chains.ts";
-import { type Database, DatabaseBusy, type Statement, WriteConflict } from "./database.ts";
+import {
+  type Database,
+  DatabaseBusy,
+  DatabaseUnavailable,
+  type Statement,
+  WriteConflict,
+} from "./database.ts";
+import { joinInserts } from "./join_inserts.ts";
 import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
 import type { SigningKeyRow } from "./records.ts";
-import { findUnsignedHead } from "./signed_head.ts";
+import { findUnsignedHeads } from "./signed_head.ts";
 import { nextTurn } from "./turn.ts";
 import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
@@ -101,6 +108,8 @@ export interface WriterOptions {
 
 interface Waiting {
   readonly job: WriteJob<unknown>;
+  /** Whether it must be the only one of its commit, or is after a commit with others that failed. */
+  readonly alone: boolean;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -135,7 +144,12 @@ export class Writer {
       return Promise.reject(unavailable("Too many writes are waiting; send this again in a moment."));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.push({ job, resolve: resolve as (value: unknown) => void, reject });
+    this.#queue.push({
+      job,
+      alone: mustBeAlone(job),
+      resolve: resolve as (value: unknown) => void,
+      reject,
+    });
     this.#running ??= this.#run();
     return promise;
   }
@@ -170,24 +184,24 @@ export class Writer {
 
   /** What waits, up to a job that must be alone. */
   #nextGroup(): readonly Waiting[] {
-    return mustBeAlone(this.#queue[0]!.job) ? this.#queue.splice(0, 1) : this.#joined([]);
+    return this.#queue[0]!.alone ? this.#queue.splice(0, 1) : this.#joined([]);
   }
 
   /** A group with those that wait behind it. */
   #joined(group: readonly Waiting[]): readonly Waiting[] {
-    if (group.some(({ job }) => mustBeAlone(job))) return group;
+    if (group.some(({ alone }) => alone)) return group;
     let jobs = group.length;
     let needs = group.reduce((sum, { job }) => sum + job.needs.length, 0);
-    const end = this.#queue.findIndex(({ job }) => {
+    const end = this.#queue.findIndex(({ job, alone }) => {
       jobs += 1;
       needs += job.needs.length;
-      return mustBeAlone(job) || jobs > GROUP_LIMIT || (needs > NEEDS_LIMIT && jobs > 1);
+      return alone || jobs > GROUP_LIMIT || (needs > NEEDS_LIMIT && jobs > 1);
     });
     return [...group, ...this.#queue.splice(0, end < 0 ? this.#queue.length : end)];
   }
 
   /** Commits a group, planning it anew where another writer was first. Never throws. */
-  async #commit(first: readonly Waiting[], { mayGrow = true } = {}): Promise<void> {
+  async #commit(first: readonly Waiting[]): Promise<void> {
     const { monotonic, backoff } = this.#options;
     let group = first;
     let busy = 0;
@@ -200,19 +214,21 @@ export class Writer {
         if (error instanceof DatabaseBusy) {
           busy += 1;
           if (busy >= BUSY_ATTEMPTS || this.#closed) return refuse(group, held());
-        } else if (!(error instanceof WriteConflict)) return await this.#fail(group, error);
+        } else if (!(error instanceof WriteConflict)) return this.#fail(group, error);
         const cause = error instanceof DatabaseBusy ? "busy" : "conflict";
         await backoff({ attempt, tookMs: monotonic() - started, cause });
-        if (mayGrow) group = this.#joined(group);
+        group = this.#joined(group);
       }
     }
-    await this.#fail(group, new WriteConflict("planned anew too often"));
+    this.#fail(group, new WriteConflict("planned anew too often"));
   }
 
-  /** One job that cannot be written must not take the others of its commit with it. */
-  async #fail(group: readonly Waiting[], error: unknown): Promise<void> {
+  #fail(group: readonly Waiting[], error: unknown): void {
+    // Each of those that wait would wait for the database in its turn, and be refused then.
+    if (error instanceof DatabaseUnavailable) return refuse([...group, ...this.#queue.splice(0)], error);
     if (group.length > 1 && !(error instanceof ServiceError)) {
-      for (const waiting of group) await this.#commit([waiting], { mayGrow: false });
+      // One job that cannot be written must not take the others of its commit with it.
+      this.#queue.unshift(...group.map((waiting) => ({ ...waiting, alone: true })));
       return;
     }
     const told = error instanceof WriteConflict
@@ -238,9 +254,9 @@ export class Writer {
       }
     }
     takeUpKeys(unit, signing);
-    const { receipts, statements, issued } = this.#close(unit, { before: heads, signing });
+    const { receipts, first, statements, issued } = this.#close(unit, { before: heads, signing });
     const answers = planned.map(({ finish }) => finish(receipts));
-    const batch = [...unit.statements(), ...statements];
+    const batch = joinInserts([...first, ...unit.statements(), ...statements]);
     if (batch.length > 0) await database.batch(batch);
     this.#options.lock.record(issued);
     for (const { family } of issued) this.#remember(unit.head(family)!);
@@ -297,8 +313,8 @@ export class Writer {
   async #requireSigned(heads: readonly StoredHead[]): Promise<void> {
     const { database, crypto } = this.#options;
     const strange = heads.filter((head) => this.#signed.get(head.family) !== identityOf(head));
-    const unsigned = await findUnsignedHead(database, crypto, strange);
-    if (unsigned !== null) throw notSigned(unsigned);
+    const [unsigned] = await findUnsignedHeads(database, crypto, strange);
+    if (unsigned !== undefined) throw notSigned(unsigned);
     for (const head of strange) this.#remember(head);
   }
 
@@ -317,6 +333,7 @@ export class Writer {
       string,
       { readonly note: string; readonly nodes: ReadonlyMap<number, Uint8Array> }
     >();
+    const first: Statement[] = [];
     const statements: Statement[] = [];
     const issued: IssuedCheckpoint[] = [];
     for (const family of new Set(unit.appended.map((appended) => appended.family))) {
@@ -338,7 +355,10 @@ export class Writer {
       ].map(({ index, hash }) => [index, hash]));
       closed.set(head.chain, { note, nodes });
       issued.push({ family, epoch: head.epoch, origin, size, root, note });
-      statements.push(updatePeaks(head), insertCheckpoint(head, note));
+      // Who lost a race is told before anything is written in vain.
+      if (old === undefined) statements.push(updatePeaks(head, size));
+      else first.push(updatePeaks(head, old.frontier.size));
+      statements.push(insertCheckpoint(head, note));
       if (old !== undefined && dayOf(old.lastTimestamp) < dayOf(head.lastTimestamp)) {
         statements.push(insertLadder(old));
       }
@@ -351,7 +371,7 @@ export class Writer {
         return { index: seq, path, note };
       },
     };
-    return { receipts, statements, issued };
+    return { receipts, first, statements, issued };
   }
 }
 
@@ -363,6 +383,8 @@ interface Loaded {
 
 interface Closing {
   readonly receipts: Receipts;
+  /** What is written before anything else. */
+  readonly first: readonly Statement[];
   readonly statements: readonly Statement[];
   readonly issued: readonly IssuedCheckpoint[];
 }

@@ -11,6 +11,7 @@ import { entryHash, partCommitment } from "../../src/evidence/hashes.ts";
 import { rootFromInclusion } from "../../src/evidence/merkle.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote, verifyNote } from "../../src/evidence/note.ts";
+import { rowsOf } from "../earlier_schema.ts";
 import {
   type Answer,
   EPOCH,
@@ -18,6 +19,7 @@ import {
   MASTER_KEY,
   openHarness,
   scoreRequest,
+  withAlterations,
   withHarness,
   writingAfterReads,
 } from "../harness.ts";
@@ -1156,5 +1158,42 @@ Deno.test(
     assert.equal(body.overall_status, "insufficient_data");
     assert.equal(body.operators.total, 0);
     assert.equal((await article14(harness, other)).operators.total, 1);
+  }),
+);
+
+/** Gives a scored operator so many others beside it, with the same row and the same score. */
+async function multiply({ database }: Harness, count: number): Promise<void> {
+  for (const table of ["subject", "operator", "interaction"]) {
+    const columns = (await rowsOf(database, `SELECT name FROM pragma_table_info('${table}')`)).map((
+      { name },
+    ) => String(name));
+    const values = columns.map((name) => {
+      if (name === "operator_id") return "'operator-' || printf('%06d', value)";
+      if (name === "session_id") return "'session-' || value";
+      if (name === "pseudonym") return "printf('%032d', value)";
+      return name;
+    });
+    await database.batch([{
+      sql: `INSERT INTO ${table} (${columns}) SELECT ${values} FROM (SELECT * FROM ${table} LIMIT 1) JOIN
+        (WITH RECURSIVE r (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM r WHERE value < ${count})
+          SELECT value FROM r)`,
+      parameters: [],
+    }]);
+  }
+}
+
+const MANY = 40_000;
+
+Deno.test(
+  "what is said of 40,000 operators is said of all of them",
+  withAlterations(async (harness) => {
+    const key = await harness.organization("acme");
+    await score(harness, key);
+    await multiply(harness, MANY - 1);
+    const { body: { report } } = await reportOf(harness, key);
+    assert.match(report.caveats.join(), /: 40000 of 40000\./);
+    const { status, body } = await harness.send("/v1/organization/dashboard", { key });
+    assert.equal(status, 200);
+    assert.equal(body.dashboard.total_operators, MANY);
   }),
 );

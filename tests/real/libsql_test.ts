@@ -1,10 +1,18 @@
 /** The server backend against a real libSQL server. Source: contract, section 6; platform facts, libSQL server. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import type { CompiledQuery } from "kysely";
 import { isUnavailable } from "../../src/domain/errors.ts";
-import { type Database, DatabaseBusy, type Statement, WriteConflict } from "../../src/store/database.ts";
-import { openLibsql } from "../../src/store/libsql.ts";
+import {
+  AnswerTooLarge,
+  type Database,
+  DatabaseBusy,
+  type Statement,
+  WriteConflict,
+} from "../../src/store/database.ts";
+import { type LibsqlOptions, openLibsql } from "../../src/store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../../src/store/libsql_server.ts";
+import { type Patience, patientFetch } from "../../src/store/patience.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import { type Fate, openLossyProxy } from "../lossy_proxy.ts";
 import { HAS_SQLD, setDurability, type Sqld, startSqld, withSqld } from "../sqld.ts";
@@ -15,11 +23,36 @@ interface Opened {
   readonly troubles: unknown[];
 }
 
-/** `adminUrl`: where the durability may be set again. `stepMs`: how far its clock goes on each time that it is read. */
-function open(url: string, adminUrl: string | null = null, stepMs = 0): Opened {
+interface OpenOptions {
+  /** Where the durability may be set again. */
+  readonly adminUrl?: string | null;
+  /** How far its clock goes on each time that it is read. */
+  readonly stepMs?: number;
+  readonly patience?: Patience;
+}
+
+const optionsOf = (url: string): LibsqlOptions => ({
+  url,
+  authToken: null,
+  fetch,
+  newId: () => randomUUID(),
+  time: {
+    monotonic: () => performance.now(),
+    wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  },
+  strengthen: null,
+  onTrouble() {},
+});
+
+function open(url: string, { adminUrl = null, stepMs = 0, patience }: OpenOptions = {}): Opened {
   let steps = 0;
   const troubles: unknown[] = [];
-  const server = { url, authToken: null, fetch, newId: () => randomUUID() };
+  const server = {
+    url,
+    authToken: null,
+    fetch: patience === undefined ? fetch : patientFetch(fetch, patience),
+    newId: () => randomUUID(),
+  };
   const database = openLibsql({
     ...server,
     strengthen: adminUrl === null ? null : () => strengthen(server, adminUrl),
@@ -48,7 +81,7 @@ function sqldTest(name: string, test: (sqld: Sqld, opened: Opened) => Promise<vo
     fn: () =>
       withSqld(async (sqld) => {
         await setDurability(sqld, "strong");
-        const opened = open(sqld.url, sqld.adminUrl);
+        const opened = open(sqld.url, { adminUrl: sqld.adminUrl });
         await opened.database.batch([statement(TABLE)]);
         await test(sqld, opened);
         await opened.database.close();
@@ -79,6 +112,30 @@ sqldTest("values come back as they went: integers, reals, texts, bytes, null", a
 });
 
 sqldTest(
+  "reads that ask the same while others are under way are one, and each sees what was written before it was asked",
+  async (sqld, { database }) => {
+    let requests = 0;
+    const counted: Database = openLibsql({
+      ...optionsOf(sqld.url),
+      fetch(resource, init) {
+        requests += 1;
+        return fetch(resource, init);
+      },
+    });
+    for (let id = 0; id < 20; id += 1) {
+      await database.batch([insert(id)]);
+      const asked = Array.from({ length: 50 }, () => rowsOf(counted, "SELECT max(id) AS id FROM applied"));
+      const other = rowsOf(counted, "SELECT min(id) AS id FROM applied");
+      const found = (await Promise.all(asked)).map(([row]) => row!.id);
+      assert.deepEqual([...new Set(found)], [id]);
+      assert.deepEqual(await other, [{ id: 0 }]);
+    }
+    assert.ok(requests <= 20 * 5, `${requests} requests`);
+    await counted.close();
+  },
+);
+
+sqldTest(
   "a batch is one transaction: a key that is taken, or a count that is missed, leaves nothing",
   async (_, { database }) => {
     await database.batch([statement("CREATE UNIQUE INDEX one ON applied (id)"), insert(1)]);
@@ -107,6 +164,73 @@ sqldTest(
     await other.database.close();
   },
 );
+
+/** A text of a kilobyte in each of so many rows. */
+const manyRows = (count: number) =>
+  statement(
+    `INSERT INTO applied SELECT value, value / 3.0, printf('%01000d', value), zeroblob(3)
+      FROM (WITH RECURSIVE r (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM r WHERE value < ${count})
+        SELECT value FROM r)`,
+  );
+
+sqldTest(
+  "what is more than one answer of the server is read in several, all of one state, however it is asked",
+  async ({ url }, { database }) => {
+    await database.batch([manyRows(12_000)]);
+    const select = <Row>(sql: string, ...parameters: readonly unknown[]) => ({
+      sql,
+      parameters,
+      query: {} as never,
+      queryId: {} as never,
+    } as CompiledQuery<Row>);
+    const whole = select<{ id: number; amount: number; name: string; data: Uint8Array }>(
+      "SELECT * FROM applied WHERE id > ? ORDER BY id DESC",
+      0,
+    );
+    const rows = await database.read(whole);
+    assert.deepEqual(rows.map(({ id }) => id), Array.from({ length: 12_000 }, (_, index) => 12_000 - index));
+    assert.ok(rows.every(({ id, name, amount }) => Number(name) === id && amount === id / 3));
+    assert.deepEqual(rows[0]!.data, new Uint8Array(3));
+
+    const other = open(url);
+    let isOver = false;
+    const writing = (async () => {
+      for (let id = 30_000; !isOver; id += 1) await other.database.batch([insert(id)]);
+    })();
+    for (let round = 0; round < 2; round += 1) {
+      const [counted, read, again] = await database.snapshot([
+        select<{ n: number }>("SELECT count(*) AS n FROM applied"),
+        whole,
+        select<{ id: number }>("SELECT id, name FROM applied ORDER BY id"),
+      ]);
+      assert.ok(counted[0]!.n >= 12_000);
+      assert.deepEqual([read.length, again.length], [counted[0]!.n, counted[0]!.n]);
+    }
+    const together = await Promise.all(
+      Array.from(
+        { length: 12 },
+        (_, index) =>
+          database.read(select<{ id: number }>("SELECT id, name FROM applied WHERE id <= ?", 2_000 + index)),
+      ),
+    );
+    assert.deepEqual(
+      together.map(({ length }) => length),
+      Array.from({ length: 12 }, (_, index) => 2_000 + index),
+    );
+    isOver = true;
+    await writing;
+    await other.database.close();
+  },
+);
+
+sqldTest("a row that is more than one answer is told of by its query", async (_, { database }) => {
+  const sql = "SELECT hex(zeroblob(2000000)) AS a, hex(zeroblob(2000000)) AS b, hex(zeroblob(2000000)) AS c";
+  await assert.rejects(
+    rowsOf(database, sql),
+    (error: Error) => error instanceof AnswerTooLarge && error.message.includes(sql),
+  );
+  assert.deepEqual(await rowsOf(database, "SELECT 1 AS one"), [{ one: 1 }]);
+});
 
 const FATES: readonly Fate[] = ["lost", "never", "late"];
 
@@ -151,7 +275,7 @@ sqldTest(
 
 sqldTest("what was given up is never written, however late its request comes", async ({ url }, direct) => {
   const proxy = openLossyProxy({ to: url, fate: (write) => write === 3 ? "late" : "passed", lateMs: 500 });
-  const { database } = open(proxy.url, null, 10_000);
+  const { database } = open(proxy.url, { stepMs: 10_000 });
   await database.batch([insert(1)]);
   await assert.rejects(database.batch([insert(2)]), isUnavailable);
   await proxy.settled();
@@ -191,6 +315,60 @@ sqldTest(
 );
 
 sqldTest(
+  "reads of a server that goes silent are refused together, and what is asked then is refused sooner",
+  async (sqld) => {
+    const { database, troubles } = open(sqld.url, { patience: { requestMs: 1_000, silentMs: 100 } });
+    await database.batch([insert(1)]);
+    Deno.kill(sqld.pid, "SIGSTOP");
+    const refusedAfter = async (asked: readonly Promise<unknown>[]) => {
+      const started = performance.now();
+      await Promise.all(asked.map((one) => assert.rejects(one, isUnavailable)));
+      return performance.now() - started;
+    };
+    const reads = () => Array.from({ length: 1_000 }, () => rowsOf(database, "SELECT 1"));
+    const first = await refusedAfter(reads());
+    assert.ok(first >= 1_000 && first < 2_000, String(first));
+    const later = await refusedAfter(reads());
+    assert.ok(later < 900, String(later));
+    Deno.kill(sqld.pid, "SIGCONT");
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
+    await database.batch([insert(2)]);
+    assert.equal(troubles.length, 2, "told once, and that it is over");
+    await database.close();
+  },
+);
+
+sqldTest(
+  "a batch that a server takes in while it is silent is told as written or never written",
+  async (sqld, direct) => {
+    const { database } = open(sqld.url, { patience: { requestMs: 1_000, silentMs: 100 } });
+    await database.batch([insert(0)]);
+    const told = new Set([0]);
+    for (let id = 1; id <= 3; id += 1) {
+      Deno.kill(sqld.pid, "SIGSTOP");
+      const written = database.batch([insert(id)]).then(() => told.add(id), (error) => {
+        assert.ok(isUnavailable(error), String(error));
+      });
+      // Before it is given up, and after it.
+      await new Promise((resolve) => setTimeout(resolve, id % 2 === 0 ? 9_000 : 1_700));
+      Deno.kill(sqld.pid, "SIGCONT");
+      await written;
+      await database.batch([insert(100 + id)]);
+      told.add(100 + id);
+      const rows = await rowsOf(direct.database, "SELECT id FROM applied");
+      const ids = rows.map((row) => Number(row.id));
+      assert.equal(ids.length, new Set(ids).size, "none twice");
+      assert.deepEqual(
+        [...told].filter((each) => !ids.includes(each)),
+        [],
+        "what was told as written is there",
+      );
+    }
+    await database.close();
+  },
+);
+
+sqldTest(
   "a durability that is lowered while the service runs refuses every write until it is strong again",
   async (sqld) => {
     const { database, troubles } = open(sqld.url);
@@ -219,7 +397,7 @@ sqldTest(
 );
 
 sqldTest("where the durability cannot be set again nothing is written", async (sqld) => {
-  const { database, troubles } = open(sqld.url, sqld.url);
+  const { database, troubles } = open(sqld.url, { adminUrl: sqld.url });
   await database.batch([insert(1)]);
   await setDurability(sqld, "relaxed");
   await assert.rejects(database.batch([insert(2)]), isUnavailable);

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { noConnections } from "../../src/http/connections.ts";
 import { type Answering, listen, type Listener } from "../../src/http/server.ts";
+import type { RateWindow } from "../../src/limits/admission.ts";
+import { memoryWindow, openHarness, scoreRequest } from "../harness.ts";
 import { until } from "../program.ts";
 import { certificate, opensslIsMissing } from "../receiver.ts";
 
@@ -137,6 +139,33 @@ Deno.test("a request that the service is long about is not the client's fault", 
     assert.equal(await (await fetch(listener.url)).text(), "127.0.0.1");
     assert.deepEqual(closed, { no_request: 0, silent: 0, crowded: 0 });
   });
+});
+
+Deno.test("what the service takes to look who asks is not the client's time for the rest of its request", async () => {
+  const quick = memoryWindow();
+  const slow: RateWindow = {
+    uncounted: 0,
+    async admit(subject, now) {
+      await new Promise((done) => setTimeout(done, 2 * BOUNDS.clientMs));
+      return quick.admit(subject, now);
+    },
+  };
+  const harness = await openHarness({ keyWindow: slow });
+  const key = await harness.organization("acme");
+  const body = JSON.stringify(scoreRequest());
+  const head = `POST /v1/score HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nConnection: close\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n`;
+  await listening((request, client) => harness.app.fetch(request, client), async (listener, closed) => {
+    using patient = await Deno.connect({ hostname: "127.0.0.1", port: listener.port });
+    using silent = await Deno.connect({ hostname: "127.0.0.1", port: listener.port });
+    for (const connection of [patient, silent]) await connection.write(new TextEncoder().encode(head));
+    await new Promise((done) => setTimeout(done, 2.5 * BOUNDS.clientMs));
+    assert.equal(closed.silent, 0);
+    await patient.write(new TextEncoder().encode(body));
+    assert.match(await new Response(patient.readable).text(), /^HTTP\/1.1 200 /);
+    await until(() => closed.silent === 1);
+  });
+  await harness.close();
 });
 
 Deno.test({

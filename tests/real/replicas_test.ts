@@ -71,6 +71,7 @@ const ORGANIZATIONS = 5;
 const SENDERS = 64;
 const PATIENCE_MS = 120_000;
 const REPLICATION_MS = 1_000;
+const SILENCE_MS = 25_000;
 
 replicasTest(
   "2,000 scores of 5 organizations at once from both replicas, one killed and the primary restarted half-way: each acknowledged one is there once",
@@ -144,6 +145,56 @@ replicasTest(
     assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200]);
     for (const service of services) assert.equal(await service.stop(), 0);
     assert.equal((await verifiedScores(deployment)).size, 3);
+  },
+);
+
+replicasTest(
+  "while the server is silent all that waits is refused together, what comes then sooner, and nothing acknowledged is lost",
+  1,
+  async (deployment) => {
+    const [host] = deployment.hosts as [Host];
+    const service = await serve(host);
+    const key = await createOrganization(service, host.env);
+    const acknowledged = new Set<string>();
+    const refusals: { readonly at: number; readonly tookMs: number }[] = [];
+    let isOver = false;
+    let next = 0;
+    const sender = async () => {
+      while (!isOver) {
+        const session = `s-${next++}`;
+        const started = performance.now();
+        const { status, headers } = await service.send("/v1/score", {
+          key,
+          body: scoreRequest({ session_id: session }),
+        });
+        if (status === 200) acknowledged.add(session);
+        else {
+          assert.equal(status, 503);
+          assert.equal(headers.get("Retry-After"), "1");
+          refusals.push({ at: performance.now(), tookMs: performance.now() - started });
+        }
+      }
+    };
+    const senders = Promise.all(Array.from({ length: 400 }, sender));
+    await until(() => acknowledged.size > 500);
+    const stoppedAt = performance.now();
+    Deno.kill(deployment.sqld.pid, "SIGSTOP");
+    await new Promise((resolve) => setTimeout(resolve, SILENCE_MS));
+    Deno.kill(deployment.sqld.pid, "SIGCONT");
+    const before = acknowledged.size;
+    const goesOnAt = performance.now();
+    await until(() => acknowledged.size > before);
+    assert.ok(performance.now() - goesOnAt < 3_000, "it goes on by itself");
+    isOver = true;
+    await senders;
+    const longest = Math.max(...refusals.map(({ tookMs }) => tookMs));
+    // A request may end in 8 s; the batch in doubt is looked for 5 s more.
+    assert.ok(longest < 18_000, `who waited longest waited ${longest} ms`);
+    const late = refusals.filter(({ at, tookMs }) => at - tookMs > stoppedAt + 18_000);
+    assert.ok(late.length > 0 && late.every(({ tookMs }) => tookMs < 5_000), "silence is known");
+    assert.equal(await service.stop(), 0);
+    const scored = await verifiedScores(deployment);
+    assert.deepEqual([...acknowledged].filter((session) => scored.get(session) !== 1), []);
   },
 );
 

@@ -27,6 +27,7 @@ import {
 import {
   type Database,
   DatabaseBusy,
+  DatabaseUnavailable,
   query,
   type Statement,
   WriteConflict,
@@ -621,9 +622,9 @@ Deno.test(
   withStore(async ({ database, writer }) => {
     await writer.submit(appending("sys", ["01A"]));
     const [stale] = await loadHeads(database, ["sys"]);
-    await database.batch([updatePeaks(stale!)]);
+    await database.batch([updatePeaks(stale!, stale!.frontier.size)]);
     await writer.submit(appending("sys", ["01B"]));
-    await assert.rejects(database.batch([updatePeaks(stale!)]), WriteConflict);
+    await assert.rejects(database.batch([updatePeaks(stale!, stale!.frontier.size)]), WriteConflict);
     const [head] = await loadHeads(database, ["sys"]);
     assert.notDeepEqual(head!.frontier.peaks, stale!.frontier.peaks);
   }),
@@ -955,6 +956,46 @@ Deno.test(
   }),
 );
 
+for (const fails of ["load", "commit"] as const) {
+  const away = () => Promise.reject(new DatabaseUnavailable("away"));
+  Deno.test(
+    `where the database gives no answer to a ${fails}, all that wait are refused with it at once, and none is written`,
+    withStore(async ({ database, writer, batches }) => {
+      const jobs = Array.from({ length: 600 }, (_, index) => appending("sys", [`01A${index}`]));
+      const alone = { ...appending("sys", ["01B"]), alone: true };
+      const outcomes = await Promise.allSettled([...jobs, alone].map((job) => writer.submit(job)));
+      for (const outcome of outcomes) {
+        assert.ok(outcome.status === "rejected" && outcome.reason instanceof DatabaseUnavailable);
+      }
+      assert.equal(batches.length, fails === "load" ? 0 : 1);
+      assert.equal(await count(database, "audit_entry"), 0);
+      await writer.submit(appending("sys", ["01C"]));
+    }, {
+      beforeRead: (_, read) => fails === "load" && read === 1 ? away() : Promise.resolve(),
+      before: (_, batch) => fails === "commit" && batch === 1 ? away() : Promise.resolve(),
+    }),
+  );
+}
+
+Deno.test(
+  "where the database goes away while a commit that failed is taken apart, the rest of it is refused at once",
+  withStore(async ({ database, writer, batches }) => {
+    const jobs = [
+      executing("INSERT INTO nowhere VALUES (1)"),
+      appending("sys", ["01A"]),
+      appending("sys", ["01B"]),
+      appending("sys", ["01C"]),
+    ];
+    const outcomes = await Promise.allSettled(jobs.map((job) => writer.submit<unknown>(job)));
+    assert.deepEqual(outcomes.map(({ status }) => status), ["rejected", "fulfilled", "rejected", "rejected"]);
+    assert.ok((outcomes[3] as PromiseRejectedResult).reason instanceof DatabaseUnavailable);
+    assert.equal(batches.length, 4, "together, and three of them alone");
+    assert.equal(await count(database, "audit_entry"), 1);
+  }, {
+    before: (_, batch) => batch === 4 ? Promise.reject(new DatabaseUnavailable("away")) : Promise.resolve(),
+  }),
+);
+
 Deno.test(
   "a job that must be alone is alone in its commit, and those before and after it keep their order",
   withStore(async ({ writer, batches }) => {
@@ -981,8 +1022,8 @@ Deno.test(
       "01G",
       "01H",
     ]);
-    const entries = batches.map((batch) => batch.filter(({ sql }) => sql.includes('"audit_entry"')).length);
-    assert.deepEqual(entries, [1, 2, 1, 1, 1, 1, 1]);
+    const entries = batches.map((batch) => batch.find(({ sql }) => sql.includes('"audit_entry"'))!);
+    assert.deepEqual(entries.map(({ sql }) => sql.match(/\(\?/g)!.length), [1, 2, 1, 1, 1, 1, 1]);
   }),
 );
 

@@ -1,0 +1,39 @@
+/** How long a server is waited for that does not answer. */
+
+export interface Patience {
+  /** Milliseconds that a request may take. */
+  readonly requestMs: number;
+  /** The same of a server that let the last one pass. */
+  readonly silentMs: number;
+}
+
+/**
+ * Ends requests that take too long; those to a server that went silent earlier, until one of its answers comes. That
+ * may be a late one: a server that is only slow is not taken for silent for good.
+ */
+export function patientFetch(send: typeof fetch, { requestMs, silentMs }: Patience): typeof fetch {
+  let isSilent = false;
+  return async (resource, init) => {
+    const answered = send(resource, { ...init, signal: AbortSignal.timeout(requestMs) });
+    const answer = await (isSilent ? within(answered, silentMs) : answered).catch((error) => {
+      if (error instanceof DOMException && error.name === "TimeoutError") isSilent = true;
+      throw error;
+    });
+    isSilent = false;
+    return answer;
+  };
+
+  async function within(answered: Promise<Response>, milliseconds: number): Promise<Response> {
+    const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      giveUp(new DOMException("the server is silent", "TimeoutError"));
+      answered.then(async ({ body }) => {
+        isSilent = false;
+        await body?.cancel();
+      }).catch(() => {
+        // It is known to be silent.
+      });
+    }, milliseconds);
+    return await Promise.race([answered, given]).finally(() => clearTimeout(timer));
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * A database server bounds an answer by 10 MB: what reads all chains goes on where their rows are more than that.
+ * Source: platform facts, libSQL server; evidence design, section 10.
+ */
+import assert from "node:assert/strict";
+import { MIGRATIONS } from "../../migrations/mod.ts";
+import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { createLog } from "../../src/observability/log.ts";
+import type { Dependencies } from "../../src/operations/dependencies.ts";
+import { followLock, followOtherHosts } from "../../src/operations/restores.ts";
+import { loadChains } from "../../src/store/chains.ts";
+import { query } from "../../src/store/database.ts";
+import { openLock } from "../../src/store/lock.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { findUnsignedHeads } from "../../src/store/signed_head.ts";
+import { type WriteJob, Writer } from "../../src/store/writer.ts";
+import { openServer } from "../database.ts";
+import { EPOCH, SIGNING_KEY_PEM } from "../harness.ts";
+import { HAS_SQLD, setDurability, withSqld } from "../sqld.ts";
+
+const CHAINS = 6_000;
+/** So long a name makes of a few thousand chains as much to read as of many thousand. */
+const PREFIX = `${"jiss.test.".repeat(200)}/01TEST00000000000000000000`;
+
+/** Opens a chain with its first entry. */
+function opening(family: string): WriteJob<void> {
+  return {
+    needs: [],
+    chains: [family],
+    plan(unit) {
+      unit.openChain({
+        chain: family,
+        family,
+        origin: `${PREFIX}/${family}`,
+        epoch: 1,
+        firstPosition: 0,
+        keyOrdinal: 1,
+      });
+      unit.append(family, {
+        id: `01${family}`,
+        actor: "system",
+        eventType: "CHAIN_GENESIS",
+        orgId: null,
+        prefix: null,
+        subject: null,
+        at: EPOCH,
+        parts: [],
+      });
+      return () => undefined;
+    },
+  };
+}
+
+Deno.test({
+  name:
+    "every chain is read, held against the lock and followed where all are more than one answer [needs sqld]",
+  ignore: !HAS_SQLD,
+  fn: () =>
+    withSqld(async (sqld) => {
+      await setDurability(sqld, "strong");
+      const database = openServer(sqld);
+      await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
+      const lock = openLock({ path: ":memory:", onFailure: assert.ifError });
+      const writer = new Writer({
+        database,
+        crypto: nodeCrypto,
+        signing: {
+          rows: query.selectFrom("signing_key").selectAll().compile(),
+          take: () => ({ signers: [signerFromPem(SIGNING_KEY_PEM)], ordinal: 1, rotations: () => [] }),
+        },
+        lock,
+        monotonic: () => performance.now(),
+        backoff: () => Promise.resolve(),
+      });
+      const families = ["sys", ...Array.from({ length: CHAINS }, (_, index) => `org/o${index}`)].sort();
+      await Promise.all(families.map((family) => writer.submit(opening(family))));
+
+      const chains = await loadChains(database);
+      assert.deepEqual(chains.map(({ family }) => family), families);
+      assert.ok(JSON.stringify(chains).length > 12_000_000, "more than one answer holds");
+      assert.deepEqual(await findUnsignedHeads(database, nodeCrypto, chains), []);
+
+      const log = createLog({ format: "json", clock: () => EPOCH, write: (line) => assert.fail(line) });
+      const follower = { database, crypto: nodeCrypto, log };
+      assert.deepEqual(await followLock({ ...follower, lock }), []);
+      const others = openLock({ path: ":memory:", onFailure: assert.ifError });
+      // The rest of what a process stands on is asked for only after a restore.
+      const beside = { ...follower, lock: others } as unknown as Dependencies;
+      assert.equal(await followOtherHosts(beside, { from: null, now: EPOCH }), 1);
+      assert.deepEqual(
+        others.issued().map(({ family, note }) => [family, note]),
+        lock.issued().map(({ family, note }) => [family, note]),
+      );
+
+      const last = families.at(-1)!;
+      const altered = chains.map((head) => head.family === last ? { ...head, lastTimestamp: "" } : head);
+      const unsigned = await findUnsignedHeads(database, nodeCrypto, altered);
+      assert.deepEqual(unsigned.map(({ family }) => family), [last]);
+      await writer.close();
+      await database.close();
+    }),
+});
