@@ -178,11 +178,16 @@ async function replayLabel(
     query.selectFrom("outcome_label").select("position").where("org_id", "=", orgId)
       .where("session_id", "=", sessionId).compile(),
   );
-  if (row === undefined) return null;
+  // It was erased or pruned with its score since that was read, or there never was one.
+  if (row === undefined) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
+    return null;
+  }
   const place = await placeOfRecord(dependencies, { orgId, position: row.position });
   const stored = await readEntry(database, place);
   const part = stored?.parts.get("input");
   if (!stored || part === undefined) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
     throw new Error(`entry ${place.seq} of ${place.chain} has no stored record`);
   }
   const input = labelInputSchema.parse(JSON.parse(part.text));

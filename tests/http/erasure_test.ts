@@ -782,6 +782,45 @@ function watched(database: Database, afterRead: () => Promise<void>): Database {
   };
 }
 
+Deno.test("a replay of a labelled score has its label or is 410, whichever of its reads another process erases its operator after", () =>
+  withFiles(async (harness, directory) => {
+    const key = await harness.organization("acme");
+    const statuses: number[] = [];
+    for (let at = 1;; at += 1) {
+      let reads = 0;
+      let isAsked = false;
+      let isErased = false;
+      const other = await openHarness({
+        path: `${directory}/jiss.db`,
+        lockPath: `${directory}/lock.db`,
+        run: at,
+        wrap: (database) =>
+          watched(database, async () => {
+            if (!isAsked) return;
+            reads += 1;
+            if (reads !== at) return;
+            await erased(harness, key, `operator-${at}`);
+            isErased = true;
+          }),
+      });
+      try {
+        for (const { path, body } of repeatable(`operator-${at}`, `t${at}`).label!) {
+          assert.equal((await harness.send(path, { method: "POST", key, body })).status, 200);
+        }
+        isAsked = true;
+        const { status, body, text } = await other.send(`/v1/decision/replay/t${at}-late`, { key });
+        isAsked = false;
+        if (!isErased) break;
+        statuses.push(status);
+        if (status === 200) assert.equal(body.label.outcome_correct, true, text);
+        else assert.equal(status, 410, text);
+      } finally {
+        await other.close();
+      }
+    }
+    assert.deepEqual([statuses[0], statuses.at(-1)], [410, 200], statuses.join(" "));
+  }));
+
 for (const name of [...Object.keys(CALLS), "commit", "label"]) {
   Deno.test(`a repeated call that is found (${name}) is answered as the first time or is 410, whichever of its reads another process erases its operator after`, () =>
     withFiles(async (harness, directory) => {
