@@ -38,6 +38,8 @@ import {
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
+import type { StorageThread } from "./store/thread.ts";
+import { openThreadedLock } from "./store/threaded_lock.ts";
 import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
@@ -202,10 +204,10 @@ export async function openService(options: ComposeOptions): Promise<Service> {
   const { mintKey = keyMint(world) } = options;
   // One process starts at a time: the first one makes the key, the schema and the installation, the next finds them.
   using _lock = await lockDirectory(config.dataDir);
-  const database = await openDatabase(config, { log, clock, world, onFatal });
+  const { database, thread } = await openDatabase(config, { log, clock, world, onFatal });
   let lock: CheckpointLock | undefined;
   try {
-    lock = openCheckpointLock(config, log);
+    lock = await openCheckpointLock(config, { log, thread });
     const applied = await whileBusy(
       clock,
       () => migrate(database, { migrations: MIGRATIONS, now: clock.now() }),
@@ -365,13 +367,13 @@ export async function openService(options: ComposeOptions): Promise<Service> {
         await limits.close();
         await upkeep.finish(clock.now());
         await writer.close();
+        await lock!.close();
         await database.close();
-        lock!.close();
       },
     };
   } catch (error) {
+    await lock?.close();
     await database.close();
-    lock?.close();
     throw error;
   }
 }
@@ -456,13 +458,18 @@ function backoffMs({ attempt, tookMs, cause }: Setback, world: World): number {
   return Math.min((YIELDED_COMMITS + fraction * YIELDED_COMMITS) * tookMs, YIELD_CAP_MS);
 }
 
-function openCheckpointLock({ lockFile, database }: Config, log: Log): CheckpointLock {
+async function openCheckpointLock(
+  { lockFile, database }: Config,
+  { log, thread }: { readonly log: Log; readonly thread: StorageThread },
+): Promise<CheckpointLock> {
+  const onFailure = (error: unknown) =>
+    log.error("lock.db could not follow the database", errorFields(error));
+  if (database.kind === "file" && database.path === ":memory:") {
+    return openLock({ path: ":memory:", onFailure });
+  }
   createPrivately(lockFile, "");
   try {
-    return openLock({
-      path: database.kind === "file" && database.path === ":memory:" ? ":memory:" : lockFile,
-      onFailure: (error) => log.error("lock.db could not follow the database", errorFields(error)),
-    });
+    return await openThreadedLock({ path: lockFile, onFailure }, thread);
   } catch (error) {
     throw new StartError(`lock.db in JISS_DATA_DIR cannot be opened: ${(error as Error).message}`);
   }

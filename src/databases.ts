@@ -11,7 +11,8 @@ import { openEmbedded } from "./store/embedded.ts";
 import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "./store/libsql_server.ts";
 import { type Patience, patientFetch } from "./store/patience.ts";
-import { openThreaded } from "./store/threaded.ts";
+import { StorageThread } from "./store/thread.ts";
+import { openThreaded, type Threaded } from "./store/threaded.ts";
 
 /** Of requests to a database server. */
 const DATABASE_PATIENCE: Patience = { requestMs: 8_000, silentMs: 1_000 };
@@ -30,7 +31,7 @@ export async function openDatabase(
     /** Called once where storage failed for good: nothing may be written after it. */
     readonly onFatal: (error: unknown) => void;
   },
-): Promise<Database> {
+): Promise<Threaded> {
   const { database: location } = config;
   if (location.kind === "server") {
     const { adminUrl } = location;
@@ -46,7 +47,7 @@ export async function openDatabase(
     } catch (error) {
       throw error instanceof UnfitServer ? new StartError(error.message) : error;
     }
-    return openLibsql({
+    const database = openLibsql({
       ...server,
       strengthen: adminUrl === null ? null : async () => {
         await strengthen(server, adminUrl);
@@ -55,6 +56,13 @@ export async function openDatabase(
         });
       },
     });
+    // For `lock.db`, which lies on this host.
+    const thread = new StorageThread(startThread(), onFatal);
+    const close = async () => {
+      await database.close();
+      thread.end();
+    };
+    return { database: { ...database, close }, thread };
   }
   createPrivately(location.path, "");
   try {

@@ -63,7 +63,7 @@ export async function eraseOperator(
     name: tombstoneName(installation, { kind: "operator", orgId, name: operatorId }),
     at: call.now,
   });
-  lock.sync();
+  await lock.sync();
   return {
     erased: true,
     operator_id: operatorId,

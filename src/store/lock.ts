@@ -57,8 +57,8 @@ export interface CheckpointLock {
   /** Forgets erasures before this instant, epoch milliseconds. */
   forgetErased(before: number): void;
   /** Brings what was written to the disk. */
-  sync(): void;
-  close(): void;
+  sync(): Promise<void>;
+  close(): Promise<void>;
 }
 
 const SCHEMA = `
@@ -159,7 +159,7 @@ export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
       follow(() => connection.prepare("DELETE FROM erased WHERE at < ?").run(before));
     },
     sync() {
-      if (!unsynced) return;
+      if (!unsynced) return Promise.resolve();
       try {
         const row = connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
         // Where another process reads in it, the next sync makes up for this one.
@@ -167,10 +167,12 @@ export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
       } catch (error) {
         onFailure(error);
       }
+      return Promise.resolve();
     },
     close() {
-      this.sync();
+      const synced = this.sync();
       connection.close();
+      return synced;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The thread that writes to the embedded database, bundled by itself and started by `threaded.ts`: it opens the file,
- * runs the batches that it is sent in their order, and answers each once it is durable.
+ * The thread that waits for the disk, bundled by itself: it opens the embedded database, runs the batches that it is sent
+ * in their order, and answers each once it is durable; and it writes `lock.db`, of either backend.
  */
 import {
   type Database,
@@ -11,6 +11,8 @@ import {
   WriteConflict,
 } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
+import { type CheckpointLock, openLock } from "./lock.ts";
+import type { LockEntries } from "./threaded_lock.ts";
 
 /** A statement on its way: its text is sent once, and is known by its number from then on. */
 export type SentStatement = Omit<Statement, "sql"> & { readonly text: number };
@@ -23,7 +25,9 @@ export type ThreadRequest =
     readonly texts: readonly (readonly [number: number, text: string])[];
     readonly statements: readonly SentStatement[];
   }
-  | { readonly kind: "expunge" | "close" };
+  | { readonly kind: "open_lock"; readonly path: string }
+  | { readonly kind: "lock"; readonly entries: LockEntries }
+  | { readonly kind: "expunge" | "close" | "sync_lock" | "close_lock" };
 
 /** An error loses its class between threads. */
 export interface SentFailure {
@@ -34,7 +38,9 @@ export interface SentFailure {
 export type ThreadAnswer =
   | { readonly id: number; readonly expunged: Expunged | null }
   | { readonly id: number; readonly failure: SentFailure }
-  | { readonly fatal: string };
+  | { readonly fatal: string }
+  /** Of `lock.db`: what it follows is durable all the same. */
+  | { readonly lockFailure: string };
 
 interface ThreadScope {
   onmessage: (event: { readonly data: { readonly id: number; readonly request: ThreadRequest } }) => void;
@@ -44,6 +50,7 @@ interface ThreadScope {
 const scope = globalThis as unknown as ThreadScope;
 const texts: string[] = [];
 let database: Database;
+let lock: CheckpointLock;
 
 scope.onmessage = async ({ data: { id, request } }) => {
   try {
@@ -64,6 +71,23 @@ async function carryOut(request: ThreadRequest): Promise<Expunged | null> {
     case "batch":
       for (const [number, text] of request.texts) texts[number] = text;
       await database.batch(request.statements.map(({ text, ...rest }) => ({ ...rest, sql: texts[text]! })));
+      return null;
+    case "open_lock":
+      lock = openLock({
+        path: request.path,
+        onFailure: (error) => scope.postMessage({ lockFailure: String(error) }),
+      });
+      return null;
+    case "lock":
+      lock.record(request.entries.issued);
+      for (const erased of request.entries.erased) lock.recordErased(erased);
+      if (request.entries.forgetBefore !== null) lock.forgetErased(request.entries.forgetBefore);
+      return null;
+    case "sync_lock":
+      await lock.sync();
+      return null;
+    case "close_lock":
+      await lock.close();
       return null;
     case "expunge":
       return await database.expunge();

@@ -63,3 +63,41 @@ Deno.test({
     await deployment.remove();
   },
 });
+
+Deno.test({
+  name: "the thread that answers requests waits for no disk, not for lock.db's either [needs strace]",
+  ignore: straceIsMissing(),
+  async fn() {
+    const deployment = await freshDeployment();
+    const service = await startService(["serve"], deployment);
+    const key = await createOrganization(service, deployment.env);
+    const trace = `${deployment.directory}/syncs`;
+    const strace = new Deno.Command("strace", {
+      args: ["-f", "-y", "-p", String(service.pid), "-o", trace, "-e", "trace=fsync,fdatasync"],
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    const reader = strace.stderr.getReader();
+    await reader.read();
+    reader.releaseLock();
+    /** Threads that synced lock.db since. */
+    const lockSyncs =
+      () => [...Deno.readTextFileSync(trace).matchAll(/^(\d+) +f\w*sync\(\d+<[^>]*lock\.db/gm)];
+    for (let count = 0; lockSyncs().length < 4; count += 1) {
+      const body = scoreRequest({ session_id: `session-${count}` });
+      assert.equal((await service.send("/v1/score", { key, body })).status, 200);
+    }
+    strace.kill("SIGINT");
+    await strace.stderr.cancel();
+    await strace.status;
+    const threads = [...Deno.readTextFileSync(trace).matchAll(/^(\d+) +f\w*sync\(/gm)].map(([, id]) =>
+      Number(id)
+    );
+    assert.ok(threads.length >= 4);
+    // The first thread has the number of its process.
+    assert.ok(!threads.includes(service.pid), `${threads}`);
+    assert.equal(await service.stop(), 0);
+    await deployment.remove();
+  },
+});

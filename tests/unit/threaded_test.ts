@@ -25,7 +25,7 @@ async function ids(database: Database): Promise<readonly number[]> {
 
 Deno.test("however many texts statements have, each batch is the one that was sent", () =>
   withDirectory(async (path) => {
-    const database = await openThreaded({ path, onFatal: assert.ifError, startThread });
+    const { database } = await openThreaded({ path, onFatal: assert.ifError, startThread });
     await database.batch([statement("CREATE TABLE t (id INTEGER PRIMARY KEY) STRICT")]);
     const batches = 24;
     const texts = 1_000;
@@ -91,7 +91,7 @@ Deno.test("that storage failed is told once, by whatever it shows itself", () =>
       },
       terminate() {},
     };
-    const database = await openThreaded({
+    const { database } = await openThreaded({
       path,
       onFatal: (error) => told.push(String(error)),
       startThread: () => thread as unknown as Worker,
