@@ -66,6 +66,8 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
   connection.exec("PRAGMA synchronous = FULL");
   connection.exec("PRAGMA trusted_schema = OFF");
   connection.exec("PRAGMA secure_delete = ON");
+  // A month of sparklines of twenty busy operators is more than SQLite's own 2 MiB.
+  connection.exec("PRAGMA cache_size = -16384");
   const prepared = new Map<string, StatementSync>();
   let failed = false;
   let closed = false;
