@@ -37,6 +37,7 @@ import {
 } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
+import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
@@ -49,14 +50,16 @@ import { isListener, type OwnListener } from "./webhooks/target.ts";
 import {
   bootstrapOrganization,
   createPrivately,
+  keepStopped,
   keyInFile,
   keyMint,
   lockDirectory,
+  markRunning,
   provideSigningKey,
   signerSource,
 } from "./startup.ts";
 
-export { keyInFile, lockDirectory, openStored, type OpenStoredOptions };
+export { keepStopped, keyInFile, lockDirectory, openStored, type OpenStoredOptions };
 
 export const VERSION: string = deno.version;
 
@@ -125,6 +128,16 @@ function randomFractions(): () => number {
 
 export function readEnvironment(): Environment {
   return Deno.env.toObject();
+}
+
+/** Brings a database's file, which nobody else has open, to the schema of this program. @throws {NewerSchema}. */
+export async function bringUpToDate(path: string): Promise<void> {
+  const database = openEmbedded({ path, onFatal: () => {} });
+  try {
+    await migrate(database, { migrations: MIGRATIONS, now: realClock.now() });
+  } finally {
+    await database.close();
+  }
 }
 
 /** An Ed25519 private key, PKCS#8 PEM. */
@@ -202,7 +215,11 @@ export async function openService(options: ComposeOptions): Promise<Service> {
   const { mintKey = keyMint(world) } = options;
   // One process starts at a time: the first one makes the key, the schema and the installation, the next finds them.
   using _lock = await lockDirectory(config.dataDir);
-  const database = await openDatabase(config, { log, clock, world, onFatal });
+  const running = await markRunning(config.dataDir);
+  const database = await openDatabase(config, { log, clock, world, onFatal }).catch((error) => {
+    running[Symbol.dispose]();
+    throw error;
+  });
   let lock: CheckpointLock | undefined;
   try {
     lock = openCheckpointLock(config, log);
@@ -367,11 +384,13 @@ export async function openService(options: ComposeOptions): Promise<Service> {
         await writer.close();
         await database.close();
         lock!.close();
+        running[Symbol.dispose]();
       },
     };
   } catch (error) {
     await database.close();
     lock?.close();
+    running[Symbol.dispose]();
     throw error;
   }
 }
