@@ -39,10 +39,11 @@ import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
-import { migrate } from "./store/migrate.ts";
+import { migrate, schemaVersionOf } from "./store/migrate.ts";
+import { keepCopy } from "./store/backup.ts";
 import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
-import { DatabaseBusy, query } from "./store/database.ts";
+import { type Database, DatabaseBusy, query } from "./store/database.ts";
 import { type Setback, Writer } from "./store/writer.ts";
 import { createDeliverer } from "./webhooks/delivery.ts";
 import { Dispatcher } from "./webhooks/dispatcher.ts";
@@ -223,10 +224,10 @@ export async function openService(options: ComposeOptions): Promise<Service> {
   let lock: CheckpointLock | undefined;
   try {
     lock = openCheckpointLock(config, log);
-    const applied = await whileBusy(
-      clock,
-      () => migrate(database, { migrations: MIGRATIONS, now: clock.now() }),
-    );
+    const applied = await whileBusy(clock, async () => {
+      await keepCopyBefore(config, database, log);
+      return await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
+    });
     for (const name of applied) log.info("migration applied", { name });
 
     await provideSigningKey(config, { database, generate: generateSigningKey });
@@ -392,6 +393,30 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     lock?.close();
     running[Symbol.dispose]();
     throw error;
+  }
+}
+
+/**
+ * Keeps a copy of an embedded database whose schema is about to be changed: an earlier program can go on from it.
+ * @throws {StartError} where it cannot be made: nothing is changed without it.
+ */
+async function keepCopyBefore({ database: location }: Config, database: Database, log: Log): Promise<void> {
+  if (location.kind !== "file") return;
+  const version = await schemaVersionOf(database);
+  if (version === 0 || version >= SCHEMA_VERSION) return;
+  try {
+    const copy = await keepCopy(location.path, `schema-${version}`);
+    log.info("the database is brought up to date; it was copied first", {
+      copy,
+      from: version,
+      to: SCHEMA_VERSION,
+    });
+  } catch (error) {
+    throw new StartError(
+      `the database has to be brought up to date, and cannot be copied first (${
+        (error as Error).message
+      }): make room for as much as it takes`,
+    );
   }
 }
 

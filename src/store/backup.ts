@@ -6,6 +6,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Pages that are copied in one step. */
 const PAGES_IN_STEP = 4_096;
 
+const PRIVATE_FILE = 0o600;
+
 /** What `checkFile` says of a database whose pages fit together. */
 const SOUND = "ok";
 
@@ -37,5 +39,34 @@ export function checkFile(path: string): string | null {
     return (error as Error).message;
   } finally {
     connection.close();
+  }
+}
+
+/**
+ * Keeps a copy of a database that is about to be changed beside it, for its owner alone; one that is there is as good.
+ * @returns where it is.
+ * @throws {Error} of SQLite or of the file system; nothing is then left.
+ */
+export async function keepCopy(path: string, name: string): Promise<string> {
+  const copy = `${path}.${name}`;
+  const partial = `${copy}.part`;
+  try {
+    if (isThere(copy)) return copy;
+    Deno.openSync(partial, { create: true, truncate: true, write: true, mode: PRIVATE_FILE }).close();
+    await copyFile(path, partial);
+    Deno.renameSync(partial, copy);
+    return copy;
+  } finally {
+    if (isThere(partial)) Deno.removeSync(partial);
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
   }
 }

@@ -6,9 +6,14 @@ import assert from "node:assert/strict";
 import { save, verifyProgram } from "../auditing.ts";
 import { scoreRequest } from "../harness.ts";
 import { IS_SERVER } from "../database.ts";
+import { MIGRATIONS } from "../../migrations/mod.ts";
+import { openEmbedded } from "../../src/store/embedded.ts";
+import { schemaVersionOf } from "../../src/store/migrate.ts";
+import { earlierDatabase } from "../earlier_schema.ts";
 import {
   createOrganization,
   freshDeployment,
+  rowsIn,
   type RunningService,
   runProgram,
   startService,
@@ -196,3 +201,45 @@ drill("what is no sound backup of this installation is refused, and nothing is c
   await Deno.writeFile(forged, changed);
   await refused(forged, /its evidence does not verify\. \S+: \w+, /);
 });
+
+drill(
+  "before a new program brings the schema up to date it keeps a copy, from which the old one can go on",
+  async (site) => {
+    const { data, env } = site;
+    let service = await startService(["serve"], { env });
+    const key = await createOrganization(service, env);
+    await scored(service, key, "one");
+    await service.stop();
+    const version = MIGRATIONS.length - 1;
+    await takenBackTo(version, data);
+    const before = await rowsIn<{ version: number }>(
+      data,
+      "SELECT max(version) AS version FROM schema_migration",
+    );
+    assert.equal(before[0]!.version, version);
+
+    service = await startService(["serve"], { env });
+    const copy = `${data}/jiss.db.schema-${version}`;
+    const told = service.log().find(({ msg }) => String(msg).includes("it was copied first"))!;
+    assert.deepEqual([told.copy, told.from, told.to], [copy, version, version + 1]);
+    assert.equal((await Deno.stat(copy)).mode! & 0o777, 0o600);
+    assert.equal((await service.send("/v1/decision/replay/one", { key })).status, 200);
+    await service.stop();
+    const database = openEmbedded({ path: copy, onFatal: () => {} });
+    assert.equal(await schemaVersionOf(database), version);
+    await database.close();
+
+    service = await startService(["serve"], { env });
+    assert.ok(!service.log().some(({ msg }) => String(msg).includes("it was copied first")), "once");
+    await service.stop();
+  },
+);
+
+/** Makes a stopped service's database that of an earlier schema step. */
+async function takenBackTo(version: number, data: string): Promise<void> {
+  const path = `${data}/jiss.db`;
+  const today = openEmbedded({ path, onFatal: () => {} });
+  await (await earlierDatabase(today, { version, path: `${path}.earlier` })).close();
+  await today.close();
+  await Deno.rename(`${path}.earlier`, path);
+}
