@@ -8,6 +8,7 @@ import { processes } from "./0005_processes.ts";
 import { webhooks } from "./0006_webhooks.ts";
 import { deliveries } from "./0007_deliveries.ts";
 import { departures } from "./0008_departures.ts";
+import { days } from "./0009_days.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   webhooks,
   deliveries,
   departures,
+  days,
 ];

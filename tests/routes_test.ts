@@ -72,6 +72,7 @@ const ORGANIZATION_TABLES = [
   "subject",
   "operator",
   "interaction",
+  "operator_day",
   "skipped_interaction",
   "decision",
   "score_batch",

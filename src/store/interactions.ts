@@ -4,6 +4,8 @@ import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
 import type { InteractionRow } from "./records.ts";
 
+const DAY_MS = 86_400_000;
+
 /** The row of a score. @returns null where the session has none. */
 export async function readInteraction(
   database: Database,
@@ -80,22 +82,51 @@ export interface PeriodRow extends InteractionRow {
   readonly referrals: number;
 }
 
-/** One row for each operator with a score in the period: a few look-ups in indexes, and a count over one. */
-export function periodQuery(orgId: string, { start, end }: Period): CompiledQuery<PeriodRow> {
-  const own = sql`own.org_id = operator.org_id and own.operator_id = operator.operator_id
-    and own.at >= ${start} and own.at < ${end}`;
+/** How a period is counted: whole days, and what they have too much of, or lack, where it starts or ends within a day. */
+interface PeriodSpans {
+  readonly days: DaySpan;
+  /** Of the day in which it starts, what comes before it, or after: the shorter part, taken away or added. */
+  readonly start: Period & { readonly sign: "-" | "+" };
+  /** Of the day in which it ends, what comes after it: nothing where it ends now. */
+  readonly afterEnd: Period;
+}
+
+function spansOf({ start, end }: Period): PeriodSpans {
+  const [first, last] = [Math.floor(start / DAY_MS), Math.ceil(end / DAY_MS)];
+  const startsEarly = start - first * DAY_MS <= DAY_MS / 2;
+  return {
+    days: { first: startsEarly ? first : first + 1, end: last },
+    start: startsEarly
+      ? { sign: "-", start: first * DAY_MS, end: start }
+      : { sign: "+", start, end: (first + 1) * DAY_MS },
+    afterEnd: { start: end, end: last * DAY_MS },
+  };
+}
+
+/**
+ * One row for each operator with a score in the period: a few look-ups in indexes, the counts of its days, and an index
+ * entry for each score in the part of a day at its start or end.
+ */
+export function periodQuery(orgId: string, period: Period): CompiledQuery<PeriodRow> {
+  const { days, start, afterEnd } = spansOf(period);
+  const own = sql`own.org_id = operator.org_id and own.operator_id = operator.operator_id`;
+  const within = ({ start, end }: Period) => sql`${own} and own.at >= ${start} and own.at < ${end}`;
   const referred = sql`own.decision in ('deferred', 'escalated')`;
-  // The condition of the partial index, word for word.
-  const departed = sql`(own.departure > 0 or own.decision in ('deferred', 'escalated'))`;
-  const count = (condition: RawBuilder<unknown>) =>
-    sql`(select count(*) from interaction as own where ${condition})`;
+  const inDays = (column: "interactions" | "departures" | "referrals") =>
+    sql`(select coalesce(sum(${sql.ref(column)}), 0) from operator_day as own
+        where ${own} and own.day >= ${days.first} and own.day < ${days.end})`;
+  const inPart = (part: Period, condition: RawBuilder<unknown>) =>
+    sql`(select count(*) from interaction as own where ${within(part)} and ${condition})`;
+  const atEdges = (condition: RawBuilder<unknown>) =>
+    sql`${sql.raw(start.sign)} ${inPart(start, condition)} - ${inPart(afterEnd, condition)}`;
   return sql<PeriodRow>`select interaction.*,
-      ${count(own)} as interactions,
-      ${count(sql`${own} and ${departed} and not ${referred}`)} as departures,
-      ${count(sql`${own} and ${departed} and ${referred}`)} as referrals
+      ${inDays("interactions")} ${atEdges(sql`true`)} as interactions,
+      ${inDays("departures")} ${atEdges(sql`own.departure > 0 and not ${referred}`)} as departures,
+      ${inDays("referrals")} ${atEdges(referred)} as referrals
     from operator join interaction
       on interaction.org_id = operator.org_id and interaction.session_id = (
-        select session_id from interaction as own where ${own} order by own.at desc, own.position desc limit 1)
+        select session_id from interaction as own where ${within(period)}
+        order by own.at desc, own.position desc limit 1)
     where operator.org_id = ${orgId} order by operator.operator_id`.compile(query);
 }
 

@@ -108,6 +108,19 @@ export interface InteractionTable {
   share_crit: number;
 }
 
+/** What an operator did on a day, counted by triggers of `interaction`; there is no row for a day without any. */
+export interface OperatorDayTable {
+  org_id: string;
+  operator_id: string;
+  /** UTC, counted from 1970. */
+  day: number;
+  interactions: number;
+  /** Of these: departed from the recommendation, in whole or in part. */
+  departures: number;
+  /** Of these: deferred or escalated. */
+  referrals: number;
+}
+
 export interface ScoreCommitTable {
   org_id: string;
   session_id: string;
@@ -359,6 +372,7 @@ export interface Schema {
   subject: SubjectTable;
   operator: OperatorTable;
   interaction: InteractionTable;
+  operator_day: OperatorDayTable;
   skipped_interaction: SkippedInteractionTable;
   score_commit: ScoreCommitTable;
   outcome_label: OutcomeLabelTable;

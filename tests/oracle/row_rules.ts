@@ -19,6 +19,7 @@ export async function verifyRows(
   await operatorsAreWhereTheirLastEntryLeftThem(database, families, states);
   await tombstonesNameTheirCause(database, chains);
   recordsHaveRows(chains, await placesOf(database));
+  await daysCountTheScores(database);
 }
 
 /** The entry at a position of an organization's evidence, counted over the epochs. */
@@ -177,5 +178,30 @@ function recordsHaveRows(chains: readonly Chain[], places: ReadonlySet<string>):
       const has = places.has(`${event_type} ${org_id}/${row.first_position + seq}`);
       assert.equal(has, !erased, `${row.chain} ${seq}: a row where its parts are held`);
     }
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+/** The counts of each operator and day are those of the rows, one by one, and there are none without a row. */
+async function daysCountTheScores(database: Database): Promise<void> {
+  const counts = new Map<string, { interactions: number; departures: number; referrals: number }>();
+  const rows = await database.read(
+    query.selectFrom("interaction").select(["org_id", "operator_id", "at", "decision", "departure"])
+      .compile(),
+  );
+  for (const { org_id, operator_id, at, decision, departure } of rows) {
+    const name = `${org_id}/${operator_id} day ${Math.floor(at / DAY_MS)}`;
+    const count = counts.getOrInsert(name, { interactions: 0, departures: 0, referrals: 0 });
+    count.interactions += 1;
+    if (decision === "deferred" || decision === "escalated") count.referrals += 1;
+    else if (departure > 0) count.departures += 1;
+  }
+  const days = await database.read(query.selectFrom("operator_day").selectAll().compile());
+  const kept = new Map(
+    days.map(({ org_id, operator_id, day, ...count }) => [`${org_id}/${operator_id} day ${day}`, count]),
+  );
+  for (const name of new Set([...counts.keys(), ...kept.keys()])) {
+    assert.deepEqual(kept.get(name), counts.get(name), `operator_day ${name}`);
   }
 }

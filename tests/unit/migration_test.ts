@@ -1,9 +1,10 @@
 /**
  * The schema steps, over histories that the service itself wrote and that are taken back to the step before: what step
- * 2 makes of them is what the service writes, and steps 3 and 4 leave every row and every answer as it was.
+ * 2 makes of them is what the service writes, and steps 3, 4 and 9 leave every row and every answer as it was.
  */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
+import { DECISIONS } from "../../src/domain/enums.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -733,5 +734,65 @@ Deno.test(
     ]);
     assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(3));
     await database.close();
+  }),
+);
+
+// ---- step 9 -----------------------------------------------------------------------------------------------
+
+/** An organization with every decision on two days, by operators of whom one is then erased. */
+async function decideAndErase({ send, organization, clock }: Harness) {
+  const key = await organization("deciding");
+  for (let day = 0; day < 2; day += 1) {
+    for (const [index, decision] of DECISIONS.entries()) {
+      for (const operator of ["stays", "goes"]) {
+        const session = { session_id: `${operator}-${day}-${index}`, operator_id: operator };
+        const body = scoreRequest(session, { decision, modification_extent: 0.1 });
+        assert.equal((await send("/v1/score", { key, body })).status, 200);
+      }
+    }
+    clock.advance(DAY);
+  }
+  assert.equal((await send("/v1/operator/goes", { key, method: "DELETE" })).status, 200);
+}
+
+Deno.test(
+  "step 9 leaves every row as it is, and counts for each operator and day what is there",
+  withStep({ version: 8, also: decideAndErase }, async ({ earlier: database }) => {
+    const tables = await tablesOf(database);
+    assert.ok(!tables.includes("operator_day"));
+    const before = new Map<string, readonly Row[]>();
+    for (const table of tables) before.set(table, await rowsOf(database, `SELECT * FROM ${table}`));
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(8));
+    for (const table of tables) {
+      assert.deepEqual(await rowsOf(database, `SELECT * FROM ${table}`), before.get(table), table);
+    }
+    assert.deepEqual(
+      await rowsOf(
+        database,
+        `SELECT operator_id, day, interactions, departures, referrals FROM operator_day
+          WHERE org_id = 'deciding' ORDER BY operator_id, day`,
+      ),
+      [0, 1].map((day) => ({
+        operator_id: "stays",
+        day: Math.floor(EPOCH / DAY) + 3 + day,
+        interactions: 6,
+        departures: 3,
+        referrals: 2,
+      })),
+    );
+    const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
+    await migrate(fresh, { migrations: MIGRATIONS, now: EPOCH });
+    await isAsNew(database, fresh);
+    await fresh.close();
+    await database.close();
+  }),
+);
+
+Deno.test(
+  "after step 9 repeated requests, replays, reports and reads are answered as before, and nothing is written",
+  withStep({ version: 8, also: decideAndErase }, async ({ history, open }) => {
+    const harness = await open();
+    await answersAsBefore(harness, history);
+    await harness.close();
   }),
 );

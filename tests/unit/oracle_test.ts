@@ -363,6 +363,16 @@ const CHANGES: readonly Change[] = [
     told: /a row where its parts are held/,
   },
   {
+    what: "a day's count is another",
+    change: "UPDATE operator_day SET departures = departures + 1 WHERE operator_id = 'stays'",
+    told: /operator_day acme\/stays/,
+  },
+  {
+    what: "a day's count outlives its scores",
+    change: "INSERT INTO operator_day VALUES ('acme', 'gone', 20000, 1, 0, 0)",
+    told: /operator_day acme\/gone/,
+  },
+  {
     what: "a frozen call's row is missing",
     change: "DELETE FROM skipped_interaction WHERE session_id = 'after-frozen'",
     told: /a row where its parts are held/,

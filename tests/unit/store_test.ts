@@ -32,6 +32,7 @@ import {
   WriteConflict,
 } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
+import { periodQuery } from "../../src/store/interactions.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { migrate, NewerSchema } from "../../src/store/migrate.ts";
 import {
@@ -448,6 +449,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "webhooks",
     "deliveries",
     "departures",
+    "days",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -462,6 +464,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 6, name: "webhooks", applied_at: EPOCH },
     { version: 7, name: "deliveries", applied_at: EPOCH },
     { version: 8, name: "departures", applied_at: EPOCH },
+    { version: 9, name: "days", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -511,7 +514,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 31);
+    assert.equal(own.length, 32);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
@@ -717,6 +720,24 @@ Deno.test(
       plan.includes("SEARCH audit_chain USING COVERING INDEX audit_chain_epoch (family=?)"),
       plan.join("\n"),
     );
+  }),
+);
+
+Deno.test(
+  "a period is counted in counts of days, and of its edges in an index alone",
+  withStore(async ({ database }) => {
+    for (const hour of [0, 7, 18]) {
+      const period = { start: EPOCH + hour * 3_600_000 + 1, end: EPOCH + 90 * 86_400_000 };
+      const { sql, parameters } = periodQuery("acme", period);
+      const plan = await planOf(database, sql, parameters);
+      const ofOperator = "(org_id=? AND operator_id=? AND";
+      assert.deepEqual([...new Set(plan.filter((step) => !step.startsWith("CORRELATED")))].sort(), [
+        "SEARCH interaction USING PRIMARY KEY (org_id=? AND session_id=?)",
+        "SEARCH operator USING COVERING INDEX sqlite_autoindex_operator_1 (org_id=?)",
+        `SEARCH own USING COVERING INDEX interaction_operator ${ofOperator} at>? AND at<?)`,
+        `SEARCH own USING PRIMARY KEY ${ofOperator} day>? AND day<?)`,
+      ]);
+    }
   }),
 );
 
