@@ -4,6 +4,7 @@
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
+import { statfsSync } from "node:fs";
 import { monotonicFactory } from "ulid";
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
@@ -12,6 +13,7 @@ import { openDatabase, openStored, type OpenStoredOptions } from "./databases.ts
 import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
+import { createObservation } from "./http/observation.ts";
 import type { Clock } from "./http/exchange.ts";
 import { type ConnectionCounts, noConnections } from "./http/connections.ts";
 import type { Answering } from "./http/server.ts";
@@ -21,9 +23,10 @@ import { SharedCounters } from "./limits/shared_counters.ts";
 import { SharedWindow } from "./limits/shared_window.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
 import { causeFields, createLog, errorFields, type Log } from "./observability/log.ts";
+import type { Metrics } from "./observability/metrics.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import { dispatchedDeliveries } from "./operations/deliveries.ts";
-import { type Dependencies, noDeliveries, type World } from "./operations/dependencies.ts";
+import { type Dependencies, noDeliveries, SYSTEM_CHAIN, type World } from "./operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { StartError } from "./operations/start_error.ts";
@@ -37,6 +40,7 @@ import {
 } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
+import { countChains, loadHeads } from "./store/chains.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import { migrate, schemaVersionOf } from "./store/migrate.ts";
@@ -194,8 +198,8 @@ async function resolveHost(host: string): Promise<readonly string[]> {
 /** The service, open but not yet listening. */
 export interface Service {
   readonly app: Answering;
-  /** For the second listener; most services have none, and start without what it takes. */
-  observation(): Promise<Answering>;
+  /** For the second listener; null: there is none. */
+  readonly observation: Answering | null;
   /** Of the first listener, which keeps them up to date. */
   readonly connections: ConnectionCounts;
   readonly dependencies: Dependencies;
@@ -313,8 +317,16 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     });
     const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
     const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
+    const connections = noConnections();
+    const metrics = config.metrics === null ? null : await metricsOf(config, {
+      dependencies,
+      connections,
+      uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
+      clock,
+    });
     const app = createApp({
       dependencies,
+      ...(metrics === null ? {} : { observe: (request) => metrics.observeRequest(request) }),
       masterSecrets: config.masterSecrets,
       clock,
       log,
@@ -331,7 +343,12 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       servesTls: config.tls !== null,
       isDraining: () => draining,
     });
-    const connections = noConnections();
+    const observation = metrics === null ? null : createObservation({
+      metrics,
+      log,
+      isDraining: () => draining,
+      reach: () => database.read(query.selectFrom("installation").select("id").compile()),
+    });
     return {
       app: {
         fetch: async (request, client) => {
@@ -344,24 +361,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
           }
         },
       },
-      async observation() {
-        const { createMetrics } = await import("./observability/metrics.ts");
-        const { createObservation } = await import("./http/observation.ts");
-        return createObservation({
-          metrics: createMetrics({
-            version: VERSION,
-            model: dependencies.model.document.version,
-            uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
-            connections,
-            openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
-            deliveries: dependencies.deliveries.counts,
-            backlog: () => backlogs(database),
-          }),
-          log,
-          isDraining: () => draining,
-          reach: () => database.read(query.selectFrom("installation").select("id").compile()),
-        });
-      },
+      observation,
       connections,
       dependencies,
       async announce(announced) {
@@ -417,6 +417,46 @@ async function keepCopyBefore({ database: location }: Config, database: Database
         (error as Error).message
       }): make room for as much as it takes`,
     );
+  }
+}
+
+/** Loaded where they are asked for alone: a start without them is shorter. */
+async function metricsOf(
+  config: Config,
+  { dependencies, connections, uncounted, clock }: {
+    readonly dependencies: Dependencies;
+    readonly connections: ConnectionCounts;
+    readonly uncounted: () => Readonly<Record<string, number>>;
+    readonly clock: Clock;
+  },
+): Promise<Metrics> {
+  const { createMetrics } = await import("./observability/metrics.ts");
+  const { database, deliveries, lock, model } = dependencies;
+  return createMetrics({
+    version: VERSION,
+    model: model.document.version,
+    uncounted,
+    connections,
+    chains: () => countChains(database, { except: SYSTEM_CHAIN }),
+    async checkpointAge() {
+      const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
+      return Math.max(0, clock.now() - Date.parse(head!.lastTimestamp)) / 1000;
+    },
+    isSuspect: () => lock.suspected() !== null,
+    freeSpace: () => freeSpace(config.dataDir),
+    openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
+    deliveries: deliveries.counts,
+    backlog: () => backlogs(database),
+  });
+}
+
+/** null where the program may not look: it was started without `--allow-sys=statfs`. */
+function freeSpace(folder: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return Number(bavail) * Number(bsize);
+  } catch {
+    return null;
   }
 }
 
