@@ -15,6 +15,8 @@ export const shell: Shell = {
   modelOf: compose.modelOf,
   standardLog: compose.standardLog,
   lockDirectory: compose.lockDirectory,
+  keepStopped: compose.keepStopped,
+  bringUpToDate: compose.bringUpToDate,
   keyInFile: compose.keyInFile,
   openStored: compose.openStored,
   openService: compose.openService,

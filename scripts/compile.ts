@@ -23,6 +23,8 @@ export const RELEASE_PERMISSIONS: readonly string[] = [
   "--allow-write",
   "--allow-net",
   "--allow-env",
+  // How much room is left: jiss doctor tells.
+  "--allow-sys=statfs",
   `--deny-net=${DENIED.join(",")}`,
 ];
 

@@ -4,6 +4,7 @@
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
+import { statfsSync } from "node:fs";
 import { monotonicFactory } from "ulid";
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
@@ -12,6 +13,7 @@ import { openDatabase, openStored, type OpenStoredOptions } from "./databases.ts
 import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
+import { createObservation } from "./http/observation.ts";
 import type { Clock } from "./http/exchange.ts";
 import { type ConnectionCounts, noConnections } from "./http/connections.ts";
 import type { Answering } from "./http/server.ts";
@@ -21,9 +23,10 @@ import { SharedCounters } from "./limits/shared_counters.ts";
 import { SharedWindow } from "./limits/shared_window.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
 import { causeFields, createLog, errorFields, type Log } from "./observability/log.ts";
+import type { Metrics } from "./observability/metrics.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import { dispatchedDeliveries } from "./operations/deliveries.ts";
-import { type Dependencies, noDeliveries, type World } from "./operations/dependencies.ts";
+import { type Dependencies, noDeliveries, SYSTEM_CHAIN, type World } from "./operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { StartError } from "./operations/start_error.ts";
@@ -37,13 +40,16 @@ import {
 } from "./domain/limits.ts";
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
+import { countChains, loadHeads } from "./store/chains.ts";
+import { openEmbedded } from "./store/embedded.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import type { StorageThread } from "./store/thread.ts";
 import { openThreadedLock } from "./store/threaded_lock.ts";
-import { migrate } from "./store/migrate.ts";
+import { migrate, schemaVersionOf } from "./store/migrate.ts";
+import { keepCopy } from "./store/backup.ts";
 import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
-import { DatabaseBusy, query } from "./store/database.ts";
+import { type Database, DatabaseBusy, query } from "./store/database.ts";
 import { type Setback, Writer } from "./store/writer.ts";
 import { createDeliverer } from "./webhooks/delivery.ts";
 import { Dispatcher } from "./webhooks/dispatcher.ts";
@@ -51,14 +57,16 @@ import { isListener, type OwnListener } from "./webhooks/target.ts";
 import {
   bootstrapOrganization,
   createPrivately,
+  keepStopped,
   keyInFile,
   keyMint,
   lockDirectory,
+  markRunning,
   provideSigningKey,
   signerSource,
 } from "./startup.ts";
 
-export { keyInFile, lockDirectory, openStored, type OpenStoredOptions };
+export { keepStopped, keyInFile, lockDirectory, openStored, type OpenStoredOptions };
 
 export const VERSION: string = deno.version;
 
@@ -129,6 +137,16 @@ export function readEnvironment(): Environment {
   return Deno.env.toObject();
 }
 
+/** Brings a database's file, which nobody else has open, to the schema of this program. @throws {NewerSchema}. */
+export async function bringUpToDate(path: string): Promise<void> {
+  const database = openEmbedded({ path, onFatal: () => {} });
+  try {
+    await migrate(database, { migrations: MIGRATIONS, now: realClock.now() });
+  } finally {
+    await database.close();
+  }
+}
+
 /** An Ed25519 private key, PKCS#8 PEM. */
 export function generateSigningKey(): string {
   return generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();
@@ -182,8 +200,8 @@ async function resolveHost(host: string): Promise<readonly string[]> {
 /** The service, open but not yet listening. */
 export interface Service {
   readonly app: Answering;
-  /** For the second listener; most services have none, and start without what it takes. */
-  observation(): Promise<Answering>;
+  /** For the second listener; null: there is none. */
+  readonly observation: Answering | null;
   /** Of the first listener, which keeps them up to date. */
   readonly connections: ConnectionCounts;
   readonly dependencies: Dependencies;
@@ -204,14 +222,18 @@ export async function openService(options: ComposeOptions): Promise<Service> {
   const { mintKey = keyMint(world) } = options;
   // One process starts at a time: the first one makes the key, the schema and the installation, the next finds them.
   using _lock = await lockDirectory(config.dataDir);
-  const { database, thread } = await openDatabase(config, { log, clock, world, onFatal });
+  const running = await markRunning(config.dataDir);
+  const { database, thread } = await openDatabase(config, { log, clock, world, onFatal }).catch((error) => {
+    running[Symbol.dispose]();
+    throw error;
+  });
   let lock: CheckpointLock | undefined;
   try {
     lock = await openCheckpointLock(config, { log, thread });
-    const applied = await whileBusy(
-      clock,
-      () => migrate(database, { migrations: MIGRATIONS, now: clock.now() }),
-    );
+    const applied = await whileBusy(clock, async () => {
+      await keepCopyBefore(config, database, log);
+      return await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
+    });
     for (const name of applied) log.info("migration applied", { name });
 
     await provideSigningKey(config, { database, generate: generateSigningKey });
@@ -297,8 +319,16 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     });
     const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
     const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
+    const connections = noConnections();
+    const metrics = config.metrics === null ? null : await metricsOf(config, {
+      dependencies,
+      connections,
+      uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
+      clock,
+    });
     const app = createApp({
       dependencies,
+      ...(metrics === null ? {} : { observe: (request) => metrics.observeRequest(request) }),
       masterSecrets: config.masterSecrets,
       clock,
       log,
@@ -315,7 +345,12 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       servesTls: config.tls !== null,
       isDraining: () => draining,
     });
-    const connections = noConnections();
+    const observation = metrics === null ? null : createObservation({
+      metrics,
+      log,
+      isDraining: () => draining,
+      reach: () => database.read(query.selectFrom("installation").select("id").compile()),
+    });
     return {
       app: {
         fetch: async (request, client) => {
@@ -328,24 +363,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
           }
         },
       },
-      async observation() {
-        const { createMetrics } = await import("./observability/metrics.ts");
-        const { createObservation } = await import("./http/observation.ts");
-        return createObservation({
-          metrics: createMetrics({
-            version: VERSION,
-            model: dependencies.model.document.version,
-            uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
-            connections,
-            openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
-            deliveries: dependencies.deliveries.counts,
-            backlog: () => backlogs(database),
-          }),
-          log,
-          isDraining: () => draining,
-          reach: () => database.read(query.selectFrom("installation").select("id").compile()),
-        });
-      },
+      observation,
       connections,
       dependencies,
       async announce(announced) {
@@ -369,12 +387,78 @@ export async function openService(options: ComposeOptions): Promise<Service> {
         await writer.close();
         await lock!.close();
         await database.close();
+        running[Symbol.dispose]();
       },
     };
   } catch (error) {
     await lock?.close();
     await database.close();
+    running[Symbol.dispose]();
     throw error;
+  }
+}
+
+/**
+ * Keeps a copy of an embedded database whose schema is about to be changed: an earlier program can go on from it.
+ * @throws {StartError} where it cannot be made: nothing is changed without it.
+ */
+async function keepCopyBefore({ database: location }: Config, database: Database, log: Log): Promise<void> {
+  if (location.kind !== "file") return;
+  const version = await schemaVersionOf(database);
+  if (version === 0 || version >= SCHEMA_VERSION) return;
+  try {
+    const copy = await keepCopy(location.path, `schema-${version}`);
+    log.info("the database is brought up to date; it was copied first", {
+      copy,
+      from: version,
+      to: SCHEMA_VERSION,
+    });
+  } catch (error) {
+    throw new StartError(
+      `the database has to be brought up to date, and cannot be copied first (${
+        (error as Error).message
+      }): make room for as much as it takes`,
+    );
+  }
+}
+
+/** Loaded where they are asked for alone: a start without them is shorter. */
+async function metricsOf(
+  config: Config,
+  { dependencies, connections, uncounted, clock }: {
+    readonly dependencies: Dependencies;
+    readonly connections: ConnectionCounts;
+    readonly uncounted: () => Readonly<Record<string, number>>;
+    readonly clock: Clock;
+  },
+): Promise<Metrics> {
+  const { createMetrics } = await import("./observability/metrics.ts");
+  const { database, deliveries, lock, model } = dependencies;
+  return createMetrics({
+    version: VERSION,
+    model: model.document.version,
+    uncounted,
+    connections,
+    chains: () => countChains(database, { except: SYSTEM_CHAIN }),
+    async checkpointAge() {
+      const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
+      return Math.max(0, clock.now() - Date.parse(head!.lastTimestamp)) / 1000;
+    },
+    isSuspect: () => lock.suspected() !== null,
+    freeSpace: () => freeSpace(config.dataDir),
+    openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
+    deliveries: deliveries.counts,
+    backlog: () => backlogs(database),
+  });
+}
+
+/** null where the program may not look: it was started without `--allow-sys=statfs`. */
+function freeSpace(folder: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return Number(bavail) * Number(bsize);
+  } catch {
+    return null;
   }
 }
 

@@ -14,6 +14,7 @@ import type { Database } from "./store/database.ts";
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 const LOCK_FILE = "start.lock";
+const RUNNING_FILE = "running.lock";
 
 /**
  * Makes the data directory where it is missing, and holds a lock on it until disposed of; waits while another
@@ -35,6 +36,31 @@ export async function lockDirectory(directory: string): Promise<Disposable> {
       `JISS_DATA_DIR cannot be made or written (${
         (error as Error).name
       }): check the path and its permissions`,
+    );
+  }
+}
+
+/** Says that a process works with what is in the directory, until it is disposed of or the process ends. */
+export async function markRunning(directory: string): Promise<Disposable> {
+  const file = openRunning(directory);
+  await file.lock(false);
+  return file;
+}
+
+/** Keeps processes from working with what is in the directory until disposed of; null where one does. */
+export async function keepStopped(directory: string): Promise<Disposable | null> {
+  const file = openRunning(directory);
+  if (await file.tryLock(true)) return file;
+  file.close();
+  return null;
+}
+
+function openRunning(directory: string): Deno.FsFile {
+  try {
+    return Deno.openSync(`${directory}/${RUNNING_FILE}`, { create: true, write: true, mode: PRIVATE_FILE });
+  } catch (error) {
+    throw new StartError(
+      `JISS_DATA_DIR cannot be written (${(error as Error).name}): check its permissions`,
     );
   }
 }

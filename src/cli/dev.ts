@@ -33,6 +33,7 @@ const OWN_FILES = [
   "lock.db-wal",
   "lock.db-shm",
   "start.lock",
+  "running.lock",
 ];
 
 export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }): Promise<number> {

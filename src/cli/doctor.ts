@@ -23,7 +23,7 @@ export async function doctor(shell: Shell, { json }: DoctorOptions): Promise<num
   const findings = await withStored(shell, config, async (database) => {
     const told: Told[] = [];
     for (const [check, look] of Object.entries(CHECKS)) {
-      told.push({ check, ...await look({ config, database }) });
+      told.push({ check, ...await look({ config, database, now: shell.clock.now() }) });
     }
     return told;
   });

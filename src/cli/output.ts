@@ -25,20 +25,31 @@ export async function writeToStandardOutput(pieces: AsyncIterable<string>): Prom
  */
 export async function writeToNewFile(pieces: AsyncIterable<string>, path: string): Promise<number> {
   if (path === "") throw new CommandFailure("-o needs the name of a file", EXIT.usage);
+  return await newFile(path, async (partial) => {
+    using file = await Deno.open(partial, { write: true });
+    const bytes = await writePieces(pieces, file);
+    await file.sync();
+    return bytes;
+  });
+}
+
+/**
+ * A new file, for its owner alone, that is there only once it is whole.
+ * @param fill - fills the empty file that it is given and brings it to the disk.
+ * @throws {CommandFailure} where the file is there: nothing is ever replaced.
+ */
+export async function newFile<Result>(
+  path: string,
+  fill: (partial: string) => Promise<Result>,
+): Promise<Result> {
   requireFree(path);
   const partial = `${path}.${Deno.pid}.part`;
-  const file = await openNew(partial, path);
+  await makeEmpty(partial, path);
   try {
-    let bytes: number;
-    try {
-      bytes = await writePieces(pieces, file);
-      await file.sync();
-    } finally {
-      file.close();
-    }
+    const result = await fill(partial);
     requireFree(path);
     await Deno.rename(partial, path);
-    return bytes;
+    return result;
   } catch (error) {
     await Deno.remove(partial);
     if (!isSystemError(error)) throw error;
@@ -47,9 +58,9 @@ export async function writeToNewFile(pieces: AsyncIterable<string>, path: string
 }
 
 /** @throws {CommandFailure} where nothing can be written there. */
-async function openNew(partial: string, path: string): Promise<Deno.FsFile> {
+async function makeEmpty(partial: string, path: string): Promise<void> {
   try {
-    return await Deno.open(partial, { createNew: true, write: true, mode: PRIVATE_FILE });
+    (await Deno.open(partial, { createNew: true, write: true, mode: PRIVATE_FILE })).close();
   } catch (error) {
     throw new CommandFailure(`${path} cannot be written: ${(error as Error).message}`, EXIT.failure);
   }

@@ -4,6 +4,7 @@ import { closest } from "fastest-levenshtein";
 import { DOMAINS, TIERS } from "../domain/enums.ts";
 import { BUNDLE_PARTS } from "../operations/export.ts";
 import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
+import { backup } from "./backup.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { dev } from "./dev.ts";
 import { doctor, type DoctorOptions } from "./doctor.ts";
@@ -97,9 +98,13 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   command("rotate-signing-key", "bring the next signing key in, beside the one in use")
     .option("--drop-old", "end the overlap: retire the old key and delete it", false)
     .action(async (options: { dropOld: boolean }) => finish(await rotateSigningKey(shell, options)));
-  command("restore", "accept a database that is older than what was issued, as it stands")
+  command("backup <FILE>", "a consistent copy of the embedded database, beside a running service")
+    .action(async (file: string) => finish(await backup(shell, file)));
+  command("restore [FILE]", "put a backup back; without FILE, accept an older database as it stands")
     .requiredOption("--acknowledge <REASON>", "why, as the evidence will say for good")
-    .action(async (options: { acknowledge: string }) => finish(await restore(shell, options)));
+    .action(async (file: string | undefined, options: { acknowledge: string }) =>
+      finish(await restore(shell, { file: file ?? null, reason: options.acknowledge }))
+    );
   addOrganizationCommands(group(program, "org", "organizations, by the administrator's own hands"), {
     shell,
     finish,

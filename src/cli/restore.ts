@@ -1,27 +1,36 @@
 /**
- * `jiss restore --acknowledge REASON`: accepts a database that is older than what was issued, as it stands, and says
- * in the evidence why. A service that runs beside it and was reading only takes writes again by itself.
+ * `jiss restore [FILE] --acknowledge REASON`: puts a backup in the database's place, or accepts a database that is older
+ * than what was issued as it stands, and says in the evidence why. A service that runs beside the latter, and was
+ * reading only, takes writes again by itself.
  */
 import { acknowledgeRestore, type RestoreRecord } from "../operations/restores.ts";
 import { finishRotation } from "../operations/signing.ts";
 import { administer } from "./administration.ts";
+import { putBack } from "./put_back.ts";
+import { loadConfig } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 const REASON_LIMIT = 500;
 
 export async function restore(
   shell: Shell,
-  { acknowledge: reason }: { readonly acknowledge: string },
+  { file, reason }: { readonly file: string | null; readonly reason: string },
 ): Promise<number> {
   requireReason(reason);
+  if (file !== null) {
+    // With all that the service needs, so that what follows does not fail for want of it.
+    const aside = await putBack(shell, loadConfig(shell.readEnvironment()), file);
+    console.log(`${file} verifies and is in the database's place.`);
+    if (aside !== null) console.log(`What was there is ${aside}: delete it when you need it no more.`);
+  }
   const record = await administer(shell, async ({ dependencies }) => {
     const now = shell.clock.now();
-    const acknowledged = await acknowledgeRestore(dependencies, { reason, now });
+    const acknowledged = await acknowledgeRestore(dependencies, { reason, now, isPutBack: file !== null });
     // A database from before a rotation does not know the key that its files hold.
     await finishRotation({ ...dependencies, now });
     return acknowledged;
   }, { mayBeOlder: true });
-  console.log(toldOf(record));
+  console.log(toldOf(record, { isRunning: file === null }));
   return EXIT.ok;
 }
 
@@ -36,14 +45,19 @@ function requireReason(reason: string): void {
   );
 }
 
-function toldOf({ chains, erased, lost }: RestoreRecord): string {
+function toldOf(
+  { chains, erased, lost }: RestoreRecord,
+  { isRunning }: { readonly isRunning: boolean },
+): string {
   const lines = [
     `The database is accepted as it stands. Its ${chains} chains each began their next epoch, which says why.`,
     `Erasures that it did not know, run again: ${erased.length}`,
     `Chains that were issued and are not in it: ${lost.length}${
       lost.map((origin) => `\n  ${origin}`).join("")
     }`,
-    "A running service takes writes again; nothing has to be restarted.",
+    isRunning
+      ? "A running service takes writes again; nothing has to be restarted."
+      : "Start the service again.",
     "Auditors will find the restore in their next bundle: hand them all epochs, as every export does.",
   ];
   return lines.join("\n");

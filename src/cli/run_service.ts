@@ -94,7 +94,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   };
   const { tls } = config;
   const metrics = config.metrics === null ? null : startListening(
-    await service.observation(),
+    service.observation!,
     { ...common, ...config.metrics, tls: null, counts: noConnections() },
     "JISS_METRICS_ADDR",
   );

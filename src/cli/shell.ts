@@ -21,6 +21,10 @@ export interface Shell {
   standardLog(format: Config["logFormat"]): Log;
   /** Waits until no other process starts or changes files there, and holds it so until disposed of. */
   lockDirectory(directory: string): Promise<Disposable>;
+  /** Keeps processes from working with what is in the directory until disposed of; null where one does. */
+  keepStopped(directory: string): Promise<Disposable | null>;
+  /** Brings a database's file to the schema of this program. @throws {NewerSchema}. */
+  bringUpToDate(path: string): Promise<void>;
   /** The key in an organization's key file, which is called `name`; one that is minted is written there first. */
   keyInFile(path: string, options: { readonly name: string; readonly mint: () => string }): string;
   /** The database as it stands, for reading. @throws where it cannot be opened. */

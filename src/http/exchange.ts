@@ -6,6 +6,7 @@ import type { MasterScope, MasterSecrets } from "../keys/master_keys.ts";
 import type { RateWindow } from "../limits/admission.ts";
 import type { Networks } from "../limits/networks.ts";
 import type { Log } from "../observability/log.ts";
+import type { ObservedRequest } from "../observability/metrics.ts";
 import type { BreachLog } from "../operations/breaches.ts";
 import type { Call, Dependencies, OrganizationCaller } from "../operations/dependencies.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
@@ -36,6 +37,8 @@ export interface Services {
   readonly masterSecrets: MasterSecrets;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told of each request that was answered, where somebody counts them. */
+  readonly observe?: (request: ObservedRequest) => void;
   readonly breaches: BreachLog;
   /** Layer 1, by address. */
   readonly addressWindow: RateWindow;

@@ -1,5 +1,16 @@
 /** What the program counts, in the text format of Prometheus. */
-import { Counter, Gauge, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** A request that was answered. */
+export interface ObservedRequest {
+  /** Method and path as the catalogue has them; null where there is nothing. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+/** From a fraction of a score's time to what nobody waits for. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Where the numbers come from; each is asked for when metrics are read. */
 export interface MetricSources {
@@ -9,6 +20,14 @@ export interface MetricSources {
   uncounted(): Readonly<Record<string, number>>;
   /** Of the first listener: how many are open, and how many the service closed since the start, by cause. */
   readonly connections: { readonly open: number; readonly closed: Readonly<Record<string, number>> };
+  /** Of all chains; `unanchored`: entries that no checkpoint of the system chain covers yet. */
+  chains(): Promise<{ readonly chains: number; readonly entries: number; readonly unanchored: number }>;
+  /** Seconds since the last entry of the system chain. */
+  checkpointAge(): Promise<number>;
+  /** Whether the database was found to be older than what was issued, or another history: nothing is recorded then. */
+  isSuspect(): boolean;
+  /** Bytes; null where that cannot be told. */
+  freeSpace(): number | null;
   /** Alerts that nobody has acknowledged. */
   openAlerts(): Promise<number>;
   /** Since the start. */
@@ -24,14 +43,14 @@ export interface MetricSources {
 }
 
 export interface Metrics {
+  observeRequest(request: ObservedRequest): void;
   readonly contentType: string;
   /** @throws what a source throws. */
   text(): Promise<string>;
 }
 
-export function createMetrics(
-  { version, model, uncounted, connections, openAlerts, deliveries, backlog }: MetricSources,
-): Metrics {
+export function createMetrics(sources: MetricSources): Metrics {
+  const { version, model, uncounted, connections, deliveries } = sources;
   const registers = [new Registry()];
   new Gauge({
     name: "jiss_build_info",
@@ -39,6 +58,49 @@ export function createMetrics(
     labelNames: ["version", "model"],
     registers,
   }).set({ version, model }, 1);
+  const requests = new Counter({
+    name: "jiss_http_requests_total",
+    help: "Requests that were answered, by route and status; those for no route have none",
+    labelNames: ["route", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "jiss_http_request_seconds",
+    help: "From the head of a request to its answer, by route",
+    labelNames: ["route"],
+    buckets: SECONDS,
+    registers,
+  });
+  const chains = new Gauge({ name: "jiss_chains", help: "Chains of every kind and epoch", registers });
+  const entries = new Gauge({ name: "jiss_chain_entries", help: "Entries of all chains", registers });
+  const unanchored = new Gauge({
+    name: "jiss_unanchored_entries",
+    help: "Entries that no checkpoint of the system chain covers yet",
+    registers,
+  });
+  const checkpointAge = new Gauge({
+    name: "jiss_checkpoint_age_seconds",
+    help: "Since the last entry of the system chain, which holds a checkpoint of every other",
+    registers,
+  });
+  new Gauge({
+    name: "jiss_chain_suspect",
+    help: "1 where the database is older than what was issued, or another history: nothing is recorded",
+    registers,
+    collect() {
+      this.set(sources.isSuspect() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "jiss_disk_free_bytes",
+    help: "Where the data directory lies; none where that cannot be told",
+    registers,
+    collect() {
+      const bytes = sources.freeSpace();
+      if (bytes === null) this.remove();
+      else this.set(bytes);
+    },
+  });
   new Counter({
     name: "jiss_rate_limit_uncounted_total",
     help: "Requests refused because the limiter could not count them: a full table, or a store that is away",
@@ -67,13 +129,10 @@ export function createMetrics(
       for (const [cause, count] of Object.entries(connections.closed)) this.inc({ cause }, count);
     },
   });
-  new Gauge({
+  const alerts = new Gauge({
     name: "jiss_alerts_open",
     help: "Usage alerts that nobody has acknowledged",
     registers,
-    async collect() {
-      this.set(await openAlerts());
-    },
   });
   new Counter({
     name: "jiss_webhook_attempts_total",
@@ -99,16 +158,38 @@ export function createMetrics(
     help: "Destinations that fail for long and are tried once a minute",
     registers,
   });
-  new Gauge({
+  const waiting = new Gauge({
     name: "jiss_webhook_backlog",
     help: "Events that wait to be delivered, each counted for each destination",
     registers,
-    async collect() {
-      const destinations = await backlog();
-      this.set(destinations.reduce((sum, { events, queued }) => sum + events + queued, 0));
-      paused.set(destinations.filter(({ paused_at }) => paused_at !== null).length);
-    },
   });
   const [registry] = registers;
-  return { contentType: registry!.contentType, text: () => registry!.metrics() };
+
+  /** Before any is read: several gauges come from one look at the database. */
+  async function look(): Promise<void> {
+    const [found, age, open, destinations] = await Promise.all([
+      sources.chains(),
+      sources.checkpointAge(),
+      sources.openAlerts(),
+      sources.backlog(),
+    ]);
+    chains.set(found.chains);
+    entries.set(found.entries);
+    unanchored.set(found.unanchored);
+    checkpointAge.set(age);
+    alerts.set(open);
+    waiting.set(destinations.reduce((sum, { events, queued }) => sum + events + queued, 0));
+    paused.set(destinations.filter(({ paused_at }) => paused_at !== null).length);
+  }
+  return {
+    observeRequest({ route, status, milliseconds }) {
+      requests.inc({ route: route ?? "", status });
+      durations.observe({ route: route ?? "" }, milliseconds / 1000);
+    },
+    contentType: registry!.contentType,
+    async text() {
+      await look();
+      return await registry!.metrics();
+    },
+  };
 }

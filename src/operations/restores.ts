@@ -177,22 +177,33 @@ export interface RestoreRecord {
   readonly lost: readonly string[];
 }
 
+export interface RestoreOptions {
+  readonly reason: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Whether it was put back from a file just now: what was issued after it is perhaps known to nobody here. */
+  readonly isPutBack?: boolean;
+}
+
 /**
  * Accepts the database as it stands: the next epoch of every chain begins, its first entry holds the reason and what
  * was known of the one before it, and erasures that the database does not know are run again, all in one commit.
- * @throws {ServiceError} CONFLICT where the database is not behind anything.
+ * @throws {ServiceError} CONFLICT where the database is not behind anything, and was not put back.
  */
 export async function acknowledgeRestore(
   dependencies: Dependencies,
-  { reason, now }: { readonly reason: string; readonly now: number },
+  { reason, now, isPutBack = false }: RestoreOptions,
 ): Promise<RestoreRecord> {
   const { database, writer, lock } = dependencies;
-  if ((await followLock(dependencies)).length === 0) {
+  const behind = await followLock(dependencies);
+  if (behind.length === 0 && !isPutBack) {
     throw new ServiceError(
       "CONFLICT",
       "The database is not older than what was issued: there is nothing to acknowledge.",
     );
   }
+  // What was just brought in line with the database is read back.
+  await lock.sync();
   const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
   const heads = await newestHeads(database);
   const families = [...new Set([...heads.keys(), ...issued.keys()])].sort();

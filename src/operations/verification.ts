@@ -14,18 +14,20 @@ import { errorFields } from "../observability/log.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
 import { BundleVerifier } from "../evidence/verifier.ts";
 import { checkpointUpTo } from "../store/bundles.ts";
-import { loadEpochs, newestCheckpoint, readNodes, type StoredChain } from "../store/chains.ts";
+import { loadChains, loadEpochs, newestCheckpoint, readNodes, type StoredChain } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import { isSignedHead } from "../store/signed_head.ts";
+import { findUnsignedHeads, isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
 import { type Dependencies, retentionOf } from "./dependencies.ts";
-import { bundleFile, bundleLines } from "./export.ts";
+import { bundleFile, bundleLines, type BundleSource } from "./export.ts";
 
 /**
  * Lines that are looked at before others get their turn: about half a millisecond of work. With more of them a score
  * waits longer, with fewer the whole takes longer, as after each slice the process rests for a millisecond or more.
  */
 const LINES_IN_SLICE = 24;
+
+const UNSIGNED_END = "The end of the chain, as the database has it to go on from, is not what was signed.";
 
 export interface VerificationOptions {
   /** Every epoch of it is verified; where the verification resumes, the newest. */
@@ -92,6 +94,39 @@ export async function verifyChain(
   };
 }
 
+/** What is wrong with a chain. */
+export interface Damage {
+  readonly chain: string;
+  readonly code: string;
+  readonly sentence: string;
+}
+
+/**
+ * Verifies every chain of a database that nobody serves, and computes every score anew.
+ * @returns what is wrong first; null: nothing is.
+ */
+export async function findDamage(source: BundleSource): Promise<Damage | null> {
+  const heads = await loadChains(source.database);
+  const pins = await ownKeys(source);
+  for (const family of new Set(heads.map((head) => head.family))) {
+    const verifier = new BundleVerifier(source.crypto, { pins, known: [], expected: [], replay: true });
+    try {
+      const options = { family, parts: "all", retentionDays: null, now: 0, software: "restore" } as const;
+      for await (const line of bundleFile(source, options)) verifier.push(utf8(line));
+    } catch (error) {
+      return { chain: family, code: "UNREADABLE", sentence: (error as Error).message };
+    }
+    for (const { chain, findings } of verifier.end()) {
+      const fatal = findings.find((finding) => finding.fatal);
+      if (fatal !== undefined) return { chain, code: fatal.code, sentence: sentenceOf(fatal) };
+    }
+  }
+  // Chains come in the order of their epochs: the newest of a family is the one that goes on.
+  const newest = [...new Map(heads.map((head) => [head.family, head])).values()];
+  const [unsigned] = await findUnsignedHeads(source.database, source.crypto, newest);
+  return unsigned === undefined ? null : { chain: unsigned.chain, code: "ROOT_MISMATCH", sentence: UNSIGNED_END };
+}
+
 /** The newest checkpoint of a chain; null where there is none, or what stands there is none. */
 async function newestReadable(database: Database, chain: string): Promise<KnownCheckpoint | null> {
   const newest = await newestCheckpoint(database, chain);
@@ -156,7 +191,7 @@ async function headFindings(
     seq: Math.max(0, head.frontier.size - 1),
     range: null,
     detail: "the stored head",
-    sentence: "The end of the chain, as the database has it to go on from, is not what was signed.",
+    sentence: UNSIGNED_END,
   }];
 }
 
@@ -185,7 +220,7 @@ function requireWithin(name: string, size: number, { frontier }: StoredChain): v
 }
 
 /** The deployment's own keys: what the database was signed with is what it is held against. */
-async function ownKeys({ database }: Dependencies): Promise<readonly PinnedKey[]> {
+async function ownKeys({ database }: Pick<BundleSource, "database">): Promise<readonly PinnedKey[]> {
   const rows = await database.read(query.selectFrom("signing_key").selectAll().compile());
   return rows.map(({ public_key, from_size, until_size }) => ({
     publicKey: public_key,

@@ -59,6 +59,23 @@ export async function loadHeads(
   return (await database.read(headsQuery(families))).map(headOf);
 }
 
+/**
+ * How many chains there are, and their entries; `unanchored`: those that the system chain, which is `except`, has no
+ * checkpoint of.
+ */
+export async function countChains(
+  database: Database,
+  { except }: { readonly except: string },
+): Promise<{ readonly chains: number; readonly entries: number; readonly unanchored: number }> {
+  const [row] = await database.read(
+    sql<{ chains: number; entries: number; unanchored: number }>`select count(*) as chains,
+        coalesce(sum(size), 0) as entries,
+        coalesce(sum(case when family = ${except} then 0 else size - anchored_size end), 0) as unanchored
+      from audit_chain`.compile(query),
+  );
+  return row!;
+}
+
 /** Every chain, of every epoch, in the order of its name and epoch; not all of one state. */
 export async function loadChains(database: Database): Promise<readonly StoredChain[]> {
   const chains: StoredChain[] = [];

@@ -177,6 +177,22 @@ export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
   };
 }
 
+/** How far each family was issued, as a lock's file has it, which stays as it is. @throws {Error} of SQLite. */
+export function issuedPlaces(path: string): ReadonlyMap<string, IssuedPlace> {
+  // Not read-only: such a connection would leave the files of the write-ahead log behind.
+  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    const rows = connection.prepare("SELECT family, epoch, size FROM checkpoint").all();
+    return new Map(
+      (rows as unknown as readonly IssuedCheckpoint[]).map((
+        { family, epoch, size },
+      ) => [family, { epoch, size }]),
+    );
+  } finally {
+    connection.close();
+  }
+}
+
 /** Whether a chain stands before what was issued for its family. */
 export function isBehind(
   head: StoredHead,

@@ -16,6 +16,11 @@ export class NewerSchema extends Error {
   override readonly name = "NewerSchema";
 }
 
+/** The step that a database has been brought to; 0: none. */
+export async function schemaVersionOf(database: Database): Promise<number> {
+  return await hasTable(database, "schema_migration") ? await schemaVersion(database) : 0;
+}
+
 /**
  * Applies what is pending, each step in one atomic batch. Where another host applies the same at once, one of both
  * does each step.

@@ -70,7 +70,14 @@ Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven intege
   assert.equal(await service.stop(), 0);
   const files = [...Deno.readDirSync(`${directory}/data/dev`)].map(({ name }) => name).sort();
   // Each of them is among those that --fresh removes.
-  assert.deepEqual(files, ["jiss.db", "jiss.env", "lock.db", "signing-key.pem", "start.lock"]);
+  assert.deepEqual(files, [
+    "jiss.db",
+    "jiss.env",
+    "lock.db",
+    "running.lock",
+    "signing-key.pem",
+    "start.lock",
+  ]);
 
   const second = await startService(["dev"], options);
   const { key: next } = await greeted(second);

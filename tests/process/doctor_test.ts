@@ -42,6 +42,11 @@ const CHECKS = [
   "webhook_secrets",
   "master_secrets",
   "signing_key",
+  "checkpoints",
+  "clock",
+  "durability",
+  "free_space",
+  "trusted_proxies",
   "descriptors",
 ];
 
@@ -77,10 +82,12 @@ function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Whatever the machine that the tests run on grants is left out. */
+/** Of the machine that the tests run on. */
+const OF_THE_MACHINE = ["durability", "free_space", "descriptors"];
+
 const statesOf = ({ found }: Examination) =>
   Object.fromEntries(
-    Object.entries(found).filter(([name, { state }]) => state !== "ok" && name !== "descriptors")
+    Object.entries(found).filter(([name, { state }]) => state !== "ok" && !OF_THE_MACHINE.includes(name))
       .map(([name, { state }]) => [name, state]),
   );
 
@@ -108,20 +115,26 @@ Deno.test(
       assert.deepEqual(statesOf(await examine()), {}, "beside a running service too");
     });
     const before = await contentsOf(data);
-    const { code, stdout, stderr } = await runProgram(["doctor"], { env });
-    assert.deepEqual([code, stderr], [0, ""]);
-    const [, lines, last] = /^(.*\n)([^\n]*\n)$/s.exec(stdout)!;
-    assert.match(last!, /^(?:ok|note) +descriptors +a process from here gets /);
-    assert.equal(
-      lines!.replaceAll(/^(ok) +/gm, "$1  "),
-      `ok  file_modes        secrets and data are their owner's alone
-ok  lost_pepper       no key hangs on a pepper that is not configured
-ok  previous_pepper   no key hangs on a previous pepper
-ok  installation_key  the installation key is wrapped under the present secret
-ok  webhook_secrets   the signing secrets of webhooks are wrapped under the present secret
-ok  master_secrets    no previous master secret is honoured
-ok  signing_key       one key signs
-`,
+    const { stdout, stderr } = await runProgram(["doctor"], { env });
+    assert.equal(stderr, "");
+    const lines = stdout.trimEnd().split("\n");
+    assert.deepEqual(lines.map((line) => line.split(/ +/)[1]), CHECKS);
+    assert.deepEqual(
+      lines.filter((line) => !OF_THE_MACHINE.includes(line.split(/ +/)[1]!)).map((line) =>
+        line.replaceAll(/  +/g, "  ")
+      ),
+      [
+        "ok  file_modes  secrets and data are their owner's alone",
+        "ok  lost_pepper  no key hangs on a pepper that is not configured",
+        "ok  previous_pepper  no key hangs on a previous pepper",
+        "ok  installation_key  the installation key is wrapped under the present secret",
+        "ok  webhook_secrets  the signing secrets of webhooks are wrapped under the present secret",
+        "ok  master_secrets  no previous master secret is honoured",
+        "ok  signing_key  one key signs",
+        "ok  checkpoints  the database is no older than the 3 checkpoints that were issued; keep some elsewhere: jiss checkpoint",
+        "ok  clock  this machine's clock goes on from the last entry",
+        "ok  trusted_proxies  each address may send 1000000 requests a minute, and no proxy is trusted to name others",
+      ],
     );
     assert.equal(await contentsOf(data), before);
   }),
@@ -313,3 +326,52 @@ Deno.test("without a database, or with a configuration that is wrong, the doctor
   assert.match(wrong.stderr, /JISS_KEY_PEPPER must hold at least 32 characters/);
   await remove();
 });
+
+Deno.test(
+  "a lock that is missing or ahead of the database, a clock that is off, and proxies that are everybody are wrong; the default limit is noted",
+  withSite(async ({ data, env, examine, serving }) => {
+    await serving({}, async (service) => {
+      await createOrganization(service, env);
+    });
+    const lock = await Deno.readFile(`${data}/lock.db`);
+    await Deno.remove(`${data}/lock.db`);
+    const missing = await examine();
+    assert.deepEqual([missing.code, statesOf(missing)], [1, { checkpoints: "wrong" }]);
+    assert.match(missing.found.checkpoints.what, /lock\.db is not there/);
+    await Deno.writeFile(`${data}/lock.db`, lock, { mode: 0o600 });
+    const atLast = (instant: number) => ({
+      sql: "UPDATE audit_chain SET last_ts = ? WHERE chain = 'sys'",
+      parameters: [new Date(instant).toISOString()],
+    });
+    const DAY_MS = 86_400_000;
+    for (
+      const [instant, told] of [
+        [Date.now() + 10 * 60_000, /: it is behind$/],
+        [Date.now() - 401 * DAY_MS, /: it is more than 400 days ahead$/],
+      ] as const
+    ) {
+      await changeRows(data, atLast(instant));
+      const off = await examine();
+      assert.deepEqual([off.code, statesOf(off)], [1, { clock: "wrong" }]);
+      assert.match(off.found.clock.what, told);
+    }
+    await changeRows(data, atLast(Date.now()), {
+      sql: "UPDATE audit_chain SET size = size - 1 WHERE chain = 'org/acme'",
+      parameters: [],
+    });
+    const older = await examine();
+    assert.deepEqual([older.code, statesOf(older)], [1, { checkpoints: "wrong" }]);
+    assert.match(
+      older.found.checkpoints.what,
+      /older than what was issued of org\/acme: nothing is recorded$/,
+    );
+
+    const proxies = async (more: Environment) => (await examine(more)).found.trusted_proxies;
+    assert.equal((await proxies({ JISS_TRUSTED_PROXIES: "0.0.0.0/0" })).state, "wrong");
+    assert.equal((await proxies({ JISS_TRUSTED_PROXIES: "10.0.0.0/8,::/0" })).state, "wrong");
+    assert.equal((await proxies({ JISS_TRUSTED_PROXIES: "10.1.2.3/32" })).state, "ok");
+    const standard = await proxies({ JISS_RATE_LIMIT_IP: "60" });
+    assert.equal(standard.state, "note");
+    assert.match(standard.mend, /^raise JISS_RATE_LIMIT_IP /);
+  }),
+);

@@ -3,6 +3,7 @@
  * Source: contract, sections 1 (`JISS_METRICS_ADDR`) and 7.
  */
 import assert from "node:assert/strict";
+import { scoreRequest } from "../harness.ts";
 import { changeRows, createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
 
 const METRICS = { JISS_METRICS_ADDR: "127.0.0.1:0" };
@@ -64,6 +65,42 @@ Deno.test("metrics, health and readiness are on the second listener alone", asyn
   assert.match(webhook.body.error.message, /nor to the service itself/);
   assert.equal(await service.stop(), 0);
   await assert.rejects(fetch(`${url}/healthz`));
+  await remove();
+});
+
+Deno.test("requests are counted by route and status, chains and what is not anchored yet, and the room that is left", async () => {
+  const { env, remove } = await freshDeployment();
+  const service = await startService(["serve"], { env: { ...env, ...METRICS } });
+  const url = String(service.log().find(({ msg }) => msg === "listening")!.metrics_url);
+  const key = await createOrganization(service, env);
+  for (let count = 0; count < 3; count += 1) {
+    const body = scoreRequest({ session_id: `session-${count}` });
+    assert.equal((await service.send("/v1/score", { key, body })).status, 200);
+  }
+  assert.equal((await service.send("/v1/score", { key, body: {} })).status, 422);
+  assert.equal((await service.send("/v1/nowhere", { key })).status, 404);
+  assert.equal((await service.send("/v1/decision/replay/session-1", { key })).status, 200);
+  const { text } = await ask(url, "/metrics");
+  const requests = (route: string, status: number) =>
+    sampleOf(text, `jiss_http_requests_total{route="${route}",status="${status}"}`);
+  assert.equal(requests("POST /v1/score", 200), 3);
+  assert.equal(requests("POST /v1/score", 422), 1);
+  assert.equal(requests("", 404), 1);
+  // Neither a session's nor anybody's name becomes a label.
+  assert.equal(requests("GET /v1/decision/replay/{id}", 200), 1);
+  assert.ok(!text.includes("session-1") && !text.includes("acme"));
+  const scores = 'route="POST /v1/score"';
+  assert.equal(sampleOf(text, `jiss_http_request_seconds_count{${scores}}`), 4);
+  assert.equal(sampleOf(text, `jiss_http_request_seconds_bucket{le="+Inf",${scores}}`), 4);
+  assert.ok(sampleOf(text, `jiss_http_request_seconds_sum{${scores}}`) > 0);
+  // The system's, and two of the organization.
+  assert.equal(sampleOf(text, "jiss_chains"), 3);
+  const unanchored = sampleOf(text, "jiss_unanchored_entries");
+  assert.ok(unanchored >= 5 && unanchored < sampleOf(text, "jiss_chain_entries"), `${unanchored}`);
+  assert.ok(sampleOf(text, "jiss_checkpoint_age_seconds") >= 0);
+  assert.equal(sampleOf(text, "jiss_chain_suspect"), 0);
+  assert.ok(sampleOf(text, "jiss_disk_free_bytes") > 0);
+  assert.equal(await service.stop(), 0);
   await remove();
 });
 

@@ -327,7 +327,7 @@ Deno.test(
         [["--acknowledge", "  "], /a reason of 1 to 500 characters on one line/],
         [["--acknowledge", "two\nlines"], /a reason of 1 to 500 characters on one line/],
         [["--acknowledge", "x".repeat(501)], /a reason of 1 to 500 characters on one line/],
-        [["backup.db", "--acknowledge", "file"], /too many arguments/],
+        [["backup.db", "second.db", "--acknowledge", "file"], /too many arguments/],
       ] as const
     ) {
       const refused = await restore(...args);

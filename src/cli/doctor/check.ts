@@ -6,6 +6,8 @@ export interface Examined {
   readonly config: Config;
   /** As it stands, beside a running service perhaps: nothing is written to it. */
   readonly database: Database;
+  /** Epoch milliseconds. */
+  readonly now: number;
 }
 
 export interface Finding {

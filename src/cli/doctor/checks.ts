@@ -1,12 +1,17 @@
 /** The checks of `jiss doctor`, in the order in which they are told. */
 import type { Check } from "./check.ts";
+import { checkpoints } from "./checkpoints.ts";
+import { clock } from "./clock.ts";
 import { descriptors } from "./descriptors.ts";
+import { durability } from "./durability.ts";
 import { fileModes } from "./file_modes.ts";
+import { freeSpace } from "./free_space.ts";
 import { installationKey } from "./installation_key.ts";
 import { lostPepper } from "./lost_pepper.ts";
 import { masterSecrets } from "./master_secrets.ts";
 import { previousPepper } from "./previous_pepper.ts";
 import { signingKey } from "./signing_key.ts";
+import { trustedProxies } from "./trusted_proxies.ts";
 import { webhookSecrets } from "./webhook_secrets.ts";
 
 export const CHECKS: Readonly<Record<string, Check>> = {
@@ -17,5 +22,10 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   webhook_secrets: webhookSecrets,
   master_secrets: masterSecrets,
   signing_key: signingKey,
+  checkpoints,
+  clock,
+  durability,
+  free_space: freeSpace,
+  trusted_proxies: trustedProxies,
   descriptors,
 };

@@ -9,7 +9,7 @@ import type { AppEnvironment, Exchange, Services } from "../exchange.ts";
 const HSTS = "max-age=31536000";
 
 export function requestContext(services: Services): MiddlewareHandler<AppEnvironment> {
-  const { clock, log, trustedProxies, servesTls, dependencies } = services;
+  const { clock, log, observe, trustedProxies, servesTls, dependencies } = services;
   return async (context, next) => {
     const now = clock.now();
     const exchange: Exchange = {
@@ -42,13 +42,17 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
     headers.set("Referrer-Policy", "no-referrer");
     if (isVersioned(context.req.path)) headers.set("Cache-Control", "no-store");
     if (servesTls) headers.set("Strict-Transport-Security", HSTS);
+    const { route } = exchange;
+    const { status } = context.res;
+    const milliseconds = clock.monotonic() - exchange.arrivedAt;
     log.info("request", {
       request_id: exchange.call.requestId,
       org_id: exchange.caller?.orgId ?? null,
-      route: exchange.route,
-      status: context.res.status,
-      duration_ms: Math.round((clock.monotonic() - exchange.arrivedAt) * 1000) / 1000,
+      route,
+      status,
+      duration_ms: Math.round(milliseconds * 1000) / 1000,
     });
+    observe?.({ route, status, milliseconds });
   };
 }
 

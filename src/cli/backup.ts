@@ -1,0 +1,53 @@
+/**
+ * `jiss backup FILE`: a consistent copy of the embedded database, while the service runs.
+ *
+ * `lock.db` is never part of it: what this installation has issued must not go back in time with the database. The
+ * signing key and the secrets are files of their own, which belong in another safe than the data.
+ */
+import type { StorageConfig } from "../config/config.ts";
+import { loadChains } from "../store/chains.ts";
+import { checkFile, copyFile } from "../store/backup.ts";
+import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
+import { newFile } from "./output.ts";
+import { CommandFailure, EXIT, type Shell } from "./shell.ts";
+import { storageOf, withStored } from "./stored.ts";
+
+export async function backup(shell: Shell, path: string): Promise<number> {
+  const storage = storageOf(shell);
+  const { path: database } = fileOf(storage);
+  // Refuses what is no database of this program before anything is written.
+  await withStored(shell, storage, () => Promise.resolve());
+  const chains = await newFile(path, async (partial) => {
+    await copyFile(database, partial);
+    const damage = checkFile(partial);
+    if (damage !== null) {
+      throw new CommandFailure(
+        `the database is damaged (${damage}): there is no use in a copy of it. Stop the service and put an earlier backup back: jiss restore FILE --acknowledge REASON`,
+        EXIT.failure,
+      );
+    }
+    const copy: StorageConfig = { ...storage, database: { kind: "file", path: partial } };
+    return await withStored(shell, copy, (stored) => loadChains(stored));
+  });
+  const system = chains.findLast(({ family }) => family === SYSTEM_CHAIN);
+  const { size } = Deno.statSync(path);
+  console.log(
+    [
+      `Wrote ${path}: ${size} bytes, readable by their owner alone, ${chains.length} chains, as of ${
+        system?.lastTimestamp ?? "the beginning"
+      }.`,
+      "Keep it apart from the signing key and jiss.env, which you need as well to go on from it. lock.db belongs in no backup.",
+      `To put it back: jiss restore ${path} --acknowledge REASON`,
+    ].join("\n"),
+  );
+  return EXIT.ok;
+}
+
+/** The database's file. @throws {CommandFailure} 78 where it is a server's. */
+export function fileOf({ database }: StorageConfig): { readonly path: string } {
+  if (database.kind === "file") return database;
+  throw new CommandFailure(
+    "the database is a libSQL server's: back it up and put it back by the server's own means, then run jiss restore --acknowledge REASON",
+    EXIT.configuration,
+  );
+}

@@ -1,0 +1,55 @@
+/** Whether what is confirmed is on a disk, and stays there. */
+import { sql } from "kysely";
+import { dirname } from "node:path";
+import { query } from "../../store/database.ts";
+import { type Examined, type Finding, ok } from "./check.ts";
+import { fileSystemOf, unseen } from "./file_system.ts";
+
+/** https://sqlite.org/pragma.html#pragma_synchronous: FULL. */
+const SYNCHRONOUS_FULL = 2;
+
+/** `f_type` of statfs(2), and what is wrong with a database there. */
+const UNFIT: ReadonlyMap<number, string> = new Map([
+  [0x01021994, "in memory (tmpfs): a restart of the machine loses everything"],
+  [0x858458f6, "in memory (ramfs): a restart of the machine loses everything"],
+  [0x6969, "on a network (NFS): SQLite's locks and its shared memory do not hold there"],
+  [0xff534d42, "on a network (CIFS): SQLite's locks and its shared memory do not hold there"],
+  [0xfe534d42, "on a network (SMB): SQLite's locks and its shared memory do not hold there"],
+  [0x517b, "on a network (SMB): SQLite's locks and its shared memory do not hold there"],
+]);
+
+/** Of a container's own layer, which goes with the container. */
+const OVERLAY = 0x794c7630;
+
+export async function durability({ config, database }: Examined): Promise<Finding> {
+  const { database: location } = config;
+  if (location.kind === "server") {
+    const [row] = await database.read(sql<{ synchronous: number }>`PRAGMA synchronous`.compile(query));
+    if (Number(row!.synchronous) >= SYNCHRONOUS_FULL) return ok("the database server syncs what it confirms");
+    return {
+      state: "wrong",
+      what: "the database server does not sync what it confirms: nothing is written to it like that",
+      mend:
+        "run sqld with --enable-namespaces and set durability_mode to strong, or name its admin API in JISS_DATABASE_ADMIN_URL",
+    };
+  }
+  const folder = dirname(location.path);
+  const fileSystem = fileSystemOf(folder);
+  if (fileSystem === null) return unseen(folder);
+  const why = UNFIT.get(fileSystem.type);
+  if (why !== undefined) {
+    return {
+      state: "wrong",
+      what: `the database lies ${why}`,
+      mend: "let JISS_DATA_DIR be on a disk of this machine, or use a libSQL server (docs/replicas.md)",
+    };
+  }
+  if (fileSystem.type === OVERLAY) {
+    return {
+      state: "note",
+      what: "the database lies in a container's own layer, and goes with the container",
+      mend: "mount a volume at JISS_DATA_DIR",
+    };
+  }
+  return ok("every write is synced to a disk of this machine before it is confirmed");
+}

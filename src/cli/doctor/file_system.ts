@@ -1,0 +1,29 @@
+/** The file system that a folder lies on. */
+import { statfsSync } from "node:fs";
+import type { Finding } from "./check.ts";
+
+export interface FileSystem {
+  /** `f_type` of statfs(2). */
+  readonly type: number;
+  /** Bytes that this user may still write. */
+  readonly free: number;
+}
+
+/** null where the program may not look: started without `--allow-sys=statfs`, or it lies below /dev or /proc. */
+export function fileSystemOf(folder: string): FileSystem | null {
+  try {
+    const { type, bavail, bsize } = statfsSync(folder);
+    return { type: Number(type), free: Number(bavail) * Number(bsize) };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return null;
+    throw error;
+  }
+}
+
+export function unseen(folder: string): Finding {
+  return {
+    state: "note",
+    what: `nothing can be told of the file system that ${folder} lies on`,
+    mend: "give deno --allow-sys=statfs, as the release has it; below /dev and /proc it may not look at all",
+  };
+}

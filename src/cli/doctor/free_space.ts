@@ -1,0 +1,25 @@
+/** Whether there is room for what will be written. */
+import { dirname } from "node:path";
+import { type Examined, type Finding, ok } from "./check.ts";
+import { fileSystemOf, unseen } from "./file_system.ts";
+
+const MIB = 2 ** 20;
+/** Below it the next writes may fail: the write-ahead log alone takes as much. */
+const LOW = 64 * MIB;
+/** About 200,000 scores. */
+const ADVISED = 1024 * MIB;
+
+export function freeSpace({ config }: Examined): Finding {
+  const { database } = config;
+  const folder = database.kind === "file" ? dirname(database.path) : config.dataDir;
+  const fileSystem = fileSystemOf(folder);
+  if (fileSystem === null) return unseen(folder);
+  const { free } = fileSystem;
+  const what = `${Math.floor(free / MIB)} MiB are free where ${folder} lies`;
+  if (free >= ADVISED) return ok(what);
+  return {
+    state: free < LOW ? "wrong" : "note",
+    what: database.kind === "file" ? `${what}; a score takes about 6 KB` : what,
+    mend: "make room: where there is none, writes are refused with 503 until there is",
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Putting a backup in the database's place: it is verified first, on a copy of its own, and what was there is kept.
+ *
+ * The database and its write-ahead log belong together: were a log left beside another database, SQLite would write
+ * its pages into it. So the log goes first; whatever ends the program in between, what is there is the database of
+ * before, which is then at most older than it was, and refuses writes until `jiss restore` has been run.
+ * Source: https://sqlite.org/howtocorrupt.html, section 1.4.
+ */
+import { dirname } from "node:path";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
+import { findDamage } from "../operations/verification.ts";
+import { checkFile } from "../store/backup.ts";
+import { NewerSchema } from "../store/migrate.ts";
+import type { StorageConfig } from "../config/config.ts";
+import { fileOf } from "./backup.ts";
+import { exists } from "./init.ts";
+import { CommandFailure, EXIT, isSystemError, type Shell } from "./shell.ts";
+import { withStored } from "./stored.ts";
+
+const PRIVATE_FILE = 0o600;
+
+const WAL = "-wal";
+/** Files of one SQLite database, in the order in which they are moved. */
+const ENDS = [WAL, "-shm", ""] as const;
+
+/** @returns where the database of before was moved to; null where there was none. */
+export async function putBack(
+  shell: Shell,
+  storage: StorageConfig,
+  backup: string,
+): Promise<string | null> {
+  const { path } = fileOf(storage);
+  if (!exists(backup)) throw new CommandFailure(`there is no file ${backup}`, EXIT.failure);
+  using stopped = await shell.keepStopped(storage.dataDir);
+  if (stopped === null) {
+    throw new CommandFailure(
+      "a service runs with this data directory: stop it first, and start it again afterwards",
+      EXIT.failure,
+    );
+  }
+  const copy = `${path}.restoring`;
+  removeFiles(copy);
+  try {
+    await prepare(shell, { storage, backup, copy });
+    return replace(path, copy, new Date(shell.clock.now()).toISOString());
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new CommandFailure(`the backup cannot be put back: ${error.message}`, EXIT.failure);
+  } finally {
+    removeFiles(copy);
+  }
+}
+
+/** @throws {CommandFailure} where the backup is not one that may be put back. */
+async function prepare(
+  shell: Shell,
+  { storage, backup, copy }: {
+    readonly storage: StorageConfig;
+    readonly backup: string;
+    readonly copy: string;
+  },
+): Promise<void> {
+  const refused = (why: string) =>
+    new CommandFailure(`${backup} is not put back: ${why}. Nothing was changed`, EXIT.failure);
+  // As bytes: a database in WAL mode cannot be opened where nothing can be written.
+  for (const end of [WAL, ""]) if (exists(backup + end)) copyPrivately(backup + end, copy + end);
+  const damage = checkFile(copy);
+  if (damage !== null) throw refused(`it is damaged, or no database (${damage})`);
+  try {
+    await shell.bringUpToDate(copy);
+  } catch (error) {
+    if (error instanceof NewerSchema) throw refused(error.message);
+    throw error;
+  }
+  const file = { kind: "file", path: copy } as const;
+  const found = await withStored(
+    shell,
+    { ...storage, database: file },
+    (database) => findDamage({ database, crypto: nodeCrypto }),
+  );
+  if (found !== null) {
+    throw refused(`its evidence does not verify. ${found.chain}: ${found.code}, ${found.sentence}`);
+  }
+}
+
+function copyPrivately(from: string, to: string): void {
+  Deno.copyFileSync(from, to);
+  Deno.chmodSync(to, PRIVATE_FILE);
+}
+
+function replace(path: string, copy: string, instant: string): string | null {
+  const aside = exists(path) ? `${path}.replaced-${instant.replaceAll(":", "")}` : null;
+  for (const end of ENDS) {
+    if (aside !== null && exists(path + end)) Deno.renameSync(path + end, aside + end);
+  }
+  sync(copy, { write: true });
+  Deno.renameSync(copy, path);
+  sync(dirname(path));
+  return aside;
+}
+
+function removeFiles(path: string): void {
+  for (const end of ENDS) if (exists(path + end)) Deno.removeSync(path + end);
+}
+
+function sync(path: string, options: Deno.OpenOptions = {}): void {
+  using file = Deno.openSync(path, { read: true, ...options });
+  file.syncSync();
+}

@@ -1,0 +1,72 @@
+/** Copies of the embedded database: whole, as of one instant, whatever is written meanwhile. */
+import { backup, DatabaseSync } from "node:sqlite";
+
+/** How long opening waits for another process's lock. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** Pages that are copied in one step. */
+const PAGES_IN_STEP = 4_096;
+
+const PRIVATE_FILE = 0o600;
+
+/** What `checkFile` says of a database whose pages fit together. */
+const SOUND = "ok";
+
+/**
+ * Copies the database at `from` over the file `to`, and brings it to the disk. The copy is one file.
+ * @throws {Error} of SQLite or of the file system; `to` is then of no use.
+ */
+export async function copyFile(from: string, to: string): Promise<void> {
+  const source = new DatabaseSync(from, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    // One snapshot, held: without it the copy begins anew with each commit of somebody else.
+    source.exec("BEGIN");
+    source.prepare("SELECT count(*) FROM sqlite_schema").get();
+    await backup(source, to, { rate: PAGES_IN_STEP });
+  } finally {
+    source.close();
+  }
+  using file = Deno.openSync(to, { read: true, write: true });
+  file.syncSync();
+}
+
+/** Holds every page and index of a database against the others. @returns what is wrong first; null: nothing. */
+export function checkFile(path: string): string | null {
+  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    const [row] = connection.prepare("PRAGMA integrity_check(1)").all() as { integrity_check: string }[];
+    return row!.integrity_check === SOUND ? null : row!.integrity_check;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Keeps a copy of a database that is about to be changed beside it, for its owner alone; one that is there is as good.
+ * @returns where it is.
+ * @throws {Error} of SQLite or of the file system; nothing is then left.
+ */
+export async function keepCopy(path: string, name: string): Promise<string> {
+  const copy = `${path}.${name}`;
+  const partial = `${copy}.part`;
+  try {
+    if (isThere(copy)) return copy;
+    Deno.openSync(partial, { create: true, truncate: true, write: true, mode: PRIVATE_FILE }).close();
+    await copyFile(path, partial);
+    Deno.renameSync(partial, copy);
+    return copy;
+  } finally {
+    if (isThere(partial)) Deno.removeSync(partial);
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
