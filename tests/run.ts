@@ -80,6 +80,7 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
     "real/check_by_hand",
     "real/go",
   ]],
+  ["a release is made, and nothing is served", ["process/release"]],
   ["the limiter's own store", ["process/kv_limits", "real/denokv"]],
   ["connections of clients, and those to receivers", [
     "process/front",

@@ -55,19 +55,26 @@ Deno.test("the bundle serves from an empty directory, with no npm, no cache, no 
   await Deno.remove(place, { recursive: true });
 });
 
-Deno.test("the compile step builds an executable from the bundle, given any base binary", async () => {
-  // Without Deno's download host only a full deno is at hand: what is built then is not the program, and is not run.
-  const output = await Deno.makeTempDir({ prefix: "jiss-compile-" });
+async function compileStep(args: readonly string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", `${import.meta.dirname}/../compile_step.ts`, `${output}/jiss`],
+    args: ["run", "-A", "--quiet", `${import.meta.dirname}/../compile_step.ts`, ...args],
     env: { DENORT_BIN: Deno.execPath() },
     stdout: "null",
     stderr: "piped",
   }).output();
   assert.ok(success, new TextDecoder().decode(stderr));
-  const { size, mode } = await Deno.stat(`${output}/jiss`);
-  assert.ok(size > (await Deno.stat(Deno.execPath())).size, "the base binary and the bundle");
-  assert.notEqual(mode! & 0o100, 0);
+}
+
+Deno.test("the compile step builds an executable from the bundle, given any base binary, also for a named target", async () => {
+  // Without Deno's download host only a full deno is at hand: what is built then is not the program, and is not run.
+  const output = await Deno.makeTempDir({ prefix: "jiss-compile-" });
+  await compileStep([`${output}/jiss`]);
+  await compileStep([`${output}/jiss-named`, Deno.build.target]);
+  for (const name of ["jiss", "jiss-named"]) {
+    const { size, mode } = await Deno.stat(`${output}/${name}`);
+    assert.ok(size > (await Deno.stat(Deno.execPath())).size, "the base binary and the bundle");
+    assert.notEqual(mode! & 0o100, 0);
+  }
   await Deno.remove(output, { recursive: true });
 });
 
