@@ -45,9 +45,12 @@ export async function buildWeb(): Promise<void> {
   await Deno.mkdir(`${ROOT}/dist`, { recursive: true });
   const place = await Deno.makeTempDir({ dir: `${ROOT}/dist`, prefix: "web-" });
   try {
-    await Promise.all(
-      Object.entries(SCRIPTS).map(([name, module]) => bundleScript(module, { place, name })),
+    const [first, ...others] = Object.entries(SCRIPTS).map(([name, module]) => () =>
+      bundleScript(module, { place, name })
     );
+    // Alone: on a new machine it fetches the bundler, and two that do so at once stumble over each other (2.9.6).
+    await first!();
+    await Promise.all(others.map((bundleNext) => bundleNext()));
     const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
     await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`);
     for (const name of DOCUMENTS) {
