@@ -87,6 +87,7 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
     "real/hostile_receivers",
     "real/hostile_targets",
     "real/listener",
+    "real/ops",
     "real/tls",
     "real/webhook_receivers",
   ]],

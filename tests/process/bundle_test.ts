@@ -1,7 +1,7 @@
 /** The release's form: one file, run where nothing else is, with the release's permissions and no more. */
 import assert from "node:assert/strict";
 import { bundle } from "../../scripts/bundle.ts";
-import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, watch } from "../program.ts";
 
@@ -88,14 +88,20 @@ Deno.test("the release asks for read, write, net and env, and never for run, ffi
   ]);
 });
 
-Deno.test("the tasks that run the program, and the command of the documentation, have the release's permissions", async () => {
+Deno.test("whatever runs the program has the release's permissions: tasks, documentation, the launcher, the image", async () => {
   const root = `${import.meta.dirname}/../..`;
   const { tasks } = JSON.parse(await Deno.readTextFile(`${root}/deno.json`));
   const commands = ["dev", "start", "jiss"].map((name): string => tasks[name].command);
   const [documented] = (await Deno.readTextFile(`${root}/docs/configuration.md`)).match(
     /deno run [^`]*dist\/jiss\.js/,
   )!;
-  for (const command of [...commands, documented]) {
+  const launcher = await Deno.readTextFile(`${root}/docs/ops/jiss`);
+  const image = (await Deno.readTextFile(`${root}/Dockerfile`)).match(/^(?:ENTRYPOINT|HEALTHCHECK) .*$/gm)!;
+  assert.equal(image.length, 2);
+  for (const [place, text] of Object.entries({ launcher, image: image[1] })) {
+    for (const feature of UNSTABLE_FEATURES) assert.ok(text!.includes(feature), place);
+  }
+  for (const command of [...commands, documented, launcher, ...image]) {
     const flags = command.match(/--(?:allow|deny)-[^" ]+/g);
     assert.deepEqual(flags, RELEASE_PERMISSIONS, command);
   }

@@ -1,8 +1,10 @@
 /** What a release is made of: the same bytes from the same commit, executables, and the list of what is inside. */
 import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
 import { Ajv, type AnySchema } from "ajv";
 import { compiledOf, TARGETS } from "../../scripts/compile.ts";
 import { type BundledPackage, licenceList } from "../../scripts/sbom.ts";
+import { filesUnder } from "../../scripts/web.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
 
@@ -16,28 +18,40 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
   assert.ok(success, `${command} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** The files of the work tree in another place, as a clone of a commit would have them. */
+/** The files of a clone that are none of its tests' own, as they are here, to another place. */
 async function cloneTo(place: string): Promise<void> {
-  const { stdout, success } = await new Deno.Command("git", {
-    args: ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-    cwd: ROOT,
-  }).output();
+  const { stdout, success } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
   assert.ok(success);
-  for (const path of new TextDecoder().decode(stdout).split("\0").filter((path) => path !== "")) {
-    if (/^tests\//.test(path)) continue;
-    await Deno.mkdir(`${place}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
-    await Deno.copyFile(`${ROOT}/${path}`, `${place}/${path}`);
-  }
-  // Members of the workspace, which deno.json names.
-  await Deno.mkdir(`${place}/tests/browser`, { recursive: true });
-  await Deno.copyFile(`${ROOT}/tests/browser/deno.json`, `${place}/tests/browser/deno.json`);
+  const paths = new TextDecoder().decode(stdout).split("\0").filter((path) => path !== "");
+  for (const path of paths.filter((path) => !/^tests\/.*\.ts$/.test(path))) await copyTo(place, path, path);
 }
 
-Deno.test("two clones at different paths give the same bundle, the same list of what is in it, and the same digest", async () => {
+/** What the Dockerfile copies into the stage that builds. */
+async function buildStageTo(place: string): Promise<void> {
+  const [, stage] = (await Deno.readTextFile(`${ROOT}/Dockerfile`)).split(/^FROM .*$/m);
+  const copies = [...stage!.matchAll(/^COPY (.+) (\S+)$/gm)];
+  assert.ok(copies.length >= 5);
+  for (const [, sources, target] of copies) {
+    for (const source of sources!.split(" ")) {
+      const to = target!.endsWith("/") ? `${target}${source.slice(source.lastIndexOf("/") + 1)}` : target!;
+      for (const path of await filesUnder(source)) {
+        await copyTo(place, path, `${to}${path.slice(source.length)}`);
+      }
+    }
+  }
+}
+
+async function copyTo(place: string, from: string, to: string): Promise<void> {
+  await Deno.mkdir(dirname(join(place, to)), { recursive: true });
+  await Deno.copyFile(`${ROOT}/${from}`, join(place, to));
+}
+
+Deno.test("two clones at different paths, one of only what the Dockerfile copies, give the same bundle, digest and lists", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-release-" });
   const clones = [`${place}/one`, `${place}/further/down/the/tree/another one`];
+  await cloneTo(clones[0]!);
+  await buildStageTo(clones[1]!);
   for (const clone of clones) {
-    await cloneTo(clone);
     await run(Deno.execPath(), ["task", "--quiet", "sbom"], clone);
   }
   for (const name of ["jiss.js", "jiss.js.sha256", "jiss.cdx.json", "licences.txt"]) {
