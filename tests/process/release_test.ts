@@ -64,6 +64,14 @@ Deno.test("two clones at different paths, one of only what the Dockerfile copies
   }
   await run("sha256sum", ["--check", "--strict", "jiss.js.sha256"], `${clones[0]}/dist`);
 
+  const [, esbuild] = /@esbuild\/linux-x64@([0-9.]+)/.exec(
+    await Deno.readTextFile(`${ROOT}/docs/install.md`),
+  )!;
+  assert.ok(
+    await fetchedBundler(esbuild!),
+    `docs/install.md names esbuild ${esbuild}, and Deno took another`,
+  );
+
   const bill = JSON.parse(await Deno.readTextFile(`${clones[0]}/dist/jiss.cdx.json`));
   await holdsTheSchema(bill);
   await namesEveryPackage(bill, await Deno.readTextFile(`${clones[0]}/dist/licences.txt`));
@@ -71,6 +79,15 @@ Deno.test("two clones at different paths, one of only what the Dockerfile copies
   assert.deepEqual(bill.metadata.component.hashes, [{ alg: "SHA-256", content: digest }]);
   await Deno.remove(place, { recursive: true });
 });
+
+/** Whether Deno has fetched this version of the bundler, which it names nowhere else. */
+async function fetchedBundler(version: string): Promise<boolean> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"], cwd: ROOT })
+    .output();
+  const { denoDir } = JSON.parse(new TextDecoder().decode(stdout));
+  const fetched = await Array.fromAsync(Deno.readDir(`${denoDir}/dl`));
+  return fetched.some(({ name }) => name.startsWith(`esbuild-${version}`));
+}
 
 /** CycloneDX's own schemas, which its library carries. */
 async function holdsTheSchema(bill: unknown): Promise<void> {

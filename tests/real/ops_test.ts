@@ -298,6 +298,18 @@ Deno.test({
 });
 
 Deno.test({
+  name: "Kubernetes takes the manifest, and knows every field of it [needs kubernetes-validate]",
+  ignore: isMissing("kubernetes-validate"),
+  async fn() {
+    for (const version of ["1.28", "1.36"]) {
+      const args = ["--kubernetes-version", version, "--strict", `${OPS}/kubernetes.yaml`];
+      const { success, text } = await output("kubernetes-validate", args);
+      assert.ok(success, text);
+    }
+  },
+});
+
+Deno.test({
   name: "the Dockerfile has none of the usual faults [needs hadolint]",
   ignore: isMissing("hadolint"),
   async fn() {
