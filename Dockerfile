@@ -8,6 +8,8 @@ ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 
 FROM ${BUILD_IMAGE} AS build
 ARG NPM_MIRROR=https://registry.npmjs.org/
+# A file of the build image, where the mirror's certificate is of an authority of your own.
+ARG NODE_EXTRA_CA_CERTS
 ENV NPM_CONFIG_REGISTRY=${NPM_MIRROR} DENO_NO_UPDATE_CHECK=1 NO_COLOR=1
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /build
