@@ -1,4 +1,8 @@
-/** `task bundle`: the program as one JavaScript file, dist/jiss.js, that needs no npm, no cache and no network. */
+/**
+ * `task bundle`: the program as one JavaScript file, dist/jiss.js, that needs no npm, no cache and no network, and its
+ * SHA-256 beside it. The same commit gives the same bytes, wherever it is built.
+ */
+import { createHash } from "node:crypto";
 import { asciiOf, buildWeb } from "./web.ts";
 
 const OUTPUT = "dist/jiss.js";
@@ -22,7 +26,14 @@ export async function bundle(output: string): Promise<void> {
   await Deno.writeTextFile(output, REQUIRE + asciiOf(await Deno.readTextFile(output)));
 }
 
+/** Writes, beside a file, what `sha256sum -c` holds it against; returns the digest in hexadecimal. */
+export async function writeDigest(path: string): Promise<string> {
+  const digest = createHash("sha256").update(await Deno.readFile(path)).digest("hex");
+  await Deno.writeTextFile(`${path}.sha256`, `${digest}  ${path.slice(path.lastIndexOf("/") + 1)}\n`);
+  return digest;
+}
+
 if (import.meta.main) {
   await bundle(OUTPUT);
-  console.log(`${OUTPUT}: ${(await Deno.stat(OUTPUT)).size} bytes`);
+  console.log(`${OUTPUT}: ${(await Deno.stat(OUTPUT)).size} bytes, SHA-256 ${await writeDigest(OUTPUT)}`);
 }

@@ -1,8 +1,10 @@
 /**
- * `task compile`: the bundle as one executable, dist/jiss, with the release's permissions frozen into it.
+ * `task compile [target…]`: the bundle as one executable, with the release's permissions frozen into it. Without a
+ * target it is dist/jiss, for the machine that it is made on; with targets, or `all`, dist/jiss-<target> for each.
  *
  * `deno compile` takes its base binary, denort, from Deno's own download host, or from the file that DENORT_BIN
- * names. The bundle is compiled from a clean directory, because a node_modules beside it would be embedded whole.
+ * names. That is one file, of one system: where it is set, one target is compiled at a time. The bundle is compiled
+ * from a clean directory, because a node_modules beside it would be embedded whole.
  */
 import { METADATA_ADDRESSES } from "../src/webhooks/target.ts";
 import { bundle } from "./bundle.ts";
@@ -31,30 +33,75 @@ export const RELEASE_PERMISSIONS: readonly string[] = [
 /** Rate limits that processes share stand in Deno KV, which Deno 2.9.6 has behind a flag. */
 export const UNSTABLE_FEATURES: readonly string[] = ["--unstable-kv"];
 
-export async function compile(output: string): Promise<void> {
+/** Every target of `deno compile` 2.9.6 for a system that Deno itself is released for. */
+export const TARGETS: readonly string[] = [
+  "x86_64-unknown-linux-gnu",
+  "aarch64-unknown-linux-gnu",
+  "x86_64-apple-darwin",
+  "aarch64-apple-darwin",
+  "x86_64-pc-windows-msvc",
+];
+
+export interface Compiled {
+  /** null: the machine's own. */
+  readonly target: string | null;
+  readonly output: string;
+}
+
+/** @throws where a target is unknown, or where there are several and DENORT_BIN can serve but one. */
+export function compiledOf(
+  args: readonly string[],
+  { directory, denort }: { readonly directory: string; readonly denort: string | undefined },
+): readonly Compiled[] {
+  const unknown = args.filter((target) => target !== "all" && !TARGETS.includes(target));
+  if (unknown.length > 0) {
+    throw new Error(`unknown target ${unknown.join(", ")}: name any of ${TARGETS.join(", ")}, or all`);
+  }
+  if (args.length === 0) return [{ target: null, output: `${directory}/jiss` }];
+  const targets = TARGETS.filter((target) => args.includes("all") || args.includes(target));
+  if (targets.length > 1 && denort !== undefined) {
+    throw new Error(
+      `DENORT_BIN is the denort of one system, and ${targets.length} targets were named: name one target, with the ` +
+        "denort of its system; without DENORT_BIN each is taken from Deno's download host",
+    );
+  }
+  return targets.map((target) => ({
+    target,
+    // Deno adds .exe where it is missing.
+    output: `${directory}/jiss-${target}${target.includes("windows") ? ".exe" : ""}`,
+  }));
+}
+
+export async function compile(compiled: readonly Compiled[]): Promise<void> {
   const clean = await Deno.makeTempDir({ prefix: "jiss-compile-" });
   try {
     await bundle(`${clean}/jiss.js`);
-    const { success } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "compile",
-        "--no-config",
-        ...UNSTABLE_FEATURES,
-        "--app-name",
-        "jiss",
-        ...RELEASE_PERMISSIONS,
-        "--output",
-        output,
-        "jiss.js",
-      ],
-      cwd: clean,
-      stdout: "inherit",
-      stderr: "inherit",
-    }).output();
-    if (!success) {
-      throw new Error(
-        "deno compile failed: it needs Deno's download host, or DENORT_BIN with the path of a denort",
-      );
+    for (const { target, output } of compiled) {
+      const { success } = await new Deno.Command(Deno.execPath(), {
+        args: [
+          "compile",
+          "--no-config",
+          ...UNSTABLE_FEATURES,
+          "--app-name",
+          "jiss",
+          ...(target === null ? [] : ["--target", target]),
+          ...RELEASE_PERMISSIONS,
+          "--output",
+          output,
+          "jiss.js",
+        ],
+        cwd: clean,
+        stdout: "inherit",
+        stderr: "inherit",
+      }).output();
+      if (!success) {
+        throw new Error(
+          `deno compile failed${
+            target === null ? "" : ` for ${target}`
+          }: it needs Deno's download host, or ` +
+            "DENORT_BIN with the path of the denort of that system, of the same version",
+        );
+      }
     }
   } finally {
     await Deno.remove(clean, { recursive: true });
@@ -63,7 +110,16 @@ export async function compile(output: string): Promise<void> {
 
 if (import.meta.main) {
   const root = await Deno.realPath(`${import.meta.dirname}/..`);
-  await Deno.mkdir(`${root}/dist`, { recursive: true });
-  await compile(`${root}/dist/jiss`);
-  console.log("dist/jiss");
+  try {
+    const compiled = compiledOf(Deno.args, {
+      directory: `${root}/dist`,
+      denort: Deno.env.get("DENORT_BIN"),
+    });
+    await Deno.mkdir(`${root}/dist`, { recursive: true });
+    await compile(compiled);
+    for (const { output } of compiled) console.log(output.slice(root.length + 1));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    Deno.exit(1);
+  }
 }

@@ -25,7 +25,7 @@ const SOURCES = [
 ];
 
 /** Output → the module that it is bundled from. */
-const SCRIPTS: Readonly<Record<string, string>> = {
+export const SCRIPTS: Readonly<Record<string, string>> = {
   "collector.js": "src/web/collector/main.ts",
   "console.js": "src/web/console/main.tsx",
   "demo.js": "src/web/demo/main.tsx",
@@ -45,9 +45,12 @@ export async function buildWeb(): Promise<void> {
   await Deno.mkdir(`${ROOT}/dist`, { recursive: true });
   const place = await Deno.makeTempDir({ dir: `${ROOT}/dist`, prefix: "web-" });
   try {
-    await Promise.all(
-      Object.entries(SCRIPTS).map(([name, module]) => bundleScript(module, { place, name })),
+    const [first, ...others] = Object.entries(SCRIPTS).map(([name, module]) => () =>
+      bundleScript(module, { place, name })
     );
+    // Alone: on a new machine it fetches the bundler, and two that do so at once stumble over each other (2.9.6).
+    await first!();
+    await Promise.all(others.map((bundleNext) => bundleNext()));
     const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
     await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`);
     for (const name of DOCUMENTS) {
@@ -88,16 +91,21 @@ export async function filesUnder(path: string): Promise<readonly string[]> {
   return (await Promise.all(entries.map(({ name }) => filesUnder(`${path}/${name}`)))).flat();
 }
 
+/** What `deno bundle` is told of one of the scripts. */
+export function formOf(name: string): readonly string[] {
+  // Customers' pages may load the collector as a classic script, where a module's names would become theirs.
+  const format = name === "collector.js" ? "iife" : "esm";
+  const platform = OWN_SCRIPTS.includes(name) ? "deno" : "browser";
+  return ["--platform", platform, "--format", format];
+}
+
 async function bundleScript(
   module: string,
   { place, name }: { readonly place: string; readonly name: string },
 ): Promise<void> {
-  // Customers' pages may load the collector as a classic script, where a module's names would become theirs.
-  const format = name === "collector.js" ? "iife" : "esm";
-  const platform = OWN_SCRIPTS.includes(name) ? "deno" : "browser";
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
-      ...["bundle", "--quiet", "--platform", platform, "--format", format, "--minify"],
+      ...["bundle", "--quiet", ...formOf(name), "--minify"],
       ...["--output", `${place}/${name}`, module],
     ],
     cwd: ROOT,

@@ -1,4 +1,5 @@
-/** Runs the compile step to the path given: a process of its own, because it needs DENORT_BIN. */
+/** Runs the compile step for the target and to the path given: a process of its own, because it needs DENORT_BIN. */
 import { compile } from "../scripts/compile.ts";
 
-await compile(Deno.args[0]!);
+const [output, target] = Deno.args;
+await compile([{ target: target ?? null, output: output! }]);

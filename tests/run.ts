@@ -36,7 +36,7 @@ interface Finished {
 async function run({ name, files, backend }: Run): Promise<Finished> {
   const report = await Deno.makeTempFile({ prefix: "jiss-tests-", suffix: ".xml" });
   const started = performance.now();
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+  const done = await new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--quiet", `--junit-path=${report}`, ...files],
     cwd: ROOT,
     env: backend === undefined ? {} : { JISS_TEST_BACKEND: backend },
@@ -45,13 +45,13 @@ async function run({ name, files, backend }: Run): Promise<Finished> {
   }).output();
   if (isWhole) {
     const seconds = Math.round((performance.now() - started) / 1000);
-    console.log(`\n== ${name}: ${seconds} s\n${decode(stdout)}${decode(stderr)}`);
+    console.log(`\n== ${name}: ${seconds} s\n${decode(done.stdout)}${decode(done.stderr)}`);
   }
   const xml = await Deno.readTextFile(report);
   await Deno.remove(report);
   const cases = [...xml.matchAll(/<testcase name="([^"]*)"[^>]*?(?:\/>|>(.*?)<\/testcase>)/gs)];
   return {
-    code,
+    code: done.code,
     cases: cases.map(([, title, inside]) => ({
       name: backend === undefined ? title! : `${title} (on a libSQL server)`,
       isSkipped: inside?.includes("<skipped") ?? false,
@@ -80,12 +80,14 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
     "real/check_by_hand",
     "real/go",
   ]],
+  ["a release is made, and nothing is served", ["process/release"]],
   ["the limiter's own store", ["process/kv_limits", "real/denokv"]],
   ["connections of clients, and those to receivers", [
     "process/front",
     "real/hostile_receivers",
     "real/hostile_targets",
     "real/listener",
+    "real/ops",
     "real/tls",
     "real/webhook_receivers",
   ]],

@@ -7,8 +7,10 @@ const read = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
 Deno.test("the Deno version is the pinned one everywhere that it is named", async () => {
   const pinned = (await read(".deno-version")).trim();
   assert.equal(Deno.version.deno, pinned, "the tests run on the pinned version");
-  const named = [await read("README.md"), await read("Dockerfile")]
-    .flatMap((text) => [...text.matchAll(/deno[@:](?:bin-)?(\d+\.\d+\.\d+)/g)].map(([, version]) => version));
+  const places = ["README.md", "docs/install.md", "docs/ops/deno.sha512"];
+  const named = (await Promise.all(places.map(read)))
+    .flatMap((text) => [...text.matchAll(/deno[@:-](?:[a-z0-9-]+@)?(?:[a-z0-9-]*-)?(\d+\.\d+\.\d+)/g)])
+    .map(([, version]) => version);
   assert.ok(named.length >= 3);
   assert.deepEqual(new Set(named), new Set([pinned]));
 });
@@ -35,7 +37,7 @@ Deno.test("every package that is imported is in docs/dependencies.md", async () 
 });
 
 Deno.test("every relative link of the documentation leads somewhere", async () => {
-  const files = ["README.md", "CHANGELOG.md"];
+  const files = ["README.md", "CHANGELOG.md", "SECURITY.md", "docs/ops/README.md"];
   for await (const { name } of Deno.readDir(`${ROOT}/docs`)) {
     if (name.endsWith(".md")) files.push(`docs/${name}`);
   }

@@ -124,7 +124,9 @@ export async function findDamage(source: BundleSource): Promise<Damage | null> {
   // Chains come in the order of their epochs: the newest of a family is the one that goes on.
   const newest = [...new Map(heads.map((head) => [head.family, head])).values()];
   const [unsigned] = await findUnsignedHeads(source.database, source.crypto, newest);
-  return unsigned === undefined ? null : { chain: unsigned.chain, code: "ROOT_MISMATCH", sentence: UNSIGNED_END };
+  return unsigned === undefined
+    ? null
+    : { chain: unsigned.chain, code: "ROOT_MISMATCH", sentence: UNSIGNED_END };
 }
 
 /** The newest checkpoint of a chain; null where there is none, or what stands there is none. */

@@ -1,7 +1,7 @@
 /** The release's form: one file, run where nothing else is, with the release's permissions and no more. */
 import assert from "node:assert/strict";
 import { bundle } from "../../scripts/bundle.ts";
-import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, watch } from "../program.ts";
 
@@ -55,19 +55,26 @@ Deno.test("the bundle serves from an empty directory, with no npm, no cache, no 
   await Deno.remove(place, { recursive: true });
 });
 
-Deno.test("the compile step builds an executable from the bundle, given any base binary", async () => {
-  // Without Deno's download host only a full deno is at hand: what is built then is not the program, and is not run.
-  const output = await Deno.makeTempDir({ prefix: "jiss-compile-" });
+async function compileStep(args: readonly string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", `${import.meta.dirname}/../compile_step.ts`, `${output}/jiss`],
+    args: ["run", "-A", "--quiet", `${import.meta.dirname}/../compile_step.ts`, ...args],
     env: { DENORT_BIN: Deno.execPath() },
     stdout: "null",
     stderr: "piped",
   }).output();
   assert.ok(success, new TextDecoder().decode(stderr));
-  const { size, mode } = await Deno.stat(`${output}/jiss`);
-  assert.ok(size > (await Deno.stat(Deno.execPath())).size, "the base binary and the bundle");
-  assert.notEqual(mode! & 0o100, 0);
+}
+
+Deno.test("the compile step builds an executable from the bundle, given any base binary, also for a named target", async () => {
+  // Without Deno's download host only a full deno is at hand: what is built then is not the program, and is not run.
+  const output = await Deno.makeTempDir({ prefix: "jiss-compile-" });
+  await compileStep([`${output}/jiss`]);
+  await compileStep([`${output}/jiss-named`, Deno.build.target]);
+  for (const name of ["jiss", "jiss-named"]) {
+    const { size, mode } = await Deno.stat(`${output}/${name}`);
+    assert.ok(size > (await Deno.stat(Deno.execPath())).size, "the base binary and the bundle");
+    assert.notEqual(mode! & 0o100, 0);
+  }
   await Deno.remove(output, { recursive: true });
 });
 
@@ -82,14 +89,20 @@ Deno.test("the release asks for read, write, net and env, of sys for free space 
   ]);
 });
 
-Deno.test("the tasks that run the program, and the command of the documentation, have the release's permissions", async () => {
+Deno.test("whatever runs the program has the release's permissions: tasks, documentation, the launcher, the image", async () => {
   const root = `${import.meta.dirname}/../..`;
   const { tasks } = JSON.parse(await Deno.readTextFile(`${root}/deno.json`));
   const commands = ["dev", "start", "jiss"].map((name): string => tasks[name].command);
   const [documented] = (await Deno.readTextFile(`${root}/docs/configuration.md`)).match(
     /deno run [^`]*dist\/jiss\.js/,
   )!;
-  for (const command of [...commands, documented]) {
+  const launcher = await Deno.readTextFile(`${root}/docs/ops/jiss`);
+  const image = (await Deno.readTextFile(`${root}/Dockerfile`)).match(/^(?:ENTRYPOINT|HEALTHCHECK) .*$/gm)!;
+  assert.equal(image.length, 2);
+  for (const [place, text] of Object.entries({ launcher, image: image[1] })) {
+    for (const feature of UNSTABLE_FEATURES) assert.ok(text!.includes(feature), place);
+  }
+  for (const command of [...commands, documented, launcher, ...image]) {
     const flags = command.match(/--(?:allow|deny)-[^" ]+/g);
     assert.deepEqual(flags, RELEASE_PERMISSIONS, command);
   }

@@ -1,0 +1,212 @@
+/**
+ * `task sbom`: the bundle, the list of what is in it (dist/jiss.cdx.json, CycloneDX 1.6) and the licences of that
+ * (dist/licences.txt), from deno.lock and from the packages' own files.
+ *
+ * What is in it is what the bundler says: each script is bundled once more with the name of every module that was
+ * kept. The same commit gives the same bytes: no time and no random number is in either file.
+ */
+import { Enums, Models, Serialize, SPDX, Spec } from "@cyclonedx/cyclonedx-library";
+import { bundle, writeDigest } from "./bundle.ts";
+import { formOf, SCRIPTS } from "./web.ts";
+
+const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
+/** Files of a package that hold its terms, or say who wrote it. */
+const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
+const REGISTRY = "https://registry.npmjs.org";
+
+interface Lock {
+  /** Package → version, of what deno.json asks for. */
+  readonly specifiers: Readonly<Record<string, string>>;
+  /** By name and version, and the versions of peers. */
+  readonly npm: Readonly<
+    Record<string, { readonly integrity: string; readonly dependencies?: readonly string[] }>
+  >;
+}
+
+/** A package of npm that is in the bundle, at least a part of it. */
+export interface BundledPackage {
+  readonly name: string;
+  readonly version: string;
+  /** As SPDX has it, as the package says it. */
+  readonly licence: string;
+  readonly repository: string | null;
+  /** Of its archive, hexadecimal. */
+  readonly sha512: string;
+  /** Names of packages that it asks for itself. */
+  readonly asksFor: readonly string[];
+  readonly licenceFiles: readonly { readonly name: string; readonly text: string }[];
+}
+
+/** Every package of the bundle, by name. */
+export async function bundledPackages(): Promise<readonly BundledPackage[]> {
+  const lock: Lock = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
+  const modules = (await Promise.all([
+    modulesOf("main.ts", []),
+    ...Object.entries(SCRIPTS).map(([name, module]) => modulesOf(module, formOf(name))),
+  ])).flat();
+  const found = Object.entries(lock.npm).flatMap(([id, locked]) => {
+    const [, name, version] = /^((?:@[^/]+\/)?[^@]+)@([^_]+)/.exec(id)!;
+    const folder = `/${name}/${version}/`;
+    const module = modules.find((path) => path.includes(folder));
+    if (module === undefined) return [];
+    const end = module.indexOf(folder) + folder.length;
+    return [{ name: name!, version: version!, folder: `${ROOT}/${module.slice(0, end)}`, ...locked }];
+  });
+  const unknown = modules.filter((path) =>
+    !found.some(({ name, version }) => path.includes(`/${name}/${version}/`))
+  );
+  if (unknown.length > 0) throw new Error(`of no package in deno.lock: ${unknown.join(", ")}`);
+  const packages = await Promise.all(found.map(async ({ name, version, folder, integrity, dependencies }) => {
+    const { license, repository } = JSON.parse(await Deno.readTextFile(`${folder}package.json`));
+    return {
+      name,
+      version,
+      licence: String(license),
+      repository: addressOf((typeof repository === "string" ? repository : repository?.url) ?? null),
+      sha512: Uint8Array.fromBase64(integrity.replace(/^sha512-/, "")).toHex(),
+      asksFor: (dependencies ?? []).map((asked) => /^((?:@[^/]+\/)?[^@]+)/.exec(asked)![1]!),
+      licenceFiles: await licenceFilesIn(folder),
+    };
+  }));
+  return packages.sort((one, other) => one.name < other.name ? -1 : 1);
+}
+
+/** Where a browser finds a repository on GitHub, of any way in which packages name theirs; another as it is named. */
+function addressOf(repository: string | null): string | null {
+  if (repository === null) return null;
+  const bare = repository.replace(/^git\+/, "").replace(/\.git$/, "");
+  const [, path] =
+    /^(?:(?:https?|ssh|git):\/\/(?:git@)?github\.com\/|git@github\.com:|github:)?([\w.-]+\/[\w.-]+)$/.exec(
+      bare,
+    ) ??
+      [];
+  return path === undefined ? bare : `https://github.com/${path}`;
+}
+
+/** Paths, from the repository's root, of the packages' modules that the bundle of a script holds. */
+async function modulesOf(script: string, form: readonly string[]): Promise<readonly string[]> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["bundle", "--quiet", ...form, script],
+    cwd: ROOT,
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(`deno bundle ${script} failed\n${new TextDecoder().decode(stderr)}`);
+  // Not minified, the bundler heads each module by its path.
+  return [...new TextDecoder().decode(stdout).matchAll(/^\s*\/\/ (\S.*\/npm\/.*)$/gm)].map(([, path]) =>
+    path!
+  );
+}
+
+async function licenceFilesIn(folder: string): Promise<BundledPackage["licenceFiles"]> {
+  const names = (await Array.fromAsync(Deno.readDir(folder)))
+    .filter(({ name, isFile }) => isFile && LICENCE_FILE.test(name)).map(({ name }) => name).sort();
+  return Promise.all(names.map(async (name) => ({
+    name,
+    text: (await Deno.readTextFile(`${folder}${name}`)).replaceAll("\r\n", "\n").trim(),
+  })));
+}
+
+/** The list as CycloneDX 1.6 in JSON. */
+export function billOfMaterials(
+  { version, licence, deno, sha256, packages }: {
+    /** Of the program. */
+    readonly version: string;
+    readonly licence: string;
+    /** The version that the bundle runs on. */
+    readonly deno: string;
+    /** Of the bundle. */
+    readonly sha256: string;
+    readonly packages: readonly BundledPackage[];
+  },
+): string {
+  const bom = new Models.Bom();
+  const program = new Models.Component(Enums.ComponentType.Application, "jiss", {
+    version,
+    bomRef: "jiss",
+    description: "Judgment Independence Scoring Service, as one JavaScript file",
+    licenses: new Models.LicenseRepository([licenceOf(licence)]),
+    hashes: new Models.HashDictionary([[Enums.HashAlgorithm["SHA-256"], sha256]]),
+  });
+  const platform = new Models.Component(Enums.ComponentType.Platform, "deno", {
+    version: deno,
+    bomRef: `pkg:npm/deno@${deno}`,
+    purl: `pkg:npm/deno@${deno}`,
+    description: "What the bundle runs on, or is compiled with; SQLite and V8 are inside",
+    licenses: new Models.LicenseRepository([licenceOf("MIT")]),
+  });
+  const components = new Map(packages.map((one) => [one.name, componentOf(one)]));
+  for (const { name, asksFor } of packages) {
+    for (const asked of asksFor) {
+      const component = components.get(asked);
+      if (component !== undefined) components.get(name)!.dependencies.add(component.bomRef);
+    }
+  }
+  for (const component of [platform, ...components.values()]) {
+    bom.components.add(component);
+    program.dependencies.add(component.bomRef);
+  }
+  bom.metadata.component = program;
+  const serializer = new Serialize.JsonSerializer(new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6));
+  return serializer.serialize(bom, { sortLists: true, space: 2 }) + "\n";
+}
+
+function componentOf({ name, version, licence, repository, sha512 }: BundledPackage): Models.Component {
+  const [, scope, bare] = /^(?:(@[^/]+)\/)?(.+)$/.exec(name)!;
+  const purl = `pkg:npm/${scope === undefined ? "" : `%40${scope.slice(1)}/`}${bare}@${version}`;
+  const references = new Models.ExternalReferenceRepository([
+    new Models.ExternalReference(
+      `${REGISTRY}/${name}/-/${bare}-${version}.tgz`,
+      Enums.ExternalReferenceType.Distribution,
+      { hashes: new Models.HashDictionary([[Enums.HashAlgorithm["SHA-512"], sha512]]) },
+    ),
+  ]);
+  if (repository !== null) {
+    references.add(new Models.ExternalReference(repository, Enums.ExternalReferenceType.VCS));
+  }
+  return new Models.Component(Enums.ComponentType.Library, bare!, {
+    ...(scope === undefined ? {} : { group: scope }),
+    version,
+    purl,
+    bomRef: purl,
+    scope: Enums.ComponentScope.Required,
+    licenses: new Models.LicenseRepository([licenceOf(licence)]),
+    externalReferences: references,
+  });
+}
+
+function licenceOf(licence: string): Models.License {
+  const id = SPDX.fixupSpdxId(licence);
+  return id === undefined ? new Models.LicenseExpression(licence) : new Models.SpdxLicense(id);
+}
+
+/** The terms of every package, as each package carries them. */
+export function licenceList(packages: readonly BundledPackage[]): string {
+  const rows = packages.map(({ name, version, licence }) => `${`${name} ${version}`.padEnd(40)} ${licence}`);
+  const texts = packages.map(({ name, version, licence, repository, licenceFiles }) => {
+    const head = `${name} ${version} (${licence})${repository === null ? "" : `\n${repository}`}`;
+    const files = licenceFiles.map(({ text }) => text);
+    const terms = files.length > 0 ? files.join("\n\n") : "The package holds no file of its licence.";
+    return `${"-".repeat(80)}\n${head}\n\n${terms}\n`;
+  });
+  return `Packages in jiss.js, and their licences. The program's own: Apache-2.0.\n\n${rows.join("\n")}\n\n${
+    texts.join("\n")
+  }`;
+}
+
+if (import.meta.main) {
+  const output = `${ROOT}/dist/jiss.js`;
+  await bundle(output);
+  const { version, license } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
+  const packages = await bundledPackages();
+  const list = billOfMaterials({
+    version,
+    licence: license,
+    deno: (await Deno.readTextFile(`${ROOT}/.deno-version`)).trim(),
+    sha256: await writeDigest(output),
+    packages,
+  });
+  await Deno.writeTextFile(`${ROOT}/dist/jiss.cdx.json`, list);
+  await Deno.writeTextFile(`${ROOT}/dist/licences.txt`, licenceList(packages));
+  console.log(`dist/jiss.cdx.json, dist/licences.txt: ${packages.length} packages`);
+}

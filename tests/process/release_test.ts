@@ -1,0 +1,188 @@
+/** What a release is made of: the same bytes from the same commit, executables, and the list of what is inside. */
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { Ajv, type AnySchema } from "ajv";
+import { compiledOf, TARGETS } from "../../scripts/compile.ts";
+import { type BundledPackage, licenceList } from "../../scripts/sbom.ts";
+import { filesUnder } from "../../scripts/web.ts";
+
+const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
+
+async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command(command, {
+    args: [...args],
+    cwd,
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  assert.ok(success, `${command} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+}
+
+/** The files of a clone that are none of its tests' own, as they are here, to another place. */
+async function cloneTo(place: string): Promise<void> {
+  const { stdout, success } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
+  assert.ok(success);
+  const paths = new TextDecoder().decode(stdout).split("\0").filter((path) => path !== "");
+  for (const path of paths.filter((path) => !/^tests\/.*\.ts$/.test(path))) await copyTo(place, path, path);
+}
+
+/** What the Dockerfile copies into the stage that builds. */
+async function buildStageTo(place: string): Promise<void> {
+  const [, stage] = (await Deno.readTextFile(`${ROOT}/Dockerfile`)).split(/^FROM .*$/m);
+  const copies = [...stage!.matchAll(/^COPY (.+) (\S+)$/gm)];
+  assert.ok(copies.length >= 5);
+  for (const [, sources, target] of copies) {
+    for (const source of sources!.split(" ")) {
+      const to = target!.endsWith("/") ? `${target}${source.slice(source.lastIndexOf("/") + 1)}` : target!;
+      for (const path of await filesUnder(source)) {
+        await copyTo(place, path, `${to}${path.slice(source.length)}`);
+      }
+    }
+  }
+}
+
+async function copyTo(place: string, from: string, to: string): Promise<void> {
+  await Deno.mkdir(dirname(join(place, to)), { recursive: true });
+  await Deno.copyFile(`${ROOT}/${from}`, join(place, to));
+}
+
+Deno.test("two clones at different paths, one of only what the Dockerfile copies, give the same bundle, digest and lists", async () => {
+  const place = await Deno.makeTempDir({ prefix: "jiss-release-" });
+  const clones = [`${place}/one`, `${place}/further/down/the/tree/another one`];
+  await cloneTo(clones[0]!);
+  await buildStageTo(clones[1]!);
+  for (const clone of clones) {
+    await run(Deno.execPath(), ["task", "--quiet", "sbom"], clone);
+  }
+  for (const name of ["jiss.js", "jiss.js.sha256", "jiss.cdx.json", "licences.txt"]) {
+    const [one, other] = await Promise.all(clones.map((clone) => Deno.readTextFile(`${clone}/dist/${name}`)));
+    assert.ok(one!.length > 50, name);
+    assert.equal(one === other, true, `${name} differs`);
+    for (const path of [place, ROOT, Deno.env.get("HOME") ?? "/root"]) {
+      assert.equal(one!.includes(`${path}/`), false, `${name} names ${path}`);
+    }
+  }
+  await run("sha256sum", ["--check", "--strict", "jiss.js.sha256"], `${clones[0]}/dist`);
+
+  const [, esbuild] = /@esbuild\/linux-x64@([0-9.]+)/.exec(
+    await Deno.readTextFile(`${ROOT}/docs/install.md`),
+  )!;
+  assert.ok(
+    await fetchedBundler(esbuild!),
+    `docs/install.md names esbuild ${esbuild}, and Deno took another`,
+  );
+
+  const bill = JSON.parse(await Deno.readTextFile(`${clones[0]}/dist/jiss.cdx.json`));
+  await holdsTheSchema(bill);
+  await namesEveryPackage(bill, await Deno.readTextFile(`${clones[0]}/dist/licences.txt`));
+  const [digest] = (await Deno.readTextFile(`${clones[0]}/dist/jiss.js.sha256`)).split(" ");
+  assert.deepEqual(bill.metadata.component.hashes, [{ alg: "SHA-256", content: digest }]);
+  await Deno.remove(place, { recursive: true });
+});
+
+/** Whether Deno has fetched this version of the bundler, which it names nowhere else. */
+async function fetchedBundler(version: string): Promise<boolean> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"], cwd: ROOT })
+    .output();
+  const { denoDir } = JSON.parse(new TextDecoder().decode(stdout));
+  const fetched = await Array.fromAsync(Deno.readDir(`${denoDir}/dl`));
+  return fetched.some(({ name }) => name.startsWith(`esbuild-${version}`));
+}
+
+/** CycloneDX's own schemas, which its library carries. */
+async function holdsTheSchema(bill: unknown): Promise<void> {
+  const folder = new URL("../res/schema/", import.meta.resolve("@cyclonedx/cyclonedx-library"));
+  const schemaOf = async (name: string): Promise<AnySchema> =>
+    JSON.parse(await Deno.readTextFile(new URL(`${name}.SNAPSHOT.schema.json`, folder)));
+  // Formats (URLs, e-mail addresses) need a package for each; everything else is looked at.
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  for (const name of ["spdx", "jsf-0.82"]) {
+    ajv.addSchema(await schemaOf(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`);
+  }
+  const validate = ajv.compile(await schemaOf("bom-1.6"));
+  assert.ok(validate(bill), JSON.stringify(validate.errors));
+  assert.equal(validate({ ...bill as object, specVersion: 1.6 }), false, "the schema refuses something");
+}
+
+async function namesEveryPackage(
+  bill: {
+    components: {
+      group?: string;
+      name: string;
+      version: string;
+      licenses: unknown[];
+      externalReferences?: { url: string }[];
+    }[];
+  },
+  licences: string,
+): Promise<void> {
+  const text = await Deno.readTextFile(`${ROOT}/docs/dependencies.md`);
+  const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`)) as {
+    imports: Record<string, string>;
+  };
+  const versions = new Map(
+    Object.values(imports).map((target) => {
+      const [, name, version] = /^npm:\/?((?:@[^/]+\/)?[^@/]+)@([^/]+)/.exec(target)!;
+      return [name!, version!];
+    }),
+  );
+  const chapter = (title: string) => text.split(`## ${title}\n`)[1]!.split("\n## ")[0]!;
+  const rows = ["In the program", "In the pages that browsers are sent"].flatMap((title) =>
+    chapter(title).split("\n").filter((line) => line.startsWith("| `"))
+  ).filter((row) => !row.includes("is in none of them"));
+  assert.ok(rows.length >= 15);
+  const listed = new Map(
+    bill.components.map((one) => [one.group === undefined ? one.name : `${one.group}/${one.name}`, one]),
+  );
+  for (const row of rows) {
+    const name = /^\| `([^`]+)`/.exec(row)![1]!;
+    assert.equal(listed.get(name)?.version, versions.get(name), name);
+    assert.equal(listed.get(name)?.licenses.length, 1, name);
+    assert.ok(licences.includes(`\n${name} ${versions.get(name)} (`), name);
+  }
+  const addresses = bill.components.flatMap((one) => (one.externalReferences ?? []).map(({ url }) => url));
+  assert.deepEqual(addresses.filter((url) => !/^https:\/\/[a-z.]+\/\S+$/.test(url)), []);
+  const tests = chapter("In tests and in the making of a release only").split("\n").flatMap((line) =>
+    /^\| `([^`]+)`/.exec(line)?.[1] ?? []
+  );
+  assert.ok(tests.length >= 7);
+  for (const name of [...tests, "marked"]) assert.equal(listed.has(name), false, `${name} is in no bundle`);
+}
+
+Deno.test("a package without a file of its licence is in the list, which says so", () => {
+  const one: BundledPackage = {
+    name: "bare",
+    version: "1.0.0",
+    licence: "MIT",
+    repository: null,
+    sha512: "",
+    asksFor: [],
+    licenceFiles: [],
+  };
+  assert.match(licenceList([one]), /\nbare 1\.0\.0 \(MIT\)\n\nThe package holds no file of its licence\.\n/);
+});
+
+Deno.test("without a target the machine's own is compiled; with all each of five, to a file that names it", () => {
+  const options = { directory: "dist", denort: undefined };
+  assert.deepEqual(compiledOf([], options), [{ target: null, output: "dist/jiss" }]);
+  assert.deepEqual(compiledOf(["all"], options).map(({ output }) => output), [
+    "dist/jiss-x86_64-unknown-linux-gnu",
+    "dist/jiss-aarch64-unknown-linux-gnu",
+    "dist/jiss-x86_64-apple-darwin",
+    "dist/jiss-aarch64-apple-darwin",
+    "dist/jiss-x86_64-pc-windows-msvc.exe",
+  ]);
+  const twice = [TARGETS[1]!, TARGETS[1]!];
+  assert.deepEqual(compiledOf(twice, { ...options, denort: "denort" }).map(({ target }) => target), [
+    TARGETS[1],
+  ]);
+});
+
+Deno.test("the denort of one system is not taken for that of others, and an unknown target is named", () => {
+  const denort = "/opt/denort";
+  assert.throws(() => compiledOf(["all"], { directory: "dist", denort }), /name one target/);
+  assert.throws(
+    () => compiledOf(["sparc"], { directory: "dist", denort }),
+    /unknown target sparc: name any of x86_64/,
+  );
+});
