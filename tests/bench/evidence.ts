@@ -10,7 +10,7 @@ import { BundleVerifier } from "../../src/evidence/verifier.ts";
 import { BIG_BUNDLE_KEY, bigBundle } from "../big_bundle.ts";
 import { scoreRequest } from "../harness.ts";
 import { type LongChainService, startWithLongChain } from "../long_chain.ts";
-import { median, percentile, type Row } from "./figures.ts";
+import { type BenchOptions, median, percentile, type Row } from "./figures.ts";
 
 // ---- speed --------------------------------------------------------------------------------------------------
 
@@ -24,12 +24,14 @@ const REPLAY_AT_MOST = 30;
 const LINE_FEED = 0x0a;
 
 /** Verifying with and without replay, against parsing and hashing the same bytes. */
-export function verifyingSpeed(): Promise<readonly Row[]> {
-  const pieces = [...bigBundle(BUNDLE)];
+export function verifyingSpeed({ quick }: BenchOptions): Promise<readonly Row[]> {
+  const rounds = quick ? 2 : ROUNDS;
+  const bundle = quick ? { ...BUNDLE, entries: BUNDLE.entries / 5 } : BUNDLE;
+  const pieces = [...bigBundle(bundle)];
   const whole = concat(...pieces);
   const times = { bare: [] as number[], checked: [] as number[], replayed: [] as number[] };
   // Interleaved, so that a busy moment of the machine falls on all; the first rounds warm up.
-  for (let round = -2; round < ROUNDS; round += 1) {
+  for (let round = -2; round < rounds; round += 1) {
     const bare = timed(() => readBare(whole, pieces));
     const checked = timed(() => verify(pieces, { replay: false }));
     const replayed = timed(() => verify(pieces, { replay: true }));
@@ -49,7 +51,7 @@ export function verifyingSpeed(): Promise<readonly Row[]> {
       unit: "ms",
     },
     measured: {
-      of: `a bundle of ${BUNDLE.entries} entries, ${whole.length} bytes; median of interleaved rounds`,
+      of: `a bundle of ${bundle.entries} entries, ${whole.length} bytes; median of interleaved rounds`,
       value: measured,
       unit: "ms",
     },
@@ -94,20 +96,24 @@ const PERCENTILE = 0.99;
 const LATENCY_AT_MOST = 2;
 
 /** Scoring over HTTP while the service verifies a long chain, against scoring just before it. */
-export async function scoringWhileVerifying(): Promise<readonly Row[]> {
-  const filled = await startWithLongChain(CHAIN);
+export async function scoringWhileVerifying({ quick }: BenchOptions): Promise<readonly Row[]> {
+  const runsOfEach = quick ? 1 : RUNS;
+  const chain = quick ? { ...CHAIN, entries: CHAIN.entries / 10 } : CHAIN;
+  const filled = await startWithLongChain(chain);
   const scorer = new Scorer(filled);
   await scorer.score(Math.max(...CONNECTIONS), (answered) => answered < USUAL_SCORES);
   const rows: Row[] = [];
   for (const connections of CONNECTIONS) {
     const runs: LatencyRun[] = [];
-    for (let run = 0; run < RUNS; run += 1) runs.push(await latencyRun(filled, { scorer, connections }));
-    const { usual, meanwhile } = runs.toSorted((a, b) => slowdownOf(a) - slowdownOf(b))[RUNS >> 1]!;
+    for (let run = 0; run < runsOfEach; run += 1) {
+      runs.push(await latencyRun(filled, { scorer, connections }));
+    }
+    const { usual, meanwhile } = runs.toSorted((a, b) => slowdownOf(a) - slowdownOf(b))[runsOfEach >> 1]!;
     rows.push({
-      name: `p99 of scoring while ${CHAIN.entries} entries are verified, connections: ${connections}`,
+      name: `p99 of scoring while ${chain.entries} entries are verified, connections: ${connections}`,
       baseline: { of: `p99 of ${USUAL_SCORES} scores just before`, value: usual, unit: "ms" },
       measured: {
-        of: `p99 of the scores during the verification; the median of ${RUNS} runs by their ratio`,
+        of: `p99 of the scores during the verification; the median of ${runsOfEach} runs by their ratio`,
         value: meanwhile,
         unit: "ms",
       },

@@ -51,15 +51,20 @@ interface Result {
   readonly rows: readonly unknown[];
 }
 
-const { values: { quick }, positionals } = parseArgs({
+const { values: { quick }, positionals, tokens } = parseArgs({
   args: Deno.args,
   options: { quick: { type: "boolean", default: false } },
   allowPositionals: true,
+  strict: false,
+  tokens: true,
 });
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
-const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
+const unknown = [
+  ...tokens.flatMap((token) => token.kind === "option" && token.name !== "quick" ? [token.rawName] : []),
+  ...names.filter((name) => !Object.hasOwn(BENCHES, name)),
+];
 if (unknown.length > 0) {
-  console.error(`unknown: ${unknown.join(", ")}. There are: ${Object.keys(BENCHES).join(", ")}`);
+  console.error(`unknown: ${unknown.join(", ")}. There are: --quick, ${Object.keys(BENCHES).join(", ")}`);
   Deno.exit(2);
 }
 
@@ -69,13 +74,19 @@ console.log(Object.values(machine).join(", "));
 const rows: Row[] = [];
 for (const name of names) {
   const started = performance.now();
-  const own = await BENCHES[name]!({ quick }).catch((error): readonly Row[] => {
+  const own = await BENCHES[name]!({ quick: quick === true }).catch((error): readonly Row[] => {
     console.error(error);
     return [{ name, skipped: error instanceof Error ? error.message : String(error), isFault: true }];
   });
   const seconds = Math.round((performance.now() - started) / 1000);
   tell(name, own);
-  await keep(name, { at: new Date().toISOString(), seconds, quick, machine, rows: own.map(plain) });
+  await keep(name, {
+    at: new Date().toISOString(),
+    seconds,
+    quick: quick === true,
+    machine,
+    rows: own.map(plain),
+  });
   rows.push(...own);
 }
 const ratios = rows.filter(isRatio);

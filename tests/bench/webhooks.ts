@@ -8,7 +8,7 @@ import { scoreRequest } from "../harness.ts";
 import { createOrganization, until } from "../program.ts";
 import { openReceiver } from "../receiver.ts";
 import { deliveriesOf, eventually, register, type WebhookProgram, withProgram } from "../webhook_program.ts";
-import { median, type Ratio, type Row } from "./figures.ts";
+import { type BenchOptions, median, type Ratio, type Row } from "./figures.ts";
 
 const DESTINATIONS = 10;
 const CONNECTIONS = 4;
@@ -19,7 +19,8 @@ const HELD_BACK_AT_MOST = 1.25;
 /** No goal, only a guard: the receiver and the connections to it share the cores. */
 const FULL_SPEED_AT_MOST = 5;
 
-export async function scoringWithWebhooks(): Promise<readonly Row[]> {
+export async function scoringWithWebhooks({ quick }: BenchOptions): Promise<readonly Row[]> {
+  const rounds = quick ? 1 : ROUNDS;
   const rows: Row[] = [];
   await withProgram({}, async (program) => {
     const receiver = await openReceiver();
@@ -42,7 +43,7 @@ export async function scoringWithWebhooks(): Promise<readonly Row[]> {
     hold(program, true);
     const times = { plain: [] as number[], told: [] as number[] };
     // Interleaved, so that a busy moment of the machine falls on both; the first round warms up.
-    for (let round = -1; round < ROUNDS; round += 1) {
+    for (let round = -1; round < rounds; round += 1) {
       const [baseline, told] = [await scorer.score(plain), await scorer.score(program)];
       if (round < 0) continue;
       times.plain.push(baseline);
@@ -58,14 +59,14 @@ export async function scoringWithWebhooks(): Promise<readonly Row[]> {
 
     hold(program, false);
     const meanwhile: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) meanwhile.push(await scorer.score(program));
+    for (let round = 0; round < rounds; round += 1) meanwhile.push(await scorer.score(program));
     rows.push(row(`scoring with ${DESTINATIONS} webhooks, delivery at full speed`, {
       plain: median(times.plain),
       told: median(meanwhile),
       measured: `a score while what waited, and its own event, is delivered to ${DESTINATIONS} destinations`,
       atMost: FULL_SPEED_AT_MOST,
     }));
-    const expected = DESTINATIONS * (2 * ROUNDS + 1) * SCORES;
+    const expected = DESTINATIONS * (2 * rounds + 1) * SCORES;
     const backlog = expected - receiver.arrivals.length;
     const ended = performance.now();
     await until(() => receiver.arrivals.length >= expected);
