@@ -6,6 +6,8 @@ import { type Bounds, type ConnectionCounts, Connections } from "./connections.t
 import { connectionServer } from "./deno_connection.ts";
 import type { Client } from "./exchange.ts";
 
+/** Connections that the system holds until they are accepted, as far as it does: a burst of clients is not turned away. */
+const BACKLOG = 4_096;
 /** How long to wait at most before trying again where there was no descriptor, or nobody who could make room. */
 const RETRY_MS = 50;
 /** How often, at most, the same trouble is told. */
@@ -42,8 +44,14 @@ export function listen(app: Answering, options: ListenOptions): Listener {
   const { host, port, tls, bounds, counts } = options;
   const serveConnection = connectionServer();
   const listener = tls === null
-    ? Deno.listen({ hostname: host, port })
-    : Deno.listenTls({ hostname: host, port, ...tls, alpnProtocols: ["h2", "http/1.1"] });
+    ? Deno.listen({ hostname: host, port, tcpBacklog: BACKLOG })
+    : Deno.listenTls({
+      hostname: host,
+      port,
+      tcpBacklog: BACKLOG,
+      ...tls,
+      alpnProtocols: ["h2", "http/1.1"],
+    });
   const connections = new Connections(bounds, counts);
   const tellFailure = seldom(connections, options.onFailure);
   const tellCrowded = seldom(connections, options.onCrowded);
