@@ -10,6 +10,7 @@ import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
 import type { Config, Environment } from "./config/config.ts";
 import { openDatabase, openStored, type OpenStoredOptions } from "./databases.ts";
+import { hex } from "./evidence/crypto.ts";
 import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
@@ -26,7 +27,13 @@ import { causeFields, createLog, errorFields, type Log } from "./observability/l
 import type { Metrics } from "./observability/metrics.ts";
 import { BreachLog } from "./operations/breaches.ts";
 import { dispatchedDeliveries } from "./operations/deliveries.ts";
-import { type Dependencies, noDeliveries, SYSTEM_CHAIN, type World } from "./operations/dependencies.ts";
+import {
+  type Dependencies,
+  isEvidenceChain,
+  noDeliveries,
+  SYSTEM_CHAIN,
+  type World,
+} from "./operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { StartError } from "./operations/start_error.ts";
@@ -228,6 +235,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     throw error;
   });
   let lock: CheckpointLock | undefined;
+  let metrics: Metrics | null = null;
   try {
     lock = await openCheckpointLock(config, { log, thread });
     const applied = await whileBusy(clock, async () => {
@@ -245,6 +253,21 @@ export async function openService(options: ComposeOptions): Promise<Service> {
       lock,
       monotonic: () => clock.monotonic(),
       backoff: (setback) => clock.wait(backoffMs(setback, world)),
+      onCommitted(commit) {
+        metrics?.observeCommit(commit);
+        for (const { family, entry, hash } of commit.entries) {
+          if (isEvidenceChain(family)) continue;
+          log.info("audit event", {
+            audit: true,
+            event: entry.event_type,
+            chain: entry.chain,
+            seq: entry.seq,
+            entry_hash: hex(hash),
+            actor: entry.actor,
+            org_id: entry.org_id,
+          });
+        }
+      },
     });
     const common = {
       database,
@@ -320,7 +343,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
     const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
     const connections = noConnections();
-    const metrics = config.metrics === null ? null : await metricsOf(config, {
+    metrics = config.metrics === null ? null : await metricsOf(config, {
       dependencies,
       connections,
       uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
@@ -328,7 +351,7 @@ export async function openService(options: ComposeOptions): Promise<Service> {
     });
     const app = createApp({
       dependencies,
-      ...(metrics === null ? {} : { observe: (request) => metrics.observeRequest(request) }),
+      ...(metrics === null ? {} : { observe: metrics.observeRequest }),
       masterSecrets: config.masterSecrets,
       clock,
       log,
@@ -433,12 +456,13 @@ async function metricsOf(
   },
 ): Promise<Metrics> {
   const { createMetrics } = await import("./observability/metrics.ts");
-  const { database, deliveries, lock, model } = dependencies;
+  const { database, deliveries, lock, model, writer } = dependencies;
   return createMetrics({
     version: VERSION,
     model: model.document.version,
     uncounted,
     connections,
+    waitingWrites: () => writer.waiting,
     chains: () => countChains(database, { except: SYSTEM_CHAIN }),
     async checkpointAge() {
       const [head] = await loadHeads(database, [SYSTEM_CHAIN]);

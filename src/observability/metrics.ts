@@ -9,6 +9,15 @@ export interface ObservedRequest {
   readonly milliseconds: number;
 }
 
+/** A commit that is durable. */
+export interface ObservedCommit {
+  /** Requests that shared it. */
+  readonly jobs: number;
+  readonly milliseconds: number;
+}
+
+const JOBS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
 /** From a fraction of a score's time to what nobody waits for. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -20,6 +29,8 @@ export interface MetricSources {
   uncounted(): Readonly<Record<string, number>>;
   /** Of the first listener: how many are open, and how many the service closed since the start, by cause. */
   readonly connections: { readonly open: number; readonly closed: Readonly<Record<string, number>> };
+  /** Writes that wait for a commit. */
+  waitingWrites(): number;
   /** Of all chains; `unanchored`: entries that no checkpoint of the system chain covers yet. */
   chains(): Promise<{ readonly chains: number; readonly entries: number; readonly unanchored: number }>;
   /** Seconds since the last entry of the system chain. */
@@ -43,6 +54,7 @@ export interface MetricSources {
 }
 
 export interface Metrics {
+  observeCommit(commit: ObservedCommit): void;
   observeRequest(request: ObservedRequest): void;
   readonly contentType: string;
   /** @throws what a source throws. */
@@ -70,6 +82,26 @@ export function createMetrics(sources: MetricSources): Metrics {
     labelNames: ["route"],
     buckets: SECONDS,
     registers,
+  });
+  const commits = new Histogram({
+    name: "jiss_commit_seconds",
+    help: "From the planning of a commit until it was durable",
+    buckets: SECONDS,
+    registers,
+  });
+  const jobsOfCommits = new Histogram({
+    name: "jiss_commit_requests",
+    help: "Requests that shared a commit",
+    buckets: JOBS,
+    registers,
+  });
+  new Gauge({
+    name: "jiss_writes_waiting",
+    help: "Writes that wait for a commit; beyond 10,000 they are refused",
+    registers,
+    collect() {
+      this.set(sources.waitingWrites());
+    },
   });
   const chains = new Gauge({ name: "jiss_chains", help: "Chains of every kind and epoch", registers });
   const entries = new Gauge({ name: "jiss_chain_entries", help: "Entries of all chains", registers });
@@ -182,6 +214,10 @@ export function createMetrics(sources: MetricSources): Metrics {
     paused.set(destinations.filter(({ paused_at }) => paused_at !== null).length);
   }
   return {
+    observeCommit({ jobs, milliseconds }) {
+      commits.observe(milliseconds / 1000);
+      jobsOfCommits.observe(jobs);
+    },
     observeRequest({ route, status, milliseconds }) {
       requests.inc({ route: route ?? "", status });
       durations.observe({ route: route ?? "" }, milliseconds / 1000);

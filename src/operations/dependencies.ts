@@ -113,6 +113,11 @@ export function adminChain(orgId: string): string {
   return `org/${orgId}/admin`;
 }
 
+/** Whether a family holds scores and decisions; the others hold audit events. */
+export function isEvidenceChain(family: string): boolean {
+  return family !== SYSTEM_CHAIN && family === evidenceChain(organizationOf(family)!);
+}
+
 /** How many days a chain's entries are kept; null: for good. */
 export function retentionOf(
   { auditRetentionDays, evidenceRetentionDays }: Pick<

@@ -3,7 +3,6 @@
  * nor the write-ahead log grows with it.
  * Source: evidence design, section 8.
  */
-import { organizationOf } from "../evidence/chain_name.ts";
 import { unavailable } from "../domain/errors.ts";
 import {
   CHECKPOINT_EVERY,
@@ -41,7 +40,7 @@ import {
   type StoredCheckpoint,
 } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import { SYSTEM_CHAIN } from "./dependencies.ts";
+import { isEvidenceChain } from "./dependencies.ts";
 
 /** Entries that are read at once: about half a millisecond's work, in which nobody else is served. */
 const PAGE = 32;
@@ -135,7 +134,7 @@ async function* contentLines(
   const { database } = source;
   const base = await baseOf(source, options);
   yield headerLine(await headerOf(source, options, base));
-  if (parts === "all" && isEvidence(options.chain)) {
+  if (parts === "all" && isEvidenceChain(options.chain.family)) {
     for (const { sha256, document } of await readModels(database)) {
       yield modelLine({ sha256, document: JSON.parse(document) });
     }
@@ -165,10 +164,6 @@ async function* contentLines(
   // The trailer's digest covers it here, and so the trailer's own.
   if (end.size > base.size) yield checkpointLine(end.note);
   yield end;
-}
-
-function isEvidence({ family }: StoredChain): boolean {
-  return family !== SYSTEM_CHAIN && family === `org/${organizationOf(family)}`;
 }
 
 /**

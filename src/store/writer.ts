@@ -96,6 +96,15 @@ export interface Setback {
   readonly cause: "conflict" | "busy";
 }
 
+/** A commit that is durable. */
+export interface Committed {
+  /** Requests that shared it. */
+  readonly jobs: number;
+  /** From its planning until it was durable. */
+  readonly milliseconds: number;
+  readonly entries: readonly PlacedEntry[];
+}
+
 export interface WriterOptions {
   readonly database: Database;
   readonly crypto: Crypto;
@@ -104,6 +113,8 @@ export interface WriterOptions {
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
   readonly backoff: (setback: Setback) => Promise<void>;
+  /** Told of each commit, before those that wait for it. */
+  readonly onCommitted?: (committed: Committed) => void;
 }
 
 interface Waiting {
@@ -164,6 +175,11 @@ export class Writer {
         return () => undefined;
       },
     });
+  }
+
+  /** Jobs that wait for a commit. */
+  get waiting(): number {
+    return this.#queue.length;
   }
 
   /** Takes no more jobs and waits until those taken are answered. */
@@ -238,7 +254,8 @@ export class Writer {
   }
 
   async #attempt(group: readonly Waiting[]): Promise<void> {
-    const { database, crypto } = this.#options;
+    const { database, crypto, monotonic, onCommitted } = this.#options;
+    const started = monotonic();
     const unit = new UnitOfWork(crypto);
     const { heads, keys } = await this.#load(unit, group);
     const signing = group[0]!.job.signing ?? this.#options.signing.take(keys);
@@ -257,7 +274,10 @@ export class Writer {
     const { receipts, first, statements, issued } = this.#close(unit, { before: heads, signing });
     const answers = planned.map(({ finish }) => finish(receipts));
     const batch = joinInserts([...first, ...unit.statements(), ...statements]);
-    if (batch.length > 0) await database.batch(batch);
+    if (batch.length > 0) {
+      await database.batch(batch);
+      onCommitted?.({ jobs: planned.length, milliseconds: monotonic() - started, entries: unit.appended });
+    }
     this.#options.lock.record(issued);
     for (const { family } of issued) this.#remember(unit.head(family)!);
     for (const [waiting, error] of failed) waiting.reject(error);

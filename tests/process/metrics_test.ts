@@ -3,6 +3,8 @@
  * Source: contract, sections 1 (`JISS_METRICS_ADDR`) and 7.
  */
 import assert from "node:assert/strict";
+import { hex } from "../../src/evidence/crypto.ts";
+import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { scoreRequest } from "../harness.ts";
 import { changeRows, createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
 
@@ -93,6 +95,12 @@ Deno.test("requests are counted by route and status, chains and what is not anch
   assert.equal(sampleOf(text, `jiss_http_request_seconds_count{${scores}}`), 4);
   assert.equal(sampleOf(text, `jiss_http_request_seconds_bucket{le="+Inf",${scores}}`), 4);
   assert.ok(sampleOf(text, `jiss_http_request_seconds_sum{${scores}}`) > 0);
+  assert.equal(sampleOf(text, "jiss_writes_waiting"), 0);
+  assert.ok(sampleOf(text, "jiss_commit_seconds_count") >= 4);
+  assert.equal(
+    sampleOf(text, "jiss_commit_requests_count"),
+    sampleOf(text, "jiss_commit_seconds_count"),
+  );
   // The system's, and two of the organization.
   assert.equal(sampleOf(text, "jiss_chains"), 3);
   const unanchored = sampleOf(text, "jiss_unanchored_entries");
@@ -101,6 +109,34 @@ Deno.test("requests are counted by route and status, chains and what is not anch
   assert.equal(sampleOf(text, "jiss_chain_suspect"), 0);
   assert.ok(sampleOf(text, "jiss_disk_free_bytes") > 0);
   assert.equal(await service.stop(), 0);
+  await remove();
+});
+
+Deno.test("every audit event is a line of the log, by which its entry is found; scores are none", async () => {
+  const { directory, env, remove } = await freshDeployment();
+  const service = await startService(["serve"], { env });
+  const key = await createOrganization(service, env);
+  assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 200);
+  assert.equal((await service.send("/v1/organization/dashboard", { key: `${key}x` })).status, 401);
+  assert.equal((await service.send("/v1/admin/audit-log", { key })).status, 200);
+  assert.equal(await service.stop(), 0);
+  const told = service.log().filter(({ audit, msg }) => audit === true && msg === "audit event");
+  const entries: string[] = [];
+  for (const chain of [["--org", "acme", "--chain", "admin"], ["--chain", "system"]]) {
+    const bundle = `${directory}/${entries.length}.ndjson`;
+    assert.equal((await runProgram(["export", ...chain, "-o", bundle], { env })).code, 0);
+    for (const line of (await Deno.readTextFile(bundle)).trim().split("\n")) {
+      const { event_type: event, chain, seq } = JSON.parse(line);
+      // An entry's line is the very text that is hashed.
+      const leaf = nodeCrypto.sha256(new Uint8Array([0]), new TextEncoder().encode(line));
+      if (event !== undefined) entries.push(`${event} ${chain} ${seq} ${hex(leaf)}`);
+    }
+  }
+  assert.ok(entries.length >= 4, `${entries}`);
+  assert.deepEqual(
+    told.map(({ event, chain, seq, entry_hash }) => `${event} ${chain} ${seq} ${entry_hash}`).sort(),
+    entries.sort(),
+  );
   await remove();
 });
 
