@@ -41,8 +41,6 @@ export interface SqldOptions {
 
 /** A server, not yet of durability `strong`: whoever writes to it sees to that. */
 export async function startSqld(options: SqldOptions): Promise<Sqld> {
-  // Not executable in the cache of packages.
-  await Deno.chmod(BINARY, 0o755);
   await Deno.mkdir(options.directory, { recursive: true });
   for (let attempt = 1;; attempt += 1) {
     const sqld = sqldOf(options, [await freePort(), await freePort(), await freePort()]);
@@ -70,7 +68,7 @@ function sqldOf(
       return child.pid;
     },
     async start() {
-      child = new Deno.Command(BINARY, {
+      child = await spawnSqld({
         args: [
           "--db-path",
           "data",
@@ -85,11 +83,8 @@ function sqldOf(
           ...more,
         ],
         cwd: directory,
-        stdin: "null",
-        stdout: "null",
-        stderr: "null",
-      }).spawn();
-      await healthy(sqld.url, child);
+        url: sqld.url,
+      });
     },
     async stop(signal = "SIGKILL") {
       if (child === null) return;
@@ -99,6 +94,18 @@ function sqldOf(
     },
   };
   return sqld;
+}
+
+/** A process of the server, once it answers at `url`. */
+export async function spawnSqld(
+  { url, ...options }: Pick<Deno.CommandOptions, "args" | "cwd"> & { readonly url: string },
+): Promise<Deno.ChildProcess> {
+  // Not executable in the cache of packages.
+  await Deno.chmod(BINARY, 0o755);
+  const child = new Deno.Command(BINARY, { ...options, stdin: "null", stdout: "null", stderr: "null" })
+    .spawn();
+  await healthy(url, child);
+  return child;
 }
 
 /** A server that is stopped and forgotten with the test. */
@@ -149,7 +156,7 @@ async function healthy(url: string, child: Deno.ChildProcess): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const server = createServer().listen(0, "127.0.0.1", () => {
     const { port } = server.address() as { port: number };
