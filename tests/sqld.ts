@@ -124,19 +124,27 @@ export async function withSqld<Result>(
 }
 
 /** Sets the durability of the namespace. */
-export async function setDurability(
-  { adminUrl }: Pick<Sqld, "adminUrl">,
+export function setDurability(
+  sqld: Pick<Sqld, "adminUrl">,
   durability: "strong" | "relaxed",
+): Promise<void> {
+  return configure(sqld, { durability_mode: durability });
+}
+
+/** Changes some of the namespace's configuration. */
+export async function configure(
+  { adminUrl }: Pick<Sqld, "adminUrl">,
+  changed: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const address = `${adminUrl}/v1/namespaces/default/config`;
   const configuration = await (await fetch(address)).json();
   const answer = await fetch(address, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ ...configuration, durability_mode: durability }),
+    body: JSON.stringify({ ...configuration, ...changed }),
   });
   await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`the durability was not set: ${answer.status}`);
+  if (!answer.ok) throw new Error(`the namespace was not configured: ${answer.status}`);
 }
 
 async function healthy(url: string, child: Deno.ChildProcess): Promise<void> {
