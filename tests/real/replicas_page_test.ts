@@ -115,6 +115,7 @@ Deno.test({
       return stderr;
     };
     assert.match(await refusedWith({ JISS_DATABASE_AUTH_TOKEN_FILE: `${directory}/other-token` }), /404/);
+    assert.match(await refusedWith(reading), /403.*Write permission/);
     await sh(keys!.replace("/sqld-token", "/strange-token").replace("/jwt.pem", "/strange.pem"), directory);
     assert.match(await refusedWith({ JISS_DATABASE_AUTH_TOKEN_FILE: `${directory}/strange-token` }), /401/);
 
