@@ -56,7 +56,7 @@ import { migrate, schemaVersionOf } from "./store/migrate.ts";
 import { keepCopy } from "./store/backup.ts";
 import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
-import { type Database, DatabaseBusy, query } from "./store/database.ts";
+import { type Database, DatabaseBusy, DatabaseUnavailable, query } from "./store/database.ts";
 import { type Setback, Writer } from "./store/writer.ts";
 import { createDeliverer } from "./webhooks/delivery.ts";
 import { Dispatcher } from "./webhooks/dispatcher.ts";
@@ -90,6 +90,9 @@ const RACES = 6;
 /** How long a start waits for a database that another process holds: about six seconds. */
 const START_ATTEMPTS = 30;
 const START_RETRY_MS = 100;
+/** How long a start goes on to ask a database server that does not answer, and how long it waits between. */
+const SERVER_PATIENCE_MS = 10_000;
+const SERVER_RETRY_MS = 500;
 /** How often it is looked for breaches whose window is over, and for requests that no window holds any more. */
 const BREACH_FLUSH_MS = 5_000;
 /** How often chains are anchored, and what is past its retention is looked for. */
@@ -222,9 +225,30 @@ export interface Service {
 
 /**
  * Opens the store, brings it up to date and wires the application.
- * @throws {StartError} and {NewerSchema} where the start cannot go on.
+ * @throws {StartError} and {NewerSchema} where the start cannot go on; {DatabaseUnavailable} where the database could
+ *   not be used for some seconds.
  */
 export async function openService(options: ComposeOptions): Promise<Service> {
+  const { config, clock, log } = options;
+  const started = clock.monotonic();
+  for (let attempt = 1;; attempt += 1) {
+    try {
+      return await openOnce(options);
+    } catch (error) {
+      // A file whose disk failed must not be opened anew by this process.
+      const mayPass = error instanceof DatabaseUnavailable && config.database.kind === "server";
+      if (!mayPass || clock.monotonic() - started >= SERVER_PATIENCE_MS) throw error;
+      if (attempt === 1) {
+        log.warn("the database server cannot be used yet, and is asked again for some seconds", {
+          error: error.message,
+        });
+      }
+      await clock.wait(SERVER_RETRY_MS);
+    }
+  }
+}
+
+async function openOnce(options: ComposeOptions): Promise<Service> {
   const { config, log, clock, world, onFatal } = options;
   const { mintKey = keyMint(world) } = options;
   // One process starts at a time: the first one makes the key, the schema and the installation, the next finds them.

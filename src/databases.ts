@@ -2,7 +2,8 @@
 import { STORAGE_THREAD } from "./assets.ts";
 import type { Config, StorageConfig } from "./config/config.ts";
 import type { Clock } from "./http/exchange.ts";
-import { causeFields, type Log } from "./observability/log.ts";
+import { reasonOf } from "./domain/errors.ts";
+import type { Log } from "./observability/log.ts";
 import type { World } from "./operations/dependencies.ts";
 import { StartError } from "./operations/start_error.ts";
 import { createPrivately } from "./startup.ts";
@@ -23,7 +24,10 @@ interface Outside {
   readonly world: World;
 }
 
-/** @throws {StartError} where it cannot be opened, or would not keep what it confirms. */
+/**
+ * @throws {StartError} where it cannot be opened, or would not keep what it confirms; {DatabaseUnavailable} where a
+ *   server cannot be asked for that.
+ */
 export async function openDatabase(
   config: Config,
   { log, onFatal, ...outside }: Outside & {
@@ -37,9 +41,10 @@ export async function openDatabase(
     const { adminUrl } = location;
     const server = serverOptions({ ...location, certificates: config.certificates }, {
       ...outside,
-      onTrouble(error) {
-        if (error === null) log.info("the database server answers again");
-        else log.error("the database server does not answer as it must", causeFields(error));
+      onTrouble(trouble) {
+        if (trouble === null) return log.info("the database server is as it must be again");
+        const { message, mend, cause } = trouble;
+        log.error(message, { mend, ...(cause === undefined ? {} : { error: reasonOf(cause) }) });
       },
     });
     try {

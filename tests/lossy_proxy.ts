@@ -17,13 +17,17 @@ export interface LossyProxy {
 
 export interface LossyProxyOptions {
   readonly to: string;
-  /** Of the n-th request that writes; what only reads passes. */
-  readonly fate: (write: number) => Fate;
+  /** Of the n-th request that writes, and its text; what only reads passes. */
+  readonly fate: (write: number, body: string) => Fate;
+  /** What happens while who asks still waits for an answer that will be lost. */
+  readonly beforeLoss?: () => Promise<void>;
   /** How long after its answer a late request is carried out. */
   readonly lateMs?: number;
 }
 
-export function openLossyProxy({ to, fate, lateMs = 30 }: LossyProxyOptions): LossyProxy {
+export function openLossyProxy(
+  { to, fate, beforeLoss = () => Promise.resolve(), lateMs = 30 }: LossyProxyOptions,
+): LossyProxy {
   const counts: Record<Fate, number> = { passed: 0, lost: 0, never: 0, late: 0 };
   const late = new Set<Promise<void>>();
   let writes = 0;
@@ -38,12 +42,19 @@ export function openLossyProxy({ to, fate, lateMs = 30 }: LossyProxyOptions): Lo
         headers: { "Content-Type": contentType },
         ...(body === "" ? {} : { body }),
       });
-    const decided = body.includes("BEGIN IMMEDIATE") ? fate(++writes) : "passed";
+    const decided = body.includes("BEGIN IMMEDIATE") ? fate(++writes, body) : "passed";
     counts[decided] += 1;
     if (decided === "passed") {
-      const answer = await forward();
-      const type = answer.headers.get("Content-Type") ?? "text/plain";
-      return new Response(await answer.text(), { status: answer.status, headers: { "Content-Type": type } });
+      try {
+        const answer = await forward();
+        const type = answer.headers.get("Content-Type") ?? "text/plain";
+        return new Response(await answer.text(), {
+          status: answer.status,
+          headers: { "Content-Type": type },
+        });
+      } catch {
+        return broken();
+      }
     }
     if (decided === "lost") await (await forward()).text();
     if (decided === "late") {
@@ -54,8 +65,8 @@ export function openLossyProxy({ to, fate, lateMs = 30 }: LossyProxyOptions): Lo
       late.add(done);
       done.finally(() => late.delete(done));
     }
-    // What breaks off in the middle is a connection that broke.
-    return new Response(new ReadableStream({ start: (stream) => stream.error(new Error("lost")) }));
+    await beforeLoss();
+    return broken();
   });
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
@@ -68,4 +79,9 @@ export function openLossyProxy({ to, fate, lateMs = 30 }: LossyProxyOptions): Lo
       await server.shutdown();
     },
   };
+}
+
+/** What breaks off in the middle is a connection that broke. */
+function broken(): Response {
+  return new Response(new ReadableStream({ start: (stream) => stream.error(new Error("lost")) }));
 }

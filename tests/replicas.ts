@@ -15,11 +15,11 @@ export interface SharedDeployment {
   remove(): Promise<void>;
 }
 
-/** `url`: where the hosts find the server, if not at its own address. */
+/** `url`: where a host finds the server, if not at its own address. */
 export async function sharedDeployment(
   count: number,
   { url, within }: {
-    readonly url?: (sqld: Sqld) => string;
+    readonly url?: (sqld: Sqld, host: number) => string;
     /** Where all of it lies; else in a directory for temporary files. */
     readonly within?: string;
   } = {},
@@ -37,7 +37,7 @@ export async function sharedDeployment(
       env: {
         ...deployment.env,
         JISS_DATA_DIR: directory,
-        JISS_DATABASE_URL: url?.(sqld) ?? sqld.url,
+        JISS_DATABASE_URL: url?.(sqld, index) ?? sqld.url,
         JISS_DATABASE_ADMIN_URL: sqld.adminUrl,
       },
     });

@@ -41,8 +41,6 @@ export interface SqldOptions {
 
 /** A server, not yet of durability `strong`: whoever writes to it sees to that. */
 export async function startSqld(options: SqldOptions): Promise<Sqld> {
-  // Not executable in the cache of packages.
-  await Deno.chmod(BINARY, 0o755);
   await Deno.mkdir(options.directory, { recursive: true });
   for (let attempt = 1;; attempt += 1) {
     const sqld = sqldOf(options, [await freePort(), await freePort(), await freePort()]);
@@ -70,7 +68,7 @@ function sqldOf(
       return child.pid;
     },
     async start() {
-      child = new Deno.Command(BINARY, {
+      child = await spawnSqld({
         args: [
           "--db-path",
           "data",
@@ -85,11 +83,8 @@ function sqldOf(
           ...more,
         ],
         cwd: directory,
-        stdin: "null",
-        stdout: "null",
-        stderr: "null",
-      }).spawn();
-      await healthy(sqld.url, child);
+        url: sqld.url,
+      });
     },
     async stop(signal = "SIGKILL") {
       if (child === null) return;
@@ -99,6 +94,18 @@ function sqldOf(
     },
   };
   return sqld;
+}
+
+/** A process of the server, once it answers at `url`. */
+export async function spawnSqld(
+  { url, ...options }: Pick<Deno.CommandOptions, "args" | "cwd"> & { readonly url: string },
+): Promise<Deno.ChildProcess> {
+  // Not executable in the cache of packages.
+  await Deno.chmod(BINARY, 0o755);
+  const child = new Deno.Command(BINARY, { ...options, stdin: "null", stdout: "null", stderr: "null" })
+    .spawn();
+  await healthy(url, child);
+  return child;
 }
 
 /** A server that is stopped and forgotten with the test. */
@@ -117,19 +124,27 @@ export async function withSqld<Result>(
 }
 
 /** Sets the durability of the namespace. */
-export async function setDurability(
-  { adminUrl }: Pick<Sqld, "adminUrl">,
+export function setDurability(
+  sqld: Pick<Sqld, "adminUrl">,
   durability: "strong" | "relaxed",
+): Promise<void> {
+  return configure(sqld, { durability_mode: durability });
+}
+
+/** Changes some of the namespace's configuration. */
+export async function configure(
+  { adminUrl }: Pick<Sqld, "adminUrl">,
+  changed: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const address = `${adminUrl}/v1/namespaces/default/config`;
   const configuration = await (await fetch(address)).json();
   const answer = await fetch(address, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ ...configuration, durability_mode: durability }),
+    body: JSON.stringify({ ...configuration, ...changed }),
   });
   await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`the durability was not set: ${answer.status}`);
+  if (!answer.ok) throw new Error(`the namespace was not configured: ${answer.status}`);
 }
 
 async function healthy(url: string, child: Deno.ChildProcess): Promise<void> {
@@ -149,7 +164,7 @@ async function healthy(url: string, child: Deno.ChildProcess): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const server = createServer().listen(0, "127.0.0.1", () => {
     const { port } = server.address() as { port: number };

@@ -14,7 +14,7 @@ import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
 import { StartError } from "../operations/start_error.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";
-import { type Database, DatabaseBusy, query } from "../store/database.ts";
+import { type Database, DatabaseBusy, DatabaseUnavailable, query } from "../store/database.ts";
 import { loadConfig } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { withStored } from "./stored.ts";
@@ -31,7 +31,8 @@ interface RunOptions {
 
 /**
  * Opens the service, hands it over and closes it.
- * @throws {CommandFailure} 78 where it cannot be opened, 1 where a {ServiceError} says that it does not do it.
+ * @throws {CommandFailure} 78 where it cannot be opened, 74 where its database does not answer at the moment, 1 where
+ *   a {ServiceError} says that it does not do it.
  */
 export async function administer<Result>(
   shell: Shell,
@@ -71,6 +72,7 @@ async function open(
   try {
     return await shell.openService({ ...options, clock: shell.clock, world: shell.realWorld() });
   } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw new CommandFailure(error.message, EXIT.ioError);
     if (error instanceof StartError || error instanceof ServiceError) {
       throw new CommandFailure(error.message, EXIT.configuration);
     }

@@ -10,7 +10,7 @@ import { errorFields } from "../observability/log.ts";
 import { keysByPepper } from "../operations/peppers.ts";
 import { webhookWrappings } from "../operations/webhooks.ts";
 import { StartError } from "../operations/start_error.ts";
-import { DatabaseBusy } from "../store/database.ts";
+import { DatabaseBusy, DatabaseUnavailable } from "../store/database.ts";
 import { NewerSchema } from "../store/migrate.ts";
 import { freeDescriptors, roomForConnections } from "./descriptors.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -183,6 +183,9 @@ async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
     return await step();
   } catch (error) {
+    if (error instanceof DatabaseUnavailable) {
+      throw new CommandFailure(`cannot start at the moment: ${error.message}`, EXIT.ioError);
+    }
     if (error instanceof StartError || error instanceof NewerSchema || error instanceof ServiceError) {
       throw new CommandFailure(`cannot start: ${error.message}`, EXIT.configuration);
     }

@@ -183,7 +183,11 @@ class Reader {
     if (value.length < SECRET_MIN_LENGTH) {
       this.problem(
         this.formOf(name),
-        `must hold at least ${SECRET_MIN_LENGTH} characters: generate one, for instance with \`jiss init\``,
+        `must hold at least ${SECRET_MIN_LENGTH} characters: ${
+          name === "JISS_DATABASE_AUTH_TOKEN"
+            ? "name a token that the libSQL server takes (docs/replicas.md)"
+            : "generate one, for instance with `jiss init`"
+        }`,
       );
       return undefined;
     }

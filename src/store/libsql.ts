@@ -15,6 +15,7 @@ import {
   type ResultSet,
   type Transaction,
 } from "@libsql/client/http";
+import { HttpServerError } from "@libsql/hrana-client";
 import { type CompiledQuery, sql } from "kysely";
 import { isUnavailable, unavailable } from "../domain/errors.ts";
 import {
@@ -57,6 +58,9 @@ const BUSY_CODES = /^(?:SQLITE_(?:BUSY|LOCKED)|TRANSACTION_(?:TIMEOUT|BUSY))/;
 /** The disk is full or read-only, or an administrator blocked writes. */
 const CLOSED_CODES = /^(?:SQLITE_(?:FULL|READONLY|IOERR|CORRUPT|CANTOPEN)|BLOCKED)/;
 
+/** The statuses by which a server, or what stands before it, refuses who asks. */
+const REFUSED_STATUSES = [401, 403, 404];
+
 /** What a guard fails with, see {@link guarded}. */
 const GUARD_FAILED = /malformed JSON/;
 
@@ -75,9 +79,37 @@ export interface LibsqlOptions {
   readonly time: { monotonic(): number; wait(milliseconds: number): Promise<void> };
   /** Sets the durability of the namespace, which a server may forget when it starts anew; null: nobody lets us. */
   readonly strengthen: (() => Promise<void>) | null;
-  /** Told once where writing or reading begins to fail, with why; and once where it goes on again, with null. */
-  readonly onTrouble: (error: unknown) => void;
+  /** Told once where writing or reading begins to fail; and once where it goes on again, with null. */
+  readonly onTrouble: (trouble: ServerTrouble | null) => void;
 }
+
+/** What keeps a server from being used, and how to mend it. */
+export class ServerTrouble extends Error {
+  override readonly name = "ServerTrouble";
+
+  constructor(message: string, readonly mend: string, options?: ErrorOptions) {
+    super(message, options);
+  }
+}
+
+/** What is told of each trouble, and what mends it. */
+const TROUBLES = {
+  unreachable: ["the database server does not answer", "see that it runs and can be reached"],
+  refused: [
+    "the database server refuses this service",
+    "set JISS_DATABASE_AUTH_TOKEN to one that is good for the namespace, and restart",
+  ],
+  shut: ["the database server cannot be read", "see block_reads of its namespace, and the server's disk"],
+  closed: ["the database server takes no writes", "see block_writes of its namespace, and the server's disk"],
+  weak: [
+    "the database server lost its durability: it would not keep what it confirms, so nothing is written to it",
+    "set durability_mode of its namespace to strong over its admin API, or let JISS_DATABASE_ADMIN_URL name that and restart",
+  ],
+} as const;
+type Trouble = keyof typeof TROUBLES;
+
+/** What any answer ends; the others end with a write. */
+const ENDED_BY_ANSWER: readonly (Trouble | null)[] = ["unreachable", "refused", "shut"];
 
 /** A client of the server; nothing is sent yet. */
 export function openLibsql(options: LibsqlOptions): Database {
@@ -119,7 +151,7 @@ class LibsqlSession {
   readonly #name: string;
   /** The batch that has this session's place, as far as is known; null: its row is yet to be made. */
   #last: string | null = null;
-  #trouble: "none" | "unreachable" | "weak" = "none";
+  #trouble: Trouble | null = null;
   /** By what they ask. */
   readonly #waiting = new Map<string | symbol, Waiting>();
   #reading = 0;
@@ -236,7 +268,7 @@ class LibsqlSession {
         this.#last ??= await this.#takePart();
         await this.#ask(() => this.#client.batch([...this.#place(batch, this.#last!), ...inputs], "write"));
         this.#last = batch;
-        this.#found("none");
+        this.#found(null);
         return;
       } catch (error) {
         if (failedGuard(error) === DURABILITY && !strengthened && await this.#strengthen()) {
@@ -248,7 +280,7 @@ class LibsqlSession {
           // A refused statement is written nowhere; what failed as a whole, or was sent before, may be.
           const isUnsure = lostAt !== null || !(error instanceof LibsqlBatchError);
           if (isUnsure && await this.#isCommitted(batch)) return;
-          throw this.#translated(error);
+          throw this.#translated(error, "write");
         }
         lostAt ??= time.monotonic();
         const last = await this.#lookUp().catch(() => undefined);
@@ -257,7 +289,7 @@ class LibsqlSession {
         if (time.monotonic() - lostAt >= LOST_ANSWER_MS) {
           // Whoever is told that it was not written must be able to rely on that, if the server can be asked at all.
           if (await this.#isCommitted(batch).catch(() => false)) return;
-          throw this.#translated(new NoAnswer("the batch was given up"));
+          throw this.#translated(new NoAnswer("the batch was given up"), "write");
         }
         await time.wait(RETRY_MS);
       }
@@ -326,7 +358,7 @@ class LibsqlSession {
       this.#last = fence;
       return false;
     } catch (error) {
-      if (failedGuard(error) !== PLACE) throw this.#translated(error);
+      if (failedGuard(error) !== PLACE) throw this.#translated(error, "write");
       this.#last = await this.#lookUp();
       return this.#last === batch;
     }
@@ -335,14 +367,14 @@ class LibsqlSession {
   /** Asks twice before it fails: the server may have closed a connection that nothing was sent on for a while. */
   async #read<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
-      if (this.#trouble === "unreachable") return await this.#ask(send);
+      if (ENDED_BY_ANSWER.includes(this.#trouble)) return await this.#ask(send);
       const first = await send().catch((error) => {
         if (isAnswer(error)) throw error;
         return null;
       });
       return first ?? await this.#ask(send);
     } catch (error) {
-      const told = this.#translated(error);
+      const told = this.#translated(error, "read");
       // Who reads has nothing to plan anew.
       throw told instanceof DatabaseBusy
         ? unavailable("The database is busy; send this again in a moment.")
@@ -354,7 +386,7 @@ class LibsqlSession {
   async #ask<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await send();
-      if (this.#trouble === "unreachable") this.#found("none");
+      if (ENDED_BY_ANSWER.includes(this.#trouble)) this.#found(null);
       return answer;
     } catch (error) {
       if (isAnswer(error)) throw error;
@@ -363,18 +395,29 @@ class LibsqlSession {
     }
   }
 
-  #found(trouble: "none" | "unreachable" | "weak", error: unknown = null): void {
-    if (this.#trouble !== trouble) this.#options.onTrouble(error);
+  #found(trouble: Trouble | null, cause?: unknown): void {
+    // Who cannot read cannot write either, which is no other trouble.
+    if (trouble === this.#trouble || (trouble === "closed" && this.#trouble === "shut")) return;
     this.#trouble = trouble;
+    const { onTrouble } = this.#options;
+    if (trouble === null) return onTrouble(null);
+    const [message, mend] = TROUBLES[trouble];
+    onTrouble(new ServerTrouble(message, mend, cause === undefined ? undefined : { cause }));
   }
 
-  #translated(error: unknown): unknown {
+  #translated(error: unknown, asked: "read" | "write"): unknown {
     if (error instanceof NoAnswer) {
       return new DatabaseUnavailable("The database server does not answer; send this again in a moment.");
     }
     if (!(error instanceof LibsqlError)) return error;
+    if (isRefused(error)) {
+      this.#found("refused", error);
+      return new DatabaseUnavailable(
+        "The database server refuses this service; its administrator must mend that.",
+      );
+    }
     if (failedGuard(error) === DURABILITY) {
-      this.#found("weak", error);
+      this.#found("weak");
       return new DatabaseUnavailable(
         "The database server does not keep what it confirms; its administrator must mend that.",
       );
@@ -386,7 +429,12 @@ class LibsqlSession {
     if (message.includes(HEAD_CONFLICT)) return new WriteConflict(message);
     if (BUSY_CODES.test(code)) return new DatabaseBusy(message);
     if (CLOSED_CODES.test(code)) {
-      return new DatabaseUnavailable("The database takes no writes at the moment; try again later.");
+      this.#found(asked === "read" ? "shut" : "closed", error);
+      return new DatabaseUnavailable(
+        asked === "read"
+          ? "The database cannot be read at the moment; try again later."
+          : "The database takes no writes at the moment; try again later.",
+      );
     }
     return error;
   }
@@ -428,7 +476,19 @@ function isTooLarge(error: unknown): boolean {
 
 /** Whether an error is what the server's database answered, so that nothing of what was asked is written. */
 function isAnswer(error: unknown): boolean {
-  return error instanceof AnswerTooLarge || (error instanceof LibsqlError && !LOST_CODES.test(error.code));
+  return error instanceof AnswerTooLarge || isRefused(error) ||
+    (error instanceof LibsqlError && !LOST_CODES.test(error.code));
+}
+
+/** Whether a server let nobody in who asks with this token, or for this namespace. */
+export function isRefused(error: unknown): boolean {
+  if (error instanceof HttpServerError) return REFUSED_STATUSES.includes(error.status);
+  return error instanceof Error && error.cause !== undefined && isRefused(error.cause);
+}
+
+/** Whether the server's database said that it does not do what it was asked, and would say so again. */
+export function isFinal(code: string | undefined): boolean {
+  return code !== undefined && [LOST_CODES, BUSY_CODES, CLOSED_CODES].every((codes) => !codes.test(code));
 }
 
 /** At which statement of a batch a guard failed; null for any other failure. */

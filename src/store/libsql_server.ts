@@ -3,10 +3,11 @@
  * durability `strong`, so that a commit is on the disk before it is answered.
  * Source: contract, section 6; platform facts, libSQL server.
  */
-import { openHttp, parseLibsqlUrl, type Stream } from "@libsql/hrana-client";
+import { openHttp, parseLibsqlUrl, ResponseError, type Stream } from "@libsql/hrana-client";
 import * as z from "zod";
 import { reasonOf } from "../domain/errors.ts";
-import { type LibsqlOptions, SYNCHRONOUS_FULL, WRITE_SESSION_TABLE } from "./libsql.ts";
+import { DatabaseUnavailable } from "./database.ts";
+import { isFinal, isRefused, type LibsqlOptions, SYNCHRONOUS_FULL, WRITE_SESSION_TABLE } from "./libsql.ts";
 
 /** The server cannot be used as it is, and why. */
 export class UnfitServer extends Error {
@@ -17,7 +18,7 @@ type Server = Pick<LibsqlOptions, "url" | "authToken" | "fetch" | "newId">;
 
 /**
  * Looks whether the server is fit to be written to; sets its durability where it can.
- * @throws {UnfitServer} with what is to be mended.
+ * @throws {UnfitServer} with what is to be mended; {DatabaseUnavailable} where that may pass by itself.
  */
 export async function requireFitServer(
   server: Server,
@@ -48,11 +49,11 @@ async function onStream<Result>(
     return await use(stream, newId);
   } catch (error) {
     if (error instanceof UnfitServer) throw error;
-    throw new UnfitServer(
-      `JISS_DATABASE_URL cannot be used (${
-        reasonOf(error)
-      }): check the address, that the server runs, and JISS_DATABASE_AUTH_TOKEN`,
-    );
+    const isRefusal = isRefused(error) || (error instanceof ResponseError && isFinal(error.code));
+    const reason = `JISS_DATABASE_URL cannot be used (${reasonOf(error)})`;
+    throw isRefusal
+      ? new UnfitServer(`${reason}: check the address, its namespace, and JISS_DATABASE_AUTH_TOKEN`)
+      : new DatabaseUnavailable(`${reason}: check the address, and that the server runs and takes writes`);
   } finally {
     stream.close();
     client.close();
@@ -85,26 +86,34 @@ async function durabilityOf(
   return { isStrong: Number(synchronous) >= SYNCHRONOUS_FULL, namespace: String(namespace) };
 }
 
-/** Sets the durability of the namespace: its configuration is replaced as a whole. @throws {UnfitServer}. */
+/**
+ * Sets the durability of the namespace: its configuration is replaced as a whole.
+ * @throws as {@link requireFitServer}.
+ */
 export async function strengthen(server: Server, adminUrl: string): Promise<void> {
   const { namespace } = await onStream(server, durabilityOf);
   const address = `${adminUrl}/v1/namespaces/${encodeURIComponent(namespace)}/config`;
+  const failed = `JISS_DATABASE_ADMIN_URL could not set the durability of the namespace ${namespace}`;
+  const answered = async (method: "GET" | "POST", body?: string) => {
+    const headers = { "Content-Type": "application/json" };
+    const answer = await server.fetch(address, { method, headers, ...(body === undefined ? {} : { body }) })
+      .catch((error) => {
+        throw new DatabaseUnavailable(`${failed} (${reasonOf(error)}): check it, and that the server runs`);
+      });
+    const text = await answer.text();
+    if (answer.ok) return text;
+    const told = `${failed} (${method} answered ${answer.status})`;
+    throw answer.status >= 500 ? new DatabaseUnavailable(told) : new UnfitServer(told);
+  };
+  const configuration = configurationOf(await answered("GET"));
+  if (configuration === null) throw new UnfitServer(`${failed} (GET answered something else)`);
+  await answered("POST", JSON.stringify({ ...configuration, durability_mode: "strong" }));
+}
+
+function configurationOf(text: string): Record<string, unknown> | null {
   try {
-    const found = await server.fetch(address);
-    if (!found.ok) throw new Error(`GET answered ${found.status}`);
-    const configuration = z.record(z.string(), z.unknown()).parse(await found.json());
-    const set = await server.fetch(address, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ ...configuration, durability_mode: "strong" }),
-    });
-    await set.body?.cancel();
-    if (!set.ok) throw new Error(`POST answered ${set.status}`);
-  } catch (error) {
-    throw new UnfitServer(
-      `JISS_DATABASE_ADMIN_URL could not set the durability of the namespace ${namespace} (${
-        reasonOf(error)
-      })`,
-    );
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+  } catch {
+    return null;
   }
 }

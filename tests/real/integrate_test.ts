@@ -181,6 +181,10 @@ async function withSender(
 
 // ---- what stands between ----------------------------------------------------------------------------------
 
+const RETRY_AFTER_SECONDS = 1;
+/** A timer of the program may fire so much earlier by the test's clock. */
+const TIMER_GRAIN_MS = 10;
+
 /** What becomes of a request: sent on; answered in the service's place; cut before, or after, it was sent on. */
 type Fate = "on" | "lost" | "answer lost" | 429 | 500 | 503;
 
@@ -195,14 +199,18 @@ interface Proxy {
 async function openProxy(to: string, fates: readonly Fate[] = []): Promise<Proxy> {
   const left = [...fates];
   const paths: string[] = [];
+  let refusesUntil = 0;
   const server = createServer(async (request, response) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
     paths.push(request.url!);
-    const fate = left.shift() ?? "on";
+    // Who comes before the time that it was told is refused again, and has used up no fate.
+    const isEarly = performance.now() < refusesUntil - TIMER_GRAIN_MS;
+    const fate = isEarly ? 503 : left.shift() ?? "on";
     if (fate === "lost") return request.socket.destroy();
     if (typeof fate === "number") {
-      const headers = fate === 500 ? {} : { "Retry-After": "1" };
+      if (fate !== 500) refusesUntil = performance.now() + RETRY_AFTER_SECONDS * 1000;
+      const headers = fate === 500 ? {} : { "Retry-After": `${RETRY_AFTER_SECONDS}` };
       return response.writeHead(fate, { "Content-Type": "text/html", ...headers }).end("<h1>Not now</h1>");
     }
     const answer = await fetch(to + request.url, {
@@ -302,14 +310,11 @@ for (const language of LANGUAGES) {
         ...["answer lost", "on"] as const, // LABEL
       ];
       const jobs = [STANDARD, PLANTED, WITHHELD, BATCH, LABEL];
-      const began = performance.now();
       const sent = await through(fates, jobs);
-      // Two answers said to wait a second.
-      assert.ok(performance.now() - began >= 2000);
       assert.equal(sent.code, 0);
       assert.deepEqual(statusesOf(sent), [[200, false], [200, true], [200, false], [200, true], [200, true]]);
       assert.deepEqual(sent.answers.map(({ path }) => path), jobs.map(({ path }) => path));
-      assert.equal(sent.paths.length, fates.length);
+      assert.equal(sent.paths.length, fates.length, "none comes before it was told to");
       assert.equal(await counted(), 5);
     },
   );

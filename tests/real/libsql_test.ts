@@ -10,17 +10,18 @@ import {
   type Statement,
   WriteConflict,
 } from "../../src/store/database.ts";
-import { type LibsqlOptions, openLibsql } from "../../src/store/libsql.ts";
+import { type LibsqlOptions, openLibsql, type ServerTrouble } from "../../src/store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "../../src/store/libsql_server.ts";
 import { type Patience, patientFetch } from "../../src/store/patience.ts";
 import { rowsOf } from "../earlier_schema.ts";
+import { openFront } from "../front.ts";
 import { type Fate, openLossyProxy } from "../lossy_proxy.ts";
-import { HAS_SQLD, setDurability, type Sqld, startSqld, withSqld } from "../sqld.ts";
+import { configure, HAS_SQLD, setDurability, type Sqld, startSqld, withSqld } from "../sqld.ts";
 
 interface Opened {
   readonly database: Database;
-  /** What the backend told: an error, or null where it goes on again. */
-  readonly troubles: unknown[];
+  /** What the backend told, null where it goes on again. */
+  readonly troubles: (ServerTrouble | null)[];
 }
 
 interface OpenOptions {
@@ -46,7 +47,7 @@ const optionsOf = (url: string): LibsqlOptions => ({
 
 function open(url: string, { adminUrl = null, stepMs = 0, patience }: OpenOptions = {}): Opened {
   let steps = 0;
-  const troubles: unknown[] = [];
+  const troubles: (ServerTrouble | null)[] = [];
   const server = {
     url,
     authToken: null,
@@ -60,7 +61,7 @@ function open(url: string, { adminUrl = null, stepMs = 0, patience }: OpenOption
       monotonic: () => performance.now() + stepMs * steps++,
       wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     },
-    onTrouble: (error) => troubles.push(error),
+    onTrouble: (trouble) => troubles.push(trouble),
   });
   return { database, troubles };
 }
@@ -378,8 +379,66 @@ sqldTest(
     assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }], "reads go on");
     await setDurability(sqld, "strong");
     await database.batch([insert(3)]);
-    assert.equal(troubles.length, 2);
+    assert.deepEqual(troubles.map((trouble) => trouble?.message.slice(0, 40) ?? null), [
+      "the database server lost its durability:",
+      null,
+    ]);
+    assert.match(troubles[0]!.mend, /durability_mode.*JISS_DATABASE_ADMIN_URL/);
     await database.close();
+  },
+);
+
+const refusedWith = (message: RegExp) => (error: Error) =>
+  isUnavailable(error) && message.test(error.message);
+
+sqldTest(
+  "what an administrator blocks is told once, to clients as what it is, and that it is over",
+  async (sqld, { database, troubles }) => {
+    await database.batch([insert(1)]);
+    const told = () => troubles.map((trouble) => trouble?.message ?? null);
+    await configure(sqld, { block_writes: true, block_reason: "moving house" });
+    for (const id of [2, 3]) {
+      await assert.rejects(database.batch([insert(id)]), refusedWith(/takes no writes/));
+      assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
+    }
+    assert.deepEqual(told(), ["the database server takes no writes"]);
+    assert.match(String(troubles[0]!.cause), /moving house/);
+    await configure(sqld, { block_reads: true });
+    for (const id of [4, 5]) {
+      await assert.rejects(rowsOf(database, "SELECT id FROM applied"), refusedWith(/cannot be read/));
+      await assert.rejects(database.batch([insert(id)]), isUnavailable);
+    }
+    assert.deepEqual(told().slice(1), ["the database server cannot be read"]);
+    await configure(sqld, { block_reads: false, block_writes: false });
+    await database.batch([insert(6)]);
+    assert.deepEqual(told().slice(2), [null]);
+    assert.deepEqual(await rowsOf(database, "SELECT id FROM applied ORDER BY id"), [{ id: 1 }, { id: 6 }]);
+  },
+);
+
+sqldTest(
+  "a server that takes the token no more is told as that, at once, and all goes on when it does again",
+  async (sqld, direct) => {
+    const front = openFront(sqld.url);
+    const { database, troubles } = open(front.url);
+    await database.batch([insert(1)]);
+    front.answer = () => new Response('{"error":"AUTH_JWT_INVALID"}', { status: 401 });
+    const before = front.requests;
+    for (const id of [2, 3]) {
+      await assert.rejects(database.batch([insert(id)]), refusedWith(/refuses this service/));
+      await assert.rejects(rowsOf(database, "SELECT 1"), refusedWith(/refuses this service/));
+    }
+    assert.ok(front.requests - before <= 8, "nothing is sent again in vain");
+    front.answer = null;
+    await database.batch([insert(4)]);
+    assert.deepEqual(troubles.map((trouble) => trouble?.message ?? null), [
+      "the database server refuses this service",
+      null,
+    ]);
+    assert.match(String(troubles[0]!.cause), /401/);
+    assert.deepEqual(await rowsOf(direct.database, "SELECT id FROM applied"), [{ id: 1 }, { id: 4 }]);
+    await database.close();
+    await front.close();
   },
 );
 
@@ -401,7 +460,7 @@ sqldTest("where the durability cannot be set again nothing is written", async (s
   await database.batch([insert(1)]);
   await setDurability(sqld, "relaxed");
   await assert.rejects(database.batch([insert(2)]), isUnavailable);
-  assert.match((troubles[0] as Error).message, /JISS_DATABASE_ADMIN_URL could not set/);
+  assert.match(String(troubles[0]!.cause), /JISS_DATABASE_ADMIN_URL could not set/);
   assert.deepEqual(await rowsOf(database, "SELECT id FROM applied"), [{ id: 1 }]);
   await database.close();
 });

@@ -7,6 +7,7 @@ import { hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { ServiceError, unavailable } from "../../src/domain/errors.ts";
+import { WRITE_QUEUE_LIMIT } from "../../src/domain/limits.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { fromHex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
 import type { AppendedEntry, EntryDraft } from "../../src/evidence/entry.ts";
@@ -1443,15 +1444,35 @@ Deno.test(
 );
 
 Deno.test(
-  "10,000 jobs may wait and the next is answered with 503; those that waited are served",
-  withStore(async ({ writer }) => {
-    const job: WriteJob<number> = { needs: [], chains: [], plan: () => () => 1 };
-    const waiting = Array.from({ length: 10_000 }, () => writer.submit(job));
-    await assert.rejects(writer.submit(job), isUnavailable);
-    const answers = await Promise.all(waiting);
-    assert.equal(answers.length, 10_000);
-    assert.equal(await writer.submit(job), 1);
-  }),
+  "10,000 jobs may wait for a batch that is held and the next are answered with 503 at once; those that waited are served, and others after them",
+  async () => {
+    const gate = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    await withStore(async ({ database, writer }) => {
+      let next = 0;
+      const submit = () => writer.submit(executing("INSERT INTO taken (id) VALUES (?)", next++));
+      const first = writer.submit(executing("CREATE TABLE taken (id INTEGER PRIMARY KEY) STRICT"));
+      await reached.promise;
+      const accepted = Array.from({ length: WRITE_QUEUE_LIMIT }, submit);
+      for (let beyond = 0; beyond < 500; beyond += 1) {
+        await assert.rejects(
+          submit(),
+          (error: Error) => isUnavailable(error) && /Too many/.test(error.message),
+        );
+      }
+      assert.equal(await Promise.race([first, ...accepted, Promise.resolve("nothing yet")]), "nothing yet");
+      gate.resolve();
+      assert.deepEqual(new Set(await Promise.all([first, ...accepted])), new Set(["done"]));
+      assert.equal(await submit(), "done");
+      const ids = (await select(database, "SELECT id FROM taken ORDER BY id")).map(({ id }) => id);
+      assert.deepEqual(ids, [...Array.from({ length: WRITE_QUEUE_LIMIT }, (_, id) => id), next - 1]);
+    }, {
+      before() {
+        reached.resolve();
+        return gate.promise;
+      },
+    })();
+  },
 );
 
 Deno.test(
