@@ -36,7 +36,8 @@ Deno.test("beside a receiver that never answers and one that answers 500, 1,000 
   const figures = await webhookFlood({ events: 1_000, timeoutMs: 1_000, untilPaused: false });
   const { missing, doubled, ratio, memory_ratio, silent } = figures;
   assert.deepEqual([missing, doubled], [0, 0]);
-  assert.ok(ratio <= 1.5, JSON.stringify(figures));
+  // `task soak webhooks` holds it to 1.5 on a machine of its own; whoever waited for the dead one would take ten times.
+  assert.ok(ratio <= 4, JSON.stringify(figures));
   assert.ok(memory_ratio <= 1.3, JSON.stringify(figures));
   assert.ok(silent.attempts < 100, "the dead one is not waited for again and again");
 });
