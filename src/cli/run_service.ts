@@ -65,8 +65,10 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
       stop.resolve(EXIT.ioError);
     },
   });
-  await warnOfLostKeys(service);
-  await warnOfLostSecrets(service);
+  await starting(async () => {
+    await warnOfLostKeys(service);
+    await warnOfLostSecrets(service);
+  });
   if (config.certificates.length === 0) {
     log.warn(
       "the system has no file of certificates that may be read: no webhook's receiver can be trusted",

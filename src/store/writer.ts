@@ -439,7 +439,7 @@ function refuse(group: readonly Waiting[], error: unknown): void {
 }
 
 function held(): ServiceError {
-  return unavailable("Another process holds the database; send this again in a moment.");
+  return new DatabaseUnavailable("Another process holds the database; send this again in a moment.");
 }
 
 function scopeOf({ needs, chains }: WriteJob<unknown>, parent: UnitOfWork): Scope {
