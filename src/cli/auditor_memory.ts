@@ -15,6 +15,7 @@ import {
 } from "../evidence/kept.ts";
 import { exists } from "./init.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
+import { syncPath } from "../store/backup.ts";
 
 const MEMORY_FILE = "jiss-memory.json";
 const LOCK_FILE = "lock";
@@ -86,8 +87,7 @@ export class AuditorMemory implements Disposable {
       file.syncSync();
     }
     Deno.renameSync(next, path);
-    using directory = Deno.openSync(this.directory, { read: true });
-    directory.syncSync();
+    syncPath(this.directory);
   }
 
   [Symbol.dispose](): void {

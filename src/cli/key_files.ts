@@ -16,6 +16,7 @@ import type { Signer } from "../evidence/crypto.ts";
 import { signerFromPem } from "../evidence/node_crypto.ts";
 import { exists } from "./init.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
+import { syncPath } from "../store/backup.ts";
 
 const PRIVATE_FILE = 0o600;
 
@@ -105,6 +106,5 @@ function writeAnew(path: string, content: string, { uid, gid }: Owner): void {
 
 function rename(from: string, to: string): void {
   Deno.renameSync(from, to);
-  using directory = Deno.openSync(dirname(to), { read: true });
-  directory.syncSync();
+  syncPath(dirname(to));
 }

@@ -9,7 +9,7 @@
 import { dirname } from "node:path";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { findDamage } from "../operations/verification.ts";
-import { checkFile } from "../store/backup.ts";
+import { checkFile, syncPath } from "../store/backup.ts";
 import { NewerSchema } from "../store/migrate.ts";
 import type { StorageConfig } from "../config/config.ts";
 import { fileOf } from "./backup.ts";
@@ -31,7 +31,7 @@ export async function putBack(
 ): Promise<string | null> {
   const { path } = fileOf(storage);
   if (!exists(backup)) throw new CommandFailure(`there is no file ${backup}`, EXIT.failure);
-  using stopped = await shell.keepStopped(storage.dataDir);
+  const stopped = await shell.keepStopped(storage.dataDir);
   if (stopped === null) {
     throw new CommandFailure(
       "a service runs with this data directory: stop it first, and start it again afterwards",
@@ -48,6 +48,7 @@ export async function putBack(
     throw new CommandFailure(`the backup cannot be put back: ${error.message}`, EXIT.failure);
   } finally {
     removeFiles(copy);
+    stopped[Symbol.dispose]();
   }
 }
 
@@ -93,17 +94,12 @@ function replace(path: string, copy: string, instant: string): string | null {
   for (const end of ENDS) {
     if (aside !== null && exists(path + end)) Deno.renameSync(path + end, aside + end);
   }
-  sync(copy, { write: true });
+  syncPath(copy, { write: true });
   Deno.renameSync(copy, path);
-  sync(dirname(path));
+  syncPath(dirname(path));
   return aside;
 }
 
 function removeFiles(path: string): void {
   for (const end of ENDS) if (exists(path + end)) Deno.removeSync(path + end);
-}
-
-function sync(path: string, options: Deno.OpenOptions = {}): void {
-  using file = Deno.openSync(path, { read: true, ...options });
-  file.syncSync();
 }

@@ -80,10 +80,10 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE";
 }
 
-/** What an error says, and what it came from. */
+/** What an error says, and what it came from, down to where it began. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
 }
 
 /** Whether what was asked for is not held any more. */

@@ -25,8 +25,20 @@ export async function copyFile(from: string, to: string): Promise<void> {
   } finally {
     source.close();
   }
-  using file = Deno.openSync(to, { read: true, write: true });
-  file.syncSync();
+  syncPath(to, { write: true });
+}
+
+/**
+ * Brings a file or a folder to the disk. Not by `using`: the minifier of `deno bundle` (esbuild 0.25.5) puts what is used once in
+ * the place of its use, and nobody disposes of it then.
+ */
+export function syncPath(path: string, options: Deno.OpenOptions = {}): void {
+  const file = Deno.openSync(path, { read: true, ...options });
+  try {
+    file.syncSync();
+  } finally {
+    file.close();
+  }
 }
 
 /** Holds every page and index of a database against the others. @returns what is wrong first; null: nothing. */

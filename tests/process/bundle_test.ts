@@ -1,6 +1,7 @@
 /** The release's form: one file, run where nothing else is, with the release's permissions and no more. */
 import assert from "node:assert/strict";
 import { bundle } from "../../scripts/bundle.ts";
+import { filesUnder } from "../../scripts/web.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, watch } from "../program.ts";
@@ -76,6 +77,21 @@ Deno.test("the compile step builds an executable from the bundle, given any base
     assert.notEqual(mode! & 0o100, 0);
   }
   await Deno.remove(output, { recursive: true });
+});
+
+Deno.test("what the program disposes of at the end of a block the bundle disposes of too", async () => {
+  const root = `${import.meta.dirname}/../..`;
+  const sources = (await filesUnder("src")).filter((path) =>
+    /\.ts$/.test(path) && !path.startsWith("src/web/")
+  );
+  const texts = await Promise.all(sources.map((path) => Deno.readTextFile(`${root}/${path}`)));
+  const written = texts.flatMap((text) => text.match(/^ +using \w+ = /gm) ?? []).length;
+  const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
+  await bundle(`${place}/jiss.js`);
+  const kept = (await Deno.readTextFile(`${place}/jiss.js`)).match(/\busing [\w$]+ ?=/g) ?? [];
+  // A minifier that puts a value in the place of its only use loses it: close that one in a `finally`.
+  assert.ok(written >= 5 && kept.length === written, `${written} are written, ${kept.length} left`);
+  await Deno.remove(place, { recursive: true });
 });
 
 Deno.test("the release asks for read, write, net and env, of sys for free space alone, and never for run or ffi", () => {

@@ -169,7 +169,7 @@ for (const [name, start] of PROXIES) {
           ...["--data-binary", `@${directory}/body`],
         ]);
         // The service answers before the body has come, and closes: a proxy that is still sending may lose the answer.
-        if (status !== 502) {
+        if (status !== 502 && body !== "") {
           assert.deepEqual([status, JSON.parse(body).error.code], [413, "PAYLOAD_TOO_LARGE"]);
         }
         await until(() =>
