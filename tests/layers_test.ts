@@ -52,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "databases.ts": [
     "assets.ts",
     "config",
+    "domain",
     "http",
     "observability",
     "operations",
