@@ -80,7 +80,8 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
     "real/check_by_hand",
     "real/go",
   ]],
-  ["a release is made, and nothing is served", ["process/release"]],
+  ["a release is made, or installed", ["process/release", "real/install_page"]],
+  ["backups of the embedded database", ["process/backup"]],
   ["the limiter's own store", ["process/kv_limits", "real/denokv"]],
   ["connections of clients, and those to receivers", [
     "process/front",
@@ -92,7 +93,13 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
     "real/webhook_receivers",
   ]],
   ["clients and pages of the same answers", ["real/integrate", "real/report_page", "real/typed_client"]],
-  ["servers of their own on either run", ["real/libsql", "real/replicas"]],
+  ["servers of their own on either run", [
+    "real/libsql",
+    "real/many_chains",
+    "real/replicas",
+    "real/replicas_page",
+    "real/server_start",
+  ]],
 ];
 
 const onOneBackend = ONE_BACKEND.flatMap(([, names]) => names.map((name) => `tests/${name}_test.ts`));
