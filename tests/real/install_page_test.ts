@@ -49,8 +49,9 @@ Deno.test({
     }).output();
     const told = new TextDecoder().decode(stdout);
     assert.ok(success, `${told.slice(-2_000)}\n${new TextDecoder().decode(stderr).slice(-4_000)}`);
-    // The first visit, the one after the restore, and the one after the upgrade.
-    assert.equal(told.match(/^INTACT/gm)?.length, 3, told);
+    // The first visit, the one after the restore, of several bundles, and the one after the upgrade.
+    assert.ok(told.match(/^INTACT/gm)!.length >= 3, told);
+    assert.doesNotMatch(told, /TAMPERED|DIVERGED|NOT VERIFIABLE/);
     assert.match(told, /verifies and is in the database's place/);
     await Deno.remove(directory, { recursive: true });
   },
