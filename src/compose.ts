@@ -4,12 +4,11 @@
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
-import { statfsSync } from "node:fs";
 import { monotonicFactory } from "ulid";
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
 import type { Config, Environment } from "./config/config.ts";
-import { openDatabase, openStored, type OpenStoredOptions } from "./databases.ts";
+import { keepCopyBefore, openDatabase, openStored, type OpenStoredOptions } from "./databases.ts";
 import { hex } from "./evidence/crypto.ts";
 import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
@@ -49,14 +48,14 @@ import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
 import { countChains, loadHeads } from "./store/chains.ts";
 import { openEmbedded } from "./store/embedded.ts";
+import { fileSystemOf } from "./store/file_system.ts";
 import { type CheckpointLock, openLock } from "./store/lock.ts";
 import type { StorageThread } from "./store/thread.ts";
 import { openThreadedLock } from "./store/threaded_lock.ts";
-import { migrate, schemaVersionOf } from "./store/migrate.ts";
-import { keepCopy } from "./store/backup.ts";
+import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
 import { nextTurn } from "./store/turn.ts";
-import { type Database, DatabaseBusy, DatabaseUnavailable, query } from "./store/database.ts";
+import { DatabaseBusy, DatabaseUnavailable, query } from "./store/database.ts";
 import { type Setback, Writer } from "./store/writer.ts";
 import { createDeliverer } from "./webhooks/delivery.ts";
 import { Dispatcher } from "./webhooks/dispatcher.ts";
@@ -263,7 +262,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
   try {
     lock = await openCheckpointLock(config, { log, thread });
     const applied = await whileBusy(clock, async () => {
-      await keepCopyBefore(config, database, log);
+      await keepCopyBefore(config, { database, to: SCHEMA_VERSION, log });
       return await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
     });
     for (const name of applied) log.info("migration applied", { name });
@@ -445,30 +444,6 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
   }
 }
 
-/**
- * Keeps a copy of an embedded database whose schema is about to be changed: an earlier program can go on from it.
- * @throws {StartError} where it cannot be made: nothing is changed without it.
- */
-async function keepCopyBefore({ database: location }: Config, database: Database, log: Log): Promise<void> {
-  if (location.kind !== "file") return;
-  const version = await schemaVersionOf(database);
-  if (version === 0 || version >= SCHEMA_VERSION) return;
-  try {
-    const copy = await keepCopy(location.path, `schema-${version}`);
-    log.info("the database is brought up to date; it was copied first", {
-      copy,
-      from: version,
-      to: SCHEMA_VERSION,
-    });
-  } catch (error) {
-    throw new StartError(
-      `the database has to be brought up to date, and cannot be copied first (${
-        (error as Error).message
-      }): make room for as much as it takes`,
-    );
-  }
-}
-
 /** Loaded where they are asked for alone: a start without them is shorter. */
 async function metricsOf(
   config: Config,
@@ -493,21 +468,11 @@ async function metricsOf(
       return Math.max(0, clock.now() - Date.parse(head!.lastTimestamp)) / 1000;
     },
     isSuspect: () => lock.suspected() !== null,
-    freeSpace: () => freeSpace(config.dataDir),
+    freeSpace: () => fileSystemOf(config.dataDir)?.free ?? null,
     openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
     deliveries: deliveries.counts,
     backlog: () => backlogs(database),
   });
-}
-
-/** null where the program may not look: it was started without `--allow-sys=statfs`. */
-function freeSpace(folder: string): number | null {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return Number(bavail) * Number(bsize);
-  } catch {
-    return null;
-  }
 }
 
 interface RateWindows {

@@ -7,11 +7,13 @@ import type { Log } from "./observability/log.ts";
 import type { World } from "./operations/dependencies.ts";
 import { StartError } from "./operations/start_error.ts";
 import { createPrivately } from "./startup.ts";
+import { keepCopy } from "./store/backup.ts";
 import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "./store/libsql_server.ts";
 import { type Patience, patientFetch } from "./store/patience.ts";
+import { schemaVersionOf } from "./store/migrate.ts";
 import { StorageThread } from "./store/thread.ts";
 import { openThreaded, type Threaded } from "./store/threaded.ts";
 
@@ -75,6 +77,38 @@ export async function openDatabase(
   } catch (error) {
     throw new StartError(
       `the database file in JISS_DATA_DIR or JISS_DATABASE_URL cannot be opened: ${(error as Error).message}`,
+    );
+  }
+}
+
+/**
+ * Keeps a copy of an embedded database whose schema is about to be changed: an earlier program can go on from it.
+ * @throws {StartError} where it cannot be made: nothing is changed without it.
+ */
+export async function keepCopyBefore(
+  { database: location }: Config,
+  { database, to, log }: {
+    readonly database: Database;
+    /** The step that it is brought to. */
+    readonly to: number;
+    readonly log: Log;
+  },
+): Promise<void> {
+  if (location.kind !== "file") return;
+  const version = await schemaVersionOf(database);
+  if (version === 0 || version >= to) return;
+  try {
+    const copy = await keepCopy(location.path, `schema-${version}`);
+    log.info("the database is brought up to date; it was copied first", {
+      copy,
+      from: version,
+      to,
+    });
+  } catch (error) {
+    throw new StartError(
+      `the database has to be brought up to date, and cannot be copied first (${
+        (error as Error).message
+      }): make room for as much as it takes`,
     );
   }
 }

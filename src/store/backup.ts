@@ -55,30 +55,20 @@ export function checkFile(path: string): string | null {
 }
 
 /**
- * Keeps a copy of a database that is about to be changed beside it, for its owner alone; one that is there is as good.
+ * Keeps a copy of a database that is about to be changed beside it, for its owner alone, in the place of an earlier one.
  * @returns where it is.
- * @throws {Error} of SQLite or of the file system; nothing is then left.
+ * @throws {Error} of SQLite or of the file system; the earlier one is then as it was.
  */
 export async function keepCopy(path: string, name: string): Promise<string> {
   const copy = `${path}.${name}`;
   const partial = `${copy}.part`;
+  Deno.openSync(partial, { create: true, truncate: true, write: true, mode: PRIVATE_FILE }).close();
   try {
-    if (isThere(copy)) return copy;
-    Deno.openSync(partial, { create: true, truncate: true, write: true, mode: PRIVATE_FILE }).close();
     await copyFile(path, partial);
     Deno.renameSync(partial, copy);
     return copy;
-  } finally {
-    if (isThere(partial)) Deno.removeSync(partial);
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    Deno.removeSync(partial);
     throw error;
   }
 }

@@ -1,6 +1,11 @@
 /** A thread of `storage_thread.ts`, asked one thing after another. */
-import { DatabaseBusy, type Expunged, type Statement, WriteConflict } from "./database.ts";
-import { unavailable } from "../domain/errors.ts";
+import {
+  DatabaseBusy,
+  DatabaseUnavailable,
+  type Expunged,
+  type Statement,
+  WriteConflict,
+} from "./database.ts";
 import type { SentFailure, SentStatement, ThreadAnswer, ThreadRequest } from "./storage_thread.ts";
 
 /** Texts of statements that are known by a number at once; the service has some hundred. */
@@ -16,6 +21,7 @@ export class StorageThread {
   readonly #asked = new Map<number, Asked>();
   readonly #texts = new Map<string, number>();
   #nextId = 0;
+  /** Told where `lock.db` could not be written. */
   onLockFailure: (error: unknown) => void = () => {};
   /** Why it ended by itself. */
   #failure: Error | null = null;
@@ -87,5 +93,5 @@ function alone(value: unknown): unknown {
 function errorOf({ kind, message }: SentFailure): Error {
   if (kind === "conflict") return new WriteConflict(message);
   if (kind === "busy") return new DatabaseBusy(message);
-  return kind === "unavailable" ? unavailable(message) : new Error(message);
+  return kind === "unavailable" ? new DatabaseUnavailable(message) : new Error(message);
 }

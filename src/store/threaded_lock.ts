@@ -41,6 +41,8 @@ export async function openThreadedLock(
   let forgetBefore: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let syncing: Promise<void> | null = null;
+  /** The one that waits for that: on a slow disk they must not pile up before the batches. */
+  let nextSync: Promise<void> | null = null;
 
   const ask = async (kind: "sync_lock" | "close_lock") => {
     send();
@@ -58,6 +60,18 @@ export async function openThreadedLock(
     const entries = { issued: [...issued.values()], erased, forgetBefore };
     [issued, erased, forgetBefore] = [new Map(), [], null];
     thread.ask({ kind: "lock", entries }).catch(onFailure);
+  }
+
+  function sync(): Promise<void> {
+    if (syncing === null) {
+      syncing = ask("sync_lock").finally(() => syncing = null);
+      return syncing;
+    }
+    nextSync ??= syncing.then(() => {
+      nextSync = null;
+      return sync();
+    });
+    return nextSync;
   }
 
   return {
@@ -84,12 +98,7 @@ export async function openThreadedLock(
       forgetBefore = before;
       gather();
     },
-    async sync() {
-      if (timer === null && syncing !== null) return await syncing;
-      syncing = ask("sync_lock");
-      await syncing;
-      syncing = null;
-    },
+    sync,
     async close() {
       await ask("close_lock");
       await local.close();

@@ -217,6 +217,8 @@ drill(
       "SELECT max(version) AS version FROM schema_migration",
     );
     assert.equal(before[0]!.version, version);
+    // Of an upgrade that was gone back on.
+    await Deno.writeTextFile(`${data}/jiss.db.schema-${version}`, "an older copy", { mode: 0o600 });
 
     service = await startService(["serve"], { env });
     const copy = `${data}/jiss.db.schema-${version}`;

@@ -40,3 +40,12 @@ export function someOf(names: readonly string[]): string {
 export function keysHang(count: number): string {
   return count === 1 ? "1 key hangs" : `${count} keys hang`;
 }
+
+/** Of a folder whose file system may not be looked at. */
+export function unseen(folder: string): Finding {
+  return {
+    state: "note",
+    what: `nothing can be told of the file system that ${folder} lies on`,
+    mend: "give deno --allow-sys=statfs, as the release has it; below /dev and /proc it may not look at all",
+  };
+}

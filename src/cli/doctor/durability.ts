@@ -2,8 +2,8 @@
 import { sql } from "kysely";
 import { dirname } from "node:path";
 import { query } from "../../store/database.ts";
-import { type Examined, type Finding, ok } from "./check.ts";
-import { fileSystemOf, unseen } from "./file_system.ts";
+import { fileSystemOf } from "../../store/file_system.ts";
+import { type Examined, type Finding, ok, unseen } from "./check.ts";
 
 /** https://sqlite.org/pragma.html#pragma_synchronous: FULL. */
 const SYNCHRONOUS_FULL = 2;

@@ -1,7 +1,7 @@
 /** Whether there is room for what will be written. */
 import { dirname } from "node:path";
-import { type Examined, type Finding, ok } from "./check.ts";
-import { fileSystemOf, unseen } from "./file_system.ts";
+import { fileSystemOf } from "../../store/file_system.ts";
+import { type Examined, type Finding, ok, unseen } from "./check.ts";
 
 const MIB = 2 ** 20;
 /** Below it the next writes may fail: the write-ahead log alone takes as much. */

@@ -1,6 +1,5 @@
 /** The file system that a folder lies on. */
 import { statfsSync } from "node:fs";
-import type { Finding } from "./check.ts";
 
 export interface FileSystem {
   /** `f_type` of statfs(2). */
@@ -18,12 +17,4 @@ export function fileSystemOf(folder: string): FileSystem | null {
     if (error instanceof Deno.errors.NotCapable) return null;
     throw error;
   }
-}
-
-export function unseen(folder: string): Finding {
-  return {
-    state: "note",
-    what: `nothing can be told of the file system that ${folder} lies on`,
-    mend: "give deno --allow-sys=statfs, as the release has it; below /dev and /proc it may not look at all",
-  };
 }
