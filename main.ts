@@ -2,18 +2,19 @@
 import { run } from "./src/cli/program.ts";
 import type { Shell } from "./src/cli/shell.ts";
 import * as compose from "./src/compose.ts";
+import * as world from "./src/world.ts";
 
 /** What the program runs on. */
 export const shell: Shell = {
   version: compose.VERSION,
   schemaVersion: compose.SCHEMA_VERSION,
-  clock: compose.realClock,
-  readEnvironment: compose.readEnvironment,
-  realWorld: compose.realWorld,
-  generateSecret: compose.generateSecret,
-  generateSigningKey: compose.generateSigningKey,
+  clock: world.realClock,
+  readEnvironment: world.readEnvironment,
+  realWorld: world.realWorld,
+  generateSecret: world.generateSecret,
+  generateSigningKey: world.generateSigningKey,
   modelOf: compose.modelOf,
-  standardLog: compose.standardLog,
+  standardLog: world.standardLog,
   lockDirectory: compose.lockDirectory,
   keepStopped: compose.keepStopped,
   bringUpToDate: compose.bringUpToDate,

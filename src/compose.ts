@@ -1,15 +1,16 @@
-/**
- * Builds the real clock, randomness, store, operations and application: the only file that sees everything, and
- * with `config/` the only one that touches time, entropy and the environment.
- */
-import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { lookup } from "node:dns/promises";
-import { monotonicFactory } from "ulid";
+/** Builds the store, the operations and the application: the only file that sees everything. */
 import deno from "../deno.json" with { type: "json" };
 import { MIGRATIONS } from "../migrations/mod.ts";
-import type { Config, Environment } from "./config/config.ts";
-import { keepCopyBefore, openDatabase, openStored, type OpenStoredOptions } from "./databases.ts";
-import { hex } from "./evidence/crypto.ts";
+import { lockFollowing, openCheckpointLock } from "./checkpoint_lock.ts";
+import type { Config } from "./config/config.ts";
+import {
+  DATABASE_FILE,
+  keepCopyBefore,
+  openDatabase,
+  openStored,
+  type OpenStoredOptions,
+  unusable,
+} from "./databases.ts";
 import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
@@ -17,60 +18,52 @@ import { createObservation } from "./http/observation.ts";
 import type { Clock } from "./http/exchange.ts";
 import { type ConnectionCounts, noConnections } from "./http/connections.ts";
 import type { Answering } from "./http/server.ts";
-import type { RateWindow } from "./limits/admission.ts";
 import { parseNetworks } from "./limits/networks.ts";
-import { SharedCounters } from "./limits/shared_counters.ts";
-import { SharedWindow } from "./limits/shared_window.ts";
-import { SlidingWindow } from "./limits/sliding_window.ts";
-import { causeFields, createLog, errorFields, type Log } from "./observability/log.ts";
+import { errorFields, type Log } from "./observability/log.ts";
 import type { Metrics } from "./observability/metrics.ts";
+import { AuditLines } from "./operations/audit_lines.ts";
 import { BreachLog } from "./operations/breaches.ts";
-import { dispatchedDeliveries } from "./operations/deliveries.ts";
 import {
-  type Dependencies,
-  isEvidenceChain,
-  noDeliveries,
-  SYSTEM_CHAIN,
-  type World,
-} from "./operations/dependencies.ts";
+  type ClockReading,
+  type ClockRule,
+  ClockWatch,
+  recordClockAnomaly,
+} from "./operations/clock_watch.ts";
+import { dispatchedDeliveries } from "./operations/deliveries.ts";
+import { type Dependencies, noDeliveries, SYSTEM_CHAIN, type World } from "./operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { SigningKeys } from "./operations/signing.ts";
-import { StartError } from "./operations/start_error.ts";
 import { Upkeep } from "./operations/upkeep.ts";
 import { isUnavailable } from "./domain/errors.ts";
-import {
-  RATE_STORE_TIMEOUT_MS,
-  RATE_WINDOW_MS,
-  RESOLUTION_TIMEOUT_MS,
-  WEBHOOK_LEASE_MARGIN_MS,
-} from "./domain/limits.ts";
+import { WEBHOOK_LEASE_MARGIN_MS } from "./domain/limits.ts";
+import { rateWindows } from "./rate_windows.ts";
 import type { Model } from "./scoring/model.ts";
 import { alertsQuery } from "./store/alerts.ts";
 import { countChains, loadHeads } from "./store/chains.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { fileSystemOf } from "./store/file_system.ts";
-import { type CheckpointLock, openLock } from "./store/lock.ts";
-import type { StorageThread } from "./store/thread.ts";
-import { openThreadedLock } from "./store/threaded_lock.ts";
+import type { StorageFailure } from "./store/faults.ts";
+import type { CheckpointLock } from "./store/lock.ts";
 import { migrate } from "./store/migrate.ts";
 import { backlogs } from "./store/backlogs.ts";
-import { nextTurn } from "./store/turn.ts";
-import { DatabaseBusy, DatabaseUnavailable, query } from "./store/database.ts";
+import { type Database, DatabaseBusy, DatabaseUnavailable, query } from "./store/database.ts";
 import { type Setback, Writer } from "./store/writer.ts";
 import { createDeliverer } from "./webhooks/delivery.ts";
 import { Dispatcher } from "./webhooks/dispatcher.ts";
 import { isListener, type OwnListener } from "./webhooks/target.ts";
 import {
   bootstrapOrganization,
-  createPrivately,
   keepStopped,
   keyInFile,
   keyMint,
   lockDirectory,
   markRunning,
   provideSigningKey,
+  removeLeftOver,
+  requireNoUnfinishedRestore,
   signerSource,
 } from "./startup.ts";
+import { generateSigningKey, realClock, resolveHost } from "./world.ts";
 
 export { keepStopped, keyInFile, lockDirectory, openStored, type OpenStoredOptions };
 
@@ -99,52 +92,10 @@ const UPKEEP_MS = 60_000;
 /** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
 const LOCK_SYNC_MS = 1_000;
 
+/** How often it is looked at what this machine's clock does. */
+const CLOCK_LOOK_MS = 1_000;
 /** For so long after an answer the next request is expected. */
 const BUSY_MS = 50;
-
-/** A timer may fire so much later than it was set for. */
-const TIMER_GRAIN_MS = 2;
-
-export const realClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-  async until(instant) {
-    for (;;) {
-      const left = instant - realClock.monotonic();
-      if (left <= 0) return;
-      // What a timer is too coarse for is waited out in turns, between which everything else is done.
-      await (left > TIMER_GRAIN_MS ? realClock.wait(left - TIMER_GRAIN_MS) : nextTurn());
-    }
-  },
-};
-
-/** Secure randomness; ULIDs increase within the process. */
-export function realWorld(): World {
-  const nextUlid = monotonicFactory(randomFractions());
-  return { random: (length) => new Uint8Array(randomBytes(length)), ulid: (at) => nextUlid(at) };
-}
-
-const FRACTIONS_DRAWN = 256;
-
-/** Random numbers from 0 to below 1, many drawn at once: a new millisecond's ULID takes sixteen. */
-function randomFractions(): () => number {
-  const words = new Uint32Array(FRACTIONS_DRAWN);
-  let used = words.length;
-  return () => {
-    if (used === words.length) {
-      crypto.getRandomValues(words);
-      used = 0;
-    }
-    const word = words[used]!;
-    used += 1;
-    return word / 2 ** 32;
-  };
-}
-
-export function readEnvironment(): Environment {
-  return Deno.env.toObject();
-}
 
 /** Brings a database's file, which nobody else has open, to the schema of this program. @throws {NewerSchema}. */
 export async function bringUpToDate(path: string): Promise<void> {
@@ -156,28 +107,8 @@ export async function bringUpToDate(path: string): Promise<void> {
   }
 }
 
-/** An Ed25519 private key, PKCS#8 PEM. */
-export function generateSigningKey(): string {
-  return generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();
-}
-
-/** A secret of 256 random bits, in base64url. */
-export function generateSecret(): string {
-  return randomBytes(32).toString("base64url");
-}
-
 export function modelOf(document: Config["model"]): Model {
   return { document, sha256: modelSha256(nodeCrypto, document) };
-}
-
-/** The log on standard output; `pretty` on a terminal where the configuration does not say. */
-export function standardLog(format: Config["logFormat"]): Log {
-  const encoder = new TextEncoder();
-  return createLog({
-    format: format ?? (Deno.stdout.isTerminal() ? "pretty" : "json"),
-    clock: () => realClock.now(),
-    write: (line) => Deno.stdout.writeSync(encoder.encode(line)),
-  });
 }
 
 export interface ComposeOptions {
@@ -187,23 +118,13 @@ export interface ComposeOptions {
   readonly world: World;
   /** Default: from the world's randomness. */
   readonly mintKey?: () => string;
+  readonly clockRule: ClockRule;
   /** Called once where storage failed for good: nothing may be written after it. */
-  readonly onFatal: (error: unknown) => void;
-}
-
-/** Every address of a name, as the system resolves it. @throws where it has none, or that takes too long. */
-async function resolveHost(host: string): Promise<readonly string[]> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new Error("the name was not resolved in time")),
-    RESOLUTION_TIMEOUT_MS,
-  );
-  try {
-    const answers = await Promise.race([lookup(host, { all: true, verbatim: true }), late.promise]);
-    return answers.map(({ address }) => address);
-  } finally {
-    clearTimeout(timer);
-  }
+  readonly onFatal: (error: StorageFailure) => void;
+  /** It is opened to record a restore: one that was cut short is no reason to refuse. */
+  readonly isRestore?: boolean;
+  /** Whether it logs the audit events that other processes record, too: the service does, for the commands. */
+  readonly tellsOthers?: boolean;
 }
 
 /** The service, open but not yet listening. */
@@ -216,6 +137,8 @@ export interface Service {
   readonly dependencies: Dependencies;
   /** Tells the service where it listens, its own door first; it takes up its secrets. */
   announce(listeners: readonly OwnListener[]): Promise<void>;
+  /** Records that this machine's clock is right after a jump; null where there is nothing to accept. */
+  acceptClock(): Promise<ClockReading | null>;
   /** From now on new requests get 503. */
   drain(): void;
   /** Answers what was accepted and closes the database. */
@@ -248,52 +171,74 @@ export async function openService(options: ComposeOptions): Promise<Service> {
 }
 
 async function openOnce(options: ComposeOptions): Promise<Service> {
-  const { config, log, clock, world, onFatal } = options;
-  const { mintKey = keyMint(world) } = options;
+  const { config, log, clock, world, clockRule, onFatal } = options;
+  const { mintKey = keyMint(world), isRestore = false, tellsOthers = false } = options;
   // One process starts at a time: the first one makes the key, the schema and the installation, the next finds them.
   using _lock = await lockDirectory(config.dataDir);
+  if (!isRestore) requireNoUnfinishedRestore(config.dataDir);
   const running = await markRunning(config.dataDir);
-  const { database, thread } = await openDatabase(config, { log, clock, world, onFatal }).catch((error) => {
+  let failure: StorageFailure | null = null;
+  const { database, thread } = await openDatabase(config, {
+    log,
+    clock,
+    world,
+    onFatal(error) {
+      failure = error;
+      onFatal(error);
+    },
+  }).catch((error) => {
     running[Symbol.dispose]();
     throw error;
   });
   let lock: CheckpointLock | undefined;
   let metrics: Metrics | null = null;
   try {
-    lock = await openCheckpointLock(config, { log, thread });
+    removeLeftOver(config);
+    const following = lockFollowing({ log, clock });
+    lock = await openCheckpointLock(config, { thread, onTrouble: following.onTrouble });
     const applied = await whileBusy(clock, async () => {
       await keepCopyBefore(config, { database, to: SCHEMA_VERSION, log });
       return await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
     });
     for (const name of applied) log.info("migration applied", { name });
+    const auditLines = new AuditLines(log);
+    if (tellsOthers) await auditLines.passOver(database);
 
     await provideSigningKey(config, { database, generate: generateSigningKey });
     const signing = new SigningKeys({ database, world, log, source: signerSource(config) });
-    const writer = new Writer({
-      database,
-      crypto: nodeCrypto,
-      signing,
+    const clockWatch = new ClockWatch({
+      clock,
       lock,
-      monotonic: () => clock.monotonic(),
-      backoff: (setback) => clock.wait(backoffMs(setback, world)),
-      onCommitted(commit) {
-        metrics?.observeCommit(commit);
-        for (const { family, entry, hash } of commit.entries) {
-          if (isEvidenceChain(family)) continue;
-          log.info("audit event", {
-            audit: true,
-            event: entry.event_type,
-            chain: entry.chain,
-            seq: entry.seq,
-            entry_hash: hex(hash),
-            actor: entry.actor,
-            org_id: entry.org_id,
-          });
-        }
-      },
+      log,
+      rule: clockRule,
+      lastEntryAt: await lastEntryAt(database),
     });
+    const writerOver = (written: Database) =>
+      new Writer({
+        database: written,
+        crypto: nodeCrypto,
+        signing,
+        lock: lock!,
+        monotonic: () => clock.monotonic(),
+        backoff: (setback) => clock.wait(backoffMs(setback, world)),
+        onCommitted(commit) {
+          metrics?.observeCommit(commit);
+          auditLines.tellOwn(commit.entries);
+        },
+      });
+    // What must be recorded before anything else may be goes past it.
+    const opening = writerOver(database);
+    const watched: Database = {
+      ...database,
+      async batch(statements) {
+        clockWatch.require();
+        if (clockRule.follows) await resume();
+        await database.batch(statements);
+      },
+    };
+    const writer = writerOver(watched);
     const common = {
-      database,
+      database: watched,
       writer,
       crypto: nodeCrypto,
       signing,
@@ -308,7 +253,11 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       peppers: config.peppers,
       secretsKeys: config.secretsKeys,
     };
-    const { installation, current } = await openInstallation({ ...common, now: clock.now() });
+    const openNow = ({ readsOnly }: { readonly readsOnly: boolean }) =>
+      openInstallation({ ...common, database, writer: opening, now: clock.now(), readsOnly });
+    const opened = await openNow({ readsOnly: clockWatch.isRefused });
+    const { installation } = opened;
+    let { current } = opened;
     let listeners: readonly OwnListener[] = [];
     const targets = {
       policy: {
@@ -338,9 +287,27 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
         stopping: stopping.signal,
       },
     };
-    if (config.bootstrapOrganization !== null && current) {
-      await bootstrapOrganization(dependencies, config.bootstrapOrganization, clock.now());
-    }
+    const unwatched = { ...dependencies, database, writer: opening };
+    const completeStart = async () => {
+      if (config.bootstrapOrganization === null) return;
+      await bootstrapOrganization(unwatched, config.bootstrapOrganization, clock.now());
+    };
+    if (current) await completeStart();
+    let resuming: Promise<void> | null = null;
+    /** What the start left out where nothing could be recorded. */
+    const resume = async () => {
+      if (current) return;
+      resuming ??= (async () => {
+        current = (await openNow({ readsOnly: false })).current;
+        if (!current) return;
+        await completeStart();
+        await takeUpSecrets(unwatched);
+      })().finally(() => resuming = null);
+      await resuming;
+    };
+    const lookAtClock = () =>
+      clockWatch.look({ record: (anomaly) => recordClockAnomaly(unwatched, anomaly), resume });
+    await lookAtClock();
 
     let draining = false;
     let dispatched: Promise<void> | null = null;
@@ -350,7 +317,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       breaches.flush(clock.now());
       limits.forget();
     }, BREACH_FLUSH_MS);
-    const upkeep = new Upkeep(dependencies);
+    const upkeep = new Upkeep(dependencies, tellsOthers ? auditLines : null);
     let requests = 0;
     let answeredAt = -Infinity;
     const { deliverer, leaseMs } = dependencies.deliveries;
@@ -365,11 +332,14 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
     });
     const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
     const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
+    const clockTimer = setInterval(lookAtClock, CLOCK_LOOK_MS);
     const connections = noConnections();
     metrics = config.metrics === null ? null : await metricsOf(config, {
       dependencies,
       connections,
       uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
+      isClockRefused: () => clockWatch.isRefused,
+      isLockBehind: following.isBehind,
       clock,
     });
     const app = createApp({
@@ -395,6 +365,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       metrics,
       log,
       isDraining: () => draining,
+      isClockRefused: () => clockWatch.isRefused,
       reach: () => database.read(query.selectFrom("installation").select("id").compile()),
     });
     return {
@@ -417,6 +388,13 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
         if (current) await whileBusy(clock, () => takeUpSecrets(common));
         dispatcher.start();
       },
+      async acceptClock() {
+        const reading = clockWatch.toAccept;
+        if (reading === null) return null;
+        await recordClockAnomaly(unwatched, { ...reading, noticed: "accepted" });
+        lock!.recordClock({ at: reading.clockAt, isRefused: false });
+        return reading;
+      },
       drain() {
         draining = true;
         dispatched = dispatcher.stop();
@@ -426,11 +404,14 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
         await Promise.allSettled(dependencies.deliveries.tests.values());
         await (dispatched ?? dispatcher.stop());
         deliverer.close();
-        for (const timer of [breachTimer, upkeepTimer, lockTimer]) clearInterval(timer);
+        for (const timer of [breachTimer, upkeepTimer, lockTimer, clockTimer]) clearInterval(timer);
         breaches.flush(clock.now(), { isLast: true });
         await limits.close();
         await upkeep.finish(clock.now());
         await writer.close();
+        await lookAtClock();
+        await opening.close();
+        clockWatch.finish();
         await lock!.close();
         await database.close();
         running[Symbol.dispose]();
@@ -440,17 +421,25 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
     await lock?.close();
     await database.close();
     running[Symbol.dispose]();
+    if (failure !== null) throw unusable(DATABASE_FILE, failure);
     throw error;
   }
+}
+
+async function lastEntryAt(database: Database): Promise<number | null> {
+  const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
+  return head === undefined ? null : Date.parse(head.lastTimestamp);
 }
 
 /** Loaded where they are asked for alone: a start without them is shorter. */
 async function metricsOf(
   config: Config,
-  { dependencies, connections, uncounted, clock }: {
+  { dependencies, connections, uncounted, isClockRefused, isLockBehind, clock }: {
     readonly dependencies: Dependencies;
     readonly connections: ConnectionCounts;
     readonly uncounted: () => Readonly<Record<string, number>>;
+    readonly isClockRefused: () => boolean;
+    readonly isLockBehind: () => boolean;
     readonly clock: Clock;
   },
 ): Promise<Metrics> {
@@ -468,68 +457,13 @@ async function metricsOf(
       return Math.max(0, clock.now() - Date.parse(head!.lastTimestamp)) / 1000;
     },
     isSuspect: () => lock.suspected() !== null,
+    isClockRefused,
+    isLockBehind,
     freeSpace: () => fileSystemOf(config.dataDir)?.free ?? null,
     openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
     deliveries: deliveries.counts,
     backlog: () => backlogs(database),
   });
-}
-
-interface RateWindows {
-  readonly address: RateWindow;
-  readonly key: RateWindow;
-  /** Gives back the memory of a time without requests. */
-  forget(): void;
-  close(): Promise<void>;
-}
-
-/** @throws {StartError} where the program was started without what a shared store needs. */
-function rateWindows(
-  { rateLimitIp, rateLimitKey, rateLimitKv }: Config,
-  { clock, log, world }: Pick<ComposeOptions, "clock" | "log" | "world">,
-): RateWindows {
-  const windowMs = RATE_WINDOW_MS;
-  const layer = (name: string, limit: number) => {
-    const tellUncounted = (uncounted: number, cause?: unknown) =>
-      log.error("requests are refused because the rate limiter cannot count them", {
-        layer: name,
-        refused_uncounted: uncounted,
-        ...(cause === undefined
-          ? { error: "too many subjects or requests in a window" }
-          : causeFields(cause)),
-      });
-    const [low, high] = new Uint32Array(world.random(8).slice().buffer);
-    const own = new SlidingWindow({ limit, windowMs, hashKey: [low!, high!], tellUncounted });
-    return { layer: name, limit, windowMs, own, time: clock, tellUncounted };
-  };
-  const [address, key] = [layer("address", rateLimitIp), layer("key", rateLimitKey)];
-  const forget = () => [address, key].forEach(({ own }) => own.forget(clock.monotonic()));
-  if (rateLimitKv === null) {
-    return { address: address.own, key: key.own, forget, close: () => Promise.resolve() };
-  }
-  const counters = new SharedCounters({
-    open: kvStore(rateLimitKv),
-    time: clock,
-    windowMs,
-    timeoutMs: RATE_STORE_TIMEOUT_MS,
-  });
-  return {
-    address: new SharedWindow({ ...address, counters }),
-    key: new SharedWindow({ ...key, counters }),
-    forget,
-    close: () => counters.close(),
-  };
-}
-
-/** Opens a Deno KV store, a file or an address. @throws {StartError} where Deno was started without it. */
-function kvStore(location: string): () => Promise<Deno.Kv> {
-  if (typeof Deno.openKv !== "function") {
-    throw new StartError("JISS_RATE_LIMIT_STORE needs Deno KV: start deno with --unstable-kv");
-  }
-  return async () => {
-    if (!/^https?:/.test(location)) createPrivately(location, "");
-    return await Deno.openKv(location);
-  };
 }
 
 /** Tries again while another process, a backup perhaps, holds the database. */
@@ -553,21 +487,4 @@ function backoffMs({ attempt, tookMs, cause }: Setback, world: World): number {
   if (cause === "busy") return fraction * Math.min(2 ** attempt, BACKOFF_CAP_MS);
   if (attempt % RACES !== 1) return 0;
   return Math.min((YIELDED_COMMITS + fraction * YIELDED_COMMITS) * tookMs, YIELD_CAP_MS);
-}
-
-async function openCheckpointLock(
-  { lockFile, database }: Config,
-  { log, thread }: { readonly log: Log; readonly thread: StorageThread },
-): Promise<CheckpointLock> {
-  const onFailure = (error: unknown) =>
-    log.error("lock.db could not follow the database", errorFields(error));
-  if (database.kind === "file" && database.path === ":memory:") {
-    return openLock({ path: ":memory:", onFailure });
-  }
-  createPrivately(lockFile, "");
-  try {
-    return await openThreadedLock({ path: lockFile, onFailure }, thread);
-  } catch (error) {
-    throw new StartError(`lock.db in JISS_DATA_DIR cannot be opened: ${(error as Error).message}`);
-  }
 }

@@ -10,9 +10,10 @@ import { createPrivately } from "./startup.ts";
 import { keepCopy } from "./store/backup.ts";
 import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
-import { type LibsqlOptions, openLibsql } from "./store/libsql.ts";
+import { type LibsqlOptions, openLibsql, type ServerTrouble } from "./store/libsql.ts";
 import { requireFitServer, strengthen, UnfitServer } from "./store/libsql_server.ts";
 import { type Patience, patientFetch } from "./store/patience.ts";
+import { FAULT_TEXTS, type PassingFault, StorageFailure } from "./store/faults.ts";
 import { schemaVersionOf } from "./store/migrate.ts";
 import { StorageThread } from "./store/thread.ts";
 import { openThreaded, type Threaded } from "./store/threaded.ts";
@@ -35,7 +36,7 @@ export async function openDatabase(
   { log, onFatal, ...outside }: Outside & {
     readonly log: Log;
     /** Called once where storage failed for good: nothing may be written after it. */
-    readonly onFatal: (error: unknown) => void;
+    readonly onFatal: (error: StorageFailure) => void;
   },
 ): Promise<Threaded> {
   const { database: location } = config;
@@ -73,12 +74,50 @@ export async function openDatabase(
   }
   createPrivately(location.path, "");
   try {
-    return await openThreaded({ path: location.path, onFatal, startThread });
+    return await openThreaded({ path: location.path, onFatal, onPassing: refusalLog(log), startThread });
   } catch (error) {
-    throw new StartError(
-      `the database file in JISS_DATA_DIR or JISS_DATABASE_URL cannot be opened: ${(error as Error).message}`,
-    );
+    throw unusable(DATABASE_FILE, error);
   }
+}
+
+/** As a start calls it. */
+export const DATABASE_FILE = "the database file in JISS_DATA_DIR or JISS_DATABASE_URL";
+
+const REFUSALS: Readonly<Record<PassingFault, readonly [message: string, mend: string]>> = {
+  full: [
+    "the database takes no writes, as its disk is full: they are refused, reads are served",
+    "make room where JISS_DATA_DIR lies; writes are taken again by themselves",
+  ],
+  read_only: [
+    "the database takes no writes, as its disk can only be read: they are refused, reads are served",
+    "find out why (dmesg); once it can be written, writes are taken again by themselves, or start the service anew",
+  ],
+  unopened: [
+    "the database cannot do everything, as a file cannot be opened: what needs one is refused",
+    "grant the process more file descriptors (jiss doctor)",
+  ],
+};
+
+/** Tells of what passes when it begins and when it is over, not of each refusal. */
+function refusalLog(log: Log): (fault: PassingFault | null) => void {
+  let told: PassingFault | null = null;
+  return (fault) => {
+    if (fault === told) return;
+    told = fault;
+    if (fault === null) return log.info("the database takes writes again");
+    const [message, mend] = REFUSALS[fault];
+    log.error(message, { mend });
+  };
+}
+
+/** What a start says of a file that it cannot use. */
+export function unusable(what: string, error: unknown, mend?: string): StartError {
+  const { message } = error as Error;
+  if (!(error instanceof StorageFailure)) return new StartError(`${what} cannot be opened: ${message}`);
+  const [why, mends] = FAULT_TEXTS[error.fault];
+  return new StartError(`${what} cannot be used, as ${why}: ${mend ?? mends} (${message})`, {
+    mayPass: error.fault === "full" || error.fault === "failed",
+  });
 }
 
 /**
@@ -120,8 +159,8 @@ function startThread(): Worker {
 }
 
 export interface OpenStoredOptions extends Outside {
-  /** Told what keeps a server from answering. */
-  readonly onTrouble: LibsqlOptions["onTrouble"];
+  /** Told what keeps a server from answering, or of what a file failed for good. */
+  readonly onTrouble: (trouble: ServerTrouble | StorageFailure | null) => void;
 }
 
 /** A database that is read as it stands, beside a service perhaps. @throws where it cannot be opened. */
@@ -130,7 +169,7 @@ export function openStored(
   options: OpenStoredOptions,
 ): Database {
   return location.kind === "file"
-    ? openEmbedded({ path: location.path, onFatal: () => {} })
+    ? openEmbedded({ path: location.path, onFatal: options.onTrouble })
     : openLibsql(serverOptions({ ...location, certificates }, options));
 }
 
@@ -140,7 +179,7 @@ function serverOptions(
     readonly authToken: string | null;
     readonly certificates: readonly string[];
   },
-  { clock, world, onTrouble }: OpenStoredOptions,
+  { clock, world, onTrouble }: Outside & Pick<LibsqlOptions, "onTrouble">,
 ): LibsqlOptions {
   const client = Deno.createHttpClient({ caCerts: [...certificates] });
   return {

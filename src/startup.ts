@@ -1,5 +1,5 @@
 /** The files that a start reads or makes: the signing key, and the first organization's key. */
-import type { BootstrapOrganization } from "./config/config.ts";
+import type { BootstrapOrganization, Config } from "./config/config.ts";
 import type { Signer } from "./evidence/crypto.ts";
 import { signerFromPem } from "./evidence/node_crypto.ts";
 import { API_KEY_RANDOM_BYTES, isApiKey, mintApiKey } from "./keys/api_key.ts";
@@ -10,6 +10,9 @@ import { StartError } from "./operations/start_error.ts";
 import type { SignerSource } from "./operations/signing.ts";
 import { createOrganization, organizationExists } from "./operations/organizations.ts";
 import type { Database } from "./store/database.ts";
+import { isRestoreUnfinished } from "./store/unfinished_restore.ts";
+import { writeDurably } from "./store/durable_file.ts";
+import { FAULT_TEXTS, faultOfFile } from "./store/faults.ts";
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
@@ -32,11 +35,39 @@ export async function lockDirectory(directory: string): Promise<Disposable> {
     await file.lock(true);
     return file;
   } catch (error) {
-    throw new StartError(
-      `JISS_DATA_DIR cannot be made or written (${
-        (error as Error).name
-      }): check the path and its permissions`,
-    );
+    throw unwritable("JISS_DATA_DIR cannot be made or written", error, "check the path and its permissions");
+  }
+}
+
+/** @throws {StartError} where a restore was cut short: what is there may be any database, or none. */
+export function requireNoUnfinishedRestore(directory: string): void {
+  if (!isRestoreUnfinished(directory)) return;
+  throw new StartError(
+    "a restore into JISS_DATA_DIR was cut short: run `jiss restore FILE --acknowledge REASON` again",
+  );
+}
+
+function unwritable(what: string, error: unknown, mend: string): StartError {
+  const fault = faultOfFile(error);
+  if (fault === null) return new StartError(`${what} (${(error as Error).name}): ${mend}`);
+  const [why, mends] = FAULT_TEXTS[fault];
+  return new StartError(`${what}, as ${why}: ${mends}`, { mayPass: fault === "full" });
+}
+
+/**
+ * Deletes the copy of a backup that a restore was killed over, while it looked at it and had changed nothing yet. To be
+ * called by whoever says that it works there, which no restore does beside that.
+ */
+export function removeLeftOver({ database }: Pick<Config, "database">): void {
+  if (database.kind !== "file") return;
+  for (const end of ["", "-wal", "-shm"]) {
+    try {
+      Deno.removeSync(`${database.path}.restoring${end}`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) {
+        throw unwritable("JISS_DATA_DIR cannot be written", error, "check its permissions");
+      }
+    }
   }
 }
 
@@ -59,21 +90,19 @@ function openRunning(directory: string): Deno.FsFile {
   try {
     return Deno.openSync(`${directory}/${RUNNING_FILE}`, { create: true, write: true, mode: PRIVATE_FILE });
   } catch (error) {
-    throw new StartError(
-      `JISS_DATA_DIR cannot be written (${(error as Error).name}): check its permissions`,
-    );
+    throw unwritable("JISS_DATA_DIR cannot be written", error, "check its permissions");
   }
 }
 
-/** Creates a file for its owner alone, unless it is there. Returns whether it was created. */
+/** Creates a file for its owner alone, on the disk, unless it is there. Returns whether it was created. */
 export function createPrivately(path: string, content: string): boolean {
   if (path === ":memory:") return false;
   try {
-    Deno.writeTextFileSync(path, content, { createNew: true, mode: PRIVATE_FILE });
+    writeDurably(path, content, { mustBeNew: true });
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return false;
-    throw new StartError(`a file cannot be created in JISS_DATA_DIR: ${(error as Error).message}`);
+    throw unwritable("a file cannot be created in JISS_DATA_DIR", error, "check its permissions");
   }
 }
 
@@ -88,7 +117,7 @@ export interface SignerFiles {
 }
 
 /**
- * Makes the signing key where the database holds no chain yet.
+ * Makes the signing key where the database holds no chain yet; an empty file is what a start that was cut short left.
  * @throws {StartError} where the key is missing.
  */
 export async function provideSigningKey(
@@ -99,12 +128,15 @@ export async function provideSigningKey(
     readonly generate: () => string;
   },
 ): Promise<void> {
-  if (stampOf(signingKeyFile) !== ABSENT) return;
+  const isThere = stampOf(signingKeyFile) !== ABSENT;
+  if (isThere && Deno.statSync(signingKeyFile).size > 0) return;
   if (await holdsChains(database)) {
+    if (isThere) return;
     throw new StartError(
       "JISS_SIGNING_KEY_FILE names no file, and this database's chains were signed: put the signing key back",
     );
   }
+  if (isThere) return fillPrivately(signingKeyFile, generate(), "JISS_SIGNING_KEY_FILE");
   if (!createPrivately(signingKeyFile, generate())) {
     throw new StartError("JISS_SIGNING_KEY_FILE appeared just now: start again");
   }
@@ -195,7 +227,7 @@ async function tellWhereKeyIsAnother(
 }
 
 /**
- * The key that a file holds, for its owner alone; one that is minted is in the file when this returns.
+ * The key that a file holds, for its owner alone; one that is minted is in the file, on the disk, when this returns.
  * @throws {StartError} where the file cannot be read or written, or holds something else; it calls the file `name`.
  */
 export function keyInFile(
@@ -216,13 +248,18 @@ export function keyInFile(
     throw new StartError(`${name} is a link to no key, and nothing is written through a link`);
   }
   const minted = mint();
+  fillPrivately(path, `${minted}\n`, name);
+  return minted;
+}
+
+/** Writes a file that is empty or not there, for its owner alone. @throws {StartError} which calls the file `name`. */
+function fillPrivately(path: string, content: string, name: string): void {
   try {
-    Deno.writeTextFileSync(path, `${minted}\n`, { mode: PRIVATE_FILE });
+    writeDurably(path, content, { mustBeNew: false });
     Deno.chmodSync(path, PRIVATE_FILE);
   } catch {
     throw new StartError(`${name} cannot be written: check the path and its permissions`);
   }
-  return minted;
 }
 
 /** What cannot be looked at is told of where it is read. */

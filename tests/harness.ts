@@ -2,6 +2,7 @@
  * The real application on an in-memory database, with a clock that stands until it is moved and seeded
  * randomness; every test's evidence is verified when it closes.
  */
+import { fail } from "node:assert/strict";
 import { createPrivateKey, hash } from "node:crypto";
 import { MIGRATIONS } from "../migrations/mod.ts";
 import { RATE_WINDOW_MS } from "../src/domain/limits.ts";
@@ -205,12 +206,17 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const clock = manualClock(options.startsAt);
   const world = seededWorld("harness", (options.run ?? 0) * IDS_OF_A_RUN);
   const lines: Record<string, unknown>[] = [];
-  const log = createLog({ format: "json", clock: clock.now, write: (line) => lines.push(JSON.parse(line)) });
+  const log = createLog({
+    format: "json",
+    clock: clock.now,
+    write: (line) => lines.push(JSON.parse(line)),
+    onLost: (error) => fail(String(error)),
+  });
   const embedded = await openTestDatabase(options.path ?? ":memory:");
   await migrate(embedded, { migrations: MIGRATIONS, now: clock.now() });
   const database = options.wrap?.(embedded) ?? embedded;
   const signer = signerFromPem(SIGNING_KEY_PEM);
-  const lock = openLock({ path: options.lockPath ?? ":memory:", onFailure: () => {} });
+  const lock = openLock({ path: options.lockPath ?? ":memory:", onTrouble: () => {} });
   const files = signerFiles(options.signers ?? [signer]);
   const signing = new SigningKeys({ database, world, log, source: files });
   const model = {

@@ -59,8 +59,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "startup.ts",
   ],
+  "world.ts": ["config", "domain", "http", "observability", "operations", "store"],
+  "rate_windows.ts": ["config", "domain", "http", "limits", "observability", "operations", "startup.ts"],
+  "checkpoint_lock.ts": ["config", "databases.ts", "http", "observability", "startup.ts", "store"],
   "compose.ts": [
+    "checkpoint_lock.ts",
     "databases.ts",
+    "rate_windows.ts",
+    "world.ts",
     "config",
     "domain",
     "evidence",
@@ -158,14 +164,12 @@ Deno.test("nothing but compose imports a migration or the program's version, and
 
 /** Outside effects → the only places of their own. In a browser all but the network may stand anywhere. */
 const EFFECTS: readonly (readonly [pattern: RegExp, places: readonly string[]])[] = [
-  [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, ["src/compose.ts"]],
-  [/\bMath\.random\(|\brandomBytes\b|\bgetRandomValues\b|\brandomUUID\b|\bgenerateKeyPair/, [
-    "src/compose.ts",
-  ]],
-  [/\bDeno\.env\b|\bprocess\.env\b/, ["src/compose.ts"]],
+  [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, ["src/world.ts"]],
+  [/\bMath\.random\(|\brandomBytes\b|\bgetRandomValues\b|\brandomUUID\b|\bgenerateKeyPair/, ["src/world.ts"]],
+  [/\bDeno\.env\b|\bprocess\.env\b/, ["src/world.ts"]],
   [/(?<![.\w])fetch\(/, ["src/web/shared/api.ts", "src/databases.ts"]],
   [/"node:(?:http|https|http2|tls|dgram)"/, ["src/cli/healthcheck.ts", "src/webhooks/delivery.ts"]],
-  [/"node:dns/, ["src/compose.ts"]],
+  [/"node:dns/, ["src/world.ts"]],
 ];
 
 Deno.test("time, entropy, the environment and the network stand only where they may", async () => {

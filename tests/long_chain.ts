@@ -32,6 +32,8 @@ export interface LongChainService {
   readonly service: RunningService;
   /** The organization's. */
   readonly key: string;
+  /** Its data directory. */
+  readonly data: string;
   /** Stops the service and removes its data. */
   close(): Promise<void>;
 }
@@ -47,6 +49,7 @@ export async function startWithLongChain(options: LongChainOptions): Promise<Lon
   return {
     service,
     key,
+    data,
     async close() {
       await service.stop();
       await deployment.remove();
@@ -62,7 +65,7 @@ async function fill(
   const fail = (error: unknown) => {
     throw error;
   };
-  const lock = openLock({ path: `${directory}/lock.db`, onFailure: fail });
+  const lock = openLock({ path: `${directory}/lock.db`, onTrouble: fail });
   const signer = signerFromPem(await Deno.readTextFile(`${directory}/signing-key.pem`));
   const signing = new SigningKeys({
     database,

@@ -4,6 +4,8 @@
  * Nonparametric Statistical Methods, chapter 4).
  */
 
+import { midranks } from "../src/simulation/statistics.ts";
+
 export interface RankTest {
   /** Pairs in which the first sample's value is the greater one; a tie counts half. */
   readonly u: number;
@@ -16,21 +18,10 @@ export interface RankTest {
 /** Samples of at least 20 values each; for fewer the normal approximation is a rough one. */
 export function mannWhitney(first: readonly number[], second: readonly number[]): RankTest {
   const [n, m] = [first.length, second.length];
-  const sorted = [
-    ...first.map((value) => ({ value, isFirst: true })),
-    ...second.map((value) => ({ value, isFirst: false })),
-  ].sort((a, b) => a.value - b.value);
-  let rankSum = 0;
-  let ties = 0;
-  for (let from = 0; from < sorted.length;) {
-    let to = from;
-    while (to < sorted.length && sorted[to]!.value === sorted[from]!.value) to += 1;
-    const tied = sorted.slice(from, to);
-    // Ranks count from 1; equal values share the middle of theirs.
-    rankSum += tied.filter(({ isFirst }) => isFirst).length * ((from + 1 + to) / 2);
-    ties += tied.length ** 3 - tied.length;
-    from = to;
-  }
+  const ranks = midranks([...first, ...second]);
+  const rankSum = ranks.slice(0, n).reduce((sum, rank) => sum + rank, 0);
+  const ties = [...Map.groupBy(ranks, (rank) => rank).values()]
+    .reduce((sum, { length }) => sum + length ** 3 - length, 0);
   const u = rankSum - (n * (n + 1)) / 2;
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));

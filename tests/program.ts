@@ -83,6 +83,11 @@ export async function runProgram(args: readonly string[], options: RunOptions = 
   return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
 }
 
+/** Starts a command or a service and does not wait. */
+export function spawnProgram(args: readonly string[], options: RunOptions = {}): Deno.ChildProcess {
+  return commandOf(args, options).spawn();
+}
+
 export interface RunningService {
   readonly url: string;
   readonly pid: number;
@@ -128,6 +133,7 @@ export async function watch(child: Deno.ChildProcess): Promise<RunningService> {
   let output = "";
   let errors = "";
   const listening = Promise.withResolvers<string>();
+  let isListening = false;
   const log = () =>
     output.split("\n").slice(0, -1).flatMap((line) => {
       try {
@@ -139,8 +145,11 @@ export async function watch(child: Deno.ChildProcess): Promise<RunningService> {
   const drained = Promise.all([
     drain(child.stdout, (text) => {
       output += text;
+      if (isListening) return;
       const line = log().find(({ msg }) => msg === "listening");
-      if (line !== undefined) listening.resolve(String(line.url));
+      if (line === undefined) return;
+      isListening = true;
+      listening.resolve(String(line.url));
     }),
     drain(child.stderr, (text) => {
       errors += text;

@@ -333,7 +333,7 @@ Deno.test("the document has every status of the specification's tables for each 
     503,
   ]);
   assert.deepEqual(statuses("/v1", "get").sort(), [200, 429, 500, 503]);
-  assert.deepEqual(statuses("/v1/score", "options").sort(), [204, 403, 429]);
+  assert.deepEqual(statuses("/v1/score", "options").sort(), [204, 403, 405, 429]);
 });
 
 // deno-lint-ignore no-explicit-any -- as it stands in the document
@@ -467,4 +467,44 @@ Deno.test("the wire names of the requests are those of the specification", () =>
     "allowed_origins",
   ]);
   assert.deepEqual(resolved(create).required, ["org_id", "name", "domain", "tier", "allowed_origins"]);
+});
+
+Deno.test("every operation of a path has the parameters that stand in it", () => {
+  for (
+    const [path, methods] of Object.entries<Record<string, { parameters?: Parameter[] }>>(document.paths)
+  ) {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    for (const { parameters = [] } of Object.values(methods)) {
+      const inPath = parameters.filter((parameter) => parameter.in === "path");
+      assert.deepEqual(inPath.map(({ name }) => name), named, path);
+    }
+  }
+});
+
+Deno.test("the document allows no value of a parameter or a member that is always refused", () => {
+  const takes = (path: string, method: string, name: string, value: unknown) => {
+    const parameters: Parameter[] = document.paths[path][method].parameters;
+    return ajv.validate(parameters.find((parameter) => parameter.name === name)!.schema, value);
+  };
+  assert.deepEqual([500, 501, 0].map((limit) => takes("/v1/admin/audit-log", "get", "limit", limit)), [
+    true,
+    false,
+    false,
+  ]);
+  for (const path of ["/v1/audit/chain/verify", "/v1/admin/audit/verify-chain"]) {
+    assert.deepEqual(["1", "0"].map((size) => takes(path, "get", "since_size", size)), [true, false]);
+    assert.ok(takes(path, "get", "from", "0"));
+  }
+  const decision = "openapi#/paths/~1v1~1decision~1score/post/requestBody/content/application~1json/schema";
+  const flat = { operator_id: "x", domain: "general", time_to_decision_ms: 1, decision: "accepted" };
+  const validate = ajv.compile({ $ref: decision });
+  assert.deepEqual([validate(flat), validate({ ...flat, interaction: {} })], [true, false]);
+});
+
+Deno.test("a failure that may be a page, and an OPTIONS that is no preflight, are in the document", () => {
+  const { responses } = document.paths["/assessments/{sessionId}"].get;
+  assert.deepEqual(Object.keys(responses[404].content), ["application/json", "text/html; charset=utf-8"]);
+  for (const { options } of Object.values<{ options: { responses: object } }>(document.paths)) {
+    assert.ok("405" in options.responses);
+  }
 });

@@ -74,8 +74,9 @@ const within = (...folders: readonly string[]) =>
 /** Tests of the whole program that would say nothing more on a server, and why. */
 const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[] = [
   ["`jiss dev` has its database beside it always", ["process/dev"]],
-  ["saved files alone are verified", [
+  ["saved files alone are verified, and simulated reviewers scored", [
     "process/large_bundle",
+    "process/simulate",
     "process/verify",
     "real/check_by_hand",
     "real/go",
@@ -83,16 +84,31 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
   ["a release is made, or installed", ["process/release", "real/install_page"]],
   ["backups of the embedded database", ["process/backup"]],
   ["the limiter's own store", ["process/kv_limits", "real/denokv"]],
+  ["faults of the embedded database's own disk and files", [
+    "process/corrupt_database",
+    "real/descriptors",
+    "real/full_disk",
+    "real/io_errors",
+    "real/slow_reader",
+  ]],
   ["connections of clients, and those to receivers", [
     "process/front",
     "real/hostile_receivers",
     "real/hostile_targets",
     "real/listener",
+    "real/slow_connections",
     "real/ops",
     "real/tls",
     "real/webhook_receivers",
   ]],
-  ["clients and pages of the same answers", ["real/integrate", "real/report_page", "real/typed_client"]],
+  ["files of the embedded database, or a server of its own", ["process/kill_points", "process/upgrade"]],
+  ["the disk below the embedded database", ["real/power_cut"]],
+  ["clients and pages of the same answers", [
+    "real/integrate",
+    "real/pages_walk",
+    "real/report_page",
+    "real/typed_client",
+  ]],
   ["servers of their own on either run", [
     "real/libsql",
     "real/many_chains",

@@ -58,6 +58,45 @@ export async function startTraced(
   };
 }
 
+/** What brings something to the disk, or takes something away. */
+const LASTING_CALLS = "fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat";
+
+/**
+ * Runs a command that is killed at a call by which something would last, the `count`th one of a thread, before it is made.
+ * @returns false where it ended before, or, a service, listened: then it is killed as well.
+ */
+export async function runKilled(
+  args: readonly string[],
+  { env, count, path }: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly count: number;
+    /** Calls on this file are counted alone; null: all. */
+    readonly path: string | null;
+  },
+): Promise<boolean> {
+  const child = new Deno.Command("strace", {
+    args: [
+      ...["-D", "-f", "-qq", "-o", "/dev/null", ...(path === null ? [] : ["-P", path])],
+      ...["-e", `trace=${LASTING_CALLS}`, "-e", `inject=${LASTING_CALLS}:signal=SIGKILL:when=${count}`],
+      ...[Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, ...args],
+    ],
+    clearEnv: true,
+    env: { ...baseEnvironment(), JISS_PORT: "0", JISS_LOG: "json", ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  if (args[0] === "serve") {
+    const service = await watch(child).catch(() => null);
+    if (service === null) return (await child.status).signal === "SIGKILL";
+    service.kill("SIGKILL");
+    await service.status;
+    return false;
+  }
+  const { signal } = await child.output();
+  return signal === "SIGKILL";
+}
+
 const PORT = /sin6?_port=htons\((\d+)\)/;
 const ADDRESS = /inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"/;
 
@@ -72,4 +111,40 @@ export function destinationsIn(trace: string): readonly string[] {
     if (port !== "0") found.add(`${four ?? six} ${port}`);
   }
   return [...found].sort();
+}
+
+/** A program's calls are tampered with until then. */
+export interface Tampering {
+  end(): Promise<void>;
+}
+
+/** Tampers with calls of a running process. @param how - strace's `inject=` expression, and files it is confined to. */
+export async function tamperWith(
+  pid: number,
+  { inject, files = [] }: { readonly inject: string; readonly files?: readonly string[] },
+): Promise<Tampering> {
+  const child = new Deno.Command("strace", {
+    args: [
+      ...["-f", "-p", String(pid), "-o", "/dev/null", ...files.flatMap((path) => ["-P", path])],
+      ...["-e", `trace=${inject.split(":")[0]}`, "-e", `inject=${inject}`],
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  // It says so once it is attached.
+  const reader = child.stderr.getReader();
+  await reader.read();
+  reader.releaseLock();
+  return {
+    async end() {
+      try {
+        child.kill("SIGINT");
+      } catch {
+        // It ended with the process that it was attached to.
+      }
+      await child.stderr.cancel();
+      await child.status;
+    },
+  };
 }

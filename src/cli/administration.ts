@@ -10,11 +10,13 @@ import { ServiceError } from "../domain/errors.ts";
 import { parseChain, splitName } from "../evidence/chain_name.ts";
 import { pepperId } from "../keys/api_key.ts";
 import type { Log, LogFields } from "../observability/log.ts";
+import { CLOCK_RULES, type ClockRule } from "../operations/clock_watch.ts";
 import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
 import { StartError } from "../operations/start_error.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";
 import { type Database, DatabaseBusy, DatabaseUnavailable, query } from "../store/database.ts";
+import type { StorageFailure } from "../store/faults.ts";
 import { loadConfig } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { withStored } from "./stored.ts";
@@ -25,8 +27,10 @@ type Recorded = Pick<
 >;
 
 interface RunOptions {
-  /** Whether the database may be from before the pepper came in. */
-  readonly mayBeOlder?: boolean;
+  /** The database may be from before the pepper came in, and may stand where a restore that was cut short left it. */
+  readonly isRestore?: boolean;
+  /** Default: as a command does. */
+  readonly clockRule?: ClockRule;
 }
 
 /**
@@ -37,25 +41,29 @@ interface RunOptions {
 export async function administer<Result>(
   shell: Shell,
   run: (service: Service, config: Config) => Promise<Result>,
-  { mayBeOlder = false }: RunOptions = {},
+  { isRestore = false, clockRule = CLOCK_RULES.command }: RunOptions = {},
 ): Promise<Result> {
   const config = loadConfig(shell.readEnvironment());
   const recorded = await withStored(
     shell,
     config,
-    (database) => recordedSettings(database, { config, mayBeOlder }),
+    (database) => recordedSettings(database, { config, isRestore }),
   );
   const log = standardErrorLog();
-  let fatal: unknown = null;
+  let fatal: StorageFailure | null = null;
   const service = await open(shell, {
     config: { ...config, ...recorded, bootstrapOrganization: null },
     log,
+    clockRule,
     onFatal: (error) => fatal = error,
+    isRestore,
   });
   try {
     return await run(service, config);
   } catch (error) {
-    if (fatal !== null) throw new CommandFailure(`storage failed: ${(fatal as Error).message}`, EXIT.ioError);
+    if (fatal !== null) {
+      throw new CommandFailure(`storage failed: ${(fatal as StorageFailure).message}`, EXIT.ioError);
+    }
     if (error instanceof ServiceError || error instanceof StartError) {
       throw new CommandFailure(error.message, EXIT.failure);
     }
@@ -67,12 +75,17 @@ export async function administer<Result>(
 
 async function open(
   shell: Shell,
-  options: Pick<Parameters<Shell["openService"]>[0], "config" | "log" | "onFatal">,
+  options: Pick<
+    Parameters<Shell["openService"]>[0],
+    "config" | "log" | "clockRule" | "onFatal" | "isRestore"
+  >,
 ): Promise<Service> {
   try {
     return await shell.openService({ ...options, clock: shell.clock, world: shell.realWorld() });
   } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw new CommandFailure(error.message, EXIT.ioError);
+    if (error instanceof DatabaseUnavailable || (error instanceof StartError && error.mayPass)) {
+      throw new CommandFailure(error.message, EXIT.ioError);
+    }
     if (error instanceof StartError || error instanceof ServiceError) {
       throw new CommandFailure(error.message, EXIT.configuration);
     }
@@ -85,7 +98,7 @@ async function open(
 
 async function recordedSettings(
   database: Database,
-  { config, mayBeOlder }: { readonly config: Config; readonly mayBeOlder: boolean },
+  { config, isRestore }: { readonly config: Config; readonly isRestore: boolean },
 ): Promise<Recorded> {
   const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
   const system = (await loadEpochs(database, SYSTEM_CHAIN)).at(-1);
@@ -104,7 +117,7 @@ async function recordedSettings(
     model: JSON.parse(model!.document) as ModelDocument,
     auditRetentionDays: row.audit_retention_days ?? config.auditRetentionDays,
     evidenceRetentionDays: row.evidence_retention_days,
-    peppers: mayBeOlder ? config.peppers : recordedPepperFirst(config.peppers, row.pepper_id),
+    peppers: isRestore ? config.peppers : recordedPepperFirst(config.peppers, row.pepper_id),
   };
 }
 

@@ -15,7 +15,7 @@ import {
 } from "../evidence/kept.ts";
 import { exists } from "./init.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
-import { syncPath } from "../store/backup.ts";
+import { renameDurably, writeDurably } from "../store/durable_file.ts";
 
 const MEMORY_FILE = "jiss-memory.json";
 const LOCK_FILE = "lock";
@@ -80,14 +80,8 @@ export class AuditorMemory implements Disposable {
     this.#memory = remember(this.#memory, found);
     const path = `${this.directory}/${MEMORY_FILE}`;
     const next = `${path}.next`;
-    {
-      using file = Deno.openSync(next, { create: true, truncate: true, write: true, mode: PRIVATE_FILE });
-      const bytes = new TextEncoder().encode(`${JSON.stringify(this.#memory, null, 2)}\n`);
-      for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
-      file.syncSync();
-    }
-    Deno.renameSync(next, path);
-    syncPath(this.directory);
+    writeDurably(next, `${JSON.stringify(this.#memory, null, 2)}\n`, { mustBeNew: false });
+    renameDurably(next, path);
   }
 
   [Symbol.dispose](): void {

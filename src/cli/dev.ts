@@ -6,6 +6,7 @@ import { parseEnv } from "node:util";
 import type { Service } from "../compose.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Listener } from "../http/server.ts";
+import { CLOCK_RULES } from "../operations/clock_watch.ts";
 import { createOrganization, organizationExists } from "../operations/organizations.ts";
 import { directCall } from "../operations/organization_change.ts";
 import { rotateByHand } from "../operations/organization_states.ts";
@@ -49,6 +50,7 @@ export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }):
 
   let apiKey = "";
   return await runService(shell, config, {
+    clockRule: CLOCK_RULES.local,
     async opened(service) {
       apiKey = await prepareDemo(shell, service).catch((error) => {
         // Another process created it a moment ago: now it is there, and gets a key of this run.

@@ -1,7 +1,9 @@
 /**
  * `jiss doctor`: what an administrator gets wrong, and how to mend it. It reads the service's environment, its files
- * and its database, beside a running service, and writes nothing.
+ * and its database, beside a running service, and writes nothing but what it is told to accept.
  */
+import { CLOCK_RULES, toldReading } from "../operations/clock_watch.ts";
+import { administer } from "./administration.ts";
 import type { Finding } from "./doctor/check.ts";
 import { CHECKS } from "./doctor/checks.ts";
 import { printableLine } from "./printable.ts";
@@ -30,6 +32,23 @@ export async function doctor(shell: Shell, { json }: DoctorOptions): Promise<num
   const wrong = findings.filter(({ state }) => state === "wrong").length;
   console.log(json ? JSON.stringify({ checks: findings, wrong }) : tableOf(findings));
   return wrong === 0 ? EXIT.ok : EXIT.failure;
+}
+
+/** Records that this machine's clock is right, where the service refuses it; one that is running goes on within a second. */
+export async function acceptClock(shell: Shell, { json }: DoctorOptions): Promise<number> {
+  const accepted = await administer(shell, (service) => service.acceptClock(), {
+    clockRule: CLOCK_RULES.acceptance,
+  });
+  const told = accepted === null ? null : toldReading(accepted);
+  if (json) console.log(JSON.stringify({ accepted: told }));
+  else if (told === null) {
+    console.log("This machine's clock is not refused: there is nothing to accept, and nothing was recorded.");
+  } else {
+    console.log(
+      `The clock is accepted as it is, ${told.clock_at}; it was expected to say ${told.expected_at}. The system chain says so.`,
+    );
+  }
+  return EXIT.ok;
 }
 
 function tableOf(findings: readonly Told[]): string {

@@ -1,10 +1,10 @@
 /** `jiss init [DIR]`: every secret a deployment needs, made here and written for their owner alone. */
 import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
+import { writeDurably } from "../store/durable_file.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 export const ENVIRONMENT_FILE = "jiss.env";
 const SIGNING_KEY_FILE = "signing-key.pem";
-const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
 /** The lines of a fresh environment file. */
@@ -28,7 +28,7 @@ export function writeSecrets(shell: Shell, directory: string): { readonly direct
     throw new CommandFailure(`${there[0]} is there already: nothing was written`, EXIT.failure);
   }
   for (const [path, content] of files) {
-    Deno.writeTextFileSync(path, content, { createNew: true, mode: PRIVATE_FILE });
+    writeDurably(path, content, { mustBeNew: true });
   }
   return { directory: absolute };
 }

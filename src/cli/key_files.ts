@@ -16,9 +16,7 @@ import type { Signer } from "../evidence/crypto.ts";
 import { signerFromPem } from "../evidence/node_crypto.ts";
 import { exists } from "./init.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
-import { syncPath } from "../store/backup.ts";
-
-const PRIVATE_FILE = 0o600;
+import { renameDurably, syncFolder, writeDurably } from "../store/durable_file.ts";
 
 type KeyFiles = Pick<StorageConfig, "signingKeyFile" | "previousSigningKeyFile">;
 
@@ -48,8 +46,8 @@ export function placeNewKey({ signingKeyFile, previousSigningKeyFile }: KeyFiles
     writeAnew(next, pem, owner);
     const second = `${previousSigningKeyFile}.next`;
     writeAnew(second, Deno.readTextFileSync(present), owner);
-    rename(second, previousSigningKeyFile);
-    rename(next, present);
+    renameDurably(second, previousSigningKeyFile);
+    renameDurably(next, present);
   } catch (error) {
     throw new CommandFailure(
       `the signing key's files cannot be written (${(error as Error).message}): the key in use is unchanged.
@@ -71,7 +69,7 @@ export function holdsKeyAside({ previousSigningKeyFile }: KeyFiles): boolean {
 export function setPreviousKeyAside({ previousSigningKeyFile }: KeyFiles): () => void {
   const aside = asideOf(previousSigningKeyFile);
   try {
-    if (exists(previousSigningKeyFile)) rename(previousSigningKeyFile, aside);
+    if (exists(previousSigningKeyFile)) renameDurably(previousSigningKeyFile, aside);
   } catch (error) {
     throw new CommandFailure(
       `the previous key's file cannot be moved (${
@@ -81,7 +79,9 @@ export function setPreviousKeyAside({ previousSigningKeyFile }: KeyFiles): () =>
     );
   }
   return () => {
-    if (exists(aside)) Deno.removeSync(aside);
+    if (!exists(aside)) return;
+    Deno.removeSync(aside);
+    syncFolder(dirname(aside));
   };
 }
 
@@ -97,14 +97,6 @@ type Owner = Pick<Deno.FileInfo, "uid" | "gid">;
  */
 function writeAnew(path: string, content: string, { uid, gid }: Owner): void {
   if (exists(path)) Deno.removeSync(path);
-  using file = Deno.openSync(path, { createNew: true, write: true, mode: PRIVATE_FILE });
-  if (file.statSync().uid !== uid) Deno.chownSync(path, uid, gid);
-  const bytes = new TextEncoder().encode(content);
-  for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
-  file.syncSync();
-}
-
-function rename(from: string, to: string): void {
-  Deno.renameSync(from, to);
-  syncPath(dirname(to));
+  writeDurably(path, content, { mustBeNew: true });
+  if (Deno.statSync(path).uid !== uid) Deno.chownSync(path, uid, gid);
 }

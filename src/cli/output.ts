@@ -1,4 +1,5 @@
 /** Text by the piece, of any length: to standard output, or to a file that is there only once it is whole. */
+import { renameDurably } from "../store/durable_file.ts";
 import { exists } from "./init.ts";
 import { CommandFailure, EXIT, isSystemError } from "./shell.ts";
 
@@ -48,7 +49,7 @@ export async function newFile<Result>(
   try {
     const result = await fill(partial);
     requireFree(path);
-    await Deno.rename(partial, path);
+    renameDurably(partial, path);
     return result;
   } catch (error) {
     await Deno.remove(partial);

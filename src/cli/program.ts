@@ -7,7 +7,7 @@ import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
 import { backup } from "./backup.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { dev } from "./dev.ts";
-import { doctor, type DoctorOptions } from "./doctor.ts";
+import { acceptClock, doctor, type DoctorOptions } from "./doctor.ts";
 import { exportChain, EXPORTED_CHAINS, type ExportOptions } from "./export.ts";
 import { healthcheck } from "./healthcheck.ts";
 import { init } from "./init.ts";
@@ -25,6 +25,7 @@ import {
 import { restore } from "./restore.ts";
 import { rotateSigningKey } from "./rotate_signing_key.ts";
 import { serve } from "./serve.ts";
+import { simulate, type SimulateOptions } from "./simulate.ts";
 import { CommandFailure, EXIT, isSystemError, type Shell } from "./shell.ts";
 import { verify, type VerifyOptions } from "./verify.ts";
 import { version } from "./version.ts";
@@ -116,8 +117,20 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .option("--json", "print one JSON object", false)
     .action(async (options: ListAlertsOptions) => finish(await listAlerts(shell, options)));
   command("doctor", "what an administrator gets wrong, and how to mend it; changes nothing")
+    .option("--accept-clock", "only record that the present clock is right after a jump", false)
     .option("--json", "print one JSON object", false)
-    .action(async (options: DoctorOptions) => finish(await doctor(shell, options)));
+    .action(async ({ acceptClock: isAccepted, ...options }: DoctorOptions & { acceptClock: boolean }) =>
+      finish(await (isAccepted ? acceptClock : doctor)(shell, options))
+    );
+  command(
+    "simulate",
+    "simulated reviewers through the scoring engine: does the score measure what it claims?",
+  )
+    .option("--seed <SEED>", "instead of the seeds of the check; may be repeated", collectNumber)
+    .option("--operators <COUNT>", "of each kind; the check takes 200", wholeNumber)
+    .option("--json", "print one JSON object", false)
+    .option("--check", "exit 1 where a target is missed", false)
+    .action((options: SimulateOptions) => finish(simulate(shell, options)));
   command("healthcheck", "exit 0 when the local service answers GET / with status ok")
     .action(async () => finish(await healthcheck(shell)));
   command("openapi", "print the OpenAPI 3.1 document")
@@ -175,6 +188,15 @@ function once(flag: string) {
 /** Gathers an option that may be repeated. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
+}
+
+function wholeNumber(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError("It is a whole number from 1 on.");
+  return Number(value);
+}
+
+function collectNumber(value: string, before: readonly number[] = []): readonly number[] {
+  return [...before, wholeNumber(value)];
 }
 
 /** Help is an answer; anything else is a mistake, told with the nearest known command or flag. */

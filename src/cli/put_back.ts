@@ -2,14 +2,19 @@
  * Putting a backup in the database's place: it is verified first, on a copy of its own, and what was there is kept.
  *
  * The database and its write-ahead log belong together: were a log left beside another database, SQLite would write
- * its pages into it. So the log goes first; whatever ends the program in between, what is there is the database of
- * before, which is then at most older than it was, and refuses writes until `jiss restore` has been run.
+ * its pages into it. So the log goes first. Whatever ends the program in between, no service starts until `jiss restore` has
+ * been run to its end.
  * Source: https://sqlite.org/howtocorrupt.html, section 1.4.
  */
-import { dirname } from "node:path";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
+import { isOfAnother } from "../operations/restores.ts";
 import { findDamage } from "../operations/verification.ts";
-import { checkFile, syncPath } from "../store/backup.ts";
+import { checkFile, holdsChain } from "../store/backup.ts";
+import { loadChains } from "../store/chains.ts";
+import { renameDurably, syncFile } from "../store/durable_file.ts";
+import { StorageFailure } from "../store/faults.ts";
+import { issuedPlaces, MEND_LOCK } from "../store/lock.ts";
+import { markRestore } from "../store/unfinished_restore.ts";
 import { NewerSchema } from "../store/migrate.ts";
 import type { StorageConfig } from "../config/config.ts";
 import { fileOf } from "./backup.ts";
@@ -31,6 +36,9 @@ export async function putBack(
 ): Promise<string | null> {
   const { path } = fileOf(storage);
   if (!exists(backup)) throw new CommandFailure(`there is no file ${backup}`, EXIT.failure);
+  if (!Deno.statSync(backup).isFile) {
+    throw new CommandFailure(`${backup} is no ordinary file, so no backup`, EXIT.failure);
+  }
   const stopped = await shell.keepStopped(storage.dataDir);
   if (stopped === null) {
     throw new CommandFailure(
@@ -42,6 +50,7 @@ export async function putBack(
   removeFiles(copy);
   try {
     await prepare(shell, { storage, backup, copy });
+    markRestore(storage.dataDir);
     return replace(path, copy, new Date(shell.clock.now()).toISOString());
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -67,6 +76,8 @@ async function prepare(
   for (const end of [WAL, ""]) if (exists(backup + end)) copyPrivately(backup + end, copy + end);
   const damage = checkFile(copy);
   if (damage !== null) throw refused(`it is damaged, or no database (${damage})`);
+  // For SQLite an empty file is a database in order, and so is anybody else's.
+  if (!holdsChain(copy)) throw refused("it holds no chain: it is no backup of this service");
   try {
     await shell.bringUpToDate(copy);
   } catch (error) {
@@ -74,13 +85,31 @@ async function prepare(
     throw error;
   }
   const file = { kind: "file", path: copy } as const;
-  const found = await withStored(
+  const [found, heads] = await withStored(
     shell,
     { ...storage, database: file },
-    (database) => findDamage({ database, crypto: nodeCrypto }),
+    async (database) =>
+      [await findDamage({ database, crypto: nodeCrypto }), await loadChains(database)] as const,
   );
   if (found !== null) {
     throw refused(`its evidence does not verify. ${found.chain}: ${found.code}, ${found.sentence}`);
+  }
+  const { lockFile } = storage;
+  if (!exists(lockFile)) return;
+  const issued = readIssued(lockFile, refused);
+  if (heads.some((head) => issued.has(head.family) && isOfAnother(head, issued.get(head.family)!))) {
+    throw refused(
+      `${lockFile} is of another installation than the backup. Where this directory is to go on with the backup's, put jiss.db and lock.db, each with its -wal and -shm, aside, and run this again`,
+    );
+  }
+}
+
+function readIssued(lockFile: string, refused: (why: string) => CommandFailure) {
+  try {
+    return issuedPlaces(lockFile);
+  } catch (error) {
+    if (!(error instanceof StorageFailure)) throw error;
+    throw refused(`${lockFile} cannot be read (${error.message}): ${MEND_LOCK}`);
   }
 }
 
@@ -94,9 +123,8 @@ function replace(path: string, copy: string, instant: string): string | null {
   for (const end of ENDS) {
     if (aside !== null && exists(path + end)) Deno.renameSync(path + end, aside + end);
   }
-  syncPath(copy, { write: true });
-  Deno.renameSync(copy, path);
-  syncPath(dirname(path));
+  syncFile(copy);
+  renameDurably(copy, path);
   return aside;
 }
 

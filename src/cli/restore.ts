@@ -5,6 +5,7 @@
  */
 import { acknowledgeRestore, type RestoreRecord } from "../operations/restores.ts";
 import { finishRotation } from "../operations/signing.ts";
+import { isRestoreUnfinished, unmarkRestore } from "../store/unfinished_restore.ts";
 import { administer } from "./administration.ts";
 import { putBack } from "./put_back.ts";
 import { loadConfig } from "./run_service.ts";
@@ -23,13 +24,15 @@ export async function restore(
     console.log(`${file} verifies and is in the database's place.`);
     if (aside !== null) console.log(`What was there is ${aside}: delete it when you need it no more.`);
   }
-  const record = await administer(shell, async ({ dependencies }) => {
+  const record = await administer(shell, async ({ dependencies }, config) => {
     const now = shell.clock.now();
-    const acknowledged = await acknowledgeRestore(dependencies, { reason, now, isPutBack: file !== null });
+    const isPutBack = file !== null || isRestoreUnfinished(config.dataDir);
+    const acknowledged = await acknowledgeRestore(dependencies, { reason, now, isPutBack });
+    unmarkRestore(config.dataDir);
     // A database from before a rotation does not know the key that its files hold.
     await finishRotation({ ...dependencies, now });
     return acknowledged;
-  }, { mayBeOlder: true });
+  }, { isRestore: true });
   console.log(toldOf(record, { isRunning: file === null }));
   return EXIT.ok;
 }

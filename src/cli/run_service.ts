@@ -6,11 +6,12 @@ import { CLIENT_WAIT_MS, FIRST_REQUEST_MS } from "../domain/limits.ts";
 import { type Bounds, noConnections } from "../http/connections.ts";
 import { UnsuitableDeno } from "../http/deno_connection.ts";
 import { type Answering, listen, type Listener, type ListenOptions } from "../http/server.ts";
-import { errorFields } from "../observability/log.ts";
+import { CLOCK_RULES, type ClockRule } from "../operations/clock_watch.ts";
 import { keysByPepper } from "../operations/peppers.ts";
 import { webhookWrappings } from "../operations/webhooks.ts";
 import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy, DatabaseUnavailable } from "../store/database.ts";
+import { FAULT_TEXTS } from "../store/faults.ts";
 import { NewerSchema } from "../store/migrate.ts";
 import { freeDescriptors, roomForConnections } from "./descriptors.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -46,6 +47,8 @@ export function reportProblems<T>(read: () => T): T {
 }
 
 export interface RunHooks {
+  /** Default: as a service does. */
+  readonly clockRule?: ClockRule;
   /** After the store is open and before the port is. */
   opened?(service: Service): Promise<void>;
   listening?(listener: Listener, service: Service): Promise<void> | void;
@@ -57,11 +60,14 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   const stop = Promise.withResolvers<number>();
   const service = await open(shell, config, {
     log,
-    onFatal(error) {
-      log.error(
-        "storage failed: stopping, so that a supervisor can start the service anew",
-        errorFields(error),
-      );
+    clockRule: hooks.clockRule ?? CLOCK_RULES.service,
+    onFatal({ message, fault }) {
+      const [what, mend] = FAULT_TEXTS[fault];
+      log.error("storage failed: stopping, so that a supervisor can start the service anew", {
+        error: message,
+        cause: `of the database, ${what}`,
+        mend,
+      });
       stop.resolve(EXIT.ioError);
     },
   });
@@ -93,6 +99,13 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
       log.warn("there are as many connections as there may be: whoever is waited for longest is closed", {
         connections: bounds.room.most,
       }),
+    onStuck: () =>
+      log.error(
+        "there are as many connections as there may be, and none that can be closed: newcomers wait",
+        {
+          connections: bounds.room.most,
+        },
+      ),
   };
   const { tls } = config;
   const metrics = config.metrics === null ? null : startListening(
@@ -173,10 +186,16 @@ async function warnOfLostSecrets({ dependencies }: Service): Promise<void> {
 function open(
   shell: Shell,
   config: Config,
-  hooks: { readonly log: ReturnType<Shell["standardLog"]>; readonly onFatal: (error: unknown) => void },
+  hooks: Pick<Parameters<Shell["openService"]>[0], "log" | "clockRule" | "onFatal">,
 ): Promise<Service> {
   return starting(() =>
-    shell.openService({ config, clock: shell.clock, world: shell.realWorld(), ...hooks })
+    shell.openService({
+      config,
+      clock: shell.clock,
+      world: shell.realWorld(),
+      tellsOthers: true,
+      ...hooks,
+    })
   );
 }
 
@@ -186,6 +205,9 @@ async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
     return await step();
   } catch (error) {
     if (error instanceof DatabaseUnavailable) {
+      throw new CommandFailure(`cannot start at the moment: ${error.message}`, EXIT.ioError);
+    }
+    if (error instanceof StartError && error.mayPass) {
       throw new CommandFailure(`cannot start at the moment: ${error.message}`, EXIT.ioError);
     }
     if (error instanceof StartError || error instanceof NewerSchema || error instanceof ServiceError) {

@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { readStorage, type StorageConfig } from "../config/config.ts";
 import { reasonOf, ServiceError } from "../domain/errors.ts";
 import { type Database, DatabaseBusy, query } from "../store/database.ts";
+import { FAULT_TEXTS, StorageFailure } from "../store/faults.ts";
 import { exists } from "./init.ts";
 import { reportProblems } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -44,6 +45,7 @@ export async function withStored<Result>(
     if (error instanceof DatabaseBusy) {
       throw new CommandFailure("another process holds the database: try again", EXIT.failure);
     }
+    if (trouble instanceof StorageFailure) throw storageFailed(where, trouble, EXIT.ioError);
     if (error instanceof ServiceError) {
       const why = trouble === null ? "" : ` (${reasonOf(trouble)})`;
       throw new CommandFailure(`${error.message}${why}`, EXIT.failure);
@@ -74,11 +76,23 @@ function open(
   try {
     return shell.openStored(storage, { clock: shell.clock, world: shell.realWorld(), onTrouble });
   } catch (error) {
-    throw new CommandFailure(
-      `the database ${where} cannot be opened (${(error as Error).message}): ${ADVICE}`,
-      EXIT.configuration,
-    );
+    if (!(error instanceof StorageFailure)) {
+      throw new CommandFailure(
+        `the database ${where} cannot be opened (${(error as Error).message}): ${ADVICE}`,
+        EXIT.configuration,
+      );
+    }
+    const mayPass = error.fault === "full" || error.fault === "failed";
+    throw storageFailed(where, error, mayPass ? EXIT.ioError : EXIT.configuration);
   }
+}
+
+function storageFailed(where: string, { fault, message }: StorageFailure, exitCode: number): CommandFailure {
+  const [why, mend] = FAULT_TEXTS[fault];
+  return new CommandFailure(
+    `the database ${where} cannot be used, as ${why} (${message}): ${mend}`,
+    exitCode,
+  );
 }
 
 async function requireOwnSchema(

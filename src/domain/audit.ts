@@ -105,9 +105,10 @@ export const chainParametersSchema = z.object({
 });
 
 /** A size or an index of a chain, in a query. */
-const count = (low: number) =>
+const count = (low: 0 | 1) =>
   z.string().regex(/^(0|[1-9][0-9]{0,14})$/, "must be a whole number without sign").transform(Number)
-    .refine((value) => value >= low, `must be at least ${low}`);
+    .refine((value) => value >= low, `must be at least ${low}`)
+    .meta({ override: { pattern: low === 0 ? "^(0|[1-9][0-9]{0,14})$" : "^[1-9][0-9]{0,14}$" } });
 
 export const verifyParametersSchema = z.object({
   from: count(0).optional().meta({

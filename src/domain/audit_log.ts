@@ -6,6 +6,7 @@ import * as z from "zod";
 import { AUDIT_LOG_EVENTS } from "./audit_events.ts";
 import { instantSchema } from "./instant.ts";
 import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "./limits.ts";
+import { integerParameter } from "./parameters.ts";
 import { envelopeFields } from "./score.ts";
 
 const filters = {
@@ -14,12 +15,9 @@ const filters = {
   until: instantSchema.optional().meta({ description: "Excluded; now where it is left out." }),
 };
 
-const limitMessage = `must be a whole number from 1 to ${AUDIT_LOG_MAX}`;
-
 export const auditLogParametersSchema = z.object({
   ...filters,
-  limit: z.string().regex(/^[1-9][0-9]{0,2}$/, limitMessage).transform(Number)
-    .refine((limit) => limit <= AUDIT_LOG_MAX, limitMessage).default(AUDIT_LOG_DEFAULT)
+  limit: integerParameter({ min: 1, max: AUDIT_LOG_MAX, fallback: AUDIT_LOG_DEFAULT })
     .meta({ description: "How many events at most: the newest." }),
 });
 

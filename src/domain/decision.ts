@@ -28,7 +28,8 @@ export const decisionRequestSchema = interactionSchema.extend({
     description:
       "How much hangs on the decision; beside a scenario_type the graver of the two counts for severity.",
   }),
-  interaction: z.undefined({ error: "must be left out: a decision's fields stand at top level" }).optional(),
+  interaction: z.undefined({ error: "must be left out: a decision's fields stand at top level" }).optional()
+    .meta({ override: { not: {} }, description: "Left out: a decision's fields stand at top level." }),
 });
 
 /** A decision request with its defaults explicit. */

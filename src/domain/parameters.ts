@@ -5,8 +5,9 @@ import * as z from "zod";
 export function integerParameter(
   { min, max, fallback }: { readonly min: number; readonly max: number; readonly fallback: number },
 ) {
-  return z.string().regex(/^(0|[1-9][0-9]{0,8})$/, "must be a whole number").transform(Number)
-    .pipe(z.int().min(min).max(max)).default(fallback).meta({
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.string().regex(/^(0|[1-9][0-9]{0,8})$/, message).transform(Number)
+    .refine((value) => min <= value && value <= max, message).default(fallback).meta({
       override: { type: "integer", minimum: min, maximum: max, default: fallback, pattern: undefined },
     });
 }

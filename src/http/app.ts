@@ -24,10 +24,12 @@ import { methodsOf, ROUTES } from "./routes.ts";
 export type App = Hono<AppEnvironment>;
 
 export function createApp(options: AppOptions): App {
+  // Made once, since it takes as long as a hundred other answers; at the first call, when the address is known.
+  let document: Record<string, unknown> | undefined;
   const services: Services = {
     ...options,
     catalogue: ROUTES,
-    openApi: () => openApiDocument(options.description.baseUrl()),
+    openApi: () => document ??= openApiDocument(options.description.baseUrl()),
     bodies: new BodyMemory(options.bodyMemoryBytes ?? BODY_MEMORY_BYTES),
   };
   const app: App = new Hono<AppEnvironment>();

@@ -10,12 +10,16 @@ export interface ObservationOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   isDraining(): boolean;
+  /** Whether nothing is recorded because this machine's clock cannot be believed. */
+  isClockRefused(): boolean;
   /** @throws where the database cannot be read. */
   reach(): Promise<unknown>;
 }
 
 /** `/healthz`: the process answers. `/readyz`: requests may be sent to it. `/metrics`. */
-export function createObservation({ metrics, log, isDraining, reach }: ObservationOptions): Hono {
+export function createObservation(
+  { metrics, log, isDraining, isClockRefused, reach }: ObservationOptions,
+): Hono {
   const app = new Hono();
   app.use(async (context, next) => {
     await next();
@@ -25,6 +29,7 @@ export function createObservation({ metrics, log, isDraining, reach }: Observati
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
     if (isDraining()) return context.json({ status: "draining" }, 503);
+    if (isClockRefused()) return context.json({ status: "clock refused" }, 503);
     try {
       await reach();
       return context.json({ status: "ready" });

@@ -16,7 +16,7 @@ import type { WebhookEvent } from "../domain/enums.ts";
 import { PING, webhookBodySchemas } from "../domain/webhook.ts";
 import { evidenceSchema } from "../evidence/envelope.ts";
 import type { Route, RouteExample } from "./exchange.ts";
-import { methodsOf, ROUTE_GROUPS } from "./routes.ts";
+import { methodsOf, ROUTE_GROUPS, ROUTES } from "./routes.ts";
 
 const errorSchema = z.object({
   error: z.object({
@@ -128,10 +128,18 @@ const RETRY_AFTER = z.object({
   "Retry-After": z.string().meta({ description: "Whole seconds, at least 1." }),
 });
 
-function errorResponse(status: number, codes: readonly ErrorCode[]) {
+/** What a negotiated route answers with to whoever prefers a page. */
+const PAGE = { "text/html; charset=utf-8": { schema: z.string() } };
+
+function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  { negotiated = false }: Pick<Route, "negotiated"> = {},
+) {
   const description = codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code].meaning}`).join(" ");
   const retries = status === 429 || status === 503;
-  return { description, content: json(errorSchema), ...(retries ? { headers: RETRY_AFTER } : {}) };
+  const content = { ...json(errorSchema), ...(negotiated ? PAGE : {}) };
+  return { description, content, ...(retries ? { headers: RETRY_AFTER } : {}) };
 }
 
 const text = (description: string) => z.string().meta({ description });
@@ -161,7 +169,7 @@ function contentOf({ method, success }: Route) {
 function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
   const { success } = route;
   const errors = Object.fromEntries(
-    errorsOf(route).map(([status, codes]) => [`${status}`, errorResponse(status, codes)]),
+    errorsOf(route).map(([status, codes]) => [`${status}`, errorResponse(status, codes, route)]),
   );
   return {
     operationId: route.operationId,
@@ -195,6 +203,7 @@ const PREFLIGHTS = {
 /** What a browser asks before a cross-origin call; it needs no key and is the same on every path. */
 function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperationObject {
   const names = path.split("/").filter((part) => part !== "").map((part) => part.replace(/\W/g, "_"));
+  const parameters = ROUTES.find((route) => route.path === path)?.pathParameters ?? undefined;
   return {
     operationId: ["preflight", ...names].join("_"),
     tags: [PREFLIGHTS.name],
@@ -203,6 +212,7 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
     security: [],
     requestParams: {
       header: z.object({ Origin: z.string(), "Access-Control-Request-Method": z.string() }),
+      ...(parameters === undefined ? {} : { path: parameters }),
     },
     responses: {
       "204": {
@@ -210,6 +220,7 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
         headers: z.object({ "Access-Control-Allow-Origin": z.string() }),
       },
       "403": errorResponse(403, ["ORIGIN_NOT_ALLOWED"]),
+      "405": errorResponse(405, ["METHOD_NOT_ALLOWED"]),
       "429": errorResponse(429, ["RATE_LIMITED"]),
     },
   };

@@ -29,6 +29,8 @@ export interface ListenOptions {
   readonly onFailure: (error: unknown) => void;
   /** The same where somebody has to make room. */
   readonly onCrowded: () => void;
+  /** The same where nobody can be made to: newcomers wait. */
+  readonly onStuck: () => void;
 }
 
 export interface Listener {
@@ -55,6 +57,7 @@ export function listen(app: Answering, options: ListenOptions): Listener {
   const connections = new Connections(bounds, counts);
   const tellFailure = seldom(connections, options.onFailure);
   const tellCrowded = seldom(connections, options.onCrowded);
+  const tellStuck = seldom(connections, options.onStuck);
   let inFlight = 0;
   let stopping = false;
   let closed = false;
@@ -72,8 +75,12 @@ export function listen(app: Answering, options: ListenOptions): Listener {
     }
   };
   const admit = async (accepted: Deno.Conn) => {
-    if (connections.isFull) tellCrowded();
-    while (connections.isFull && !closed) await soon(connections.closeLongest());
+    while (connections.isFull && !closed) {
+      const room = connections.closeLongest();
+      if (room === null) tellStuck();
+      else tellCrowded();
+      await soon(room);
+    }
     if (closed) return accepted.close();
     const { hostname } = accepted.remoteAddr as Deno.NetAddr;
     try {

@@ -37,6 +37,10 @@ export interface MetricSources {
   checkpointAge(): Promise<number>;
   /** Whether the database was found to be older than what was issued, or another history: nothing is recorded then. */
   isSuspect(): boolean;
+  /** Whether nothing is recorded because this machine's clock cannot be believed. */
+  isClockRefused(): boolean;
+  /** Whether what is issued cannot be written to `lock.db`. */
+  isLockBehind(): boolean;
   /** Bytes; null where that cannot be told. */
   freeSpace(): number | null;
   /** Alerts that nobody has acknowledged. */
@@ -121,6 +125,22 @@ export function createMetrics(sources: MetricSources): Metrics {
     registers,
     collect() {
       this.set(sources.isSuspect() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "jiss_clock_refused",
+    help: "1: this machine's clock is too far ahead of where it was, and nothing is recorded",
+    registers,
+    collect() {
+      this.set(sources.isClockRefused() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "jiss_lock_behind",
+    help: "1 where lock.db cannot follow the database: an older one, put back, may go unnoticed",
+    registers,
+    collect() {
+      this.set(sources.isLockBehind() ? 1 : 0);
     },
   });
   new Gauge({

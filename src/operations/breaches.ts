@@ -45,6 +45,13 @@ interface Window {
   untold: number;
 }
 
+/** What to do where it is no attack. */
+const MENDS: Readonly<Partial<Record<Breach["type"], string>>> = {
+  AUTH_FAIL_RATE_LIMITED_IP:
+    "where the address is an application server's, raise JISS_RATE_LIMIT_IP; where it is a proxy's, name it in JISS_TRUSTED_PROXIES",
+  AUTH_FAIL_RATE_LIMITED_KEY: "where the organization needs more, raise JISS_RATE_LIMIT_KEY",
+};
+
 export class BreachLog {
   readonly #windows = new Map<string, Window>();
   readonly #subjectLimit: number;
@@ -116,8 +123,14 @@ export class BreachLog {
         return () => null;
       },
     }).then((toldAt) => {
-      if (toldAt === null) log.warn("authentication breach", { audit: true, type, count });
-      else takeBack(toldAt + RATE_WINDOW_MS);
+      if (toldAt === null) {
+        const mend = MENDS[type];
+        log.warn("authentication breach", {
+          type,
+          count,
+          ...(mend === undefined ? {} : { mend }),
+        });
+      } else takeBack(toldAt + RATE_WINDOW_MS);
     }, (error) => {
       if (!isUnavailable(error)) log.error("breach not recorded", { type, count, ...errorFields(error) });
       takeBack(now + RETRY_MS);

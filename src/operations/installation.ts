@@ -52,11 +52,13 @@ export interface InstallationOptions {
   readonly peppers: readonly string[];
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Whether an installation that is there must be left as it is. */
+  readonly readsOnly?: boolean;
 }
 
 export interface OpenedInstallation {
   readonly installation: Installation;
-  /** False where the database is older than what was issued, so that nothing may be recorded. */
+  /** False where it was left as it is, for one because the database is older than what was issued. */
   readonly current: boolean;
 }
 
@@ -91,7 +93,8 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   const key = openInstallationKey(options, row.wrapped_key);
   const installation = { deploymentId: row.deployment_id, key };
   await requireSameLog({ ...options, installation });
-  if ((await followLock(options)).length > 0) return { installation, current: false };
+  const isCurrent = (await followLock(options)).length === 0;
+  if (!isCurrent || options.readsOnly === true) return { installation, current: false };
 
   await finishRotation({ ...options, installation });
   if (row.model_sha256 !== options.model.sha256) {

@@ -42,6 +42,12 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
   // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
   const issued = lock.issued();
   const heads = await newestHeads(database);
+  // A host that joins others has none yet.
+  if (issued.length === 0 && heads.size > 0 && !database.isShared) {
+    log.warn("lock.db is new beside a database that is not: nobody here knows what was issued before", {
+      mend: "where it was lost, hold the database against checkpoints kept elsewhere (jiss verify)",
+    });
+  }
   const behind: SuspectFamily[] = [];
   const notice = (family: string, checkpoint: IssuedCheckpoint | undefined, head: StoredHead | undefined) => {
     behind.push({ family, epoch: Math.max(head?.epoch ?? 0, checkpoint?.epoch ?? 0) });
@@ -59,7 +65,7 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
   for (const piece of piecesOf(issued, LOOKED_AT_TOGETHER)) {
     const isCurrent = await Promise.all(piece.map(async (checkpoint) => {
       const head = heads.get(checkpoint.family);
-      if (head !== undefined && deploymentOf(head.origin) !== deploymentOf(checkpoint.origin)) {
+      if (head !== undefined && isOfAnother(head, checkpoint)) {
         throw strangeLock();
       }
       return head !== undefined && !isBehind(head, checkpoint) &&
@@ -82,6 +88,14 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
 
 /** Checkpoints that are held against the database at once. */
 const LOOKED_AT_TOGETHER = 256;
+
+/** Whether a chain is another installation's than what was issued. */
+export function isOfAnother(
+  head: Pick<StoredHead, "origin">,
+  issued: Pick<IssuedCheckpoint, "origin">,
+): boolean {
+  return deploymentOf(head.origin) !== deploymentOf(issued.origin);
+}
 
 /** The deployment's id in an origin; what stands before it may be named anew. */
 function deploymentOf(origin: string): string | undefined {

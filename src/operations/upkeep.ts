@@ -1,6 +1,6 @@
 /**
- * What the service does by itself while it runs: each minute it anchors chains, looks for usage that stands out and
- * bounds the outbox, each hour it forgets old deliveries, once a day it cuts chains at their retention and forgets what
+ * What the service does by itself while it runs: each minute it anchors chains, logs the audit events of other
+ * processes, looks for usage that stands out and bounds the outbox, each hour it forgets old deliveries, once a day it cuts chains at their retention and forgets what
  * is past its time. A run that fails is told in the log and tried again with the next.
  */
 import { isUnavailable } from "../domain/errors.ts";
@@ -10,6 +10,7 @@ import { DAY_MS } from "../scoring/state.ts";
 import { raiseUsageAlerts } from "./alerts.ts";
 import { anchorChains } from "./anchoring.ts";
 import { forgetAssessments } from "./assessments.ts";
+import type { AuditLines } from "./audit_lines.ts";
 import { forgetBreachWindows } from "./breaches.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { dropOldEvents, forgetOldDeliveries, passOver } from "./delivery_bounds.ts";
@@ -28,7 +29,11 @@ export class Upkeep {
   /** The hour, counted from the epoch, in which old deliveries were forgotten. */
   #forgotHour: number | null = null;
 
-  constructor(private readonly dependencies: Dependencies) {}
+  /** @param auditLines null: what other processes record is not logged. */
+  constructor(
+    private readonly dependencies: Dependencies,
+    private readonly auditLines: AuditLines | null = null,
+  ) {}
 
   /** Runs after the run before it. */
   run(now: number): Promise<void> {
@@ -36,10 +41,11 @@ export class Upkeep {
     return this.#running;
   }
 
-  /** The last run: every chain is anchored as it ends. */
+  /** The last run: every chain is anchored as it ends, and every audit event is in the log. */
   async finish(now: number): Promise<void> {
     await this.#running;
     await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
+    await this.#logOthers();
   }
 
   async #runOnce(now: number): Promise<void> {
@@ -49,6 +55,7 @@ export class Upkeep {
         this.#epoch = await followOtherHosts(this.dependencies, { from: this.#epoch, now });
       });
     }
+    await this.#logOthers();
     await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
     await this.#attempt("forgetting breaches", () => forgetBreachWindows(this.dependencies, now));
     await this.#attempt("bounding the outbox", () => dropOldEvents(this.dependencies, now));
@@ -72,6 +79,12 @@ export class Upkeep {
       this.dependencies.lock.forgetErased(now - ERASED_MEMORY_DAYS * DAY_MS);
       this.#prunedDay = day;
     });
+  }
+
+  async #logOthers(): Promise<void> {
+    const { dependencies: { database }, auditLines } = this;
+    if (auditLines === null) return;
+    await this.#attempt("logging other processes' audit events", () => auditLines.tellOthers(database));
   }
 
   async #attempt(what: string, run: () => Promise<unknown>): Promise<void> {

@@ -18,7 +18,7 @@ import { loadChains, loadEpochs, newestCheckpoint, readNodes, type StoredChain }
 import { type Database, query } from "../store/database.ts";
 import { findUnsignedHeads, isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
-import { type Dependencies, retentionOf } from "./dependencies.ts";
+import { type Dependencies, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { bundleFile, bundleLines, type BundleSource } from "./export.ts";
 
 /**
@@ -107,19 +107,21 @@ export interface Damage {
  */
 export async function findDamage(source: BundleSource): Promise<Damage | null> {
   const heads = await loadChains(source.database);
+  // One after another through one verifier, the system chain first: it holds what a key of before signed last elsewhere.
+  const families = new Set([SYSTEM_CHAIN, ...heads.map(({ family }) => family)]);
   const pins = await ownKeys(source);
-  for (const family of new Set(heads.map((head) => head.family))) {
-    const verifier = new BundleVerifier(source.crypto, { pins, known: [], expected: [], replay: true });
+  const verifier = new BundleVerifier(source.crypto, { pins, known: [], expected: [], replay: true });
+  for (const family of families) {
     try {
       const options = { family, parts: "all", retentionDays: null, now: 0, software: "restore" } as const;
       for await (const line of bundleFile(source, options)) verifier.push(utf8(line));
     } catch (error) {
       return { chain: family, code: "UNREADABLE", sentence: (error as Error).message };
     }
-    for (const { chain, findings } of verifier.end()) {
-      const fatal = findings.find((finding) => finding.fatal);
-      if (fatal !== undefined) return { chain, code: fatal.code, sentence: sentenceOf(fatal) };
-    }
+  }
+  for (const { chain, findings } of verifier.end()) {
+    const fatal = findings.find((finding) => finding.fatal);
+    if (fatal !== undefined) return { chain, code: fatal.code, sentence: sentenceOf(fatal) };
   }
   // Chains come in the order of their epochs: the newest of a family is the one that goes on.
   const newest = [...new Map(heads.map((head) => [head.family, head])).values()];

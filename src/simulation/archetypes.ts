@@ -59,6 +59,8 @@ interface Archetype {
   readonly telemetry: TelemetryStyleName;
   /** Weights of the decisions by which the operator departs. */
   readonly departures: Readonly<Partial<Record<Decision, number>>>;
+  /** Share, 0..1, of the cases followed that are given the look of work: a modification too small to be a departure. */
+  readonly retouched?: number;
 }
 
 /** Interactions over which a novice learns and a tired reviewer tires. */
@@ -155,6 +157,37 @@ export const ARCHETYPES = {
     telemetry: "sparse",
     departures: BLUNT_DEPARTURES,
   },
+  /** Departs blindly about as often as the AI is wrong, so that the rate of departures looks right. */
+  token_departer: {
+    theta: [0.02, 0.12],
+    skill: [0.6, 0.85],
+    blindDeparture: [0.1, 0.2],
+    medianMs: [6_000, 18_000],
+    skim: 1,
+    telemetry: "sparse",
+    departures: CONSIDERED_DEPARTURES,
+  },
+  /** Accepts, with a touch-up that changes nothing. */
+  retoucher: {
+    theta: [0.02, 0.12],
+    skill: [0.6, 0.85],
+    blindDeparture: [0, 0.03],
+    medianMs: [4_000, 12_000],
+    skim: 1,
+    telemetry: "sparse",
+    departures: CONSIDERED_DEPARTURES,
+    retouched: 0.8,
+  },
+  /** Hands a good part of the cases on unread, so that others are to blame. */
+  blind_referrer: {
+    theta: [0.02, 0.12],
+    skill: [0.6, 0.85],
+    blindDeparture: [0.3, 0.6],
+    medianMs: [3_000, 9_000],
+    skim: 1,
+    telemetry: "sparse",
+    departures: { deferred: 1, escalated: 2 },
+  },
   always_reject: {
     theta: [0, 0],
     skill: [0.5, 0.5],
@@ -239,6 +272,7 @@ const TIME_SIGMA = 0.45;
 const TIME_BOUNDS_MS: Range = [200, 3_600_000];
 /** How much a departure by modification changes: a quarter is a full departure (section 2.3). */
 const MODIFICATION_EXTENT: Range = [0.25, 0.9];
+const RETOUCH_EXTENT: Range = [0.02, 0.15];
 
 /** Draws a reviewer of an archetype. */
 export function drawOperator(archetype: ArchetypeName, random: Random): Operator {
@@ -281,7 +315,7 @@ export function drawInteraction(
   const aiWrong = scenario === "error_injected" || random.bernoulli(environment.aiErrorRate);
   const ownViewRight = drawOwnView(driftAt(operator.skill, index), evaluated, random);
   const departs = drawDeparture({ operator, evaluated, unaided, aiWrong, ownViewRight }, random);
-  const decision = departs ? drawDepartureDecision(operator, random) : "accepted";
+  const decision = departs ? drawDepartureDecision(operator, random) : drawFollowing(operator, random);
   const correct = unaided ? ownViewRight : departs === aiWrong;
   const pace = evaluated ? 1 : ARCHETYPES[operator.archetype].skim;
   return {
@@ -290,7 +324,9 @@ export function drawInteraction(
       clamp(random.lognormal(operator.medianMs * pace, TIME_SIGMA), TIME_BOUNDS_MS),
     ),
     decision,
-    modification_extent: decision === "modified" ? hundredths(random.uniform(...MODIFICATION_EXTENT)) : 0,
+    modification_extent: decision === "modified"
+      ? hundredths(random.uniform(...(departs ? MODIFICATION_EXTENT : RETOUCH_EXTENT)))
+      : 0,
     ai_available: true,
     scenario_type: scenario,
     outcome_correct: random.bernoulli(environment.labelledShare) ? correct : null,
@@ -333,6 +369,12 @@ function drawDeparture(
 function drawDepartureDecision(operator: Operator, random: Random): Decision {
   const departures: Archetype["departures"] = ARCHETYPES[operator.archetype].departures;
   return random.pick(Object.keys(departures) as Decision[], Object.values(departures));
+}
+
+/** No draw is taken from the stream of those who never retouch, so that theirs stays what it was. */
+function drawFollowing({ archetype }: Operator, random: Random): Decision {
+  const { retouched = 0 }: Archetype = ARCHETYPES[archetype];
+  return retouched > 0 && random.bernoulli(retouched) ? "modified" : "accepted";
 }
 
 function drawTelemetry(

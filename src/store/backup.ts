@@ -1,5 +1,6 @@
 /** Copies of the embedded database: whole, as of one instant, whatever is written meanwhile. */
 import { backup, DatabaseSync } from "node:sqlite";
+import { renameDurably, syncFile } from "./durable_file.ts";
 
 /** How long opening waits for another process's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -25,20 +26,7 @@ export async function copyFile(from: string, to: string): Promise<void> {
   } finally {
     source.close();
   }
-  syncPath(to, { write: true });
-}
-
-/**
- * Brings a file or a folder to the disk. Not by `using`: the minifier of `deno bundle` (esbuild 0.25.5) puts what is used once in
- * the place of its use, and nobody disposes of it then.
- */
-export function syncPath(path: string, options: Deno.OpenOptions = {}): void {
-  const file = Deno.openSync(path, { read: true, ...options });
-  try {
-    file.syncSync();
-  } finally {
-    file.close();
-  }
+  syncFile(to);
 }
 
 /** Holds every page and index of a database against the others. @returns what is wrong first; null: nothing. */
@@ -49,6 +37,20 @@ export function checkFile(path: string): string | null {
     return row!.integrity_check === SOUND ? null : row!.integrity_check;
   } catch (error) {
     return (error as Error).message;
+  } finally {
+    connection.close();
+  }
+}
+
+/** Whether a sound database is one of this service: it holds a chain from its first start on, in any schema. */
+export function holdsChain(path: string): boolean {
+  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    const tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    if (!["schema_migration", "audit_chain"].every((known) => tables.some(({ name }) => name === known))) {
+      return false;
+    }
+    return connection.prepare("SELECT 1 FROM audit_chain LIMIT 1").get() !== undefined;
   } finally {
     connection.close();
   }
@@ -65,7 +67,7 @@ export async function keepCopy(path: string, name: string): Promise<string> {
   Deno.openSync(partial, { create: true, truncate: true, write: true, mode: PRIVATE_FILE }).close();
   try {
     await copyFile(path, partial);
-    Deno.renameSync(partial, copy);
+    renameDurably(partial, copy);
     return copy;
   } catch (error) {
     Deno.removeSync(partial);

@@ -93,6 +93,18 @@ export async function loadChains(database: Database): Promise<readonly StoredCha
   return chains;
 }
 
+/** How far a chain reaches. */
+export type ChainSize = Pick<HeadRow, "chain" | "family" | "size">;
+
+/** How far every chain reaches, of every epoch, page by page. */
+export function readChainSizes(database: Database): AsyncGenerator<readonly ChainSize[]> {
+  return readPages<ChainSize>(database, (after, limit) => {
+    const ordered = query.selectFrom("audit_chain").select(["chain", "family", "size"]).orderBy("chain")
+      .limit(limit);
+    return after === null ? ordered.compile() : ordered.where("chain", ">", after.chain).compile();
+  });
+}
+
 /** The epochs of one family, oldest first. */
 export async function loadEpochs(database: Database, family: string): Promise<readonly StoredChain[]> {
   const rows = await database.read(

@@ -4,7 +4,7 @@
  *
  * WAL with `synchronous=FULL`: a batch that returned survives `kill -9` and a power cut.
  */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
 import {
   type Database,
@@ -14,6 +14,15 @@ import {
   type Statement,
   WriteConflict,
 } from "./database.ts";
+import {
+  asFailure,
+  connectTo,
+  faultOf,
+  isPassing,
+  type PassingFault,
+  resultCode,
+  type StorageFailure,
+} from "./faults.ts";
 import { PageScrubber } from "./scrub.ts";
 import { nextTurn } from "./turn.ts";
 
@@ -29,12 +38,6 @@ const PREPARED_MAX = 10_000;
 /** https://sqlite.org/rescode.html; the low byte of an extended code is the primary one. */
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
-const SQLITE_READONLY = 8;
-const SQLITE_IOERR = 10;
-const SQLITE_CORRUPT = 11;
-const SQLITE_FULL = 13;
-const SQLITE_CANTOPEN = 14;
-const SQLITE_NOTADB = 26;
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_TRIGGER = 1811;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
@@ -42,32 +45,43 @@ const SQLITE_CONSTRAINT_UNIQUE = 2067;
 /** Somebody else has the key. */
 const TAKEN: readonly number[] = [SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE];
 const LOCKED: readonly number[] = [SQLITE_BUSY, SQLITE_LOCKED];
-const PASSING: readonly number[] = [SQLITE_READONLY, SQLITE_FULL];
-/** After a failed sync SQLite would carry on as if nothing had happened; the process must not. */
-const FATAL: readonly number[] = [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_NOTADB];
 
-/** The extended result code of an error that SQLite raised, or null for any other. */
-function resultCode(error: unknown): number | null {
-  const code = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof code === "number" ? code : null;
-}
+const SETTING_UP = [
+  "PRAGMA journal_mode = WAL",
+  "PRAGMA synchronous = FULL",
+  "PRAGMA trusted_schema = OFF",
+  "PRAGMA secure_delete = ON",
+  // A month of sparklines of twenty busy operators is more than SQLite's own 2 MiB.
+  "PRAGMA cache_size = -16384",
+  // A file in /var/tmp would hold in the clear what is being erased, and cannot be opened where descriptors run out.
+  "PRAGMA temp_store = MEMORY",
+];
+
+const REFUSED: Readonly<Record<PassingFault, string>> = {
+  full: "The database takes no writes at the moment; try again later.",
+  read_only: "The database takes no writes at the moment; try again later.",
+  unopened: "The database cannot do this at the moment; try again later.",
+};
 
 export interface EmbeddedOptions {
   /** A file's path, or `:memory:`. */
   readonly path: string;
   /** Called once on an I/O error: nothing may be written after it. */
-  onFatal(error: unknown): void;
+  onFatal(error: StorageFailure): void;
+  /** Told of each refusal for something that passes. */
+  onPassing?(fault: PassingFault): void;
 }
 
-/** Opens the file, creating it where it is missing. @throws where it is not a database or cannot be opened. */
-export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
-  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-  connection.exec("PRAGMA journal_mode = WAL");
-  connection.exec("PRAGMA synchronous = FULL");
-  connection.exec("PRAGMA trusted_schema = OFF");
-  connection.exec("PRAGMA secure_delete = ON");
-  // A month of sparklines of twenty busy operators is more than SQLite's own 2 MiB.
-  connection.exec("PRAGMA cache_size = -16384");
+/**
+ * Opens the file, creating it where it is missing.
+ * @throws {StorageFailure} where it is not a database or cannot be opened.
+ */
+export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Database {
+  const connection = connectTo(
+    path,
+    { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true },
+    SETTING_UP,
+  );
   const prepared = new Map<string, StatementSync>();
   let failed = false;
   let closed = false;
@@ -94,12 +108,14 @@ export function openEmbedded({ path, onFatal }: EmbeddedOptions): Database {
       return new WriteConflict(message);
     }
     if (LOCKED.includes(code & 0xff)) return new DatabaseBusy(message);
-    if (PASSING.includes(code & 0xff)) {
-      return new DatabaseUnavailable("The database takes no writes at the moment; try again later.");
+    const fault = faultOf(error, path);
+    if (isPassing(fault)) {
+      onPassing?.(fault);
+      return new DatabaseUnavailable(REFUSED[fault]);
     }
-    if (FATAL.includes(code & 0xff) && !failed) {
+    if (fault !== null && !failed) {
       failed = true;
-      onFatal(error);
+      onFatal(asFailure(error, fault));
     }
     return failed ? new DatabaseUnavailable("The database failed; the service is stopping.") : error;
   }

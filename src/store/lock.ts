@@ -6,9 +6,11 @@
  * lock may lag behind the database, by at most a second at a power cut; it never leads it.
  * Source: evidence design, section 10 and "Read first", point 4.
  */
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { ADMINISTRATOR_RETRY_SECONDS, unavailable } from "../domain/errors.ts";
 import type { StoredHead } from "./chains.ts";
+import { connectTo, told } from "./faults.ts";
+import { GatheredEntries, type LockEntries } from "./lock_entries.ts";
 
 /** The newest checkpoint of a family. */
 export interface IssuedCheckpoint {
@@ -36,6 +38,14 @@ export type SuspectFamily = Pick<IssuedCheckpoint, "family" | "epoch">;
 /** How far a family was issued. */
 export type IssuedPlace = Pick<IssuedCheckpoint, "epoch" | "size">;
 
+/** What this machine's clock said when the service ran last. */
+export interface KeptClock {
+  /** Epoch milliseconds; of a clock that is refused, what it should have said. */
+  readonly at: number;
+  /** Whether the service recorded nothing, since the clock was too far ahead. */
+  readonly isRefused: boolean;
+}
+
 export interface CheckpointLock {
   /** Every family's newest checkpoint, by family. */
   issued(): readonly IssuedCheckpoint[];
@@ -56,43 +66,57 @@ export interface CheckpointLock {
   recordErased(erased: ErasedOperator): void;
   /** Forgets erasures before this instant, epoch milliseconds. */
   forgetErased(before: number): void;
+  /** null: none was kept. */
+  clock(): KeptClock | null;
+  recordClock(clock: KeptClock): void;
   /** Brings what was written to the disk. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS checkpoint (
+const SETTING_UP = [
+  "PRAGMA journal_mode = WAL",
+  // In WAL a commit is then not synced, a checkpoint is: whatever is lost, the file stays whole.
+  "PRAGMA synchronous = NORMAL",
+  "PRAGMA wal_autocheckpoint = 0",
+  `CREATE TABLE IF NOT EXISTS checkpoint (
     family TEXT PRIMARY KEY,
     epoch INTEGER NOT NULL,
     origin TEXT NOT NULL,
     size INTEGER NOT NULL,
     root BLOB NOT NULL,
     note TEXT NOT NULL
-  ) WITHOUT ROWID, STRICT;
-  CREATE TABLE IF NOT EXISTS erased (
+  ) WITHOUT ROWID, STRICT`,
+  `CREATE TABLE IF NOT EXISTS erased (
     name BLOB PRIMARY KEY,
     at INTEGER NOT NULL
-  ) WITHOUT ROWID, STRICT`;
+  ) WITHOUT ROWID, STRICT`,
+  `CREATE TABLE IF NOT EXISTS clock (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    at INTEGER NOT NULL,
+    is_refused INTEGER NOT NULL
+  ) STRICT`,
+];
 
 /** How long a write waits for another process's. */
 const BUSY_TIMEOUT_MS = 1_000;
 
+/** What may fail each by itself. */
+type Work = "reading" | "writing" | "syncing";
+
 export interface LockOptions {
   /** A file's path, or `:memory:`. */
   readonly path: string;
-  /** Told where the lock could not follow: what it follows is durable already. */
-  readonly onFailure: (error: unknown) => void;
+  /**
+   * Told each time that the lock cannot follow, since what it follows is durable already, or cannot be read; and with
+   * null once it has caught up.
+   */
+  readonly onTrouble: (error: unknown) => void;
 }
 
-/** Opens the lock, creating it where it is missing. */
-export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
-  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  connection.exec("PRAGMA journal_mode = WAL");
-  // In WAL a commit is then not synced, a checkpoint is: whatever is lost, the file stays whole.
-  connection.exec("PRAGMA synchronous = NORMAL");
-  connection.exec("PRAGMA wal_autocheckpoint = 0");
-  connection.exec(SCHEMA);
+/** Opens the lock, creating it where it is missing. @throws {StorageFailure} */
+export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
+  const connection = connectTo(path, { timeout: BUSY_TIMEOUT_MS }, SETTING_UP);
   const all = connection.prepare(
     "SELECT family, epoch, origin, size, root, note FROM checkpoint ORDER BY family",
   );
@@ -102,34 +126,81 @@ export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
     ON CONFLICT (family) DO UPDATE SET epoch = excluded.epoch, origin = excluded.origin, size = excluded.size,
       root = excluded.root, note = excluded.note
     WHERE (excluded.epoch, excluded.size) > (checkpoint.epoch, checkpoint.size)`);
+  const rememberErased = connection.prepare(
+    "INSERT INTO erased (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
+  );
+  const forget = connection.prepare("DELETE FROM erased WHERE at < ?");
+  const setClock = connection.prepare(
+    "INSERT INTO clock (id, at, is_refused) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at, is_refused = excluded.is_refused",
+  );
+  const [begin, commit] = ["BEGIN IMMEDIATE", "COMMIT"].map((text) => connection.prepare(text));
   let unsynced = false;
+  const troubles = new Set<Work>();
   let suspected: SuspectFamily | null = null;
+  /** Whatever is written next, and each sync, makes up for what could not be written. */
+  const owed = new GatheredEntries();
 
   /** Follows what is durable already: where it cannot, it says so, and nothing else fails. */
-  function follow(write: () => void): void {
-    try {
-      write();
-      unsynced = true;
-    } catch (error) {
-      onFailure(error);
+  function follow(entries: Partial<LockEntries> = {}): void {
+    owed.add(entries);
+    if (owed.isEmpty) return;
+    const taken = owed.take();
+    attempt("writing", () => {
+      try {
+        write(taken);
+        unsynced = true;
+      } catch (error) {
+        if (connection.isTransaction) connection.exec("ROLLBACK");
+        owed.add(taken);
+        throw error;
+      }
+    });
+  }
+
+  function write({ issued, erased, forgetBefore, clock }: LockEntries): void {
+    begin!.run();
+    for (const { family, epoch, origin, size, root, note } of issued) {
+      upsert.run(family, epoch, origin, size, root, note);
     }
+    for (const { name, at } of erased) rememberErased.run(name, at);
+    if (forgetBefore !== null) forget.run(forgetBefore);
+    if (clock !== null) setClock.run(clock.at, clock.isRefused ? 1 : 0);
+    commit!.run();
+  }
+
+  /** Whether it went well, where not it is told. */
+  function attempt(what: Work, work: () => void): boolean {
+    try {
+      work();
+    } catch (error) {
+      troubles.add(what);
+      onTrouble(told(error, path));
+      return false;
+    }
+    if (troubles.delete(what) && troubles.size === 0) onTrouble(null);
+    return true;
+  }
+
+  /** Where it cannot be read, nobody knows whether the database is older than what was issued. @throws {ServiceError}. */
+  function look<Found>(read: () => Found): Found {
+    let found: Found;
+    if (attempt("reading", () => found = read())) return found!;
+    throw unavailable(
+      "What this installation has issued cannot be read: nothing is recorded until an administrator has looked at lock.db.",
+      ADMINISTRATOR_RETRY_SECONDS,
+    );
   }
 
   return {
-    issued: () => all.all() as unknown as readonly IssuedCheckpoint[],
-    record(checkpoints) {
-      if (checkpoints.length === 0) return;
-      follow(() => {
-        for (const { family, epoch, origin, size, root, note } of checkpoints) {
-          upsert.run(family, epoch, origin, size, root, note);
-        }
-      });
-    },
+    issued: () => look(() => all.all() as unknown as readonly IssuedCheckpoint[]),
+    record: (issued) => follow({ issued }),
     issuedOf(families) {
-      return new Map(families.flatMap((family) => {
-        const place = one.get(family) as unknown as IssuedPlace | undefined;
-        return place === undefined ? [] : [[family, place]];
-      }));
+      return look(() =>
+        new Map(families.flatMap((family) => {
+          const place = one.get(family) as unknown as IssuedPlace | undefined;
+          return place === undefined ? [] : [[family, place]];
+        }))
+      );
     },
     requireCurrent(places, heads) {
       for (const [family, issued] of places) {
@@ -147,25 +218,21 @@ export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
     },
     suspected: () => suspected,
     erased: () =>
-      connection.prepare("SELECT name, at FROM erased ORDER BY at").all() as unknown as ErasedOperator[],
-    recordErased({ name, at }) {
-      follow(() =>
-        connection.prepare(
-          "INSERT INTO erased (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
-        ).run(name, at)
-      );
-    },
-    forgetErased(before) {
-      follow(() => connection.prepare("DELETE FROM erased WHERE at < ?").run(before));
-    },
+      look(() =>
+        connection.prepare("SELECT name, at FROM erased ORDER BY at").all() as unknown as ErasedOperator[]
+      ),
+    recordErased: (erased) => follow({ erased: [erased] }),
+    forgetErased: (forgetBefore) => follow({ forgetBefore }),
+    clock: () => look(() => keptClockIn(connection)),
+    recordClock: (clock) => follow({ clock }),
     sync() {
-      if (!unsynced) return Promise.resolve();
-      try {
-        const row = connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-        // Where another process reads in it, the next sync makes up for this one.
-        unsynced = row.busy !== 0;
-      } catch (error) {
-        onFailure(error);
+      follow();
+      if (unsynced) {
+        attempt("syncing", () => {
+          const row = connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+          // Where another process reads in it, the next sync makes up for this one.
+          unsynced = row.busy !== 0;
+        });
       }
       return Promise.resolve();
     },
@@ -177,17 +244,50 @@ export function openLock({ path, onFailure }: LockOptions): CheckpointLock {
   };
 }
 
-/** How far each family was issued, as a lock's file has it, which stays as it is. @throws {Error} of SQLite. */
-export function issuedPlaces(path: string): ReadonlyMap<string, IssuedPlace> {
-  // Not read-only: such a connection would leave the files of the write-ahead log behind.
-  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  try {
-    const rows = connection.prepare("SELECT family, epoch, size FROM checkpoint").all();
+/** What is left to an administrator whose lock is damaged. */
+export const MEND_LOCK =
+  "hold the database against checkpoints kept elsewhere (jiss verify), then put lock.db with its -wal and -shm aside; the start makes a new one";
+
+/** How far each family was issued, as a lock's file has it, which stays as it is. @throws {StorageFailure} */
+export function issuedPlaces(
+  path: string,
+): ReadonlyMap<string, IssuedPlace & Pick<IssuedCheckpoint, "origin">> {
+  return reading(path, (connection) => {
+    // A power cut right after a first start leaves the file empty.
+    if (!hasTable(connection, "checkpoint")) return new Map();
+    const rows = connection.prepare("SELECT family, epoch, origin, size FROM checkpoint").all();
     return new Map(
       (rows as unknown as readonly IssuedCheckpoint[]).map((
-        { family, epoch, size },
-      ) => [family, { epoch, size }]),
+        { family, epoch, origin, size },
+      ) => [family, { epoch, origin, size }]),
     );
+  });
+}
+
+/** What a lock's file has kept of the clock; null: nothing. The file stays as it is. @throws {StorageFailure} */
+export function keptClock(path: string): KeptClock | null {
+  // Of an earlier program it has no such table.
+  return reading(path, (connection) => hasTable(connection, "clock") ? keptClockIn(connection) : null);
+}
+
+function hasTable(connection: DatabaseSync, name: string): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== undefined;
+}
+
+function keptClockIn(connection: DatabaseSync): KeptClock | null {
+  const row = connection.prepare("SELECT at, is_refused FROM clock").get();
+  if (row === undefined) return null;
+  const { at, is_refused } = row as { readonly at: number; readonly is_refused: number };
+  return { at, isRefused: is_refused === 1 };
+}
+
+function reading<Result>(path: string, read: (connection: DatabaseSync) => Result): Result {
+  // Not read-only: such a connection would leave the files of the write-ahead log behind.
+  const connection = connectTo(path, { timeout: BUSY_TIMEOUT_MS }, []);
+  try {
+    return read(connection);
+  } catch (error) {
+    throw told(error, path);
   } finally {
     connection.close();
   }

@@ -11,8 +11,9 @@ import {
   WriteConflict,
 } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
+import { type Fault, type PassingFault, StorageFailure } from "./faults.ts";
 import { type CheckpointLock, openLock } from "./lock.ts";
-import type { LockEntries } from "./threaded_lock.ts";
+import type { LockEntries } from "./lock_entries.ts";
 
 /** A statement on its way: its text is sent once, and is known by its number from then on. */
 export type SentStatement = Omit<Statement, "sql"> & { readonly text: number };
@@ -31,16 +32,18 @@ export type ThreadRequest =
 
 /** An error loses its class between threads. */
 export interface SentFailure {
-  readonly kind: "conflict" | "busy" | "unavailable" | "other";
+  readonly kind: "conflict" | "busy" | "unavailable" | "other" | Fault;
   readonly message: string;
 }
 
 export type ThreadAnswer =
   | { readonly id: number; readonly expunged: Expunged | null }
   | { readonly id: number; readonly failure: SentFailure }
-  | { readonly fatal: string }
-  /** Of `lock.db`: what it follows is durable all the same. */
-  | { readonly lockFailure: string };
+  | { readonly fatal: string; readonly fault: Fault }
+  /** A batch is refused for something that passes. */
+  | { readonly passing: PassingFault }
+  /** Of `lock.db`: what it follows is durable all the same. null: it has caught up. */
+  | { readonly lockTrouble: SentFailure | null };
 
 interface ThreadScope {
   onmessage: (event: { readonly data: { readonly id: number; readonly request: ThreadRequest } }) => void;
@@ -65,7 +68,8 @@ async function carryOut(request: ThreadRequest): Promise<Expunged | null> {
     case "open":
       database = openEmbedded({
         path: request.path,
-        onFatal: (error) => scope.postMessage({ fatal: String(error) }),
+        onFatal: ({ message, fault }) => scope.postMessage({ fatal: message, fault }),
+        onPassing: (passing) => scope.postMessage({ passing }),
       });
       return null;
     case "batch":
@@ -75,13 +79,14 @@ async function carryOut(request: ThreadRequest): Promise<Expunged | null> {
     case "open_lock":
       lock = openLock({
         path: request.path,
-        onFailure: (error) => scope.postMessage({ lockFailure: String(error) }),
+        onTrouble: (error) => scope.postMessage({ lockTrouble: error === null ? null : failureOf(error) }),
       });
       return null;
     case "lock":
       lock.record(request.entries.issued);
       for (const erased of request.entries.erased) lock.recordErased(erased);
       if (request.entries.forgetBefore !== null) lock.forgetErased(request.entries.forgetBefore);
+      if (request.entries.clock !== null) lock.recordClock(request.entries.clock);
       return null;
     case "sync_lock":
       await lock.sync();
@@ -101,5 +106,6 @@ function failureOf(error: unknown): SentFailure {
   const { message } = error as Error;
   if (error instanceof WriteConflict) return { kind: "conflict", message };
   if (error instanceof DatabaseBusy) return { kind: "busy", message };
+  if (error instanceof StorageFailure) return { kind: error.fault, message };
   return { kind: error instanceof DatabaseUnavailable ? "unavailable" : "other", message };
 }

@@ -6,6 +6,7 @@ import {
   type Statement,
   WriteConflict,
 } from "./database.ts";
+import { type PassingFault, StorageFailure } from "./faults.ts";
 import type { SentFailure, SentStatement, ThreadAnswer, ThreadRequest } from "./storage_thread.ts";
 
 /** Texts of statements that are known by a number at once; the service has some hundred. */
@@ -21,22 +22,26 @@ export class StorageThread {
   readonly #asked = new Map<number, Asked>();
   readonly #texts = new Map<string, number>();
   #nextId = 0;
-  /** Told where `lock.db` could not be written. */
-  onLockFailure: (error: unknown) => void = () => {};
+  /** Told where `lock.db` could not be written, and with null once it has caught up. */
+  onLockTrouble: (error: unknown) => void = () => {};
+  /** Told where a batch is refused for something that passes. */
+  onPassing: (fault: PassingFault) => void = () => {};
   /** Why it ended by itself. */
-  #failure: Error | null = null;
+  #failure: StorageFailure | null = null;
 
   /** @param onFatal - told where it ended by itself, or what it writes to failed for good. */
-  constructor(worker: Worker, onFatal: (error: unknown) => void) {
+  constructor(worker: Worker, onFatal: (error: StorageFailure) => void) {
     this.#worker = worker;
     worker.onmessage = ({ data }: { readonly data: ThreadAnswer }) => {
-      if ("fatal" in data) onFatal(new Error(data.fatal));
-      else if ("lockFailure" in data) this.onLockFailure(new Error(data.lockFailure));
-      else this.#answered(data);
+      if ("fatal" in data) onFatal(new StorageFailure(data.fatal, data.fault));
+      else if ("passing" in data) this.onPassing(data.passing);
+      else if ("lockTrouble" in data) {
+        this.onLockTrouble(data.lockTrouble === null ? null : errorOf(data.lockTrouble));
+      } else this.#answered(data);
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      const error = new Error(`the thread that writes ended: ${event.message}`);
+      const error = new StorageFailure(`the thread that writes ended: ${event.message}`, "failed");
       this.#failure = error;
       for (const { reject } of this.#asked.values()) reject(error);
       this.#asked.clear();
@@ -93,5 +98,6 @@ function alone(value: unknown): unknown {
 function errorOf({ kind, message }: SentFailure): Error {
   if (kind === "conflict") return new WriteConflict(message);
   if (kind === "busy") return new DatabaseBusy(message);
-  return kind === "unavailable" ? new DatabaseUnavailable(message) : new Error(message);
+  if (kind === "unavailable") return new DatabaseUnavailable(message);
+  return kind === "other" ? new Error(message) : new StorageFailure(message, kind);
 }

@@ -5,6 +5,7 @@
  */
 import type { Database } from "./database.ts";
 import { type EmbeddedOptions, openEmbedded } from "./embedded.ts";
+import type { PassingFault, StorageFailure } from "./faults.ts";
 import { StorageThread } from "./thread.ts";
 
 export interface Threaded {
@@ -13,22 +14,35 @@ export interface Threaded {
   readonly thread: StorageThread;
 }
 
-export interface ThreadedOptions extends EmbeddedOptions {
+export interface ThreadedOptions extends Pick<EmbeddedOptions, "path" | "onFatal"> {
+  /** Told of each refusal for something that passes, and with null of what is written after one. */
+  readonly onPassing: (fault: PassingFault | null) => void;
   /** Starts `storage_thread.ts`. */
   readonly startThread: () => Worker;
 }
 
-/** Opens the file, creating it where it is missing. @throws where it is not a database or cannot be opened. */
-export async function openThreaded({ path, onFatal, startThread }: ThreadedOptions): Promise<Threaded> {
+/**
+ * Opens the file, creating it where it is missing.
+ * @throws {StorageFailure} where it is not a database or cannot be opened.
+ */
+export async function openThreaded(
+  { path, onFatal, onPassing, startThread }: ThreadedOptions,
+): Promise<Threaded> {
   let isFatal = false;
-  const tellOnce = (error: unknown) => {
+  const tellOnce = (error: StorageFailure) => {
     if (!isFatal) onFatal(error);
     isFatal = true;
   };
-  const reader = openEmbedded({ path, onFatal: tellOnce });
+  let isPassing = false;
+  const tellPassing = (fault: PassingFault | null) => {
+    if (fault !== null || isPassing) onPassing(fault);
+    isPassing = fault !== null;
+  };
+  const reader = openEmbedded({ path, onFatal: tellOnce, onPassing: tellPassing });
   let thread: StorageThread | null = null;
   try {
     thread = new StorageThread(startThread(), tellOnce);
+    thread.onPassing = tellPassing;
     await thread.ask({ kind: "open", path });
   } catch (error) {
     thread?.end();
@@ -41,6 +55,7 @@ export async function openThreaded({ path, onFatal, startThread }: ThreadedOptio
     snapshot: (queries) => reader.snapshot(queries),
     batch: async (statements) => {
       await thread.batch(statements);
+      tellPassing(null);
     },
     expunge: async () => (await thread.ask({ kind: "expunge" }))!,
     async close() {

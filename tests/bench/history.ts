@@ -2,17 +2,12 @@
  * Opens databases with a history. They lie under `data/bench/` and are used again while schema and generator are what
  * they were made with.
  */
-import {
-  openService,
-  readEnvironment,
-  realClock,
-  realWorld,
-  SCHEMA_VERSION,
-  type Service,
-} from "../../src/compose.ts";
+import { openService, SCHEMA_VERSION, type Service } from "../../src/compose.ts";
+import { readEnvironment, realClock, realWorld } from "../../src/world.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Clock } from "../../src/http/exchange.ts";
 import { createLog } from "../../src/observability/log.ts";
+import { CLOCK_RULES } from "../../src/operations/clock_watch.ts";
 import { type Deployment, deploymentIn } from "../program.ts";
 import { type Facts, HISTORY_END, type HistoryPlan, type Sizes, sizesOf } from "./history_plan.ts";
 import { writeHistory } from "./history_writing.ts";
@@ -62,9 +57,10 @@ async function open({ env }: Deployment): Promise<Opened> {
     JISS_RATE_LIMIT_KEY: "1000000000",
   }, Deno.readTextFileSync);
   const service = await openService({
+    clockRule: CLOCK_RULES.acceptance,
     config,
     clock,
-    log: createLog({ format: "json", clock: clock.now, write: () => {} }),
+    log: createLog({ format: "json", clock: clock.now, write: () => {}, onLost: () => {} }),
     world: realWorld(),
     onFatal(error) {
       throw error;

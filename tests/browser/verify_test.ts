@@ -142,7 +142,11 @@ Deno.test({
           await assertAccessible(page, "an intact bundle");
 
           // The same number of entries, another history.
-          const other = checkpoint.replace(/^(.*\n.*\n)./, (_, head: string) => `${head}A`);
+          const other = checkpoint.replace(
+            /^(.*\n.*\n)(.)/,
+            (_, head: string, first: string) => `${head}${first === "A" ? "B" : "A"}`,
+          );
+          assert.notEqual(other, checkpoint);
           await page.locator("#kept").fill(other);
           await page.getByRole("button", { name: "Verify again" }).click();
           await page.locator("[data-verdict='NOT VERIFIABLE']").waitFor();

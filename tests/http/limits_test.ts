@@ -105,6 +105,9 @@ Deno.test(
       address: "203.0.113.7",
       count: 1,
     }]);
+    const told = harness.log.filter(({ msg }) => msg === "authentication breach");
+    assert.deepEqual(told.map(({ count }) => count), [1]);
+    assert.match(String(told[0]!.mend), /raise JISS_RATE_LIMIT_IP; .* JISS_TRUSTED_PROXIES$/);
   }, { rateLimitIp: 2 }),
 );
 
@@ -241,7 +244,7 @@ Deno.test(
     assert.deepEqual([refused.status, refused.body.error.code], [503, "SERVICE_UNAVAILABLE"]);
     assert.equal(refused.headers.get("Retry-After"), "60");
     assert.equal((await send("/v1", { peer: "2001:db8::2" })).status, 200, "of a /64 that is in it");
-    assert.deepEqual(log.filter(({ audit }) => audit === true), []);
+    assert.deepEqual(log.filter(({ msg }) => msg === "authentication breach"), []);
   }, { addressWindow: memoryWindow(60, { subjectsMax: 2 }) }),
 );
 

@@ -2,6 +2,7 @@
  * `jiss backup FILE` and `jiss restore FILE --acknowledge REASON`: the drill that an administrator should have done
  * before it is needed, and what is refused.
  */
+import { DatabaseSync } from "node:sqlite";
 import assert from "node:assert/strict";
 import { save, verifyProgram } from "../auditing.ts";
 import { scoreRequest } from "../harness.ts";
@@ -187,6 +188,14 @@ drill("what is no sound backup of this installation is refused, and nothing is c
   await refused(`${directory}/nothing.db`, /there is no file \S+nothing\.db/);
   const text = await save(directory, "text.db", "this is no database");
   await refused(text, /is damaged, or no database/);
+  // For SQLite an empty file is a database in order, and so is anybody else's.
+  const empty = await save(directory, "empty.db", "");
+  await refused(empty, /it holds no chain: it is no backup of this service/);
+  const foreign = `${directory}/foreign.db`;
+  const another = new DatabaseSync(foreign);
+  another.exec("CREATE TABLE organization (id INTEGER PRIMARY KEY)");
+  another.close();
+  await refused(foreign, /it holds no chain: it is no backup of this service/);
 
   const bytes = await Deno.readFile(backup);
   const cut = `${directory}/cut.db`;
@@ -245,3 +254,70 @@ async function takenBackTo(version: number, data: string): Promise<void> {
   await today.close();
   await Deno.rename(`${path}.earlier`, path);
 }
+
+drill(
+  "a backup is put back whose chains ended before a rotation that is over: the system chain holds their ends",
+  async ({ directory, env, run }) => {
+    const service = await startService(["serve"], { env });
+    const key = await createOrganization(service, env);
+    await scored(service, key, "before");
+    for (const args of [[], ["--drop-old"]]) {
+      const rotation = await run("rotate-signing-key", ...args);
+      assert.equal(rotation.code, 0, rotation.stderr);
+    }
+    assert.equal((await run("backup", `${directory}/night.db`)).code, 0);
+    await service.stop();
+    const restored = await run("restore", `${directory}/night.db`, "--acknowledge", "a drill");
+    assert.equal(restored.code, 0, restored.stderr);
+  },
+);
+
+drill(
+  "a backup of another installation than lock.db is refused before anything is moved, and put back once what lies there is aside",
+  async ({ directory, data, env, run }) => {
+    let service = await startService(["serve"], { env });
+    const key = await createOrganization(service, env);
+    await scored(service, key, "before");
+    await service.stop();
+    assert.equal((await run("backup", `${directory}/night.db`)).code, 0);
+
+    // Another machine, on which somebody started the service before the restore: that made an installation of its own.
+    const there = `${directory}/there`;
+    await Deno.mkdir(there, { mode: 0o700 });
+    await Deno.copyFile(`${data}/signing-key.pem`, `${there}/signing-key.pem`);
+    const elsewhere = { env: { ...env, JISS_DATA_DIR: there } };
+    await (await startService(["serve"], elsewhere)).stop();
+    await Deno.writeTextFile(`${there}/jiss.db.restoring`, "of a restore that was killed while it looked");
+    const restore = () =>
+      runProgram(["restore", `${directory}/night.db`, "--acknowledge", "a drill"], elsewhere);
+    const refused = await restore();
+    assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+    assert.match(refused.stderr, /lock\.db is of another installation than the backup.* Nothing was changed/);
+    await (await startService(["serve"], elsewhere)).stop();
+    assert.ok(![...Deno.readDirSync(there)].some(({ name }) => name.includes(".re")), "nothing is left over");
+
+    for (const name of ["jiss.db", "lock.db"]) {
+      await Deno.rename(`${there}/${name}`, `${there}/${name}.aside`);
+    }
+    const restored = await restore();
+    assert.equal(restored.code, 0, restored.stderr);
+    service = await startService(["serve"], elsewhere);
+    await scored(service, key, "after");
+    await service.stop();
+
+    await Deno.rename(`${there}/lock.db.aside`, `${there}/lock.db`);
+    const doctor = await runProgram(["doctor"], elsewhere);
+    assert.equal(doctor.code, 1);
+    assert.match(
+      doctor.stdout,
+      /^wrong +checkpoints .*lock\.db is of another installation than the database/m,
+    );
+  },
+);
+
+drill("what is no ordinary file is no backup", async ({ env, run }) => {
+  await (await startService(["serve"], { env })).stop();
+  const refused = await run("restore", "/dev/null", "--acknowledge", "a drill");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /\/dev\/null is no ordinary file, so no backup/);
+});

@@ -3,6 +3,7 @@
  * running service, and that it changes nothing. Source: contract, section 1.
  */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { IS_SERVER } from "../database.ts";
 import {
   changeRows,
@@ -132,7 +133,7 @@ Deno.test(
         "ok  master_secrets  no previous master secret is honoured",
         "ok  signing_key  one key signs",
         "ok  checkpoints  the database is no older than the 3 checkpoints that were issued; keep some elsewhere: jiss checkpoint",
-        "ok  clock  this machine's clock goes on from the last entry",
+        "ok  clock  this machine's clock goes on from when the service ran last",
         "ok  trusted_proxies  each address may send 1000000 requests a minute, and no proxy is trusted to name others",
       ],
     );
@@ -259,6 +260,13 @@ Deno.test(
   "files that others can read or write are wrong, those that their group can read are noted, each by its path and mode",
   withSite(async ({ data, examine, serving }) => {
     await serving({}, () => Promise.resolve());
+    await Deno.chmod(data, 0o755);
+    assert.deepEqual((await examine()).found.file_modes, {
+      state: "note",
+      what: `others than its owner can look into ${data} (0755); they can read no file there`,
+      mend: `chmod 0700 ${data}`,
+    });
+    await Deno.chmod(data, 0o700);
     await Deno.chmod(`${data}/signing-key.pem`, 0o640);
     const shared = await examine();
     assert.equal(shared.code, 0);
@@ -338,23 +346,35 @@ Deno.test(
     const missing = await examine();
     assert.deepEqual([missing.code, statesOf(missing)], [1, { checkpoints: "wrong" }]);
     assert.match(missing.found.checkpoints.what, /lock\.db is not there/);
+    // What a power cut leaves right after a first start.
+    await Deno.writeFile(`${data}/lock.db`, new Uint8Array(), { mode: 0o600 });
+    assert.deepEqual(statesOf(await examine()), {});
     await Deno.writeFile(`${data}/lock.db`, lock, { mode: 0o600 });
     const atLast = (instant: number) => ({
       sql: "UPDATE audit_chain SET last_ts = ? WHERE chain = 'sys'",
       parameters: [new Date(instant).toISOString()],
     });
     const DAY_MS = 86_400_000;
-    for (
-      const [instant, told] of [
-        [Date.now() + 10 * 60_000, /: it is behind$/],
-        [Date.now() - 401 * DAY_MS, /: it is more than 400 days ahead$/],
-      ] as const
-    ) {
-      await changeRows(data, atLast(instant));
+    const requireOff = async (told: RegExp) => {
       const off = await examine();
       assert.deepEqual([off.code, statesOf(off)], [1, { clock: "wrong" }]);
       assert.match(off.found.clock.what, told);
-    }
+    };
+    await changeRows(data, atLast(Date.now() + 10 * 60_000));
+    await requireOff(/: entries take that instant until the clock has caught up$/);
+    await changeRows(data, atLast(Date.now() - 500 * DAY_MS));
+    const ranLast = (instant: number, isRefused: 0 | 1) => {
+      using kept = new DatabaseSync(`${data}/lock.db`);
+      kept.prepare("UPDATE clock SET at = ?, is_refused = ?").run(instant, isRefused);
+    };
+    ranLast(Date.now() - 401 * DAY_MS, 0);
+    await requireOff(/ when the service ran last: nothing is recorded$/);
+    ranLast(Date.now() - 2 * DAY_MS, 1);
+    await requireOff(/ when the service ran last: nothing is recorded$/);
+    // It fell behind, and is back where the last entry is.
+    await changeRows(data, atLast(Date.now() - 60_000));
+    assert.deepEqual(statesOf(await examine()), {});
+    ranLast(Date.now() - 399 * DAY_MS, 0);
     await changeRows(data, atLast(Date.now()), {
       sql: "UPDATE audit_chain SET size = size - 1 WHERE chain = 'org/acme'",
       parameters: [],

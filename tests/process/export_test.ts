@@ -217,7 +217,10 @@ embeddedTest(
       );
       assert.deepEqual([...Deno.readDirSync(directory)], []);
       await Deno.writeTextFile(`${directory}/text.db`, "no database, but a text of some length ".repeat(40));
-      await assertRefused({ JISS_DATABASE_URL: `file:${directory}/text.db` }, /text\.db cannot be opened/);
+      await assertRefused(
+        { JISS_DATABASE_URL: `file:${directory}/text.db` },
+        /text\.db cannot be used, as it is damaged, or is no database/,
+      );
     }),
 );
 

@@ -6,8 +6,10 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { bundle } from "../../scripts/bundle.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
+import { copyInto, fill, MOUNT_IS_MISSING, mountSmall, unmount } from "../disks.ts";
 import { scoreRequest } from "../harness.ts";
 import { assertClosed, recovered } from "../shared_limits.ts";
+import { straceIsMissing, tamperWith } from "../traced.ts";
 import {
   baseEnvironment,
   createOrganization,
@@ -141,6 +143,21 @@ Deno.test("a shared store that cannot be opened lets nothing through, says so on
   await remove();
 });
 
+Deno.test("a shared store that is damaged lets nothing through and is left as it is; once it is put aside, requests are counted", async () => {
+  const { directory, env, remove } = await freshDeployment();
+  const file = `${directory}/data/kv.db`;
+  const damaged = "not a store, and long enough to be read as a header of one ".repeat(20);
+  await Deno.writeTextFile(file, damaged);
+  const service = await startService(["serve"], { env: { ...env, ...KV } });
+  await assertClosed(service);
+  assert.match(String(toldUncounted(service)[0]!.cause), /not a database/);
+  assert.equal(await Deno.readTextFile(file), damaged);
+  await Deno.remove(file);
+  await recovered(service);
+  assert.equal(await service.stop(), 0);
+  await remove();
+});
+
 Deno.test("a shared store that another program holds locked lets nothing through, and counts once it is let go", () =>
   withServices(KV, async ([service], { directory }) => {
     assert.equal((await service!.send("/v1")).status, 200);
@@ -152,11 +169,9 @@ Deno.test("a shared store that another program holds locked lets nothing through
     await recovered(service!);
   }));
 
-const STRACE = await has("strace", ["-V"]);
-
 Deno.test({
   name: "a shared store whose writes fail lets nothing through, and counts once they do not [needs strace]",
-  ignore: !STRACE,
+  ignore: straceIsMissing(),
   async fn() {
     const { directory, env, remove } = await freshDeployment();
     const child = new Deno.Command(Deno.execPath(), {
@@ -169,48 +184,30 @@ Deno.test({
     }).spawn();
     const service = await watch(child);
     assert.equal((await service.send("/v1")).status, 200);
-    const files = ["kv.db", "kv.db-wal"].flatMap((name) => ["-P", `${directory}/data/${name}`]);
-    const injector = new Deno.Command("strace", {
-      args: [
-        "-f",
-        "-qq",
-        "-o",
-        "/dev/null",
-        ...files,
-        "-e",
-        "inject=pwrite64:error=EIO",
-        "-p",
-        `${child.pid}`,
-      ],
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
+    const tampering = await tamperWith(child.pid, {
+      inject: "pwrite64:error=EIO",
+      files: ["kv.db", "kv.db-wal"].map((name) => `${directory}/data/${name}`),
+    });
     let { status } = await service.send("/v1");
     while (status === 200) ({ status } = await service.send("/v1"));
     await assertClosed(service);
     assert.match(String(toldUncounted(service)[0]!.cause), /disk I\/O error/);
-    injector.kill("SIGINT");
-    await injector.status;
+    await tampering.end();
     await recovered(service);
     assert.equal(await service.stop(), 0);
     await remove();
   },
 });
 
-const MOUNT = Deno.uid() === 0 && await has("unshare", ["-m", "true"]);
-
 Deno.test({
   name: "a shared store on a full disk lets nothing through, and counts once there is room [needs mount]",
-  ignore: !MOUNT,
+  ignore: MOUNT_IS_MISSING,
   async fn() {
     const { directory, env, remove } = await freshDeployment();
     const disk = `${directory}/disk`;
-    await Deno.mkdir(disk);
-    await command("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", disk]);
+    await mountSmall(disk, "16m");
     try {
-      for (const { name } of Deno.readDirSync(`${directory}/data`)) {
-        await Deno.copyFile(`${directory}/data/${name}`, `${disk}/${name}`);
-      }
+      await copyInto(`${directory}/data`, disk);
       const service = await startService(["serve"], { env: { ...env, ...KV, JISS_DATA_DIR: disk } });
       assert.equal((await service.send("/v1")).status, 200);
       await fill(`${disk}/filling`);
@@ -221,36 +218,11 @@ Deno.test({
       await recovered(service);
       assert.equal(await service.stop(), 0);
     } finally {
-      await command("umount", [disk]);
+      await unmount(disk);
       await remove();
     }
   },
 });
-
-async function has(name: string, args: readonly string[]): Promise<boolean> {
-  try {
-    return (await new Deno.Command(name, { args: [...args], stdout: "null", stderr: "null" }).output())
-      .success;
-  } catch {
-    return false;
-  }
-}
-
-async function command(name: string, args: readonly string[]): Promise<void> {
-  const { success, stderr } = await new Deno.Command(name, { args: [...args] }).output();
-  assert.ok(success, new TextDecoder().decode(stderr));
-}
-
-/** Writes until there is no room left. */
-async function fill(path: string): Promise<void> {
-  using file = await Deno.open(path, { createNew: true, write: true });
-  const block = new Uint8Array(4_096);
-  try {
-    for (;;) await file.write(block);
-  } catch (error) {
-    assert.match((error as Error).message, /No space left/);
-  }
-}
 
 // ---- the release's form -----------------------------------------------------------------------------------
 

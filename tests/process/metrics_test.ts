@@ -6,7 +6,15 @@ import assert from "node:assert/strict";
 import { hex } from "../../src/evidence/crypto.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { scoreRequest } from "../harness.ts";
-import { changeRows, createOrganization, freshDeployment, runProgram, startService } from "../program.ts";
+import {
+  changeRows,
+  createOrganization,
+  type Deployment,
+  freshDeployment,
+  type RunningService,
+  runProgram,
+  startService,
+} from "../program.ts";
 
 const METRICS = { JISS_METRICS_ADDR: "127.0.0.1:0" };
 
@@ -107,10 +115,37 @@ Deno.test("requests are counted by route and status, chains and what is not anch
   assert.ok(unanchored >= 5 && unanchored < sampleOf(text, "jiss_chain_entries"), `${unanchored}`);
   assert.ok(sampleOf(text, "jiss_checkpoint_age_seconds") >= 0);
   assert.equal(sampleOf(text, "jiss_chain_suspect"), 0);
+  assert.equal(sampleOf(text, "jiss_clock_refused"), 0);
   assert.ok(sampleOf(text, "jiss_disk_free_bytes") > 0);
   assert.equal(await service.stop(), 0);
   await remove();
 });
+
+/** Audit events, each as its line of the log tells of it. */
+function toldEvents(service: RunningService): readonly string[] {
+  return service.log().filter(({ msg }) => msg === "audit event")
+    .map(({ audit, event, chain, seq, entry_hash }) => `${audit} ${event} ${chain} ${seq} ${entry_hash}`);
+}
+
+/** What its line must tell of each entry of the system chain and of the organizations' admin chains, in their order. */
+async function recordedEvents(
+  { directory, env }: Pick<Deployment, "directory" | "env">,
+  organizations: readonly string[],
+): Promise<readonly string[]> {
+  const events: string[] = [];
+  for (const chain of [["system"], ...organizations.map((orgId) => ["admin", "--org", orgId])]) {
+    const bundle = `${directory}/${chain.join("-")}.ndjson`;
+    const exported = await runProgram(["export", "--chain", ...chain, "-o", bundle], { env });
+    assert.equal(exported.code, 0, exported.stderr);
+    for (const line of (await Deno.readTextFile(bundle)).trim().split("\n")) {
+      const { event_type: event, chain, seq } = JSON.parse(line);
+      // An entry's line is the very text that is hashed.
+      const leaf = nodeCrypto.sha256(new Uint8Array([0]), new TextEncoder().encode(line));
+      if (event !== undefined) events.push(`true ${event} ${chain} ${seq} ${hex(leaf)}`);
+    }
+  }
+  return events;
+}
 
 Deno.test("every audit event is a line of the log, by which its entry is found; scores are none", async () => {
   const { directory, env, remove } = await freshDeployment();
@@ -120,23 +155,40 @@ Deno.test("every audit event is a line of the log, by which its entry is found; 
   assert.equal((await service.send("/v1/organization/dashboard", { key: `${key}x` })).status, 401);
   assert.equal((await service.send("/v1/admin/audit-log", { key })).status, 200);
   assert.equal(await service.stop(), 0);
-  const told = service.log().filter(({ audit, msg }) => audit === true && msg === "audit event");
-  const entries: string[] = [];
-  for (const chain of [["--org", "acme", "--chain", "admin"], ["--chain", "system"]]) {
-    const bundle = `${directory}/${entries.length}.ndjson`;
-    assert.equal((await runProgram(["export", ...chain, "-o", bundle], { env })).code, 0);
-    for (const line of (await Deno.readTextFile(bundle)).trim().split("\n")) {
-      const { event_type: event, chain, seq } = JSON.parse(line);
-      // An entry's line is the very text that is hashed.
-      const leaf = nodeCrypto.sha256(new Uint8Array([0]), new TextEncoder().encode(line));
-      if (event !== undefined) entries.push(`${event} ${chain} ${seq} ${hex(leaf)}`);
-    }
+  const recorded = await recordedEvents({ directory, env }, ["acme"]);
+  assert.ok(recorded.length >= 4, `${recorded}`);
+  assert.deepEqual([...toldEvents(service)].sort(), [...recorded].sort());
+  await remove();
+});
+
+Deno.test("what a command records is told by the service beside it, once and in order, and by no later one", async () => {
+  const { directory, env, remove } = await freshDeployment();
+  const command = async (...args: readonly string[]) => {
+    const { code, stderr } = await runProgram(args, { env });
+    assert.equal(code, 0, stderr);
+  };
+  const service = await startService(["serve"], { env });
+  await createOrganization(service, env);
+  await command("rotate-signing-key");
+  await command("org", "suspend", "acme");
+  await command("org", "reactivate", "acme");
+  await command(...["org", "create", "beta", "--name", "Beta", "--domain", "legal", "--tier", "starter"]);
+  // Its own come on the system chain after those that it has not seen yet.
+  await createOrganization(service, env, "gamma");
+  assert.equal(await service.stop(), 0);
+  const recorded = await recordedEvents({ directory, env }, ["acme", "beta", "gamma"]);
+  for (const event of ["SIGNING_KEY_ROTATED", "ADMIN_ORG_SUSPEND", "ADMIN_ORG_REACTIVATE"]) {
+    assert.ok(recorded.some((line) => line.includes(` ${event} `)), `${event} in ${recorded.join("\n")}`);
   }
-  assert.ok(entries.length >= 4, `${entries}`);
-  assert.deepEqual(
-    told.map(({ event, chain, seq, entry_hash }) => `${event} ${chain} ${seq} ${entry_hash}`).sort(),
-    entries.sort(),
-  );
+  const told = toldEvents(service);
+  assert.deepEqual([...told].sort(), [...recorded].sort());
+  const isOfCommands = (line: string) => /org\/(acme|beta)\/admin/.test(line);
+  assert.deepEqual(told.filter(isOfCommands), recorded.filter(isOfCommands));
+
+  await command("org", "suspend", "beta");
+  const next = await startService(["serve"], { env });
+  assert.equal(await next.stop(), 0);
+  assert.deepEqual(toldEvents(next).filter(isOfCommands), [], "it stands in the chain alone");
   await remove();
 });
 
@@ -169,5 +221,44 @@ Deno.test("while the service drains it is alive and not ready", async () => {
   assert.equal((await ask(url, "/healthz")).status, 200);
   held.close();
   assert.equal((await service.status).code, 0);
+  await remove();
+});
+
+interface Exported {
+  readonly resourceMetrics?: readonly { readonly scopeMetrics: readonly { readonly metrics: unknown[] }[] }[];
+  readonly resourceSpans?: readonly { readonly scopeSpans: readonly { readonly spans: unknown[] }[] }[];
+}
+
+Deno.test("with OTEL_DENO the collector that the environment names gets metrics, and spans unless they are off", async () => {
+  const { env, remove } = await freshDeployment();
+  let gotten: Exported[] = [];
+  const collector = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    gotten.push(await request.json());
+    return Response.json({});
+  });
+  const telemetry = {
+    OTEL_DENO: "true",
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.addr.port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+  };
+  for (const [sampler, hasSpans] of [["always_off", false], ["always_on", true]] as const) {
+    gotten = [];
+    const service = await startService(["serve"], {
+      env: { ...env, ...telemetry, OTEL_TRACES_SAMPLER: sampler },
+    });
+    assert.equal((await service.send("/")).status, 200);
+    // What was not sent yet is sent as it ends.
+    assert.equal(await service.stop(), 0);
+    const names = gotten.flatMap(({ resourceMetrics = [] }) =>
+      resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+    ).map((metric) => (metric as { readonly name: string }).name);
+    assert.ok(names.includes("http.server.request.duration"), names.join(" "));
+    const spans = gotten.flatMap(({ resourceSpans = [] }) =>
+      resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+    );
+    assert.equal(spans.length > 0, hasSpans);
+    assert.doesNotMatch(JSON.stringify(gotten), /MASTER|jis_/);
+  }
+  await collector.shutdown();
   await remove();
 });

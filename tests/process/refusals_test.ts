@@ -117,6 +117,19 @@ Deno.test("a missing, broken or foreign signing key is refused once the database
   await deployment.remove();
 });
 
+Deno.test("an empty signing key file, as a first start that was cut short leaves it, is filled; once the database holds chains it is refused", async () => {
+  const deployment = await freshDeployment();
+  const keyFile = `${deployment.directory}/data/signing-key.pem`;
+  await Deno.writeTextFile(keyFile, "");
+  await (await startService(["serve"], deployment)).stop();
+  assert.match(await Deno.readTextFile(keyFile), /^-----BEGIN PRIVATE KEY-----\n/);
+  await Deno.writeTextFile(keyFile, "");
+  const { code, stderr } = await runProgram(["serve"], deployment);
+  assert.deepEqual([code, /JISS_SIGNING_KEY_FILE/.test(stderr)], [78, true], stderr);
+  assert.equal(await Deno.readTextFile(keyFile), "");
+  await deployment.remove();
+});
+
 Deno.test("a pepper that is not the database's is refused; while it is rotated, the previous one opens and verifies", async () => {
   const deployment = await freshDeployment();
   const first = await startService(["serve"], deployment);

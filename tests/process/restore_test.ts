@@ -10,6 +10,7 @@ import {
   createOrganization,
   freshDeployment,
   NO_DATABASE,
+  rowsIn,
   type RunningService,
   runProgram,
   startService,
@@ -374,6 +375,31 @@ Deno.test(
     assert.equal(minted.code, 0, minted.stderr);
     const [key] = minted.stdout.match(/jis_[0-9A-Z]{26}/)!;
     assert.equal((await score(service, key, "s-1")).status, 200);
+    assert.equal(await service.stop(), 0);
+  }),
+);
+
+Deno.test(
+  "what a start could not record beside an older database it records once the restore is acknowledged, before any score",
+  withSite(async ({ data, env, start, backUp, restore }) => {
+    let service = await start();
+    const key = await createOrganization(service, env);
+    await service.stop();
+    const putBack = await backUp();
+    service = await start();
+    await scored(service, key, "s-1");
+    await service.stop();
+    await putBack();
+
+    service = await startService(["serve"], { env: { ...env, JISS_AUDIT_RETENTION_DAYS: "120" } });
+    assert.equal((await score(service, key, "s-2")).status, 503);
+    assert.equal((await restore("--acknowledge", "drill")).code, 0);
+    await scored(service, key, "s-2");
+    const events = await rowsIn<{ readonly event_type: string }>(
+      data,
+      "SELECT event_type FROM audit_entry WHERE chain = 'sys/e2' AND event_type <> 'ORG_CHECKPOINTS' ORDER BY seq",
+    );
+    assert.deepEqual(events.map(({ event_type }) => event_type), ["CHAIN_RESTORED", "RETENTION_POLICY"]);
     assert.equal(await service.stop(), 0);
   }),
 );

@@ -5,11 +5,15 @@ import { refusalTiming } from "../soak/timing.ts";
 import { crashCycles } from "../soak/crashes.ts";
 import { webhookFlood } from "../soak/webhooks.ts";
 
-Deno.test("kill -9 under load loses no acknowledged score, batch, commit, label or decision, doubles none, and leaves every chain whole", async () => {
-  const figures = await crashCycles({ cycles: 4 });
-  assert.ok(figures.acknowledged > 100, `only ${figures.acknowledged} were acknowledged before the kills`);
-  const { lost, doubled, usage_off_by, chains_verified } = figures;
-  assert.deepEqual([lost, doubled, usage_off_by, chains_verified], [0, 0, 0, true]);
+Deno.test("20 kill -9 under load, at a start, beside a rotation and a backup: no acknowledged score, batch, label, decision, key or erasure is lost, none doubled, and every chain is whole", async () => {
+  const figures = await crashCycles({ cycles: 20 });
+  assert.ok(figures.acknowledged > 500, `only ${figures.acknowledged} were acknowledged before the kills`);
+  assert.ok(figures.killed.starts >= 5 && figures.killed.commands >= 5, JSON.stringify(figures.killed));
+  const { lost, doubled, usage_off_by, unerased, lock_leads } = figures;
+  assert.deepEqual(
+    { lost, doubled, usage_off_by, unerased, lock_leads },
+    { lost: 0, doubled: 0, usage_off_by: 0, unerased: 0, lock_leads: 0 },
+  );
 });
 
 Deno.test("over 40 refusals for each reason none leaves before the floor, none differs in a byte, and no two reasons are told apart by their latencies", async () => {
@@ -19,7 +23,7 @@ Deno.test("over 40 refusals for each reason none leaves before the floor, none d
   assert.deepEqual([below_floor, different_answers, told_apart], [0, 1, []], JSON.stringify(reasons));
 });
 
-Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx", async () => {
+Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx, whatever comes on a socket harms nobody, and no altered file is accepted", async () => {
   const figures = await fuzz({ requests: 3_000, seed: "test" });
   assert.deepEqual(
     [figures.server_errors, figures.without_envelope, figures.hung],
@@ -27,6 +31,12 @@ Deno.test("3,000 damaged requests get an answer in the envelope and never a 5xx"
     JSON.stringify(figures),
   );
   assert.ok(figures.chains_verified);
+  assert.deepEqual([figures.raw.findings, figures.files.findings], [[], []]);
+  assert.ok(figures.raw.answered > figures.raw.sent / 2, JSON.stringify(figures.raw));
+  assert.ok(
+    figures.files.verdicts[1]! > 50 && figures.files.verdicts[2]! > 50,
+    JSON.stringify(figures.files),
+  );
   for (const status of ["200", "400", "401", "404", "405", "415", "422"]) {
     assert.ok((figures.statuses[status] ?? 0) > 0, `no ${status}: ${JSON.stringify(figures.statuses)}`);
   }

@@ -29,6 +29,7 @@ async function listening(
     counts,
     onFailure: unexpected,
     onCrowded: unexpected,
+    onStuck: unexpected,
   });
   await test(listener, counts.closed);
   await listener.shutdown();

@@ -60,7 +60,7 @@ Deno.test({
       await setDurability(sqld, "strong");
       const database = openServer(sqld);
       await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
-      const lock = openLock({ path: ":memory:", onFailure: assert.ifError });
+      const lock = openLock({ path: ":memory:", onTrouble: assert.ifError });
       const writer = new Writer({
         database,
         crypto: nodeCrypto,
@@ -80,10 +80,15 @@ Deno.test({
       assert.ok(JSON.stringify(chains).length > 12_000_000, "more than one answer holds");
       assert.deepEqual(await findUnsignedHeads(database, nodeCrypto, chains), []);
 
-      const log = createLog({ format: "json", clock: () => EPOCH, write: (line) => assert.fail(line) });
+      const log = createLog({
+        format: "json",
+        clock: () => EPOCH,
+        write: (line) => assert.fail(line),
+        onLost: assert.ifError,
+      });
       const follower = { database, crypto: nodeCrypto, log };
       assert.deepEqual(await followLock({ ...follower, lock }), []);
-      const others = openLock({ path: ":memory:", onFailure: assert.ifError });
+      const others = openLock({ path: ":memory:", onTrouble: assert.ifError });
       // The rest of what a process stands on is asked for only after a restore.
       const beside = { ...follower, lock: others } as unknown as Dependencies;
       assert.equal(await followOtherHosts(beside, { from: null, now: EPOCH }), 1);

@@ -241,8 +241,8 @@ Deno.test({
     );
     const audit = {
       time: "2026-11-22T10:00:00.000Z",
-      level: "warn",
-      msg: "authentication breach",
+      level: "info",
+      msg: "audit event",
       audit: true,
       seq: 7,
     };

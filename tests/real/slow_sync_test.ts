@@ -2,28 +2,10 @@
 import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, startService, syncingPid } from "../program.ts";
-import { straceIsMissing } from "../traced.ts";
+import { straceIsMissing, tamperWith } from "../traced.ts";
 
 /** Of each sync, microseconds. */
 const SYNC_US = 1_500_000;
-
-/** From now on each of the process's syncs takes long. */
-async function slowDown(pid: number): Promise<Deno.ChildProcess> {
-  const child = new Deno.Command("strace", {
-    args: [
-      ...["-f", "-p", String(pid), "-o", "/dev/null", "-e", "trace=fsync,fdatasync"],
-      ...["-e", `inject=fsync,fdatasync:delay_exit=${SYNC_US}`],
-    ],
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  // It says so once it is attached.
-  const reader = child.stderr.getReader();
-  await reader.read();
-  reader.releaseLock();
-  return child;
-}
 
 Deno.test({
   name:
@@ -36,7 +18,9 @@ Deno.test({
     const score = (session: string) =>
       service.send("/v1/score", { key, body: scoreRequest({ session_id: session }) });
     assert.equal((await score("before")).status, 200);
-    const strace = await slowDown(syncingPid(deployment.env.JISS_DATA_DIR!, service));
+    const slowness = await tamperWith(syncingPid(deployment.env.JISS_DATA_DIR!, service), {
+      inject: `fsync,fdatasync:delay_exit=${SYNC_US}`,
+    });
 
     const order: string[] = [];
     const slow = score("slow").then(({ status }) => order.push(`slow ${status}`));
@@ -54,9 +38,7 @@ Deno.test({
     assert.equal(order[0], "slow 200");
     assert.deepEqual(order.slice(1).sort(), ["a 200", "b 200", "c 200", "d 200"]);
 
-    strace.kill("SIGINT");
-    await strace.stderr.cancel();
-    await strace.status;
+    await slowness.end();
     const { body } = await service.send("/v1/audit/checkpoint", { key });
     assert.ok(body !== null);
     assert.equal(await service.stop(), 0);

@@ -1,157 +1,217 @@
-/** Kills the service with SIGKILL under load, again and again, and looks for what it had acknowledged. */
-import { canonicalJson } from "../../src/evidence/canonical.ts";
+/**
+ * Kills the service with SIGKILL under load, again and again, and looks for what it had acknowledged: in the midst of its work,
+ * of its start, of a rotation of the signing key and of a backup.
+ */
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
-import { scoreRequest } from "../harness.ts";
-import { verifyDatabase } from "../oracle.ts";
+import { checkFile } from "../../src/store/backup.ts";
+import { IS_SERVER } from "../database.ts";
 import {
-  createOrganization,
+  type Deployment,
   freshDeployment,
-  rowsIn,
   type RunningService,
+  spawnProgram,
   startService,
-  withDatabaseOf,
 } from "../program.ts";
+import {
+  examine,
+  type Examined,
+  type Load,
+  lockLeads,
+  onCopy,
+  openLoad,
+  type Survived,
+  untilAcknowledged,
+} from "./remembered.ts";
 
-const CONNECTIONS = 8;
 /** Acknowledged calls in a cycle before the kill. */
 const CALLS_BEFORE_KILL = [20, 90] as const;
+/** Of every so many starts one is killed before it listens. */
+const STARTS_BETWEEN_KILLED = 3;
+/** Of every so many cycles one has a command beside the service that is killed with it. */
+const CYCLES_BETWEEN_COMMANDS = 3;
+/** Of every so many cycles one ends by a stop in place of a kill: what starts are held against. */
+const CYCLES_BETWEEN_STOPS = 5;
+/** A command takes so many times as long as a start, at most. */
+const LONGEST_COMMAND = 2.5;
 
-export interface CrashFigures {
+export interface CrashFigures extends Survived {
   readonly cycles: number;
-  /** Calls that were answered with 200: scores, batches, commits with a late label, decisions. */
-  readonly acknowledged: number;
-  /** Posts whose answer was cut off: they may or may not be there. */
-  readonly unanswered: number;
-  readonly lost: number;
-  readonly doubled: number;
-  /** Scores in the usage counters less scores stored. */
-  readonly usage_off_by: number;
-  readonly chains_verified: boolean;
+  readonly killed: {
+    readonly starts: number;
+    /** Commands that were killed, and those that had ended well before. */
+    readonly commands: number;
+    readonly commands_done: number;
+  };
+  /** Milliseconds, medians, from the spawn to the line that says that it listens. */
+  readonly ready_ms: { readonly after_kill: number; readonly after_stop: number };
+  readonly ready_ratio: number;
 }
 
-interface Acknowledged {
-  readonly path: string;
-  readonly body: unknown;
-  /** Canonical JSON. */
-  readonly answer: string;
+/** From 0 to below 1, another for each cycle, the same in every run. */
+function momentOf(cycle: number): number {
+  return ((cycle * 37) % 100) / 100;
 }
 
-interface Tally {
-  readonly acknowledged: Acknowledged[];
-  unanswered: number;
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
-/** The calls of one round: a score, its commit with a late label, a batch, a decision. */
-function callsOf(name: string, operatorId: string): readonly (readonly [path: string, body: unknown])[] {
-  const session = (suffix: string) => `${name}-${suffix}`;
-  const unlabelled = { outcome_correct: null };
-  return [
-    ["/v1/score", scoreRequest({ session_id: session("a"), operator_id: operatorId }, unlabelled)],
-    [`/v1/score/${session("a")}/commit`, { outcome_correct: true }],
-    ["/v1/score/batch", {
-      operator_id: operatorId,
-      domain: "general",
-      interactions: ["b", "c", "d"].map((suffix) => ({
-        session_id: session(suffix),
-        time_to_decision_ms: 5000,
-        decision: "accepted",
-      })),
-    }],
-    ["/v1/decision/score", {
-      decision_id: session("e"),
-      operator_id: operatorId,
-      domain: "general",
-      time_to_decision_ms: 5000,
-      decision: "accepted",
-    }],
-  ];
-}
+const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** Posts until the service is gone; every answer is remembered. */
-async function post(service: RunningService, key: string, { tally, cycle, worker }: {
-  readonly tally: Tally;
-  readonly cycle: number;
-  readonly worker: number;
-}): Promise<void> {
-  for (let round = 0;; round += 1) {
-    for (const [path, body] of callsOf(`c${cycle}-w${worker}-${round}`, `operator-${worker % 3}`)) {
-      try {
-        const answer = await service.send(path, { key, body });
-        if (answer.status === 200) {
-          tally.acknowledged.push({ path, body, answer: canonicalJson(answer.body) });
-        }
-      } catch {
-        tally.unanswered += 1;
-        return;
-      }
-    }
+/** Kills a process unless it has ended; true where it had ended well. */
+async function end(child: Deno.ChildProcess): Promise<boolean> {
+  try {
+    child.kill("SIGKILL");
+  } catch {
+    // It has ended.
   }
+  const { code } = await child.status;
+  await Promise.all([child.stdout.cancel(), child.stderr.cancel()]);
+  return code === 0;
+}
+
+/** A command beside the service. */
+interface Beside {
+  readonly args: readonly string[];
+  /** Whether what it leaves is as it must be, at the next service. */
+  isSound(service: RunningService, options: { readonly hasEndedWell: boolean }): Promise<boolean>;
+}
+
+/** The next signing key, or the end of the overlap with the one before. */
+function rotation(data: string): Beside {
+  const previous = `${data}/signing-key-previous.pem`;
+  const wasOverlapping = exists(previous);
+  return {
+    args: ["rotate-signing-key", ...(wasOverlapping ? ["--drop-old"] : [])],
+    async isSound(service, { hasEndedWell }) {
+      const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
+      const { body } = await service.send("/.well-known/jwks.json");
+      const x = publicKey.toBase64({ alphabet: "base64url", omitPadding: true });
+      return body.keys.some((key: { readonly x: string }) => key.x === x) &&
+        (!hasEndedWell || exists(previous) !== wasOverlapping);
+    },
+  };
+}
+
+/** What is there under its name is whole, whether or not the command could say so. */
+function backup(path: string): Beside {
+  return {
+    args: ["backup", path],
+    isSound: (_service, { hasEndedWell }) =>
+      Promise.resolve(exists(path) ? checkFile(path) === null : !hasEndedWell),
+  };
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+interface Counts {
+  readonly afterKill: number[];
+  readonly afterStop: number[];
+  starts: number;
+  commands: number;
+  done: number;
+  lost: number;
 }
 
 /** Runs the cycles on one data directory, then asks every acknowledged call again and verifies every chain. */
 export async function crashCycles({ cycles }: { readonly cycles: number }): Promise<CrashFigures> {
   const deployment = await freshDeployment();
-  const tally: Tally = { acknowledged: [], unanswered: 0 };
-  let key = "";
-  for (let cycle = 0; cycle < cycles; cycle += 1) {
-    const service = await startService(["serve"], deployment);
-    if (cycle === 0) key = await createOrganization(service, deployment.env);
-    const [least, most] = CALLS_BEFORE_KILL;
-    const target = tally.acknowledged.length + least + ((cycle * 37) % (most - least));
-    const workers = Array.from(
-      { length: CONNECTIONS },
-      (_, worker) => post(service, key, { tally, cycle, worker }),
-    );
-    while (tally.acknowledged.length < target) await new Promise((next) => setTimeout(next, 1));
-    service.kill("SIGKILL");
-    await Promise.all([...workers, service.status]);
-  }
-
-  const service = await startService(["serve"], deployment);
-  let lost = 0;
-  for (const { path, body, answer } of tally.acknowledged) {
-    const again = await service.send(path, { key, body });
-    const same = again.headers.get("Idempotency-Replayed") === "true" &&
-      canonicalJson(again.body) === answer;
-    if (!same) lost += 1;
-  }
-  await service.stop();
-
   const data = `${deployment.directory}/data`;
-  const counted = await count(data);
-  const verified = await verify(data);
+  const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
+  const counts: Counts = { afterKill: [], afterStop: [], starts: 0, commands: 0, done: 0, lost: 0 };
+
+  async function start(into: number[]): Promise<RunningService> {
+    const started = performance.now();
+    const service = await startService(["serve"], deployment);
+    into.push(performance.now() - started);
+    return service;
+  }
+
+  let service = await startService(["serve"], deployment);
+  const load = await openLoad(service, deployment.env);
+  await service.stop();
+  service = await start(counts.afterStop);
+  for (let cycle = 0; cycle < cycles; cycle += 1) {
+    const isSound = await underLoad(service, { load, cycle, counts, deployment });
+    const leads = IS_SERVER ? await lockLeads(data) : await onCopy(data, lockLeads);
+    if (leads > 0) throw new Error(`lock.db knows more of ${leads} chains than the database`);
+    if (cycle % STARTS_BETWEEN_KILLED === 0) {
+      counts.starts += 1;
+      const starting = spawnProgram(["serve"], { env: { JISS_PORT: "0", ...deployment.env } });
+      await wait(momentOf(cycle + 1) * median(counts.afterStop));
+      await end(starting);
+    }
+    service = await start(counts.afterKill);
+    counts.lost += await load.wrongKeys(service);
+    if (!await isSound(service)) counts.lost += 1;
+    if (cycle % CYCLES_BETWEEN_STOPS === 0) {
+      await service.stop();
+      service = await start(counts.afterStop);
+    }
+  }
+  counts.lost += await load.lostOfAll(service);
+  await service.stop();
+  const figures = figuresOf(counts, load, { cycles, data, examined: await examine(data, { publicKey }) });
   await deployment.remove();
+  return figures;
+}
+
+/** Lets the load run and kills the service, a command beside it perhaps. @returns whether that left all as it must be. */
+async function underLoad(service: RunningService, { load, cycle, counts, deployment }: {
+  readonly load: Load;
+  readonly cycle: number;
+  readonly counts: Counts;
+  readonly deployment: Deployment;
+}): Promise<(service: RunningService) => Promise<boolean>> {
+  const [least, most] = CALLS_BEFORE_KILL;
+  const target = load.acknowledged + least + ((cycle * 37) % (most - least));
+  const running = load.run(service);
+  await untilAcknowledged(load, target);
+
+  const beside = commandOf(cycle, deployment);
+  let hasEndedWell = false;
+  if (beside !== null) {
+    const child = spawnProgram(beside.args, deployment);
+    await Promise.race([child.status, wait(momentOf(cycle) * LONGEST_COMMAND * median(counts.afterStop))]);
+    hasEndedWell = await end(child);
+    counts.commands += 1;
+    counts.done += hasEndedWell ? 1 : 0;
+  }
+  service.kill("SIGKILL");
+  await Promise.all([running, service.status]);
+  return (next) => beside?.isSound(next, { hasEndedWell }) ?? Promise.resolve(true);
+}
+
+function commandOf(cycle: number, { directory }: Deployment): Beside | null {
+  if (cycle % CYCLES_BETWEEN_COMMANDS !== 1) return null;
+  const isBackup = !IS_SERVER && cycle % (2 * CYCLES_BETWEEN_COMMANDS) === 1;
+  return isBackup ? backup(`${directory}/backup-${cycle}.db`) : rotation(`${directory}/data`);
+}
+
+function figuresOf(
+  { afterKill, afterStop, starts, commands, done, lost }: Counts,
+  load: Load,
+  { cycles, data, examined }: {
+    readonly cycles: number;
+    readonly data: string;
+    readonly examined: Examined;
+  },
+): CrashFigures {
   return {
     cycles,
-    acknowledged: tally.acknowledged.length,
-    unanswered: tally.unanswered,
+    killed: { starts, commands, commands_done: done },
+    acknowledged: load.acknowledged,
+    unanswered: load.unanswered,
     lost,
-    doubled: counted.doubled,
-    usage_off_by: counted.usage - counted.scores,
-    chains_verified: verified,
+    unerased: load.unerasedIn(data),
+    ...examined,
+    ready_ms: { after_kill: Math.round(median(afterKill)), after_stop: Math.round(median(afterStop)) },
+    ready_ratio: Math.round((median(afterKill) / median(afterStop)) * 100) / 100,
   };
-}
-
-interface Counted {
-  /** Sessions and decisions that stand in the chain more than once. */
-  readonly doubled: number;
-  readonly usage: number;
-  readonly scores: number;
-}
-
-async function count(data: string): Promise<Counted> {
-  const [row] = await rowsIn<Counted>(
-    data,
-    `SELECT (SELECT count(*) FROM (SELECT 1 FROM audit_part AS part JOIN audit_entry AS entry USING (chain, seq)
-        WHERE name = 'input' GROUP BY chain, event_type,
-          coalesce(part.data ->> 'session_id', part.data ->> 'decision_id') HAVING count(*) > 1)) AS doubled,
-      (SELECT sum(count) FROM usage_hour) AS usage, (SELECT count(*) FROM interaction) AS scores`,
-  );
-  return row!;
-}
-
-async function verify(data: string): Promise<boolean> {
-  const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
-  const chains = await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
-  return chains.length >= 3;
 }

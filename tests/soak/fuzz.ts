@@ -2,16 +2,20 @@
  * Random and damaged bodies, headers and queries against the real program: every answer has the envelope, none
  * is a 5xx, nothing hangs, and after it the service still scores and its chains are whole.
  */
+import fc from "fast-check";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { scoreRequest, seededWorld } from "../harness.ts";
+import { rawRequests, sendRaw } from "../fuzzing/raw_requests.ts";
 import { verifyDatabase } from "../oracle.ts";
 import {
   createOrganization,
+  type Deployment,
   freshDeployment,
   type RunningService,
   startService,
   withDatabaseOf,
 } from "../program.ts";
+import { type FileFigures, fuzzFiles } from "./fuzz_files.ts";
 
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 16;
@@ -23,6 +27,16 @@ export interface FuzzFigures {
   readonly without_envelope: number;
   readonly hung: number;
   readonly chains_verified: boolean;
+  /** Of bytes on sockets, one for each ten requests. */
+  readonly raw: RawFigures;
+  /** Of altered files, as many. */
+  readonly files: FileFigures;
+}
+
+interface RawFigures {
+  readonly sent: number;
+  readonly answered: number;
+  readonly findings: readonly string[];
 }
 
 type Draw = (below: number) => number;
@@ -225,6 +239,48 @@ async function ask(service: RunningService, { path, init, tally }: {
   }
 }
 
+/** Whatever bytes come on a socket. */
+async function fuzzSockets(
+  service: RunningService,
+  { count, seed, key }: { readonly count: number; readonly seed: number; readonly key: string },
+): Promise<RawFigures> {
+  const { hostname, port } = new URL(service.url);
+  const requests = rawRequests(key);
+  const findings: string[] = [];
+  let answered = 0;
+  let next = 0;
+  const work = async () => {
+    while (next < count) {
+      const [one] = fc.sample(requests, { numRuns: 1, seed: seed + next++ });
+      const { statuses, problems } = await sendRaw({ hostname, port: Number(port) }, one!);
+      answered += statuses.length;
+      const shown = new TextDecoder("latin1").decode(one!.bytes.subarray(0, 300));
+      for (const problem of problems) findings.push(`${problem}: ${JSON.stringify(shown)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  return { sent: count, answered, findings };
+}
+
+/** An organization whose chains are short, and hold something of every kind. */
+async function smallOrganization(service: RunningService, env: Deployment["env"]): Promise<void> {
+  const key = await createOrganization(service, env, "small");
+  const ask = (path: string, body: unknown) => service.send(path, { key, body });
+  for (const operator_id of ["ada", "ben", "ada"]) {
+    await ask("/v1/score", {
+      ...scoreRequest({ operator_id }, { outcome_correct: null }),
+      session_id: undefined,
+    });
+  }
+  await ask(
+    "/v1/score",
+    scoreRequest({ session_id: "labelled", operator_id: "ada" }, { outcome_correct: null }),
+  );
+  await ask("/v1/score/labelled/commit", { outcome_correct: true });
+  await ask("/v1/audit/append", { event_type: "REVIEW_POLICY_CHANGED", payload: { from: "2026-12-01" } });
+  await service.send("/v1/operator/ben", { method: "DELETE", key });
+}
+
 export async function fuzz(
   { requests, seed }: { readonly requests: number; readonly seed: string },
 ): Promise<FuzzFigures> {
@@ -255,11 +311,18 @@ export async function fuzz(
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  const count = Math.ceil(requests / 10);
+  const number = draw(2 ** 31);
+  const raw = await fuzzSockets(service, { count, seed: number, key });
+  await smallOrganization(service, deployment.env);
+  const published = `${deployment.directory}/jwks.json`;
+  await Deno.writeTextFile(published, JSON.stringify((await service.send("/.well-known/jwks.json")).body));
   const alive = await service.send("/v1/score", { key, body: scoreRequest({ session_id: "still-alive" }) });
   await service.stop();
   const data = `${deployment.directory}/data`;
   const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
   const chains = await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
+  const files = await fuzzFiles(deployment, { files: count, seed: number, org: "small", key: published });
   await deployment.remove();
   const serverErrors = Object.entries(tally.statuses).filter(([status]) => Number(status) >= 500);
   return {
@@ -269,5 +332,7 @@ export async function fuzz(
     without_envelope: tally.withoutEnvelope,
     hung: tally.hung,
     chains_verified: chains.length >= 3 && alive.status === 200,
+    raw,
+    files,
   };
 }

@@ -72,9 +72,14 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
         } = {},
       ) {
         const world = startedWorld(starts);
-        const log = createLog({ format: "json", clock: () => EPOCH, write: () => {} });
+        const log = createLog({
+          format: "json",
+          clock: () => EPOCH,
+          write: () => {},
+          onLost: assert.ifError,
+        });
         const signing = new SigningKeys({ database, world, log, source: signerFiles([signer]) });
-        const lock = openLock({ path: ":memory:", onFailure: () => {} });
+        const lock = openLock({ path: ":memory:", onTrouble: () => {} });
         const writer = new Writer({
           database,
           crypto: nodeCrypto,

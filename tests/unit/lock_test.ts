@@ -44,7 +44,7 @@ function fail(error: unknown): never {
   throw error;
 }
 
-const memory = () => openLock({ path: ":memory:", onFailure: fail });
+const memory = () => openLock({ path: ":memory:", onTrouble: fail });
 
 /** As rows of node:sqlite compare: without their missing prototype. */
 const issuedBy = (lock: CheckpointLock) => lock.issued().map((row) => ({ ...row }));
@@ -174,10 +174,10 @@ Deno.test("erased operators are kept with their newest erasure, oldest first, an
 
 Deno.test("what was recorded survives the process, without a close or a sync", () =>
   inDirectory((path) => {
-    const killed = openLock({ path, onFailure: fail });
+    const killed = openLock({ path, onTrouble: fail });
     killed.record([checkpoint(7)]);
     killed.recordErased({ name: hash(1), at: 100 });
-    const next = openLock({ path, onFailure: fail });
+    const next = openLock({ path, onTrouble: fail });
     assert.deepEqual(issuedBy(next), [checkpoint(7)]);
     assert.deepEqual(erasedBy(next), [{ name: hash(1), at: 100 }]);
     next.close();
@@ -189,13 +189,13 @@ Deno.test("a sync and a close bring everything into the file itself", () =>
     const copied = () => {
       const copy = `${path}.${copies += 1}`;
       Deno.copyFileSync(path, copy);
-      const lock = openLock({ path: copy, onFailure: fail });
+      const lock = openLock({ path: copy, onTrouble: fail });
       const [row] = issuedBy(lock);
       lock.close();
       return row?.size;
     };
     let copies = 0;
-    const lock = openLock({ path, onFailure: fail });
+    const lock = openLock({ path, onTrouble: fail });
     lock.sync();
     lock.record([checkpoint(7)]);
     assert.equal(copied(), undefined, "a commit does not wait for the disk");
@@ -208,7 +208,7 @@ Deno.test("a sync and a close bring everything into the file itself", () =>
 
 Deno.test("a sync that another process's read cut short is made up for by the next", () =>
   inDirectory((path) => {
-    const lock = openLock({ path, onFailure: fail });
+    const lock = openLock({ path, onTrouble: fail });
     lock.record([checkpoint(1)]);
     lock.sync();
     const reader = new DatabaseSync(path);
@@ -220,7 +220,7 @@ Deno.test("a sync that another process's read cut short is made up for by the ne
     reader.close();
     lock.sync();
     Deno.copyFileSync(path, `${path}.copy`);
-    const copy = openLock({ path: `${path}.copy`, onFailure: fail });
+    const copy = openLock({ path: `${path}.copy`, onTrouble: fail });
     assert.equal(issuedBy(copy)[0]!.size, 7);
     copy.close();
     lock.close();
@@ -228,7 +228,7 @@ Deno.test("a sync that another process's read cut short is made up for by the ne
 
 Deno.test("two processes follow one file, and the newer of their records stands", () =>
   inDirectory((path) => {
-    const [one, two] = [0, 1].map(() => openLock({ path, onFailure: fail }));
+    const [one, two] = [0, 1].map(() => openLock({ path, onTrouble: fail }));
     one!.record([checkpoint(5)]);
     two!.record([checkpoint(4), checkpoint(1, { family: "sys" })]);
     assert.throws(() => two!.requireCurrent(two!.issuedOf(["org/acme"]), [head(4)]), isBehindRefusal);
@@ -238,27 +238,37 @@ Deno.test("two processes follow one file, and the newer of their records stands"
     two!.close();
   }));
 
-Deno.test("a lock that cannot be written tells it, and does not fail what is durable already", () =>
+Deno.test("a lock that cannot be written tells it, fails nothing that is durable already, and makes up for it", () =>
   inDirectory((path) => {
-    const failures: unknown[] = [];
-    const lock = openLock({ path, onFailure: (error) => failures.push(error) });
+    const told: unknown[] = [];
+    const lock = openLock({ path, onTrouble: (error) => told.push(error) });
     lock.record([checkpoint(1)]);
     // What no write gets past, as a full disk: the tables are gone under it.
     const other = new DatabaseSync(path);
-    other.exec("DROP TABLE checkpoint; DROP TABLE erased");
-    other.close();
+    other.exec("ALTER TABLE checkpoint RENAME TO away");
     lock.record([checkpoint(2)]);
-    assert.equal(failures.length, 1);
-    assert.match(String(failures[0]), /no such table/);
+    assert.equal(told.length, 1);
+    assert.match(String(told[0]), /no such table/);
     lock.recordErased({ name: hash(1), at: 100 });
-    lock.forgetErased(100);
-    assert.equal(failures.length, 3);
+    lock.recordErased({ name: hash(2), at: 200 });
+    lock.forgetErased(150);
+    assert.equal(told.length, 4);
+    assert.throws(() => lock.issuedOf(["org/acme"]), /cannot be read/);
+    assert.equal(told.length, 5);
+
+    other.exec("ALTER TABLE away RENAME TO checkpoint");
+    other.close();
+    lock.sync();
+    assert.equal(told.length, 5, "it is read again before it is said to be as it must");
+    assert.equal(lock.issuedOf([checkpoint(2).family]).get(checkpoint(2).family)?.size, 2);
+    assert.deepEqual(told.slice(5), [null]);
+    assert.deepEqual(erasedBy(lock), [{ name: hash(2), at: 200 }]);
     lock.close();
-    assert.equal(failures.length, 3);
+    assert.equal(told.length, 6);
   }));
 
 Deno.test("a file that is no lock is refused", () =>
   inDirectory((path) => {
     Deno.writeTextFileSync(path, "not a database, but long enough to be read as a header of one ".repeat(20));
-    assert.throws(() => openLock({ path, onFailure: fail }), /not a database/);
+    assert.throws(() => openLock({ path, onTrouble: fail }), /not a database/);
   }));

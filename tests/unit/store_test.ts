@@ -145,7 +145,7 @@ function withStore(test: (store: Store) => Promise<void>, options: StoreOptions 
       database: watched,
       crypto: nodeCrypto,
       signing: always(signedBy(options.signers ?? [signer])),
-      lock: openLock({ path: ":memory:", onFailure: () => {} }),
+      lock: openLock({ path: ":memory:", onTrouble: () => {} }),
       monotonic: () => 0,
       backoff({ attempt }) {
         waits.push(attempt);
@@ -606,7 +606,7 @@ Deno.test("an entry below the first that is kept can be deleted, and no other", 
     database,
     crypto: nodeCrypto,
     signing: always(signedBy([signer])),
-    lock: openLock({ path: ":memory:", onFailure: () => {} }),
+    lock: openLock({ path: ":memory:", onTrouble: () => {} }),
     monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });
@@ -1289,7 +1289,7 @@ Deno.test(
           database,
           crypto: nodeCrypto,
           signing: always(signedBy([signer])),
-          lock: openLock({ path: ":memory:", onFailure: () => {} }),
+          lock: openLock({ path: ":memory:", onTrouble: () => {} }),
           monotonic: () => 0,
           backoff: () => Promise.resolve(),
         });
@@ -1308,7 +1308,7 @@ function renaming(database: Database, name: string): Promise<void> {
     database,
     crypto: nodeCrypto,
     signing: always(signedBy([signer])),
-    lock: openLock({ path: ":memory:", onFailure: () => {} }),
+    lock: openLock({ path: ":memory:", onTrouble: () => {} }),
     monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });
@@ -1625,7 +1625,7 @@ Deno.test("a part that was erased has no evidence", async () => {
     database,
     crypto: nodeCrypto,
     signing: always(signedBy([signer])),
-    lock: openLock({ path: ":memory:", onFailure: () => {} }),
+    lock: openLock({ path: ":memory:", onTrouble: () => {} }),
     monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });

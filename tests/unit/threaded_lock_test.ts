@@ -36,7 +36,7 @@ const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 Deno.test("on a slow disk syncs do not pile up before the batches, and each covers what was written before it", async () => {
   const { thread, asked, synced } = slowThread();
-  const lock = await openThreadedLock({ path: ":memory:", onFailure: assert.ifError }, thread);
+  const lock = await openThreadedLock({ path: ":memory:", onTrouble: assert.ifError }, thread);
   const done: string[] = [];
   const sync = (name: string) => lock.sync().then(() => done.push(name));
   lock.record([CHECKPOINT]);

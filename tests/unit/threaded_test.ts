@@ -25,7 +25,12 @@ async function ids(database: Database): Promise<readonly number[]> {
 
 Deno.test("however many texts statements have, each batch is the one that was sent", () =>
   withDirectory(async (path) => {
-    const { database } = await openThreaded({ path, onFatal: assert.ifError, startThread });
+    const { database } = await openThreaded({
+      path,
+      onFatal: assert.ifError,
+      onPassing: assert.ifError,
+      startThread,
+    });
     await database.batch([statement("CREATE TABLE t (id INTEGER PRIMARY KEY) STRICT")]);
     const batches = 24;
     const texts = 1_000;
@@ -73,7 +78,7 @@ Deno.test({
         throw new Error("no thread");
       };
       await assert.rejects(
-        openThreaded({ path, onFatal: assert.ifError, startThread: failing }),
+        openThreaded({ path, onFatal: assert.ifError, onPassing: assert.ifError, startThread: failing }),
         /no thread/,
       );
       assert.deepEqual(openFiles(path), []);
@@ -94,12 +99,13 @@ Deno.test("that storage failed is told once, by whatever it shows itself", () =>
     const { database } = await openThreaded({
       path,
       onFatal: (error) => told.push(String(error)),
+      onPassing: assert.ifError,
       startThread: () => thread as unknown as Worker,
     });
-    thread.onmessage({ data: { fatal: "disk I/O error" } });
-    thread.onmessage({ data: { fatal: "disk I/O error" } });
+    thread.onmessage({ data: { fatal: "disk I/O error", fault: "failed" } });
+    thread.onmessage({ data: { fatal: "disk I/O error", fault: "failed" } });
     thread.onerror({ preventDefault() {}, message: "it ended" });
-    assert.deepEqual(told, ["Error: disk I/O error"]);
+    assert.deepEqual(told, ["StorageFailure: disk I/O error"]);
     await assert.rejects(database.batch([statement("SELECT 1")]), /the thread that writes ended: it ended/);
     await assert.rejects(database.close(), /the thread that writes ended: it ended/);
     if (Deno.build.os === "linux") assert.deepEqual(openFiles(path), []);

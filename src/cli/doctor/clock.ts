@@ -1,26 +1,47 @@
-/** Whether this machine's clock goes on from the last entry. */
-import { loadHeads } from "../../store/chains.ts";
+/** Whether this machine's clock goes on from when the service ran last, and from the last entry. */
 import { SYSTEM_CHAIN } from "../../operations/dependencies.ts";
+import { atStart, RECORDED_MS } from "../../operations/clock_watch.ts";
+import { loadHeads } from "../../store/chains.ts";
+import { StorageFailure } from "../../store/faults.ts";
+import { type KeptClock, keptClock } from "../../store/lock.ts";
+import { exists } from "../init.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
-
-const MINUTE_MS = 60_000;
-/** Entries take the last instant until the clock has caught up; more than this is recorded as CLOCK_ANOMALY. */
-const BEHIND_MS = 5 * MINUTE_MS;
-/** Source: evidence design, clock. */
-const AHEAD_MS = 400 * 24 * 60 * MINUTE_MS;
 
 const SET_CLOCK = "set the clock, and let a time service keep it";
 
-export async function clock({ database, now }: Examined): Promise<Finding> {
-  const head = (await loadHeads(database, [SYSTEM_CHAIN]))[0];
+export async function clock({ config, database, now }: Examined): Promise<Finding> {
+  const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
   if (head === undefined) return ok("no entry has been made yet");
-  const last = Date.parse(head.lastTimestamp);
-  const told = `this machine's clock says ${
-    new Date(now).toISOString()
-  }, the last entry ${head.lastTimestamp}`;
-  if (now < last - BEHIND_MS) return { state: "wrong", what: `${told}: it is behind`, mend: SET_CLOCK };
-  if (now > last + AHEAD_MS) {
-    return { state: "wrong", what: `${told}: it is more than 400 days ahead`, mend: SET_CLOCK };
+  const told = `this machine's clock says ${new Date(now).toISOString()}`;
+  const lastEntryAt = Date.parse(head.lastTimestamp);
+  if (now < lastEntryAt - RECORDED_MS) {
+    return {
+      state: "wrong",
+      what:
+        `${told}, the last entry ${head.lastTimestamp}: entries take that instant until the clock has caught up`,
+      mend: SET_CLOCK,
+    };
   }
-  return ok("this machine's clock goes on from the last entry");
+  const kept = exists(config.lockFile) ? readClock(config.lockFile) : null;
+  const { ranLastAt, furthestAt, aheadMs } = atStart({ kept, lastEntryAt, now });
+  if (now > furthestAt + aheadMs) {
+    return {
+      state: "wrong",
+      what: `${told}, and ${
+        new Date(ranLastAt).toISOString()
+      } when the service ran last: nothing is recorded`,
+      mend: `${SET_CLOCK}; or, where it is right, run jiss doctor --accept-clock`,
+    };
+  }
+  return ok("this machine's clock goes on from when the service ran last");
+}
+
+function readClock(lockFile: string): KeptClock | null {
+  try {
+    return keptClock(lockFile);
+  } catch (error) {
+    // The check of checkpoints tells of it.
+    if (error instanceof StorageFailure) return null;
+    throw error;
+  }
 }

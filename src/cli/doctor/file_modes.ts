@@ -7,6 +7,8 @@ import { type Examined, type Finding, ok } from "./check.ts";
 const OPEN_TO_OTHERS = 0o027;
 /** Of a directory: whoever may write there can put files of his own in the place of those that lie there. */
 const REPLACEABLE = 0o022;
+/** Others, or its group, may see which files lie there. */
+const LISTED = 0o055;
 /** The group may read it, as where a platform mounts it for a group. */
 const OPEN_TO_GROUP = 0o040;
 
@@ -28,7 +30,18 @@ export function fileModes({ config }: Examined): Finding {
   const open = modes.filter(({ mode }) => (mode & OPEN_TO_OTHERS) !== 0);
   const shared = modes.filter(({ mode }) => (mode & OPEN_TO_GROUP) !== 0 && (mode & OPEN_TO_OTHERS) === 0);
   const told = withoutFollowers(open.length > 0 ? open : shared);
-  if (told.length === 0) return ok("secrets and data are their owner's alone");
+  if (told.length === 0) {
+    if (directory === null || (directory & LISTED) === 0) {
+      return ok("secrets and data are their owner's alone");
+    }
+    return {
+      state: "note",
+      what: `others than its owner can look into ${config.dataDir} (${
+        octal(directory)
+      }); they can read no file there`,
+      mend: `chmod 0700 ${config.dataDir}`,
+    };
+  }
   const named = told.map(({ path, mode }) => `${path} (${octal(mode)})`).join(", ");
   return {
     state: open.length > 0 ? "wrong" : "note",

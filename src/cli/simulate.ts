@@ -1,0 +1,91 @@
+/** `jiss simulate`: simulated reviewers through the scoring engine, in memory, and what the score is worth by them. */
+import { readModel } from "../config/config.ts";
+import {
+  CHECK_OPERATORS,
+  CHECK_SEEDS,
+  type Figure,
+  missesOf,
+  validate,
+  type Validation,
+} from "../simulation/validation.ts";
+import type { Target } from "../simulation/samples.ts";
+import { Progress } from "./progress.ts";
+import { reportProblems } from "./run_service.ts";
+import { EXIT, type Shell } from "./shell.ts";
+import { columns } from "./table.ts";
+
+export interface SimulateOptions {
+  readonly seed?: readonly number[];
+  readonly operators?: number;
+  readonly json: boolean;
+  /** Whether a target that is missed is a failure. */
+  readonly check: boolean;
+}
+
+export function simulate(
+  shell: Shell,
+  { seed = CHECK_SEEDS, operators = CHECK_OPERATORS, json, check }: SimulateOptions,
+): number {
+  const model = reportProblems(() => readModel(shell.readEnvironment(), Deno.readTextFileSync));
+  const validation = run(shell, validate({ model, seeds: seed, operators }));
+  const misses = missesOf(validation);
+  const { sha256 } = shell.modelOf(model);
+  if (json) {
+    const missed = misses.map(({ figure: { measure, of, after }, by }) => ({ measure, of, after, by }));
+    console.log(JSON.stringify({ ...validation, model_sha256: sha256, missed }));
+  } else {
+    console.log(textOf(validation, sha256));
+    for (const { figure, by } of misses) {
+      console.log(`missed by ${shown(by)}: ${figure.measure}, ${figure.of}${afterOf(figure)}`);
+    }
+    if (misses.length === 0) console.log("every target is met");
+  }
+  return check && misses.length > 0 ? EXIT.failure : EXIT.ok;
+}
+
+function run({ clock }: Shell, steps: Generator<number, Validation>): Validation {
+  const progress = new Progress(clock);
+  try {
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      progress.show(() => `${Math.floor(100 * step.value)} %`);
+    }
+  } finally {
+    progress[Symbol.dispose]();
+  }
+}
+
+function textOf({ model, seeds, operators, figures }: Validation, sha256: string): string {
+  const rows = figures.map((figure) => [
+    figure.measure,
+    figure.of,
+    figure.after === null ? "" : String(figure.after),
+    shown(figure.value),
+    figure.by_seed.length < 2
+      ? ""
+      : `${shown(Math.min(...figure.by_seed))} to ${shown(Math.max(...figure.by_seed))}`,
+    figure.target === null ? "" : targetOf(figure.target),
+  ]);
+  return [
+    `model ${model}, SHA-256 ${sha256}; ${operators} simulated operators of each kind, seeds ${
+      seeds.join(", ")
+    }`,
+    "",
+    columns([["measure", "of", "after", "mean", "seeds", "target"], ...rows]),
+    "",
+  ].join("\n");
+}
+
+function afterOf({ after }: Figure): string {
+  return after === null ? "" : `, after ${after} interactions`;
+}
+
+function targetOf({ least, most }: Target): string {
+  const bounds = [["at least", least], ["at most", most]] as const;
+  return bounds.filter(([, bound]) => bound !== undefined).map((words) => words.join(" ")).join(", ");
+}
+
+function shown(value: number): string {
+  return value.toFixed(Math.abs(value) >= 10 ? 1 : 4);
+}

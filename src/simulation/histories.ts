@@ -1,0 +1,67 @@
+/** A simulated reviewer's history through the real engine. */
+import { score, type Scored } from "../scoring/score.ts";
+import { DAY_MS, type OperatorState } from "../scoring/state.ts";
+import type { ModelDocument } from "../scoring/model.ts";
+import { drawInteraction, driftAt, type Environment, type Operator } from "./archetypes.ts";
+import type { Random } from "./random.ts";
+
+/** A history begins at 2026-01-05, a Monday, and has so many cases a day, evenly spread: what the days do is not simulated. */
+const BEGINS_AT = Date.UTC(2026, 0, 5);
+const CASES_PER_DAY = 8;
+
+/** Where an operator stands after some interactions. */
+export interface Standing {
+  /** Interactions so far. */
+  readonly after: number;
+  readonly jis: number;
+  /** Bounds of the interval. */
+  readonly low: number;
+  readonly high: number;
+  readonly provisional: boolean;
+  readonly state: OperatorState;
+}
+
+export interface HistoryOptions {
+  readonly model: ModelDocument;
+  readonly environment: Environment;
+  /** Of the draws of the cases. */
+  readonly random: Random;
+  /** After how many interactions it is looked at, in rising order; the last ends the history. */
+  readonly lengths: readonly number[];
+}
+
+/** One standing for each length. */
+export function runHistory(operator: Operator, options: HistoryOptions): readonly Standing[] {
+  const { lengths } = options;
+  const standings: Standing[] = [];
+  const steps = stepsOf(() => operator, options);
+  for (let after = 1; after <= lengths.at(-1)!; after += 1) {
+    const standing = steps.next().value;
+    if (lengths.includes(after)) standings.push(standing);
+  }
+  return standings;
+}
+
+/** Endless: where somebody stands after each interaction; `operatorAt` says what they are like at it, counted from 0. */
+export function* stepsOf(
+  operatorAt: (index: number) => Operator,
+  { model, environment, random }: Omit<HistoryOptions, "lengths">,
+): Generator<Standing, never> {
+  let state: OperatorState | null = null;
+  for (let index = 0;; index += 1) {
+    const event = {
+      interaction: drawInteraction(operatorAt(index), index, environment, random),
+      domain: environment.domain,
+      now: BEGINS_AT + Math.floor(index * DAY_MS / CASES_PER_DAY),
+    };
+    const scored: Scored = score(model, state, event, { mode: "full", modeOverride: "normal" });
+    state = scored.state;
+    const { jis, provisional, uncertainty: { low, high } } = scored.result;
+    yield { after: index + 1, jis, low, high, provisional, state };
+  }
+}
+
+/** How much better than chance an operator tells wrong advice from right at an interaction, counted from 0: J*, -0.5..1. */
+export function discrimination({ theta, skill }: Operator, index: number): number {
+  return driftAt(theta, index) * (1.5 * driftAt(skill, index) - 0.5);
+}

@@ -1,0 +1,193 @@
+/** What the validation measures in the default environment: telling apart, order, intervals, and how soon a change shows. */
+import { DEFAULT_ENVIRONMENT } from "./archetypes.ts";
+import { discrimination, runHistory, stepsOf } from "./histories.ts";
+import { ALL_ARCHETYPES, BAD, drawFrom, GAMING, HONEST } from "./populations.ts";
+import { seeded } from "./random.ts";
+import { jisAfter, type Measured, type Run, scoredOf } from "./samples.ts";
+import { auc, correlation, mean, quantile, shareOf, spearman } from "./statistics.ts";
+
+/** Histories whose mean is what is expected of an operator. */
+const FRESH_HISTORIES = 50;
+/** Interactions before behaviour changes, and after it at most. */
+const STEADY = 100;
+const WATCHED = 300;
+
+/** Whether honest and other archetypes are told apart, and who is called at risk. */
+export function separation(run: Run): readonly Measured[] {
+  const { min_jis: bound } = run.model.thresholds;
+  const scores = new Map(ALL_ARCHETYPES.map((name) => [name, scoredOf(run, name)]));
+  const of = (name: typeof ALL_ARCHETYPES[number], after: number) => jisAfter(scores.get(name)!, after);
+  const atRisk = (name: typeof ALL_ARCHETYPES[number], after: number) =>
+    shareOf(of(name, after), (jis) => jis < bound);
+  const pooled = (after: number) => BAD.flatMap((name) => of(name, after));
+  return [
+    ...[50, 200].flatMap((after) =>
+      ALL_ARCHETYPES.map((name) => ({ measure: "mean JIS", of: name, after, value: mean(of(name, after)) }))
+    ),
+    ...[10, 25, 50, 100].flatMap((after) => [
+      ...BAD.map((name): Measured => ({
+        measure: "AUC, independent above",
+        of: name,
+        after,
+        value: auc(of("independent", after), of(name, after)),
+        ...(after === 50 ? { target: { least: 0.98 } } : {}),
+      })),
+      {
+        measure: "AUC, fast_expert above",
+        of: "all of these",
+        after,
+        value: auc(of("fast_expert", after), pooled(after)),
+      },
+    ]),
+    ...[50, 200].flatMap((after) => [
+      ...HONEST.map((name): Measured => ({
+        measure: "at risk, wrongly",
+        of: name,
+        after,
+        value: atRisk(name, after),
+        ...(name === "fast_expert" ? { target: { most: after === 50 ? 0.05 : 0.02 } } : {}),
+      })),
+      { measure: "at risk", of: "novice_learning", after, value: atRisk("novice_learning", after) },
+      { measure: "at risk, rightly", of: "rubber_stamper", after, value: atRisk("rubber_stamper", after) },
+      ...GAMING.flatMap((name): Measured[] => [
+        {
+          measure: "at risk, rightly",
+          of: name,
+          after,
+          value: atRisk(name, after),
+          target: { least: after === 50 ? 0.9 : 0.99 },
+        },
+        {
+          measure: "gain over rubber_stamper",
+          of: name,
+          after,
+          value: mean(of(name, after)) - mean(of("rubber_stamper", after)),
+        },
+      ]),
+    ]),
+  ];
+}
+
+/** Of a population in which it varies: whether the order of the scores is that of the people. */
+export function ordered(run: Run, population: "spectrum" | "mixed"): readonly Measured[] {
+  const scored = scoredOf(run, population);
+  return [50, 200].flatMap((after) => {
+    const jis = jisAfter(scored, after);
+    const withLatent = (latent: "J*" | "theta", isTarget: boolean): Measured => ({
+      measure: `Spearman with ${latent}`,
+      of: population,
+      after,
+      value: spearman(
+        jis,
+        scored.map(({ operator }) => latent === "J*" ? discrimination(operator, 0) : operator.theta.to),
+      ),
+      ...(isTarget && after === 200 ? { target: { least: 0.9 } } : {}),
+    });
+    return [withLatent("J*", population === "spectrum"), withLatent("theta", population === "mixed")];
+  });
+}
+
+// ---- how sure it is ---------------------------------------------------------------------------------------
+
+const COVERED = [25, 50, 200] as const;
+
+/** Each operator is scored anew, again and again: the interval is held against the mean, and one score against another. */
+export function intervals({ model, seed, operators }: Run): readonly Measured[] {
+  const histories = Array.from({ length: operators }, (_, index) => {
+    const name = `${seed}/spectrum/${index}`;
+    const operator = drawFrom("spectrum", seeded(name));
+    const history = (which: string) =>
+      runHistory(operator, {
+        model,
+        environment: DEFAULT_ENVIRONMENT,
+        random: seeded(`${name}/${which}`),
+        lengths: COVERED,
+      });
+    return {
+      own: history("history"),
+      fresh: Array.from({ length: FRESH_HISTORIES }, (_, fresh) => history(`fresh/${fresh}`)),
+    };
+  });
+  const band = (jis: number) => Object.values(model.bands).filter((bound) => jis >= bound).length;
+  return COVERED.flatMap((after, place): Measured[] => {
+    const covered = shareOf(histories, ({ own, fresh }) => {
+      const expected = mean(fresh.map((standings) => standings[place]!.jis));
+      return own[place]!.low <= expected && expected <= own[place]!.high;
+    });
+    const pairs = histories.map(({ own, fresh }) => [own[place]!.jis, fresh[0]![place]!.jis] as const);
+    return [
+      {
+        measure: "interval covers the expected JIS",
+        of: "spectrum",
+        after,
+        value: covered,
+        target: { least: 0.85, most: 0.95 },
+      },
+      {
+        measure: "width of the interval",
+        of: "spectrum",
+        after,
+        value: mean(histories.map(({ own }) => own[place]!.high - own[place]!.low)),
+      },
+      {
+        measure: "reliability, two histories",
+        of: "spectrum",
+        after,
+        value: correlation(pairs.map(([one]) => one), pairs.map(([, other]) => other)),
+      },
+      {
+        measure: "other band in another history",
+        of: "spectrum",
+        after,
+        value: shareOf(pairs, ([one, other]) => band(one) !== band(other)),
+      },
+    ];
+  });
+}
+
+// ---- how soon a change shows ------------------------------------------------------------------------------
+
+/** An independent reviewer who from one interaction to the next approves nearly everything. */
+export function changes({ model, seed, operators }: Run): readonly Measured[] {
+  const { min_jis: bound } = model.thresholds;
+  const waits: number[] = [];
+  const falseAlarms: boolean[] = [];
+  for (let index = 0; index < operators; index += 1) {
+    const name = `${seed}/change/${index}`;
+    const before = drawFrom("independent", seeded(name));
+    const after = { ...before, theta: { from: 0.05, to: 0.05, over: 0 } };
+    const steps = stepsOf((at) => at < STEADY ? before : after, {
+      model,
+      environment: DEFAULT_ENVIRONMENT,
+      random: seeded(`${name}/history`),
+    });
+    let early = false;
+    let wait = WATCHED;
+    for (let at = 1; at <= STEADY + WATCHED; at += 1) {
+      const { jis } = steps.next().value;
+      if (at > STEADY && jis < bound) {
+        wait = at - STEADY;
+        break;
+      }
+      if (at > STEADY / 2 && jis < bound) early = true;
+    }
+    waits.push(wait);
+    falseAlarms.push(early);
+  }
+  const told = (of: string, value: number) => ({
+    measure: "interactions until a change shows",
+    of,
+    after: null,
+    value,
+  });
+  return [
+    told("median", quantile(waits, 0.5)),
+    told("of nine in ten", quantile(waits, 0.9)),
+    {
+      measure: "at risk before the change",
+      of: "independent",
+      after: null,
+      value: shareOf(falseAlarms, Boolean),
+    },
+  ];
+}

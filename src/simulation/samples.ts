@@ -1,0 +1,59 @@
+/** Scored samples of simulated reviewers, and what a figure measured on them is. */
+import type { ModelDocument } from "../scoring/model.ts";
+import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
+import { runHistory, type Standing } from "./histories.ts";
+import { drawFrom, type PopulationName } from "./populations.ts";
+import { seeded } from "./random.ts";
+
+const LENGTHS = [10, 25, 50, 100, 200] as const;
+
+/** What a figure has to be; without either bound it is reported, and has to be nothing. */
+export interface Target {
+  readonly least?: number;
+  readonly most?: number;
+}
+
+/** A figure of one seed. */
+export interface Measured {
+  readonly measure: string;
+  /** Of whom, or where. */
+  readonly of: string;
+  /** Interactions before it; null where that says nothing. */
+  readonly after: number | null;
+  readonly value: number;
+  readonly target?: Target;
+}
+
+export interface Run {
+  readonly model: ModelDocument;
+  readonly seed: number;
+  readonly operators: number;
+}
+
+/** One operator with the history that it was scored by. */
+export interface Scored {
+  readonly operator: Operator;
+  readonly standings: readonly Standing[];
+}
+
+/** Operators of a population, each with a history of its own: the same for the same seed. */
+export function scoredOf(
+  { model, seed, operators }: Run,
+  population: PopulationName,
+  { environment = DEFAULT_ENVIRONMENT, change = (operator: Operator) => operator, lengths = LENGTHS }: {
+    readonly environment?: Environment;
+    readonly change?: (operator: Operator) => Operator;
+    readonly lengths?: readonly number[];
+  } = {},
+): readonly Scored[] {
+  return Array.from({ length: operators }, (_, index) => {
+    const name = `${seed}/${population}/${index}`;
+    const operator = change(drawFrom(population, seeded(name)));
+    const random = seeded(`${name}/history`);
+    return { operator, standings: runHistory(operator, { model, environment, random, lengths }) };
+  });
+}
+
+export function jisAfter(scored: readonly Scored[], after: number): readonly number[] {
+  return scored.map(({ standings }) => standings.find((standing) => standing.after === after)!.jis);
+}

@@ -1,0 +1,94 @@
+/** What the validation's figures hang on: the weights of the dimensions, and what the cases are like. */
+import { type Dimension, DIMENSIONS } from "../domain/enums.ts";
+import { dimensionsOf, jisOf } from "../scoring/dimensions.ts";
+import type { ModelDocument } from "../scoring/model.ts";
+import { bucketMeans } from "../scoring/state.ts";
+import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
+import { discrimination } from "./histories.ts";
+import { BAD, type PopulationName } from "./populations.ts";
+import { jisAfter, type Measured, type Run, type Scored, scoredOf } from "./samples.ts";
+import { auc, shareOf, spearman } from "./statistics.ts";
+
+const WEIGHT_FACTORS = [0.75, 1.25] as const;
+
+/** How the order of the scores changes where one dimension weighs a quarter more or less, the others in proportion. */
+export function weights(run: Run): readonly Measured[] {
+  const { model } = run;
+  const scored = scoredOf(run, "spectrum", { lengths: [200] });
+  const latent = scored.map(({ operator }) => discrimination(operator, 0));
+  const { domain } = DEFAULT_ENVIRONMENT;
+  const dimensions = scored.map(({ standings: [standing] }) =>
+    dimensionsOf(model, bucketMeans(model, standing!.state, domain), "full")
+  );
+  const correlated = (weighed: ModelDocument) =>
+    spearman(dimensions.map((own) => jisOf(weighed, own, "full")), latent);
+  const usual = correlated(model);
+  return DIMENSIONS.flatMap((name) =>
+    WEIGHT_FACTORS.map((factor) => ({
+      measure: `Spearman with J*, its weight times ${factor}, less the usual`,
+      of: name,
+      after: 200,
+      value: correlated(reweighed(model, name, factor)) - usual,
+    }))
+  );
+}
+
+function reweighed(model: ModelDocument, name: Dimension, factor: number): ModelDocument {
+  const weightOf = (one: Dimension) => model.dimensions[one].weight * (one === name ? factor : 1);
+  const sum = DIMENSIONS.reduce((total, one) => total + weightOf(one), 0);
+  const rows = DIMENSIONS.map((one) =>
+    [one, { ...model.dimensions[one], weight: weightOf(one) / sum }] as const
+  );
+  return { ...model, dimensions: Object.fromEntries(rows) as ModelDocument["dimensions"] };
+}
+
+interface OtherEnvironment {
+  readonly environment?: Partial<Environment>;
+  readonly change?: (operator: Operator) => Operator;
+}
+
+const ENVIRONMENTS: Readonly<Record<string, OtherEnvironment>> = {
+  "as above": {},
+  "30 % labelled": { environment: { labelledShare: 0.3 } },
+  "all labelled": { environment: { labelledShare: 1 } },
+  "injected errors, no labels": { environment: { labelledShare: 0 } },
+  "no labels, no injected errors": { environment: { labelledShare: 0, injectedShare: 0, withheldShare: 0 } },
+  "AI wrong in 5 %": { environment: { aiErrorRate: 0.05 } },
+  "AI wrong in 30 %": { environment: { aiErrorRate: 0.3 } },
+  "no telemetry": { change: (operator) => ({ ...operator, telemetry: "unmeasured" }) },
+  "healthcare": { environment: { domain: "healthcare" } },
+  "general": { environment: { domain: "general" } },
+};
+
+/** The same where the cases are others; nothing of it has a target. */
+export function environments(run: Run): readonly Measured[] {
+  const { min_jis: bound } = run.model.thresholds;
+  return Object.entries(ENVIRONMENTS).flatMap(([of, { environment, change }]) => {
+    const options = {
+      environment: { ...DEFAULT_ENVIRONMENT, ...environment },
+      ...(change === undefined ? {} : { change }),
+      lengths: [50, 200],
+    };
+    const scored = (name: PopulationName) => scoredOf(run, name, options);
+    const [independent, fast, spectrum] = (["independent", "fast_expert", "spectrum"] as const).map(scored);
+    const bad = BAD.map(scored);
+    const atRisk = (one: readonly Scored[], after: number) =>
+      shareOf(jisAfter(one, after), (jis) => jis < bound);
+    const told = (measure: string, after: number, value: number) => ({ measure, of, after, value });
+    return [
+      told("where: fast experts at risk", 50, atRisk(fast!, 50)),
+      told("where: fast experts at risk", 200, atRisk(fast!, 200)),
+      told(
+        "where: the lowest AUC, independent above a bad one",
+        50,
+        Math.min(...bad.map((one) => auc(jisAfter(independent!, 50), jisAfter(one, 50)))),
+      ),
+      told("where: the bad archetype least at risk", 200, Math.min(...bad.map((one) => atRisk(one, 200)))),
+      told(
+        "where: Spearman with J*, spectrum",
+        200,
+        spearman(jisAfter(spectrum!, 200), spectrum!.map(({ operator }) => discrimination(operator, 0))),
+      ),
+    ];
+  });
+}

@@ -1,0 +1,181 @@
+/**
+ * What an error of the embedded database says of the files below it. Some pass by themselves, once somebody made room
+ * say; after the others nothing may be written.
+ * Source: https://sqlite.org/rescode.html
+ */
+import { DatabaseSync, type DatabaseSyncOptions } from "node:sqlite";
+import { fileSystemOf } from "./file_system.ts";
+
+/** `full`, `read_only`: no write was taken. `unopened`: a file could not be opened, for want of descriptors say. */
+export const PASSING_FAULTS = ["full", "read_only", "unopened"] as const;
+export type PassingFault = (typeof PASSING_FAULTS)[number];
+/** `failed`: after a failed sync SQLite would carry on as if nothing had happened; the process must not. */
+export type Fault = PassingFault | "damaged" | "failed";
+
+export function isPassing(fault: Fault | null): fault is PassingFault {
+  return (PASSING_FAULTS as readonly (Fault | null)[]).includes(fault);
+}
+
+/** The low byte of an extended code is the primary one. */
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+/** Writing, cutting, or making room in the shared memory of a log: SQLite tells of a full disk by its number for the first alone. */
+const SQLITE_IOERR_WRITE = 778;
+const SQLITE_IOERR_TRUNCATE = 1546;
+const SQLITE_IOERR_SHMOPEN = 4618;
+const SQLITE_IOERR_SHMSIZE = 4874;
+const SQLITE_IOERR_FSYNC = 1034;
+const REFUSED_WRITES: readonly number[] = [
+  SQLITE_IOERR_WRITE,
+  SQLITE_IOERR_TRUNCATE,
+  SQLITE_IOERR_SHMOPEN,
+  SQLITE_IOERR_SHMSIZE,
+];
+
+/** Of constructing a connection no code is told. */
+const UNOPENED = /^unable to open database file/;
+
+/** A disk with less is full: what SQLite asks for at once is 32 KiB. */
+const FULL_BYTES = 65_536;
+
+/** What each is, in a sentence about a file or a folder, and what mends it. */
+export const FAULT_TEXTS: Readonly<Record<Fault, readonly [what: string, mend: string]>> = {
+  full: ["its disk is full", "make room there"],
+  read_only: [
+    "its disk can only be read",
+    "copy the directory to where it can be written, or mount that disk for writing",
+  ],
+  unopened: [
+    "a file of it cannot be opened",
+    "run this as the user that the service runs as, with the service's JISS_DATA_DIR and enough file descriptors",
+  ],
+  // A sector that cannot be read is "malformed" to SQLite, too.
+  damaged: [
+    "it is damaged, or is no database, or its disk cannot read it",
+    "look at what the system says of the disk (dmesg), leave the file as it is, and put a backup back (jiss restore)",
+  ],
+  failed: [
+    "its disk fails",
+    "look at what the system says of the disk (dmesg); replace it and put a backup back",
+  ],
+};
+
+/** Storage failed for good. */
+export class StorageFailure extends Error {
+  override readonly name = "StorageFailure";
+
+  constructor(message: string, readonly fault: Fault) {
+    super(message);
+  }
+}
+
+/** What the system says of a file that cannot be written; null where that is none of these. */
+export function faultOfFile(error: unknown): PassingFault | null {
+  const { code } = error as { readonly code?: unknown };
+  if (code === "ENOSPC" || code === "EDQUOT") return "full";
+  return code === "EROFS" ? "read_only" : null;
+}
+
+/** The extended result code of an error that SQLite raised, or null for any other. */
+export function resultCode(error: unknown): number | null {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === "number" ? code : null;
+}
+
+/** What was raised over the database at `path`; null where it says nothing of its files. */
+export function faultOf(error: unknown, path: string): Fault | null {
+  const code = resultCode(error);
+  if (code === null) {
+    const isUnopened = error instanceof Error && UNOPENED.test(error.message);
+    return isUnopened ? unwritable(path) ?? "unopened" : null;
+  }
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return "full";
+    case SQLITE_READONLY:
+      return "read_only";
+    case SQLITE_CANTOPEN:
+      return unwritable(path) ?? "unopened";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return "damaged";
+    case SQLITE_IOERR:
+      if (REFUSED_WRITES.includes(code)) return unwritable(path) ?? "failed";
+      // SQLite does not carry on over a failed sync where no write is let through any more.
+      return code === SQLITE_IOERR_FSYNC && isReadOnly(folderOf(path)) ? "read_only" : "failed";
+    default:
+      return null;
+  }
+}
+
+/** An error as the log tells it. */
+export function asFailure(error: unknown, fault: Fault): StorageFailure {
+  const code = resultCode(error);
+  const { message } = error as Error;
+  return new StorageFailure(code === null ? message : `${message} (SQLite's result code ${code})`, fault);
+}
+
+/**
+ * Opens a file, creating it where it is missing, and runs what sets the connection up.
+ * @throws {StorageFailure} where that says something of the file.
+ */
+export function connectTo(
+  path: string,
+  options: DatabaseSyncOptions,
+  settingUp: readonly string[],
+): DatabaseSync {
+  let connection: DatabaseSync | null = null;
+  try {
+    connection = new DatabaseSync(path, options);
+    // Prepared, as an error of exec carries no result code.
+    for (const text of settingUp) connection.prepare(text).all();
+    return connection;
+  } catch (error) {
+    connection?.close();
+    throw told(error, path);
+  }
+}
+
+/** An error as a {@link StorageFailure} where it says something of the file; any other as it is. */
+export function told(error: unknown, path: string): unknown {
+  const fault = faultOf(error, path);
+  return fault === null ? error : asFailure(error, fault);
+}
+
+/** Why nothing can be written where a file lies, as far as its file system tells. */
+function unwritable(path: string): "full" | "read_only" | null {
+  const folder = folderOf(path);
+  if (isReadOnly(folder)) return "read_only";
+  const system = lookAt(folder);
+  return system !== null && system.free < FULL_BYTES ? "full" : null;
+}
+
+function lookAt(folder: string) {
+  try {
+    return fileSystemOf(folder);
+  } catch {
+    // There is no such folder, which is none of these.
+    return null;
+  }
+}
+
+/** Not by opening a file of SQLite's: closing it would let go of the locks that this process holds on it. */
+function isReadOnly(folder: string): boolean {
+  try {
+    const { mode } = Deno.statSync(folder);
+    Deno.chmodSync(folder, mode! & 0o7777);
+    return false;
+  } catch (error) {
+    return faultOfFile(error) === "read_only";
+  }
+}
+
+function folderOf(path: string): string {
+  const end = path.lastIndexOf("/");
+  return end < 0 ? "." : path.slice(0, end + 1);
+}

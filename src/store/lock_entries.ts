@@ -1,0 +1,51 @@
+/** What is yet to be written to `lock.db`: of each family the newest checkpoint, erasures in their order. */
+import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock } from "./lock.ts";
+
+export interface LockEntries {
+  readonly issued: readonly IssuedCheckpoint[];
+  readonly erased: readonly ErasedOperator[];
+  /** Erasures before this instant are forgotten, epoch milliseconds; null: none are. */
+  readonly forgetBefore: number | null;
+  /** null: as it was. */
+  readonly clock: KeptClock | null;
+}
+
+export class GatheredEntries {
+  #issued = new Map<string, IssuedCheckpoint>();
+  #erased: ErasedOperator[] = [];
+  #forgetBefore: number | null = null;
+  #clock: KeptClock | null = null;
+
+  get isEmpty(): boolean {
+    return this.#issued.size + this.#erased.length === 0 && this.#forgetBefore === null &&
+      this.#clock === null;
+  }
+
+  add({ issued = [], erased = [], forgetBefore = null, clock = null }: Partial<LockEntries>): void {
+    for (const checkpoint of issued) {
+      const gathered = this.#issued.get(checkpoint.family);
+      if (gathered === undefined || isFurther(checkpoint, gathered)) {
+        this.#issued.set(checkpoint.family, checkpoint);
+      }
+    }
+    this.#erased.push(...erased);
+    this.#forgetBefore = forgetBefore ?? this.#forgetBefore;
+    this.#clock = clock ?? this.#clock;
+  }
+
+  /** All of it; nothing is left. */
+  take(): LockEntries {
+    const entries = {
+      issued: [...this.#issued.values()],
+      erased: this.#erased,
+      forgetBefore: this.#forgetBefore,
+      clock: this.#clock,
+    };
+    [this.#issued, this.#erased, this.#forgetBefore, this.#clock] = [new Map(), [], null, null];
+    return entries;
+  }
+}
+
+function isFurther(checkpoint: IssuedPlace, than: IssuedPlace): boolean {
+  return checkpoint.epoch > than.epoch || (checkpoint.epoch === than.epoch && checkpoint.size > than.size);
+}

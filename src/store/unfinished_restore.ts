@@ -1,0 +1,29 @@
+/**
+ * The mark of a restore that has moved a database into place and not yet recorded that it did. Until then nothing may be
+ * written: a database from a backup that went on in the old epoch would be a fork, and `lock.db` may lag too far to notice.
+ */
+import { syncFolder, writeDurably } from "./durable_file.ts";
+
+const markOf = (directory: string) => `${directory}/restore.unfinished`;
+
+/** On the disk when it returns. */
+export function markRestore(directory: string): void {
+  writeDurably(markOf(directory), "", { mustBeNew: false });
+}
+
+export function isRestoreUnfinished(directory: string): boolean {
+  try {
+    Deno.lstatSync(markOf(directory));
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** The restore is recorded. */
+export function unmarkRestore(directory: string): void {
+  if (!isRestoreUnfinished(directory)) return;
+  Deno.removeSync(markOf(directory));
+  syncFolder(directory);
+}

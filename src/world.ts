@@ -1,0 +1,90 @@
+/** The outside world: time, entropy, the environment, names and standard output. With `config/` nothing else touches the first three. */
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { lookup } from "node:dns/promises";
+import { monotonicFactory } from "ulid";
+import type { Config, Environment } from "./config/config.ts";
+import { RESOLUTION_TIMEOUT_MS } from "./domain/limits.ts";
+import type { Clock } from "./http/exchange.ts";
+import { createLog, lineWriter, type Log } from "./observability/log.ts";
+import type { World } from "./operations/dependencies.ts";
+import { nextTurn } from "./store/turn.ts";
+
+/** A timer may fire so much later than it was set for. */
+const TIMER_GRAIN_MS = 2;
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  async until(instant) {
+    for (;;) {
+      const left = instant - realClock.monotonic();
+      if (left <= 0) return;
+      // What a timer is too coarse for is waited out in turns, between which everything else is done.
+      await (left > TIMER_GRAIN_MS ? realClock.wait(left - TIMER_GRAIN_MS) : nextTurn());
+    }
+  },
+};
+
+/** Secure randomness; ULIDs increase within the process. */
+export function realWorld(): World {
+  const nextUlid = monotonicFactory(randomFractions());
+  return { random: (length) => new Uint8Array(randomBytes(length)), ulid: (at) => nextUlid(at) };
+}
+
+const FRACTIONS_DRAWN = 256;
+
+/** Random numbers from 0 to below 1, many drawn at once: a new millisecond's ULID takes sixteen. */
+function randomFractions(): () => number {
+  const words = new Uint32Array(FRACTIONS_DRAWN);
+  let used = words.length;
+  return () => {
+    if (used === words.length) {
+      crypto.getRandomValues(words);
+      used = 0;
+    }
+    const word = words[used]!;
+    used += 1;
+    return word / 2 ** 32;
+  };
+}
+
+export function readEnvironment(): Environment {
+  return Deno.env.toObject();
+}
+
+/** An Ed25519 private key, PKCS#8 PEM. */
+export function generateSigningKey(): string {
+  return generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+}
+
+/** A secret of 256 random bits, in base64url. */
+export function generateSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Every address of a name, as the system resolves it. @throws where it has none, or that takes too long. */
+export async function resolveHost(host: string): Promise<readonly string[]> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error("the name was not resolved in time")),
+    RESOLUTION_TIMEOUT_MS,
+  );
+  try {
+    const answers = await Promise.race([lookup(host, { all: true, verbatim: true }), late.promise]);
+    return answers.map(({ address }) => address);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The log on standard output; `pretty` on a terminal where the configuration does not say. */
+export function standardLog(format: Config["logFormat"]): Log {
+  return createLog({
+    format: format ?? (Deno.stdout.isTerminal() ? "pretty" : "json"),
+    clock: () => realClock.now(),
+    write: lineWriter((bytes) => Deno.stdout.writeSync(bytes)),
+    onLost: (error) =>
+      console.error(`jiss: the log cannot be written, and its lines are left out until it can: ${error}`),
+  });
+}

@@ -1,0 +1,91 @@
+/** Small disks of a test's own, which become full or fail; what a machine must let it do for that. */
+import assert from "node:assert/strict";
+import { powerIsMissing } from "./power.ts";
+
+export const MOUNT_IS_MISSING = Deno.uid() !== 0 || !succeeds("unshare", ["-m", "true"]);
+
+/** A disk that its kernel takes for broken when it is told to, as ext4 has it since Linux 4. */
+export function failingDiskIsMissing(): boolean {
+  return powerIsMissing() || !succeeds("findmnt", ["--version"]);
+}
+
+/** Whether a program is there, and does this. */
+export function succeeds(name: string, args: readonly string[]): boolean {
+  try {
+    return new Deno.Command(name, { args: [...args], stdout: "null", stderr: "null" }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs a command to its end. @throws where it fails. */
+export async function command(name: string, ...args: readonly string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(name, { args: [...args] }).output();
+  assert.ok(success, `${name} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** A new disk in memory, of so many bytes (`6m`), at a path; it is gone with {@link unmount}. */
+export async function mountSmall(path: string, size: string): Promise<void> {
+  await Deno.mkdir(path, { mode: 0o700 });
+  await command("mount", "-t", "tmpfs", "-o", `size=${size},mode=0700`, "tmpfs", path);
+}
+
+export async function resize(path: string, size: string): Promise<void> {
+  await command("mount", "-o", `remount,size=${size}`, path);
+}
+
+/** Nothing on it may be open for writing. */
+export async function remountReadOnly(path: string): Promise<void> {
+  await command("mount", "-o", "remount,ro", path);
+}
+
+/** Also where a file on it is still open. */
+export async function unmount(path: string): Promise<void> {
+  await command("umount", "--lazy", path);
+}
+
+/** Copies the files of a folder into another one. */
+export async function copyInto(from: string, to: string): Promise<void> {
+  for await (const { name } of Deno.readDir(from)) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+}
+
+/** Writes a file until there is no room left. */
+export async function fill(path: string): Promise<void> {
+  using file = await Deno.open(path, { create: true, append: true });
+  const block = new Uint8Array(4_096);
+  try {
+    for (;;) await file.write(block);
+  } catch (error) {
+    assert.match((error as Error).message, /No space left/);
+  }
+}
+
+/** An ext4 in a file, mounted at a path. */
+export interface FailingDisk {
+  /** From now on its kernel refuses every write to it, as after an error of the disk below. */
+  fail(): Promise<void>;
+  unmount(): Promise<void>;
+  mount(): Promise<void>;
+}
+
+/** @param image - where the file of the disk lies. */
+export async function mountFailing(image: string, path: string): Promise<FailingDisk> {
+  await Deno.mkdir(path);
+  await command("truncate", "--size", "32M", image);
+  await command("mkfs.ext4", "-q", "-F", image);
+  const mount = async () => {
+    await command("mount", "-o", "loop,errors=remount-ro", image, path);
+  };
+  await mount();
+  return {
+    mount,
+    async fail() {
+      const device = await command("findmnt", "--noheadings", "--output", "SOURCE", "--mountpoint", path);
+      await Deno.writeTextFile(`/sys/fs/ext4/${device.split("/").at(-1)}/trigger_fs_error`, "a test\n");
+    },
+    async unmount() {
+      await command("umount", path);
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/** What a client of the service knows of it from the answers it got: names that later requests can use. */
+
+/** As its own client knows it. */
+export interface Organization {
+  readonly id: string;
+  key: string | null;
+  readonly reasons: Set<"billing" | "self" | "manual" | "force">;
+}
+
+export interface State {
+  /** Whose records there are. */
+  main: Organization;
+  /** Whom keys are taken from. */
+  victim: Organization;
+  /** Every operator who can be erased. */
+  operators: string[];
+  /** Operators of whom there is enough to say something. */
+  mature: string[];
+  /** Session → operator. */
+  readonly sessions: Map<string, string>;
+  readonly decisions: Map<string, string>;
+  reports: string[];
+  webhooks: string[];
+  /** The destination that is never removed, and what was sent there. */
+  primary: string;
+  deliveries: string[];
+  assessments: string[];
+  /** By operation, where the next page begins. */
+  readonly cursors: Map<string, string>;
+}
+
+export function emptyState(main: Organization, victim: Organization): State {
+  return {
+    main,
+    victim,
+    operators: [],
+    mature: [],
+    sessions: new Map(),
+    decisions: new Map(),
+    reports: [],
+    webhooks: [],
+    primary: "",
+    deliveries: [],
+    assessments: [],
+    cursors: new Map(),
+  };
+}
+
+export interface Lesson {
+  /** Values of the path's parameters. */
+  readonly path: Readonly<Record<string, string>>;
+  // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
+  readonly body: any;
+}
+
+type Learning = (state: State, lesson: Lesson) => void;
+
+const aboutVictim = (change: (victim: Organization, body: Lesson["body"]) => void): Learning => {
+  return ({ victim }, { path, body }) => {
+    if (path.org_id === undefined || path.org_id === victim.id) change(victim, body);
+  };
+};
+
+const newKey = aboutVictim((victim, { new_api_key }) => {
+  // A repeated call has none to tell.
+  if (new_api_key !== undefined) victim.key = new_api_key;
+});
+
+function nextPage(id: string): Learning {
+  return ({ cursors }, { body: { next_cursor } }) => {
+    if (next_cursor !== null) cursors.set(id, next_cursor);
+  };
+}
+
+/** By operation, from what it answered well. */
+export const LESSONS: Readonly<Record<string, Learning>> = {
+  postScore(state, { body: { session_id, operator_id, skipped } }) {
+    if (skipped) return;
+    state.sessions.set(session_id, operator_id);
+    remember(state, operator_id);
+  },
+  postBatch(state, { body: { operator_id, results } }) {
+    for (const { session_id } of results) state.sessions.set(session_id, operator_id);
+    remember(state, operator_id);
+  },
+  postDecision(state, { body: { decision_id, operator_id } }) {
+    state.decisions.set(decision_id, operator_id);
+  },
+  deleteOperator(state, { path: { operator_id } }) {
+    state.operators = state.operators.filter((one) => one !== operator_id);
+    state.mature = state.mature.filter((one) => one !== operator_id);
+    for (const records of [state.sessions, state.decisions]) {
+      for (const [id, operator] of records) if (operator === operator_id) records.delete(id);
+    }
+  },
+  getReport(state, { body: { report } }) {
+    state.reports = [...state.reports.slice(-9), report.report_id];
+  },
+  postAssessment(state, { body: { sessionId } }) {
+    state.assessments = [...state.assessments.slice(-9), sessionId];
+  },
+  getOperators: nextPage("getOperators"),
+  getDecisions: nextPage("getDecisions"),
+  getReports: nextPage("getReports"),
+  postWebhook(state, { body: { id } }) {
+    if (state.primary === "") state.primary = id;
+    else state.webhooks.push(id);
+  },
+  deleteWebhook(state, { path: { id } }) {
+    state.webhooks = state.webhooks.filter((one) => one !== id);
+  },
+  getDeliveries(state, { path: { id }, body: { deliveries } }) {
+    if (id !== state.primary) return;
+    const ended = deliveries.filter(({ status }: { status: string }) => /^(?:delivered|dead)$/.test(status));
+    for (const { delivery_id } of ended) if (state.deliveries.length < 9) state.deliveries.push(delivery_id);
+  },
+  postKeyRotation: newKey,
+  postKeyRevocation: aboutVictim((victim) => {
+    victim.key = null;
+    victim.reasons.add("self");
+  }),
+  postBillingSuspension: aboutVictim((victim) => {
+    victim.key = null;
+    victim.reasons.add("billing");
+  }),
+  postBillingRotation(state, lesson) {
+    newKey(state, lesson);
+    if (lesson.path.org_id !== state.victim.id) return;
+    state.victim.reasons.delete("billing");
+    state.victim.reasons.delete("self");
+  },
+  postSuspension: aboutVictim((victim) => victim.reasons.add("manual")),
+  postReactivation: aboutVictim((victim) => victim.reasons.delete("manual")),
+  postForcedRotation: newKey,
+  postForcedRevocation: aboutVictim((victim) => {
+    victim.key = null;
+    victim.reasons.add("force");
+  }),
+};
+
+function remember(state: State, operator: string): void {
+  if (!state.operators.includes(operator) && !state.mature.includes(operator)) state.operators.push(operator);
+}

@@ -1,0 +1,20 @@
+/** The short form of `task soak fuzz_api`. */
+import assert from "node:assert/strict";
+import { IS_SERVER } from "../database.ts";
+import { tableText } from "../fuzzing/route_table.ts";
+import { opensslIsMissing } from "../receiver.ts";
+import { apiFuzzFaults, fuzzApi } from "../soak/fuzz_api.ts";
+
+/** A server takes longer for each. */
+const [REQUESTS, LEAST_OK] = IS_SERVER ? [2_000, 5] : [10_000, 50];
+
+Deno.test({
+  name:
+    `${REQUESTS} requests by the OpenAPI document reach every route, and each answer is as it says, in the log, and no 5xx [needs openssl]`,
+  ignore: opensslIsMissing(),
+  async fn() {
+    const figures = await fuzzApi({ requests: REQUESTS, seed: 20_261_122 });
+    assert.deepEqual(apiFuzzFaults(figures, LEAST_OK), [], tableText(figures.table));
+    assert.ok(figures.requests >= REQUESTS);
+  },
+});

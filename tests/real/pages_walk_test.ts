@@ -1,0 +1,166 @@
+/**
+ * The pages of docs/ and the README, walked by somebody new: each command that they give is taken from the page and run as
+ * it stands there, in the pages' order, on one deployment. (docs/install.md, integrate.md, replicas.md and webhooks.md have
+ * tests of their own.)
+ */
+import assert from "node:assert/strict";
+import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
+import { scoreRequest } from "../harness.ts";
+import { baseEnvironment, type RunningService, watch } from "../program.ts";
+import { freePort } from "../sqld.ts";
+
+const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
+
+/** A page's blocks of commands, in their order. */
+async function blocksOf(page: string): Promise<readonly string[]> {
+  const text = await Deno.readTextFile(`${ROOT}/${page}`);
+  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!);
+}
+
+interface Walk {
+  readonly directory: string;
+  /** Of the organization, once it is known. */
+  key: string;
+  /** Runs a block; returns what it said. @throws where a command of it fails. */
+  run(block: string): Promise<string>;
+  /** Runs a block whose last command is the service. */
+  start(block: string): Promise<RunningService>;
+}
+
+async function freshWalk(): Promise<Walk> {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-walk-" });
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const program = [
+    Deno.execPath(),
+    "run",
+    "--quiet",
+    "--no-prompt",
+    ...RELEASE_PERMISSIONS,
+    `${ROOT}/main.ts`,
+  ];
+  const scripts = {
+    jiss: `exec ${program.map((part) => `'${part}'`).join(" ")} "$@"`,
+    // The tasks of a clone, whose own folder is not to be written to.
+    deno:
+      `case "$1 $2" in "task jiss") shift 2; exec jiss "$@";; "task start") exec jiss serve;; esac; exit 2`,
+  };
+  await Deno.mkdir(`${directory}/bin`);
+  await Deno.mkdir(`${directory}/backup`, { mode: 0o700 });
+  for (const [name, text] of Object.entries(scripts)) {
+    await Deno.writeTextFile(`${directory}/bin/${name}`, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  }
+  const base = baseEnvironment();
+  const walk = { key: "" };
+  const commandOf = (block: string) => {
+    const here = block.replaceAll("http://127.0.0.1:8080", url).replaceAll(
+      "/backup/",
+      `${directory}/backup/`,
+    );
+    const secrets = "if [ -e data/jiss.env ]; then set -a; . ./data/jiss.env; set +a; fi\n";
+    return new Deno.Command("sh", {
+      args: ["-euc", secrets + here],
+      cwd: directory,
+      clearEnv: true,
+      env: {
+        ...base,
+        PATH: `${directory}/bin:${base.PATH}`,
+        JISS: url,
+        KEY: walk.key,
+        JISS_PORT: String(port),
+        JISS_LOG: "json",
+        JISS_DATA_DIR: `${directory}/data`,
+        JISS_RATE_LIMIT_IP: "100000",
+      },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    });
+  };
+  return Object.assign(walk, {
+    directory,
+    async run(block: string) {
+      const { code, stdout, stderr } = await commandOf(block).output();
+      const [said, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+      assert.equal(code, 0, `${block}\n${said}\n${errors}`);
+      return said!;
+    },
+    start(block: string) {
+      const lines = block.trimEnd().split("\n");
+      lines.push(`exec ${lines.pop()}`);
+      return watch(commandOf(lines.join("\n")).spawn());
+    },
+  });
+}
+
+function only<Block>(blocks: readonly Block[], count: number): readonly Block[] {
+  assert.equal(blocks.length, count, "a block that was added is to be walked through too");
+  return blocks;
+}
+
+Deno.test("the commands of the README and of docs/ do what their pages say, on one deployment", async () => {
+  const walk = await freshWalk();
+
+  // README: the two commands of the workshop are run by others, and by this test's own.
+  const [, , first, create, verify] = only(await blocksOf("README.md"), 5);
+  let service = await walk.start(first!);
+  const created = JSON.parse(await walk.run(create!));
+  assert.match(created.api_key, /^jis_/);
+  walk.key = created.api_key;
+  const score = async (session: string) => {
+    const body = scoreRequest({ session_id: session, operator_id: "reviewer-17" });
+    const { status } = await service.send("/v1/score", { key: walk.key, body });
+    assert.equal(status, 200);
+  };
+  for (let index = 0; index < 60; index += 1) await score(`s-${index}`);
+  assert.match(await walk.run(verify!), /^INTACT/m);
+
+  const [oversight] = only(await blocksOf("docs/oversight.md"), 1);
+  assert.match(await walk.run(oversight!), /"visit-7f3a9c"/);
+  const [exercises] = only(await blocksOf("docs/exercises.md"), 1);
+  assert.match(await walk.run(exercises!), /frequency_ratio/);
+
+  // The page's organization is the README's, so that here it is another one.
+  const [organizations, alerts, doctor, clock] = only(await blocksOf("docs/administer.md"), 4);
+  const told = await walk.run(organizations!.replaceAll(" acme", " beta"));
+  assert.match(told, /jis_/);
+  await walk.run(alerts!);
+  assert.match(await walk.run(doctor!), /^ok +checkpoints /m);
+  assert.match(await walk.run(clock!), /nothing to accept/);
+
+  const [evidence, offline] = only(await blocksOf("docs/verify-offline.md"), 2);
+  await walk.run("rm acme.ndjson");
+  await walk.run(evidence!);
+  assert.match(await walk.run(offline!), /^INTACT/m);
+
+  const [checkpoint, rotation, erasure, backup, restore, accept] = only(
+    await blocksOf("docs/operate-evidence.md"),
+    6,
+  );
+  assert.match(await walk.run(checkpoint!), /org\/acme/);
+  await walk.run(rotation!);
+  await walk.run(backup!);
+  assert.match(await walk.run(erasure!), /"physical"/);
+  assert.match(await Deno.readTextFile(`${walk.directory}/reviewer-17.html`), /<html/);
+  assert.equal(await service.stop(), 0);
+  assert.match(await walk.run(restore!), /run again: 1\n/);
+  service = await walk.start("deno task start");
+  await score("after-1");
+  assert.equal(await service.stop(), 0);
+
+  // A snapshot of the machine: what lies there is older than what was issued.
+  await walk.run("cp -p data/jiss.db snapshot.db");
+  service = await walk.start("deno task start");
+  await score("after-2");
+  assert.equal(await service.stop(), 0);
+  await walk.run("rm -f data/jiss.db-wal data/jiss.db-shm; cp -p snapshot.db data/jiss.db");
+  service = await walk.start("deno task start");
+  assert.equal((await service.send("/v1/score", { key: walk.key, body: scoreRequest() })).status, 503);
+  await walk.run(accept!);
+  await score("after-3");
+  assert.equal(await service.stop(), 0);
+  await walk.run("rm *.ndjson");
+  await walk.run(evidence!);
+  assert.match(await walk.run("jiss verify *.ndjson --key jwks.json"), /^INTACT/m);
+  await Deno.remove(walk.directory, { recursive: true });
+});

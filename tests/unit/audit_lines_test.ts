@@ -1,0 +1,107 @@
+/** Audit events as lines of the log: each once, however its process came to know of it. */
+import assert from "node:assert/strict";
+import { hex } from "../../src/evidence/crypto.ts";
+import type { LogFields } from "../../src/observability/log.ts";
+import { AuditLines } from "../../src/operations/audit_lines.ts";
+import { eventDraft, SYSTEM_CHAIN } from "../../src/operations/dependencies.ts";
+import { Upkeep } from "../../src/operations/upkeep.ts";
+import type { PlacedEntry } from "../../src/store/unit_of_work.ts";
+import { type Harness, scoreRequest, withHarness } from "../harness.ts";
+
+function linesTo(told: string[]): AuditLines {
+  const info = (_: string, { chain, seq, entry_hash }: LogFields = {}) => {
+    told.push(`${chain} ${seq} ${entry_hash}`);
+  };
+  return new AuditLines({ info, warn: assert.fail, error: assert.fail });
+}
+
+const lineOf = ({ entry: { chain, seq }, hash }: PlacedEntry) => `${chain} ${seq} ${hex(hash)}`;
+
+/** Records so many events on the system chain. */
+function record({ dependencies, clock }: Harness, count: number): Promise<readonly PlacedEntry[]> {
+  const { world, writer } = dependencies;
+  const caller = { actor: "system", orgId: null, prefix: null } as const;
+  const drafts = Array.from(
+    { length: count },
+    () =>
+      eventDraft(world, {
+        type: "AUTH_FAIL_RATE_LIMITED_IP",
+        caller,
+        now: clock.now(),
+        detail: { address: null, count: 1 },
+      }),
+  );
+  return writer.submit({
+    needs: [],
+    chains: [SYSTEM_CHAIN],
+    plan(unit) {
+      const entries = drafts.map((draft) => unit.append(SYSTEM_CHAIN, draft));
+      return () => entries;
+    },
+  });
+}
+
+Deno.test(
+  "what others recorded is told in order, page by page, and what stood before or was told already is not",
+  withHarness(async (harness) => {
+    const { database } = harness;
+    const told: string[] = [];
+    const lines = linesTo(told);
+    await lines.passOver(database);
+    const others = await record(harness, 250);
+    const own = await record(harness, 2);
+    lines.tellOwn(own);
+    assert.deepEqual(told.splice(0), own.map(lineOf), "its own at once");
+    await lines.tellOthers(database);
+    assert.deepEqual(told.splice(0), others.map(lineOf));
+    await lines.tellOthers(database);
+    lines.tellOwn([...others, ...own]);
+    assert.deepEqual(told, []);
+  }),
+);
+
+Deno.test(
+  "a commit that is read from the database before its process hears of it is told once",
+  withHarness(async (harness) => {
+    const told: string[] = [];
+    const lines = linesTo(told);
+    await lines.passOver(harness.database);
+    const own = await record(harness, 3);
+    await Promise.all([lines.tellOthers(harness.database), lines.tellOwn(own.slice(1))]);
+    lines.tellOwn(own.slice(0, 1));
+    assert.deepEqual(told.sort(), own.map(lineOf).sort());
+  }),
+);
+
+Deno.test(
+  "chains that began after the start are told from their first entry; scores are not told",
+  withHarness(async (harness) => {
+    const told: string[] = [];
+    const lines = linesTo(told);
+    await lines.passOver(harness.database);
+    const key = await harness.organization("acme");
+    assert.equal((await harness.send("/v1/score", { key, body: scoreRequest() })).status, 200);
+    await lines.tellOthers(harness.database);
+    const chains = told.map((line) => line.split(" ").slice(0, 2).join(" "));
+    assert.deepEqual(chains.filter((line) => line.startsWith("org/")), [
+      "org/acme/admin 0",
+      "org/acme/admin 1",
+    ]);
+  }),
+);
+
+Deno.test(
+  "with each minute and at the stop the service tells what others recorded",
+  withHarness(async (harness) => {
+    const { clock, database, dependencies } = harness;
+    const told: string[] = [];
+    const lines = linesTo(told);
+    await lines.passOver(database);
+    const upkeep = new Upkeep(dependencies, lines);
+    for (const run of [() => upkeep.run(clock.now()), () => upkeep.finish(clock.now())]) {
+      const others = await record(harness, 2);
+      await run();
+      assert.deepEqual(told.splice(0).slice(0, 2), others.map(lineOf));
+    }
+  }),
+);
