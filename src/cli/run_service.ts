@@ -13,7 +13,7 @@ import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy, DatabaseUnavailable } from "../store/database.ts";
 import { FAULT_TEXTS } from "../store/faults.ts";
 import { NewerSchema } from "../store/migrate.ts";
-import { freeDescriptors, roomForConnections } from "./descriptors.ts";
+import { descriptorsOf, freeDescriptors, roomForConnections } from "./descriptors.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 /** How long the listener stays open for what is on its way, each answered with 503. */
@@ -85,7 +85,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   }
   await hooks.opened?.(service);
   const bounds: Bounds = {
-    room: roomForConnections((enough) => freeDescriptors(config.dataDir, enough)),
+    room: roomForConnections(descriptorsOf(config), (enough) => freeDescriptors(config.dataDir, enough)),
     firstRequestMs: FIRST_REQUEST_MS,
     clientMs: CLIENT_WAIT_MS,
     ...shell.bounds,

@@ -79,7 +79,7 @@ export class Connections {
     let longest: Connection | null = null;
     let most = -1;
     for (const connection of this.#open) {
-      const impatience = connection.served!.canClose ? this.#impatience(connection) : -1;
+      const impatience = this.#impatience(connection);
       if (impatience > most) [longest, most] = [connection, impatience];
     }
     if (longest === null) return null;
@@ -145,6 +145,11 @@ export class Connection {
     this.isNew = false;
     this.since = this.#connections.now;
     return new RequestClient(this.#peer, this);
+  }
+
+  /** The client took a piece of an answer; what it is sent before its first request, as in a handshake, is none. */
+  took(): void {
+    if (!this.isNew) this.since = this.#connections.now;
   }
 
   turn(owed: 1 | -1): void {

@@ -12,13 +12,13 @@ export class UnsuitableDeno extends Error {
 }
 
 export type Handler = (request: Request) => Promise<Response>;
+/** Serves HTTP on a connection, which is plain or whose TLS handshake is over. */
+export type ServeConnection = (connection: Deno.Conn, handler: Handler) => ServedConnection;
 
 export interface ServedConnection {
   /** Settles once it is closed, by whomever. */
   readonly closed: Promise<void>;
-  /** Whether {@link close} has an effect by now. */
-  readonly canClose: boolean;
-  /** Closes it at once, whatever is on its way; before the end of its TLS handshake, as soon as that ends. */
+  /** Closes it at once, whatever is on its way. */
   close(): void;
   /** Closes it once what is in flight is answered; it cannot be closed at once any more. */
   finish(): void;
@@ -43,17 +43,14 @@ type ServeOnConnection = (
 ) => Served;
 
 /** @throws {UnsuitableDeno} */
-export function connectionServer(): (connection: Deno.Conn, handler: Handler) => ServedConnection {
+export function connectionServer(): ServeConnection {
   const serveOn = inside()?.serveHttpOnConnection;
   if (typeof serveOn !== "function") {
     throw new UnsuitableDeno(
       `Deno ${Deno.version.deno} cannot serve single connections, as Deno 2.9.6 can: run JISS on that version`,
     );
   }
-  return (connection, handler) => {
-    const start = () => serve(serveOn as ServeOnConnection, connection, handler);
-    return isTls(connection) ? serveShaken(connection, start) : start();
-  };
+  return (connection, handler) => serve(serveOn as ServeOnConnection, connection, handler);
 }
 
 function inside(): Record<string, unknown> | undefined {
@@ -67,7 +64,6 @@ function serve(serveOn: ServeOnConnection, connection: Deno.Conn, handler: Handl
   const served = serveOn(connection, signal, handler, () => new Response(null, { status: 500 }), () => {});
   return {
     closed: served.finished.catch(() => {}),
-    canClose: true,
     close() {
       try {
         cancel();
@@ -77,40 +73,6 @@ function serve(serveOn: ServeOnConnection, connection: Deno.Conn, handler: Handl
     },
     finish() {
       served.shutdown().catch(() => {});
-    },
-  };
-}
-
-function isTls(connection: Deno.Conn): connection is Deno.TlsConn {
-  return "handshake" in connection;
-}
-
-/**
- * Serves once the TLS handshake is over. Until then Deno 2.9.6 closes the socket for nobody (docs/decisions.md): it is
- * gone when its client leaves, and counts until then.
- */
-function serveShaken(connection: Deno.TlsConn, start: () => ServedConnection): ServedConnection {
-  let served: ServedConnection | null = null;
-  let isUnwanted = false;
-  const given = Promise.withResolvers<void>();
-  const shaken = connection.handshake().then(() => {
-    served = start();
-    if (isUnwanted) served.close();
-    return served.closed;
-  }, () => connection.close());
-  return {
-    closed: Promise.race([shaken, given.promise]),
-    get canClose() {
-      return served !== null;
-    },
-    close() {
-      isUnwanted = true;
-      served?.close();
-    },
-    finish() {
-      if (served !== null) return served.finish();
-      isUnwanted = true;
-      given.resolve();
     },
   };
 }

@@ -2,9 +2,11 @@
  * The listener: the application on a real port, plain or with TLS. It accepts connections itself, so that it bounds them
  * and outlives a want of descriptors, and drains before it closes.
  */
+import { type Accepted, listenPlain } from "./acceptor.ts";
 import { type Bounds, type ConnectionCounts, Connections } from "./connections.ts";
 import { connectionServer } from "./deno_connection.ts";
 import type { Client } from "./exchange.ts";
+import { listenTls } from "./tls_relay.ts";
 
 /** Connections that the system holds until they are accepted, as far as it does: a burst of clients is not turned away. */
 const BACKLOG = 4_096;
@@ -45,15 +47,8 @@ export interface Listener {
 export function listen(app: Answering, options: ListenOptions): Listener {
   const { host, port, tls, bounds, counts } = options;
   const serveConnection = connectionServer();
-  const listener = tls === null
-    ? Deno.listen({ hostname: host, port, tcpBacklog: BACKLOG })
-    : Deno.listenTls({
-      hostname: host,
-      port,
-      tcpBacklog: BACKLOG,
-      ...tls,
-      alpnProtocols: ["h2", "http/1.1"],
-    });
+  const address = { hostname: host, port, tcpBacklog: BACKLOG };
+  const acceptor = tls === null ? listenPlain(address) : listenTls({ ...address, ...tls });
   const connections = new Connections(bounds, counts);
   const tellFailure = seldom(connections, options.onFailure);
   const tellCrowded = seldom(connections, options.onCrowded);
@@ -74,7 +69,7 @@ export function listen(app: Answering, options: ListenOptions): Listener {
       if (stopping && inFlight === 0) idle.resolve();
     }
   };
-  const admit = async (accepted: Deno.Conn) => {
+  const admit = async (accepted: Accepted) => {
     while (connections.isFull && !closed) {
       const room = connections.closeLongest();
       if (room === null) tellStuck();
@@ -82,21 +77,22 @@ export function listen(app: Answering, options: ListenOptions): Listener {
       await soon(room);
     }
     if (closed) return accepted.close();
-    const { hostname } = accepted.remoteAddr as Deno.NetAddr;
     try {
-      connections.add(
-        hostname,
-        (connection) => serveConnection(accepted, (request) => answer(request, connection.request())),
-      );
+      connections.add(accepted.hostname, (connection) =>
+        accepted.serve(
+          serveConnection,
+          (request) => answer(request, connection.request()),
+          () => connection.took(),
+        ));
     } catch (error) {
-      closeQuietly(accepted);
+      accepted.close();
       throw error;
     }
   };
   const acceptAll = async () => {
     while (!closed) {
       try {
-        await admit(await listener.accept());
+        await admit(await acceptor.accept());
       } catch (error) {
         if (closed) return;
         if (isClientGone(error)) continue;
@@ -107,27 +103,18 @@ export function listen(app: Answering, options: ListenOptions): Listener {
   };
 
   acceptAll();
-  const address = listener.addr as Deno.NetAddr;
   const name = host.includes(":") ? `[${host}]` : host;
   return {
-    url: `${tls === null ? "http" : "https"}://${name}:${address.port}`,
-    port: address.port,
+    url: `${tls === null ? "http" : "https"}://${name}:${acceptor.addr.port}`,
+    port: acceptor.addr.port,
     async shutdown() {
       stopping = true;
       if (inFlight > 0) await idle.promise;
       closed = true;
-      listener.close();
+      acceptor.close();
       await connections.finish();
     },
   };
-}
-
-function closeQuietly(connection: Deno.Conn): void {
-  try {
-    connection.close();
-  } catch {
-    // It is closed.
-  }
 }
 
 /** Waits for what makes room, but never for long. */

@@ -1,4 +1,5 @@
 /** The listener by itself, over real sockets: streams, whoever stops taking them, and TLS. */
+import { Buffer } from "node:buffer";
 import assert from "node:assert/strict";
 import { noConnections } from "../../src/http/connections.ts";
 import { type Answering, listen, type Listener } from "../../src/http/server.ts";
@@ -59,47 +60,84 @@ function streaming(stream: Stream, pieces = Infinity): Answering["fetch"] {
     );
 }
 
-async function asking(listener: Listener): Promise<Deno.Conn> {
-  const connection = await Deno.connect({ hostname: "127.0.0.1", port: listener.port });
+async function asking(listener: Listener, authority?: string): Promise<Deno.Conn> {
+  const address = { hostname: "127.0.0.1", port: listener.port };
+  const connection = authority === undefined
+    ? await Deno.connect(address)
+    : await Deno.connectTls({ ...address, caCerts: [authority] });
   await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
   return connection;
 }
 
-Deno.test("a stream that nobody reads is made no further than sockets take it, and ends with the client's time", async () => {
-  const stream = { pulled: 0, cancelled: false };
-  await listening(streaming(stream), async (listener, closed) => {
-    using _deaf = await asking(listener);
-    await until(() => stream.cancelled);
-    assert.ok(stream.pulled * PIECE.length < 50_000_000, `${stream.pulled} pieces`);
-    assert.equal(closed.silent, 1);
-  });
-});
+type Encryption = { readonly authority?: string; readonly tls: { cert: string; key: string } | null };
 
-Deno.test("a stream ends as soon as its client goes away", async () => {
+/** The same of a plain listener and of one with TLS, which is made of other parts. */
+function bothWays(name: string, test: (encryption: Encryption) => Promise<void>): void {
+  Deno.test(name, () => test({ tls: null }));
+  Deno.test({
+    name: `over TLS: ${name} [needs openssl]`,
+    ignore: opensslIsMissing(),
+    async fn() {
+      const { authority, cert, key } = await certificate();
+      await test({ authority, tls: { cert, key } });
+    },
+  });
+}
+
+bothWays(
+  "a stream that nobody reads is made no further than sockets take it, and ends with the client's time",
+  async ({ authority, tls }) => {
+    const stream = { pulled: 0, cancelled: false };
+    await listening(streaming(stream), async (listener, closed) => {
+      using _deaf = await asking(listener, authority);
+      await until(() => stream.cancelled);
+      assert.ok(stream.pulled * PIECE.length < 50_000_000, `${stream.pulled} pieces`);
+      assert.equal(closed.silent, 1);
+    }, tls);
+  },
+);
+
+bothWays("a stream ends as soon as its client goes away", async ({ authority, tls }) => {
   const stream = { pulled: 0, cancelled: false };
   await listening(streaming(stream), async (listener, closed) => {
-    const connection = await asking(listener);
+    const connection = await asking(listener, authority);
     await connection.read(new Uint8Array(100));
     connection.close();
     await until(() => stream.cancelled);
     assert.equal(closed.silent, 0);
-  });
+  }, tls);
 });
 
-Deno.test("whoever takes a stream slowly, but takes it, gets it whole, however long that is", async () => {
-  const stream = { pulled: 0, cancelled: false };
-  const pieces = 1_500;
-  await listening(streaming(stream, pieces), async (listener) => {
-    using connection = await asking(listener);
-    const taken = new Uint8Array(1_048_576);
-    let bytes = 0;
-    for (let read = await connection.read(taken); read !== null; read = await connection.read(taken)) {
-      bytes += read;
-      await new Promise((next) => setTimeout(next, 60));
-    }
-    assert.ok(bytes > pieces * PIECE.length, `${bytes} bytes`);
-    assert.equal(stream.cancelled, false);
-  });
+bothWays(
+  "whoever takes a stream slowly, but takes it, gets it whole, however long that is",
+  async ({ authority, tls }) => {
+    const stream = { pulled: 0, cancelled: false };
+    const pieces = 900;
+    await listening(streaming(stream, pieces), async (listener) => {
+      using connection = await asking(listener, authority);
+      const taken = new Uint8Array(1_048_576);
+      let bytes = 0;
+      for (let read = await connection.read(taken); read !== null; read = await connection.read(taken)) {
+        const rest = bytes % taken.length;
+        bytes += read;
+        if (rest + read >= taken.length) await new Promise((next) => setTimeout(next, 250));
+      }
+      assert.ok(bytes > pieces * PIECE.length, `${bytes} bytes`);
+      assert.equal(stream.cancelled, false);
+    }, tls);
+  },
+);
+
+bothWays("megabytes go both ways at once, byte for byte", async ({ authority, tls }) => {
+  const echo: Answering["fetch"] = (request) => new Response(request.body);
+  await listening(echo, async (listener, closed) => {
+    const body = new Uint8Array(8_388_608);
+    for (let at = 0; at < body.length; at += 65_536) crypto.getRandomValues(body.subarray(at, at + 65_536));
+    using client = Deno.createHttpClient({ caCerts: authority === undefined ? [] : [authority] });
+    const answer = await fetch(listener.url, { method: "POST", body, client });
+    assert.ok(Buffer.from(await answer.arrayBuffer()).equals(body));
+    assert.deepEqual(closed, { no_request: 0, silent: 0, crowded: 0 });
+  }, tls);
 });
 
 /** Connects and breaks off at once, as port scans and health checks do, while the listener is busy with something else. */

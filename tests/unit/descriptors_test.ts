@@ -5,11 +5,12 @@ import { roomForConnections } from "../../src/cli/descriptors.ts";
 /** Connections that come one by one to a process of so many descriptors, until there is no room. */
 function admitted(
   descriptors: number,
+  each = 1,
 ): { readonly open: number; readonly most: number; readonly counted: number } {
   let open = 0;
   let counted = 0;
-  const room = roomForConnections((enough) => {
-    const free = Math.min(descriptors - open, enough);
+  const room = roomForConnections(each, (enough) => {
+    const free = Math.min(descriptors - each * open, enough);
     counted += free;
     return free;
   });
@@ -18,25 +19,31 @@ function admitted(
 }
 
 for (
-  const { descriptors, connections } of [
-    { descriptors: 1_048_576, connections: 4_096 },
-    { descriptors: 4_224, connections: 4_096 },
-    { descriptors: 4_223, connections: 4_095 },
-    { descriptors: 1_000, connections: 872 },
-    { descriptors: 300, connections: 172 },
-    { descriptors: 200, connections: 100 },
-    { descriptors: 1, connections: 1 },
+  const { descriptors, each, connections } of [
+    { descriptors: 1_048_576, each: 1, connections: 4_096 },
+    { descriptors: 4_224, each: 1, connections: 4_096 },
+    { descriptors: 4_223, each: 1, connections: 4_095 },
+    { descriptors: 1_000, each: 1, connections: 872 },
+    { descriptors: 300, each: 1, connections: 172 },
+    { descriptors: 200, each: 1, connections: 100 },
+    { descriptors: 1, each: 1, connections: 1 },
+    { descriptors: 1_048_576, each: 3, connections: 4_096 },
+    { descriptors: 12_416, each: 3, connections: 4_096 },
+    { descriptors: 12_415, each: 3, connections: 4_095 },
+    { descriptors: 1_000, each: 3, connections: 290 },
+    { descriptors: 200, each: 3, connections: 33 },
+    { descriptors: 1, each: 3, connections: 1 },
   ]
 ) {
-  Deno.test(`${descriptors} descriptors have room for ${connections} connections`, () => {
-    const { open, most } = admitted(descriptors);
+  Deno.test(`${descriptors} descriptors have room for ${connections} connections of ${each}`, () => {
+    const { open, most } = admitted(descriptors, each);
     assert.deepEqual({ open, most }, { open: connections, most: connections });
   });
 }
 
 Deno.test("what there is room for is counted as connections come, and not again for each that finds none", () => {
   let asked = 0;
-  const room = roomForConnections((enough) => {
+  const room = roomForConnections(1, (enough) => {
     asked += 1;
     return enough;
   });
@@ -47,7 +54,7 @@ Deno.test("what there is room for is counted as connections come, and not again 
   assert.equal(asked, 2);
   const full = admitted(200);
   assert.ok(full.counted <= 400, `${full.counted}`);
-  const few = roomForConnections(() => {
+  const few = roomForConnections(1, () => {
     asked += 1;
     return 50;
   });

@@ -1,6 +1,6 @@
-/** How many file descriptors a process gets: each connection takes one. */
+/** How many file descriptors a process gets: each connection takes one, or several. */
 import { DESCRIPTORS_ADVISED } from "../../domain/limits.ts";
-import { connectionsFor, freeDescriptors } from "../descriptors.ts";
+import { connectionsFor, descriptorsOf, freeDescriptors } from "../descriptors.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 
 /** So many are taken already in a process that asks how many are left. */
@@ -13,7 +13,7 @@ export function descriptors({ config }: Examined): Finding {
   return {
     state: "note",
     what: `a process from here gets about ${free} file descriptors, enough for ${
-      connectionsFor(free)
+      connectionsFor(free, descriptorsOf(config))
     } connections`,
     mend:
       `grant the service ${DESCRIPTORS_ADVISED}: LimitNOFILE= of a systemd unit, --ulimit nofile= of a container, ulimit -Hn of a shell`,
