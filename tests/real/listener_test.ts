@@ -180,6 +180,40 @@ Deno.test("a request that the service is long about is not the client's fault", 
   });
 });
 
+Deno.test("where the service works for as many as there may be, newcomers wait, are told of, and are served then", async () => {
+  const told: string[] = [];
+  const release = Promise.withResolvers<void>();
+  let begun = 0;
+  const fetching: Answering["fetch"] = async (_request, client) => {
+    client.waits?.();
+    begun += 1;
+    await release.promise;
+    return new Response("hello");
+  };
+  const listener = listen({ fetch: fetching }, {
+    host: "127.0.0.1",
+    port: 0,
+    tls: null,
+    bounds: { ...BOUNDS, room: { most: 2, isFull: (open) => open >= 2 } },
+    counts: noConnections(),
+    onFailure: (error) => assert.fail(`nothing is wrong: ${error}`),
+    onCrowded: () => told.push("crowded"),
+    onStuck: () => told.push("stuck"),
+  });
+  const ask = async () => {
+    using connection = await asking(listener);
+    return await new Response(connection.readable).text();
+  };
+  const first = [ask(), ask()];
+  await until(() => begun === 2);
+  const newcomer = ask();
+  await until(() => told.length > 0);
+  release.resolve();
+  for (const answer of await Promise.all([...first, newcomer])) assert.match(answer, /^HTTP\/1.1 200 /);
+  assert.equal(told[0], "stuck");
+  await listener.shutdown();
+});
+
 Deno.test("what the service takes to look who asks is not the client's time for the rest of its request", async () => {
   const quick = memoryWindow();
   const slow: RateWindow = {
