@@ -141,12 +141,17 @@ Deno.test("destinations that never answer, however many, do not keep another wai
   world.queue("well", 500);
   world.dispatcher.start();
   await world.until(() => world.attempted("well") === 500, () => world.endAll("well"));
+  // How far the dead ones have come meanwhile is the machine's affair; how far they come at most is not.
+  const dead = () => [...world.inFlight].filter(([id]) => id.startsWith("dead"));
+  const held = () => dead().reduce((sum, [, list]) => sum + list.length, 0);
+  await world.until(() => held() >= 32);
+  const { now } = world;
+  await world.until(() => world.now > now + 1_000);
+  assert.equal(held(), 32);
   assert.ok(world.most.each <= 8, `${world.most.each}`);
   assert.ok(world.most.all <= 64, `${world.most.all}`);
-  const dead = [...world.inFlight].filter(([id]) => id.startsWith("dead"));
-  assert.equal(dead.reduce((sum, [, list]) => sum + list.length, 0), 32);
-  assert.ok(dead.every(([, list]) => list.length <= 2));
-  for (const [id] of dead) world.queues.set(id, []);
+  assert.ok(dead().every(([, list]) => list.length <= 2));
+  for (const [id] of dead()) world.queues.set(id, []);
   await world.dispatcher.stop();
   assert.deepEqual(world.errors, []);
 });
