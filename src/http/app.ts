@@ -8,7 +8,7 @@ import { accepts } from "hono/accepts";
 import { ServiceError } from "../domain/errors.ts";
 import { BODY_MEMORY_BYTES } from "../domain/limits.ts";
 import { BodyMemory } from "./body_memory.ts";
-import { checkContentType, checkDeclaredLength, parseJson, readBody } from "./body.ts";
+import { checkContentType, checkDeclaredLength, lateBody, parseJson, readBody } from "./body.ts";
 import type { AppContext, AppEnvironment, AppOptions, Route, Services } from "./exchange.ts";
 import { checkIdempotencyKey } from "./idempotency_key.ts";
 import { AuthenticationFloor, requireKey, requireMaster } from "./middleware/authentication.ts";
@@ -95,6 +95,7 @@ async function serve(
   if (route.auth.kind === "key") {
     const key = presented ?? early?.key ?? undefined;
     exchange.caller = await requireKey(services, { floor, exchange, presented: key });
+    exchange.body.holder = `organization ${exchange.caller.orgId}`;
     if (early !== null) announceSunset(services, exchange);
     await allowOrigin(services, context);
     await admitKey(services, exchange);
@@ -122,12 +123,18 @@ async function serve(
   }
 }
 
-/** Reads what the client has yet to send: its time runs only while it is waited for. */
+/**
+ * Reads what the client has yet to send: its time runs only while it is waited for.
+ * @throws {ServiceError} INVALID_JSON where it does not come in time, though the client is heard of otherwise.
+ */
 async function sent<Result>({ env }: AppContext, read: () => Promise<Result>): Promise<Result> {
   env.isWaitedFor?.();
+  const late = Promise.withResolvers<never>();
+  const timer = env.bodyMs === undefined ? undefined : setTimeout(() => late.reject(lateBody()), env.bodyMs);
   try {
-    return await read();
+    return await Promise.race([read(), late.promise]);
   } finally {
+    clearTimeout(timer);
     env.waits?.();
   }
 }

@@ -82,6 +82,11 @@ function receivedTooMuch(limit: number): ServiceError {
   return tooLarge(limit, "more than that was received");
 }
 
+/** What whoever is not heard of to the end of their body is told. */
+export function lateBody(): ServiceError {
+  return invalidJson("The body did not come to its end in time.");
+}
+
 function invalidJson(message: string): ServiceError {
   return new ServiceError("INVALID_JSON", message);
 }

@@ -6,41 +6,56 @@ import { unavailable } from "../domain/errors.ts";
 
 export class BodyMemory {
   #held = 0;
+  readonly #heldBy = new Map<string, number>();
 
-  /** `limit`: bytes; one body alone is held however large it is. */
+  /** `limit`: bytes, of which one holder has half at most; one body alone is held however large it is. */
   constructor(private readonly limit: number) {}
 
-  lease(): BodyLease {
-    return new BodyLease(this);
+  /** @param holder - whom it is counted for, until that is known better. */
+  lease(holder: string): BodyLease {
+    return new BodyLease(this, holder);
   }
 
   /** @throws {ServiceError} SERVICE_UNAVAILABLE */
-  take(bytes: number): void {
-    if (this.#held > 0 && this.#held + bytes > this.limit) {
+  take(bytes: number, holder: string): void {
+    const own = this.#heldBy.get(holder) ?? 0;
+    if (isOver(this.#held, bytes, this.limit)) {
       throw unavailable("Too many large requests are in work; send this again in a moment.");
     }
+    if (isOver(own, bytes, this.limit / 2)) {
+      throw unavailable("Too many large requests of yours are in work; send this again in a moment.");
+    }
     this.#held += bytes;
+    this.#heldBy.set(holder, own + bytes);
   }
 
-  give(bytes: number): void {
+  give(bytes: number, holder: string): void {
     this.#held -= bytes;
+    const rest = this.#heldBy.get(holder)! - bytes;
+    if (rest === 0) this.#heldBy.delete(holder);
+    else this.#heldBy.set(holder, rest);
   }
+}
+
+function isOver(held: number, bytes: number, limit: number): boolean {
+  return held > 0 && held + bytes > limit;
 }
 
 /** What one request holds. */
 export class BodyLease {
-  #bytes = 0;
+  readonly #taken: { readonly bytes: number; readonly holder: string }[] = [];
 
-  constructor(private readonly memory: BodyMemory) {}
+  /** `holder`: whom what is taken from now on is counted for. */
+  constructor(private readonly memory: BodyMemory, public holder: string) {}
 
   /** @throws {ServiceError} SERVICE_UNAVAILABLE */
   take(bytes: number): void {
-    this.memory.take(bytes);
-    this.#bytes += bytes;
+    const taken = { bytes, holder: this.holder };
+    this.memory.take(bytes, taken.holder);
+    this.#taken.push(taken);
   }
 
   release(): void {
-    this.memory.give(this.#bytes);
-    this.#bytes = 0;
+    for (const { bytes, holder } of this.#taken.splice(0)) this.memory.give(bytes, holder);
   }
 }

@@ -42,12 +42,15 @@ export class Connections {
   readonly #bounds: Bounds;
   readonly #counts: ConnectionCounts;
   readonly #timer: ReturnType<typeof setInterval>;
+  /** Milliseconds for a whole body: the connection's own time ends before it. */
+  readonly bodyMs: number;
   #now = 0;
 
   constructor(bounds: Bounds, counts: ConnectionCounts) {
     this.#bounds = bounds;
     this.#counts = counts;
     const step = Math.min(LOOK_MS, bounds.firstRequestMs / 4, bounds.clientMs / 4);
+    this.bodyMs = bounds.clientMs + 2 * step;
     // Time is counted in these steps, so that no request has to ask a clock.
     this.#timer = setInterval(() => {
       this.#now += step;
@@ -144,10 +147,10 @@ export class Connection {
   request(): Required<Client> {
     this.isNew = false;
     this.since = this.#connections.now;
-    return new RequestClient(this.#peer, this);
+    return new RequestClient(this.#peer, this, this.#connections.bodyMs);
   }
 
-  /** The client took a piece of an answer; what it is sent before its first request, as in a handshake, is none. */
+  /** The client took a piece of an answer. */
   took(): void {
     if (!this.isNew) this.since = this.#connections.now;
   }
@@ -159,12 +162,10 @@ export class Connection {
 }
 
 class RequestClient implements Required<Client> {
-  readonly peer: string;
   readonly #connection: Connection;
   #waits = false;
 
-  constructor(peer: string, connection: Connection) {
-    this.peer = peer;
+  constructor(readonly peer: string, connection: Connection, readonly bodyMs: number) {
     this.#connection = connection;
   }
 

@@ -88,6 +88,11 @@ export interface Client {
   waits?(): void;
   /** From now on the service waits for the client, which has a body to send, or an answer or a piece of it to take. */
   isWaitedFor?(): void;
+  /**
+   * Milliseconds for a whole body, whatever else happens on the connection: a little more than the connection itself
+   * has where nothing else does.
+   */
+  readonly bodyMs?: number;
 }
 
 export type AppEnvironment = {

@@ -3,7 +3,7 @@
  *
  * Deno 2.9.6 frees a socket of `Deno.listenTls` only once its handshake ended, whatever is closed (docs/decisions.md): a
  * client that connects and is silent would keep it for as long as it likes. So clients connect to a plain listener,
- * and each is relayed to a TLS listener on loopback: closing this side of the relay ends the handshake behind it.
+ * and each is relayed over a connection on loopback to where its TLS ends: closing the relay ends the handshake behind it.
  */
 import { type Accepted, type Acceptor, closeQuietly } from "./acceptor.ts";
 import type { ServedConnection } from "./deno_connection.ts";
@@ -32,61 +32,53 @@ export interface TlsListenOptions {
  * @throws {Deno.errors.AddrInUse} and its like where the address cannot be had; what is wrong with `cert` and `key`.
  */
 export function listenTls({ hostname, port, tcpBacklog, cert, key }: TlsListenOptions): Acceptor {
-  const inner = Deno.listenTls({
-    hostname: LOOPBACK,
-    port: 0,
-    tcpBacklog,
-    cert,
-    key,
-    alpnProtocols: ["h2", "http/1.1"],
-  });
-  const outer = listenBefore(inner, { hostname, port, tcpBacklog });
-  const innerPort = portOf(inner.addr);
+  const listenInside = () =>
+    Deno.listenTls({ hostname: LOOPBACK, port: 0, cert, key, alpnProtocols: ["h2", "http/1.1"] });
+  // What is wrong with the certificate is told at the start, and not to the first client.
+  listenInside().close();
+  const outer = Deno.listen({ hostname, port, tcpBacklog });
   let client: Deno.TcpConn | null = null;
   return {
     addr: outer.addr as Deno.NetAddr,
     async accept() {
       // It waits where the rest fails: a want of descriptors in between costs it nothing but time.
       client ??= await outer.accept();
-      const near = await Deno.connect({ hostname: LOOPBACK, port: innerPort });
-      const far = await acceptFrom(near, inner);
+      const [near, far] = await pairFrom(listenInside());
       const relayed = relay(client, near, far);
       client = null;
       return relayed;
     },
     close() {
       outer.close();
-      inner.close();
       if (client !== null) closeQuietly(client);
     },
   };
 }
 
-function listenBefore(inner: Deno.Listener, options: Deno.TcpListenOptions & { tcpBacklog: number }) {
+/**
+ * Both ends of one connection through a listener that is there for nothing else: one that stayed could be filled by
+ * anybody on the machine, and would hold whoever connects for as long as they like.
+ */
+async function pairFrom(inner: Deno.TlsListener): Promise<readonly [near: Deno.TcpConn, far: Deno.TlsConn]> {
+  let near: Deno.TcpConn | null = null;
   try {
-    return Deno.listen(options);
-  } catch (error) {
-    inner.close();
-    throw error;
-  }
-}
-
-/** The other end of `near`: whoever else of this machine connects there is nobody's client. */
-async function acceptFrom(near: Deno.TcpConn, inner: Deno.TlsListener): Promise<Deno.TlsConn> {
-  try {
+    near = await Deno.connect({ hostname: LOOPBACK, port: (inner.addr as Deno.NetAddr).port });
     for (;;) {
       const far = await inner.accept();
-      if (portOf(far.remoteAddr) === portOf(near.localAddr)) return far;
+      if (isSame(far.remoteAddr, near.localAddr)) return [near, far];
       closeQuietly(far);
     }
   } catch (error) {
-    closeQuietly(near);
+    if (near !== null) closeQuietly(near);
     throw error;
+  } finally {
+    inner.close();
   }
 }
 
-function portOf(address: Deno.Addr): number {
-  return (address as Deno.NetAddr).port;
+function isSame(one: Deno.Addr, other: Deno.Addr): boolean {
+  const [a, b] = [one, other] as [Deno.NetAddr, Deno.NetAddr];
+  return a.hostname === b.hostname && a.port === b.port;
 }
 
 function relay(client: Deno.TcpConn, near: Deno.TcpConn, far: Deno.TlsConn): Accepted {
@@ -96,7 +88,11 @@ function relay(client: Deno.TcpConn, near: Deno.TcpConn, far: Deno.TlsConn): Acc
     closeQuietly(near);
   };
   let onTaken = () => {};
-  const sent = copy(near, client, { done: () => onTaken(), failed: close });
+  // A large piece is one of an answer: the client's own doing, as an answered PING, is not to look like one.
+  const sent = copy(near, client, {
+    done: (bytes) => bytes === BUFFER_MOST && onTaken(),
+    failed: close,
+  });
   const relayed = Promise.all([sent, copy(client, near, { done() {}, failed: close })]).then(close);
   return {
     hostname: (client.remoteAddr as Deno.NetAddr).hostname,
@@ -135,7 +131,7 @@ async function copy(
   to: Deno.TcpConn,
   { done, failed }: {
     /** After each piece. */
-    readonly done: () => void;
+    readonly done: (bytes: number) => void;
     readonly failed: () => void;
   },
 ): Promise<void> {
@@ -143,7 +139,7 @@ async function copy(
     let buffer = new Uint8Array(BUFFER_LEAST);
     for (let read = await from.read(buffer); read !== null; read = await from.read(buffer)) {
       for (let written = 0; written < read;) written += await to.write(buffer.subarray(written, read));
-      done();
+      done(read);
       if (read === buffer.length && read < BUFFER_MOST) buffer = new Uint8Array(2 * read);
     }
     await to.closeWrite();

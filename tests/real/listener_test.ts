@@ -1,5 +1,6 @@
 /** The listener by itself, over real sockets: streams, whoever stops taking them, and TLS. */
 import { Buffer } from "node:buffer";
+import { type ClientHttp2Session, connect } from "node:http2";
 import assert from "node:assert/strict";
 import { noConnections } from "../../src/http/connections.ts";
 import { type Answering, listen, type Listener } from "../../src/http/server.ts";
@@ -138,6 +139,98 @@ bothWays("megabytes go both ways at once, byte for byte", async ({ authority, tl
     assert.ok(Buffer.from(await answer.arrayBuffer()).equals(body));
     assert.deepEqual(closed, { no_request: 0, silent: 0, crowded: 0 });
   }, tls);
+});
+
+/** A client of HTTP/2 that can be made to do what a browser's would not. */
+function http2(listener: Listener, authority?: string): ClientHttp2Session {
+  return connect(
+    listener.url.replace("127.0.0.1", "localhost"),
+    authority === undefined ? {} : { ca: authority },
+  );
+}
+
+bothWays("whoever sends nothing but PINGs is silent", async ({ authority, tls }) => {
+  await listening(() => new Response("hello"), async (listener, closed) => {
+    const session = http2(listener, authority);
+    const gone = new Promise((resolve) => session.on("close", resolve));
+    session.on("error", () => {});
+    const pings = setInterval(() => session.destroyed || session.ping(() => {}), 100);
+    const stream = session.request({ ":path": "/" });
+    stream.resume();
+    await new Promise((resolve) => stream.on("end", resolve));
+    await gone;
+    clearInterval(pings);
+    assert.deepEqual(closed, { no_request: 0, silent: 1, crowded: 0 });
+  }, tls);
+});
+
+Deno.test("a body has its own time, whatever else its client does on the same connection", async () => {
+  const harness = await openHarness();
+  const key = await harness.organization("acme");
+  await listening((request, client) => harness.app.fetch(request, client), async (listener, closed) => {
+    const session = http2(listener);
+    const late = session.request({
+      ":method": "POST",
+      ":path": "/v1/score",
+      "x-api-key": key,
+      "content-type": "application/json",
+      "content-length": "1000",
+    });
+    late.write("{");
+    let status = 0;
+    let text = "";
+    late.on("response", (headers) => status = headers[":status"]!);
+    late.on("data", (data) => text += data);
+    late.on("error", () => {});
+    let others = 0;
+    while (status === 0 || text === "") {
+      const other = session.request({ ":path": "/assets/nothing" });
+      other.resume();
+      await new Promise((resolve) => other.on("end", resolve));
+      others += 1;
+      await new Promise((next) => setTimeout(next, 100));
+    }
+    assert.equal(status, 400);
+    assert.match(text, /The body did not come to its end in time/);
+    assert.ok(others > 1);
+    assert.equal(closed.silent, 0);
+    session.destroy();
+  });
+  await harness.close();
+});
+
+/** Ports on which this process listens. */
+function ownPorts(): readonly number[] {
+  const own = new Set<string>();
+  for (const { name } of Deno.readDirSync("/proc/self/fd")) {
+    try {
+      own.add(/^socket:\[(\d+)\]$/.exec(Deno.readLinkSync(`/proc/self/fd/${name}`))?.[1] ?? "");
+    } catch {
+      // It was the directory's own.
+    }
+  }
+  const LISTEN = "0A";
+  return Deno.readTextFileSync("/proc/self/net/tcp").split("\n").slice(1).map((line) =>
+    line.trim().split(/\s+/)
+  )
+    .filter((fields) => fields[3] === LISTEN && own.has(fields[9]!))
+    .map((fields) => parseInt(fields[1]!.split(":")[1]!, 16));
+}
+
+Deno.test({
+  name: "with TLS nobody on the machine finds another port to connect to [needs openssl, /proc]",
+  ignore: opensslIsMissing() || Deno.build.os !== "linux",
+  async fn() {
+    const { authority, cert, key } = await certificate();
+    const before = ownPorts();
+    await listening(() => new Response("hello"), async (listener) => {
+      using client = Deno.createHttpClient({ caCerts: [authority] });
+      for (let request = 0; request < 20; request += 1) {
+        assert.equal(await (await fetch(listener.url, { client })).text(), "hello");
+        assert.deepEqual(ownPorts().filter((port) => !before.includes(port)), [listener.port]);
+      }
+    }, { cert, key });
+  },
 });
 
 /** Connects and breaks off at once, as port scans and health checks do, while the listener is busy with something else. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { ServiceError } from "../../src/domain/errors.ts";
 import { readBody } from "../../src/http/body.ts";
-import { BodyMemory } from "../../src/http/body_memory.ts";
+import { type BodyLease, BodyMemory } from "../../src/http/body_memory.ts";
 
 const LIMIT = 1000;
-const within = () => ({ limit: LIMIT, lease: new BodyMemory(LIMIT).lease() });
+const within = () => ({ limit: LIMIT, lease: new BodyMemory(2 * LIMIT).lease("somebody") });
 
 type Read = { readonly length: number } | { readonly code: string } | { readonly refused: string };
 
@@ -75,4 +75,41 @@ Deno.test("in memory a body that is longer than it declares is held to the limit
     new Request("http://a/", { method: "POST", body: body(length), headers: { "Content-Length": "5" } });
   assert.equal((await readBody(request(LIMIT), within())).length, LIMIT);
   await assert.rejects(readBody(request(LIMIT + 1), within()), { code: "PAYLOAD_TOO_LARGE" });
+});
+
+Deno.test("nobody's bodies take more than half of the memory, so that there is room for everybody else's", () => {
+  const memory = new BodyMemory(100);
+  const [first, second, other] = ["a", "a", "b"].map((holder) => memory.lease(holder)) as [
+    BodyLease,
+    BodyLease,
+    BodyLease,
+  ];
+  first.take(40);
+  assert.throws(() => second.take(11), /of yours/);
+  second.take(10);
+  other.take(50);
+  const third = memory.lease("c");
+  assert.throws(() => third.take(1), /^ServiceError: Too many large requests are in work/);
+  first.release();
+  third.take(1);
+  second.take(30);
+  for (const lease of [first, second, other, third]) lease.release();
+  // One body alone is held however large it is.
+  first.take(1_000);
+  assert.throws(() => other.take(1), /Too many large requests are in work/);
+  first.release();
+  other.take(100);
+});
+
+Deno.test("what was taken is given back for whom it was taken, though its holder became another meanwhile", () => {
+  const memory = new BodyMemory(100);
+  const lease = memory.lease("address");
+  lease.take(30);
+  lease.holder = "organization";
+  lease.take(50);
+  assert.throws(() => memory.lease("organization").take(1), /of yours/);
+  memory.lease("address").take(20);
+  lease.release();
+  memory.lease("organization").take(50);
+  memory.lease("address").take(30);
 });
