@@ -99,6 +99,10 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
       log.warn("there are as many connections as there may be: whoever is waited for longest is closed", {
         connections: bounds.room.most,
       }),
+    onStranger: () =>
+      log.warn("somebody else on this machine connects to where the TLS of clients ends, and is not served", {
+        mend: "find out who does (ss -tnp), or put a proxy before the service",
+      }),
     onStuck: () =>
       log.error(
         "there are as many connections as there may be, and none that can be closed: newcomers wait",

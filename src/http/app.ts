@@ -101,6 +101,7 @@ async function serve(
     await admitKey(services, exchange);
   } else if (route.auth.kind === "master") {
     await requireMaster(services, { floor, exchange, presented, scope: route.auth.scope });
+    exchange.body.holder = "administrators";
     if (route.dashboard && !services.adminDashboard) throw notImplemented();
   }
 

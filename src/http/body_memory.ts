@@ -44,18 +44,23 @@ function isOver(held: number, bytes: number, limit: number): boolean {
 /** What one request holds. */
 export class BodyLease {
   readonly #taken: { readonly bytes: number; readonly holder: string }[] = [];
+  #isOver = false;
 
   /** `holder`: whom what is taken from now on is counted for. */
   constructor(private readonly memory: BodyMemory, public holder: string) {}
 
   /** @throws {ServiceError} SERVICE_UNAVAILABLE */
   take(bytes: number): void {
+    // A body that was given up may still be coming.
+    if (this.#isOver) throw unavailable("The request is answered already.");
     const taken = { bytes, holder: this.holder };
     this.memory.take(bytes, taken.holder);
     this.#taken.push(taken);
   }
 
+  /** Gives back what was taken; nothing can be taken any more. */
   release(): void {
+    this.#isOver = true;
     for (const { bytes, holder } of this.#taken.splice(0)) this.memory.give(bytes, holder);
   }
 }

@@ -33,6 +33,8 @@ export interface ListenOptions {
   readonly onCrowded: () => void;
   /** The same where nobody can be made to: newcomers wait. */
   readonly onStuck: () => void;
+  /** The same where somebody else of this machine connects to where TLS ends. */
+  readonly onStranger: () => void;
 }
 
 export interface Listener {
@@ -48,11 +50,14 @@ export function listen(app: Answering, options: ListenOptions): Listener {
   const { host, port, tls, bounds, counts } = options;
   const serveConnection = connectionServer();
   const address = { hostname: host, port, tcpBacklog: BACKLOG };
-  const acceptor = tls === null ? listenPlain(address) : listenTls({ ...address, ...tls });
+  const acceptor = tls === null
+    ? listenPlain(address)
+    : listenTls({ ...address, ...tls, onStranger: () => tellStranger() });
   const connections = new Connections(bounds, counts);
   const tellFailure = seldom(connections, options.onFailure);
   const tellCrowded = seldom(connections, options.onCrowded);
   const tellStuck = seldom(connections, options.onStuck);
+  const tellStranger = seldom(connections, options.onStranger);
   let inFlight = 0;
   let stopping = false;
   let closed = false;

@@ -25,13 +25,15 @@ export interface TlsListenOptions {
   readonly cert: string;
   /** PEM. */
   readonly key: string;
+  /** Somebody else of this machine connected to where TLS ends. */
+  readonly onStranger: () => void;
 }
 
 /**
  * Connections are served once their handshake is over. A failed `accept` keeps its client for the next one.
  * @throws {Deno.errors.AddrInUse} and its like where the address cannot be had; what is wrong with `cert` and `key`.
  */
-export function listenTls({ hostname, port, tcpBacklog, cert, key }: TlsListenOptions): Acceptor {
+export function listenTls({ hostname, port, tcpBacklog, cert, key, onStranger }: TlsListenOptions): Acceptor {
   const listenInside = () =>
     Deno.listenTls({ hostname: LOOPBACK, port: 0, cert, key, alpnProtocols: ["h2", "http/1.1"] });
   // What is wrong with the certificate is told at the start, and not to the first client.
@@ -43,7 +45,7 @@ export function listenTls({ hostname, port, tcpBacklog, cert, key }: TlsListenOp
     async accept() {
       // It waits where the rest fails: a want of descriptors in between costs it nothing but time.
       client ??= await outer.accept();
-      const [near, far] = await pairFrom(listenInside());
+      const [near, far] = await pairFrom(listenInside(), onStranger);
       const relayed = relay(client, near, far);
       client = null;
       return relayed;
@@ -57,9 +59,13 @@ export function listenTls({ hostname, port, tcpBacklog, cert, key }: TlsListenOp
 
 /**
  * Both ends of one connection through a listener that is there for nothing else: one that stayed could be filled by
- * anybody on the machine, and would hold whoever connects for as long as they like.
+ * anybody on the machine, and would hold whoever connects for as long as they like. Whoever is quicker than the relay
+ * itself is served nothing, and holds a descriptor until they leave: the lesser evil (docs/security.md).
  */
-async function pairFrom(inner: Deno.TlsListener): Promise<readonly [near: Deno.TcpConn, far: Deno.TlsConn]> {
+async function pairFrom(
+  inner: Deno.TlsListener,
+  onStranger: () => void,
+): Promise<readonly [near: Deno.TcpConn, far: Deno.TlsConn]> {
   let near: Deno.TcpConn | null = null;
   try {
     near = await Deno.connect({ hostname: LOOPBACK, port: (inner.addr as Deno.NetAddr).port });
@@ -67,6 +73,7 @@ async function pairFrom(inner: Deno.TlsListener): Promise<readonly [near: Deno.T
       const far = await inner.accept();
       if (isSame(far.remoteAddr, near.localAddr)) return [near, far];
       closeQuietly(far);
+      onStranger();
     }
   } catch (error) {
     if (near !== null) closeQuietly(near);

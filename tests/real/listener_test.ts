@@ -32,6 +32,7 @@ async function listening(
     onFailure: unexpected,
     onCrowded: unexpected,
     onStuck: unexpected,
+    onStranger: unexpected,
   });
   await test(listener, counts.closed);
   await listener.shutdown();
@@ -233,6 +234,42 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "who is quicker than the relay is not served, and keeps no client out [needs openssl]",
+  ignore: opensslIsMissing(),
+  async fn() {
+    const { authority, cert, key } = await certificate();
+    let strangers = 0;
+    const listener = listen({ fetch: () => new Response("hello") }, {
+      host: "127.0.0.1",
+      port: 0,
+      tls: { cert, key },
+      bounds: BOUNDS,
+      counts: noConnections(),
+      onFailure: (error) => assert.fail(`nothing is wrong: ${error}`),
+      onCrowded: () => assert.fail("there is room"),
+      onStuck: () => assert.fail("there is room"),
+      onStranger: () => strangers += 1,
+    });
+    const { connect } = Deno;
+    const stranger = Promise.withResolvers<Deno.Conn>();
+    Deno.connect = (async (options: Deno.ConnectOptions) => {
+      Deno.connect = connect;
+      stranger.resolve(await connect(options));
+      return await connect(options);
+    }) as typeof connect;
+    try {
+      using client = Deno.createHttpClient({ caCerts: [authority] });
+      assert.equal(await (await fetch(listener.url, { client })).text(), "hello");
+      assert.equal(strangers, 1);
+    } finally {
+      Deno.connect = connect;
+      (await stranger.promise).close();
+      await listener.shutdown();
+    }
+  },
+});
+
 /** Connects and breaks off at once, as port scans and health checks do, while the listener is busy with something else. */
 const RESETS = `
 import { connect } from "node:net";
@@ -292,6 +329,7 @@ Deno.test("where the service works for as many as there may be, newcomers wait, 
     onFailure: (error) => assert.fail(`nothing is wrong: ${error}`),
     onCrowded: () => told.push("crowded"),
     onStuck: () => told.push("stuck"),
+    onStranger: () => told.push("stranger"),
   });
   const ask = async () => {
     using connection = await asking(listener);

@@ -95,10 +95,21 @@ Deno.test("nobody's bodies take more than half of the memory, so that there is r
   second.take(30);
   for (const lease of [first, second, other, third]) lease.release();
   // One body alone is held however large it is.
-  first.take(1_000);
-  assert.throws(() => other.take(1), /Too many large requests are in work/);
-  first.release();
-  other.take(100);
+  const large = memory.lease("a");
+  large.take(1_000);
+  assert.throws(() => memory.lease("b").take(1), /Too many large requests are in work/);
+  large.release();
+  memory.lease("b").take(100);
+});
+
+Deno.test("nothing is taken for a request that is over, as a body that was given up would", () => {
+  const memory = new BodyMemory(100);
+  const lease = memory.lease("a");
+  lease.take(10);
+  lease.release();
+  assert.throws(() => lease.take(1), ServiceError);
+  memory.lease("a").take(50);
+  memory.lease("b").take(50);
 });
 
 Deno.test("what was taken is given back for whom it was taken, though its holder became another meanwhile", () => {

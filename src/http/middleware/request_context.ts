@@ -12,19 +12,18 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
   const { clock, log, observe, trustedProxies, servesTls, dependencies } = services;
   return async (context, next) => {
     const now = clock.now();
-    const address = clientAddress(context.env.peer, {
-      forwardedFor: context.req.header("X-Forwarded-For") ?? null,
-      trusted: trustedProxies,
-    });
     const exchange: Exchange = {
       call: { now, requestId: dependencies.world.ulid(now) },
       arrivedAt: clock.monotonic(),
-      address,
+      address: clientAddress(context.env.peer, {
+        forwardedFor: context.req.header("X-Forwarded-For") ?? null,
+        trusted: trustedProxies,
+      }),
       route: null,
       caller: null,
       prefersPage: false,
       headers: new Headers(),
-      body: services.bodies.lease(`address ${address}`),
+      body: services.bodies.lease("whoever has shown no key"),
     };
     context.set("exchange", exchange);
     try {
