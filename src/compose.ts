@@ -32,6 +32,7 @@ import {
 import { dispatchedDeliveries } from "./operations/deliveries.ts";
 import { type Dependencies, noDeliveries, SYSTEM_CHAIN, type World } from "./operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
+import { Shadow } from "./operations/shadow.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { Upkeep } from "./operations/upkeep.ts";
 import { isUnavailable } from "./domain/errors.ts";
@@ -123,7 +124,10 @@ export interface ComposeOptions {
   readonly onFatal: (error: StorageFailure) => void;
   /** It is opened to record a restore: one that was cut short is no reason to refuse. */
   readonly isRestore?: boolean;
-  /** Whether it logs the audit events that other processes record, too: the service does, for the commands. */
+  /**
+   * Whether it is the service, which logs the audit events that the commands record beside it, too, and runs the
+   * candidate model.
+   */
   readonly tellsOthers?: boolean;
 }
 
@@ -213,6 +217,17 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       rule: clockRule,
       lastEntryAt: await lastEntryAt(database),
     });
+    const shadow = config.shadowModel === null || !tellsOthers ? null : new Shadow({
+      candidate: modelOf(config.shadowModel),
+      since: clock.now(),
+      log,
+      monotonic: () => clock.monotonic(),
+      onCompared: (compared) => metrics?.observeShadow(compared),
+    });
+    if (shadow !== null) {
+      const { document, sha256 } = shadow.candidate;
+      log.info("a candidate model runs in shadow", { candidate: document.version, sha256 });
+    }
     const writerOver = (written: Database) =>
       new Writer({
         database: written,
@@ -224,6 +239,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
         onCommitted(commit) {
           metrics?.observeCommit(commit);
           auditLines.tellOwn(commit.entries);
+          shadow?.take(commit.entries);
         },
       });
     // What must be recorded before anything else may be goes past it.
@@ -246,6 +262,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       world,
       log,
       model: modelOf(config.model),
+      shadow,
       logName: config.logName,
       auditRetentionDays: config.auditRetentionDays,
       evidenceRetentionDays: config.evidenceRetentionDays,
@@ -409,6 +426,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
         await limits.close();
         await upkeep.finish(clock.now());
         await writer.close();
+        await shadow?.close();
         await lookAtClock();
         await opening.close();
         clockWatch.finish();
@@ -444,7 +462,7 @@ async function metricsOf(
   },
 ): Promise<Metrics> {
   const { createMetrics } = await import("./observability/metrics.ts");
-  const { database, deliveries, lock, model, writer } = dependencies;
+  const { database, deliveries, lock, model, shadow, writer } = dependencies;
   return createMetrics({
     version: VERSION,
     model: model.document.version,
@@ -463,6 +481,7 @@ async function metricsOf(
     openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
     deliveries: deliveries.counts,
     backlog: () => backlogs(database),
+    shadow: shadow && { candidate: shadow.candidate.document.version, counts: () => shadow.counts },
   });
 }
 

@@ -24,7 +24,8 @@ import { type Dependencies, noDeliveries, type World } from "../src/operations/d
 import { openInstallation } from "../src/operations/installation.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
-import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import { Shadow, type ShadowBounds } from "../src/operations/shadow.ts";
+import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../src/scoring/model.ts";
 import { type Database, query } from "../src/store/database.ts";
 import { openLock } from "../src/store/lock.ts";
 import { migrate } from "../src/store/migrate.ts";
@@ -134,6 +135,9 @@ export interface HarnessOptions {
   readonly certificates?: readonly string[];
   readonly adminDashboard?: boolean;
   readonly bodyMemoryBytes?: number;
+  /** A candidate model that runs in shadow. */
+  readonly candidate?: ModelDocument;
+  readonly shadowBounds?: ShadowBounds;
   /** What the files of the signing keys hold: the key in use, then the one before it. */
   readonly signers?: readonly Signer[];
 }
@@ -223,6 +227,16 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     document: DEFAULT_MODEL_DOCUMENT,
     sha256: modelSha256(nodeCrypto, DEFAULT_MODEL_DOCUMENT),
   };
+  const shadow = options.candidate === undefined ? null : new Shadow({
+    candidate: {
+      document: options.candidate,
+      sha256: modelSha256(nodeCrypto, options.candidate),
+    },
+    since: clock.now(),
+    log,
+    monotonic: clock.monotonic,
+    ...(options.shadowBounds === undefined ? {} : { bounds: options.shadowBounds }),
+  });
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
@@ -230,6 +244,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     lock,
     monotonic: () => 0,
     backoff: () => Promise.resolve(),
+    onCommitted: ({ entries }) => shadow?.take(entries),
   });
   const common = {
     database,
@@ -240,6 +255,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     world,
     log,
     model,
+    shadow,
     logName: "jiss.test",
     auditRetentionDays: options.auditRetentionDays ?? 90,
     evidenceRetentionDays: options.evidenceRetentionDays ?? null,

@@ -5,6 +5,7 @@
  * and never shows the value. Source: contract, section 1.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { closest } from "fastest-levenshtein";
 import * as z from "zod";
 import {
@@ -24,7 +25,7 @@ import { MASTER_SCOPES, masterSecretNames, type MasterSecrets, sharedSecrets } f
 import { deriveSecretsKey } from "../keys/secrets.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../scoring/model.ts";
 import { certificatesIn, systemCertificates } from "./certificates.ts";
-import { isClaimed, KNOWN_VARIABLES, SECRET_VARIABLES, VARIABLES_OF_LATER_PARTS } from "./variables.ts";
+import { isClaimed, KNOWN_VARIABLES, SECRET_VARIABLES } from "./variables.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -101,6 +102,8 @@ export interface Config {
   /** Of runs of the public demo. */
   readonly assessmentRetentionDays: number;
   readonly model: ModelDocument;
+  /** A candidate that is tried beside it; null: none. */
+  readonly shadowModel: ModelDocument | null;
   readonly patent: Patent;
 }
 
@@ -226,7 +229,6 @@ class Reader {
 export function readConfig(environment: Environment, readFile: ReadFile): Config {
   const reader = new Reader(environment, readFile);
   refuseUnknown(reader, environment);
-  refuseLaterParts(reader);
 
   const secrets = new Map(SECRET_VARIABLES.map((name) => [name, reader.secret(name)]));
   refuseShared(reader, secrets);
@@ -236,6 +238,7 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
   const secretsKey = secrets.get("JISS_SECRETS_KEY");
   const wrapping = [secretsKey, pepper, previousPepper].filter((secret) => secret !== undefined);
 
+  const model = modelIn(reader);
   const config: Config = {
     ...listenerOf(reader),
     ...storageOf(reader, { environment, readFile, authToken: secrets.get("JISS_DATABASE_AUTH_TOKEN") }),
@@ -262,7 +265,8 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
     auditRetentionDays: reader.integer("JISS_AUDIT_RETENTION_DAYS", 90, [1, MAX_RETENTION_DAYS]),
     evidenceRetentionDays: reader.parse("JISS_EVIDENCE_RETENTION_DAYS", null, parseEvidenceRetention),
     assessmentRetentionDays: reader.integer("JISS_ASSESSMENT_RETENTION_DAYS", 30, [1, MAX_RETENTION_DAYS]),
-    model: modelIn(reader),
+    model,
+    shadowModel: shadowModelIn(reader, model),
     patent: readPatent(reader),
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
@@ -383,6 +387,16 @@ function modelIn(reader: Reader): ModelDocument {
   return reader.document("JISS_SCORING_MODEL_FILE", modelSchema) ?? DEFAULT_MODEL_DOCUMENT;
 }
 
+/** A candidate that is the model in use would compare nothing, in silence. */
+function shadowModelIn(reader: Reader, inUse: ModelDocument): ModelDocument | null {
+  const name = "JISS_SCORING_SHADOW_MODEL_FILE";
+  const candidate = reader.document(name, modelSchema) ?? null;
+  if (candidate !== null && isDeepStrictEqual(candidate, inUse)) {
+    reader.problem(name, "holds the model that is in use: unset it, or name a candidate that differs");
+  }
+  return candidate;
+}
+
 function refuseUnknown(reader: Reader, environment: Environment): void {
   for (const name of Object.keys(environment)) {
     if (!isClaimed(name) || KNOWN_VARIABLES.includes(name)) continue;
@@ -390,15 +404,6 @@ function refuseUnknown(reader: Reader, environment: Environment): void {
       name,
       `is not a variable of this program: did you mean ${closest(name, [...KNOWN_VARIABLES])}?`,
     );
-  }
-}
-
-function refuseLaterParts(reader: Reader): void {
-  for (const [name, part] of Object.entries(VARIABLES_OF_LATER_PARTS)) {
-    const set = [name, `${name}_FILE`].find((form) => reader.text(form) !== undefined);
-    if (set !== undefined) {
-      reader.problem(set, `belongs to ${part}, which this version does not have: unset it`);
-    }
   }
 }
 

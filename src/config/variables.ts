@@ -13,11 +13,6 @@ export const SECRET_VARIABLES: readonly string[] = [
   ...MASTER_SCOPES.flatMap(masterSecretNames),
 ];
 
-/** Variables of parts that this version does not have, each with its part. */
-export const VARIABLES_OF_LATER_PARTS: Readonly<Record<string, string>> = {
-  JISS_SCORING_SHADOW_MODEL_FILE: "the shadow model",
-};
-
 const OTHERS: readonly string[] = [
   "JISS_HOST",
   "JISS_PORT",
@@ -46,13 +41,13 @@ const OTHERS: readonly string[] = [
   "JISS_EVIDENCE_RETENTION_DAYS",
   "JISS_ASSESSMENT_RETENTION_DAYS",
   "JISS_SCORING_MODEL_FILE",
+  "JISS_SCORING_SHADOW_MODEL_FILE",
   "JISS_PATENT_JSON",
 ];
 
 export const KNOWN_VARIABLES: readonly string[] = [
   ...new Set([
     ...OTHERS,
-    ...Object.keys(VARIABLES_OF_LATER_PARTS),
     ...SECRET_VARIABLES.flatMap((name) => [name, `${name}_FILE`]),
   ]),
 ];

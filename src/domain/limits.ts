@@ -117,5 +117,14 @@ export const ERASED_MEMORY_DAYS = 400;
 /** Bytes of request bodies that are held at once; beyond it the answer is 503. */
 export const BODY_MEMORY_BYTES = 256 * 1024 * 1024;
 
+/** Operators that a candidate model follows in shadow, each up to about 10 KB of memory; others are missed. */
+export const SHADOW_OPERATORS_MAX = 10_000;
+/** Scores and labels that may wait for the candidate model, a few kilobytes each; beyond it they are missed. */
+export const SHADOW_QUEUE_LIMIT = 4_096;
+/** Scores without an outcome whose weights under the candidate are kept for a late label. */
+export const SHADOW_WEIGHTS_MAX = 50_000;
+/** Operators that differ most, in one answer. */
+export const SHADOW_REPORTED_OPERATORS = 20;
+
 /** Requests that may wait for the writer; beyond it the answer is 503. */
 export const WRITE_QUEUE_LIMIT = 10_000;

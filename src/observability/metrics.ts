@@ -16,6 +16,18 @@ export interface ObservedCommit {
   readonly milliseconds: number;
 }
 
+/** An interaction that a candidate model scored too. */
+export interface ObservedShadow {
+  /** JIS of the candidate minus that of the model in use, points. */
+  readonly difference: number;
+  /** Where the candidate places the operator, seen from the model in use. */
+  readonly band: string;
+  readonly status: string;
+}
+
+/** JIS points: a change that nobody would notice, one that matters, one that turns a band. */
+const DIFFERENCES = [-20, -10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10, 20];
+
 const JOBS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** From a fraction of a score's time to what nobody waits for. */
@@ -55,10 +67,23 @@ export interface MetricSources {
   backlog(): Promise<
     readonly { readonly events: number; readonly queued: number; readonly paused_at: number | null }[]
   >;
+  /** Of the candidate model that runs in shadow; null: none. */
+  readonly shadow: {
+    /** Its version. */
+    readonly candidate: string;
+    counts(): {
+      readonly waiting: number;
+      readonly operators: number;
+      readonly failed: number;
+      readonly missed: number;
+      readonly restarts: number;
+    };
+  } | null;
 }
 
 export interface Metrics {
   observeCommit(commit: ObservedCommit): void;
+  observeShadow(comparison: ObservedShadow): void;
   observeRequest(request: ObservedRequest): void;
   readonly contentType: string;
   /** @throws what a source throws. */
@@ -215,6 +240,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     help: "Events that wait to be delivered, each counted for each destination",
     registers,
   });
+  const observeShadow = sources.shadow === null ? () => {} : shadowMetrics(sources.shadow, registers);
   const [registry] = registers;
 
   /** Before any is read: several gauges come from one look at the database. */
@@ -238,6 +264,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       commits.observe(milliseconds / 1000);
       jobsOfCommits.observe(jobs);
     },
+    observeShadow,
     observeRequest({ route, status, milliseconds }) {
       requests.inc({ route: route ?? "", status });
       durations.observe({ route: route ?? "" }, milliseconds / 1000);
@@ -247,5 +274,78 @@ export function createMetrics(sources: MetricSources): Metrics {
       await look();
       return await registry!.metrics();
     },
+  };
+}
+
+/** The figures of a candidate model, which are there where one runs; returns what counts a comparison. */
+function shadowMetrics(
+  { candidate, counts }: NonNullable<MetricSources["shadow"]>,
+  registers: Registry[],
+): Metrics["observeShadow"] {
+  new Gauge({
+    name: "jiss_shadow_info",
+    help: "The candidate model that runs in shadow",
+    labelNames: ["candidate"],
+    registers,
+  }).set({ candidate }, 1);
+  const differences = new Histogram({
+    name: "jiss_shadow_jis_difference",
+    help: "JIS of the candidate minus that of the model in use, points, of each interaction compared",
+    buckets: DIFFERENCES,
+    registers,
+  });
+  const changed = new Counter({
+    name: "jiss_shadow_changed_total",
+    help: "Interactions whose band or compliance status the candidate has higher or lower",
+    labelNames: ["what", "direction"],
+    registers,
+  });
+  for (const what of ["band", "compliance_status"]) {
+    for (const direction of ["higher", "lower"]) changed.inc({ what, direction }, 0);
+  }
+  const totals = [
+    ["jiss_shadow_failures_total", "Scores and late labels on which the candidate failed", "failed"],
+    [
+      "jiss_shadow_missed_total",
+      "Scores and late labels that the candidate had no room for, or that came too fast",
+      "missed",
+    ],
+    [
+      "jiss_shadow_restarts_total",
+      "Operators that began anew from the stored state, after something was missed or recorded elsewhere",
+      "restarts",
+    ],
+  ] as const;
+  for (const [name, help, count] of totals) {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(counts()[count]);
+      },
+    });
+  }
+  new Gauge({
+    name: "jiss_shadow_operators",
+    help: "Operators that the candidate follows",
+    registers,
+    collect() {
+      this.set(counts().operators);
+    },
+  });
+  new Gauge({
+    name: "jiss_shadow_waiting",
+    help: "Scores and late labels that wait for the candidate",
+    registers,
+    collect() {
+      this.set(counts().waiting);
+    },
+  });
+  return ({ difference, band, status }) => {
+    differences.observe(difference);
+    if (band !== "same") changed.inc({ what: "band", direction: band });
+    if (status !== "same") changed.inc({ what: "compliance_status", direction: status });
   };
 }

@@ -11,6 +11,7 @@ import type { CheckpointLock } from "../store/lock.ts";
 import type { Writer } from "../store/writer.ts";
 import type { Deliverer } from "../webhooks/delivery.ts";
 import type { Resolve, TargetPolicy } from "../webhooks/target.ts";
+import type { Shadow } from "./shadow.ts";
 import type { SigningKeys } from "./signing.ts";
 
 export interface World {
@@ -29,6 +30,8 @@ export interface Dependencies {
   readonly world: World;
   readonly log: Log;
   readonly model: Model;
+  /** The candidate model that runs beside it; null: none. */
+  readonly shadow: Shadow | null;
   /** First part of every chain's origin. */
   readonly logName: string;
   readonly auditRetentionDays: number;

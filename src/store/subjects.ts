@@ -2,6 +2,7 @@
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
+import { listed } from "./outbox.ts";
 import type { SubjectRow } from "./records.ts";
 import type { AuditPartTable } from "./schema.ts";
 
@@ -18,6 +19,15 @@ function pseudonymOf({ orgId, operatorId }: SubjectName) {
 
 export function pseudonymQuery(name: SubjectName): CompiledQuery<{ readonly pseudonym: string }> {
   return pseudonymOf(name).compile();
+}
+
+/** Those of an organization's operators who still have one of these pseudonyms. */
+export function namesOfPseudonymsQuery(
+  orgId: string,
+  pseudonyms: readonly string[],
+): CompiledQuery<Pick<SubjectRow, "operator_id" | "pseudonym">> {
+  return query.selectFrom("subject").select(["operator_id", "pseudonym"]).where("org_id", "=", orgId)
+    .where("pseudonym", "in", listed<string>(pseudonyms)).compile();
 }
 
 /** The next operators of all organizations that have a pseudonym. */

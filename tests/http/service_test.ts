@@ -45,6 +45,7 @@ Deno.test(
         "GET /v1/organization/operators key",
         "GET /v1/organization/decisions key",
         "GET /v1/organization/dashboard key",
+        "GET /v1/organization/shadow key",
         "POST /v1/maintenance/recommend key",
         "GET /v1/compliance/report key",
         "GET /v1/compliance/report/{report_id} key",

@@ -14,6 +14,7 @@ import {
   sparklineResponseSchema,
 } from "../../domain/operator.ts";
 import { decisionsParametersSchema, decisionsResponseSchema } from "../../domain/record_list.ts";
+import { shadowResponseSchema } from "../../domain/shadow.ts";
 import { subjectParametersSchema, subjectResponseSchema } from "../../domain/subject.ts";
 import { evidenceSchema } from "../../evidence/envelope.ts";
 import type { Route } from "../exchange.ts";
@@ -24,6 +25,7 @@ import {
   getDecisions,
   getOperators,
   getProfile,
+  getShadow,
   getSparkline,
   getSubjectAccess,
   OPERATORS_PARAMETERS,
@@ -162,6 +164,17 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     success: { status: 200, description: "The dashboard.", schema: dashboardResponseSchema },
     examples: [{ summary: "Ask" }],
     handler: getDashboard,
+  },
+  {
+    ...KEYED_READ,
+    path: "/v1/organization/shadow",
+    operationId: "getShadow",
+    summary: "What a candidate model would change",
+    description:
+      "Where the administrator lets a candidate model run in shadow: what it would have answered to the organization's interactions since the start of this process, beside what the model in use has answered. It changes no score, and is no evidence.",
+    success: { status: 200, description: "The comparison, or null.", schema: shadowResponseSchema },
+    examples: [{ summary: "Ask" }],
+    handler: getShadow,
   },
   {
     ...KEYED_POST,

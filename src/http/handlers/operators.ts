@@ -20,6 +20,7 @@ import {
   recommendMaintenance,
 } from "../../operations/operators.ts";
 import { listDecisions } from "../../operations/record_list.ts";
+import { shadowReport } from "../../operations/shadow.ts";
 import { openSubjectAccess, type SubjectAccess } from "../../operations/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
 import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
@@ -174,6 +175,13 @@ export async function getDashboard(
 ): Promise<Reply> {
   const body = await organizationDashboard(dependencies, exchange.caller!, exchange.call.now);
   return { status: 200, body };
+}
+
+export async function getShadow(
+  { dependencies }: Services,
+  { exchange }: HandlerInput,
+): Promise<Reply> {
+  return { status: 200, body: await shadowReport(dependencies, exchange.caller!) };
 }
 
 export async function postMaintenance(
