@@ -256,7 +256,7 @@ function callAt({ clock }: Shell, { world }: Dependencies): Call {
   return { now, requestId: world.ulid(now) };
 }
 
-function unknownOrganization(orgId: string): CommandFailure {
+export function unknownOrganization(orgId: string): CommandFailure {
   return new CommandFailure(
     `there is no organization ${
       JSON.stringify(orgId)

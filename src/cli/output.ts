@@ -67,7 +67,8 @@ async function makeEmpty(partial: string, path: string): Promise<void> {
   }
 }
 
-function requireFree(path: string): void {
+/** @throws {CommandFailure} where something is there. */
+export function requireFree(path: string): void {
   if (exists(path)) {
     throw new CommandFailure(`${path} is there already, and was left as it is`, EXIT.failure);
   }

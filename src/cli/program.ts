@@ -5,6 +5,7 @@ import { DOMAINS, TIERS } from "../domain/enums.ts";
 import { BUNDLE_PARTS } from "../operations/export.ts";
 import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
 import { backup } from "./backup.ts";
+import { calibrate, type CalibrateOptions } from "./calibrate.ts";
 import { checkpoint } from "./checkpoint.ts";
 import { dev } from "./dev.ts";
 import { acceptClock, doctor, type DoctorOptions } from "./doctor.ts";
@@ -131,6 +132,11 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .option("--json", "print one JSON object", false)
     .option("--check", "exit 1 where a target is missed", false)
     .action((options: SimulateOptions) => finish(simulate(shell, options)));
+  command("calibrate", "a model document fitted to an organization's own labelled history; changes nothing")
+    .requiredOption("--org <ORG>", "whose history")
+    .option("-o, --output <FILE>", "a new file for the document; without it there is only the report")
+    .option("--json", "print one JSON object", false)
+    .action(async (options: CalibrateOptions) => finish(await calibrate(shell, options)));
   command("healthcheck", "exit 0 when the local service answers GET / with status ok")
     .action(async () => finish(await healthcheck(shell)));
   command("openapi", "print the OpenAPI 3.1 document")

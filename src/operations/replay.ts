@@ -208,7 +208,7 @@ async function replayLabel(
  * @throws {Error} where it is not there, or not what it was.
  */
 export async function modelDocument(
-  { database, crypto, model }: Dependencies,
+  { database, crypto, model }: Pick<Dependencies, "database" | "crypto" | "model">,
   sha256: string,
 ): Promise<ModelDocument> {
   if (sha256 === model.sha256) return model.document;
