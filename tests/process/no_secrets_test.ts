@@ -269,6 +269,7 @@ async function runEverything(said: Said, { env, directory }: {
   for (const org of ["caller", "second", "third"]) {
     for (const chain of ["evidence", "admin"]) await run(["export", "--org", org, "--chain", chain]);
   }
+  for (const json of [[], ["--json"]]) await run(["calibrate", "--org", "caller", ...json], 1);
   await run(["restore", "--acknowledge", "nothing is lost"], 1);
   await run(["openapi"]);
   await run(["version"]);

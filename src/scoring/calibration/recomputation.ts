@@ -1,5 +1,6 @@
 /** The scores of recorded histories under another model than the one that they were recorded with. */
 import type { Band } from "../../domain/enums.ts";
+import { roundTo } from "../arithmetic.ts";
 import { bandOf } from "../dimensions.ts";
 import { applyLabel, type LateLabel } from "../label.ts";
 import type { ModelDocument } from "../model.ts";
@@ -68,7 +69,7 @@ export interface ScoreChange {
 
 export interface Comparison {
   readonly operators: number;
-  /** Mean of after − before, points; null without operators. */
+  /** Mean of after − before, points, to two decimals; null without operators. */
   readonly mean_change: number | null;
   /** Operators whose band is another one, by direction. */
   readonly bands: readonly { readonly from: Band; readonly to: Band; readonly operators: number }[];
@@ -101,7 +102,7 @@ export function compareScores(before: Recomputation, after: Recomputation, large
   const sum = changes.reduce((total, row) => total + row.after - row.before, 0);
   return {
     operators: changes.length,
-    mean_change: changes.length === 0 ? null : sum / changes.length,
+    mean_change: changes.length === 0 ? null : roundTo(sum / changes.length, 2),
     bands: [...moves.keys()].sort().map((key) => {
       const [{ band_before: from, band_after: to }] = moves.get(key)! as [ScoreChange];
       return { from, to, operators: moves.get(key)!.length };

@@ -1,0 +1,236 @@
+/** `jiss calibrate`: from a labelled history over HTTP to the scores of a service that runs with what was fitted. */
+import assert from "node:assert/strict";
+import { sql } from "kysely";
+import type { Interaction } from "../../src/domain/interaction.ts";
+import { DEFAULT_MODEL_DOCUMENT as builtIn } from "../../src/scoring/model.ts";
+import { DEFAULT_ENVIRONMENT, drawInteraction, drawOperator } from "../../src/simulation/archetypes.ts";
+import { seeded } from "../../src/simulation/random.ts";
+import { query } from "../../src/store/database.ts";
+import { quantile } from "../../src/simulation/statistics.ts";
+import { save, verifyProgram } from "../auditing.ts";
+import { scoreRequest } from "../harness.ts";
+import {
+  changeRows,
+  createOrganization,
+  freshDeployment,
+  NO_DATABASE,
+  rowsIn,
+  type RunningService,
+  runProgram,
+  startService,
+} from "../program.ts";
+
+const HISTORY = 200;
+const BATCH = 100;
+const MINUTES_3 = 180_000;
+
+/** Reviewers of cases that take about three minutes, and two who approve in a second. */
+const REVIEWERS = [
+  ...Array.from(
+    { length: 8 },
+    (_, index) => ({ name: `reviewer-${index}`, archetype: "independent" as const }),
+  ),
+  ...Array.from(
+    { length: 2 },
+    (_, index) => ({ name: `stamper-${index}`, archetype: "rubber_stamper" as const }),
+  ),
+];
+
+interface History {
+  readonly name: string;
+  readonly medianMs: number;
+  readonly interactions: readonly Interaction[];
+}
+
+function histories(): readonly History[] {
+  return REVIEWERS.map(({ name, archetype }) => {
+    const random = seeded(`calibrate/${name}`);
+    const drawn = drawOperator(archetype, random);
+    const medianMs = archetype === "independent" ? random.lognormal(MINUTES_3, 0.2) : drawn.medianMs;
+    const operator = { ...drawn, medianMs };
+    return {
+      name,
+      medianMs,
+      interactions: Array.from(
+        { length: HISTORY },
+        (_, index) => drawInteraction(operator, index, DEFAULT_ENVIRONMENT, random),
+      ),
+    };
+  });
+}
+
+/** Sends the histories, one outcome in ten of them later than its score; returns each operator's last JIS. */
+async function score(service: RunningService, key: string): Promise<ReadonlyMap<string, number>> {
+  const last = new Map<string, number>();
+  for (const { name, interactions } of histories()) {
+    const late = (index: number) =>
+      index % 10 === 0 && interactions[index]!.scenario_type !== "error_injected";
+    const rows = interactions.map((row, index) => ({
+      session_id: `${name}-${index}`,
+      ...row,
+      outcome_correct: late(index) ? null : row.outcome_correct,
+    }));
+    for (let from = 0; from < HISTORY; from += BATCH) {
+      const body = { operator_id: name, domain: "financial", interactions: rows.slice(from, from + BATCH) };
+      const { status, body: answer } = await service.send("/v1/score/batch", { key, body });
+      assert.equal(status, 200);
+      last.set(name, answer.results.at(-1).jis);
+      for (let index = from; index < from + BATCH; index += 1) {
+        const { outcome_correct } = interactions[index]!;
+        if (!late(index) || outcome_correct === null) continue;
+        const commit = `/v1/score/${name}-${index}/commit`;
+        assert.equal((await service.send(commit, { key, body: { outcome_correct } })).status, 200);
+      }
+    }
+  }
+  return last;
+}
+
+Deno.test("a labelled history is calibrated, and a service started with the document scores by it, with the change on its chain", async () => {
+  const deployment = await freshDeployment();
+  const { directory, env } = deployment;
+  const bare = { JISS_DATA_DIR: env.JISS_DATA_DIR! };
+  const path = `${directory}/model.json`;
+  const calibrate = (...args: readonly string[]) =>
+    runProgram(["calibrate", "--org", "acme", ...args], { env: bare });
+  const service = await startService(["serve"], deployment);
+  const key = await createOrganization(service, env);
+  const last = await score(service, key);
+
+  // Beside the running service, without a secret.
+  const shown = await calibrate();
+  assert.deepEqual([shown.code, shown.stderr], [0, ""]);
+  assert.match(shown.stdout, /\nNothing was written: -o FILE writes the document\.\n$/);
+  const json = await calibrate("--json");
+  assert.deepEqual([json.code, json.stderr], [0, ""]);
+  const report = JSON.parse(json.stdout);
+  const written = await calibrate("-o", path);
+  assert.deepEqual([written.code, written.stderr], [0, ""]);
+  assert.ok(written.stdout.includes(`JISS_SCORING_MODEL_FILE=${path}`));
+  assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+  for (const { stdout } of [shown, written]) {
+    assert.ok(stdout.includes(`${report.to.version}, SHA-256 ${report.to.sha256}`));
+  }
+
+  // What was fitted: the time of those who judge, and nothing but it.
+  const [times, ...others] = report.times;
+  assert.deepEqual(others, []);
+  assert.deepEqual([times.domain, times.operators, times.result], ["financial", 10, "fitted"]);
+  assert.ok(times.counted >= 5 && times.counted <= 8, "some of the eight who judge, and nobody else");
+  const known = histories().filter(({ name }) => name.startsWith("reviewer")).map(({ medianMs }) => medianMs);
+  assert.ok(Math.abs(times.after.reference_ms / quantile(known, 0.5) - 1) < 0.1, JSON.stringify(times));
+  assert.deepEqual(report.priors.map(({ result }: { result: string }) => result), ["kept", "kept", "kept"]);
+  const document = JSON.parse(await Deno.readTextFile(path));
+  const expected = structuredClone(builtIn);
+  Object.assign(expected.domains.financial, times.after);
+  assert.deepEqual(document, { ...expected, version: report.to.version });
+  assert.match(report.to.version, /^jis-1\.0\.0\+cal\.[0-9a-f]{12}$/);
+  assert.notEqual(report.to.version, builtIn.version);
+
+  // Scores before are those that the service gave.
+  assert.equal(report.scores.operators, 10);
+  assert.deepEqual(
+    new Map(report.scores.largest.map((row: Record<string, unknown>) => [row.operator_id, row.before])),
+    last,
+  );
+  for (const row of report.scores.largest) {
+    assert.ok(row.after <= row.before, "a longer reference raises nobody");
+    assert.ok(written.stdout.includes(row.operator_id));
+  }
+
+  // Nothing is replaced, and the same history gives the same document.
+  const again = await calibrate("-o", path);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /is there already, and was left as it is/);
+  await Deno.remove(path);
+  assert.equal((await calibrate("-o", path)).stdout, written.stdout);
+
+  const old = await service.send("/v1/score", { key, body: scoreRequest({ session_id: "old" }) });
+  await service.stop();
+  const calibrated = await startService(["serve"], { env: { ...env, JISS_SCORING_MODEL_FILE: path } });
+  const changes = await rowsIn<{ data: string }>(
+    env.JISS_DATA_DIR!,
+    `SELECT p.data FROM audit_entry e JOIN audit_part p USING (chain, seq)
+     WHERE e.chain = 'sys' AND e.event_type = 'MODEL_CHANGED'`,
+  );
+  assert.deepEqual(changes.map(({ data }) => JSON.parse(data)), [{
+    from_sha256: report.from.sha256,
+    to_sha256: report.to.sha256,
+    to_version: report.to.version,
+  }]);
+  const current = await calibrated.send("/v1/score", { key, body: scoreRequest({ session_id: "new" }) });
+  assert.deepEqual([old.body.model, current.body.model], [report.from, report.to]);
+  for (const [id, { body }] of [["old", old], ["new", current]] as const) {
+    const replay = await calibrated.send(`/v1/decision/replay/${id}`, { key });
+    assert.deepEqual([replay.status, replay.body.match, replay.body.model], [200, true, body.model]);
+  }
+
+  // Calibrated again, the document in use is where it starts from, and the values are the same.
+  const later = await calibrate("-o", `${directory}/later.json`);
+  assert.equal(later.code, 0, later.stderr);
+  assert.match(later.stdout, new RegExp(`model in use +${report.to.version.replaceAll(/[.+]/g, "\\$&")}`));
+  assert.match(later.stdout, /\nThe model in use already has these values: there is nothing to write\.\n$/);
+  await assert.rejects(Deno.stat(`${directory}/later.json`), Deno.errors.NotFound);
+
+  // An operator who is erased is in no report any more.
+  const erased = await calibrated.send("/v1/operator/stamper-0", { key, method: "DELETE" });
+  assert.equal(erased.status, 200, JSON.stringify(erased.body));
+  const { times: left } = JSON.parse((await calibrate("--json")).stdout);
+  const operatorsIn = Object.fromEntries(
+    left.map((row: { domain: string; operators: number }) => [row.domain, row.operators]),
+  );
+  assert.deepEqual(operatorsIn, { general: 1, financial: 9 });
+
+  const { body: jwks } = await calibrated.send("/.well-known/jwks.json");
+  await calibrated.stop();
+  const bundle = `${directory}/acme.ndjson`;
+  assert.equal((await runProgram(["export", "--org", "acme", "-o", bundle], { env: bare })).code, 0);
+  const { code } = await verifyProgram([bundle, "--key", await save(directory, "jwks.json", jwks)]);
+  assert.equal(code, 0, "scores of both models replay");
+
+  // A record that somebody altered moves no bar.
+  await changeRows(
+    env.JISS_DATA_DIR!,
+    sql`UPDATE audit_part SET data = replace(data, '"time_to_decision_ms":', '"time_to_decision_ms":1')
+      WHERE chain = 'org/acme' AND name = 'input' AND seq = 5`.compile(query),
+  );
+  const altered = await calibrate("-o", `${directory}/altered.json`);
+  assert.deepEqual([altered.code, altered.stdout], [1, ""]);
+  assert.match(altered.stderr, /entry 5 of org\/acme is not what was recorded/);
+  await assert.rejects(Deno.stat(`${directory}/altered.json`), Deno.errors.NotFound);
+  await deployment.remove();
+});
+
+Deno.test("calibrate says what it lacks, and writes nothing", async () => {
+  const deployment = await freshDeployment();
+  const { directory, env } = deployment;
+  const bare = { JISS_DATA_DIR: env.JISS_DATA_DIR! };
+  const path = `${directory}/model.json`;
+  const run = (...args: readonly string[]) => runProgram(["calibrate", ...args], { env: bare });
+  const before = await run("--org", "acme");
+  assert.equal(before.code, 78);
+  assert.match(before.stderr, NO_DATABASE);
+
+  const service = await startService(["serve"], deployment);
+  const key = await createOrganization(service, env);
+  const none = await run("--org", "acme", "-o", path);
+  assert.equal(none.code, 1);
+  assert.match(none.stdout, /No case whose truth is known\./);
+  assert.match(none.stderr, /^jiss: not enough labelled history to fit anything: /);
+  assert.equal((await service.send("/v1/score", { key, body: scoreRequest() })).status, 200);
+  const few = await run("--org", "acme", "--json", "-o", path);
+  assert.equal(few.code, 1);
+  const { to, scores, times } = JSON.parse(few.stdout);
+  assert.deepEqual([to, scores], [null, null]);
+  assert.deepEqual([times[0].domain, times[0].operators, times[0].result], ["general", 1, "kept"]);
+  await service.stop();
+
+  for (const org of ["nobody", "acme/admin", ""]) {
+    const unknown = await run("--org", org);
+    assert.deepEqual([unknown.code, /there is no organization /.test(unknown.stderr)], [1, true], org);
+  }
+  assert.equal((await run()).code, 2);
+  assert.equal((await run("--org", "acme", "-o", "-")).code, 2);
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  await deployment.remove();
+});
