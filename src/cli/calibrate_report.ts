@@ -46,7 +46,7 @@ function timesTable(times: Report["times"]): readonly (readonly string[])[] {
       "MEDIANS ms",
       "FAST ms",
       "REFERENCE ms",
-      "",
+      "RESULT",
     ],
     ...times.map((row) => [
       row.domain,
@@ -61,7 +61,7 @@ function timesTable(times: Report["times"]): readonly (readonly string[])[] {
 
 function priorsTable(priors: Report["priors"]): readonly (readonly string[])[] {
   return [
-    ["PRIOR", "OPERATORS", "CASES", "RATE", "STRENGTH", "MEAN", ""],
+    ["PRIOR", "OPERATORS", "CASES", "RATE", "ESTIMATED STRENGTH", "MEAN", "RESULT"],
     ...priors.map((row) => [
       row.bucket,
       String(row.operators),

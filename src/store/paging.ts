@@ -8,15 +8,16 @@ const ROWS_IN_PAGE = 1_000;
 /** The page after a row, in the order of a key; null: the first. */
 export type PageQuery<Row> = (after: Row | null, limit: number) => CompiledQuery<Row>;
 
-/** All rows, page by page: each page of a state of its own. */
+/** All rows, page by page: each page of a state of its own. Rows of some kilobytes want smaller pages. */
 export async function* readPages<Row>(
   database: Database,
   pageAfter: PageQuery<Row>,
+  rowsInPage = ROWS_IN_PAGE,
 ): AsyncGenerator<readonly Row[]> {
   for (let after: Row | null = null;;) {
-    const page: readonly Row[] = await database.read(pageAfter(after, ROWS_IN_PAGE));
+    const page: readonly Row[] = await database.read(pageAfter(after, rowsInPage));
     if (page.length > 0) yield page;
-    if (page.length < ROWS_IN_PAGE) return;
+    if (page.length < rowsInPage) return;
     after = page.at(-1)!;
   }
 }
