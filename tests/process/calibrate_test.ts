@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { sql } from "kysely";
 import type { Interaction } from "../../src/domain/interaction.ts";
+import { calibrate as fit } from "../../src/scoring/calibration/calibrate.ts";
+import { LabelledCases } from "../../src/scoring/calibration/labelled_cases.ts";
 import { DEFAULT_MODEL_DOCUMENT as builtIn } from "../../src/scoring/model.ts";
 import { DEFAULT_ENVIRONMENT, drawInteraction, drawOperator } from "../../src/simulation/archetypes.ts";
 import { seeded } from "../../src/simulation/random.ts";
@@ -113,8 +115,13 @@ Deno.test("a labelled history is calibrated, and a service started with the docu
   }
 
   // What was fitted: the time of those who judge, and nothing but it.
-  const [times, ...others] = report.times;
-  assert.deepEqual(others, []);
+  const cases = new LabelledCases(builtIn);
+  for (const { name, interactions } of histories()) {
+    for (const row of interactions) cases.add(name, "financial", row);
+  }
+  const { times: expectedTimes, priors } = fit(builtIn, cases);
+  assert.deepEqual([report.times, report.priors], [expectedTimes, priors], "late labels count like others");
+  const [times] = report.times;
   assert.deepEqual([times.domain, times.operators, times.result], ["financial", 10, "fitted"]);
   assert.ok(times.counted >= 5 && times.counted <= 8, "some of the eight who judge, and nobody else");
   const known = histories().filter(({ name }) => name.startsWith("reviewer")).map(({ medianMs }) => medianMs);
@@ -232,5 +239,8 @@ Deno.test("calibrate says what it lacks, and writes nothing", async () => {
   assert.equal((await run()).code, 2);
   assert.equal((await run("--org", "acme", "-o", "-")).code, 2);
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  await Deno.writeTextFile(path, "");
+  const taken = await run("--org", "acme", "-o", path);
+  assert.deepEqual([taken.code, taken.stdout, /is there already/.test(taken.stderr)], [1, "", true]);
   await deployment.remove();
 });

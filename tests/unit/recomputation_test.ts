@@ -60,7 +60,7 @@ function recordedUnder(model: ModelDocument, history: readonly ScoringEvent[]) {
     const scored: Scored = score(model, before, event, { mode: "full", modeOverride: "normal" });
     const { decision, scenario_type } = event.interaction;
     if (index === UNLABELLED) {
-      late = { weights: scored.weights, decision, scenario_type, outcome_correct: false };
+      late = { weights: scored.weights, decision, scenario_type, outcome_correct: true };
     }
     const label = index === LABELLED_AFTER ? { late: late!, before: scored.state } : null;
     state = label === null ? scored.state : applyLabel(model, scored.state, label.late);
