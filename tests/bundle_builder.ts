@@ -44,8 +44,9 @@ import {
 } from "../src/evidence/record.ts";
 import { formatRotationCertificate } from "../src/evidence/rotation.ts";
 import { type PinnedKey } from "../src/evidence/trust.ts";
-import { DEFAULT_MODEL_DOCUMENT, type Model } from "../src/scoring/model.ts";
+import type { Model } from "../src/scoring/model.ts";
 import type { OperatorState } from "../src/scoring/state.ts";
+import { JIS_1_0_0 } from "./models.ts";
 
 /** 2026-11-20T09:00:00.000Z */
 const EPOCH = 1_795_165_200_000;
@@ -99,7 +100,7 @@ export class World {
   #drawn = 0;
   /** Epoch milliseconds. */
   now = EPOCH;
-  model: Model = modelOf(DEFAULT_MODEL_DOCUMENT);
+  model: Model = modelOf(JIS_1_0_0);
   #keys: readonly WorldKey[];
   #signers: readonly Signer[];
 

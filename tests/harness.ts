@@ -25,7 +25,7 @@ import { openInstallation } from "../src/operations/installation.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
 import { Shadow, type ShadowBounds } from "../src/operations/shadow.ts";
-import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../src/scoring/model.ts";
+import type { ModelDocument } from "../src/scoring/model.ts";
 import { type Database, query } from "../src/store/database.ts";
 import { openLock } from "../src/store/lock.ts";
 import { migrate } from "../src/store/migrate.ts";
@@ -34,6 +34,7 @@ import { keyMint } from "../src/startup.ts";
 import { createDeliverer, type Deliverer } from "../src/webhooks/delivery.ts";
 import { isListener, type OwnListener } from "../src/webhooks/target.ts";
 import { openTestDatabase } from "./database.ts";
+import { JIS_1_0_0 } from "./models.ts";
 import { verifyDatabase } from "./oracle.ts";
 
 /** 2026-11-20T09:00:00.000Z: after the sunset of body keys. */
@@ -224,8 +225,8 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const files = signerFiles(options.signers ?? [signer]);
   const signing = new SigningKeys({ database, world, log, source: files });
   const model = {
-    document: DEFAULT_MODEL_DOCUMENT,
-    sha256: modelSha256(nodeCrypto, DEFAULT_MODEL_DOCUMENT),
+    document: JIS_1_0_0,
+    sha256: modelSha256(nodeCrypto, JIS_1_0_0),
   };
   const shadow = options.candidate === undefined ? null : new Shadow({
     candidate: {

@@ -11,7 +11,7 @@ import { type KnownCheckpoint, knownCheckpointOrNull } from "../src/evidence/kep
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { formatVerifierKey } from "../src/evidence/note.ts";
 import { computeScore, scoreResultPart } from "../src/evidence/record.ts";
-import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import { JIS_1_0_0 } from "./models.ts";
 import { buildWorld } from "./bundle_builder.ts";
 import { checkpointAt, forged, type Json, linesOf, type OpenBundle, sealed } from "./bundle_tampering.ts";
 import { diverged, INTACT, notVerifiable, type Row, tampered } from "./verification.ts";
@@ -414,7 +414,7 @@ export const rewritten = (change: (open: OpenBundle) => void) =>
 export function rescore(open: OpenBundle, seq: number, change: (input: Json) => void): void {
   const input = part(open, seq, "input").data;
   change(input);
-  const { result, weights } = computeScore(DEFAULT_MODEL_DOCUMENT, input);
+  const { result, weights } = computeScore(JIS_1_0_0, input);
   input.weights = JSON.parse(canonicalJson(weights));
   part(open, seq, "result").data = JSON.parse(canonicalJson(scoreResultPart(input, result)));
 }
@@ -559,8 +559,13 @@ export const REPLAY_ROWS: readonly Row[] = [
   },
   {
     name: "formulas of a later release cannot be judged by this one",
-    text: rewritten((open) => part(open, 11, "input").data.algo.formulas = "jis-2"),
+    text: rewritten((open) => part(open, 11, "input").data.algo.formulas = "jis-3"),
     ...notVerifiable(["UNSUPPORTED_VERSION@11"], 11),
+  },
+  {
+    name: "formulas other than the model document's are no formulas of the record",
+    text: rewritten((open) => part(open, 11, "input").data.algo.formulas = "jis-2"),
+    ...tampered(["SCORE_MISMATCH@11"], 11),
   },
   {
     name: "without replay a false score with the right key passes",

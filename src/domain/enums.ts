@@ -64,6 +64,9 @@ export type RoleTier = (typeof ROLE_TIERS)[number];
 export const MODE_OVERRIDES = ["normal", "incident_frozen"] as const;
 export type ModeOverride = (typeof MODE_OVERRIDES)[number];
 
+/** Every set of scoring formulas: each that was released is kept, and none is changed. */
+export const FORMULAS = ["jis-1", "jis-2"] as const;
+
 export const TIERS = ["starter", "standard", "enterprise"] as const;
 export type Tier = (typeof TIERS)[number];
 

@@ -9,6 +9,7 @@ import * as z from "zod";
 import {
   DECISIONS,
   DOMAINS,
+  FORMULAS,
   MODE_OVERRIDES,
   MODES,
   ROLE_TIERS,
@@ -39,7 +40,7 @@ const weightsSchema = z.strictObject({
 
 const common = {
   v: z.literal("jis.input/1"),
-  algo: z.strictObject({ formulas: z.literal("jis-1"), model_version: z.string(), model_sha256: hash32 }),
+  algo: z.strictObject({ formulas: z.enum(FORMULAS), model_version: z.string(), model_sha256: hash32 }),
   /** The request's instant. */
   as_of: z.iso.datetime(),
   operator_id: z.string(),

@@ -3,6 +3,7 @@
  * the results against the recorded ones. Source: evidence design, section 12.
  */
 import * as z from "zod";
+import { FORMULAS } from "../domain/enums.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { modeName } from "../scoring/score.ts";
 import type { CommitCheck } from "./commit_check.ts";
@@ -45,7 +46,7 @@ interface ReadEntry {
 
 /** What every input that starts from a state has. */
 interface RecordedInput extends RecordedStart {
-  readonly algo: { readonly model_sha256: string; readonly model_version: string };
+  readonly algo: { readonly formulas: string; readonly model_sha256: string; readonly model_version: string };
 }
 
 export interface ReplayCheckOptions {
@@ -218,12 +219,12 @@ export class ReplayCheck {
   /** Checks what an entry starts from; its model document, or null where the bundle has none that counts. */
   #begin(read: ReadEntry, input: RecordedInput): ModelDocument | null {
     this.#states.check(read.entry, input);
-    const { model_sha256, model_version } = input.algo;
+    const { formulas, model_sha256, model_version } = input.algo;
     const document = this.#models.find(model_sha256, read.entry.seq);
     if (document === null) return null;
     this.#compare(read, "input", {
-      recorded: { algo: { model_version } },
-      computed: { algo: { model_version: document.version } },
+      recorded: { algo: { formulas, model_version } },
+      computed: { algo: { formulas: document.formulas, model_version: document.version } },
     });
     return document;
   }
@@ -246,14 +247,14 @@ export class ReplayCheck {
   }
 }
 
-/** Whether an input was written by a program with other formulas than this one has. */
+/** Whether an input was written by a program with formulas that this one does not have. */
 function isOfLaterVersion(input: unknown): boolean {
   if (!isMembers(input)) return false;
   const { v, algo } = input;
   const formulas = isMembers(algo) ? algo.formulas : undefined;
-  const isOther = (name: unknown, own: string, family: RegExp) =>
-    typeof name === "string" && name !== own && family.test(name);
-  return isOther(v, "jis.input/1", /^jis\.input\/\d+$/) || isOther(formulas, "jis-1", /^jis-\d+$/);
+  const isOther = (name: unknown, own: readonly string[], family: RegExp) =>
+    typeof name === "string" && !own.includes(name) && family.test(name);
+  return isOther(v, ["jis.input/1"], /^jis\.input\/\d+$/) || isOther(formulas, FORMULAS, /^jis-\d+$/);
 }
 
 function shown(value: unknown): string {

@@ -4,6 +4,7 @@
  * Source: specification, Public demo; contract, section 5.
  */
 import { ASSESSMENT_DOMAIN, type AssessmentRequest } from "../domain/assessment.ts";
+import { FORMULAS } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Interaction } from "../domain/interaction.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
@@ -167,7 +168,7 @@ async function explainRun(
   for (const { document } of former) {
     const before: ModelDocument = JSON.parse(document);
     // Of other formulas these functions can read nothing.
-    const explained = before.formulas === model.document.formulas ? explainedBy(before, row) : null;
+    const explained = FORMULAS.includes(before.formulas) ? explainedBy(before, row) : null;
     if (explained !== null) return explained;
   }
   return null;

@@ -38,10 +38,22 @@ export function departureShare(model: ModelDocument, interaction: Interaction): 
     case "overridden":
       return 1;
     case "modified":
-      return Math.min(1, interaction.modification_extent / model.classification.full_departure_extent);
+      return modificationShare(model, interaction.modification_extent);
     default:
       return 0;
   }
+}
+
+/**
+ * In proportion to what was changed (`jis-1`), or to a power of it (`jis-2`): a touch-up of what is accepted was taken
+ * for a caught error by its proportion, which is what whoever wants to look busy would live on.
+ */
+function modificationShare({ classification }: ModelDocument, extent: number): number {
+  const { full_departure_extent, departure_exponent } = classification;
+  const share = Math.min(1, extent / full_departure_extent);
+  let power = share;
+  for (let factors = departure_exponent ?? 1; factors > 1; factors -= 1) power = power * share;
+  return power;
 }
 
 /** A decision with its label and its departure share: what the cells follow from. */

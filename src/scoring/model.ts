@@ -1,13 +1,13 @@
 /**
  * The model document: every constant of the scoring model as data, validated, with a version and one hash.
  *
- * The code holds only the shape of the formulas; `jis-1.0.0.json` holds the numbers, the exercises and the
+ * The code holds only the shape of the formulas; `jis-1.1.0.json` holds the numbers, the exercises and the
  * dated rules of law, and `JISS_SCORING_MODEL_FILE` can replace it, never the formulas. Numbers in square
  * brackets below are the sources of scoring model section 16, spelt out in `docs/scoring-model.md`.
  */
 import * as z from "zod";
-import { DIMENSIONS, DOMAINS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";
-import defaultDocument from "./jis-1.0.0.json" with { type: "json" };
+import { DIMENSIONS, DOMAINS, FORMULAS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";
+import defaultDocument from "./jis-1.1.0.json" with { type: "json" };
 
 const share = z.number().min(0).max(1);
 const positive = z.number().positive();
@@ -142,8 +142,8 @@ export type LawRule = z.infer<typeof lawRule>;
 
 const shape = z.strictObject({
   version: z.string().regex(/^[a-z0-9][a-z0-9.+-]{0,63}$/),
-  /** The set of formulas, released with the program, that the document's numbers belong to. */
-  formulas: z.literal("jis-1"),
+  /** `jis-2` is `jis-1` with `classification.departure_exponent`. */
+  formulas: z.enum(FORMULAS),
   /** Section 3.1. */
   buckets: record([...BUCKETS, "K"] as const, bucket),
   /** Section 2.1: event weight ω. */
@@ -151,6 +151,8 @@ const shape = z.strictObject({
   /** Section 2.3: how a decision and its label become hits, misses, correct acceptances and false alarms [6]. */
   classification: z.strictObject({
     full_departure_extent: z.number().gt(0).max(1),
+    /** How little of a departure a small modification is; of `jis-2` alone. */
+    departure_exponent: z.number().int().min(1).max(16).optional(),
     injected_modified_wrong_share: share,
     modified_false_alarm_share: share,
     referral_hit: share,
@@ -441,6 +443,10 @@ function largestWeight({ scenario_weights, updates, recalibration }: ModelDocume
 
 /** Validates a model document: every field, sum and order, all problems at once. */
 export const modelSchema = shape.superRefine((model, context) => {
+  if ((model.formulas === "jis-2") !== (model.classification.departure_exponent !== undefined)) {
+    const message = "must be there with the formulas jis-2, and only with them";
+    context.addIssue({ code: "custom", path: ["classification", "departure_exponent"], message });
+  }
   const weight = largestWeight(model);
   for (const [name, { capacity }] of Object.entries(model.buckets)) {
     if (capacity >= weight) continue;

@@ -7,9 +7,9 @@ import { parseProof, resultPart } from "../../src/evidence/envelope.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
 import { applyLabel } from "../../src/scoring/label.ts";
-import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import { score } from "../../src/scoring/score.ts";
 import { query } from "../../src/store/database.ts";
+import { JIS_1_0_0 as model } from "../models.ts";
 import {
   type Answer,
   EPOCH,

@@ -277,8 +277,12 @@ def departure_share(document, interaction):
     if interaction["decision"] in ("rejected", "overridden"):
         return 1
     if interaction["decision"] == "modified":
-        full = document["classification"]["full_departure_extent"]
-        return min(1, interaction["modification_extent"] / full)
+        rules = document["classification"]
+        share = min(1, interaction["modification_extent"] / rules["full_departure_extent"])
+        power = share
+        for _ in range(rules.get("departure_exponent", 1) - 1):
+            power = power * share
+        return power
     return 0
 
 

@@ -284,7 +284,7 @@ _INTERACTION = closed(
 _PRIOR = closed(seq=whole(), entry_hash=hash_text)
 _COMMON = {
     "v": only("jis.input/1"),
-    "algo": closed(formulas=only("jis-1"), model_version=text, model_sha256=hash_text),
+    "algo": closed(formulas=only("jis-1", "jis-2"), model_version=text, model_sha256=hash_text),
     "as_of": instant,
     "operator_id": identifier,
 }

@@ -125,8 +125,9 @@ class States:
             self.findings.add("RECORD_MALFORMED", seq)
             return None
         self.replayed += 1
-        has_result = again.result is not None
-        differs = has_result and given["algo"]["model_version"] != document.get("version")
+        algorithm = given["algo"]
+        named = (algorithm["formulas"], algorithm["model_version"])
+        differs = event_type != "SCORE_SKIPPED" and named != (document.get("formulas"), document.get("version"))
         differs = differs or any(replay.differences(parts.get("result"), again.result))
         if event_type == "SCORE_COMPUTED":
             differs = differs or any(replay.differences(given["weights"], again.weights))
@@ -172,5 +173,5 @@ def is_of_a_later_release(given):
         return False
     algorithm = given.get("algo")
     formulas = algorithm.get("formulas") if isinstance(algorithm, dict) else None
-    told = ((given.get("v"), "jis.input/1"), (formulas, "jis-1"))
-    return any(isinstance(one, str) and one != known for one, known in told)
+    told = ((given.get("v"), ("jis.input/1",)), (formulas, ("jis-1", "jis-2")))
+    return any(isinstance(one, str) and one not in known for one, known in told)

@@ -33,7 +33,7 @@ async function exportsOfEverything(): Promise<Exports> {
     return answer.body;
   };
   const answer = await post("/v1/score", score("s1", "accepted"));
-  await post("/v1/score?mode=lite&role_tier=tier_2", score("s2", "modified"));
+  await post("/v1/score?mode=lite&role_tier=tier_2", score("s2", "modified", { modification_extent: 0.1 }));
   await post("/v1/score", score("s3", "rejected", { outcome_correct: true }));
   await post("/v1/score?mode_override=incident_frozen", score("s4", "accepted"));
   await post("/v1/score/s1/commit", { outcome_correct: false });

@@ -45,7 +45,7 @@ Deno.test("serve ends with 78 and names every problem of the configuration, and 
 Deno.test("a bad scoring model is refused with every problem named, and a good one is used and recorded", async () => {
   const deployment = await freshDeployment();
   const model = JSON.parse(
-    await Deno.readTextFile(`${import.meta.dirname}/../../src/scoring/jis-1.0.0.json`),
+    await Deno.readTextFile(`${import.meta.dirname}/../../src/scoring/jis-1.1.0.json`),
   );
   const path = `${deployment.directory}/model.json`;
   const env = { ...deployment.env, JISS_SCORING_MODEL_FILE: path };

@@ -12,7 +12,7 @@ import {
 } from "../../src/config/config.ts";
 import { KNOWN_VARIABLES } from "../../src/config/variables.ts";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
-import document from "../../src/scoring/jis-1.0.0.json" with { type: "json" };
+import document from "../../src/scoring/jis-1.1.0.json" with { type: "json" };
 
 const PEPPER = "pepper-SHOWN-NOWHERE-0123456789-0123456789";
 const REQUIRED = { JISS_KEY_PEPPER: PEPPER };
@@ -590,7 +590,7 @@ Deno.test("a model document that is not one is told with every problem and its p
 });
 
 Deno.test("a sound model document is taken, and read alone by those who need nothing else", () => {
-  const calibrated = { ...document, version: "jis-1.0.0-acme" };
+  const calibrated = { ...document, version: "jis-1.1.0-acme" };
   const files = { "/m": JSON.stringify(calibrated) };
   assert.deepEqual(read({ JISS_SCORING_MODEL_FILE: "/m" }, files).model, calibrated);
   assert.deepEqual(readModel({ JISS_SCORING_MODEL_FILE: "/m" }, readerOf(files)), calibrated);

@@ -9,8 +9,8 @@ import {
   explainScore,
 } from "../../src/scoring/explain.ts";
 import type { LateLabel } from "../../src/scoring/label.ts";
-import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import { initialState, type OperatorState } from "../../src/scoring/state.ts";
+import { JIS_1_0_0 as model } from "../models.ts";
 import examples from "../vectors/scoring/examples.json" with { type: "json" };
 
 // deno-lint-ignore no-explicit-any

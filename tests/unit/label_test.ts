@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { interactionSchema } from "../../src/domain/interaction.ts";
 import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
-import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import type { EventWeights } from "../../src/scoring/reducer.ts";
 import { score } from "../../src/scoring/score.ts";
 import { initialState, type OperatorState } from "../../src/scoring/state.ts";
+import { JIS_1_0_0 as model } from "../models.ts";
 
 const NOW = 1_780_304_400_000;
 const FULL = { mode: "full", modeOverride: "normal" } as const;

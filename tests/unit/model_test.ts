@@ -12,8 +12,8 @@ import {
 } from "../../src/scoring/decay.ts";
 import { bandOf, dimensionsOf, jisOf } from "../../src/scoring/dimensions.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
-import document from "../../src/scoring/jis-1.0.0.json" with { type: "json" };
-import { DEFAULT_MODEL_DOCUMENT as model, modelSchema } from "../../src/scoring/model.ts";
+import document from "../../src/scoring/jis-1.1.0.json" with { type: "json" };
+import { DEFAULT_MODEL_DOCUMENT, modelSchema } from "../../src/scoring/model.ts";
 import { processEvidence, scrutiny, validatedSpeedRelief } from "../../src/scoring/process.ts";
 import { advance, departureCredibility, retain } from "../../src/scoring/reducer.ts";
 import { score } from "../../src/scoring/score.ts";
@@ -24,6 +24,7 @@ import {
   type OperatorState,
   restraint,
 } from "../../src/scoring/state.ts";
+import { JIS_1_0_0 as model } from "../models.ts";
 
 const DAY = 86_400_000;
 const NOW = 1_780_304_400_000;
@@ -46,11 +47,19 @@ function problemsAfter(mutate: Mutation): readonly string[] {
 
 Deno.test("the built-in document parses to itself", () => {
   assert.deepEqual(modelSchema.parse(document), document);
+  assert.deepEqual(DEFAULT_MODEL_DOCUMENT, document);
+  assert.equal(document.version, "jis-1.1.0");
+  assert.equal(document.formulas, "jis-2");
+});
+
+Deno.test("the model before it is taken as it was", () => {
+  assert.deepEqual(modelSchema.parse(model), model);
   assert.equal(model.version, "jis-1.0.0");
   assert.equal(model.formulas, "jis-1");
 });
 
 Deno.test("the built-in thresholds are those of the specification", () => {
+  const model = DEFAULT_MODEL_DOCUMENT;
   assert.deepEqual(model.bands, { exemplary: 85, proficient: 75, adequate: 60 });
   assert.deepEqual(model.thresholds, {
     min_jis: 60,
@@ -110,7 +119,7 @@ Deno.test("broken sums and orders are all named at once, beside a field that is 
     [
       "classification.referral_hit: Invalid input: expected number, received undefined",
       "process: min_ms must be below max_ms",
-      "dimensions.decision_autonomy.exponents: must add up to 1, they add up to 0.95",
+      "dimensions.decision_autonomy.exponents: must add up to 1, they add up to 0.8500000000000001",
       "dimensions: every weight together must add up to 1, they add up to 1.3",
       "dimensions: every lite_weight together must add up to 1, they add up to 0.8500000000000001",
       "bands: must fall from exemplary over proficient to adequate",
@@ -154,9 +163,23 @@ Deno.test("a general reviewer at 45 needs 19 exercise sessions to reach 75, one 
 });
 
 Deno.test("a document of other formulas is refused, as this program does not have them", () => {
-  assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-2"), [
-    'formulas: Invalid input: expected "jis-1"',
+  assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-3"), [
+    'formulas: Invalid option: expected one of "jis-1"|"jis-2"',
   ]);
+});
+
+Deno.test("the exponent of small modifications is there with the formulas that know it, and only with them", () => {
+  const complaint =
+    "classification.departure_exponent: must be there with the formulas jis-2, and only with them";
+  assert.deepEqual(problemsAfter((changed) => changed.formulas = "jis-1"), [complaint]);
+  assert.deepEqual(problemsAfter((changed) => delete changed.classification.departure_exponent), [complaint]);
+  assert.deepEqual(
+    problemsAfter((changed) => {
+      changed.formulas = "jis-1";
+      delete changed.classification.departure_exponent;
+    }),
+    [],
+  );
 });
 
 Deno.test("a version that could not stand in a file name or a header is refused", () => {

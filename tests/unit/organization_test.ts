@@ -1,6 +1,5 @@
 /** The organization rule and the dashboard's figures, on rows written by hand. */
 import assert from "node:assert/strict";
-import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import {
   isActive,
   isCriticalDecision,
@@ -9,6 +8,7 @@ import {
   organizationFigures,
   organizationRule,
 } from "../../src/scoring/organization.ts";
+import { JIS_1_0_0 as model } from "../models.ts";
 
 const DAY = 86_400_000;
 const NOW = 1_780_304_400_000;

@@ -624,7 +624,7 @@ Deno.test("a report names its period, its rules, its model and what it is not", 
   assert.deepEqual(content.period, { start: "2026-07-01T00:00:00.000Z", end: "2026-10-01T00:00:00.000Z" });
   assert.deepEqual(content.organization, { org_id: "acme", name: "Acme", domain: "general" });
   assert.equal(content.rules_version, "2026-11-21");
-  assert.deepEqual(content.model, { version: "jis-1.0.0", sha256: SHA256 });
+  assert.deepEqual(content.model, { version: "jis-1.1.0", sha256: SHA256 });
   assert.deepEqual(content.thresholds, { min_jis: 60, target_jis: 75, critical_jis: 40 });
   assert.equal(
     content.statement,
@@ -737,7 +737,7 @@ Deno.test("the Article 14 part is the report's five findings, their worst status
   assert.deepEqual(body.operators, { total: 10, minimum_data_met: 9, below_min: 2, below_critical: 1 });
   assert.deepEqual(body.thresholds, { min_jis: 60, target_jis: 75, critical_jis: 40 });
   assert.equal(body.rules_version, DEFAULT_MODEL_DOCUMENT.law.version);
-  assert.deepEqual(body.model, { version: "jis-1.0.0", sha256: SHA256 });
+  assert.deepEqual(body.model, { version: "jis-1.1.0", sha256: SHA256 });
   assert.match(body.statement, /does not declare anyone compliant with any law/);
   assert.deepEqual([body.overall_status, body.status_certain], ["partial", true]);
   assert.deepEqual(body.measures[0], {

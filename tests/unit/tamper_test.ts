@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { type FindingCode, FINDINGS, sentenceOf } from "../../src/evidence/findings.ts";
 import { knownCheckpointOrNull } from "../../src/evidence/kept.ts";
 import { type BundleReport, sentenceOfVerdict, verdictWords } from "../../src/evidence/report.ts";
-import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
+import { JIS_1_0_0 } from "../models.ts";
 import { buildWorld, modelOf } from "../bundle_builder.ts";
 import { checkpointAt, forged } from "../bundle_tampering.ts";
 import {
@@ -112,7 +112,7 @@ Deno.test("each entry is replayed with the model of its time", () => {
   const writer = other.chain("org/acme");
   writer.score("ada");
   const early = other.model;
-  const document = structuredClone(DEFAULT_MODEL_DOCUMENT);
+  const document = structuredClone(JIS_1_0_0);
   other.model = modelOf({
     ...document,
     version: "jis-1.0.1",
