@@ -4,13 +4,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
-import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
+import { type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { score, type Scored } from "../../src/scoring/score.ts";
 import type { OperatorState } from "../../src/scoring/state.ts";
 import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { embeddedTest } from "../database.ts";
 import { EPOCH, type Harness, type HarnessOptions, openHarness, scoreRequest } from "../harness.ts";
+import { JIS_1_0_0 } from "../models.ts";
 
 const PATH = "/v1/organization/shadow";
 const FROZEN = "/v1/score?mode_override=incident_frozen";
@@ -35,7 +36,7 @@ const FAILING = changed((document) => {
 
 // deno-lint-ignore no-explicit-any -- the document is changed by its names
 function changed(change: (document: any) => void): ModelDocument {
-  const document = structuredClone(DEFAULT_MODEL_DOCUMENT);
+  const document = structuredClone(JIS_1_0_0);
   change(document);
   return modelSchema.parse(document);
 }
@@ -202,7 +203,7 @@ async function labelledLate(options: HarnessOptions) {
   };
   const outcomes = {
     own: after(first.scored.weights),
-    recorded: after(scoredBy(DEFAULT_MODEL_DOCUMENT, null, missed).scored.weights),
+    recorded: after(scoredBy(JIS_1_0_0, null, missed).scored.weights),
     unlabelled: scoredBy(CANDIDATE, first.state, {}).scored.result.jis,
   };
   assert.equal(new Set(Object.values(outcomes)).size, 3);
@@ -227,7 +228,7 @@ Deno.test("an operator who was scored before begins as the model in use has left
   const path = `${directory}/jiss.db`;
   const before = await openHarness({ path });
   const key = await before.organization("acme");
-  const first = scoredBy(DEFAULT_MODEL_DOCUMENT, null, CASES[2]!);
+  const first = scoredBy(JIS_1_0_0, null, CASES[2]!);
   await post(before, key, scoreRequest({ session_id: "before" }, CASES[2]));
   await before.close();
 
@@ -345,7 +346,7 @@ embeddedTest(
     await post(other, key, scoreRequest({ session_id: "there" }, CASES[1]));
     await post(harness, key, scoreRequest({ session_id: "here-again" }, CASES[2]));
     const stored = [CASES[0]!, CASES[1]!].reduce<OperatorState | null>(
-      (state, fields) => scoredBy(DEFAULT_MODEL_DOCUMENT, state, fields).state,
+      (state, fields) => scoredBy(JIS_1_0_0, state, fields).state,
       null,
     );
     const gap = await reported(harness, key);
@@ -381,7 +382,7 @@ Deno.test("what comes too fast is missed and counted, and the operator begins an
     assert.deepEqual(gap.interactions, { compared: 2, failed: 0, missed: CASES.length - 2, restarts: 0 });
     await post(harness, key, scoreRequest({ session_id: "after" }));
     const stored = CASES.reduce<OperatorState | null>(
-      (state, fields) => scoredBy(DEFAULT_MODEL_DOCUMENT, state, fields).state,
+      (state, fields) => scoredBy(JIS_1_0_0, state, fields).state,
       null,
     );
     const shadow = await reported(harness, key);
