@@ -131,7 +131,7 @@ Deno.test("a labelled history is calibrated, and a service started with the docu
   const expected = structuredClone(builtIn);
   Object.assign(expected.domains.financial, times.after);
   assert.deepEqual(document, { ...expected, version: report.to.version });
-  assert.match(report.to.version, /^jis-1\.0\.0\+cal\.[0-9a-f]{12}$/);
+  assert.match(report.to.version, /^jis-1\.1\.0\+cal\.[0-9a-f]{12}$/);
   assert.notEqual(report.to.version, builtIn.version);
 
   // Scores before are those that the service gave.

@@ -259,6 +259,6 @@ Deno.test("version names everything that an answer can depend on", async () => {
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^jiss \d+\.\d+\.\d+\ndeno \d+\.\S+\nv8 \S+\nsqlite 3\.\S+\nmodel jis-1\.0\.0\nmodel sha256 [0-9a-f]{64}\n$/,
+    /^jiss \d+\.\d+\.\d+\ndeno \d+\.\S+\nv8 \S+\nsqlite 3\.\S+\nmodel jis-1\.1\.0\nmodel sha256 [0-9a-f]{64}\n$/,
   );
 });
