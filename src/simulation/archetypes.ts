@@ -232,6 +232,11 @@ export interface Operator {
   /** Median time to a decision, milliseconds. */
   readonly medianMs: number;
   readonly telemetry: TelemetryStyleName;
+  /**
+   * Where measured rates stand in place of θ, k and b: how often, 0..1, the operator goes along with advice that is right
+   * and with advice that is wrong. Each case then gets the look of one that is evaluated as θ says.
+   */
+  readonly goesAlong?: { readonly whenRight: number; readonly whenWrong: number };
 }
 
 /** What the cases are like; shares and rates are 0..1. */
@@ -360,6 +365,9 @@ function drawDeparture(
   },
   random: Random,
 ): boolean {
+  if (operator.goesAlong !== undefined && !unaided) {
+    return !random.bernoulli(aiWrong ? operator.goesAlong.whenWrong : operator.goesAlong.whenRight);
+  }
   if (!evaluated) return random.bernoulli(operator.blindDeparture);
   if (unaided) return random.bernoulli(0.5);
   if (aiWrong) return ownViewRight;

@@ -4,7 +4,9 @@
  * Source: scoring model, section 13.
  */
 import type { ModelDocument } from "../scoring/model.ts";
+import { type Distributions, distributions } from "./distributions.ts";
 import { changes, intervals, ordered, separation } from "./measures.ts";
+import { published } from "./published.ts";
 import type { Measured, Run, Target } from "./samples.ts";
 import { environments, weights } from "./sensitivity.ts";
 import { mean } from "./statistics.ts";
@@ -25,6 +27,8 @@ export interface Validation {
   readonly seeds: readonly number[];
   readonly operators: number;
   readonly figures: readonly Figure[];
+  /** Of the first seed, for pictures. */
+  readonly distributions: Distributions;
 }
 
 /** Yields the share that is done, 0..1, and returns all figures. The same arguments give the same figures. */
@@ -35,6 +39,7 @@ export function* validate(
     readonly operators: number;
   },
 ): Generator<number, Validation> {
+  const drawn = distributions({ model, seed: seeds[0]!, operators });
   const bySeed: (readonly Measured[])[] = [];
   for (const [index, seed] of seeds.entries()) {
     const measured: Measured[] = [];
@@ -48,7 +53,7 @@ export function* validate(
     }
     bySeed.push(measured);
   }
-  return { model: model.version, seeds, operators, figures: joined(bySeed) };
+  return { model: model.version, seeds, operators, figures: joined(bySeed), distributions: drawn };
 }
 
 /** What misses its target, with by how much. */
@@ -85,5 +90,6 @@ const PARTS: readonly Part[] = [
   { cost: 50, measure: intervals },
   { cost: 3, measure: changes },
   { cost: 2, measure: weights },
+  { cost: 6, measure: (run) => published(run) },
   { cost: 90, firstSeedOnly: true, measure: environments },
 ];
