@@ -10,6 +10,18 @@ const DARK =
 const PRINT =
   "--paper:#ffffff;--ink:#000000;--muted:#000000;--rule:#555555;--soft:#ffffff;--grid:#cccccc;--bar:#808080;--mark:#000000;--good:#000000;--fair:#000000;--bad:#000000";
 
+/** What the classes of a plot look like, with the colours of the page. */
+const PLOT_STYLE = `.grid{color:var(--grid)}
+.axis{color:var(--rule)}
+.bar{color:var(--bar)}
+.mark{color:var(--mark)}
+.ground{color:var(--paper)}
+.label{stroke:var(--paper);stroke-width:4px;paint-order:stroke}`;
+
+/** For a picture that stands alone, in the colours of the pages. */
+export const PICTURE_STYLE =
+  `svg{${LIGHT};color:var(--ink)}@media (prefers-color-scheme:dark){svg{${DARK}}}${PLOT_STYLE}`;
+
 /** For pages that lead somewhere. */
 export const LINK_STYLE = `
 a{color:var(--bar);text-underline-offset:.15em}
@@ -81,12 +93,7 @@ figure{margin:1.5rem 0 2.25rem}
 figcaption{font-weight:600;margin-bottom:.5rem}
 .plot{display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);gap:1.5rem;align-items:start}
 svg{display:block;width:100%;height:auto}
-.grid{color:var(--grid)}
-.axis{color:var(--rule)}
-.bar{color:var(--bar)}
-.mark{color:var(--mark)}
-.ground{color:var(--paper)}
-.label{stroke:var(--paper);stroke-width:4px;paint-order:stroke}
+${PLOT_STYLE}
 @media screen and (max-width:48rem){
 .plot{grid-template-columns:minmax(0,1fr)}
 dl div{grid-template-columns:1fr;gap:0}

@@ -26,6 +26,8 @@ export interface PublishedStudy {
   /** How often the advice is wrong, 0..1. */
   readonly wrongShare: number;
   readonly groups: readonly PublishedGroup[];
+  /** Whether the rate for right advice is ours, because the source does not give it; then it is the same for all groups. */
+  readonly assumesWhenRight: boolean;
   /** Names of groups that the study tells apart: who judges more independently, and who less. */
   readonly order: readonly (readonly [better: string, worse: string])[];
 }
@@ -35,7 +37,7 @@ function byAccuracy(name: string, { right, wrong }: { right: number; wrong: numb
   return { name, goesAlong: { whenRight: right / 100, whenWrong: 1 - wrong / 100 } };
 }
 
-/** The abstract does not say how often right advice was followed; alike for all conditions, it cannot order them. */
+/** Alike for all conditions, it cannot order them. */
 const UNREPORTED_WHEN_RIGHT = 0.9;
 /** Of the 12 altered cases of Bernstein et al. */
 const FALSE_POSITIVES = 8;
@@ -62,8 +64,9 @@ export const PUBLISHED_STUDIES: readonly PublishedStudy[] = [
     source: "Dratsch, Chen, Rezazade Mehrizi et al. (2023), Automation Bias in Mammography: The Impact of " +
       "Artificial Intelligence BI-RADS Suggestions on Reader Performance, Radiology 307(4) e222176, " +
       "doi 10.1148/radiol.222176",
-    // 12 of the 40 mammograms of the second set.
+    // 12 of the 40 mammograms of the second set. All figures are from reports that repeat those of the abstract.
     wrongShare: 12 / 40,
+    assumesWhenRight: false,
     groups: [
       byAccuracy("inexperienced", { right: 79.7, wrong: 19.8 }),
       byAccuracy("moderately experienced", { right: 81.3, wrong: 24.8 }),
@@ -83,6 +86,7 @@ export const PUBLISHED_STUDIES: readonly PublishedStudy[] = [
       "doi 10.1007/s00330-023-09747-1, PMC10235827, abstract",
     // 12 of 90 radiographs.
     wrongShare: (FALSE_POSITIVES + FALSE_NEGATIVES) / 90,
+    assumesWhenRight: true,
     groups: [
       byErrors("kept on record, no box", { falsePositive: 86.0, falseNegative: 33.0 }),
       byErrors("not kept, no box", { falsePositive: 80.5, falseNegative: 26.7 }),

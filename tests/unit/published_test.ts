@@ -78,10 +78,29 @@ Deno.test("scores stand in the order of the studies, on seeds of their own", () 
   }
 });
 
+Deno.test("where the rate for right advice is assumed, another one gives the same order", () => {
+  const assuming = PUBLISHED_STUDIES.filter(({ assumesWhenRight }) => assumesWhenRight);
+  assert.ok(assuming.length > 0);
+  for (const whenRight of [0.8, 1]) {
+    const others = assuming.map((study) => ({
+      ...study,
+      groups: study.groups.map((group) => ({ ...group, goesAlong: { ...group.goesAlong, whenRight } })),
+    }));
+    const inOrder = published({ model, seed: 11, operators: 200 }, others).filter(({ measure, after }) =>
+      measure.endsWith("in the study's order") && after === 200
+    );
+    assert.deepEqual(inOrder.map(({ value }) => value), assuming.map(() => 1), `${whenRight}`);
+  }
+});
+
 Deno.test("groups that decide alike are not told apart, and an order that is not the scores' own is told", () => {
   const [study] = PUBLISHED_STUDIES;
   const [one] = study!.groups;
-  const alike = { ...study!, groups: [one!, { ...one!, name: "other" }], order: [["other", one!.name]] as const };
+  const alike = {
+    ...study!,
+    groups: [one!, { ...one!, name: "other" }],
+    order: [["other", one!.name]] as const,
+  };
   const reversed = {
     ...study!,
     order: study!.order.map(([better, worse]) => [worse, better] as const),

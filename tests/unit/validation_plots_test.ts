@@ -1,0 +1,68 @@
+/** The pictures of docs/scoring-model.md: they are what the script makes of the kept figures, and these are of the model in use. */
+import assert from "node:assert/strict";
+import { type Kept, picturesOf } from "../../scripts/validation_pictures.ts";
+import { cellsOf, studyRows } from "../../scripts/validation_rows.ts";
+import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
+import { modelSha256 } from "../../src/evidence/hashes.ts";
+import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import { PUBLISHED_STUDIES } from "../../src/simulation/published.ts";
+import { CHECK_OPERATORS, CHECK_SEEDS } from "../../src/simulation/validation.ts";
+
+const DOCS = `${import.meta.dirname}/../../docs`;
+const kept: Kept = JSON.parse(await Deno.readTextFile(`${DOCS}/validation/simulation.json`));
+const page = await Deno.readTextFile(`${DOCS}/scoring-model.md`);
+const RENEW = "renew it: jiss simulate --json > docs/validation/simulation.json, then deno task plots";
+
+Deno.test("the kept figures are those of the check, on the model in use", () => {
+  assert.deepEqual([kept.model, kept.model_sha256], [model.version, modelSha256(nodeCrypto, model)], RENEW);
+  assert.deepEqual([kept.seeds, kept.operators], [CHECK_SEEDS, CHECK_OPERATORS], RENEW);
+});
+
+Deno.test("the pictures are those that the script makes, the page shows each and no other", async () => {
+  const pictures = picturesOf(kept, model);
+  const files: string[] = [];
+  for await (const { name } of Deno.readDir(`${DOCS}/validation`)) {
+    if (name.endsWith(".svg")) files.push(name);
+  }
+  assert.deepEqual(files.sort(), Object.keys(pictures).sort());
+  for (const [name, picture] of Object.entries(pictures)) {
+    assert.equal(await Deno.readTextFile(`${DOCS}/validation/${name}`), picture, `${name}: deno task plots`);
+  }
+  const shown = [...page.matchAll(/!\[([^\]]+)\]\(validation\/([^)]+)\)/g)].map(([, , name]) => name!);
+  assert.deepEqual(shown.sort(), files);
+});
+
+Deno.test("every picture has a name, says what it shows and of which model, and reads on a dark ground", () => {
+  const pictures = Object.values(picturesOf(kept, model));
+  for (const picture of pictures) {
+    const [, title] = /<title id="title">([^<]+)<\/title>/.exec(picture)!;
+    const [, description] = /<desc id="desc">([^<]+)<\/desc>/.exec(picture)!;
+    assert.ok(title!.length > 10 && description!.includes(`Model ${model.version};`));
+    assert.match(picture, /^<svg [^>]*role="img" aria-labelledby="title desc"/);
+    assert.match(picture, /prefers-color-scheme:dark/);
+    assert.doesNotMatch(picture, /NaN|undefined|Infinity|<script|https?:(?!\/\/www\.w3\.org\/2000\/svg")/);
+  }
+  assert.equal(
+    new Set(pictures.map((picture) => /<title[^>]*>([^<]+)/.exec(picture)![1])).size,
+    pictures.length,
+  );
+});
+
+Deno.test("figures of another model, or without what is drawn, make no picture", () => {
+  assert.throws(() => picturesOf({ ...kept, model: "jis-0" }, model), /is of model jis-0/);
+  assert.throws(() => picturesOf({ ...kept, figures: [] }, model), /lacks a figure/);
+});
+
+Deno.test("the page's rows of studies hold the published rates and the kept scores, and its sentence on their order is true", () => {
+  const rows = page.split("\n").map(cellsOf);
+  for (const [head, cells] of studyRows(kept)) {
+    assert.deepEqual(rows.filter(([first]) => first === head), [[head, ...cells]], RENEW);
+  }
+  const pairs = kept.figures.filter(({ measure }) => measure === "published: pairs in the study's order");
+  assert.equal(pairs.length, 2 * PUBLISHED_STUDIES.length);
+  assert.ok(pairs.every(({ by_seed }) => by_seed.every((share) => share === 1)));
+  for (const { source } of PUBLISHED_STUDIES) {
+    const [, doi] = /doi (10\.\S+?)(?:,|$)/.exec(source)!;
+    assert.ok(page.includes(`doi ${doi!}`), source);
+  }
+});
