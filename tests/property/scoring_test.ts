@@ -1,6 +1,6 @@
 /**
  * The laws of the scoring model over random reachable states: properties P1 to P16 of section 12, and those of late
- * labels, of lite mode and of the model document.
+ * labels, of lite mode and of the model document, for each released model.
  *
  * One file, as all of them share one population: histories of eight behaviours, each prefix of which, 0 to 160
  * events long, is a reachable state. Seeds are fixed; a counterexample names its history and its length.
@@ -23,7 +23,12 @@ import { currentTrend, type DecayCurve, projectDecay, projectedJis } from "../..
 import { dimensionsOf, dimensionWeight, type FullDimensions, jisOf } from "../../src/scoring/dimensions.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
 import { applyLabel } from "../../src/scoring/label.ts";
-import { type BucketName, BUCKETS, DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
+import {
+  type BucketName,
+  BUCKETS,
+  DEFAULT_MODEL_DOCUMENT,
+  type ModelDocument,
+} from "../../src/scoring/model.ts";
 import { processEvidence } from "../../src/scoring/process.ts";
 import { retain } from "../../src/scoring/reducer.ts";
 import { score, type Scored } from "../../src/scoring/score.ts";
@@ -38,9 +43,14 @@ import {
   put,
   stateSchema,
 } from "../../src/scoring/state.ts";
+import { JIS_1_0_0 } from "../models.ts";
+import { mulberry32, weighted } from "../random_numbers.ts";
 
+const MODELS = [DEFAULT_MODEL_DOCUMENT, JIS_1_0_0];
+const VERSIONS = MODELS.map((model) => model.version);
 const SEED = 20_261_120;
-const RUNS = 1_000;
+/** As many for each model as a thousand draws of one. */
+const RUNS = 1_000 * MODELS.length;
 const EPOCH = 1_780_304_400_000;
 const LONGEST_HISTORY = 160;
 const HISTORIES_OF_EACH_STYLE = 8;
@@ -73,26 +83,6 @@ const STYLES: readonly Style[] = [
   { decisions: [1, 1, 1, 1, 1, 1], seconds: [0.05, 9000], activity: "mixed", labelled: 0.5, right: 0.5 },
 ];
 
-/** A small generator of numbers in [0, 1): the population must not change with a version of fast-check. */
-function mulberry32(seed: number): () => number {
-  let word = seed >>> 0;
-  return () => {
-    word = (word + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(word ^ (word >>> 15), word | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function weighted<Value>(random: () => number, values: readonly Value[], weights: readonly number[]): Value {
-  let left = random() * weights.reduce((sum, weight) => sum + weight, 0);
-  for (const [index, value] of values.entries()) {
-    left -= weights[index] ?? 0;
-    if (left < 0) return value;
-  }
-  return values[values.length - 1]!;
-}
-
 function randomInteraction(random: () => number, style: Style): Interaction {
   const [from, to] = style.seconds;
   const measure = (value: () => number): number | null => {
@@ -117,6 +107,8 @@ function randomInteraction(random: () => number, style: Style): Interaction {
 
 /** A state that a history leads to; `domain` and `now` are its last event's. */
 interface Reached {
+  /** The model that scored the history, by its version: a counterexample need not print a document. */
+  readonly version: string;
   readonly history: number;
   readonly length: number;
   readonly state: OperatorState | null;
@@ -125,11 +117,12 @@ interface Reached {
 }
 
 /** Every prefix of one history, from no event to 160. */
-function historyOf(history: number): readonly Reached[] {
+function historyOf(model: ModelDocument, history: number): readonly Reached[] {
+  const { version } = model;
   const random = mulberry32(history + 1);
   const style = STYLES[history % STYLES.length]!;
   const home = DOMAINS[Math.floor(random() * DOMAINS.length)]!;
-  const reached: Reached[] = [{ history, length: 0, state: null, domain: home, now: EPOCH }];
+  const reached: Reached[] = [{ version, history, length: 0, state: null, domain: home, now: EPOCH }];
   for (let length = 1; length <= LONGEST_HISTORY; length += 1) {
     const last = reached[length - 1]!;
     const domain = random() < 0.8 ? home : DOMAINS[Math.floor(random() * DOMAINS.length)]!;
@@ -137,15 +130,21 @@ function historyOf(history: number): readonly Reached[] {
     const now = last.now + Math.floor(random() * longestGap);
     const interaction = randomInteraction(random, style);
     const { state } = score(model, last.state, { interaction, domain, now }, FULL);
-    reached.push({ history, length, state, domain, now });
+    reached.push({ version, history, length, state, domain, now });
   }
   return reached;
 }
 
-const POPULATION = Array.from(
-  { length: STYLES.length * HISTORIES_OF_EACH_STYLE },
-  (_, index) => historyOf(index),
+const POPULATION = MODELS.flatMap((model) =>
+  Array.from(
+    { length: STYLES.length * HISTORIES_OF_EACH_STYLE },
+    (_, index) => historyOf(model, index),
+  )
 );
+
+function modelOf({ version }: Pick<Reached, "version">): ModelDocument {
+  return MODELS.find((model) => model.version === version)!;
+}
 
 // ---- arbitraries ------------------------------------------------------------------------------------------
 
@@ -219,22 +218,30 @@ const nowOf = ({ from, gapMs }: Step) => from.now + gapMs;
 
 function scoreStep(step: Step): Scored {
   const { from, interaction, domain } = step;
-  return score(model, from.state, { interaction, domain, now: nowOf(step) }, FULL);
+  return score(modelOf(from), from.state, { interaction, domain, now: nowOf(step) }, FULL);
 }
 
-function dimensionsIn(state: OperatorState | null, domain: Domain): FullDimensions {
+function dimensionsIn(
+  model: ModelDocument,
+  state: OperatorState | null,
+  domain: Domain,
+): FullDimensions {
   const means = bucketMeans(model, state ?? initialState(model), domain);
   return dimensionsOf(model, means, "full") as FullDimensions;
 }
 
-const jisIn = (state: OperatorState | null, domain: Domain) =>
-  jisOf(model, dimensionsIn(state, domain), "full");
+/** The JIS before a step, with K of the step's domain. */
+function jisBefore({ from, domain }: Step): number {
+  const model = modelOf(from);
+  return jisOf(model, dimensionsIn(model, from.state, domain), "full");
+}
 
 /** The dimensions before and after a step, both with K of the step's domain. */
 function compare(step: Step): { before: FullDimensions; after: FullDimensions } {
+  const model = modelOf(step.from);
   return {
-    before: dimensionsIn(step.from.state, step.domain),
-    after: dimensionsIn(scoreStep(step).state, step.domain),
+    before: dimensionsIn(model, step.from.state, step.domain),
+    after: dimensionsIn(model, scoreStep(step).state, step.domain),
   };
 }
 
@@ -258,7 +265,7 @@ function* bucketsOf(state: OperatorState): Generator<readonly [BucketName, Bucke
   for (const domain of DOMAINS) yield ["K", state.K[domain]];
 }
 
-function withinCapacity(state: OperatorState): void {
+function withinCapacity(model: ModelDocument, state: OperatorState): void {
   for (const [name, [a, b]] of bucketsOf(state)) {
     assert.ok(a >= 0 && b >= 0, `${name} = [${a}, ${b}]`);
     assert.ok(a + b <= model.buckets[name].capacity, `${name} = [${a}, ${b}] is over its capacity`);
@@ -306,7 +313,7 @@ law(
   stepOf(wrongAcceptance, gapUpTo(30)),
   (step) => {
     neverRises(DIMENSIONS, step);
-    assert.ok(scoreStep(step).result.jis <= jisIn(step.from.state, step.domain), "the JIS rose");
+    assert.ok(scoreStep(step).result.jis <= jisBefore(step), "the JIS rose");
   },
 );
 
@@ -388,6 +395,7 @@ law(
 law(
   "P5: process evidence never falls with time up to the idle limit and never rises with time beyond it",
   fc.record({
+    version: fc.constantFrom(...VERSIONS),
     interaction: interactionOf(),
     domain: fc.constantFrom(...DOMAINS),
     relief: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -396,7 +404,8 @@ law(
       fc.tuple(fc.integer({ min: IDLE_MS, max: 700_000 }), fc.integer({ min: IDLE_MS, max: 86_400_000 })),
     ),
   }),
-  ({ interaction, domain, relief, times }) => {
+  ({ version, interaction, domain, relief, times }) => {
+    const model = modelOf({ version });
     const shorter = Math.min(...times);
     const longer = Math.max(...times);
     const evidence = (timeMs: number) =>
@@ -410,8 +419,13 @@ law(
   "P6: a longer gap before the same interaction never raises a dimension, D5 excepted",
   fc.record({ step: anyStep, longerMs: fc.integer({ min: 0, max: 400 * DAY_MS }) }),
   ({ step, longerMs }) => {
-    const sooner = dimensionsIn(scoreStep(step).state, step.domain);
-    const later = dimensionsIn(scoreStep({ ...step, gapMs: step.gapMs + longerMs }).state, step.domain);
+    const model = modelOf(step.from);
+    const sooner = dimensionsIn(model, scoreStep(step).state, step.domain);
+    const later = dimensionsIn(
+      model,
+      scoreStep({ ...step, gapMs: step.gapMs + longerMs }).state,
+      step.domain,
+    );
     for (const name of DIMENSIONS) {
       if (name === "post_error_recalibration") continue;
       assert.ok(later[name] <= sooner[name], `${name}: ${sooner[name]} sooner, ${later[name]} later`);
@@ -432,30 +446,35 @@ law(
     assert.equal(result.jis, roundTo(result.jis, 2));
     const { low, high } = result.uncertainty;
     assert.ok(0 <= low && low <= result.jis && result.jis <= high && high <= 100);
-    withinCapacity(state);
+    withinCapacity(modelOf(step.from), state);
     stateSchema.parse(state);
   },
 );
 
-Deno.test("P7: after thousands of equal events no bucket is over its capacity by more than rounding adds", () => {
-  const interaction = interactionSchema.parse({
-    decision: "accepted",
-    scenario_type: "critical",
-    time_to_decision_ms: 5_000,
-    outcome_correct: true,
-    hover_events: 3,
-    scroll_depth: 0.37,
-    alternative_views_checked: 1,
+const FILLING =
+  "P7: after thousands of equal events no bucket is over its capacity by more than rounding adds";
+
+for (const model of MODELS) {
+  Deno.test(`${FILLING}, ${model.version}`, () => {
+    const interaction = interactionSchema.parse({
+      decision: "accepted",
+      scenario_type: "critical",
+      time_to_decision_ms: 5_000,
+      outcome_correct: true,
+      hover_events: 3,
+      scroll_depth: 0.37,
+      alternative_views_checked: 1,
+    });
+    let state: OperatorState | null = null;
+    for (let index = 0; index < 2_500; index += 1) {
+      state = score(model, state, { interaction, domain: "general", now: EPOCH + index * 1_000 }, FULL).state;
+    }
+    for (const [name, [a, b]] of bucketsOf(state!)) {
+      assert.ok(a >= 0 && b >= 0 && a + b <= model.buckets[name].capacity + 2e-9, `${name} = [${a}, ${b}]`);
+    }
+    assert.ok(state!.b.X[0] > 59.9, "X is full");
   });
-  let state: OperatorState | null = null;
-  for (let index = 0; index < 2_500; index += 1) {
-    state = score(model, state, { interaction, domain: "general", now: EPOCH + index * 1_000 }, FULL).state;
-  }
-  for (const [name, [a, b]] of bucketsOf(state!)) {
-    assert.ok(a >= 0 && b >= 0 && a + b <= model.buckets[name].capacity + 2e-9, `${name} = [${a}, ${b}]`);
-  }
-  assert.ok(state!.b.X[0] > 59.9, "X is full");
-});
+}
 
 law("P8: the same inputs give the same bytes and are left as they were", anyStep, (step) => {
   const frozen = deepFreeze(structuredClone(step));
@@ -467,7 +486,7 @@ law("P8: the same inputs give the same bytes and are left as they were", anyStep
     first,
     "nor does a copy read back from JSON differ",
   );
-  scoreDecision(model, frozen.from.state, { ...frozen, stakes: null, now: nowOf(frozen) });
+  scoreDecision(modelOf(frozen.from), frozen.from.state, { ...frozen, stakes: null, now: nowOf(frozen) });
   assert.equal(JSON.stringify(frozen), bytes);
 });
 
@@ -486,6 +505,7 @@ law(
 law(
   "P10: hovering alone, all three measured, is an engagement of at most 0.25 however many the events",
   fc.record({
+    version: fc.constantFrom(...VERSIONS),
     interaction: interactionOf({
       decision: fc.constantFrom(...DECISIONS.filter((decision) => decision !== "modified")),
       hover_events: fc.nat(100_000),
@@ -495,8 +515,8 @@ law(
     domain: fc.constantFrom(...DOMAINS),
     relief: fc.double({ min: 0, max: 1, noNaN: true }),
   }),
-  ({ interaction, domain, relief }) => {
-    assert.ok(processEvidence(model, interaction, { domain, relief }).engagement! <= 0.25);
+  ({ version, interaction, domain, relief }) => {
+    assert.ok(processEvidence(modelOf({ version }), interaction, { domain, relief }).engagement! <= 0.25);
   },
 );
 
@@ -507,6 +527,7 @@ const projection = fc.record({
   domain: fc.constantFrom(...DOMAINS),
 })
   .map(({ from, twentieths, domain }) => {
+    const model = modelOf(from);
     const state = from.state ?? initialState(model);
     return projectDecay(model, state, { jis: twentieths / 20, domain });
   });
@@ -536,7 +557,7 @@ law("P11: projections never exceed the current score and never rise from day to 
 law("P11: days_to_non_compliance is the first whole day below the minimum", projection, (shown) => {
   const curve = curveOf(shown);
   const days = shown.days_to_non_compliance;
-  const { min_jis } = model.thresholds;
+  const { min_jis } = DEFAULT_MODEL_DOCUMENT.thresholds;
   if (shown.current_jis < min_jis) return assert.equal(days, 0);
   assert.ok(days !== null && days >= 1, "every built-in floor is below the minimum");
   assert.ok(projectedJis(curve, days) < min_jis, `still compliant on day ${days}`);
@@ -568,6 +589,7 @@ law(
   "P13: a decision whose truth nobody knows leaves H, C, U and K as retention had them",
   stepOf(unlabelled(), gapUpTo(60)),
   (step) => {
+    const model = modelOf(step.from);
     const before = retain(model, step.from.state ?? initialState(model), nowOf(step));
     const { state } = scoreStep(step);
     for (const name of ["H", "C", "U"] as const) assert.deepEqual(state.b[name], before.b[name]);
@@ -577,7 +599,7 @@ law(
 );
 
 function riskOf(step: Step, timeMs: number): number {
-  return scoreDecision(model, step.from.state, {
+  return scoreDecision(modelOf(step.from), step.from.state, {
     interaction: { ...step.interaction, time_to_decision_ms: timeMs },
     domain: step.domain,
     stakes: null,
@@ -619,7 +641,7 @@ law(
   "P16: one interaction moves the JIS by at most 12 points",
   stepOf(interactionOf(), WITHIN_GRACE),
   (step) => {
-    const moved = scoreStep(step).result.jis - jisIn(step.from.state, step.domain);
+    const moved = scoreStep(step).result.jis - jisBefore(step);
     assert.ok(Math.abs(moved) <= 12, `moved by ${moved}`);
   },
 );
@@ -628,16 +650,19 @@ law(
 
 /** One bucket's content as evidence could have left it, with a put of any weight that an event can have. */
 const bucketPut = fc.record({
+  version: fc.constantFrom(...VERSIONS),
   name: fc.constantFrom<BucketName>(...BUCKETS, "K"),
   fill: fc.double({ min: 0, max: 1, noNaN: true }),
   positive: fc.double({ min: 0, max: 1, noNaN: true }),
   value: fc.double({ min: 0, max: 1, noNaN: true }),
   weight: fc.double({ min: 0.01, max: 2.25, noNaN: true }),
-}).map(({ name, fill, positive, value, weight }) => {
+}).map(({ version, name, fill, positive, value, weight }) => {
+  const model = modelOf({ version });
   const { capacity } = model.buckets[name];
   const bucket: Bucket = [fill * capacity * positive, fill * capacity * (1 - positive)];
   const meanAfter = (given: number) => mean(model, name, put(bucket, given, weight, capacity));
-  return { name, bucket, value, meanBefore: mean(model, name, bucket), meanAfter };
+  const even = breakEven(model, name, bucket);
+  return { even, value, meanBefore: mean(model, name, bucket), meanAfter };
 });
 
 /** Stored numbers are rounded to 1e-9, and a mean divides them by at least its prior strength of 4. */
@@ -651,8 +676,7 @@ law("putting 0 never raises a mean and putting 1 never lowers it", bucketPut, ({
 law(
   "the break-even value leaves a mean where it is, less lowers it, more raises it",
   bucketPut,
-  ({ name, bucket, value, meanBefore, meanAfter }) => {
-    const even = breakEven(model, name, bucket);
+  ({ even, value, meanBefore, meanAfter }) => {
     assert.ok(Math.abs(meanAfter(even) - meanBefore) <= QUANTUM);
     if (value <= even) assert.ok(meanAfter(value) <= meanBefore + QUANTUM);
     else assert.ok(meanAfter(value) >= meanBefore - QUANTUM);
@@ -671,10 +695,11 @@ const lateLabel = fc.record({
   const { domain, interaction: { decision, scenario_type } } = step;
   const before = later.reduce((current, interaction, index) => {
     const event = { interaction, domain, now: nowOf(step) + (index + 1) * 60_000 };
-    return score(model, current, event, FULL).state;
+    return score(modelOf(step.from), current, event, FULL).state;
   }, state);
   return {
     step,
+    version: step.from.version,
     scored: state,
     before,
     label: { weights, decision, scenario_type, outcome_correct: outcome },
@@ -687,7 +712,7 @@ law(
   (late) => {
     const { before, label } = late;
     const { presented, domain } = label.weights;
-    const after = applyLabel(model, before, label);
+    const after = applyLabel(modelOf(late), before, label);
     const { H, C, A, U } = presented ? after.b : { ...before.b, U: after.b.U };
     assert.deepEqual(after, {
       ...before,
@@ -698,9 +723,10 @@ law(
   },
 );
 
-law("a late label keeps every bucket within its capacity", lateLabel, ({ before, label }) => {
-  const after = applyLabel(model, before, label);
-  withinCapacity(after);
+law("a late label keeps every bucket within its capacity", lateLabel, (late) => {
+  const { before, label } = late;
+  const after = applyLabel(modelOf(late), before, label);
+  withinCapacity(modelOf(late), after);
   stateSchema.parse(after);
 });
 
@@ -710,10 +736,10 @@ law(
   (late) => {
     const bytes = JSON.stringify(late);
     const { before, label } = deepFreeze(structuredClone(late));
-    const first = JSON.stringify(applyLabel(model, before, label));
-    assert.equal(JSON.stringify(applyLabel(model, before, label)), first);
+    const first = JSON.stringify(applyLabel(modelOf(late), before, label));
+    assert.equal(JSON.stringify(applyLabel(modelOf(late), before, label)), first);
     const copy = JSON.parse(bytes);
-    assert.equal(JSON.stringify(applyLabel(model, copy.before, copy.label)), first);
+    assert.equal(JSON.stringify(applyLabel(modelOf(late), copy.before, copy.label)), first);
     assert.equal(JSON.stringify({ ...late, before, label }), bytes);
   },
 );
@@ -723,7 +749,7 @@ law(
   lateLabel,
   (late) => {
     const { step, scored, label } = late;
-    const labelled = applyLabel(model, scored, label);
+    const labelled = applyLabel(modelOf(late), scored, label);
     const interaction = { ...step.interaction, outcome_correct: label.outcome_correct };
     const atOnce = scoreStep({ ...step, interaction }).state;
     for (const name of ["H", "C", "U"] as const) assert.deepEqual(labelled.b[name], atOnce.b[name]);
@@ -732,20 +758,22 @@ law(
   },
 );
 
-law("a late label that says wrong never raises a dimension", lateLabel, ({ before, label }) => {
+law("a late label that says wrong never raises a dimension", lateLabel, ({ version, before, label }) => {
+  const model = modelOf({ version });
   const { domain } = label.weights;
-  const old = dimensionsIn(before, domain);
-  const now = dimensionsIn(applyLabel(model, before, { ...label, outcome_correct: false }), domain);
+  const old = dimensionsIn(model, before, domain);
+  const now = dimensionsIn(model, applyLabel(model, before, { ...label, outcome_correct: false }), domain);
   for (const name of DIMENSIONS) assert.ok(now[name] <= old[name], `${name} rose`);
 });
 
 law(
   "a late label that says right never lowers a dimension, but D7 where the acceptance proves to have been careless",
   lateLabel,
-  ({ before, label }) => {
+  ({ version, before, label }) => {
+    const model = modelOf({ version });
     const { domain } = label.weights;
-    const old = dimensionsIn(before, domain);
-    const now = dimensionsIn(applyLabel(model, before, { ...label, outcome_correct: true }), domain);
+    const old = dimensionsIn(model, before, domain);
+    const now = dimensionsIn(model, applyLabel(model, before, { ...label, outcome_correct: true }), domain);
     for (const name of DIMENSIONS) {
       if (name === "decision_autonomy" && ["accepted", "modified"].includes(label.decision)) continue;
       assert.ok(now[name] >= old[name], `${name} fell`);
@@ -758,7 +786,7 @@ law(
 law("a lite score equals the full one over its three dimensions, renormalised", anyStep, (step) => {
   const { from, interaction, domain } = step;
   const full = scoreStep(step);
-  const lite = score(model, from.state, { interaction, domain, now: nowOf(step) }, LITE);
+  const lite = score(modelOf(from), from.state, { interaction, domain, now: nowOf(step) }, LITE);
   const { deferral_resistance, deliberation_depth, decision_autonomy } = full.result.dimensions;
   assert.deepEqual(lite.result.dimensions, { deferral_resistance, deliberation_depth, decision_autonomy });
   assert.equal(lite.result.dimensions_computed, 3);
@@ -769,16 +797,21 @@ law("a lite score equals the full one over its three dimensions, renormalised", 
 law("the state after a lite score is the state after a full one", anyStep, (step) => {
   const { from, interaction, domain } = step;
   const full = scoreStep(step);
-  const lite = score(model, from.state, { interaction, domain, now: nowOf(step) }, LITE);
+  const lite = score(modelOf(from), from.state, { interaction, domain, now: nowOf(step) }, LITE);
   assert.deepEqual(lite.state, full.state);
   assert.deepEqual(lite.weights, full.weights);
-  assert.deepEqual(lite.result.decay_projection.current_trend, currentTrend(model, full.state));
+  assert.deepEqual(lite.result.decay_projection.current_trend, currentTrend(modelOf(from), full.state));
 });
 
 law("an incident-frozen interaction leaves the state as it was and has no score", anyStep, (step) => {
   const { from, interaction, domain } = step;
   const frozen = { mode: "full", modeOverride: "incident_frozen" } as const;
-  const { state, result } = score(model, from.state, { interaction, domain, now: nowOf(step) }, frozen);
+  const { state, result } = score(
+    modelOf(from),
+    from.state,
+    { interaction, domain, now: nowOf(step) },
+    frozen,
+  );
   assert.equal(state, from.state);
   assert.deepEqual(result, { skipped: true, reason: "incident_frozen" });
 });
@@ -788,10 +821,12 @@ law("an incident-frozen interaction leaves the state as it was and has no score"
 law(
   "a model whose priors are all p starts everyone at 100·p, in every dimension, domain and mode",
   fc.record({
+    version: fc.constantFrom(...VERSIONS),
     percent: fc.oneof(fc.constant(65), fc.integer({ min: 1, max: 99 })),
     domain: fc.constantFrom(...DOMAINS),
   }),
-  ({ percent, domain }) => {
+  ({ version, percent, domain }) => {
+    const model = modelOf({ version });
     const prior_mean = percent / 100;
     const buckets = Object.fromEntries(
       Object.entries(model.buckets).map(([name, row]) => [name, name === "Q" ? row : { ...row, prior_mean }]),
@@ -810,10 +845,12 @@ law(
 law(
   "a JIS lies between its lowest and its highest dimension, as the weights of a mode add up to 1",
   fc.record({
+    version: fc.constantFrom(...VERSIONS),
     values: fc.array(fc.nat(100), { minLength: 7, maxLength: 7 }),
     mode: fc.constantFrom(...MODES),
   }),
-  ({ values, mode }) => {
+  ({ version, values, mode }) => {
+    const model = modelOf({ version });
     const dimensions = Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!]));
     const counted = DIMENSIONS.filter((name) => dimensionWeight(model, name, mode) > 0).map((name) =>
       dimensions[name]!

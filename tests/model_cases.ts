@@ -1,0 +1,539 @@
+/**
+ * Worked cases of the default model: what stands at each of its limits and what stands just beside it, in numbers that
+ * can be followed by hand.
+ */
+import assert from "node:assert/strict";
+import { type Dimension, DIMENSIONS, type Domain, type Stakes } from "../src/domain/enums.ts";
+import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
+import { complianceOf } from "../src/scoring/compliance.ts";
+import { currentTrend, projectDecay, sessionsToTarget } from "../src/scoring/decay.ts";
+import { bandOf, type FullDimensions, jisOf } from "../src/scoring/dimensions.ts";
+import { scoreDecision } from "../src/scoring/drs.ts";
+import { findingsOf } from "../src/scoring/findings.ts";
+import {
+  type MaintenanceInput,
+  recommendExercises,
+  recommendMaintenance,
+} from "../src/scoring/maintenance.ts";
+import type { ModelDocument } from "../src/scoring/model.ts";
+import {
+  isActive,
+  isCriticalDecision,
+  isHighRisk,
+  type OperatorRow,
+  organizationRule,
+} from "../src/scoring/organization.ts";
+import type { PeriodRecord } from "../src/scoring/period.ts";
+import { processEvidence } from "../src/scoring/process.ts";
+import { isProvisional, score } from "../src/scoring/score.ts";
+import {
+  type BucketMeans,
+  DAY_MS,
+  initialState,
+  minimumDataMet,
+  type OperatorState,
+  restraint,
+} from "../src/scoring/state.ts";
+import type { ModelCheck } from "./model_checks.ts";
+
+const NOW = Date.UTC(2027, 0, 4, 9);
+const FULL = { mode: "full", modeOverride: "normal" } as const;
+const CAREFUL = { hover_events: 6, scroll_depth: 1, alternative_views_checked: 2 } as const;
+
+const interactionOf = (fields: Partial<Interaction>): Interaction =>
+  interactionSchema.parse({ decision: "accepted", time_to_decision_ms: 10_000, ...fields });
+
+const stateOf = (model: ModelDocument, fields: Partial<OperatorState>): OperatorState => ({
+  ...initialState(model),
+  ...fields,
+});
+
+const every = (value: number): FullDimensions =>
+  Object.fromEntries(DIMENSIONS.map((name) => [name, value])) as FullDimensions;
+
+// ---- telemetry --------------------------------------------------------------------------------------------
+
+/** Activity that is `scroll` alone, all three measured: its engagement is 0.4 of it. */
+const process = (model: ModelDocument, scroll_depth: number, time_to_decision_ms: number) =>
+  processEvidence(
+    model,
+    interactionOf({ time_to_decision_ms, hover_events: 0, scroll_depth, alternative_views_checked: 0 }),
+    { domain: "general", relief: 0 },
+  );
+
+function activity(model: ModelDocument): void {
+  assert.equal(process(model, 0.125, 10_000).engagement, 0.05);
+  assert.equal(process(model, 0.125, 10_000).inert, false);
+  assert.equal(process(model, 0.12, 10_000).inert, true);
+}
+
+function walkedAway(model: ModelDocument): void {
+  assert.equal(process(model, 0.49, 180_000).time, 1);
+  assert.equal(process(model, 0.49, 180_001).time, 0.5);
+  assert.equal(process(model, 0.5, 180_001).time, 1, "an engagement of 0.2 is not idle");
+}
+
+function hovering(model: ModelDocument): void {
+  const hovers = (hover_events: number) =>
+    processEvidence(
+      model,
+      interactionOf({
+        hover_events,
+        scroll_depth: 0,
+        alternative_views_checked: 0,
+        time_to_decision_ms: 60_000,
+      }),
+      { domain: "general", relief: 0 },
+    ).engagement;
+  assert.deepEqual([3, 6, 40].map(hovers), [0.125, 0.25, 0.25]);
+}
+
+// ---- the score --------------------------------------------------------------------------------------------
+
+/** R after a slower, unlabelled decision of an operator whose times varied by `sd` before an error. */
+function recalibrated(model: ModelDocument, sd: number): number {
+  const err = { type: "over", t: NOW, k: 5, mu: Math.log(10), sd, im: 0.5 } as const;
+  const event = {
+    interaction: interactionOf({ time_to_decision_ms: 11_000 }),
+    domain: "general",
+    now: NOW,
+  } as const;
+  return score(model, stateOf(model, { err }), event, FULL).state.b.R[0];
+}
+
+function steadyPace(model: ModelDocument): void {
+  assert.equal(recalibrated(model, 0), recalibrated(model, 0.35));
+  assert.ok(recalibrated(model, 0.36) < recalibrated(model, 0.35));
+}
+
+/** The displayed score after an event, from a displayed score and a JIS of `shown` before. */
+function displayedAfter(model: ModelDocument, shown: number, fields: Partial<Interaction>): number {
+  const state = stateOf(model, { n: 1, disp: shown, jis: shown, ef: shown, es: shown });
+  return score(model, state, { interaction: interactionOf(fields), domain: "general", now: NOW }, FULL).state
+    .disp!;
+}
+
+function displayed(model: ModelDocument): void {
+  assert.equal(displayedAfter(model, 95, { outcome_correct: false }), 89);
+  assert.equal(displayedAfter(model, 20, { outcome_correct: true, ...CAREFUL }), 23);
+}
+
+function restrained(model: ModelDocument): void {
+  const at = (Q: number) => restraint(model, { Q } as BucketMeans);
+  assert.deepEqual([0.1, 0.125, 0.25, 0.5, 0.9].map(at), [0.25, 0.25, 0.5, 1, 1]);
+}
+
+function bands(model: ModelDocument): void {
+  const of = (jis: number) => bandOf(model, jis);
+  assert.deepEqual([85, 84.95, 75, 74.95, 60, 59.95].map(of), [
+    "exemplary",
+    "proficient",
+    "proficient",
+    "adequate",
+    "adequate",
+    "at_risk",
+  ]);
+}
+
+const WEIGHTS: Readonly<Record<Dimension, readonly [full: number, lite: number]>> = {
+  deferral_resistance: [20, 40],
+  error_detection: [20, 0],
+  independent_performance: [15, 0],
+  deliberation_depth: [15, 30],
+  post_error_recalibration: [10, 0],
+  domain_confidence: [5, 0],
+  decision_autonomy: [15, 30],
+};
+
+function weights(model: ModelDocument): void {
+  for (const name of DIMENSIONS) {
+    const alone = { ...every(0), [name]: 100 };
+    assert.deepEqual([jisOf(model, alone, "full"), jisOf(model, alone, "lite")], WEIGHTS[name], name);
+  }
+}
+
+function compliance(model: ModelDocument): void {
+  const of = (jis: number, lowest: number, daysToNonCompliance: number | null) => {
+    const dimensions = { ...every(80), error_detection: lowest };
+    const { status, action_required } = complianceOf(model, {
+      jis,
+      band: "proficient",
+      dimensions,
+      daysToNonCompliance,
+    });
+    return [status, action_required];
+  };
+  assert.deepEqual(of(60, 30, null), ["compliant", false]);
+  assert.deepEqual(of(59.95, 80, null), ["non_compliant", true]);
+  assert.deepEqual(of(80, 29, null), ["conditional", true]);
+  assert.deepEqual(of(80, 80, 30), ["compliant", true]);
+  assert.deepEqual(of(80, 80, 31), ["compliant", false]);
+}
+
+function minimumData(model: ModelDocument): void {
+  const met = (n: number, age: number) => minimumDataMet(model, { n, t0: NOW - age }, NOW);
+  assert.deepEqual([met(50, 0), met(49, 0)], [true, false]);
+  assert.deepEqual([met(1, 10 * DAY_MS), met(1, 10 * DAY_MS - 1)], [true, false]);
+  const provisional = (truth: number) => {
+    const state = stateOf(model, { n: 50, t0: NOW });
+    return isProvisional(model, { ...state, cnt: { ...state.cnt, truth } }, NOW);
+  };
+  assert.deepEqual([provisional(5), provisional(4)], [false, true]);
+}
+
+// ---- decay ------------------------------------------------------------------------------------------------
+
+const trending = (model: ModelDocument, points: number) =>
+  stateOf(model, { n: 200, ef: 50 + points, es: 50 });
+
+function trend(model: ModelDocument): void {
+  assert.deepEqual([-40, -24.9, 24.9, 40].map((points) => currentTrend(model, trending(model, points))), [
+    -25,
+    -24.9,
+    24.9,
+    25,
+  ]);
+  const early = (n: number) => currentTrend(model, { ...trending(model, 10), n });
+  assert.deepEqual([20, 50, 80, 110].map(early), [0, 5, 10, 10], "ramped in from 20 to 80 interactions");
+}
+
+function rates(model: ModelDocument): void {
+  const rate = (points: number) =>
+    projectDecay(model, trending(model, points), { jis: 80, domain: "general" }).decay_rate;
+  assert.deepEqual([-20, -12, -5, 0, 5, 7, 20].map(rate), [
+    0.005,
+    0.0049,
+    0.0035,
+    0.0025,
+    0.002,
+    0.0018,
+    0.00175,
+  ]);
+}
+
+/** In a domain where hardly anything is lost: the 3650th day is told, a later one is not. */
+function horizon(model: ModelDocument): void {
+  const general = { ...model.domains.general, decay_rate: 0.000161, decay_acceleration: 0 };
+  const slow = { ...model, domains: { ...model.domains, general } };
+  const days = (jis: number) =>
+    projectDecay(slow, initialState(slow), { jis, domain: "general" }).days_to_non_compliance;
+  assert.equal(days(79.99), 3650, "ln(44.99 / 25) / 0.000161 is 3649.5");
+  assert.equal(days(80), null, "ln(45 / 25) / 0.000161 is 3650.8");
+}
+
+/** ⌈ln((95 − J) / 20) / rec⌉ */
+function sessions(model: ModelDocument): void {
+  const of = (jis: number, domain: Domain) => sessionsToTarget(model, { jis, domain });
+  assert.deepEqual([of(45, "general"), of(74.95, "general"), of(75, "general")], [19, 1, 0]);
+  assert.equal(of(45, "critical_infrastructure"), 27);
+}
+
+// ---- maintenance ------------------------------------------------------------------------------------------
+
+function maintenanceInput(fields: {
+  readonly jis?: number;
+  readonly days?: number | null;
+  readonly trend?: number;
+  readonly dimensions?: Partial<FullDimensions>;
+}): MaintenanceInput & { readonly dimensions: FullDimensions; readonly domain: Domain } {
+  const { jis = 90, days = null, trend = 0, dimensions = {} } = fields;
+  return {
+    jis,
+    dimensions: { ...every(90), ...dimensions },
+    mode: "full",
+    decay: {
+      current_jis: jis,
+      current_trend: trend,
+      domain: "general",
+      decay_rate: 0.0025,
+      decay_acceleration: 0.00001,
+      floor: 35,
+      recovery_rate: 0.05,
+      days_to_non_compliance: days,
+      projections: [],
+    },
+    minimumDataMet: true,
+    groundTruth: 5,
+    now: NOW,
+    domain: "general",
+  };
+}
+
+function urgency(model: ModelDocument): void {
+  const of = (fields: Parameters<typeof maintenanceInput>[0]) =>
+    recommendMaintenance(model, maintenanceInput(fields)).urgency;
+  const scores = [39.95, 40, 59.95, 60, 74.95, 75].map((jis) => of({ jis }));
+  assert.deepEqual(scores, ["critical", "high", "high", "low", "low", "none"]);
+  assert.deepEqual([14, 15, 45, 46].map((days) => of({ days })), ["medium", "low", "low", "none"]);
+  assert.deepEqual([-5, -4.99, -2, -1.99].map((trend) => of({ trend })), ["medium", "low", "low", "none"]);
+  const floors = [29, 30].map((error_detection) => of({ dimensions: { error_detection } }));
+  assert.deepEqual(floors, ["high", "none"]);
+}
+
+function byUrgency(model: ModelDocument): void {
+  const cases = [{}, { jis: 70 }, { trend: -5 }, { jis: 59 }, { jis: 39 }].map((fields) => {
+    const { urgency, recommendation } = recommendMaintenance(model, maintenanceInput(fields));
+    const days = (Date.parse(recommendation.next_assessment) - NOW) / DAY_MS;
+    return [urgency, recommendation.intervention_frequency, days];
+  });
+  assert.deepEqual(cases, [
+    ["none", 0.02, 30],
+    ["low", 0.05, 14],
+    ["medium", 0.1, 7],
+    ["high", 0.2, 3],
+    ["critical", 0.3, 1],
+  ]);
+}
+
+function withheld(model: ModelDocument): void {
+  const of = (independent_performance: number) =>
+    recommendMaintenance(model, maintenanceInput({ jis: 70, dimensions: { independent_performance } }))
+      .recommendation.recommend_withhold;
+  assert.deepEqual([of(49), of(50)], [true, false]);
+}
+
+function difficulty(model: ModelDocument): void {
+  const of = (error_detection: number) => {
+    const plan = recommendExercises(model, maintenanceInput({ jis: 70, dimensions: { error_detection } }));
+    const { items, ai_error_share, success, estimated_minutes } = plan.exercises[0]!.payload;
+    const { threshold } = success as { readonly threshold: number };
+    return [plan.difficulty, items, ai_error_share, threshold, estimated_minutes];
+  };
+  assert.deepEqual([39, 40, 69, 70].map(of), [
+    ["easy", 6, 0.4, 0.7, 8],
+    ["moderate", 10, 0.25, 0.75, 12],
+    ["moderate", 10, 0.25, 0.75, 12],
+    ["hard", 16, 0.1, 0.8, 20],
+  ]);
+}
+
+// ---- the organization -------------------------------------------------------------------------------------
+
+const ROW: OperatorRow = {
+  jis: 80,
+  n: 60,
+  t0: NOW - 40 * DAY_MS,
+  t1: NOW,
+  domain: "general",
+  tcrit: null,
+  shareHs: 0,
+  shareCrit: 0,
+  critCount: 0,
+};
+
+function operators(model: ModelDocument): void {
+  const active = (ms: number) => isActive(model, { ...ROW, t1: NOW - ms }, NOW);
+  assert.deepEqual([active(90 * DAY_MS), active(90 * DAY_MS + 1)], [true, false]);
+  const highRisk = (fields: Partial<OperatorRow>) => isHighRisk(model, { ...ROW, ...fields }, NOW);
+  assert.deepEqual([highRisk({ shareHs: 0.1 }), highRisk({ shareHs: 0.099 })], [true, false]);
+  const critical = (fields: Partial<OperatorRow>) => isCriticalDecision(model, { ...ROW, ...fields }, NOW);
+  assert.equal(critical({ tcrit: NOW - 90 * DAY_MS }), true);
+  assert.equal(critical({ tcrit: NOW - 90 * DAY_MS - 1 }), false);
+  assert.equal(critical({ shareCrit: 0.02, critCount: 3 }), true);
+  assert.equal(critical({ shareCrit: 0.0199, critCount: 3 }), false);
+  assert.equal(critical({ shareCrit: 0.02, critCount: 2 }), false);
+}
+
+function organization(model: ModelDocument): void {
+  const status = (below: number, total: number) => {
+    const rows = Array.from({ length: total }, (_, index) => ({
+      ...ROW,
+      domain: "financial" as const,
+      jis: index < below ? 59.95 : 60,
+    }));
+    return organizationRule(model, rows, { instantOf: () => NOW }).status;
+  };
+  assert.equal(status(1, 10), "compliant", "a tenth may be below the minimum");
+  assert.equal(status(11, 105), "non_compliant");
+  const grave = (jis: number) =>
+    organizationRule(model, [{ ...ROW, jis, tcrit: NOW }], { instantOf: () => NOW }).status;
+  assert.deepEqual([grave(40), grave(39.95)], ["compliant", "non_compliant"]);
+}
+
+// ---- the law ----------------------------------------------------------------------------------------------
+
+const RECORD: PeriodRecord = {
+  at: NOW,
+  domain: "financial",
+  jis: 100,
+  low: 100,
+  high: 100,
+  dimensions: every(100),
+  meanCorrectAcceptance: 1,
+  n: 60,
+  t0: NOW - 40 * DAY_MS,
+  groundTruth: 9,
+  tcrit: null,
+  critCount: 0,
+  shareHs: 0,
+  shareCrit: 0,
+  interactions: 60,
+  departures: 5,
+  referrals: 5,
+};
+
+/** The finding of a provision over records of its period. */
+function findingOf(
+  model: ModelDocument,
+  provision: string,
+  { records, end = Date.UTC(2027, 11, 31) }: {
+    readonly records: readonly PeriodRecord[];
+    readonly end?: number;
+  },
+) {
+  const data = { records, incidentFreezes: 1 };
+  const period = { start: end - 90 * DAY_MS, end };
+  const judged = findingsOf(model, { period, data, organizationDomain: "financial" });
+  const found = judged.find(({ finding }) => finding.provision === provision);
+  assert.ok(found !== undefined, `no finding of ${provision}`);
+  return found.finding;
+}
+
+/** What an operator must show at least; `mean_correct_acceptance` in hundredths. */
+const LAW: readonly (readonly [
+  provision: string,
+  least: Readonly<Partial<Record<Dimension | "jis" | "mean_correct_acceptance", number>>>,
+  where?: { readonly domain?: Domain; readonly end?: number },
+])[] = [
+  ["14(4)(a)", { error_detection: 60 }],
+  ["14(4)(b)", { deferral_resistance: 60, deliberation_depth: 50 }],
+  ["14(4)(c)", { domain_confidence: 60, mean_correct_acceptance: 60 }],
+  ["14(4)(d)", { decision_autonomy: 60 }],
+  ["14(4)(e)", { post_error_recalibration: 50 }],
+  ["6-1-1703", { jis: 60, decision_autonomy: 60 }, { end: Date.UTC(2026, 11, 31) }],
+  ["6-1-1705(1)(a)(II)", { jis: 60, decision_autonomy: 60 }],
+  ["20-870", { deferral_resistance: 60, decision_autonomy: 60 }, { domain: "employment" }],
+  ["effective challenge", { deferral_resistance: 60, error_detection: 60 }],
+];
+
+function conditions(model: ModelDocument): void {
+  for (const [provision, least, { domain = "financial", end } = {}] of LAW) {
+    const passing = (shown: Readonly<Record<string, number>>) => {
+      const { jis = 100, mean_correct_acceptance = 100, ...dimensions } = shown;
+      const record = {
+        ...RECORD,
+        domain,
+        jis,
+        meanCorrectAcceptance: mean_correct_acceptance / 100,
+        dimensions: { ...RECORD.dimensions, ...dimensions },
+      };
+      return findingOf(model, provision, { records: [record], ...(end === undefined ? {} : { end }) })
+        .passing;
+    };
+    assert.equal(passing(least), 1, `${provision}: everything at its least passes`);
+    for (const [name, value] of Object.entries(least)) {
+      assert.equal(passing({ ...least, [name]: value - 1 }), 0, `${provision}: ${name} one below fails`);
+    }
+  }
+}
+
+function shares(model: ModelDocument): void {
+  const status = (passing: number, total: number) => {
+    const records = Array.from({ length: total }, (_, index) => ({
+      ...RECORD,
+      dimensions: { ...RECORD.dimensions, error_detection: index < passing ? 80 : 20 },
+    }));
+    return findingOf(model, "14(4)(a)", { records }).status;
+  };
+  assert.deepEqual([status(9, 10), status(7, 8)], ["compliant", "partial"]);
+  assert.deepEqual([status(3, 4), status(8, 11)], ["partial", "non_compliant"]);
+}
+
+// ---- decision risk ----------------------------------------------------------------------------------------
+
+interface Decided {
+  readonly interaction?: Partial<Interaction>;
+  readonly domain?: Domain;
+  readonly stakes?: Stakes;
+  readonly n?: number;
+  readonly hits?: number;
+  readonly falseAlarms?: number;
+}
+
+function decide(model: ModelDocument, of: Decided) {
+  const { interaction = {}, domain = "general", stakes = "low", n = 0, hits = 0, falseAlarms = 0 } = of;
+  const blank = initialState(model);
+  const state = {
+    ...blank,
+    n,
+    b: { ...blank.b, H: [hits, 0] as [number, number], C: [0, falseAlarms] as [number, number] },
+  };
+  return scoreDecision(model, state, { interaction: interactionOf(interaction), domain, stakes, now: NOW });
+}
+
+function routes(model: ModelDocument): void {
+  const of = (fields: Decided) => {
+    const { decision_risk_score, routing_decision, policy_triggers } = decide(model, fields);
+    assert.ok(policy_triggers.every(({ triggered }) => !triggered), "the route is the score's own");
+    return [decision_risk_score, routing_decision];
+  };
+  const accepted = (domain: Domain, stakes: Stakes, time_to_decision_ms: number) =>
+    of({ domain, stakes, interaction: { time_to_decision_ms } });
+  const deferred = { decision: "deferred" } as const;
+  assert.deepEqual(of({ n: 5, interaction: deferred }), [0.29, "auto"]);
+  assert.deepEqual(of({ interaction: deferred }), [0.3, "review"]);
+  assert.deepEqual(accepted("financial", "low", 8_500), [0.54, "review"]);
+  assert.deepEqual(accepted("financial", "low", 8_000), [0.55, "must_review"]);
+  assert.deepEqual(accepted("critical_infrastructure", "low", 4_000), [0.74, "must_review"]);
+  assert.deepEqual(accepted("critical_infrastructure", "low", 3_500), [0.75, "escalation"]);
+}
+
+/** λ is at least 0.02: 100 × 0.02^0.6 × severity^0.4 is 9.4 for a severity of 0.95 and 7.5 for one of 0.55. */
+function leastRisk(model: ModelDocument): void {
+  const proven = { n: 60, hits: 40, interaction: { time_to_decision_ms: 60_000, ...CAREFUL } };
+  const risk = (domain: Domain, stakes: Stakes) =>
+    decide(model, { ...proven, domain, stakes }).decision_risk_score;
+  assert.deepEqual([risk("financial", "critical"), risk("general", "high")], [0.09, 0.08]);
+}
+
+function triggers(model: ModelDocument): void {
+  const fires = (policy: string, fields: Decided) =>
+    decide(model, fields).policy_triggers.find((row) => row.policy.startsWith(policy))!.triggered;
+  const departure = (modification_extent: number, falseAlarms: number) =>
+    fires("P5", { falseAlarms, interaction: { decision: "modified", modification_extent } });
+  // s is (extent / 0.25)^4, 0.51 and 0.49; κ is 1 / (2 + false alarms), 0.349 and 0.351.
+  assert.deepEqual([departure(0.2113, 3), departure(0.209, 3)], [true, false]);
+  assert.deepEqual([departure(1, 0.8653), departure(1, 0.849)], [true, false]);
+  // Ten hovers take 1.5 s.
+  const hurried = (time_to_decision_ms: number) =>
+    fires("P7", { interaction: { time_to_decision_ms, hover_events: 10 } });
+  assert.deepEqual([hurried(449), hurried(450)], [true, false]);
+  const reflexive = (time_to_decision_ms: number) =>
+    fires("P4", { domain: "financial", interaction: { time_to_decision_ms } });
+  assert.deepEqual([reflexive(1_999), reflexive(2_000)], [true, false]);
+}
+
+/** Each case with the sentence that it holds the model to. */
+export const MODEL_CASES: readonly ModelCheck[] = [
+  { name: "activity below 5 % is none", holds: activity },
+  { name: "after 3 minutes with an engagement below 0.2 half of the time counts", holds: walkedAway },
+  { name: "six hovers are all that hovering can show", holds: hovering },
+  { name: "of a steady operator a small delay after an error is no slowing", holds: steadyPace },
+  { name: "the displayed score falls by at most 6 points and rises by at most 3", holds: displayed },
+  {
+    name: "restraint takes at most three quarters, and nothing from a share of one half on",
+    holds: restrained,
+  },
+  { name: "the bands begin at 85, 75 and 60", holds: bands },
+  { name: "each dimension has its weight in the JIS of each mode", holds: weights },
+  { name: "compliance: a minimum of 60, a floor of 30, action within 30 days", holds: compliance },
+  { name: "50 interactions or 10 days are a record, five known truths make it final", holds: minimumData },
+  { name: "a trend is at most 25 points, ramped in", holds: trend },
+  { name: "a decline at most doubles decay, progress takes at most 30 % from it", holds: rates },
+  { name: "a last day more than ten years ahead is none", holds: horizon },
+  { name: "exercise sessions until a score reaches its target", holds: sessions },
+  { name: "urgency by score, days, trend and floor", holds: urgency },
+  { name: "how often and how soon, by urgency", holds: byUrgency },
+  { name: "a dimension below 50 is reason to withhold the AI", holds: withheld },
+  { name: "exercises are easy below 40 and moderate below 70", holds: difficulty },
+  { name: "operators that are active, high-risk and critical", holds: operators },
+  {
+    name: "an organization may have a tenth of its high-risk operators below the minimum",
+    holds: organization,
+  },
+  { name: "what each rule of law asks of an operator", holds: conditions },
+  { name: "findings are compliant from 90 % and partial from 75 %", holds: shares },
+  { name: "decision risk is routed from 30, 55 and 75 on", holds: routes },
+  { name: "no decision is without risk", holds: leastRisk },
+  { name: "policies at their limits", holds: triggers },
+];

@@ -1,0 +1,37 @@
+/**
+ * Everything that tests hold the default model to, each as a check of a document: what `task test` runs on the document that
+ * the program carries, `task mutate` runs on each of its mutations. The one test that is no check is that of the document's
+ * hash, in `unit/golden_test.ts`: it would notice every change and say nothing of behaviour.
+ */
+import assert from "node:assert/strict";
+import type { ModelDocument } from "../src/scoring/model.ts";
+import { ANSWER, type Golden, type Section } from "./golden.ts";
+import document from "./vectors/scoring/jis-1.1.0.json" with { type: "json" };
+
+export { MODEL_CASES } from "./model_cases.ts";
+
+export interface ModelCheck {
+  readonly name: string;
+  /** Throws where it does not hold. */
+  readonly holds: (model: ModelDocument) => void;
+}
+
+/** The kept vectors of the default model. */
+export const GOLDEN = document as unknown as Golden;
+
+const vector = <Name extends Section>(section: Name, name: string, only?: number): ModelCheck => ({
+  name: `golden vectors: ${name}`,
+  holds: (model) => {
+    const kept = GOLDEN[section] as readonly Golden[Name][number][];
+    const cases = only === undefined ? kept : [kept[only]!];
+    assert.deepEqual(cases.map((one) => ANSWER[section](model, one)), cases);
+  },
+});
+
+/** The golden vectors, each to the last digit. */
+export const VECTOR_CHECKS: readonly ModelCheck[] = [
+  ...GOLDEN.histories.map(({ name }, index) => vector("histories", name, index)),
+  vector("maintenance", "maintenance of every urgency and difficulty"),
+  vector("organizations", "organizations"),
+  vector("reports", "reports"),
+];

@@ -1,0 +1,95 @@
+/**
+ * Each number of a model document changed in turn, so that one can ask whether any test would notice.
+ *
+ * A number is changed up and down by 5 %, an integer by 1 as well; of an integer that the schema wants whole, 1 alone; of 0
+ * by 0.05. Where the schema wants a sum of 1, another number of the sum gives or takes the difference; a dimension that
+ * stands on one bucket alone gives it to another bucket. What the schema refuses in every form is no mutation.
+ * Left out are texts, dates, truth values and the exercises.
+ */
+import { type ModelDocument, modelSchema } from "../src/scoring/model.ts";
+
+type Path = readonly (string | number)[];
+
+export interface Mutation {
+  /** Of the number, as `buckets.H.capacity`. */
+  readonly path: string;
+  /** What was done, in words. */
+  readonly change: string;
+  readonly document: ModelDocument;
+}
+
+/** Every number of a document, with its path, in the document's order. */
+export function numbersOf(
+  document: ModelDocument,
+): readonly { readonly path: Path; readonly value: number }[] {
+  return [...leaves(document, [])];
+}
+
+function* leaves(value: unknown, path: Path): Generator<{ readonly path: Path; readonly value: number }> {
+  if (path.join(".") === "maintenance.exercises") return;
+  if (typeof value === "number") yield { path, value };
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    yield* leaves(member, [...path, Array.isArray(value) ? Number(name) : name]);
+  }
+}
+
+/** A plain object of the document, which is written to here alone. */
+// deno-lint-ignore no-explicit-any
+type Open = any;
+
+const at = (document: Open, path: Path): Open => path.reduce((value, name) => value[name], document);
+
+/** The paths whose numbers add up to 1 with the one at `path`, itself left out; null where no sum is asked for. */
+function sharersOf(document: ModelDocument, path: Path): readonly Path[] | null {
+  const [section, name, member] = path;
+  if (section === "dimensions" && member !== "exponents") {
+    return Object.keys(document.dimensions).filter((other) => other !== name).map((other) => [
+      section,
+      other,
+      member!,
+    ]);
+  }
+  const isEngagement = section === "process" && name === "engagement" && String(member).endsWith("_weight");
+  if (!isEngagement && member !== "exponents") return null;
+  const parent = path.slice(0, -1);
+  return Object.keys(at(document, parent))
+    .filter((other) => other !== path.at(-1) && (!isEngagement || other.endsWith("_weight")))
+    .map((other) => [...parent, other]);
+}
+
+/** The document with `value` at `path`, and what else had to be changed for it; null where the schema refuses it. */
+function changed(document: ModelDocument, path: Path, value: number): Mutation | null {
+  const copy: Open = structuredClone(document);
+  const before = at(copy, path);
+  at(copy, path.slice(0, -1))[path.at(-1)!] = value;
+  let change = `${before} → ${value}`;
+  const sharers = sharersOf(document, path);
+  if (sharers !== null) {
+    const size = (other: Path) => at(document, other);
+    const largest = sharers.reduce<Path | null>(
+      (best, other) => (best === null || size(other) > size(best) ? other : best),
+      null,
+    );
+    // A dimension of one bucket has nobody to share with: it gives to the mean of correct acceptances.
+    const other = largest ?? [...path.slice(0, -1), "C"];
+    const given = roundedOf((largest === null ? 0 : size(other)) + before - value);
+    at(copy, other.slice(0, -1))[other.at(-1)!] = given;
+    change += `, ${other.join(".")} → ${given}`;
+  }
+  return modelSchema.safeParse(copy).success ? { path: path.join("."), change, document: copy } : null;
+}
+
+/** Without what adding leaves behind the twelfth decimal. */
+const roundedOf = (value: number) => Math.round(value * 1e12) / 1e12;
+
+/** The mutations of every number of a document, none of which changes nothing. */
+export function mutationsOf(document: ModelDocument): readonly Mutation[] {
+  return numbersOf(document).flatMap(({ path, value }) => {
+    const step = value === 0 ? 0.05 : Math.abs(value) * 0.05;
+    const byShare = [value + step, value - step].map(roundedOf);
+    const byOne = Number.isInteger(value) && value !== 0 ? [value + 1, value - 1] : [];
+    const values = new Set([...byShare, ...byOne]);
+    return [...values].flatMap((other) => changed(document, path, other) ?? []);
+  });
+}

@@ -1,0 +1,463 @@
+/**
+ * Keeps what the default model's engine answers:
+ *
+ *   deno run -A tests/vectors/scoring/keep.ts tests/vectors/scoring/jis-1.1.0.json
+ *
+ * The cases are drawn with a fixed seed or stand here, so that the same engine keeps the same bytes. Kept vectors of a released
+ * model are never made again: an engine that answers otherwise is wrong.
+ */
+import {
+  type Decision,
+  DECISIONS,
+  DIMENSIONS,
+  type Domain,
+  DOMAINS,
+  SCENARIO_TYPES,
+  STAKES,
+} from "../../../src/domain/enums.ts";
+import { interactionSchema } from "../../../src/domain/interaction.ts";
+import { modelSha256 } from "../../../src/evidence/hashes.ts";
+import { nodeCrypto } from "../../../src/evidence/node_crypto.ts";
+import type { FullDimensions } from "../../../src/scoring/dimensions.ts";
+import { DEFAULT_MODEL_DOCUMENT } from "../../../src/scoring/model.ts";
+import type { PeriodRecord } from "../../../src/scoring/period.ts";
+import { answered, type Event, type GivenInteraction, type Golden, type History } from "../../golden.ts";
+import { mulberry32, weighted } from "../../random_numbers.ts";
+
+const EPOCH = Date.UTC(2027, 0, 4, 9);
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
+const OUTCOMES = [true, false, null] as const;
+
+type Fields = Partial<GivenInteraction>;
+
+const interaction = (fields: Fields = {}): GivenInteraction => ({
+  decision: "accepted",
+  time_to_decision_ms: 14_000,
+  ...fields,
+});
+
+/** Telemetry of a reviewer who looked. */
+const LOOKED = { hover_events: 4, scroll_depth: 0.6, alternative_views_checked: 1 } as const;
+const NO_ACTIVITY = { hover_events: 0, scroll_depth: 0, alternative_views_checked: 0 } as const;
+
+interface Given {
+  readonly interaction: GivenInteraction;
+  /** Since the event before, milliseconds; an hour unless told. */
+  readonly gap?: number;
+  readonly domain?: Domain;
+  readonly lite?: true;
+  readonly label?: Event["label"];
+}
+
+/** A history whose outputs are kept after the events whose count `isKept` picks, and after the last. */
+function history(
+  name: string,
+  { domain, given, isKept, decisions = [] }: {
+    readonly domain: Domain;
+    readonly given: readonly Given[];
+    readonly isKept: (count: number) => boolean;
+    readonly decisions?: readonly (Pick<History["decisions"][number], "domain" | "stakes" | "interaction"> & {
+      readonly gap?: number;
+    })[];
+  },
+): History {
+  let now = EPOCH;
+  const events = given.map(({ interaction, gap = HOUR, domain: own = domain, ...rest }, index): Event => {
+    now += gap;
+    const kept = isKept(index + 1) || index === given.length - 1;
+    return { now, domain: own, interaction, ...rest, ...(kept ? { after: null } : {}) };
+  });
+  return {
+    name,
+    events,
+    decisions: decisions.map(({ gap = HOUR, ...rest }) => ({ now: now + gap, ...rest, result: null })),
+  };
+}
+
+// ---- drawn histories --------------------------------------------------------------------------------------
+
+const thousandths = (value: number) => Math.floor(value * 1000) / 1000;
+
+/** A reviewer who is neither always careful nor always careless, with whatever telemetry there is. */
+function drawn(random: () => number): GivenInteraction {
+  const fields: Fields = {};
+  const maybe = (share: number, set: () => void) => random() < share && set();
+  const decision = weighted(random, DECISIONS, [10, 4, 2, 2, 1, 1]);
+  if (decision === "modified") fields.modification_extent = thousandths(random() * 0.35);
+  maybe(0.06, () => fields.ai_available = false);
+  maybe(0.06, () => fields.ai_recommendation_presented = false);
+  maybe(0.5, () => fields.scenario_type = weighted(random, SCENARIO_TYPES, [0, 2, 2, 3, 2, 1]));
+  maybe(0.7, () => fields.outcome_correct = random() < 0.75);
+  maybe(0.8, () => fields.hover_events = Math.floor(random() * 9));
+  maybe(0.8, () => fields.scroll_depth = thousandths(random()));
+  maybe(0.8, () => fields.alternative_views_checked = Math.floor(random() * 4));
+  const time_to_decision_ms = Math.floor(Math.exp(random() * 5.5) * 800);
+  return interaction({ decision, time_to_decision_ms, ...fields });
+}
+
+function drawnEvents(count: number, seed: number): readonly Given[] {
+  const random = mulberry32(seed);
+  return Array.from({ length: count }, () => {
+    const longest = weighted(random, [HOUR, 3 * DAY, 20 * DAY, 120 * DAY], [12, 4, 2, 1]);
+    return { interaction: drawn(random), gap: Math.floor(random() * longest) };
+  });
+}
+
+const ofEachDomain = DOMAINS.map((domain, index) =>
+  history(`a mixed reviewer in ${domain}`, {
+    domain,
+    given: drawnEvents(18, 100 + index),
+    isKept: (count) => count === 12,
+    decisions: [
+      {
+        domain,
+        stakes: STAKES[index % STAKES.length]!,
+        interaction: interaction({ ...LOOKED, time_to_decision_ms: 9_000 }),
+      },
+      {
+        domain,
+        stakes: null,
+        interaction: interaction({ decision: "rejected", time_to_decision_ms: 5_000 }),
+      },
+      {
+        domain,
+        stakes: null,
+        interaction: interaction({ scenario_type: "critical", time_to_decision_ms: 1_900 }),
+        gap: 60 * DAY,
+      },
+      {
+        domain: DOMAINS[(index + 3) % DOMAINS.length]!,
+        stakes: "high",
+        interaction: interaction({ decision: "modified", modification_extent: 0.22, scroll_depth: 0.4 }),
+      },
+    ],
+  })
+);
+
+const long = history("106 interactions, through every threshold of length", {
+  domain: "financial",
+  given: drawnEvents(106, 7).map((given, index) => ({
+    ...given,
+    // Far from the usual, beside the count after which outliers are bounded.
+    interaction: [9, 10, 11].includes(index)
+      ? { ...given.interaction, time_to_decision_ms: 590_000 }
+      : given.interaction,
+    gap: Math.min(given.gap ?? HOUR, 3 * HOUR),
+  })),
+  isKept: (count) => [10, 11, 21, 49, 50, 80].includes(count),
+  decisions: [{ domain: "financial", stakes: "high", interaction: interaction({ ...LOOKED }) }],
+});
+
+// ---- histories that stand here ----------------------------------------------------------------------------
+
+const EXTENTS = [0, 1e-300, 0.05, 0.1, 0.2, 0.2475, 0.25, 0.9];
+
+const modifications = history("modifications of every extent, with every label, natural and injected", {
+  domain: "insurance",
+  given: EXTENTS.flatMap((modification_extent) =>
+    (["standard", "error_injected"] as const).flatMap((scenario_type) =>
+      OUTCOMES.map((outcome_correct): Given => ({
+        interaction: interaction({
+          decision: "modified",
+          modification_extent,
+          scenario_type,
+          outcome_correct,
+          scroll_depth: 0.6,
+        }),
+      }))
+    )
+  ),
+  isKept: (count) => count % 12 === 0,
+  decisions: [0.2, 0.25].map((modification_extent) => ({
+    domain: "insurance",
+    stakes: "medium",
+    interaction: interaction({ decision: "modified", modification_extent }),
+  })),
+});
+
+const everyDecision = history("every decision in every scenario, with every label", {
+  domain: "general",
+  given: SCENARIO_TYPES.flatMap((scenario_type) =>
+    DECISIONS.flatMap((decision: Decision) =>
+      OUTCOMES.map((outcome_correct): Given => ({
+        interaction: interaction({
+          decision,
+          scenario_type,
+          outcome_correct,
+          time_to_decision_ms: 6_000,
+          ...(decision === "modified" ? { modification_extent: 0.18 } : {}),
+          scroll_depth: 0.7,
+        }),
+      }))
+    )
+  ),
+  isKept: (count) => count % 27 === 0,
+});
+
+const TELEMETRY: readonly Fields[] = [
+  {},
+  { hover_events: 3 },
+  { scroll_depth: 0.5 },
+  { alternative_views_checked: 1 },
+  { hover_events: 3, scroll_depth: 0.5 },
+  { hover_events: 3, alternative_views_checked: 1 },
+  { scroll_depth: 0.5, alternative_views_checked: 1 },
+  { hover_events: 3, scroll_depth: 0.5, alternative_views_checked: 1 },
+  { hover_events: 50, scroll_depth: 1, alternative_views_checked: 12 },
+  NO_ACTIVITY,
+];
+
+const telemetry = history("every set of telemetry that was measured, at every pace", {
+  domain: "healthcare",
+  given: [0, 2_600, 9_000, 240_000, 86_400_000].flatMap((time_to_decision_ms) =>
+    TELEMETRY.map((fields): Given => ({ interaction: interaction({ time_to_decision_ms, ...fields }) }))
+  ),
+  isKept: (count) => count % 10 === 0,
+  decisions: TELEMETRY.map((fields) => ({
+    domain: "healthcare",
+    stakes: "low",
+    interaction: interaction({ time_to_decision_ms: 3_500, ...fields }),
+  })),
+});
+
+const wrong = interaction({ outcome_correct: false, time_to_decision_ms: 9_000, ...LOOKED });
+const needless = interaction({ decision: "rejected", outcome_correct: false, ...LOOKED });
+const right = interaction({ outcome_correct: true, ...LOOKED });
+const ownError = interaction({ ai_available: false, outcome_correct: false });
+
+const afterErrors = history("what is done after an error of each kind", {
+  domain: "legal",
+  given: [wrong, needless, ownError].flatMap((error): readonly Given[] => [
+    { interaction: error },
+    { interaction: interaction({ ...LOOKED, time_to_decision_ms: 30_000 }) },
+    { interaction: interaction({ ...NO_ACTIVITY, time_to_decision_ms: 3_000 }) },
+    { interaction: interaction({ time_to_decision_ms: 16_000 }) },
+    { interaction: right },
+    { interaction: interaction({ scenario_type: "ai_withheld", outcome_correct: true }) },
+    { interaction: interaction({ decision: "overridden", outcome_correct: true, ...LOOKED }) },
+    { interaction: error },
+    { interaction: needless },
+    { interaction: ownError },
+    { interaction: interaction({ ...LOOKED, time_to_decision_ms: 19_000 }), gap: 13 * DAY },
+  ]),
+  isKept: (count) => count % 8 === 0,
+});
+
+const gaps = history("gaps from hours to years, and a clock that goes back", {
+  domain: "public_sector",
+  given: [HOUR, DAY, 1.5 * DAY, 3 * DAY, 14 * DAY, 30 * DAY, 90 * DAY, 180 * DAY, 400 * DAY, -2 * DAY].map(
+    (gap, index): Given => ({
+      gap,
+      interaction: index % 2 === 0
+        ? right
+        : interaction({ decision: "rejected", outcome_correct: true, ...LOOKED }),
+    }),
+  ),
+  isKept: (count) => count % 2 === 0,
+});
+
+const lateLabels = history("lite mode, and truths that come late", {
+  domain: "education",
+  given: DECISIONS.flatMap((decision, index): readonly Given[] => [
+    {
+      interaction: interaction({
+        decision,
+        modification_extent: decision === "modified" ? 0.23 : 0,
+        ...LOOKED,
+      }),
+    },
+    {
+      interaction: interaction({ ...LOOKED, scenario_type: "high_stakes" }),
+      lite: true,
+      label: { of: 3 * index, outcome_correct: true },
+    },
+    {
+      interaction: interaction({ ai_recommendation_presented: false }),
+      label: { of: 3 * index + 1, outcome_correct: false },
+    },
+  ]),
+  isKept: (count) => count % 6 === 2,
+});
+
+const RIGHT_BY_ONESELF = interaction({ ai_available: false, outcome_correct: true, ...LOOKED });
+const CAUGHT = interaction({ decision: "overridden", scenario_type: "error_injected", ...LOOKED });
+
+const proven = history("a reviewer who proves right for long and then lets go", {
+  domain: "critical_infrastructure",
+  given: [
+    ...Array.from(
+      { length: 60 },
+      (_, index) => ({ interaction: [right, CAUGHT, RIGHT_BY_ONESELF][index % 3]! }),
+    ),
+    ...Array.from(
+      { length: 22 },
+      () => ({ interaction: { ...wrong, ...NO_ACTIVITY, time_to_decision_ms: 900 } }),
+    ),
+  ],
+  isKept: (count) => [60, 72].includes(count),
+  decisions: DOMAINS.map((domain) => ({ domain, stakes: "high" as const, interaction: interaction() })),
+});
+
+const newcomers = history("nobody yet: decisions of an operator of whom nothing is known", {
+  domain: "general",
+  given: [],
+  isKept: () => false,
+  decisions: DOMAINS.flatMap((domain, index) => [
+    { domain, stakes: STAKES[index % STAKES.length]!, interaction: interaction({ ...LOOKED }) },
+    {
+      domain,
+      stakes: null,
+      interaction: interaction({ decision: "deferred", scenario_type: "high_stakes" }),
+    },
+  ]),
+});
+
+const referrals = history("everything handed on or refused while nobody knows the truth", {
+  domain: "law_enforcement",
+  given: [
+    ...Array.from({ length: 20 }, () => ({ interaction: CAUGHT })),
+    ...Array.from({ length: 70 }, (_, index) => ({
+      interaction: interaction({ decision: index % 2 === 0 ? "escalated" : "rejected", scroll_depth: 0.5 }),
+    })),
+  ],
+  isKept: (count) => [40, 75].includes(count),
+  decisions: [{
+    domain: "law_enforcement",
+    stakes: null,
+    interaction: interaction({ decision: "escalated" }),
+  }],
+});
+
+// ---- maintenance, organizations, reports ------------------------------------------------------------------
+
+const every = (value: number): FullDimensions =>
+  Object.fromEntries(DIMENSIONS.map((name) => [name, value])) as FullDimensions;
+
+const maintenance: Golden["maintenance"] = [88, 72, 66, 52, 38, 29].flatMap((value, index) =>
+  DIMENSIONS.map((name, position) => ({
+    input: {
+      jis: value,
+      dimensions: { ...every(value), [name]: Math.max(0, value - 10) },
+      mode: "full",
+      decay: {
+        current_jis: value,
+        current_trend: [-6, -3, 0, 3][(index + position) % 4]!,
+        domain: DOMAINS[position]!,
+        decay_rate: 0.003,
+        decay_acceleration: 0.00001,
+        floor: 30,
+        recovery_rate: 0.05,
+        days_to_non_compliance: value < 60 ? 0 : [9, 20, 44, 200][(index + 2 * position) % 4]!,
+        projections: [],
+      },
+      minimumDataMet: position % 3 !== 0,
+      groundTruth: 4 + position,
+      now: EPOCH,
+      domain: DOMAINS[position]!,
+    },
+    plan: null,
+  }))
+);
+
+function rowsOf(count: number, seed: number): readonly PeriodRecord[] {
+  const random = mulberry32(seed);
+  return Array.from({ length: count }, () => {
+    const jis = Math.floor((35 + random() * 60) * 20) / 20;
+    const at = EPOCH - Math.floor(random() * 85 * DAY);
+    return {
+      at,
+      domain: DOMAINS[Math.floor(random() * DOMAINS.length)]!,
+      jis,
+      low: Math.floor((jis - random() * 9) * 10) / 10,
+      high: Math.ceil((jis + random() * 5) * 10) / 10,
+      dimensions: Object.fromEntries(
+        DIMENSIONS.map((name) => [name, Math.floor(48 + random() * 45)]),
+      ) as FullDimensions,
+      meanCorrectAcceptance: thousandths(0.5 + random() * 0.4),
+      n: Math.floor(40 + random() * 60),
+      t0: at - Math.floor(random() * 30 * DAY),
+      groundTruth: Math.floor(random() * 9),
+      tcrit: random() < 0.3 ? at - Math.floor(random() * 120 * DAY) : null,
+      critCount: Math.floor(random() * 6),
+      shareHs: thousandths(random() * 0.2),
+      shareCrit: thousandths(random() * 0.04),
+      interactions: Math.floor(1 + random() * 40),
+      departures: Math.floor(random() * 4),
+      referrals: Math.floor(random() * 3),
+    };
+  });
+}
+
+const organizations: Golden["organizations"] = [0, 5, 24].map((count, index) => ({
+  now: EPOCH,
+  rows: rowsOf(count, 40 + index).map((row) => ({
+    jis: row.jis,
+    n: row.n,
+    t0: row.t0,
+    t1: row.at,
+    domain: row.domain,
+    tcrit: row.tcrit,
+    shareHs: row.shareHs,
+    shareCrit: row.shareCrit,
+    critCount: row.critCount,
+  })),
+  figures: null,
+}));
+
+const reports: Golden["reports"] = [0, 8, 30].map((count, index) => ({
+  domain: (["financial", "employment", "education"] as const)[index]!,
+  period: { start: EPOCH - 90 * DAY, end: EPOCH + MINUTE },
+  data: { records: rowsOf(count, 50 + index), incidentFreezes: index },
+  report: null,
+}));
+
+/** What there is to keep. */
+export function kept(): Golden {
+  const { decision: _decision, time_to_decision_ms: _time, ...defaults } = interactionSchema.parse({
+    decision: "accepted",
+    time_to_decision_ms: 0,
+  });
+  return answered(DEFAULT_MODEL_DOCUMENT, {
+    model: {
+      version: DEFAULT_MODEL_DOCUMENT.version,
+      sha256: modelSha256(nodeCrypto, DEFAULT_MODEL_DOCUMENT),
+    },
+    defaults,
+    histories: [
+      ...ofEachDomain,
+      long,
+      modifications,
+      everyDecision,
+      telemetry,
+      afterErrors,
+      gaps,
+      lateLabels,
+      proven,
+      newcomers,
+      referrals,
+    ],
+    maintenance,
+    organizations,
+    reports,
+  });
+}
+
+/** The file's text: one line for each event, decision and case, so that a difference shows where it is. */
+export function keptText(golden: Golden): string {
+  const lines = (values: readonly unknown[]) => values.map((value) => `\n${JSON.stringify(value)}`).join(",");
+  const members = Object.entries(golden).map(([name, value]) => {
+    if (!Array.isArray(value)) return `"${name}": ${JSON.stringify(value)}`;
+    if (name !== "histories") return `"${name}": [${lines(value)}\n]`;
+    const histories = (value as readonly History[]).map(({ name, events, decisions }) =>
+      `{"name": ${JSON.stringify(name)}, "events": [${lines(events)}\n], "decisions": [${
+        lines(decisions)
+      }\n]}`
+    );
+    return `"${name}": [\n${histories.join(",\n")}\n]`;
+  });
+  return `{\n${members.join(",\n")}\n}\n`;
+}
+
+if (import.meta.main) await Deno.writeTextFile(Deno.args[0]!, keptText(kept()));
