@@ -6,15 +6,18 @@
 import assert from "node:assert/strict";
 import type { ModelDocument } from "../src/scoring/model.ts";
 import { ANSWER, type Golden, type Section } from "./golden.ts";
+import { EVENT_CASES } from "./model_event_cases.ts";
+import { LIMIT_CASES } from "./model_limit_cases.ts";
 import document from "./vectors/scoring/jis-1.1.0.json" with { type: "json" };
-
-export { MODEL_CASES } from "./model_cases.ts";
 
 export interface ModelCheck {
   readonly name: string;
   /** Throws where it does not hold. */
   readonly holds: (model: ModelDocument) => void;
 }
+
+/** The worked cases of the default model. */
+export const MODEL_CASES: readonly ModelCheck[] = [...EVENT_CASES, ...LIMIT_CASES];
 
 /** The kept vectors of the default model. */
 export const GOLDEN = document as unknown as Golden;

@@ -1,9 +1,8 @@
 /**
  * `task mutate`: would a test notice, were a number of the model another? Each number of the default document is changed
- * (`model_mutations.ts`), and the checks that the tests of behaviour make (`model_checks.ts`) are made on the changed document,
- * the worked cases first, then the golden vectors. A mutation of which all of them hold is a survivor. Prints which tests
- * notice how many, and the survivors by name; exits 1 where there are any. `--list` prints every mutation with the check that
- * noticed it.
+ * (`model_mutations.ts`), and the checks that the tests of behaviour make (`model_checks.ts`) are made on the changed document:
+ * the worked cases and the golden vectors. A mutation of which all of them hold is a survivor. Prints how many either notices
+ * and the survivors by name; exits 1 where there are any. `--list` prints every mutation with the check that noticed it.
  */
 import { AssertionError } from "node:assert/strict";
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
@@ -25,26 +24,29 @@ export function noticedBy({ document }: Mutation, checks: readonly ModelCheck[] 
   }) ?? null;
 }
 
-function run(args: readonly string[]): number {
-  const mutations = mutationsOf(DEFAULT_MODEL_DOCUMENT);
-  const judged = mutations.map((mutation) => ({ mutation, by: noticedBy(mutation) }));
-  if (args.includes("--list")) {
-    for (const { mutation, by } of judged) {
-      console.log(`${mutation.path}: ${mutation.change}: ${by?.name ?? "SURVIVED"}`);
+function run({ isListed }: { readonly isListed: boolean }): number {
+  const { version } = DEFAULT_MODEL_DOCUMENT;
+  const numbers = numbersOf(DEFAULT_MODEL_DOCUMENT);
+  const judged = mutationsOf(DEFAULT_MODEL_DOCUMENT).map((mutation) => ({
+    mutation,
+    byCase: noticedBy(mutation, MODEL_CASES),
+    byVector: noticedBy(mutation, VECTOR_CHECKS),
+  }));
+  if (isListed) {
+    for (const { mutation: { path, change }, byCase, byVector } of judged) {
+      console.log(`${path}: ${change}: ${(byCase ?? byVector)?.name ?? "SURVIVED"}`);
     }
   }
-  const numbers = numbersOf(DEFAULT_MODEL_DOCUMENT);
-  const mutated = new Set(mutations.map(({ path }) => path));
+  const mutated = new Set(judged.map(({ mutation }) => mutation.path));
   const untouched = numbers.map(({ path }) => path.join(".")).filter((path) => !mutated.has(path));
-  const survivors = judged.filter(({ by }) => by === null);
-  const ofCases = judged.filter(({ by }) => by !== null && MODEL_CASES.includes(by)).length;
-  const ofVectors = judged.length - survivors.length - ofCases;
-  console.log(`${DEFAULT_MODEL_DOCUMENT.version}: ${numbers.length} numbers, ${mutations.length} mutations`);
-  console.log(`noticed by a worked case: ${ofCases}; by a golden vector alone: ${ofVectors}`);
+  const survivors = judged.filter(({ byCase, byVector }) => byCase === null && byVector === null);
+  const noticed = (by: "byCase" | "byVector") => judged.filter((row) => row[by] !== null).length;
+  console.log(`${version}: ${numbers.length} numbers, ${judged.length} mutations`);
+  console.log(`noticed by a worked case: ${noticed("byCase")}, by a golden vector: ${noticed("byVector")}`);
   for (const path of untouched) console.log(`no mutation that the schema takes: ${path}`);
-  for (const { mutation } of survivors) console.log(`SURVIVED ${mutation.path}: ${mutation.change}`);
+  for (const { mutation: { path, change } } of survivors) console.log(`SURVIVED ${path}: ${change}`);
   console.log(`survivors: ${survivors.length}`);
   return survivors.length + untouched.length === 0 ? 0 : 1;
 }
 
-if (import.meta.main) Deno.exit(run(Deno.args));
+if (import.meta.main) Deno.exit(run({ isListed: Deno.args.includes("--list") }));

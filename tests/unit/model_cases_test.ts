@@ -1,6 +1,6 @@
 /** The worked cases of the default model, which `task mutate` makes on changed documents too. */
-import { MODEL_CASES } from "../model_cases.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
+import { MODEL_CASES } from "../model_checks.ts";
 
 for (const { name, holds } of MODEL_CASES) {
   Deno.test(`the default model: ${name}`, () => holds(DEFAULT_MODEL_DOCUMENT));

@@ -3,8 +3,17 @@
  * can be followed by hand.
  */
 import assert from "node:assert/strict";
-import { type Dimension, DIMENSIONS, type Domain, type Stakes } from "../src/domain/enums.ts";
+import {
+  type Decision,
+  type Dimension,
+  DIMENSIONS,
+  type Domain,
+  DOMAINS,
+  type Stakes,
+} from "../src/domain/enums.ts";
 import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
+import { roundTo } from "../src/scoring/arithmetic.ts";
+import { classify, departureShare } from "../src/scoring/classify.ts";
 import { complianceOf } from "../src/scoring/compliance.ts";
 import { currentTrend, projectDecay, sessionsToTarget } from "../src/scoring/decay.ts";
 import { bandOf, type FullDimensions, jisOf } from "../src/scoring/dimensions.ts";
@@ -25,6 +34,7 @@ import {
 } from "../src/scoring/organization.ts";
 import type { PeriodRecord } from "../src/scoring/period.ts";
 import { processEvidence } from "../src/scoring/process.ts";
+import { retain } from "../src/scoring/reducer.ts";
 import { isProvisional, score } from "../src/scoring/score.ts";
 import {
   type BucketMeans,
@@ -73,6 +83,54 @@ function walkedAway(model: ModelDocument): void {
   assert.equal(process(model, 0.5, 180_001).time, 1, "an engagement of 0.2 is not idle");
 }
 
+/** Time on a log scale from the domain's fast to its reference time, milliseconds. */
+const REVIEW_TIMES: Readonly<Record<Domain, readonly [fast: number, reference: number]>> = {
+  general: [2_000, 12_000],
+  financial: [2_000, 15_000],
+  insurance: [2_000, 15_000],
+  healthcare: [2_500, 20_000],
+  legal: [2_500, 25_000],
+  employment: [2_000, 15_000],
+  education: [2_000, 15_000],
+  public_sector: [2_000, 15_000],
+  law_enforcement: [2_500, 20_000],
+  critical_infrastructure: [2_500, 15_000],
+};
+
+function reviewTimes(model: ModelDocument): void {
+  for (const domain of DOMAINS) {
+    const [fast, reference] = REVIEW_TIMES[domain];
+    const time = (time_to_decision_ms: number) =>
+      processEvidence(model, interactionOf({ time_to_decision_ms }), { domain, relief: 0 }).time;
+    assert.deepEqual([time(fast - 1), time(fast), time(reference)], [0, 0, 1], domain);
+    assert.ok(time(fast + 1) > 0 && time(reference - 1) < 1, domain);
+    assert.equal(roundTo(time(Math.sqrt(fast * reference)), 9), 0.5, domain);
+  }
+}
+
+/** What telemetry is worth that was measured in whole, in part or not at all: evidence of a full review, and weight. */
+function measured(model: ModelDocument): void {
+  const of = (fields: Partial<Interaction>) => {
+    const interaction = interactionOf({ time_to_decision_ms: 60_000, ...fields });
+    const { evidence, weight, engagement } = processEvidence(model, interaction, {
+      domain: "general",
+      relief: 0,
+    });
+    return [evidence, weight, engagement].map((value) => value === null ? null : roundTo(value, 9));
+  };
+  assert.deepEqual(of({}), [0.65, 0.5, null], "time alone brings no more than the neutral value");
+  assert.deepEqual(of(CAREFUL), [1, 1, 1]);
+  assert.deepEqual(of({ hover_events: 0, scroll_depth: 0, alternative_views_checked: 0 }), [0.3, 1, 0]);
+  assert.deepEqual(of({ hover_events: 0, scroll_depth: 1, alternative_views_checked: 0 }), [
+    0.766666667,
+    1,
+    0.4,
+  ]);
+  assert.deepEqual(of({ hover_events: 3 }), [0.883333333, 0.625, 0.5]);
+  assert.deepEqual(of({ scroll_depth: 0.3 }), [0.65, 0.7, 0.3]);
+  assert.deepEqual(of({ alternative_views_checked: 1 }), [0.883333333, 0.675, 0.5]);
+}
+
 function hovering(model: ModelDocument): void {
   const hovers = (hover_events: number) =>
     processEvidence(
@@ -86,6 +144,35 @@ function hovering(model: ModelDocument): void {
       { domain: "general", relief: 0 },
     ).engagement;
   assert.deepEqual([3, 6, 40].map(hovers), [0.125, 0.25, 0.25]);
+}
+
+/** The four cells of a decision: hit, miss, correct acceptance, false alarm. */
+function cells(model: ModelDocument): void {
+  const of = (decision: Decision, label: boolean | null | "injected", departure = 0) => {
+    const isInjected = label === "injected";
+    const outcome_correct = isInjected ? false : label;
+    const scenario_type = isInjected ? "error_injected" : "standard";
+    const { hit, miss, correctAcceptance, falseAlarm } = classify(model, {
+      decision,
+      scenario_type,
+      outcome_correct,
+      departure,
+    });
+    return [hit, miss, correctAcceptance, falseAlarm];
+  };
+  assert.deepEqual(of("escalated", true), [0.6, 0, 0, 0], "a referral that was warranted is most of a hit");
+  assert.deepEqual(of("escalated", "injected"), [0.6, 0, 0, 0]);
+  assert.deepEqual(of("deferred", false), [0, 0, 0, 0.75], "one that was not is most of a false alarm");
+  assert.deepEqual(of("modified", false, 0.5), [0, 0.5, 0, 0.25], "half a departure, half of it forgiven");
+  assert.deepEqual(of("modified", "injected", 0.5), [0.125, 0.875, 0, 0]);
+}
+
+/** (extent / 0.25)^4, at most 1. */
+function touchUps(model: ModelDocument): void {
+  const share = (modification_extent: number) =>
+    departureShare(model, interactionOf({ decision: "modified", modification_extent }));
+  assert.deepEqual([0, 0.125, 0.25, 1].map(share), [0, 0.0625, 1, 1]);
+  assert.ok(share(0.05) < 0.002, "a touch-up is hardly a departure");
 }
 
 // ---- the score --------------------------------------------------------------------------------------------
@@ -211,6 +298,57 @@ function rates(model: ModelDocument): void {
   ]);
 }
 
+/** Of the positive evidence of an operator who was away: nothing is lost in a day, half of it in about half a year. */
+function retention(model: ModelDocument): void {
+  const state = stateOf(model, { t1: NOW });
+  state.b.H = [10, 5];
+  const kept = (days: number) => retain(model, state, NOW + days * DAY_MS).b.H;
+  assert.deepEqual(kept(1), [10, 5]);
+  assert.deepEqual([3, 7, 30, 90, 180, 365].map((days) => roundTo(kept(days)[0] / 10, 3)), [
+    0.972,
+    0.924,
+    0.764,
+    0.601,
+    0.502,
+    0.412,
+  ]);
+  assert.equal(kept(365)[1], 5, "absence forgives nothing");
+}
+
+/** A JIS of 80 without a trend: after 7, 14, 30, 60, 90, 180 and 365 days, and its last day. */
+const PROJECTIONS: Readonly<Partial<Record<Domain, readonly [days: number, curve: readonly number[]]>>> = {
+  general: [175, [79.2, 78.4, 76.6, 73, 69.5, 59.4, 44.3]],
+  financial: [141, [79, 78, 75.6, 71.2, 66.9, 55, 39.2]],
+};
+
+const DECAY: Readonly<
+  Record<Domain, readonly [rate: number, acceleration: number, floor: number, recovery: number]>
+> = {
+  general: [0.0025, 0.00001, 35, 0.05],
+  financial: [0.003, 0.000012, 32, 0.045],
+  insurance: [0.0028, 0.000011, 33, 0.045],
+  healthcare: [0.0035, 0.000015, 30, 0.04],
+  legal: [0.0027, 0.00001, 33, 0.04],
+  employment: [0.003, 0.000012, 32, 0.045],
+  education: [0.0025, 0.00001, 35, 0.05],
+  public_sector: [0.0028, 0.000011, 33, 0.045],
+  law_enforcement: [0.0035, 0.000015, 30, 0.04],
+  critical_infrastructure: [0.004, 0.00002, 28, 0.035],
+};
+
+function projections(model: ModelDocument): void {
+  for (const domain of DOMAINS) {
+    const shown = projectDecay(model, initialState(model), { jis: 80, domain });
+    const { decay_rate, decay_acceleration, floor, recovery_rate } = shown;
+    assert.deepEqual([decay_rate, decay_acceleration, floor, recovery_rate], DECAY[domain], domain);
+    const [days, curve] = PROJECTIONS[domain] ?? [];
+    if (curve === undefined) continue;
+    assert.equal(shown.days_to_non_compliance, days);
+    assert.deepEqual(shown.projections.map(({ day }) => day), [7, 14, 30, 60, 90, 180, 365]);
+    assert.deepEqual(shown.projections.map(({ jis }) => jis), curve);
+  }
+}
+
 /** In a domain where hardly anything is lost: the 3650th day is told, a later one is not. */
 function horizon(model: ModelDocument): void {
   const general = { ...model.domains.general, decay_rate: 0.000161, decay_acceleration: 0 };
@@ -260,11 +398,15 @@ function maintenanceInput(fields: {
 }
 
 function urgency(model: ModelDocument): void {
-  const of = (fields: Parameters<typeof maintenanceInput>[0]) =>
-    recommendMaintenance(model, maintenanceInput(fields)).urgency;
+  const recommended = (fields: Parameters<typeof maintenanceInput>[0]) =>
+    recommendMaintenance(model, maintenanceInput(fields));
+  const of = (fields: Parameters<typeof maintenanceInput>[0]) => recommended(fields).urgency;
   const scores = [39.95, 40, 59.95, 60, 74.95, 75].map((jis) => of({ jis }));
   assert.deepEqual(scores, ["critical", "high", "high", "low", "low", "none"]);
   assert.deepEqual([14, 15, 45, 46].map((days) => of({ days })), ["medium", "low", "low", "none"]);
+  assert.deepEqual(recommended({ days: 14 }).recommendation.reasons, [
+    "non_compliance_projected_within_14_days",
+  ]);
   assert.deepEqual([-5, -4.99, -2, -1.99].map((trend) => of({ trend })), ["medium", "low", "low", "none"]);
   const floors = [29, 30].map((error_detection) => of({ dimensions: { error_detection } }));
   assert.deepEqual(floors, ["high", "none"]);
@@ -504,10 +646,14 @@ function triggers(model: ModelDocument): void {
 }
 
 /** Each case with the sentence that it holds the model to. */
-export const MODEL_CASES: readonly ModelCheck[] = [
+export const LIMIT_CASES: readonly ModelCheck[] = [
   { name: "activity below 5 % is none", holds: activity },
   { name: "after 3 minutes with an engagement below 0.2 half of the time counts", holds: walkedAway },
+  { name: "a review takes its time, on a log scale, in each domain", holds: reviewTimes },
+  { name: "what was measured counts, what was not is no zero", holds: measured },
   { name: "six hovers are all that hovering can show", holds: hovering },
+  { name: "referrals and modifications are parts of hits, misses and false alarms", holds: cells },
+  { name: "a touch-up is hardly a departure", holds: touchUps },
   { name: "of a steady operator a small delay after an error is no slowing", holds: steadyPace },
   { name: "the displayed score falls by at most 6 points and rises by at most 3", holds: displayed },
   {
@@ -520,6 +666,8 @@ export const MODEL_CASES: readonly ModelCheck[] = [
   { name: "50 interactions or 10 days are a record, five known truths make it final", holds: minimumData },
   { name: "a trend is at most 25 points, ramped in", holds: trend },
   { name: "a decline at most doubles decay, progress takes at most 30 % from it", holds: rates },
+  { name: "half of the positive evidence is left after half a year", holds: retention },
+  { name: "each domain's decay, and where a JIS of 80 goes", holds: projections },
   { name: "a last day more than ten years ahead is none", holds: horizon },
   { name: "exercise sessions until a score reaches its target", holds: sessions },
   { name: "urgency by score, days, trend and floor", holds: urgency },
