@@ -1,5 +1,5 @@
 /**
- * Everything that tests hold the default model to, each as a check of a document: what `task test` runs on the document that
+ * What tests of behaviour hold the default model to, each as a check of a document: what `task test` runs on the document that
  * the program carries, `task mutate` runs on each of its mutations. The one test that is no check is that of the document's
  * hash, in `unit/golden_test.ts`: it would notice every change and say nothing of behaviour.
  */

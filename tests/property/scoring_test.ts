@@ -49,7 +49,7 @@ import { mulberry32, weighted } from "../random_numbers.ts";
 const MODELS = [DEFAULT_MODEL_DOCUMENT, JIS_1_0_0];
 const VERSIONS = MODELS.map((model) => model.version);
 const SEED = 20_261_120;
-/** As many for each model as a thousand draws of one. */
+/** About a thousand of each model. */
 const RUNS = 1_000 * MODELS.length;
 const EPOCH = 1_780_304_400_000;
 const LONGEST_HISTORY = 160;
