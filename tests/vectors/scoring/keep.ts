@@ -109,7 +109,7 @@ const ofEachDomain = DOMAINS.map((domain, index) =>
   history(`a mixed reviewer in ${domain}`, {
     domain,
     given: drawnEvents(18, 100 + index),
-    isKept: (count) => count === 12,
+    isKept: () => false,
     decisions: [
       {
         domain,
@@ -284,20 +284,46 @@ const lateLabels = history("lite mode, and truths that come late", {
 const RIGHT_BY_ONESELF = interaction({ ai_available: false, outcome_correct: true, ...LOOKED });
 const CAUGHT = interaction({ decision: "overridden", scenario_type: "error_injected", ...LOOKED });
 
-const proven = history("a reviewer who proves right for long and then lets go", {
+const PROVEN: readonly Given[] = Array.from({ length: 60 }, (_, index) => ({
+  interaction: [right, CAUGHT, RIGHT_BY_ONESELF][index % 3]!,
+}));
+
+const proven = history("a reviewer who proves right for long", {
+  domain: "critical_infrastructure",
+  given: PROVEN,
+  isKept: (count) => count === 30,
+  decisions: DOMAINS.map((domain, index) => ({
+    domain,
+    stakes: index % 2 === 0 ? "low" as const : "high" as const,
+    interaction: interaction({ ...LOOKED }),
+  })),
+});
+
+const lettingGo = history("one who then lets everything pass", {
   domain: "critical_infrastructure",
   given: [
-    ...Array.from(
-      { length: 60 },
-      (_, index) => ({ interaction: [right, CAUGHT, RIGHT_BY_ONESELF][index % 3]! }),
-    ),
-    ...Array.from(
-      { length: 22 },
-      () => ({ interaction: { ...wrong, ...NO_ACTIVITY, time_to_decision_ms: 900 } }),
-    ),
+    ...PROVEN.slice(0, 20),
+    ...Array.from({ length: 40 }, () => ({
+      interaction: { ...wrong, ...NO_ACTIVITY, time_to_decision_ms: 900 },
+    })),
   ],
-  isKept: (count) => [60, 72].includes(count),
-  decisions: DOMAINS.map((domain) => ({ domain, stakes: "high" as const, interaction: interaction() })),
+  isKept: (count) => [26, 32].includes(count),
+  decisions: (["general", "critical_infrastructure"] as const).map((domain) => ({
+    domain,
+    stakes: null,
+    interaction: interaction(),
+  })),
+});
+
+const contrarian = history("one who departs from whatever is right", {
+  domain: "employment",
+  given: Array.from({ length: 16 }, () => ({ interaction: needless })),
+  isKept: () => false,
+  decisions: (["rejected", "modified"] as const).map((decision) => ({
+    domain: "employment",
+    stakes: "low" as const,
+    interaction: interaction({ decision, modification_extent: decision === "modified" ? 0.24 : 0 }),
+  })),
 });
 
 const newcomers = history("nobody yet: decisions of an operator of whom nothing is known", {
@@ -335,7 +361,7 @@ const referrals = history("everything handed on or refused while nobody knows th
 const every = (value: number): FullDimensions =>
   Object.fromEntries(DIMENSIONS.map((name) => [name, value])) as FullDimensions;
 
-const maintenance: Golden["maintenance"] = [88, 72, 66, 52, 38, 29].flatMap((value, index) =>
+const maintenance: Golden["maintenance"] = [88, 72, 66, 52, 45, 38, 29].flatMap((value, index) =>
   DIMENSIONS.map((name, position) => ({
     input: {
       jis: value,
@@ -349,7 +375,7 @@ const maintenance: Golden["maintenance"] = [88, 72, 66, 52, 38, 29].flatMap((val
         decay_acceleration: 0.00001,
         floor: 30,
         recovery_rate: 0.05,
-        days_to_non_compliance: value < 60 ? 0 : [9, 20, 44, 200][(index + 2 * position) % 4]!,
+        days_to_non_compliance: value < 60 ? 0 : [9, 20, 44, 200][(index + position + 1) % 4]!,
         projections: [],
       },
       minimumDataMet: position % 3 !== 0,
@@ -435,6 +461,8 @@ export function kept(): Golden {
       gaps,
       lateLabels,
       proven,
+      lettingGo,
+      contrarian,
       newcomers,
       referrals,
     ],
