@@ -306,7 +306,7 @@ function interval(model: ModelDocument): void {
     const slope = 100 * slopes.reduce((sum, value) => sum + value, 0);
     variance += slope * slope * prior * (1 - prior) / (strength + 1);
   }
-  const reach = 1.645 * 1.35 * Math.sqrt(variance);
+  const reach = 1.645 * 1.2 * Math.sqrt(variance);
   assert.deepEqual(uncertaintyOf(model, initialState(model), { jis: 65, domain: "general", mode: "full" }), {
     level: 0.9,
     low: Math.floor((65 - reach) * 10) / 10,

@@ -5,14 +5,22 @@
  * and the survivors by name; exits 1 where there are any. `--list` prints every mutation with the check that noticed it.
  */
 import { AssertionError } from "node:assert/strict";
-import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
+import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../src/scoring/model.ts";
 import { MODEL_CASES, type ModelCheck, VECTOR_CHECKS } from "./model_checks.ts";
 import { type Mutation, mutationsOf, numbersOf } from "./model_mutations.ts";
 
 const CHECKS = [...MODEL_CASES, ...VECTOR_CHECKS];
 
-/** The first check that does not hold of a mutation; null for a survivor. An error that is no assertion is thrown on. */
+/** The first check that does not hold of a mutation; null for a survivor. */
 export function noticedBy({ document }: Mutation, checks: readonly ModelCheck[] = CHECKS): ModelCheck | null {
+  return brokenCheck(document, checks);
+}
+
+/** The first check that does not hold of a document, or null. An error that is no assertion is thrown on. */
+export function brokenCheck(
+  document: ModelDocument,
+  checks: readonly ModelCheck[] = CHECKS,
+): ModelCheck | null {
   return checks.find(({ holds }) => {
     try {
       holds(document);
@@ -27,6 +35,11 @@ export function noticedBy({ document }: Mutation, checks: readonly ModelCheck[] 
 function run({ isListed }: { readonly isListed: boolean }): number {
   const { version } = DEFAULT_MODEL_DOCUMENT;
   const numbers = numbersOf(DEFAULT_MODEL_DOCUMENT);
+  const broken = brokenCheck(DEFAULT_MODEL_DOCUMENT);
+  if (broken !== null) {
+    console.log(`${version} itself does not hold, so that nothing is shown by its mutations: ${broken.name}`);
+    return 1;
+  }
   const judged = mutationsOf(DEFAULT_MODEL_DOCUMENT).map((mutation) => ({
     mutation,
     byCase: noticedBy(mutation, MODEL_CASES),

@@ -3,10 +3,14 @@ import assert from "node:assert/strict";
 import { DEFAULT_MODEL_DOCUMENT, modelSchema } from "../../src/scoring/model.ts";
 import { MODEL_CASES } from "../model_checks.ts";
 import { mutationsOf, numbersOf } from "../model_mutations.ts";
-import { noticedBy } from "../mutate.ts";
+import { brokenCheck, noticedBy } from "../mutate.ts";
 
 const MUTATIONS = mutationsOf(DEFAULT_MODEL_DOCUMENT);
 const EVERY = 10;
+
+Deno.test("the model itself passes every check, or its mutations would show nothing", () => {
+  assert.equal(brokenCheck(DEFAULT_MODEL_DOCUMENT), null);
+});
 
 Deno.test("every tenth mutation of the model is noticed by a test of behaviour", () => {
   const sample = MUTATIONS.filter((_, index) => index % EVERY === 0);
