@@ -45,7 +45,7 @@ Deno.test("a client typed by openapi-typescript compiles under strict and scores
     key,
   ]);
   const { jis, band, tier, hash } = JSON.parse(printed);
-  assert.deepEqual([jis, band, tier], [64.85, "adequate", "tier_2"]);
+  assert.deepEqual([jis, band, tier], [65, "adequate", "tier_2"]);
   assert.match(hash, /^[0-9a-f]{64}$/);
   await service.stop();
   await deployment.remove();
