@@ -165,8 +165,8 @@ bothWays("whoever sends nothing but PINGs is silent", async ({ authority, tls })
   }, tls);
 });
 
-Deno.test("a body has its own time, whatever else its client does on the same connection", async () => {
-  const harness = await openHarness();
+Deno.test("a body has its own time, whatever else its client does on the same connection, and holds nothing after it", async () => {
+  const harness = await openHarness({ bodyMemoryBytes: 4_000 });
   const key = await harness.organization("acme");
   await listening((request, client) => harness.app.fetch(request, client), async (listener, closed) => {
     const session = http2(listener);
@@ -175,7 +175,6 @@ Deno.test("a body has its own time, whatever else its client does on the same co
       ":path": "/v1/score",
       "x-api-key": key,
       "content-type": "application/json",
-      "content-length": "1000",
     });
     late.write("{");
     let status = 0;
@@ -195,6 +194,11 @@ Deno.test("a body has its own time, whatever else its client does on the same co
     assert.match(text, /The body did not come to its end in time/);
     assert.ok(others > 1);
     assert.equal(closed.silent, 0);
+    // What comes of it all the same takes nothing from others.
+    late.write(" ".repeat(1_800));
+    await new Promise((next) => setTimeout(next, 200));
+    const next = await harness.send("/v1/score", { key, body: scoreRequest({ note: "x".repeat(1_000) }) });
+    assert.equal(next.status, 200, next.text);
     session.destroy();
   });
   await harness.close();
