@@ -9,10 +9,16 @@ import * as z from "zod";
 import { DIMENSIONS, DOMAINS, FORMULAS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";
 import defaultDocument from "./jis-1.1.0.json" with { type: "json" };
 
+/** Beyond these bounds the formulas leave the numbers that they are defined for: a score would be an error, not a number. */
+const LEAST = 1e-9;
+const MOST = 1e9;
+const COUNT_MOST = 1_000_000;
+
 const share = z.number().min(0).max(1);
-const positive = z.number().positive();
-const nonNegative = z.number().min(0);
-const count = z.number().int().positive();
+const fraction = z.number().min(LEAST).max(1);
+const positive = z.number().min(LEAST).max(MOST);
+const nonNegative = z.number().min(0).max(MOST);
+const count = z.number().int().positive().max(COUNT_MOST);
 const points = z.number().min(0).max(100);
 const isoDate = z.iso.date().nullable();
 const dimension = z.enum(DIMENSIONS);
@@ -30,7 +36,7 @@ export type BucketName = (typeof BUCKETS)[number] | "K";
 const bucket = z.strictObject({
   capacity: positive,
   prior_strength: positive,
-  prior_mean: z.number().gt(0).lt(1),
+  prior_mean: z.number().min(LEAST).max(1 - LEAST),
 });
 
 /** Sums are compared to within this, as 0.1 + 0.2 is not 0.3. */
@@ -150,7 +156,7 @@ const shape = z.strictObject({
   scenario_weights: record(SCENARIO_TYPES, positive),
   /** Section 2.3: how a decision and its label become hits, misses, correct acceptances and false alarms [6]. */
   classification: z.strictObject({
-    full_departure_extent: z.number().gt(0).max(1),
+    full_departure_extent: fraction,
     /** How little of a departure a small modification is; of `jis-2` alone. */
     departure_exponent: z.number().int().min(1).max(16).optional(),
     injected_modified_wrong_share: share,
@@ -201,10 +207,10 @@ const shape = z.strictObject({
       idle: z.strictObject({ after_ms: positive, engagement_below: share, time_factor: share }),
       time_share: share,
       engagement_share: share,
-      full_engagement: z.number().gt(0).max(1),
-      full_scrutiny: z.number().gt(0).max(1),
+      full_engagement: fraction,
+      full_scrutiny: fraction,
       relief_share: share,
-      relief_time: z.number().gt(0).max(1),
+      relief_time: fraction,
     }),
     (row) => (row.min_ms < row.max_ms ? null : "min_ms must be below max_ms"),
   ),
@@ -275,7 +281,7 @@ const shape = z.strictObject({
     display: z.strictObject({ rate: share, max_fall: nonNegative, max_rise: nonNegative }),
   }),
   /** Section 5: ρ_Q. */
-  restraint: z.strictObject({ full_at: z.number().gt(0).max(1), floor: z.number().gt(0).max(1) }),
+  restraint: z.strictObject({ full_at: fraction, floor: fraction }),
   /** Section 5: weighted geometric means over bucket means; discrimination weighs as much as resisting deference [1][2][4]. */
   dimensions: record(
     DIMENSIONS,
@@ -334,7 +340,7 @@ const shape = z.strictObject({
         decay_acceleration: nonNegative,
         floor: points,
         recovery_rate: positive,
-        severity: z.number().gt(0).max(1),
+        severity: fraction,
         high_risk: z.boolean(),
       }),
       (row) => (row.fast_ms < row.reference_ms ? null : "fast_ms must be below reference_ms"),
@@ -346,9 +352,9 @@ const shape = z.strictObject({
     trend_from_interactions: nonNegative,
     trend_ramp_interactions: positive,
     decline_slope: nonNegative,
-    decline_max: z.number().min(1),
+    decline_max: z.number().min(1).max(MOST),
     improve_slope: nonNegative,
-    improve_min: z.number().gt(0).max(1),
+    improve_min: fraction,
     horizon_days: count,
     projection_days: z.array(count).min(1),
     recovery_ceiling: points,
@@ -361,7 +367,7 @@ const shape = z.strictObject({
       (row) => (row.medium <= row.low ? null : "medium must not be above low"),
     ),
     trend: checked(
-      z.strictObject({ medium: z.number().max(0), low: z.number().max(0) }),
+      z.strictObject({ medium: z.number().min(-MOST).max(0), low: z.number().min(-MOST).max(0) }),
       (row) => (row.medium <= row.low ? null : "medium must not be above low"),
     ),
     provisional_cap: z.enum(URGENCIES),
@@ -399,7 +405,7 @@ const shape = z.strictObject({
     departure: z.strictObject({ process_weight: share, credibility_weight: share }),
     referral_likelihood: share,
     novelty: z.strictObject({ weight: share, interactions: count }),
-    likelihood_min: z.number().gt(0).max(1),
+    likelihood_min: fraction,
     likelihood_exponent: positive,
     severity_exponent: positive,
     severity_bonus: z.strictObject({ high_stakes: share, critical: share }),
@@ -429,16 +435,11 @@ export type ModelDocument = z.infer<typeof shape>;
 
 /** The largest weight with which one event can move any bucket. */
 function largestWeight({ scenario_weights, updates, recalibration }: ModelDocument): number {
-  const weights = [
-    1,
-    updates.ownership.miss_weight,
-    updates.ownership.false_alarm_weight,
-    updates.ownership.hit_weight,
-    recalibration.miss_weight,
-    recalibration.hit_weight,
-    recalibration.repeated_false_alarm_weight,
-  ];
-  return Math.max(...weights) * Math.max(...Object.values(scenario_weights));
+  const rules: readonly Readonly<Record<string, number>>[] = [...Object.values(updates), recalibration];
+  const weights = rules.flatMap((row) =>
+    Object.entries(row).filter(([name]) => name.endsWith("_weight")).map(([, weight]) => weight)
+  );
+  return Math.max(1, ...weights) * Math.max(...Object.values(scenario_weights));
 }
 
 /** Validates a model document: every field, sum and order, all problems at once. */

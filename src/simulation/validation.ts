@@ -12,7 +12,7 @@ import { environments, weights } from "./sensitivity.ts";
 import { mean } from "./statistics.ts";
 
 /** Seeds that no number of a model was tuned on. */
-export const CHECK_SEEDS: readonly number[] = [8101, 8102, 8103, 8104];
+export const CHECK_SEEDS: readonly number[] = [777, 31_337, 90_210, 424_242];
 export const CHECK_OPERATORS = 200;
 
 export interface Figure extends Omit<Measured, "target"> {

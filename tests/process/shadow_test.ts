@@ -150,10 +150,9 @@ Deno.test("a candidate's figures are those of a service that uses it, and the sc
   await Deno.remove(candidate);
 });
 
-Deno.test("a candidate that fails disturbs nobody; taken into use, one is refused as a candidate, and old scores replay with their own version", async () => {
+Deno.test("a candidate that could not score is refused; taken into use, one is refused as a candidate, and old scores replay with their own version", async () => {
   const deployment = await freshDeployment();
   const [failing, good] = [`${deployment.directory}/failing.json`, `${deployment.directory}/good.json`];
-  // Valid, and no number of JSON once it is rounded.
   await writeModel(failing, (document) => {
     document.version = "failing-1";
     document.domains.general.decay_rate = 1e308;
@@ -165,19 +164,16 @@ Deno.test("a candidate that fails disturbs nobody; taken into use, one is refuse
   const serve = (env: Readonly<Record<string, string>>) =>
     startService(["serve"], { env: { ...deployment.env, ...env } });
 
-  const disturbed = await serve({ JISS_SCORING_SHADOW_MODEL_FILE: failing });
-  const key = await createOrganization(disturbed, deployment.env);
-  const answers = await work(disturbed, key);
-  const shadow = await reported(disturbed, key, WORKED);
-  assert.deepEqual(shadow.interactions, { compared: 0, failed: WORKED, missed: 0, restarts: 0 });
-  assert.equal(shadow.difference, null);
-  const told = disturbed.log().filter(({ level }) => level === "error");
-  assert.deepEqual(told.map(({ msg }) => msg), [
-    "the candidate model failed on an interaction; real scores go on without it",
-  ]);
-  assert.ok(!JSON.stringify(told).includes("reviewer"));
-  assert.equal((await disturbed.send("/v1/audit/chain/verify", { key })).body.valid, true);
-  assert.equal(await disturbed.stop(), 0);
+  const unfit = await runProgram(["serve"], {
+    env: { ...deployment.env, JISS_SCORING_SHADOW_MODEL_FILE: failing },
+  });
+  assert.equal(unfit.code, 78);
+  assert.match(unfit.stderr, /JISS_SCORING_SHADOW_MODEL_FILE.*domains\.general\.decay_rate/);
+
+  const before = await serve({});
+  const key = await createOrganization(before, deployment.env);
+  const answers = await work(before, key);
+  assert.equal(await before.stop(), 0);
 
   const both = { JISS_SCORING_MODEL_FILE: good, JISS_SCORING_SHADOW_MODEL_FILE: good };
   const refused = await runProgram(["serve"], { env: { ...deployment.env, ...both } });

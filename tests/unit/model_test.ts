@@ -89,8 +89,8 @@ Deno.test("wrong fields anywhere are all named at once", () => {
       changed.surprise = true;
     }),
     [
-      "buckets.H.capacity: Too small: expected number to be >0",
-      "buckets.Q.prior_mean: Too big: expected number to be <1",
+      "buckets.H.capacity: Too small: expected number to be >=1e-9",
+      "buckets.Q.prior_mean: Too big: expected number to be <=0.999999999",
       "retention.exponent: Invalid input: expected number, received undefined",
       "dimensions.error_detection.weight: Invalid input: expected number, received string",
       "domains.financial: Invalid input: expected object, received undefined",
