@@ -9,6 +9,7 @@ import { webhooks } from "./0006_webhooks.ts";
 import { deliveries } from "./0007_deliveries.ts";
 import { departures } from "./0008_departures.ts";
 import { days } from "./0009_days.ts";
+import { seals } from "./0010_seals.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   deliveries,
   departures,
   days,
+  seals,
 ];

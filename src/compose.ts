@@ -32,6 +32,7 @@ import {
 import { dispatchedDeliveries } from "./operations/deliveries.ts";
 import { type Dependencies, noDeliveries, SYSTEM_CHAIN, type World } from "./operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
+import { lockedSeals } from "./operations/installation_seals.ts";
 import { Shadow } from "./operations/shadow.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { Upkeep } from "./operations/upkeep.ts";
@@ -228,10 +229,12 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       const { document, sha256 } = shadow.candidate;
       log.info("a candidate model runs in shadow", { candidate: document.version, sha256 });
     }
+    const seals = lockedSeals();
     const writerOver = (written: Database) =>
       new Writer({
         database: written,
         crypto: nodeCrypto,
+        seals,
         signing,
         lock: lock!,
         monotonic: () => clock.monotonic(),
@@ -258,6 +261,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       writer,
       crypto: nodeCrypto,
       signing,
+      seals,
       lock,
       world,
       log,

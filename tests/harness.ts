@@ -22,6 +22,7 @@ import { BreachLog } from "../src/operations/breaches.ts";
 import { dispatchedDeliveries } from "../src/operations/deliveries.ts";
 import { type Dependencies, noDeliveries, type World } from "../src/operations/dependencies.ts";
 import { openInstallation } from "../src/operations/installation.ts";
+import { lockedSeals } from "../src/operations/installation_seals.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
 import { Shadow, type ShadowBounds } from "../src/operations/shadow.ts";
@@ -238,9 +239,11 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     monotonic: clock.monotonic,
     ...(options.shadowBounds === undefined ? {} : { bounds: options.shadowBounds }),
   });
+  const seals = lockedSeals();
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
+    seals,
     signing,
     lock,
     monotonic: () => 0,
@@ -252,6 +255,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     writer,
     crypto: nodeCrypto,
     signing,
+    seals,
     lock,
     world,
     log,

@@ -57,6 +57,11 @@ export function unwrapWithAny(
   return null;
 }
 
+/** 32 bytes: the key under which rows are sealed, derived from the installation key, so that no rotation breaks them. */
+export function deriveSealKey(installationKey: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", installationKey, "", "jiss row seals v1", KEY_LENGTH));
+}
+
 /** HMAC-SHA256 of a canonical request under the installation key, 32 bytes: no rotation of a secret breaks it. */
 export function requestDigest(installationKey: Uint8Array, canonicalText: string): Uint8Array {
   return hmacSha256(installationKey, "jis.request/1\n", canonicalText);

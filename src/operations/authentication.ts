@@ -5,19 +5,28 @@
 import { apiKeyPrefix, comparableKey, matchingPepper } from "../keys/api_key.ts";
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../keys/master_keys.ts";
 import { isUnavailable } from "../domain/errors.ts";
+import { equalBytes } from "../evidence/crypto.ts";
 import { compileOnce } from "../store/compile_once.ts";
 import { query } from "../store/database.ts";
 import { errorFields } from "../observability/log.ts";
-import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
+import { organizations } from "../store/records.ts";
+import type { WriteJob } from "../store/writer.ts";
+import { adminChain, type Dependencies, type OrganizationCaller } from "./dependencies.ts";
 import { storedKey } from "./key_issue.ts";
+import { requireSealed } from "./sealed_reads.ts";
 
-/** The organization of a presented key, or null: unknown, revoked, inactive, malformed or missing alike. */
+/**
+ * The organization of a presented key, or null: unknown, revoked, inactive, malformed or missing alike.
+ * @throws {AlteredRows} where the organization's row is not what this installation wrote.
+ */
 export async function authenticateKey(
-  dependencies: Pick<Dependencies, "database" | "peppers" | "writer" | "log">,
+  dependencies: Pick<Dependencies, "database" | "peppers" | "seals" | "writer" | "log">,
   presented: string | undefined,
 ): Promise<OrganizationCaller | null> {
   const holder = await holderOf(dependencies, presented);
-  if (holder === null || holder.row.active !== 1) return null;
+  if (holder === null) return null;
+  requireSealed(dependencies, organizations, [holder.row]);
+  if (holder.row.inactive_reasons !== "[]") return null;
   const { key, prefix, pepper, row } = holder;
   const isOld = pepper !== dependencies.peppers[0] || row.pepper_id === null;
   if (isOld) rehash(dependencies, { orgId: row.org_id, key, before: row.key_hash! });
@@ -37,8 +46,7 @@ async function holderOf(
 }
 
 const holderOfPrefix = compileOnce(({ prefix }: { readonly prefix: string }) =>
-  query.selectFrom("organization").select(["org_id", "key_hash", "active", "pepper_id"])
-    .where("prefix", "=", prefix).compile()
+  query.selectFrom("organization").selectAll().where("prefix", "=", prefix).compile()
 );
 
 /**
@@ -50,9 +58,18 @@ function rehash(
   { orgId, key, before }: { readonly orgId: string; readonly key: string; readonly before: Uint8Array },
 ): void {
   const { key_hash, pepper_id } = storedKey(key, peppers[0]!);
-  const update = query.updateTable("organization").set({ key_hash, pepper_id })
-    .where("org_id", "=", orgId).where("key_hash", "=", before).compile();
-  writer.execute(update).catch((error) => {
+  const job: WriteJob<void> = {
+    needs: [{ kind: organizations, key: [orgId] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const row = unit.get(organizations, [orgId]);
+      if (row?.key_hash != null && equalBytes(row.key_hash, before)) {
+        unit.put(organizations, { ...row, key_hash, pepper_id });
+      }
+      return () => undefined;
+    },
+  };
+  writer.submit(job).catch((error) => {
     if (isUnavailable(error)) return;
     log.error("a key could not be stored under the new pepper", errorFields(error));
   });

@@ -4,7 +4,6 @@
  * Source: specification, Score commit status; contract, section 4; scoring model, section 15, point 6.
  */
 import { ServiceError } from "../domain/errors.ts";
-import { canonicalJson } from "../evidence/canonical.ts";
 import { hex } from "../evidence/crypto.ts";
 import type { Entry } from "../evidence/entry.ts";
 import {
@@ -36,8 +35,9 @@ import {
 } from "./dependencies.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "./gone.ts";
-import { priorOf } from "./score.ts";
+import { movedTo, priorOf } from "./score.ts";
 import { answerOnce, type EvidencedAnswer } from "./answers.ts";
+import { knownPseudonym } from "./subjects.ts";
 
 export interface CommitRequest {
   readonly sessionId: string;
@@ -88,7 +88,7 @@ export async function commitScore(
         call,
         recorded,
         drawn,
-        subject: unit.get(subjects, operator)!.pseudonym,
+        subject: knownPseudonym(unit, operator),
       };
       const committed = row.committed === 1 ? row : unit.get(scoreCommits, session);
       const label = planLabel(unit, dependencies, { context, label: request.outcomeCorrect });
@@ -251,12 +251,7 @@ function planLabel(
     eventType: "OUTCOME_LABELLED",
     parts: [makePart("input", drawn.salts.input, labelInput)],
   });
-  unit.put(operators, {
-    ...operator,
-    state: canonicalJson(after),
-    prior_seq: appended.entry.seq,
-    prior_hash: appended.hash,
-  });
+  unit.put(operators, { ...operator, ...movedTo(after, appended) });
   const labelled = {
     org_id: orgId,
     session_id: row.session_id,

@@ -5,23 +5,29 @@
 import { organizationFigures } from "../scoring/organization.ts";
 import { operatorFiguresQuery } from "../store/operators.ts";
 import { organizationQuery } from "../store/organizations.ts";
-import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
+import { operatorFigures, organizations } from "../store/records.ts";
+import { type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
 import { ruleRow } from "./operators.ts";
+import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
 
+/** @throws {AlteredRows} where an operator's row was altered, is missing, or an old one was put back. */
 export async function organizationDashboard(
-  { database, model }: Dependencies,
+  dependencies: Dependencies,
   { orgId }: OrganizationCaller,
   now: number,
 ) {
-  const [[organization], operators] = await database.snapshot([
-    organizationQuery(orgId),
-    operatorFiguresQuery(orgId),
-  ]);
+  const { head, found: [[organization], operators] } = await snapshotWithHead(
+    dependencies,
+    evidenceChain(orgId),
+    [organizationQuery(orgId), operatorFiguresQuery(orgId)] as const,
+  );
+  requireSealed(dependencies, organizations, [organization!]);
+  requireWholeSet(dependencies, head, requireSealed(dependencies, operatorFigures, operators));
   const { name, domain, tier } = organization!;
   return {
     organization: { id: orgId, name },
     domain,
     tier,
-    dashboard: organizationFigures(model.document, operators.map(ruleRow), now),
+    dashboard: organizationFigures(dependencies.model.document, operators.map(ruleRow), now),
   };
 }

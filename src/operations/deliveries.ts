@@ -28,11 +28,13 @@ import {
   settleDelivery,
 } from "../store/outbox.ts";
 import { type WebhookRow, webhooks } from "../store/records.ts";
+import { shareOf } from "../store/seals.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import type { Dispatched } from "../webhooks/dispatcher.ts";
 import { afterAttempt, type AttemptResult, GONE_STATUS, mustPause, mustResume } from "../webhooks/health.ts";
 import { adminChain, type Caller, type Dependencies, eventDraft, type World } from "./dependencies.ts";
 import { bodyOfEvent, bodyOfPing } from "./events.ts";
+import { requireSealed } from "./sealed_reads.ts";
 
 /** A delivery that this process has claimed. */
 export interface Claimed {
@@ -71,12 +73,14 @@ export function dispatchedDeliveries(
   dependencies: Dependencies,
 ): Dispatched<WebhookRow, Claimed, Outcome> {
   const { database, secretsKeys } = dependencies;
+  const isOurs = unalteredOnly(dependencies);
   return {
     async ready(now) {
       const rows = await readyDestinations(database, now);
       // Of a secret that another process's secrets key wrapped the deliveries are that process's.
-      return rows.filter(({ webhook_id: webhookId, wrapped_secret }) =>
-        unwrapSigningSecret(wrapped_secret, { keys: secretsKeys, webhookId }) !== null
+      return rows.filter((row) =>
+        isOurs(row) &&
+        unwrapSigningSecret(row.wrapped_secret, { keys: secretsKeys, webhookId: row.webhook_id }) !== null
       );
     },
     async claim(wants, now) {
@@ -87,6 +91,24 @@ export function dispatchedDeliveries(
     attempt: (claimed, signal) => attemptDelivery(dependencies, claimed, signal),
     release: (claimed) => ({ kind: "released", claimed }),
     settle: (outcomes, now) => settle(dependencies, { outcomes, now }),
+  };
+}
+
+/** Nothing is sent to an address that nobody registered: the log says so, once for each destination. */
+function unalteredOnly({ seals, log }: Dependencies): (row: WebhookRow) => boolean {
+  const told = new Set<string>();
+  return (row) => {
+    const isUnaltered = shareOf(seals, webhooks, row) !== null;
+    if (!isUnaltered && !told.has(row.webhook_id)) {
+      told.add(row.webhook_id);
+      log.error("a webhook's row was altered: nothing is sent to it", {
+        audit: true,
+        org_id: row.org_id,
+        webhook_id: row.webhook_id,
+        mend: "put the database back, or accept it without this webhook: jiss restore --acknowledge REASON",
+      });
+    }
+    return isUnaltered;
   };
 }
 
@@ -229,7 +251,10 @@ async function prepareAttempt(
     ? null
     : await bodyOfEvent(dependencies, { ...delivery, position });
   if (body === null) return { kind: "cancelled", claimed, delivery };
-  return { delivery, url: new URL(delivery.url), body, secret: opened.plain };
+  const destinations = await readDestinations(database, [webhookId]);
+  requireSealed(dependencies, webhooks, destinations);
+  const url = new URL(destinations[0]!.url);
+  return { delivery, url, body, secret: opened.plain };
 }
 
 // ---- settling ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import type { Log } from "../observability/log.ts";
 import type { Model } from "../scoring/model.ts";
 import type { Database } from "../store/database.ts";
 import type { CheckpointLock } from "../store/lock.ts";
+import type { Seals } from "../store/seals.ts";
 import type { Writer } from "../store/writer.ts";
 import type { Deliverer } from "../webhooks/delivery.ts";
 import type { Resolve, TargetPolicy } from "../webhooks/target.ts";
@@ -26,6 +27,8 @@ export interface Dependencies {
   readonly writer: Writer;
   readonly crypto: Crypto;
   readonly signing: SigningKeys;
+  /** By which a row that this installation wrote is told from an altered one. */
+  readonly seals: Seals;
   readonly lock: CheckpointLock;
   readonly world: World;
   readonly log: Log;
@@ -85,6 +88,8 @@ export interface Installation {
   readonly deploymentId: string;
   /** 32 bytes under which request digests are made. */
   readonly key: Uint8Array;
+  /** Whether the database's rows have been sealed: an unsealed row is then an altered one. */
+  readonly isSealed: boolean;
 }
 
 /** Who asks, as an entry of a chain names it: never a person. */

@@ -6,7 +6,8 @@
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { errorFields } from "../observability/log.ts";
 import { type Expunged, query, type Statement } from "../store/database.ts";
-import { operatorNames, subjects, tombstones } from "../store/records.ts";
+import { operatorNames, operators, subjects, tombstones } from "../store/records.ts";
+import { AlteredRows } from "../store/seals.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import {
   adminChain,
@@ -18,7 +19,7 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
-import { unknownSubject } from "./subjects.ts";
+import { requireNoOperator, unknownSubject } from "./subjects.ts";
 import { tombstoneName } from "./gone.ts";
 
 export interface Erasure {
@@ -109,11 +110,21 @@ export function prepareErasure(
   const ids = [world.ulid(now), world.ulid(now)] as const;
   const salts = [drawSalt(world), drawSalt(world)] as const;
   return {
-    needs: [{ kind: subjects, key: operator }, { kind: operatorNames, key: operator }],
+    needs: [
+      { kind: subjects, key: operator },
+      { kind: operatorNames, key: operator },
+      { kind: operators, key: operator },
+    ],
     plan(unit) {
       const subject = unit.get(subjects, operator)?.pseudonym;
-      if (subject === undefined) throw unknownSubject(operatorId);
+      if (subject === undefined) {
+        requireNoOperator(unit, operator);
+        throw unknownSubject(operatorId);
+      }
       const held = unit.get(operatorNames, operator)!;
+      // Else the parts of somebody else would be destroyed, and the operator's own would stay.
+      if (held.strangers > 0) throw new AlteredRows(evidenceChain(orgId), "a row of subject");
+      if (unit.get(operators, operator) !== null) unit.remove(operators, operator);
       const names: readonly string[] = JSON.parse(held.names);
       const detail = { requested_at: new Date(now).toISOString(), basis, entries: held.entries };
       const draft = { prefix: from.prefix, orgId, subject, at: now };
@@ -181,7 +192,6 @@ function deletions(
       "skipped_interaction",
       "decision",
       "score_batch",
-      "operator",
       "subject",
     ] as const)
       .map(

@@ -15,6 +15,13 @@ import type { Model } from "../scoring/model.ts";
 import { newestCheckpoint } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
 import type { CheckpointLock } from "../store/lock.ts";
+import {
+  INSTALLATION_KEY,
+  type InstallationRow,
+  installations,
+  type ModelDocumentRow,
+  modelDocuments,
+} from "../store/records.ts";
 import type { Writer } from "../store/writer.ts";
 import { draftGenesis, headOf } from "./chains.ts";
 import {
@@ -26,12 +33,16 @@ import {
   SYSTEM_CHAIN,
   type World,
 } from "./dependencies.ts";
+import { isHeld, sealUnsealed } from "./resealing.ts";
 import { followLock, strangeLock } from "./restores.ts";
+import type { InstallationSeals } from "./installation_seals.ts";
 import { finishRotation, insertFirstKey, type SigningKeys } from "./signing.ts";
 import { rewrapWebhookSecrets } from "./webhooks.ts";
 import { StartError } from "./start_error.ts";
 
-const PURPOSE = "installation key";
+/** What the key is wrapped for, which cannot be altered without a secrets key: rows are sealed, or were not yet. */
+const PURPOSE = "installation key, rows sealed";
+const UNSEALED_PURPOSE = "installation key";
 const INSTALLATION_KEY_BYTES = 32;
 
 export interface InstallationOptions {
@@ -39,6 +50,8 @@ export interface InstallationOptions {
   readonly writer: Writer;
   readonly crypto: Crypto;
   readonly signing: SigningKeys;
+  /** Unlocked with the installation's key. */
+  readonly seals: InstallationSeals;
   readonly lock: CheckpointLock;
   readonly log: Log;
   readonly world: World;
@@ -90,11 +103,17 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   if (row === undefined) return { installation: await createInstallation(options), current: true };
 
   await requireKnownSigner(options);
-  const key = openInstallationKey(options, row.wrapped_key);
-  const installation = { deploymentId: row.deployment_id, key };
+  const { plain: key, isSealed } = openInstallationKey(options, row.wrapped_key);
+  const installation = { deploymentId: row.deployment_id, key, isSealed };
+  options.seals.unlock(key);
   await requireSameLog({ ...options, installation });
   const isCurrent = (await followLock(options)).length === 0;
+  if (isSealed && isCurrent && !await isInstallationHeld(options)) return { installation, current: false };
   if (!isCurrent || options.readsOnly === true) return { installation, current: false };
+  if (!isSealed) {
+    await sealUnsealed(options);
+    await database.batch([rewrapped(options, { wrapped: row.wrapped_key, plain: key })]);
+  }
 
   await finishRotation({ ...options, installation });
   if (row.model_sha256 !== options.model.sha256) {
@@ -109,7 +128,19 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
       to: options.evidenceRetentionDays,
     });
   }
-  return { installation, current: true };
+  return { installation: { ...installation, isSealed: true }, current: true };
+}
+
+/** Whether the installation's row is what was written; where it is not, nothing is recorded. */
+async function isInstallationHeld({ database, seals, lock, log }: InstallationOptions): Promise<boolean> {
+  if (await isHeld({ database, seals }, SYSTEM_CHAIN)) return true;
+  log.error("the installation's row in the database was altered: nothing is recorded", {
+    audit: true,
+    mend: "put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
+  });
+  const { epoch } = await headOf({ database }, SYSTEM_CHAIN);
+  lock.suspect({ family: SYSTEM_CHAIN, epoch });
+  return false;
 }
 
 /** The name stands in every origin, and in the certificates by which a new key is believed. */
@@ -128,7 +159,12 @@ async function requireSameLog(
 async function createInstallation(options: InstallationOptions): Promise<Installation> {
   const { writer, world, model, signing, lock, secretsKeys, peppers, now } = options;
   if (lock.issued().length > 0) throw strangeLock();
-  const installation = { deploymentId: world.ulid(now), key: world.random(INSTALLATION_KEY_BYTES) };
+  const installation = {
+    deploymentId: world.ulid(now),
+    key: world.random(INSTALLATION_KEY_BYTES),
+    isSealed: true,
+  };
+  options.seals.unlock(installation.key);
   const wrapped = wrapSecret(installation.key, {
     key: secretsKeys[0]!,
     purpose: PURPOSE,
@@ -141,22 +177,20 @@ async function createInstallation(options: InstallationOptions): Promise<Install
     now,
   });
   await writer.submit({
-    needs: [],
+    needs: [{ kind: installations, key: INSTALLATION_KEY }],
     chains: [SYSTEM_CHAIN],
     plan(unit) {
-      unit.execute(insertModel(model, now));
-      unit.execute(
-        query.insertInto("installation").values({
-          id: 1,
-          deployment_id: installation.deploymentId,
-          wrapped_key: wrapped,
-          model_sha256: model.sha256,
-          audit_retention_days: options.auditRetentionDays,
-          evidence_retention_days: options.evidenceRetentionDays,
-          pepper_id: pepperId(peppers[0]!),
-          created_at: now,
-        }).compile(),
-      );
+      unit.put(modelDocuments, documentRow(model, now));
+      unit.put(installations, {
+        id: 1,
+        deployment_id: installation.deploymentId,
+        wrapped_key: wrapped,
+        model_sha256: model.sha256,
+        audit_retention_days: options.auditRetentionDays,
+        evidence_retention_days: options.evidenceRetentionDays,
+        pepper_id: pepperId(peppers[0]!),
+        created_at: now,
+      });
       unit.execute(insertFirstKey(signing.held[0]!.publicKey));
       genesis.open(unit);
       return () => undefined;
@@ -198,21 +232,48 @@ function strangeSigner(): StartError {
   );
 }
 
-/** The key, and which of the secrets opened it; null where none does. */
+/** An installation key as it was opened. */
+export interface OpenedKey {
+  readonly plain: Uint8Array;
+  /** Which of the secrets opened it. */
+  readonly index: number;
+  /** Whether the database's rows have been sealed. */
+  readonly isSealed: boolean;
+}
+
+/** null where no secret opens it. */
 export function unwrapInstallationKey(
   wrapped: Uint8Array,
   secretsKeys: readonly Uint8Array[],
-): { readonly plain: Uint8Array; readonly index: number } | null {
-  return unwrapWithAny(wrapped, { keys: secretsKeys, purpose: PURPOSE });
+): OpenedKey | null {
+  for (const [purpose, isSealed] of [[PURPOSE, true], [UNSEALED_PURPOSE, false]] as const) {
+    const opened = unwrapWithAny(wrapped, { keys: secretsKeys, purpose });
+    if (opened !== null) return { ...opened, isSealed };
+  }
+  return null;
 }
 
 /** @throws {StartError} where no secret opens it. */
-function openInstallationKey({ secretsKeys }: InstallationOptions, wrapped: Uint8Array): Uint8Array {
+function openInstallationKey({ secretsKeys }: InstallationOptions, wrapped: Uint8Array): OpenedKey {
   const opened = unwrapInstallationKey(wrapped, secretsKeys);
-  if (opened !== null) return opened.plain;
+  if (opened !== null) return opened;
   throw new StartError(
     "JISS_SECRETS_KEY (or JISS_KEY_PEPPER, from which it is derived) is not the one that this database was made with: put it back, or set JISS_KEY_PEPPER_PREVIOUS",
   );
+}
+
+/** Wraps the key anew, under the secrets key in use and for rows that are sealed, unless another host did so first. */
+function rewrapped(
+  { world, secretsKeys }: Pick<InstallationOptions, "world" | "secretsKeys">,
+  { wrapped, plain }: { readonly wrapped: Uint8Array; readonly plain: Uint8Array },
+): Statement {
+  const anew = wrapSecret(plain, {
+    key: secretsKeys[0]!,
+    purpose: PURPOSE,
+    iv: world.random(WRAP_IV_BYTES),
+  });
+  return query.updateTable("installation").set({ wrapped_key: anew }).where("wrapped_key", "=", wrapped)
+    .compile();
 }
 
 /**
@@ -230,24 +291,18 @@ export async function takeUpSecrets(
   );
   const { wrapped_key: wrapped, pepper_id: recorded } = row!;
   const opened = unwrapInstallationKey(wrapped, secretsKeys);
-  const update = query.updateTable("installation");
-  if (opened !== null && opened.index > 0) {
-    const anew = wrapSecret(opened.plain, {
-      key: secretsKeys[0]!,
-      purpose: PURPOSE,
-      iv: world.random(WRAP_IV_BYTES),
-    });
-    await database.batch([update.set({ wrapped_key: anew }).where("wrapped_key", "=", wrapped).compile()]);
+  if (opened !== null && opened.index > 0 && opened.isSealed) {
+    await database.batch([rewrapped({ world, secretsKeys }, { wrapped, plain: opened.plain })]);
   }
   await rewrapWebhookSecrets({ database, world, secretsKeys });
   const pepper = pepperId(peppers[0]!);
-  if (recorded !== pepper) await database.batch([update.set({ pepper_id: pepper }).compile()]);
+  if (recorded !== pepper) {
+    await database.batch([query.updateTable("installation").set({ pepper_id: pepper }).compile()]);
+  }
 }
 
-function insertModel({ sha256, document }: Model, now: number) {
-  return query.insertInto("model_document")
-    .values({ sha256, document: canonicalJson(document), first_used_at: now })
-    .onConflict((conflict) => conflict.column("sha256").doNothing()).compile();
+function documentRow({ sha256, document }: Model, now: number): ModelDocumentRow {
+  return { sha256, document: canonicalJson(document), first_used_at: now };
 }
 
 /** A model that bears on judgments from now on is an entry of the system chain, with the old and the new hash. */
@@ -257,36 +312,31 @@ async function recordModelChange(options: InstallationOptions, previous: string)
     type: "MODEL_CHANGED",
     detail: { from_sha256: previous, to_sha256: model.sha256, to_version: model.document.version },
     families: [],
-    statements: [
-      insertModel(model, now),
-      {
-        ...query.updateTable("installation").set({ model_sha256: model.sha256 })
-          .where("model_sha256", "=", previous).compile(),
-        mustChange: 1,
-      },
-    ],
+    stands: (row) => row.model_sha256 === previous,
+    set: { model_sha256: model.sha256 },
+    document: documentRow(model, now),
   });
 }
 
 type RetentionPolicy = "audit_log" | "evidence";
 
-/** A conflict where `recorded` is not what stands there any more. */
-function setRetention(
-  policy: RetentionPolicy,
-  { recorded, days }: { readonly recorded: number | null; readonly days: number | null },
-): Statement {
-  const column = policy === "evidence" ? "evidence_retention_days" : "audit_retention_days";
-  const update = query.updateTable("installation").set({ [column]: days }).where(column, "is", recorded);
-  return { ...update.compile(), mustChange: 1 };
-}
-
 /** `recorded` is null where no start has recorded it yet. */
 async function recordAuditRetention(options: InstallationOptions, recorded: number | null): Promise<void> {
-  const { database, auditRetentionDays: days } = options;
+  const { database, writer, auditRetentionDays: days } = options;
   const previous = recorded ?? await retentionOfGenesis(database);
   if (previous !== days) {
     await recordRetentionChange(options, { policy: "audit_log", recorded, from: previous, to: days });
-  } else if (recorded === null) await database.batch([setRetention("audit_log", { recorded, days })]);
+  } else if (recorded === null) {
+    await writer.submit({
+      needs: [{ kind: installations, key: INSTALLATION_KEY }],
+      chains: [SYSTEM_CHAIN],
+      plan(unit) {
+        const row = unit.get(installations, INSTALLATION_KEY)!;
+        unit.put(installations, { ...row, audit_retention_days: row.audit_retention_days ?? days });
+        return () => undefined;
+      },
+    });
+  }
 }
 
 /** What the newest audit log began with, for a database that an earlier program kept; null where there is none. */
@@ -322,11 +372,13 @@ async function recordRetentionChange(
   const ruled = rows.filter(({ family }) =>
     family !== SYSTEM_CHAIN && family === chainOf(organizationOf(family)!)
   );
+  const column = policy === "evidence" ? "evidence_retention_days" : "audit_retention_days";
   await recordChange(options, {
     type: "RETENTION_POLICY",
     detail: { policy, from_days: from, to_days: to },
     families: ruled.map(({ family }) => family),
-    statements: [setRetention(policy, { recorded, days: to })],
+    stands: (row) => (row[column] ?? null) === recorded,
+    set: { [column]: to },
   });
 }
 
@@ -335,23 +387,30 @@ interface Change {
   readonly detail: Record<string, unknown>;
   /** The chains that it is written to beside the system chain. */
   readonly families: readonly string[];
-  readonly statements: readonly Statement[];
+  /** Whether what it changes is there still: another host may have recorded the same first. */
+  stands(row: InstallationRow): boolean;
+  readonly set: Partial<InstallationRow>;
+  readonly document?: ModelDocumentRow;
 }
 
 async function recordChange(
   { writer, world, now }: InstallationOptions,
-  { type, detail, families, statements }: Change,
+  { type, detail, families, stands, set, document }: Change,
 ): Promise<void> {
   const entries = [SYSTEM_CHAIN, ...families].map((chain) => {
     const caller = { actor: "system", orgId: organizationOf(chain), prefix: null } as const;
     return { chain, draft: eventDraft(world, { type, caller, now, detail }) };
   });
   await writer.submit({
-    needs: [],
+    needs: [{ kind: installations, key: INSTALLATION_KEY }],
     chains: entries.map(({ chain }) => chain),
     plan(unit) {
-      for (const statement of statements) unit.execute(statement);
-      for (const { chain, draft } of entries) unit.append(chain, draft);
+      const row = unit.get(installations, INSTALLATION_KEY)!;
+      if (stands(row)) {
+        if (document !== undefined) unit.put(modelDocuments, document);
+        unit.put(installations, { ...row, ...set });
+        for (const { chain, draft } of entries) unit.append(chain, draft);
+      }
       return () => undefined;
     },
   });

@@ -25,14 +25,15 @@ import {
 } from "../store/interactions.ts";
 import {
   namesOnPage,
-  type OperatorFigures,
   operatorQuery,
   operatorsPageQuery,
   orderValue,
   type PageStart,
   type StoredOperator,
 } from "../store/operators.ts";
+import { type OperatorFigures, operators } from "../store/records.ts";
 import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
+import { requireSealed } from "./sealed_reads.ts";
 
 const PROFILE_BAND: Readonly<Record<Band, (typeof PROFILE_BANDS)[number]>> = {
   exemplary: "Exemplary",
@@ -42,7 +43,9 @@ const PROFILE_BAND: Readonly<Record<Band, (typeof PROFILE_BANDS)[number]>> = {
 };
 
 /** A stored operator as the organization rule reads it. */
-export function ruleRow(row: OperatorFigures) {
+export function ruleRow(
+  row: Omit<OperatorFigures, "org_id" | "operator_id" | "position" | "digest" | "seal">,
+) {
   return {
     jis: row.jis,
     n: row.n,
@@ -92,7 +95,7 @@ const shown = ({ at, jis }: HistoryPoint) => ({ timestamp: timestamp(at), jis })
 
 /** @throws {ServiceError} NOT_FOUND. */
 export async function operatorProfile(
-  { database, model: { document } }: Dependencies,
+  dependencies: Dependencies,
   { orgId }: OrganizationCaller,
   { operatorId, projection, now }: {
     readonly operatorId: string;
@@ -101,11 +104,13 @@ export async function operatorProfile(
     readonly now: number;
   },
 ) {
+  const { database, model: { document } } = dependencies;
   const [[row], history] = await database.snapshot([
     operatorQuery(orgId, operatorId),
     historyQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
   ]);
   if (row === undefined) throw unknownOperator(operatorId);
+  requireSealed(dependencies, operators, [row]);
   const stands = standing(document, row);
   const { domain, jis, dimensions, uncertainty } = stands;
   return {
@@ -143,18 +148,20 @@ function daysUntil(now: number, days: number): DaySpan {
   return { first: end - days, end };
 }
 
-/** @throws {ServiceError} NOT_FOUND. */
+/** @throws {ServiceError} NOT_FOUND; {AlteredRows}. */
 export async function operatorSparkline(
-  { database, model: { document } }: Dependencies,
+  dependencies: Dependencies,
   { orgId }: OrganizationCaller,
   { operatorId, days, now }: { readonly operatorId: string; readonly days: number; readonly now: number },
 ) {
+  const { database, model: { document } } = dependencies;
   const span = daysUntil(now, days);
   const [[row], found] = await database.snapshot([
     operatorQuery(orgId, operatorId),
     daysQuery(orgId, { operators: named(operatorId), days: span }),
   ]);
   if (row === undefined) throw unknownOperator(operatorId);
+  requireSealed(dependencies, operators, [row]);
   const { state, jis, uncertainty } = standing(document, row);
   const values = found.map((point) => point.jis);
   return {
@@ -199,10 +206,11 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
 
 /** A page of operators, and where the next one starts; null on the last page. */
 export async function listOperators(
-  { database, model: { document } }: Dependencies,
+  dependencies: Dependencies,
   { orgId }: OrganizationCaller,
   { band, sort, limit, after, sparkline, now }: OperatorsPage,
 ) {
+  const { database, model: { document } } = dependencies;
   // One row more than asked for tells whether there is a next page.
   const options = { sort, jis: bandRange(document, band), after, limit: limit + 1 };
   const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
@@ -210,6 +218,7 @@ export async function listOperators(
     operatorsPageQuery(orgId, options),
     daysQuery(orgId, { operators: namesOnPage(orgId, options), days }),
   ]);
+  requireSealed(dependencies, operators, rows);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1)! : null;
   const lines = sparkline ? groupByOperator(points) : null;
@@ -246,12 +255,14 @@ function groupByOperator(points: readonly DayPoint[]): ReadonlyMap<string, reado
  * @throws {ServiceError} NOT_FOUND without interactions; INSUFFICIENT_DATA where the record is too short.
  */
 export async function recommendMaintenance(
-  { database, model: { document } }: Dependencies,
+  dependencies: Dependencies,
   { orgId }: OrganizationCaller,
   { operatorId, now }: { readonly operatorId: string; readonly now: number },
 ): Promise<ExercisePlan> {
+  const { database, model: { document } } = dependencies;
   const [row] = await database.read(operatorQuery(orgId, operatorId));
   if (row === undefined) throw unknownOperator(operatorId);
+  requireSealed(dependencies, operators, [row]);
   if (!minimumDataMet(document, row, now)) {
     const { interactions, days } = document.minimum_data;
     const monitored = Math.floor((now - row.t0) / DAY_MS);

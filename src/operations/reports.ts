@@ -3,20 +3,16 @@
  * unchanged records is the same report.
  * Source: specification, GET /v1/compliance/report; contract, section 4; scoring model, section 10.
  */
-import { DIMENSIONS, type Domain } from "../domain/enums.ts";
+import type { Domain } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Period, Report } from "../domain/report.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { hex, utf8 } from "../evidence/crypto.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
-import type { FullDimensions } from "../scoring/dimensions.ts";
-import type { PeriodData, PeriodRecord } from "../scoring/period.ts";
 import { article14Of, reportOf } from "../scoring/report.ts";
 import { DAY_MS } from "../scoring/state.ts";
 import { checkpointOfCommit, prunedUntil, readEvidence } from "../store/chains.ts";
 import { query } from "../store/database.ts";
-import { freezesQuery, periodQuery, type PeriodRow } from "../store/interactions.ts";
-import { organizationQuery } from "../store/organizations.ts";
 import { type ComplianceReportRow, complianceReports } from "../store/records.ts";
 import {
   type Call,
@@ -27,6 +23,7 @@ import {
   type OrganizationCaller,
 } from "./dependencies.ts";
 import { placeOfRecord, requireNotGone } from "./gone.ts";
+import { readPeriod } from "./period_rows.ts";
 
 /** A report as it was issued. */
 export interface IssuedReport {
@@ -53,7 +50,8 @@ export async function complianceReport(
   const { world, writer } = dependencies;
   const { orgId } = caller;
   await requireKept(dependencies, orgId, period);
-  const { organization, data } = await readPeriod(dependencies, orgId, period);
+  const { organization: { org_id, name, domain }, data } = await readPeriod(dependencies, orgId, period);
+  const organization = { org_id, name, domain: domain as Domain };
   const content = reportOf(dependencies.model, { organization, period, data });
   const contentSha256 = sha256(dependencies, canonicalJson(content));
   const reportId = world.ulid(call.now);
@@ -136,41 +134,7 @@ export async function article14(
   const { model } = dependencies;
   const period = { start: now - model.document.organization.active_days * DAY_MS, end: now + 1 };
   const { organization, data } = await readPeriod(dependencies, orgId, period);
-  return article14Of(model, { period, data, organizationDomain: organization.domain });
-}
-
-async function readPeriod({ database }: Dependencies, orgId: string, period: Period) {
-  const [[organization], rows, [freezes]] = await database.snapshot([
-    organizationQuery(orgId),
-    periodQuery(orgId, period),
-    freezesQuery(orgId, period),
-  ]);
-  const { org_id, name, domain } = organization!;
-  const data: PeriodData = { records: rows.map(periodRecord), incidentFreezes: freezes!.count };
-  return { organization: { org_id, name, domain: domain as Domain }, data };
-}
-
-function periodRecord(row: PeriodRow): PeriodRecord {
-  const values = [row.d1, row.d2, row.d3, row.d4, row.d5, row.d6, row.d7];
-  return {
-    at: row.at,
-    domain: row.domain as Domain,
-    jis: row.jis,
-    low: row.low,
-    high: row.high,
-    dimensions: Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!])) as FullDimensions,
-    meanCorrectAcceptance: row.mean_c,
-    n: row.n,
-    t0: row.t0,
-    groundTruth: row.ground_truth,
-    tcrit: row.tcrit,
-    critCount: row.crit_count,
-    shareHs: row.share_hs,
-    shareCrit: row.share_crit,
-    interactions: row.interactions,
-    departures: row.departures,
-    referrals: row.referrals,
-  };
+  return article14Of(model, { period, data, organizationDomain: organization.domain as Domain });
 }
 
 async function issuedReport(

@@ -12,7 +12,7 @@ import { rootOf } from "../evidence/merkle.ts";
 import type { Crypto } from "../evidence/crypto.ts";
 import type { Log } from "../observability/log.ts";
 import { endOfEntries } from "../store/bundles.ts";
-import { loadChains, newestCheckpoint, notesOfHeads, readNodes, type StoredHead } from "../store/chains.ts";
+import { newestCheckpoint, newestHeads, notesOfHeads, readNodes, type StoredHead } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { type CheckpointLock, isBehind, type IssuedCheckpoint, type SuspectFamily } from "../store/lock.ts";
 import { piecesOf, readPages } from "../store/paging.ts";
@@ -23,6 +23,7 @@ import { draftGenesis, type Genesis } from "./chains.ts";
 import { adminChain, type Dependencies, evidenceChain, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { prepareErasure } from "./erasure.ts";
 import { tombstoneName } from "./gone.ts";
+import { sealFamily, unheldHeads } from "./resealing.ts";
 import { StartError } from "./start_error.ts";
 
 interface LockFollower {
@@ -106,11 +107,6 @@ export function strangeLock(): StartError {
   return new StartError(
     "lock.db in JISS_DATA_DIR belongs to another database: put the database back that belongs to it, or move lock.db away if this directory was given a new one",
   );
-}
-
-async function newestHeads(database: Database): Promise<ReadonlyMap<string, StoredHead>> {
-  // Chains come in the order of their epochs: the newest of a family stands.
-  return new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
 }
 
 /** Whether a chain goes on from the checkpoint that was issued for it. */
@@ -210,12 +206,15 @@ export async function acknowledgeRestore(
 ): Promise<RestoreRecord> {
   const { database, writer, lock } = dependencies;
   const behind = await followLock(dependencies);
-  if (behind.length === 0 && !isPutBack) {
+  const unheld = await unheldHeads(dependencies);
+  if (behind.length === 0 && unheld.length === 0 && !isPutBack) {
     throw new ServiceError(
       "CONFLICT",
-      "The database is not older than what was issued: there is nothing to acknowledge.",
+      "The database is not older than what was issued, and its rows are those that were written: there is nothing to acknowledge.",
     );
   }
+  const isUpgrade = !dependencies.installation.isSealed;
+  for (const head of unheld) await sealFamily(dependencies, head, { isUpgrade });
   // What was just brought in line with the database is read back.
   await lock.sync();
   const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));

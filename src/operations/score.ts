@@ -169,15 +169,20 @@ export function planScore(
   if (planned.scored === null) {
     unit.put(skippedInteractions, { ...identityOf(orgId, score), position });
   } else {
+    const previous = unit.get(operators, operator)?.position ?? null;
     unit.put(operators, {
       org_id: orgId,
       operator_id: request.operator_id,
-      state: canonicalJson(planned.scored.state),
       domain: request.domain,
-      prior_seq: appended.entry.seq,
-      prior_hash: appended.hash,
+      position,
+      ...movedTo(planned.scored.state, appended),
     });
-    unit.put(interactions, interactionRow({ orgId, position, score, scored: planned.scored }));
+    unit.put(interactions, {
+      ...identityOf(orgId, score),
+      position,
+      previous,
+      ...scoredColumns(request, planned.scored),
+    });
     if (planned.scored.result.committed) {
       emitEvent(unit, { orgId, operatorId: request.operator_id, event: "score.committed", position, call });
     }
@@ -249,30 +254,42 @@ function identityOf(orgId: string, { request, call, digest }: PreparedScore) {
   };
 }
 
-/** The row that reports and histories read: full-mode values, in lite mode too. */
-function interactionRow(
-  { orgId, position, score, scored }: {
-    readonly orgId: string;
-    readonly position: number;
-    readonly score: PreparedScore;
-    readonly scored: Scored;
-  },
+/** What an operator's row says of its state, and of the entry that left it. */
+export function movedTo(
+  state: OperatorState,
+  { entry, hash }: { readonly entry: { readonly seq: number }; readonly hash: Uint8Array },
 ) {
-  const { request } = score;
-  const { state } = scored;
-  const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => scored.fullDimensions[name]);
   return {
-    ...identityOf(orgId, score),
-    domain: request.domain,
-    decision: request.interaction.decision,
-    scenario_type: request.interaction.scenario_type,
-    mode: request.mode,
-    departure: scored.weights.s,
-    position,
-    committed: scored.result.committed ? 1 : 0,
+    state: canonicalJson(state),
+    prior_seq: entry.seq,
+    prior_hash: hash,
     jis: state.jis!,
-    low: scored.fullUncertainty.low,
-    high: scored.fullUncertainty.high,
+    n: state.n,
+    t0: state.t0!,
+    t1: state.t1!,
+    tcrit: state.tcrit,
+    crit_count: state.cnt.crit,
+    share_hs: state.share.hs,
+    share_crit: state.share.crit,
+  };
+}
+
+/** What reports and histories read of a score: full-mode values, in lite mode too. */
+export function scoredColumns(
+  { domain, interaction, mode }: Pick<ScoreRequest, "domain" | "interaction" | "mode">,
+  { state, result, weights, fullDimensions, fullUncertainty, meanCorrectAcceptance }: Scored,
+) {
+  const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => fullDimensions[name]);
+  return {
+    domain,
+    decision: interaction.decision,
+    scenario_type: interaction.scenario_type,
+    mode,
+    departure: weights.s,
+    committed: result.committed ? 1 : 0,
+    jis: state.jis!,
+    low: fullUncertainty.low,
+    high: fullUncertainty.high,
     d1: d1!,
     d2: d2!,
     d3: d3!,
@@ -280,9 +297,12 @@ function interactionRow(
     d5: d5!,
     d6: d6!,
     d7: d7!,
-    mean_c: scored.meanCorrectAcceptance,
+    mean_c: meanCorrectAcceptance,
     n: state.n,
     t0: state.t0!,
+    t1: state.t1!,
+    departed: state.cnt.dep,
+    referred: state.cnt.ref,
     ground_truth: state.cnt.truth,
     tcrit: state.tcrit,
     crit_count: state.cnt.crit,

@@ -1,7 +1,8 @@
 /** Pseudonyms: what an entry calls an operator, tied to the operator's id in one row and nowhere else. */
 import { ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
-import { subjects } from "../store/records.ts";
+import { operators, subjects } from "../store/records.ts";
+import { AlteredRows } from "../store/seals.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import type { World } from "./dependencies.ts";
 
@@ -20,8 +21,28 @@ export function pseudonymOf(
 ): string {
   const known = unit.get(subjects, [orgId, operatorId]);
   if (known !== null) return known.pseudonym;
+  requireNoOperator(unit, [orgId, operatorId]);
   unit.put(subjects, { org_id: orgId, operator_id: operatorId, pseudonym: drawn });
   return drawn;
+}
+
+/** The pseudonym of an operator of whom there is a record. @throws {AlteredRows} where the row that tells it is gone. */
+export function knownPseudonym(
+  unit: UnitOfWork,
+  [orgId, operatorId]: readonly [orgId: string, operatorId: string],
+): string {
+  const known = unit.get(subjects, [orgId, operatorId]);
+  if (known === null) throw new AlteredRows(`org/${orgId}`, "a row of subject");
+  return known.pseudonym;
+}
+
+/** An operator who is known has a pseudonym. @throws {AlteredRows} where the row that tells it is gone. */
+export function requireNoOperator(
+  unit: UnitOfWork,
+  [orgId, operatorId]: readonly [orgId: string, operatorId: string],
+): void {
+  if (unit.get(operators, [orgId, operatorId]) === null) return;
+  throw new AlteredRows(`org/${orgId}`, "a row of subject");
 }
 
 /** NOT_FOUND, of an operator about whom nothing is held. */

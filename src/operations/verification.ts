@@ -20,6 +20,7 @@ import { findUnsignedHeads, isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
 import { type Dependencies, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { bundleFile, bundleLines, type BundleSource } from "./export.ts";
+import { rowFindings } from "./row_check.ts";
 
 /**
  * Lines that are looked at before others get their turn: about half a millisecond of work. With more of them a score
@@ -72,6 +73,7 @@ export async function verifyChain(
   const findings = [
     ...reports.flatMap((report) => shownFindings(report, { isResumed: base !== null })),
     ...await headFindings(dependencies, chain),
+    ...(base === null ? await alteredRows(dependencies, family) : []),
   ];
   const fatal = findings.filter((finding) => finding.fatal);
   if (fatal.length > 0) told(dependencies, { family, fatal });
@@ -106,29 +108,36 @@ export interface Damage {
  * @returns what is wrong first; null: nothing is.
  */
 export async function findDamage(source: BundleSource): Promise<Damage | null> {
+  return (await findDamages(source))[0] ?? null;
+}
+
+/** What is wrong with each chain of a database that nobody serves, every score computed anew; nothing for a sound one. */
+export async function findDamages(source: BundleSource): Promise<readonly Damage[]> {
   const heads = await loadChains(source.database);
   // One after another through one verifier, the system chain first: it holds what a key of before signed last elsewhere.
   const families = new Set([SYSTEM_CHAIN, ...heads.map(({ family }) => family)]);
   const pins = await ownKeys(source);
   const verifier = new BundleVerifier(source.crypto, { pins, known: [], expected: [], replay: true });
+  const damages: Damage[] = [];
   for (const family of families) {
     try {
       const options = { family, parts: "all", retentionDays: null, now: 0, software: "restore" } as const;
       for await (const line of bundleFile(source, options)) verifier.push(utf8(line));
     } catch (error) {
-      return { chain: family, code: "UNREADABLE", sentence: (error as Error).message };
+      damages.push({ chain: family, code: "UNREADABLE", sentence: (error as Error).message });
+      break;
     }
   }
   for (const { chain, findings } of verifier.end()) {
     const fatal = findings.find((finding) => finding.fatal);
-    if (fatal !== undefined) return { chain, code: fatal.code, sentence: sentenceOf(fatal) };
+    if (fatal !== undefined) damages.push({ chain, code: fatal.code, sentence: sentenceOf(fatal) });
   }
   // Chains come in the order of their epochs: the newest of a family is the one that goes on.
   const newest = [...new Map(heads.map((head) => [head.family, head])).values()];
-  const [unsigned] = await findUnsignedHeads(source.database, source.crypto, newest);
-  return unsigned === undefined
-    ? null
-    : { chain: unsigned.chain, code: "ROOT_MISMATCH", sentence: UNSIGNED_END };
+  for (const { chain } of await findUnsignedHeads(source.database, source.crypto, newest)) {
+    damages.push({ chain, code: "ROOT_MISMATCH", sentence: UNSIGNED_END });
+  }
+  return damages;
 }
 
 /** The newest checkpoint of a chain; null where there is none, or what stands there is none. */
@@ -197,6 +206,27 @@ async function headFindings(
     detail: "the stored head",
     sentence: UNSIGNED_END,
   }];
+}
+
+/** Told at most: the first of them says that the database was altered, and the rest where to look. */
+const ALTERED_ROWS_MAX = 100;
+
+/** The rows beside the chain, which answers are made from, must be those that were written with its entries. */
+async function alteredRows(dependencies: Dependencies, family: string): Promise<readonly ShownFinding[]> {
+  const findings: ShownFinding[] = [];
+  for await (const { chain, seq, detail } of rowFindings(dependencies, family, giveWay)) {
+    findings.push({
+      chain,
+      code: "ROW_ALTERED",
+      fatal: true,
+      seq,
+      range: null,
+      detail,
+      sentence: `The rows beside the chain are not those that were written with it: ${detail}.`,
+    });
+    if (findings.length === ALTERED_ROWS_MAX) break;
+  }
+  return findings;
 }
 
 async function headHash(

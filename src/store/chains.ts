@@ -15,6 +15,7 @@ import { inclusionNodeIndexes, inclusionPath } from "../evidence/merkle.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import { piecesOf, readPages } from "./paging.ts";
+import type { SetPlace } from "./seals.ts";
 import type {
   AuditChainTable,
   AuditCheckpointTable,
@@ -34,6 +35,8 @@ export interface StoredHead extends ChainHead {
   readonly firstPosition: number;
   /** Which signing key is its own. */
   readonly keyOrdinal: number;
+  /** The set of the rows that belong to it, as it is kept; null where rows were written before they were sealed. */
+  readonly held: Uint8Array | null;
 }
 
 /** The row of a head. */
@@ -93,6 +96,12 @@ export async function loadChains(database: Database): Promise<readonly StoredCha
   return chains;
 }
 
+/** The head that each family goes on with, by family. */
+export async function newestHeads(database: Database): Promise<ReadonlyMap<string, StoredChain>> {
+  // Chains come in the order of their epochs: the newest of a family stands.
+  return new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
+}
+
 /** How far a chain reaches. */
 export type ChainSize = Pick<HeadRow, "chain" | "family" | "size">;
 
@@ -128,6 +137,7 @@ export function headOf(row: HeadRow): StoredHead {
     origin: row.origin,
     previous: row.head,
     lastTimestamp: row.last_ts,
+    held: row.held,
     frontier: {
       size: row.size,
       peaks: Array.from(
@@ -176,6 +186,7 @@ export function insertChain(head: StoredHead): Statement {
     last_ts: head.lastTimestamp,
     peaks: new Uint8Array(),
     min_index: 0,
+    held: null,
   };
   return query.insertInto("audit_chain").values(row).compile();
 }
@@ -217,21 +228,39 @@ const insertNode = compileOnce((row: Insertable<AuditNodeTable>) =>
 
 /** The frontier after a commit, of a chain that has a size by now; size and head are moved by its entries. */
 export function updatePeaks(
-  { chain, frontier: { peaks }, keyOrdinal }: StoredHead,
+  { chain, frontier: { peaks }, keyOrdinal, held }: StoredHead,
   size: number,
 ): Statement {
-  return { ...setPeaks({ chain, size, peaks: concat(...peaks), key_ordinal: keyOrdinal }), mustChange: 1 };
+  return {
+    ...setPeaks({ chain, size, peaks: concat(...peaks), key_ordinal: keyOrdinal, held }),
+    mustChange: 1,
+  };
 }
 
 const setPeaks = compileOnce((
-  { chain, size, peaks, key_ordinal }: Pick<
+  { chain, size, peaks, key_ordinal, held }: Pick<
     Selectable<AuditChainTable>,
-    "chain" | "size" | "peaks" | "key_ordinal"
+    "chain" | "size" | "peaks" | "key_ordinal" | "held"
   >,
 ) =>
-  query.updateTable("audit_chain").set({ peaks, key_ordinal })
+  query.updateTable("audit_chain").set({ peaks, key_ordinal, held })
     .where("chain", "=", chain).where("size", "=", size).compile()
 );
+
+/** The set that a chain's head holds, of a chain that did not grow. */
+export function updateHeld({ chain, frontier: { size }, held }: StoredHead): Statement {
+  const update = query.updateTable("audit_chain").set({ held }).where("chain", "=", chain).where(
+    "size",
+    "=",
+    size,
+  );
+  return { ...update.compile(), mustChange: 1 };
+}
+
+/** Where a head stands, for the set that it holds. */
+export function placeOfHead({ chain, previous, frontier: { size } }: StoredHead): SetPlace {
+  return { chain, size, head: previous };
+}
 
 /** Marks the size that a chain had before the first commit of a day. */
 export function insertLadder({ chain, frontier, lastTimestamp }: ChainHead): Statement {
@@ -427,6 +456,15 @@ export async function readGrownChains(
       .whereRef("size", ">", "anchored_size").orderBy("chain").limit(limit).compile(),
   );
   return rows.map(headOf);
+}
+
+/** Where an epoch of a family begins, and what of it was pruned. */
+export type EpochSpan = Pick<HeadRow, "first_position" | "min_index">;
+
+/** The epochs of a family, oldest first. */
+export function epochSpansQuery(family: string): CompiledQuery<EpochSpan> {
+  return query.selectFrom("audit_chain").select(["first_position", "min_index"]).where("family", "=", family)
+    .orderBy("epoch").compile();
 }
 
 /** The timestamp of the last entry that was pruned from a family; null where nothing was. */

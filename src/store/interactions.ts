@@ -1,10 +1,9 @@
 /** Reads over scores: one row, an operator's history, its days, the last records of a period. */
-import { type CompiledQuery, type RawBuilder, sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, type Selectable, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
 import type { InteractionRow } from "./records.ts";
-
-const DAY_MS = 86_400_000;
+import type { SkippedInteractionTable } from "./schema.ts";
 
 /** The row of a score. @returns null where the session has none. */
 export async function readInteraction(
@@ -30,8 +29,8 @@ export function historyQuery(
   orgId: string,
   { operatorId, limit }: { readonly operatorId: string; readonly limit: number },
 ): CompiledQuery<HistoryPoint> {
-  return query.selectFrom("interaction").select(["at", "jis"]).where("org_id", "=", orgId)
-    .where("operator_id", "=", operatorId).orderBy("at", "desc").orderBy("position", "desc").limit(limit)
+  return query.selectFrom("interaction").select(["t1 as at", "jis"]).where("org_id", "=", orgId)
+    .where("operator_id", "=", operatorId).orderBy("t1", "desc").orderBy("position", "desc").limit(limit)
     .compile();
 }
 
@@ -62,79 +61,50 @@ export function daysQuery(
   { operators, days: { first, end } }: { readonly operators: OperatorNames; readonly days: DaySpan },
 ): CompiledQuery<DayPoint> {
   const days = JSON.stringify(Array.from({ length: end - first }, (_, index) => first + index));
-  const last = (column: "at" | "jis") =>
+  const last = (column: "t1" | "jis") =>
     sql`(select ${sql.ref(column)} from interaction
       where org_id = ${orgId} and operator_id = operator.value
-        and at >= day.value * 86400000 and at < (day.value + 1) * 86400000
-      order by at desc, position desc limit 1)`;
+        and t1 >= day.value * 86400000 and t1 < (day.value + 1) * 86400000
+      order by t1 desc, position desc limit 1)`;
   return sql<DayPoint>`select * from (
-    select operator.value as operator_id, ${last("at")} as at, ${last("jis")} as jis
+    select operator.value as operator_id, ${last("t1")} as at, ${last("jis")} as jis
     from ${operators} as operator cross join json_each(${days}) as day
   ) where at is not null order by operator_id, at`.compile(query);
 }
 
-/** An operator's last score inside a period, and what the operator did in it. */
-export interface PeriodRow extends InteractionRow {
-  readonly interactions: number;
-  /** Of these: departed from the recommendation, in whole or in part. */
-  readonly departures: number;
-  /** Of these: deferred or escalated. */
-  readonly referrals: number;
-}
-
-/** How a period is counted: whole days, and what they have too much of, or lack, where it starts or ends within a day. */
-interface PeriodSpans {
-  readonly days: DaySpan;
-  /** Of the day in which it starts, what comes before it, or after: the shorter part, taken away or added. */
-  readonly start: Period & { readonly sign: "-" | "+" };
-  /** Of the day in which it ends, what comes after it: nothing where it ends now. */
-  readonly afterEnd: Period;
-}
-
-function spansOf({ start, end }: Period): PeriodSpans {
-  const [first, last] = [Math.floor(start / DAY_MS), Math.ceil(end / DAY_MS)];
-  const startsEarly = start - first * DAY_MS <= DAY_MS / 2;
-  return {
-    days: { first: startsEarly ? first : first + 1, end: last },
-    start: startsEarly
-      ? { sign: "-", start: first * DAY_MS, end: start }
-      : { sign: "+", start, end: (first + 1) * DAY_MS },
-    afterEnd: { start: end, end: last * DAY_MS },
-  };
-}
+/** Places in an operator's history: around the start of a period, and around its end. */
+export const PERIOD_EDGES = ["before", "first", "last", "after"] as const;
+export type PeriodEdge = (typeof PERIOD_EDGES)[number];
 
 /**
- * One row for each operator with a score in the period: a few look-ups in indexes, the counts of its days, and an index
- * entry for each score in the part of a day at its start or end.
+ * For each operator of an organization the row at an edge of a period, where there is one: the last before it, the first
+ * and the last in it, the first after it. One look-up in an index for each operator, however long the history is.
  */
-export function periodQuery(orgId: string, period: Period): CompiledQuery<PeriodRow> {
-  const { days, start, afterEnd } = spansOf(period);
-  const own = sql`own.org_id = operator.org_id and own.operator_id = operator.operator_id`;
-  const within = ({ start, end }: Period) => sql`${own} and own.at >= ${start} and own.at < ${end}`;
-  const referred = sql`own.decision in ('deferred', 'escalated')`;
-  const inDays = (column: "interactions" | "departures" | "referrals") =>
-    sql`(select coalesce(sum(${sql.ref(column)}), 0) from operator_day as own
-        where ${own} and own.day >= ${days.first} and own.day < ${days.end})`;
-  const inPart = (part: Period, condition: RawBuilder<unknown>) =>
-    sql`(select count(*) from interaction as own where ${within(part)} and ${condition})`;
-  const atEdges = (condition: RawBuilder<unknown>) =>
-    sql`${sql.raw(start.sign)} ${inPart(start, condition)} - ${inPart(afterEnd, condition)}`;
-  return sql<PeriodRow>`select interaction.*,
-      ${inDays("interactions")} ${atEdges(sql`true`)} as interactions,
-      ${inDays("departures")} ${atEdges(sql`own.departure > 0 and not ${referred}`)} as departures,
-      ${inDays("referrals")} ${atEdges(referred)} as referrals
-    from operator join interaction
+export function edgeQuery(
+  orgId: string,
+  { start, end }: Period,
+  edge: PeriodEdge,
+): CompiledQuery<InteractionRow> {
+  const inside = {
+    before: sql`own.t1 < ${start}`,
+    first: sql`own.t1 >= ${start} and own.t1 < ${end}`,
+    last: sql`own.t1 >= ${start} and own.t1 < ${end}`,
+    after: sql`own.t1 >= ${end}`,
+  }[edge];
+  const direction = sql.raw(edge === "before" || edge === "last" ? "desc" : "asc");
+  return sql<InteractionRow>`select interaction.* from operator join interaction
       on interaction.org_id = operator.org_id and interaction.session_id = (
-        select session_id from interaction as own where ${within(period)}
-        order by own.at desc, own.position desc limit 1)
-    where operator.org_id = ${orgId} order by operator.operator_id`.compile(query);
+        select session_id from interaction as own
+        where own.org_id = operator.org_id and own.operator_id = operator.operator_id and ${inside}
+        order by own.t1 ${direction}, own.position ${direction} limit 1)
+    where operator.org_id = ${orgId}`.compile(query);
 }
 
 /** Calls of a period that an incident froze. */
 export function freezesQuery(
   orgId: string,
   { start, end }: Period,
-): CompiledQuery<{ readonly count: number }> {
-  return query.selectFrom("skipped_interaction").select(({ fn }) => fn.countAll<number>().as("count"))
+): CompiledQuery<Selectable<SkippedInteractionTable>> {
+  return query.selectFrom("skipped_interaction").selectAll()
     .where("org_id", "=", orgId).where("at", ">=", start).where("at", "<", end).compile();
 }

@@ -3,6 +3,7 @@ import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { OperatorSort } from "../domain/operator.ts";
 import { query } from "./database.ts";
 import type { OperatorNames } from "./interactions.ts";
+import type { OperatorFigures } from "./records.ts";
 import type { OperatorTable } from "./schema.ts";
 
 export type StoredOperator = Selectable<OperatorTable>;
@@ -14,7 +15,10 @@ export function operatorQuery(orgId: string, operatorId: string): CompiledQuery<
 
 /** The columns that an index holds in whole, so that the pass over an organization reads no table. */
 const FIGURE_COLUMNS = [
+  "org_id",
+  "operator_id",
   "domain",
+  "position",
   "jis",
   "n",
   "t0",
@@ -23,9 +27,9 @@ const FIGURE_COLUMNS = [
   "crit_count",
   "share_hs",
   "share_crit",
+  "digest",
+  "seal",
 ] as const;
-
-export type OperatorFigures = Pick<StoredOperator, (typeof FIGURE_COLUMNS)[number]>;
 
 /** Every operator of an organization, as the organization rule reads it. */
 export function operatorFiguresQuery(orgId: string): CompiledQuery<OperatorFigures> {

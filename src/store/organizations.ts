@@ -3,19 +3,15 @@ import { type CompiledQuery, type Selectable } from "kysely";
 import { query } from "./database.ts";
 import type { OrganizationTable } from "./schema.ts";
 
-export type StoredOrganization = Pick<
-  Selectable<OrganizationTable>,
-  "org_id" | "name" | "domain" | "tier" | "active"
->;
+export type StoredOrganization = Selectable<OrganizationTable>;
 
-/** What is shown of an organization; never its key's hash. */
+/** An organization with its seal; its key's hash is shown to nobody. */
 export function organizationQuery(orgId: string): CompiledQuery<StoredOrganization> {
-  return query.selectFrom("organization").select(["org_id", "name", "domain", "tier", "active"])
-    .where("org_id", "=", orgId).compile();
+  return query.selectFrom("organization").selectAll().where("org_id", "=", orgId).compile();
 }
 
 /** Everything that an administrator is shown of an organization; never its key's hash. */
-export type OrganizationDetails = Omit<Selectable<OrganizationTable>, "key_hash" | "pepper_id">;
+export type OrganizationDetails = Omit<Selectable<OrganizationTable>, "key_hash" | "pepper_id" | "seal">;
 
 const DETAILS = [
   "org_id",

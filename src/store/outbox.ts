@@ -230,7 +230,6 @@ export async function claimedBy(
 /** A claimed delivery with its destination and its event, as they stand now. */
 export interface ClaimedDelivery extends DeliveryRow {
   readonly org_id: string;
-  readonly url: string;
   readonly wrapped_secret: Uint8Array;
   readonly paused_at: number | null;
   /** null: a ping, or the event's record is gone. */
@@ -249,7 +248,6 @@ export async function readClaimed(
       .selectAll("delivery")
       .select([
         "webhook.org_id",
-        "webhook.url",
         "webhook.wrapped_secret",
         "webhook.paused_at",
         "event.position",

@@ -5,6 +5,7 @@
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import { compileOnce } from "./compile_once.ts";
 import { query, type Statement } from "./database.ts";
+import type { SealedValue, Sealing, Seals } from "./seals.ts";
 import type {
   AlertTable,
   AssessmentTable,
@@ -12,7 +13,9 @@ import type {
   ComplianceReportTable,
   DecisionTable,
   IdempotencyTable,
+  InstallationTable,
   InteractionTable,
+  ModelDocumentTable,
   OperatorTable,
   OrganizationTable,
   OutcomeLabelTable,
@@ -36,6 +39,8 @@ export interface RecordKind<Row> {
   keyOf(row: Row): Key;
   /** Whether rows of other kinds refer to its rows, which are therefore written first. */
   readonly isReferredTo?: boolean;
+  /** How its rows are sealed; absent for rows that nothing is answered from by themselves. */
+  readonly sealing?: Sealing<Row>;
   /** Absent for a kind that only says what is taken. */
   save?(row: Row): Statement;
   /** Absent for a kind whose rows stay. */
@@ -57,6 +62,57 @@ function loading<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: strin
   return (keys) => bind({ keys });
 }
 
+export type InstallationRow = Insertable<InstallationTable>;
+
+/** The key of the one row that there is. */
+export const INSTALLATION_KEY: Key = ["1"];
+
+export const installations: RecordKind<InstallationRow> = {
+  name: "installation",
+  load: loading((keys) =>
+    query.selectFrom("installation").selectAll()
+      .where(sql<boolean>`id in (select cast(value ->> 0 as integer) from json_each(${keys}))`).compile()
+  ),
+  keyOf: (row) => [String(row.id)],
+  // Its key is wrapped by itself; which pepper was used last is compared and nothing more.
+  sealing: {
+    values: (row) => [
+      row.deployment_id,
+      row.model_sha256,
+      row.audit_retention_days ?? null,
+      row.evidence_retention_days ?? null,
+      row.created_at,
+    ],
+    heldBy: () => "sys",
+  },
+  save: compileOnce((row) =>
+    query.insertInto("installation").values(row).onConflict((conflict) =>
+      conflict.column("id").doUpdateSet({
+        model_sha256: row.model_sha256,
+        audit_retention_days: row.audit_retention_days,
+        evidence_retention_days: row.evidence_retention_days,
+        seal: row.seal,
+      })
+    ).compile()
+  ),
+};
+
+export type ModelDocumentRow = Selectable<ModelDocumentTable>;
+
+/** A model document under its own hash, which holds it. */
+export const modelDocuments: RecordKind<ModelDocumentRow> = {
+  name: "model_document",
+  isReferredTo: true,
+  load: loading((keys) =>
+    query.selectFrom("model_document").selectAll().where(keyIn(["sha256"], keys)).compile()
+  ),
+  keyOf: (row) => [row.sha256],
+  save: compileOnce((row) =>
+    query.insertInto("model_document").values(row)
+      .onConflict((conflict) => conflict.column("sha256").doNothing()).compile()
+  ),
+};
+
 export type OrganizationRow = Insertable<OrganizationTable>;
 const ORGANIZATION_COLUMNS = [
   "org_id",
@@ -72,7 +128,11 @@ const ORGANIZATION_COLUMNS = [
   "api_key_version",
   "api_key_rotated_at",
   "created_at",
+  "seal",
 ] as const;
+
+/** The family of an organization's audit log, whose head holds the organization itself and its webhooks. */
+const auditLog = ({ org_id }: { readonly org_id: string }) => `org/${org_id}/admin`;
 
 export const organizations: RecordKind<OrganizationRow> = {
   name: "organization",
@@ -81,6 +141,24 @@ export const organizations: RecordKind<OrganizationRow> = {
     query.selectFrom("organization").select(ORGANIZATION_COLUMNS).where(keyIn(["org_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id],
+  sealing: {
+    values: (row) => [
+      row.org_id,
+      row.name,
+      row.domain,
+      row.tier,
+      row.allowed_origins,
+      row.inactive_reasons,
+      row.inactive_since ?? "{}",
+      row.prefix ?? null,
+      row.key_hash ?? null,
+      row.pepper_id ?? null,
+      row.api_key_version,
+      row.api_key_rotated_at ?? null,
+      row.created_at,
+    ],
+    heldBy: auditLog,
+  },
   save: compileOnce((row) =>
     query.insertInto("organization").values(row).onConflict((conflict) =>
       conflict.column("org_id").doUpdateSet({
@@ -92,6 +170,7 @@ export const organizations: RecordKind<OrganizationRow> = {
         pepper_id: row.pepper_id,
         api_key_version: row.api_key_version,
         api_key_rotated_at: row.api_key_rotated_at,
+        seal: row.seal,
       })
     ).compile()
   ),
@@ -164,7 +243,8 @@ export const breachWindows: RecordKind<Selectable<BreachWindowTable>> = {
   ),
 };
 
-export type WebhookRow = Selectable<WebhookTable>;
+/** Without its seal until it is saved. */
+export type WebhookRow = Omit<Selectable<WebhookTable>, "seal"> & Pick<Insertable<WebhookTable>, "seal">;
 
 export const webhooks: RecordKind<WebhookRow> = {
   name: "webhook",
@@ -172,6 +252,18 @@ export const webhooks: RecordKind<WebhookRow> = {
     query.selectFrom("webhook").selectAll().where(keyIn(["webhook_id"], keys)).compile()
   ),
   keyOf: (row) => [row.webhook_id],
+  // Its secret is wrapped by itself, bound to its id. How attempts go bears on nothing but attempts.
+  sealing: {
+    values: ({ webhook_id, org_id, url, events, active, created_at }) => [
+      webhook_id,
+      org_id,
+      url,
+      events,
+      active,
+      created_at,
+    ],
+    heldBy: auditLog,
+  },
   // How attempts go is counted past the unit; what is decided from that is recorded in the chain beside it.
   save: compileOnce((row) =>
     query.insertInto("webhook").values(row).onConflict((conflict) =>
@@ -179,6 +271,7 @@ export const webhooks: RecordKind<WebhookRow> = {
         active: row.active,
         paused_at: row.paused_at,
         probe_at: row.probe_at,
+        seal: row.seal,
       })
     ).compile()
   ),
@@ -224,7 +317,7 @@ export const webhookCounts: RecordKind<WebhookCount> = {
   keyOf: (row) => [row.org_id],
 };
 
-export type SubjectRow = Selectable<SubjectTable>;
+export type SubjectRow = Insertable<SubjectTable>;
 
 export const subjects: RecordKind<SubjectRow> = {
   name: "subject",
@@ -233,19 +326,29 @@ export const subjects: RecordKind<SubjectRow> = {
     query.selectFrom("subject").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.operator_id],
+  sealing: { values: ({ org_id, operator_id, pseudonym }) => [org_id, operator_id, pseudonym] },
   save: compileOnce((row) => query.insertInto("subject").values(row).compile()),
 };
 
 export type OperatorRow = Insertable<OperatorTable>;
 
+/** An operator as the organization rule reads it, with what its seal needs besides. */
+export type OperatorFigures = Omit<
+  Selectable<OperatorTable>,
+  "state" | "prior_seq" | "prior_hash"
+>;
+
 export const operators: RecordKind<OperatorRow> = {
   name: "operator",
   load: loading((keys) =>
-    query.selectFrom("operator")
-      .select(["org_id", "operator_id", "state", "domain", "prior_seq", "prior_hash"])
-      .where(keyIn(["org_id", "operator_id"], keys)).compile()
+    query.selectFrom("operator").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.operator_id],
+  sealing: {
+    values: (row, seals) => operatorValues(row, digestOf(row, seals)),
+    heldBy: ({ org_id }) => `org/${org_id}`,
+    derived: (row, seals) => ({ digest: digestOf(row, seals) }),
+  },
   save: compileOnce((row) =>
     query.insertInto("operator").values(row).onConflict((conflict) =>
       conflict.columns(["org_id", "operator_id"]).doUpdateSet(({ ref }) => ({
@@ -253,12 +356,66 @@ export const operators: RecordKind<OperatorRow> = {
         domain: ref("excluded.domain"),
         prior_seq: ref("excluded.prior_seq"),
         prior_hash: ref("excluded.prior_hash"),
+        position: ref("excluded.position"),
+        jis: ref("excluded.jis"),
+        n: ref("excluded.n"),
+        t0: ref("excluded.t0"),
+        t1: ref("excluded.t1"),
+        tcrit: ref("excluded.tcrit"),
+        crit_count: ref("excluded.crit_count"),
+        share_hs: ref("excluded.share_hs"),
+        share_crit: ref("excluded.share_crit"),
+        digest: ref("excluded.digest"),
+        seal: ref("excluded.seal"),
       }))
     ).compile()
   ),
+  remove: ([orgId, operatorId]) =>
+    query.deleteFrom("operator").where("org_id", "=", orgId!).where("operator_id", "=", operatorId!)
+      .compile(),
 };
 
-export type InteractionRow = Selectable<InteractionTable>;
+/** How a pass over all operators looks at their seals: it reads no state, and its digest in place of it. */
+export const operatorFigures: { readonly name: string; readonly sealing: Sealing<OperatorFigures> } = {
+  name: operators.name,
+  sealing: {
+    values: (row) => operatorValues(row, row.digest),
+    heldBy: ({ org_id }) => `org/${org_id}`,
+  },
+};
+
+function operatorValues(
+  row: Omit<OperatorRow, "state" | "prior_seq" | "prior_hash" | "digest" | "seal">,
+  digest: Uint8Array | null,
+): readonly SealedValue[] {
+  return [
+    row.org_id,
+    row.operator_id,
+    row.domain,
+    row.position,
+    row.jis,
+    row.n,
+    row.t0,
+    row.t1,
+    row.tcrit ?? null,
+    row.crit_count,
+    row.share_hs,
+    row.share_crit,
+    digest,
+  ];
+}
+
+function digestOf(
+  { state, prior_seq, prior_hash }: OperatorRow,
+  seals: Pick<Seals, "digestOf">,
+): Uint8Array {
+  return seals.digestOf(`${prior_seq} ${prior_hash.toHex()} ${state}`);
+}
+
+/** Without its seal until it is saved. */
+export type InteractionRow =
+  & Omit<Selectable<InteractionTable>, "seal">
+  & Pick<Insertable<InteractionTable>, "seal">;
 
 export const interactions: RecordKind<InteractionRow> = {
   name: "interaction",
@@ -267,10 +424,57 @@ export const interactions: RecordKind<InteractionRow> = {
     query.selectFrom("interaction").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.session_id],
+  sealing: {
+    values: (row) => [
+      row.org_id,
+      row.session_id,
+      row.operator_id,
+      row.request_digest,
+      row.request_id,
+      row.at,
+      row.domain,
+      row.decision,
+      row.scenario_type,
+      row.mode,
+      row.departure,
+      row.position,
+      row.committed,
+      row.jis,
+      row.low,
+      row.high,
+      row.d1,
+      row.d2,
+      row.d3,
+      row.d4,
+      row.d5,
+      row.d6,
+      row.d7,
+      row.mean_c,
+      row.n,
+      row.t0,
+      row.ground_truth,
+      row.tcrit ?? null,
+      row.crit_count,
+      row.share_hs,
+      row.share_crit,
+      row.t1,
+      row.previous ?? null,
+      row.departed,
+      row.referred,
+    ],
+  },
   save: compileOnce((row) => query.insertInto("interaction").values(row).compile()),
 };
 
-export type SkippedInteractionRow = Selectable<SkippedInteractionTable>;
+/** What the seal of a call's row covers. */
+function callValues(
+  row: Omit<Insertable<DecisionTable>, "decision_id">,
+  id: string,
+): readonly SealedValue[] {
+  return [row.org_id, id, row.operator_id, row.request_digest, row.request_id, row.at, row.position];
+}
+
+export type SkippedInteractionRow = Insertable<SkippedInteractionTable>;
 
 export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
   name: "skipped_interaction",
@@ -279,6 +483,7 @@ export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
       .compile()
   ),
   keyOf: (row) => [row.org_id, row.session_id],
+  sealing: { values: (row) => callValues(row, row.session_id) },
   save: compileOnce((row) => query.insertInto("skipped_interaction").values(row).compile()),
 };
 
@@ -315,7 +520,7 @@ export const scoreBatches: RecordKind<ScoreBatchRow> = {
   save: compileOnce((row) => query.insertInto("score_batch").values(row).compile()),
 };
 
-export type DecisionRow = Selectable<DecisionTable>;
+export type DecisionRow = Insertable<DecisionTable>;
 
 export const decisions: RecordKind<DecisionRow> = {
   name: "decision",
@@ -323,6 +528,7 @@ export const decisions: RecordKind<DecisionRow> = {
     query.selectFrom("decision").selectAll().where(keyIn(["org_id", "decision_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.decision_id],
+  sealing: { values: (row) => callValues(row, row.decision_id) },
   save: compileOnce((row) => query.insertInto("decision").values(row).compile()),
 };
 
@@ -392,6 +598,8 @@ export interface OperatorNamesRow {
   readonly names: string;
   /** Entries of the operator's pseudonym in the evidence chains. */
   readonly entries: number;
+  /** Records of the operator whose entry bears another pseudonym: none, unless somebody altered the rows. */
+  readonly strangers: number;
 }
 
 export const operatorNames: RecordKind<OperatorNamesRow> = {
@@ -407,7 +615,18 @@ export const operatorNames: RecordKind<OperatorNamesRow> = {
         select count(*) from audit_entry where subject = (
           select pseudonym from subject where org_id = value ->> 0 and operator_id = value ->> 1)
           and chain in (select chain from audit_chain where family = 'org/' || (value ->> 0))
-      ) as entries from json_each(${keys})`.compile(query)
+      ) as entries, (
+        select count(*) from (
+          select position from interaction where org_id = value ->> 0 and operator_id = value ->> 1
+          union all select position from skipped_interaction
+            where org_id = value ->> 0 and operator_id = value ->> 1
+          union all select position from decision where org_id = value ->> 0 and operator_id = value ->> 1
+        ) as own where not exists (
+          select 1 from audit_chain as c
+          join audit_entry as e on e.chain = c.chain and e.seq = own.position - c.first_position
+          where c.family = 'org/' || (value ->> 0) and e.subject = (
+            select pseudonym from subject where org_id = value ->> 0 and operator_id = value ->> 1)
+        )) as strangers from json_each(${keys})`.compile(query)
   ),
   keyOf: (row) => [row.org_id, row.operator_id],
 };

@@ -4,6 +4,9 @@
  */
 import type { Generated, GeneratedAlways } from "kysely";
 
+/** Made by the unit of work; null in a row that was written before there were seals. */
+type Seal = Generated<Uint8Array | null>;
+
 export interface InstallationTable {
   id: number;
   deployment_id: string;
@@ -16,6 +19,7 @@ export interface InstallationTable {
   evidence_retention_days: number | null;
   /** null until a start has recorded it. */
   pepper_id: string | null;
+  seal: Seal;
 }
 
 export interface ModelDocumentTable {
@@ -42,6 +46,7 @@ export interface OrganizationTable {
   api_key_version: number;
   api_key_rotated_at: number | null;
   created_at: number;
+  seal: Seal;
 }
 
 export interface OrganizationOriginTable {
@@ -53,6 +58,7 @@ export interface SubjectTable {
   org_id: string;
   operator_id: string;
   pseudonym: string;
+  seal: Seal;
 }
 
 export interface OperatorTable {
@@ -62,14 +68,19 @@ export interface OperatorTable {
   domain: string;
   prior_seq: number;
   prior_hash: Uint8Array;
-  jis: GeneratedAlways<number>;
-  n: GeneratedAlways<number>;
-  t0: GeneratedAlways<number>;
-  t1: GeneratedAlways<number>;
-  tcrit: GeneratedAlways<number | null>;
-  crit_count: GeneratedAlways<number>;
-  share_hs: GeneratedAlways<number>;
-  share_crit: GeneratedAlways<number>;
+  /** Of the last interaction. */
+  position: number;
+  jis: number;
+  n: number;
+  t0: number;
+  t1: number;
+  tcrit: number | null;
+  crit_count: number;
+  share_hs: number;
+  share_crit: number;
+  /** Over the state and what else no figure shows. */
+  digest: Seal;
+  seal: Seal;
 }
 
 export interface InteractionTable {
@@ -106,19 +117,15 @@ export interface InteractionTable {
   crit_count: number;
   share_hs: number;
   share_crit: number;
-}
-
-/** What an operator did on a day, counted by triggers of `interaction`; there is no row for a day without any. */
-export interface OperatorDayTable {
-  org_id: string;
-  operator_id: string;
-  /** UTC, counted from 1970. */
-  day: number;
-  interactions: number;
-  /** Of these: departed from the recommendation, in whole or in part. */
-  departures: number;
+  /** The operator's latest instant after it: `at`, unless one before it was later. */
+  t1: number;
+  /** The position of the operator's interaction before it; null where there is none, or it was pruned long ago. */
+  previous: number | null;
+  /** Interactions up to it that departed from the recommendation or were referred. */
+  departed: number;
   /** Of these: deferred or escalated. */
-  referrals: number;
+  referred: number;
+  seal: Seal;
 }
 
 export interface ScoreCommitTable {
@@ -157,6 +164,7 @@ export interface DecisionTable {
   request_id: string;
   at: number;
   position: number;
+  seal: Seal;
 }
 
 export interface ComplianceReportTable {
@@ -188,6 +196,7 @@ export interface SkippedInteractionTable {
   request_id: string;
   at: number;
   position: number;
+  seal: Seal;
 }
 
 export interface IdempotencyTable {
@@ -243,6 +252,7 @@ export interface WebhookTable {
   probe_at: number | null;
   /** The attempt that ended last, as JSON. */
   last_delivery: string | null;
+  seal: Seal;
 }
 
 export interface WebhookEventTable {
@@ -300,6 +310,8 @@ export interface AuditChainTable {
   last_ts: string;
   peaks: Uint8Array;
   min_index: number;
+  /** The set of the rows that belong to the chain, bound to its head; null until they are sealed. */
+  held: Uint8Array | null;
 }
 
 export interface AuditEntryTable {
@@ -372,7 +384,6 @@ export interface Schema {
   subject: SubjectTable;
   operator: OperatorTable;
   interaction: InteractionTable;
-  operator_day: OperatorDayTable;
   skipped_interaction: SkippedInteractionTable;
   score_commit: ScoreCommitTable;
   outcome_label: OutcomeLabelTable;

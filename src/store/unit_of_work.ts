@@ -9,6 +9,7 @@ import { type AppendedEntry, appendEntry, emptyChain, type EntryDraft } from "..
 import { insertChain, insertEntry, type StoredHead } from "./chains.ts";
 import type { Statement } from "./database.ts";
 import type { Key, RecordKind } from "./records.ts";
+import { AlteredRows, EMPTY_SET, sealed, type Seals, xor } from "./seals.ts";
 
 // deno-lint-ignore no-explicit-any -- a unit holds rows of every kind, each under its own kind's name
 type AnyKind = RecordKind<any>;
@@ -19,8 +20,11 @@ export interface Need {
   readonly key: Key;
 }
 
+/** One name for each row; each part of its key is told from the next by its length, whatever it is made of. */
 export function needKey({ kind, key }: Need): string {
-  return JSON.stringify([kind.name, ...key]);
+  let name = kind.name;
+  for (const part of key) name += `\n${part.length}:${part}`;
+  return name;
 }
 
 interface Cell {
@@ -28,6 +32,11 @@ interface Cell {
   readonly key: Key;
   /** null where there is none. */
   readonly row: unknown;
+  /**
+   * Of a kind that is sealed: the row's share in the hash of its set; null where the row is not what this installation
+   * wrote, so that a job that reads it fails.
+   */
+  readonly share?: Uint8Array | null;
 }
 
 /** A job's own view of its commit: what it declared, and nothing that only its neighbours did. */
@@ -50,40 +59,83 @@ export type NewChain = Pick<
   "chain" | "family" | "origin" | "epoch" | "firstPosition" | "keyOrdinal"
 >;
 
+/** What a unit makes hashes and seals with. */
+export interface UnitTools {
+  readonly crypto: Crypto;
+  readonly seals: Seals;
+}
+
 export class UnitOfWork {
   readonly #cells = new Map<string, Cell>();
   readonly #dirty = new Set<string>();
   readonly #heads = new Map<string, StoredHead | null>();
   readonly #statements: Statement[] = [];
   readonly #appended: PlacedEntry[] = [];
+  /** By family: what the changed rows add to the set that its head holds. */
+  readonly #held = new Map<string, Uint8Array>();
 
-  constructor(readonly crypto: Crypto, private readonly scope: Scope | null = null) {}
+  constructor(private readonly tools: UnitTools, private readonly scope: Scope | null = null) {}
 
   /** What the database held, before any job of the commit planned. */
-  loaded(need: Need, row: unknown): void {
-    this.#cells.set(needKey(need), { ...need, row });
+  loaded(need: Need, row: unknown, share?: Uint8Array | null): void {
+    this.#cells.set(needKey(need), { ...need, row, ...(share === undefined ? {} : { share }) });
   }
 
   loadedHead(family: string, head: StoredHead | null): void {
     this.#heads.set(family, head);
   }
 
-  /** The row of a key, as the commit so far would leave it; null where there is none. */
+  /**
+   * The row of a key, as the commit so far would leave it; null where there is none.
+   * @throws {AlteredRows} where it is not what this installation wrote.
+   */
   get<Row>(kind: RecordKind<Row>, key: Key): Row | null {
-    const name = needKey({ kind, key });
-    const cell = this.#cells.get(name);
-    if (cell !== undefined) return cell.row as Row | null;
-    if (!this.scope?.needs.has(name)) throw new Error(`${name} was not declared as a need`);
-    return this.scope.parent.get(kind, key);
+    return this.#cellOf(kind, key).row as Row | null;
   }
 
+  #cellOf<Row>(kind: RecordKind<Row>, key: Key): Cell {
+    const name = needKey({ kind, key });
+    const cell = this.#cells.get(name);
+    if (cell !== undefined) {
+      if (cell.share === null) throw alteredRow(kind, cell.row as Row);
+      return cell;
+    }
+    if (!this.scope?.needs.has(name)) throw new Error(`${name} was not declared as a need`);
+    return this.scope.parent.#cellOf(kind, key);
+  }
+
+  /** Saves a row, sealed where rows of its kind are. */
   put<Row>(kind: RecordKind<Row>, row: Row): void {
-    this.#change({ kind, key: kind.keyOf(row), row });
+    const key = kind.keyOf(row);
+    if (kind.sealing === undefined) return this.#change({ kind, key, row });
+    const { row: whole, share } = sealed(this.tools.seals, kind, row);
+    this.#hold(kind, key, { row, share });
+    this.#change({ kind, key, row: whole, share });
   }
 
   /** Deletes the row of a key. */
   remove<Row>(kind: RecordKind<Row>, key: Key): void {
+    this.#hold(kind, key, null);
     this.#change({ kind, key, row: null });
+  }
+
+  /** Takes the row that was there out of the set that its chain's head holds, and puts the one that comes into it. */
+  #hold<Row>(
+    kind: RecordKind<Row>,
+    key: Key,
+    after: { readonly row: Row; readonly share: Uint8Array } | null,
+  ): void {
+    if (kind.sealing?.heldBy === undefined) return;
+    const before = this.#cellOf(kind, key);
+    const family = kind.sealing.heldBy((after?.row ?? before.row) as Row);
+    for (const share of [before.share, after?.share]) {
+      if (share != null) this.#held.set(family, xor(this.#held.get(family) ?? EMPTY_SET, share));
+    }
+  }
+
+  /** By family: what the commit's rows change in the set that its head holds. */
+  get heldChanges(): ReadonlyMap<string, Uint8Array> {
+    return this.#held;
   }
 
   #change(cell: Cell): void {
@@ -107,7 +159,7 @@ export class UnitOfWork {
 
   /** Starts a chain, in a family's first epoch or in its next; its first entry must follow. */
   openChain(chain: NewChain): void {
-    const head: StoredHead = { ...emptyChain(this.crypto, chain), ...chain };
+    const head: StoredHead = { ...emptyChain(this.tools.crypto, chain), ...chain, held: null };
     this.#heads.set(chain.family, head);
     this.#statements.push(insertChain(head));
   }
@@ -115,7 +167,7 @@ export class UnitOfWork {
   append(family: string, draft: EntryDraft): PlacedEntry {
     const before = this.head(family);
     if (before === null) throw new Error(`chain ${family} does not exist`);
-    const { head, appended } = appendEntry(this.crypto, before, draft);
+    const { head, appended } = appendEntry(this.tools.crypto, before, draft);
     const placed = { ...appended, family, position: head.firstPosition + appended.entry.seq };
     this.#heads.set(family, head);
     this.#appended.push(placed);
@@ -134,6 +186,9 @@ export class UnitOfWork {
     for (const [name, cell] of this.#cells) parent.#cells.set(name, cell);
     for (const name of this.#dirty) parent.#dirty.add(name);
     for (const [family, head] of this.#heads) parent.#heads.set(family, head);
+    for (const [family, change] of this.#held) {
+      parent.#held.set(family, xor(parent.#held.get(family) ?? EMPTY_SET, change));
+    }
     parent.#statements.push(...this.#statements);
     parent.#appended.push(...this.#appended);
   }
@@ -162,6 +217,12 @@ export class UnitOfWork {
     const last = Map.groupBy(this.#statements.filter(({ last }) => last === true), ({ sql }) => sql);
     return [...rows, ...this.#statements.filter(({ last }) => last !== true), ...[...last.values()].flat()];
   }
+}
+
+/** The error of a row that is not what this installation wrote. */
+function alteredRow<Row>({ name, sealing }: RecordKind<Row>, row: Row): AlteredRows {
+  const { org_id } = row as { readonly org_id: string };
+  return new AlteredRows(sealing?.heldBy?.(row) ?? `org/${org_id}`, `a row of ${name}`);
 }
 
 function isReferredTo({ isReferredTo }: AnyKind): boolean {

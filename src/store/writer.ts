@@ -20,7 +20,9 @@ import {
   headsQuery,
   insertCheckpoint,
   insertLadder,
+  placeOfHead,
   type StoredHead,
+  updateHeld,
   updatePeaks,
 } from "./chains.ts";
 import {
@@ -33,6 +35,7 @@ import {
 import { joinInserts } from "./join_inserts.ts";
 import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
 import type { SigningKeyRow } from "./records.ts";
+import { AlteredRows, EMPTY_SET, type Seals, shareOf, xor } from "./seals.ts";
 import { findUnsignedHeads } from "./signed_head.ts";
 import { nextTurn } from "./turn.ts";
 import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
@@ -108,6 +111,7 @@ export interface Committed {
 export interface WriterOptions {
   readonly database: Database;
   readonly crypto: Crypto;
+  readonly seals: Seals;
   readonly signing: SigningSource;
   readonly lock: CheckpointLock;
   /** Milliseconds that never go back. */
@@ -135,8 +139,8 @@ export class Writer {
   #queue: Waiting[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
-  /** By family, the head that is known to be signed. */
-  readonly #signed = new Map<string, string>();
+  /** By family, the head that is known to be signed, and the set that it holds. */
+  readonly #known = new Map<string, KnownHead>();
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -254,16 +258,17 @@ export class Writer {
   }
 
   async #attempt(group: readonly Waiting[]): Promise<void> {
-    const { database, crypto, monotonic, onCommitted } = this.#options;
+    const { database, crypto, seals, monotonic, onCommitted } = this.#options;
     const started = monotonic();
-    const unit = new UnitOfWork(crypto);
-    const { heads, keys } = await this.#load(unit, group);
+    const unit = new UnitOfWork({ crypto, seals });
+    const { heads, keys, sets } = await this.#load(unit, group);
     const signing = group[0]!.job.signing ?? this.#options.signing.take(keys);
     const planned: Planned[] = [];
     const failed: (readonly [Waiting, unknown])[] = [];
     for (const waiting of group) {
-      const own = new UnitOfWork(crypto, scopeOf(waiting.job, unit));
+      const own = new UnitOfWork({ crypto, seals }, scopeOf(waiting.job, unit));
       try {
+        requireSets(waiting.job, { heads, sets });
         planned.push({ waiting, finish: waiting.job.plan(own) });
         own.merge();
       } catch (error) {
@@ -271,7 +276,7 @@ export class Writer {
       }
     }
     takeUpKeys(unit, signing);
-    const { receipts, first, statements, issued } = this.#close(unit, { before: heads, signing });
+    const { receipts, first, statements, issued, held } = this.#close(unit, { before: heads, sets, signing });
     const answers = planned.map(({ finish }) => finish(receipts));
     const batch = joinInserts([...first, ...unit.statements(), ...statements]);
     if (batch.length > 0) {
@@ -279,7 +284,7 @@ export class Writer {
       onCommitted?.({ jobs: planned.length, milliseconds: monotonic() - started, entries: unit.appended });
     }
     this.#options.lock.record(issued);
-    for (const { family } of issued) this.#remember(unit.head(family)!);
+    for (const [head, set] of held) this.#remember(head, set);
     for (const [waiting, error] of failed) waiting.reject(error);
     planned.forEach(({ waiting }, index) => waiting.resolve(answers[index]));
   }
@@ -324,31 +329,48 @@ export class Writer {
       await this.#requireSigned(heads);
     }
     for (const [index, kind] of kinds.entries()) {
-      for (const row of found[index]!) unit.loaded({ kind, key: kind.keyOf(row) }, row);
+      for (const row of found[index]!) {
+        const share = kind.sealing === undefined ? undefined : shareOf(this.#options.seals, kind, row);
+        unit.loaded({ kind, key: kind.keyOf(row) }, row, share);
+      }
     }
-    return { heads: new Map(heads.map((head) => [head.family, head])), keys: signingKeys };
+    return {
+      heads: new Map(heads.map((head) => [head.family, head])),
+      keys: signingKeys,
+      sets: new Map(heads.map((head) => [head.family, this.#setOf(head)])),
+    };
+  }
+
+  /** The set that a head holds; null where what is kept was not made for this head. */
+  #setOf(head: StoredHead): Uint8Array | null {
+    const known = this.#known.get(head.family);
+    if (known?.set != null && known.identity === identityOf(head)) return known.set;
+    return head.held && this.#options.seals.openSet(placeOfHead(head), head.held);
   }
 
   /** Nothing is signed over a head that nobody signed: what this writer left itself is known, the rest is looked at. */
   async #requireSigned(heads: readonly StoredHead[]): Promise<void> {
     const { database, crypto } = this.#options;
-    const strange = heads.filter((head) => this.#signed.get(head.family) !== identityOf(head));
+    const strange = heads.filter((head) => this.#known.get(head.family)?.identity !== identityOf(head));
     const [unsigned] = await findUnsignedHeads(database, crypto, strange);
     if (unsigned !== undefined) throw notSigned(unsigned);
-    for (const head of strange) this.#remember(head);
+    for (const head of strange) this.#remember(head, null);
   }
 
-  #remember(head: StoredHead): void {
-    if (this.#signed.size >= REMEMBERED_HEADS) this.#signed.clear();
-    this.#signed.set(head.family, identityOf(head));
+  #remember(head: StoredHead, set: Uint8Array | null): void {
+    if (this.#known.size >= REMEMBERED_HEADS) this.#known.clear();
+    this.#known.set(head.family, { identity: identityOf(head), set });
   }
 
   /** Closes the tree of each chain that grew: root, one signed checkpoint, and a path for each new entry. */
   #close(
     unit: UnitOfWork,
-    { before, signing }: { readonly before: ReadonlyMap<string, StoredHead>; readonly signing: Signing },
+    { before, sets, signing }: Pick<Loaded, "sets"> & {
+      readonly before: ReadonlyMap<string, StoredHead>;
+      readonly signing: Signing;
+    },
   ): Closing {
-    const { crypto } = this.#options;
+    const { crypto, seals } = this.#options;
     const closed = new Map<
       string,
       { readonly note: string; readonly nodes: ReadonlyMap<number, Uint8Array> }
@@ -356,8 +378,21 @@ export class Writer {
     const first: Statement[] = [];
     const statements: Statement[] = [];
     const issued: IssuedCheckpoint[] = [];
-    for (const family of new Set(unit.appended.map((appended) => appended.family))) {
-      const head = unit.head(family)!;
+    const held: (readonly [StoredHead, Uint8Array])[] = [];
+    /** The head with the set that it holds after the commit. */
+    const holding = (bare: StoredHead): StoredHead => {
+      const change = unit.heldChanges.get(bare.family) ?? EMPTY_SET;
+      const set = xor(sets.get(bare.family) ?? EMPTY_SET, change);
+      const head = { ...bare, held: seals.closeSet(placeOfHead(bare), set) };
+      held.push([head, set]);
+      return head;
+    };
+    const grown = new Set(unit.appended.map((appended) => appended.family));
+    for (const family of unit.heldChanges.keys()) {
+      if (!grown.has(family)) statements.push(updateHeld(holding(unit.head(family)!)));
+    }
+    for (const family of grown) {
+      const head = holding(unit.head(family)!);
       const { origin, frontier: { size, peaks } } = head;
       const root = rootOf(crypto, peaks);
       const note = signNote(
@@ -391,7 +426,7 @@ export class Writer {
         return { index: seq, path, note };
       },
     };
-    return { receipts, first, statements, issued };
+    return { receipts, first, statements, issued, held };
   }
 }
 
@@ -399,6 +434,14 @@ interface Loaded {
   /** By family. */
   readonly heads: ReadonlyMap<string, StoredHead>;
   readonly keys: readonly SigningKeyRow[];
+  /** By family, the set of rows that its head holds; null where it cannot be told. */
+  readonly sets: ReadonlyMap<string, Uint8Array | null>;
+}
+
+interface KnownHead {
+  readonly identity: string;
+  /** null: not looked at. */
+  readonly set: Uint8Array | null;
 }
 
 interface Closing {
@@ -407,6 +450,19 @@ interface Closing {
   readonly first: readonly Statement[];
   readonly statements: readonly Statement[];
   readonly issued: readonly IssuedCheckpoint[];
+  /** The heads that the commit leaves, with the set that each holds. */
+  readonly held: readonly (readonly [StoredHead, Uint8Array])[];
+}
+
+/** A job goes on from no head whose set of rows cannot be told. @throws {AlteredRows} */
+function requireSets(
+  { chains, restores }: WriteJob<unknown>,
+  { heads, sets }: Pick<Loaded, "heads" | "sets">,
+): void {
+  if (restores === true) return;
+  for (const family of chains) {
+    if (heads.has(family) && sets.get(family) === null) throw new AlteredRows(family, "the set of rows");
+  }
 }
 
 /**

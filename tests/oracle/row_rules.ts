@@ -19,7 +19,7 @@ export async function verifyRows(
   await operatorsAreWhereTheirLastEntryLeftThem(database, families, states);
   await tombstonesNameTheirCause(database, chains);
   recordsHaveRows(chains, await placesOf(database));
-  await daysCountTheScores(database);
+  await scoresFollowOneAnother(database);
 }
 
 /** The entry at a position of an organization's evidence, counted over the epochs. */
@@ -181,27 +181,28 @@ function recordsHaveRows(chains: readonly Chain[], places: ReadonlySet<string>):
   }
 }
 
-const DAY_MS = 86_400_000;
-
-/** The counts of each operator and day are those of the rows, one by one, and there are none without a row. */
-async function daysCountTheScores(database: Database): Promise<void> {
-  const counts = new Map<string, { interactions: number; departures: number; referrals: number }>();
-  const rows = await database.read(
-    query.selectFrom("interaction").select(["org_id", "operator_id", "at", "decision", "departure"])
-      .compile(),
-  );
-  for (const { org_id, operator_id, at, decision, departure } of rows) {
-    const name = `${org_id}/${operator_id} day ${Math.floor(at / DAY_MS)}`;
-    const count = counts.getOrInsert(name, { interactions: 0, departures: 0, referrals: 0 });
-    count.interactions += 1;
-    if (decision === "deferred" || decision === "escalated") count.referrals += 1;
-    else if (departure > 0) count.departures += 1;
+/** Each score's row names the one before it, and counts on from it; the operator's row names the last. */
+async function scoresFollowOneAnother(database: Database): Promise<void> {
+  const rows = await database.read(query.selectFrom("interaction").selectAll().orderBy("position").compile());
+  const last = new Map<string, (typeof rows)[number]>();
+  for (const row of rows) {
+    const operator = `${row.org_id}/${row.operator_id}`;
+    const before = last.get(operator);
+    last.set(operator, row);
+    const isReferred = row.decision === "deferred" || row.decision === "escalated";
+    const own = { departed: row.departure > 0 || isReferred ? 1 : 0, referred: isReferred ? 1 : 0 };
+    assert.ok(row.seal !== null, `interaction ${row.session_id} is sealed`);
+    assert.ok(row.t1 >= Math.max(row.at, before?.t1 ?? 0), `interaction ${row.session_id}: t1`);
+    if (before === undefined) continue;
+    assert.deepEqual(
+      [row.previous, row.n, row.departed, row.referred],
+      [before.position, before.n + 1, before.departed + own.departed, before.referred + own.referred],
+      `interaction ${row.session_id} follows the one before it`,
+    );
   }
-  const days = await database.read(query.selectFrom("operator_day").selectAll().compile());
-  const kept = new Map(
-    days.map(({ org_id, operator_id, day, ...count }) => [`${org_id}/${operator_id} day ${day}`, count]),
-  );
-  for (const name of new Set([...counts.keys(), ...kept.keys()])) {
-    assert.deepEqual(kept.get(name), counts.get(name), `operator_day ${name}`);
+  for (const row of await database.read(query.selectFrom("operator").selectAll().compile())) {
+    const newest = last.get(`${row.org_id}/${row.operator_id}`);
+    assert.ok(row.seal !== null && row.digest !== null, `operator ${row.operator_id} is sealed`);
+    if (newest !== undefined) assert.equal(row.position, newest.position, `operator ${row.operator_id}`);
   }
 }

@@ -1,0 +1,124 @@
+/**
+ * What each operator of an organization did in a period, from rows that are held: every one carries its seal, no operator
+ * is missing, and no row is missing where the period begins or ends, since each names the position of the one before it.
+ * Source: scoring model, section 10.
+ */
+import { DIMENSIONS, type Domain } from "../domain/enums.ts";
+import type { Period } from "../domain/report.ts";
+import type { FullDimensions } from "../scoring/dimensions.ts";
+import type { PeriodData, PeriodRecord } from "../scoring/period.ts";
+import { type EpochSpan, epochSpansQuery } from "../store/chains.ts";
+import { edgeQuery, freezesQuery, PERIOD_EDGES, type PeriodEdge } from "../store/interactions.ts";
+import { operatorFiguresQuery } from "../store/operators.ts";
+import { organizationQuery, type StoredOrganization } from "../store/organizations.ts";
+import {
+  type InteractionRow,
+  interactions,
+  type OperatorFigures,
+  operatorFigures,
+  organizations,
+  type SkippedInteractionRow,
+  skippedInteractions,
+} from "../store/records.ts";
+import { AlteredRows } from "../store/seals.ts";
+import { type Dependencies, evidenceChain } from "./dependencies.ts";
+import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
+
+type Reading = Pick<Dependencies, "database" | "lock" | "seals">;
+
+/**
+ * @throws {AlteredRows} where a row is not what this installation wrote, or one is missing; {ServiceError}
+ *   SERVICE_UNAVAILABLE where the database is behind what was issued.
+ */
+export async function readPeriod(
+  dependencies: Reading,
+  orgId: string,
+  period: Period,
+): Promise<{ readonly organization: StoredOrganization; readonly data: PeriodData }> {
+  const family = evidenceChain(orgId);
+  const { head, found } = await snapshotWithHead(dependencies, family, [
+    organizationQuery(orgId),
+    operatorFiguresQuery(orgId),
+    freezesQuery(orgId, period),
+    epochSpansQuery(family),
+    ...PERIOD_EDGES.map((edge) => edgeQuery(orgId, period, edge)),
+  ]);
+  const [[organization], all, freezes, epochs, ...edges] = found as unknown as [
+    readonly StoredOrganization[],
+    readonly OperatorFigures[],
+    readonly SkippedInteractionRow[],
+    readonly EpochSpan[],
+    ...(readonly InteractionRow[])[],
+  ];
+  requireSealed(dependencies, organizations, [organization!]);
+  requireWholeSet(dependencies, head, requireSealed(dependencies, operatorFigures, all));
+  requireSealed(dependencies, skippedInteractions, freezes);
+  for (const rows of edges) requireSealed(dependencies, interactions, rows);
+  const byEdge = new Map(
+    PERIOD_EDGES.map((edge, index) => [edge, new Map(edges[index]!.map((row) => [row.operator_id, row]))]),
+  );
+  const records = all.flatMap((operator) => {
+    const at = (edge: PeriodEdge) => byEdge.get(edge)!.get(operator.operator_id);
+    const around = { before: at("before"), first: at("first"), last: at("last"), after: at("after") };
+    if (!isUnbroken(operator, around, epochs)) throw new AlteredRows(family, "a row of interaction");
+    const { first, last } = around;
+    return first === undefined || last === undefined ? [] : [recordOf(first, last)];
+  });
+  return { organization: organization!, data: { records, incidentFreezes: freezes.length } };
+}
+
+type Around = Readonly<Record<PeriodEdge, InteractionRow | undefined>>;
+
+/** Whether the rows around the edges of a period follow one another: who deletes one leaves a gap. */
+function isUnbroken(
+  { position }: Pick<OperatorFigures, "position">,
+  { before, first, last, after }: Around,
+  epochs: readonly EpochSpan[],
+): boolean {
+  const end = after === undefined ? position : after.previous;
+  if (first === undefined || last === undefined) return follows(end, before, epochs);
+  return end === last.position && follows(first.previous, before, epochs);
+}
+
+/** Whether a row stands at the position that the next one names, or was pruned there. */
+function follows(
+  named: number | null,
+  row: InteractionRow | undefined,
+  epochs: readonly EpochSpan[],
+): boolean {
+  if (named === null || row !== undefined) return (row?.position ?? null) === named;
+  const epoch = epochs.findLast(({ first_position }) => first_position <= named);
+  return epoch !== undefined && named - epoch.first_position < epoch.min_index;
+}
+
+/** The last row, with what was done from the first to it. */
+function recordOf(first: InteractionRow, last: InteractionRow): PeriodRecord {
+  const [wasDeparted, wasReferred] = ownCounts(first);
+  const referrals = last.referred - first.referred + wasReferred;
+  const values = [last.d1, last.d2, last.d3, last.d4, last.d5, last.d6, last.d7];
+  return {
+    at: last.t1,
+    domain: last.domain as Domain,
+    jis: last.jis,
+    low: last.low,
+    high: last.high,
+    dimensions: Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!])) as FullDimensions,
+    meanCorrectAcceptance: last.mean_c,
+    n: last.n,
+    t0: last.t0,
+    groundTruth: last.ground_truth,
+    tcrit: last.tcrit,
+    critCount: last.crit_count,
+    shareHs: last.share_hs,
+    shareCrit: last.share_crit,
+    interactions: last.n - first.n + 1,
+    departures: last.departed - first.departed + wasDeparted - referrals,
+    referrals,
+  };
+}
+
+/** What a row itself counts as: departed or referred, and referred. */
+function ownCounts({ departure, decision }: InteractionRow): readonly [departed: number, referred: number] {
+  const isReferred = decision === "deferred" || decision === "escalated";
+  return [departure > 0 || isReferred ? 1 : 0, isReferred ? 1 : 0];
+}

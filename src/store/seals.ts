@@ -1,0 +1,158 @@
+/**
+ * Seals: what tells a row that this installation wrote from one that somebody with the file altered.
+ *
+ * Each sealed row carries a MAC over its columns, under a key that is not in the database. A MAC alone cannot tell an
+ * old row that was put back, or one that is missing: so the head of a chain holds a hash of the whole set of the rows
+ * that belong to it, and is itself held by the chain's signed checkpoint and the installation's lock.
+ *
+ * One HMAC-SHA256 makes both: its first half is the row's seal, its second half the row's share in the hash of the set.
+ *
+ * The set's hash is the XOR of a pseudorandom value for each row, which a change of one row moves without the others:
+ * MSet-XOR-Hash of Clarke, Devadas, van Dijk, Gassend and Suh, "Incremental Multiset Hash Functions and Their
+ * Application to Memory Integrity Checking" (ASIACRYPT 2003). It is kept encrypted, as in the synthetic-IV mode of
+ * RFC 5297: whoever could see it could choose old rows whose values cancel out.
+ */
+import { ADMINISTRATOR_RETRY_SECONDS, retryAfter, ServiceError } from "../domain/errors.ts";
+import { equalBytes } from "../evidence/crypto.ts";
+
+export type SealedValue = string | number | null | Uint8Array;
+
+/** A seal, and a row's share in the hash of its set: the two halves of one MAC. */
+const HALF = 16;
+
+/** What a chain's head says of where it stands. */
+export interface SetPlace {
+  readonly chain: string;
+  readonly size: number;
+  /** The hash of the last entry. */
+  readonly head: Uint8Array;
+}
+
+export interface Seals {
+  /** Stands for a long text among the values of a row, 32 bytes. */
+  digestOf(text: string): Uint8Array;
+  /** The MAC of a row over its values in their order, 32 bytes: its seal, then its share, which is kept nowhere. */
+  macOf(kind: string, values: readonly SealedValue[]): Uint8Array;
+  /** The hash of a set as a head keeps it, 32 bytes. */
+  closeSet(place: SetPlace, set: Uint8Array): Uint8Array;
+  /** The hash of a set, 16 bytes, from what a head keeps; null where that was not made for this place. */
+  openSet(place: SetPlace, held: Uint8Array): Uint8Array | null;
+}
+
+export interface SealHashes {
+  /** HMAC-SHA256 under the key of the seals, of the concatenation of texts, 32 bytes. */
+  mac(...texts: readonly string[]): Uint8Array;
+  /** SHA-256, 32 bytes. */
+  sha256(text: string): Uint8Array;
+}
+
+export function createSeals({ mac, sha256 }: SealHashes): Seals {
+  const tagOf = ({ chain, size, head }: SetPlace, set: Uint8Array) =>
+    mac("set\n", JSON.stringify([chain, size, head.toHex(), set.toHex()])).subarray(0, HALF);
+  const maskOf = (tag: Uint8Array) => mac("mask\n", tag.toHex()).subarray(0, HALF);
+  return {
+    digestOf: sha256,
+    macOf: (kind, values) => mac("row\n", textOf(kind, values)),
+    closeSet(place, set) {
+      const tag = tagOf(place, set);
+      const held = new Uint8Array(2 * HALF);
+      held.set(tag);
+      held.set(xor(set, maskOf(tag)), HALF);
+      return held;
+    },
+    openSet(place, held) {
+      if (held.length !== 2 * HALF) return null;
+      const tag = held.slice(0, HALF);
+      const set = xor(held.subarray(HALF), maskOf(tag));
+      return equalBytes(tag, tagOf(place, set)) ? set : null;
+    },
+  };
+}
+
+/** One text for each row and no other: each value says its type, and a text its length. */
+function textOf(kind: string, values: readonly SealedValue[]): string {
+  let text = kind;
+  for (const value of values) {
+    if (value === null) text += "\n-";
+    else if (typeof value === "number") text += `\n#${value}`;
+    else if (typeof value === "string") text += `\n${value.length}:${value}`;
+    else text += `\n=${value.toHex()}`;
+  }
+  return text;
+}
+
+/** The hash of a set without rows. */
+export const EMPTY_SET: Uint8Array = new Uint8Array(HALF);
+
+/** Of two texts of the same length. */
+export function xor(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const both = new Uint8Array(one.length);
+  for (let index = 0; index < one.length; index += 1) both[index] = one[index]! ^ other[index]!;
+  return both;
+}
+
+/** The hash of a set of rows, from their shares. */
+export function setOf(shares: Iterable<Uint8Array>): Uint8Array {
+  const set = EMPTY_SET.slice();
+  for (const share of shares) {
+    for (let index = 0; index < HALF; index += 1) set[index]! ^= share[index]!;
+  }
+  return set;
+}
+
+/** How rows of a kind are sealed. */
+export interface Sealing<Row> {
+  /** Every value that the seal covers, in the order of the table's columns. */
+  values(row: Row, seals: Seals): readonly SealedValue[];
+  /** The family of chains whose newest head holds the set of these rows; absent where none does. */
+  heldBy?(row: Row): string;
+  /** Columns that are made from others when a row is saved. */
+  derived?(row: Row, seals: Seals): Partial<Row>;
+}
+
+/** A kind of rows that are sealed. */
+export interface SealedKind<Row> {
+  readonly name: string;
+  readonly sealing?: Sealing<Row>;
+}
+
+/** A row with a column for its seal. */
+export interface Sealed {
+  readonly seal?: Uint8Array | null;
+}
+
+/** A row as it is saved, and its share in the hash of its set. */
+export interface SealedRow<Row> {
+  readonly row: Row & { readonly seal: Uint8Array };
+  readonly share: Uint8Array;
+}
+
+export function sealed<Row>(seals: Seals, { name, sealing }: SealedKind<Row>, row: Row): SealedRow<Row> {
+  const whole = sealing!.derived === undefined ? row : { ...row, ...sealing!.derived(row, seals) };
+  const mac = seals.macOf(name, sealing!.values(whole, seals));
+  return { row: { ...whole, seal: mac.slice(0, HALF) }, share: mac.subarray(HALF) };
+}
+
+/** A row's share in the hash of its set; null where the row is none that this installation ever wrote. */
+export function shareOf<Row>(
+  seals: Seals,
+  { name, sealing }: SealedKind<Row>,
+  row: Row,
+): Uint8Array | null {
+  const { seal } = row as Sealed;
+  if (seal == null) return null;
+  const mac = seals.macOf(name, sealing!.values(row, seals));
+  return equalBytes(mac.subarray(0, HALF), seal) ? mac.subarray(HALF) : null;
+}
+
+/** Rows are not what this installation wrote: nothing is answered, signed or erased by them. */
+export class AlteredRows extends ServiceError {
+  /** @param family of the chain that the rows belong to. */
+  constructor(readonly family: string, readonly what: string) {
+    super(
+      "SERVICE_UNAVAILABLE",
+      `The database was altered: ${what} of ${family} is not what this installation wrote, and nothing is answered from it until an administrator puts the database back.`,
+      { headers: retryAfter(ADMINISTRATOR_RETRY_SECONDS) },
+    );
+  }
+}

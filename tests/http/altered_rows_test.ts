@@ -1,0 +1,363 @@
+/**
+ * Somebody has the database's file and no key. Whatever he writes into its rows, nothing is scored, reported, erased or
+ * sent by it: what is asked for is refused, and the rest goes on.
+ */
+import assert from "node:assert/strict";
+import { verifyChain } from "../../src/operations/verification.ts";
+import { type Answer, type Harness, type HarnessOptions, openHarness, scoreRequest } from "../harness.ts";
+
+const REPORT = "/v1/compliance/report?period_start=2026-10-01&period_end=2026-12-01";
+const ARTICLE_14 = "/v1/compliance/article14";
+const DASHBOARD = "/v1/organization/dashboard";
+const DAY = 86_400_000;
+
+interface Scene extends Harness {
+  readonly key: string;
+  readonly otherKey: string;
+  /** Runs statements past the service, as whoever holds the file can. */
+  alter(...statements: readonly string[]): Promise<void>;
+  score(session: string, operator: string, fields?: Record<string, unknown>): Promise<Answer>;
+  ask(path: string, options?: { readonly body?: unknown; readonly method?: string }): Promise<Answer>;
+}
+
+/** Two organizations; in acme anna accepts whatever the AI says, and bela judges. */
+async function openScene(options: HarnessOptions = {}): Promise<Scene> {
+  const harness = await openHarness({
+    startsAt: Date.parse("2026-11-20T09:00:00.000Z") - 12 * DAY,
+    ...options,
+  });
+  const key = await harness.organization("acme");
+  const otherKey = await harness.organization("other");
+  const scene: Scene = {
+    ...harness,
+    key,
+    otherKey,
+    async alter(...statements) {
+      const compiled = { query: {} as never, queryId: {} as never, parameters: [] };
+      await harness.database.batch(statements.map((sql) => ({ ...compiled, sql })));
+    },
+    score: (session, operator, fields = {}) =>
+      harness.send("/v1/score", {
+        key,
+        body: scoreRequest({ session_id: session, operator_id: operator }, fields),
+      }),
+    ask: (path, options = {}) => harness.send(path, { key, ...options }),
+  };
+  for (let index = 0; index < 6; index += 1) {
+    const careless = { decision: "accepted", outcome_correct: false, time_to_decision_ms: 700 };
+    const careful = { decision: index % 2 === 0 ? "rejected" : "accepted", outcome_correct: true };
+    assert.equal((await scene.score(`anna-${index}`, "anna", careless)).status, 200);
+    assert.equal((await scene.score(`bela-${index}`, "bela", careful)).status, 200);
+    harness.clock.advance(2 * DAY);
+  }
+  return scene;
+}
+
+function assertAltered(answer: Answer, what: string): void {
+  assert.equal(answer.status, 503, `${what}: ${answer.text}`);
+  assert.equal(answer.body.error.code, "SERVICE_UNAVAILABLE", what);
+  assert.match(answer.body.error.message, /^The database was altered: /, what);
+}
+
+/** The check of the organization's chains tells of it, too. */
+async function assertFound(scene: Scene): Promise<void> {
+  const found = await Promise.all(
+    ["org/acme", "org/acme/admin"].map(async (family) =>
+      await verifyChain(scene.dependencies, { family, from: 0, sinceSize: null, now: scene.clock.now() })
+    ),
+  );
+  const codes = found.flatMap(({ findings }) => findings.map(({ code }) => code));
+  assert.ok(codes.includes("ROW_ALTERED"), `${codes}`);
+}
+
+/** What is refused after an alteration, each as `METHOD path`, or the name of a score's operator. */
+interface Attack {
+  readonly name: string;
+  /** Done before the rows are altered. */
+  readonly before?: (scene: Scene) => Promise<void>;
+  readonly statements: readonly string[];
+  readonly refused: readonly string[];
+  readonly served: readonly string[];
+}
+
+const PROFILE_ANNA = "/v1/operator/anna/profile";
+const PROFILE_BELA = "/v1/operator/bela/profile";
+
+/** Keeps a copy of a row, to be put back later. */
+const kept = (
+  table: string,
+  where: string,
+) => [`CREATE TABLE kept_${table} AS SELECT * FROM ${table} WHERE ${where}`];
+
+const ATTACKS: readonly Attack[] = [
+  {
+    name: "figures of scores are made better",
+    statements: [
+      "UPDATE interaction SET jis = 95, low = 90, high = 99, d1 = 95, d2 = 95 WHERE operator_id = 'anna'",
+    ],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD, PROFILE_ANNA, "anna"],
+  },
+  {
+    name: "another operator's state is copied over",
+    statements: [
+      `UPDATE operator SET (state, jis, n, t0, t1, tcrit, crit_count, share_hs, share_crit, digest) =
+        (SELECT state, jis, n, t0, t1, tcrit, crit_count, share_hs, share_crit, digest FROM operator
+          WHERE operator_id = 'bela') WHERE operator_id = 'anna'`,
+    ],
+    refused: [REPORT, ARTICLE_14, DASHBOARD, PROFILE_ANNA, "anna", "decision anna", "erase anna"],
+    served: [PROFILE_BELA, "bela", "decision bela"],
+  },
+  {
+    name: "another operator's state is copied over with its seal",
+    statements: [
+      `UPDATE operator SET (state, jis, n, t0, t1, tcrit, crit_count, share_hs, share_crit, digest, seal, prior_seq,
+          prior_hash, position) =
+        (SELECT state, jis, n, t0, t1, tcrit, crit_count, share_hs, share_crit, digest, seal, prior_seq, prior_hash,
+          position FROM operator WHERE operator_id = 'bela') WHERE operator_id = 'anna'`,
+    ],
+    before: async (scene) => {
+      const unlabelled = await scene.score("unlabelled", "anna", { outcome_correct: null });
+      assert.equal(unlabelled.status, 200, unlabelled.text);
+    },
+    refused: [REPORT, DASHBOARD, PROFILE_ANNA, "anna", "label unlabelled"],
+    served: [PROFILE_BELA, "bela"],
+  },
+  {
+    name: "a figure alone is altered, and the state is not",
+    statements: ["UPDATE operator SET jis = 99 WHERE operator_id = 'anna'"],
+    refused: [REPORT, DASHBOARD, PROFILE_ANNA, "/v1/organization/operators"],
+    served: [PROFILE_BELA],
+  },
+  {
+    name: "an operator's old row is put back, seal and all",
+    before: async (scene) => {
+      await scene.alter(...kept("operator", "operator_id = 'bela'"));
+      for (let index = 0; index < 4; index += 1) {
+        const careless = { decision: "accepted", outcome_correct: false, time_to_decision_ms: 700 };
+        assert.equal((await scene.score(`later-${index}`, "bela", careless)).status, 200);
+      }
+    },
+    statements: ["INSERT OR REPLACE INTO operator SELECT * FROM kept_operator"],
+    refused: [REPORT, ARTICLE_14, DASHBOARD],
+    served: [PROFILE_ANNA, "anna"],
+  },
+  {
+    name: "an operator with all scores is deleted",
+    statements: [
+      "DELETE FROM interaction WHERE operator_id = 'anna'",
+      "DELETE FROM operator WHERE operator_id = 'anna'",
+    ],
+    refused: [REPORT, ARTICLE_14, DASHBOARD],
+    served: [PROFILE_BELA, "bela"],
+  },
+  {
+    name: "the last score of a period is deleted",
+    statements: ["DELETE FROM interaction WHERE session_id = 'anna-5'"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD],
+  },
+  {
+    name: "the first score of a period is deleted",
+    statements: ["DELETE FROM interaction WHERE session_id = 'anna-0'"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD],
+  },
+  {
+    name: "scores are moved out of a period",
+    statements: ["UPDATE interaction SET t1 = t1 - 31536000000 WHERE operator_id = 'anna'"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD],
+  },
+  {
+    name: "what the head holds is taken away, and the seals with it",
+    statements: [
+      "UPDATE operator SET seal = NULL, jis = 99",
+      "UPDATE audit_chain SET held = NULL WHERE family = 'org/acme'",
+    ],
+    refused: [REPORT, ARTICLE_14, DASHBOARD, PROFILE_ANNA],
+    served: [],
+  },
+  {
+    name: "the organization is given another name",
+    statements: ["UPDATE organization SET name = 'Somebody Else Bank' WHERE org_id = 'acme'"],
+    refused: [REPORT, DASHBOARD, PROFILE_ANNA, "anna"],
+    served: [],
+  },
+  {
+    name: "frozen calls are invented",
+    before: async (scene) => {
+      const frozen = await scene.ask("/v1/score?mode_override=incident_frozen", {
+        body: scoreRequest({ session_id: "frozen", operator_id: "anna" }),
+      });
+      assert.equal(frozen.status, 200, frozen.text);
+    },
+    statements: [
+      `INSERT INTO skipped_interaction SELECT org_id, 'invented', operator_id, request_digest, request_id, at, position,
+        seal FROM skipped_interaction`,
+    ],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD],
+  },
+];
+
+/** Asks as an attack's list says. */
+async function asked(scene: Scene, what: string): Promise<Answer> {
+  if (what.startsWith("/")) return await scene.ask(what);
+  const [verb, name] = what.split(" ");
+  if (verb === "erase") return await scene.ask(`/v1/operator/${name}`, { method: "DELETE" });
+  if (verb === "decision") {
+    return await scene.ask("/v1/decision/score", {
+      body: { operator_id: name, domain: "general", time_to_decision_ms: 900, decision: "accepted" },
+    });
+  }
+  if (verb === "label") {
+    return await scene.ask(`/v1/score/${name}/commit`, { body: { outcome_correct: true } });
+  }
+  return await scene.score(`new-${what}`, what);
+}
+
+for (const { name, before, statements, refused, served } of ATTACKS) {
+  Deno.test(`nothing is answered from altered rows: ${name}`, async () => {
+    const scene = await openScene();
+    await before?.(scene);
+    for (const what of [...refused, ...served]) {
+      if (what.startsWith("/")) assert.equal((await scene.ask(what)).status, 200, `${what} before`);
+    }
+    const chains = await scene.ask("/v1/audit/chain/verify");
+    assert.equal(chains.body.valid, true, chains.text);
+    await scene.alter(...statements);
+    for (const what of refused) assertAltered(await asked(scene, what), what);
+    await assertFound(scene);
+    for (const what of served) {
+      const answer = await asked(scene, what);
+      assert.equal(answer.status, 200, `${what} goes on: ${answer.text}`);
+    }
+    // The other organization notices nothing.
+    const other = await scene.send("/v1/score", {
+      key: scene.otherKey,
+      body: scoreRequest({ session_id: "s-1", operator_id: "cleo" }),
+    });
+    assert.equal(other.status, 200, other.text);
+    await scene.abandon();
+  });
+}
+
+Deno.test("a report says what it said before once what was altered is put back", async () => {
+  const scene = await openScene();
+  const before = await scene.ask(REPORT);
+  await scene.alter(
+    "CREATE TABLE put_by AS SELECT * FROM interaction",
+    "UPDATE interaction SET jis = 95 WHERE operator_id = 'anna'",
+  );
+  assertAltered(await scene.ask(REPORT), "altered");
+  await scene.alter(
+    "UPDATE interaction SET jis = (SELECT jis FROM put_by WHERE put_by.session_id = interaction.session_id)",
+    "DROP TABLE put_by",
+  );
+  assert.deepEqual((await scene.ask(REPORT)).body.report, before.body.report);
+  await scene.close();
+});
+
+Deno.test("an erasure destroys nobody else's parts, whatever pseudonym is written beside a name", async () => {
+  const scene = await openScene();
+  await scene.alter(
+    `UPDATE subject SET pseudonym = (SELECT pseudonym FROM subject WHERE operator_id = 'bela')
+      WHERE operator_id = 'anna'`,
+  );
+  assertAltered(await scene.ask("/v1/operator/anna", { method: "DELETE" }), "erasure");
+  assertAltered(await scene.score("new", "anna"), "score under another's pseudonym");
+  await assertFound(scene);
+  const kept = await scene.ask("/v1/decision/replay/bela-0");
+  assert.equal(kept.status, 200, kept.text);
+  assert.equal(kept.body.match, true, kept.text);
+  await scene.abandon();
+});
+
+Deno.test("an erasure is refused where the pseudonym of an earlier operator of that name was put back", async () => {
+  const scene = await openScene();
+  await scene.alter("CREATE TABLE put_by AS SELECT * FROM subject WHERE operator_id = 'anna'");
+  assert.equal((await scene.ask("/v1/operator/anna", { method: "DELETE" })).status, 200);
+  assert.equal((await scene.score("again", "anna")).status, 200);
+  await scene.alter(
+    `UPDATE subject SET (pseudonym, seal) = (SELECT pseudonym, seal FROM put_by) WHERE operator_id = 'anna'`,
+  );
+  assertAltered(await scene.ask("/v1/operator/anna", { method: "DELETE" }), "erasure");
+  await assertFound(scene);
+  await scene.abandon();
+});
+
+Deno.test("an operator whose pseudonym was taken away is neither scored under another nor erased in part", async () => {
+  const scene = await openScene();
+  await scene.alter(
+    "CREATE TABLE operator_by AS SELECT * FROM operator WHERE operator_id = 'anna'",
+    "DELETE FROM operator WHERE operator_id = 'anna'",
+    "DELETE FROM subject WHERE operator_id = 'anna'",
+    "PRAGMA defer_foreign_keys = ON",
+    `INSERT INTO subject (org_id, operator_id, pseudonym) VALUES ('acme', 'anna', '${"0".repeat(32)}')`,
+    "INSERT INTO operator SELECT * FROM operator_by",
+  );
+  assertAltered(await scene.score("new", "anna"), "score");
+  assertAltered(await scene.ask("/v1/operator/anna", { method: "DELETE" }), "erasure");
+  await scene.abandon();
+});
+
+Deno.test("a key opens no other organization, whichever row its hash is written into", async () => {
+  const scene = await openScene();
+  await scene.alter(
+    "UPDATE organization SET prefix = NULL, key_hash = NULL WHERE org_id = 'acme'",
+    `UPDATE organization SET (prefix, key_hash, pepper_id) = (NULL, NULL, NULL) WHERE org_id = 'none'`,
+    "CREATE TABLE put_by AS SELECT prefix, key_hash, pepper_id FROM organization WHERE org_id = 'other'",
+    "UPDATE organization SET prefix = NULL, key_hash = NULL WHERE org_id = 'other'",
+    "UPDATE organization SET (prefix, key_hash, pepper_id) = (SELECT * FROM put_by) WHERE org_id = 'acme'",
+  );
+  assertAltered(await scene.send(DASHBOARD, { key: scene.otherKey }), "the other's key");
+  await assertFound(scene);
+  await scene.abandon();
+});
+
+Deno.test("nothing is sent to an address that was written over a webhook's own", async () => {
+  const sent: string[] = [];
+  const scene = await openScene({
+    deliverer: {
+      deliver({ url }) {
+        sent.push(url.href);
+        return Promise.resolve({ status: 200, error: null, durationMs: 1 });
+      },
+      close() {},
+    },
+  });
+  const registered = await scene.ask("/v1/admin/webhook/register", {
+    body: {
+      url: "https://review.acme.example/hook",
+      secret: "a-secret-of-sixteen",
+      events: ["score.committed"],
+    },
+  });
+  assert.equal(registered.status, 201, registered.text);
+  assert.equal((await scene.score("told", "bela", { outcome_correct: true })).status, 200);
+  await scene.alter("UPDATE webhook SET url = 'https://evil.example/hook'");
+  assert.equal(await scene.deliver(), 0);
+  assert.deepEqual(sent, []);
+  assert.ok(scene.log.some(({ msg }) => String(msg).startsWith("a webhook's row was altered")));
+  await scene.alter("UPDATE webhook SET url = 'https://review.acme.example/hook'");
+  await scene.deliver();
+  assert.ok(sent.every((url) => url === "https://review.acme.example/hook"));
+  await scene.abandon();
+});
+
+Deno.test("a start seals no row anew of a database whose rows are sealed", async () => {
+  const directory = await Deno.makeTempDir();
+  const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
+  const scene = await openScene(files);
+  await scene.alter(
+    "UPDATE audit_chain SET held = NULL",
+    "UPDATE operator SET seal = NULL, jis = 99",
+    "UPDATE organization SET seal = NULL, name = 'Somebody Else Bank'",
+  );
+  await scene.abandon();
+  const again = await openHarness({ ...files, run: 1 });
+  assertAltered(await again.send(DASHBOARD, { key: scene.key }), "dashboard");
+  await again.abandon();
+  await Deno.remove(directory, { recursive: true });
+});
