@@ -3,11 +3,11 @@
  * Source: specification, Self-serve admin and Master-key admin; contract, sections 5 and 8.
  */
 import * as z from "zod";
+import { isoTimestamp as instant } from "./instant.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "./limits.ts";
 import { orgIdSchema } from "./organization.ts";
 import { envelopeFields } from "./score.ts";
 
-const instant = z.iso.datetime();
 const newKey = z.string().meta({ description: "Shown once, never again." });
 const prefix = z.string().length(8);
 
@@ -34,7 +34,7 @@ const idempotencyKey = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
 });
 
 export const confirmedBodySchema = z.object({
-  confirm_org_id: z.string().meta({ description: "The organization of the path, once more." }),
+  confirm_org_id: orgIdSchema.meta({ description: "The organization of the path, once more." }),
   idempotency_key: idempotencyKey,
 }).meta({ id: "ConfirmedCall" });
 

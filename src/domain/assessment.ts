@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { BANDS, type Domain } from "./enums.ts";
+import { isoTimestamp } from "./instant.ts";
 import { type Interaction, interactionSchema, sessionIdSchema } from "./interaction.ts";
 import { ASSESSMENT_RECORDS_MAX } from "./limits.ts";
 import { explanationSchema } from "./replay.ts";
@@ -43,15 +44,15 @@ const shareUrl = z.string().meta({
 
 export const assessmentSubmittedSchema = z.object({
   ok: z.literal(true),
-  sessionId: z.string(),
+  sessionId: assessmentIdSchema,
   shareUrl,
   ...envelopeFields,
 }).meta({ id: "AssessmentSubmitted" });
 
 export const assessmentSchema = z.object({
   ok: z.literal(true),
-  sessionId: z.string(),
-  created_at: z.iso.datetime(),
+  sessionId: assessmentIdSchema,
+  created_at: isoTimestamp,
   records: z.array(interactionSchema).meta({ description: "As they were scored, defaults explicit." }),
   summary: z.object({ jis: points, band: z.enum(BANDS), dimensions: dimensionsSchema }).meta({
     description: "After the last record.",

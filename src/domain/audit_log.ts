@@ -4,8 +4,9 @@
  */
 import * as z from "zod";
 import { AUDIT_LOG_EVENTS } from "./audit_events.ts";
-import { instantSchema } from "./instant.ts";
+import { instantSchema, isoTimestamp } from "./instant.ts";
 import { AUDIT_LOG_DEFAULT, AUDIT_LOG_MAX } from "./limits.ts";
+import { orgIdSchema } from "./organization.ts";
 import { integerParameter } from "./parameters.ts";
 import { envelopeFields } from "./score.ts";
 
@@ -39,8 +40,8 @@ export function auditLogResponseSchema<Actor extends z.ZodType>(actor: Actor) {
     count: z.int().min(0).max(AUDIT_LOG_MAX),
     filters: z.object({
       event_type: z.string().nullable(),
-      since: z.iso.datetime().nullable(),
-      until: z.iso.datetime(),
+      since: isoTimestamp.nullable(),
+      until: isoTimestamp,
       limit: z.int(),
     }).meta({ description: "As they were applied." }),
     ...envelopeFields,
@@ -51,8 +52,8 @@ function auditEventSchema<Actor extends z.ZodType>(actor: Actor) {
   return z.object({
     event_id: z.string(),
     event_type: z.enum(AUDIT_LOG_EVENTS),
-    timestamp: z.iso.datetime(),
-    org_id: z.string(),
+    timestamp: isoTimestamp,
+    org_id: orgIdSchema,
     prefix: z.string().length(8).nullable().meta({
       description: "Of the key that was used, or that it is about.",
     }),

@@ -54,9 +54,9 @@ export const BATCH_PARAMETERS = scoreParametersSchema.parse({});
 
 export function batchResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
   return z.object({
-    results: z.array(z.object({ session_id: z.string(), jis: z.number().min(0).max(100) })),
+    results: z.array(z.object({ session_id: sessionIdSchema, jis: z.number().min(0).max(100) })),
     count: z.int(),
-    operator_id: z.string(),
+    operator_id: operatorIdSchema,
     evidence,
     ...envelopeFields,
   }).meta({ id: "BatchResponse" });

@@ -24,13 +24,13 @@ export const decisionRequestSchema = interactionSchema.extend({
   ai_confidence: z.number().min(0).max(1).nullable().default(null).meta({
     description: "The AI's own confidence: recorded, not used.",
   }),
-  stakes: z.enum(STAKES).nullable().default(null).meta({
+  stakes: z.enum(STAKES).meta({ id: "Stakes" }).nullable().default(null).meta({
     description:
       "How much hangs on the decision; beside a scenario_type the graver of the two counts for severity.",
   }),
   interaction: z.undefined({ error: "must be left out: a decision's fields stand at top level" }).optional()
     .meta({ override: { not: {} }, description: "Left out: a decision's fields stand at top level." }),
-});
+}).meta({ id: "DecisionRequest" });
 
 /** A decision request with its defaults explicit. */
 export interface DecisionRequest {
@@ -59,8 +59,8 @@ export const drsFactorSchema = z.object({
 
 export function decisionResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
   return z.object({
-    decision_id: z.string(),
-    operator_id: z.string(),
+    decision_id: sessionIdSchema.meta({ description: "The one that was sent, or that was generated." }),
+    operator_id: operatorIdSchema,
     domain: domainSchema,
     decision_risk_score: z.number().min(0).max(1).meta({ description: "0 to 1, two decimals." }),
     routing_decision: z.enum(ROUTES),

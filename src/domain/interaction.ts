@@ -54,7 +54,7 @@ export const interactionSchema = z.object({
     description: "Share of the evidence scrolled through, 0 to 1; null or absent = not measured.",
   }),
   alternative_views_checked: telemetryCount("Alternative views opened"),
-});
+}).meta({ id: "Interaction", outputId: "RecordedInteraction" });
 
 /** An interaction with its defaults explicit, as it is scored and recorded. */
 export type Interaction = z.output<typeof interactionSchema>;

@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { BANDS, DIMENSIONS, DOMAINS, TIERS } from "./enums.ts";
+import { isoTimestamp as instant } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import {
   LIST_SPARKLINE_DAYS,
@@ -18,7 +19,6 @@ import { complianceSchema, decayProjectionSchema, envelopeFields, uncertaintySch
 
 const points = z.number().min(0).max(100);
 const count = z.int().min(0);
-const instant = z.iso.datetime();
 
 export const operatorPathSchema = z.object({ operator_id: operatorIdSchema });
 
@@ -37,7 +37,7 @@ export const profileParametersSchema = z.object({ include: z.enum(["projection"]
 
 export const profileResponseSchema = z.object({
   profile: z.object({
-    operator_id: z.string(),
+    operator_id: operatorIdSchema,
     jis: points.meta({ description: "Full-mode JIS of the latest interaction." }),
     band: z.enum(PROFILE_BANDS),
     dimensions: fullDimensions.meta({
@@ -63,7 +63,7 @@ export const sparklineParametersSchema = z.object({
 });
 
 export const sparklineResponseSchema = z.object({
-  operator_id: z.string(),
+  operator_id: operatorIdSchema,
   days: z.int(),
   points: z.array(historyPoint).meta({
     description: "The last score of each UTC day that has one, oldest first; the window ends with today.",
@@ -91,7 +91,7 @@ export const operatorsParametersSchema = z.object({
 
 export const operatorsResponseSchema = z.object({
   operators: z.array(z.object({
-    operator_id: z.string(),
+    operator_id: operatorIdSchema,
     domain: z.enum(DOMAINS),
     jis: points,
     band: z.enum(BANDS),
@@ -148,12 +148,12 @@ export const maintenanceResponseSchema = z.object({
     target_dimension: z.enum(DIMENSIONS),
     difficulty: z.enum(["easy", "moderate", "hard"]),
     frequency_ratio: z.number().min(0).max(1).meta({ description: "Share of the operator's interactions." }),
-  }),
+  }).meta({ id: "PracticeRecommendation" }),
   exercises: z.array(
     z.object({ id: z.string(), title: z.string(), payload: z.record(z.string(), z.unknown()) }),
   ),
   ...envelopeFields,
-}).meta({ id: "Maintenance" });
+}).meta({ id: "MaintenanceResponse" });
 
 /** When the bytes of what was erased are gone, too. */
 export const PHYSICAL_ERASURES = ["done", "pending", "server"] as const;
@@ -162,7 +162,7 @@ export const PHYSICAL_ERASURES = ["done", "pending", "server"] as const;
 export function erasureResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
   return z.object({
     erased: z.literal(true),
-    operator_id: z.string(),
+    operator_id: operatorIdSchema,
     erased_at: instant,
     physical: z.enum(PHYSICAL_ERASURES).meta({
       description:

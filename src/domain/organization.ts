@@ -12,6 +12,11 @@ export const orgIdSchema = z.string()
   .meta({ description: "The organization's id.", examples: ["acme-bank"] });
 
 const CONTROL_CHARACTERS = /\p{Cc}/u;
+/** The same rule in one: white space around what counts, and no control character anywhere. */
+const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
+const NAME_PATTERN = `^[^\\S${CONTROLS}]*[^\\s${CONTROLS}](?:[^${CONTROLS}]{0,${
+  ORGANIZATION_NAME_MAX_LENGTH - 2
+}}[^\\s${CONTROLS}])?[^\\S${CONTROLS}]*$`;
 
 const nameSchema = z.string()
   .refine((name) => name.isWellFormed(), "must be well-formed Unicode")
@@ -21,7 +26,11 @@ const nameSchema = z.string()
     (name) => name.length > 0 && Array.from(name).length <= ORGANIZATION_NAME_MAX_LENGTH,
     `must be 1 to ${ORGANIZATION_NAME_MAX_LENGTH} characters after trimming`,
   )
-  .meta({ description: "1 to 200 characters after trimming.", examples: ["Acme Bank"] });
+  .meta({
+    description: "1 to 200 characters after trimming, none of them a control character.",
+    examples: ["Acme Bank"],
+    override: { pattern: NAME_PATTERN },
+  });
 
 /** scheme://host[:port]: no path, query, fragment, user, escape, wildcard, control character, lone surrogate. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/\\?#@%*\s\p{Cc}\p{Cs}]+$/iu;
@@ -32,6 +41,9 @@ export function normalizeOrigin(text: string): string | null {
   const { origin } = new URL(text);
   return origin === "null" ? text.toLowerCase() : origin;
 }
+
+const ORIGIN_PATTERN = "[A-Za-z][A-Za-z0-9+.-]*://[^/\\\\?#@%*,\\s\\u0000-\\u001f\\u007f-\\u009f]+";
+const ORIGINS_PATTERN = `^[\\s,]*(?:${ORIGIN_PATTERN}(?:[\\s,]+${ORIGIN_PATTERN})*[\\s,]*)?$`;
 
 const allowedOriginsSchema = z.string().transform((text, context) => {
   const origins = new Set<string>();
@@ -59,6 +71,7 @@ const allowedOriginsSchema = z.string().transform((text, context) => {
   description:
     "Origins allowed for cross-origin calls, separated by commas or spaces; empty means none. Wildcards are never honoured.",
   examples: ["https://review.acme.example"],
+  override: { pattern: ORIGINS_PATTERN },
 });
 
 export const organizationPathSchema = z.object({ org_id: orgIdSchema });
@@ -69,6 +82,6 @@ export const createOrganizationSchema = z.object({
   domain: domainSchema,
   tier: z.enum(TIERS).meta({ description: "Sets the usage limit." }),
   allowed_origins: allowedOriginsSchema,
-});
+}).meta({ id: "OrganizationRequest" });
 
 export type CreateOrganization = z.output<typeof createOrganizationSchema>;

@@ -8,6 +8,13 @@ export function integerParameter(
   const message = `must be a whole number from ${min} to ${max}`;
   return z.string().regex(/^(0|[1-9][0-9]{0,8})$/, message).transform(Number)
     .refine((value) => min <= value && value <= max, message).default(fallback).meta({
-      override: { type: "integer", minimum: min, maximum: max, default: fallback, pattern: undefined },
+      override: {
+        type: "integer",
+        format: "int32",
+        minimum: min,
+        maximum: max,
+        default: fallback,
+        pattern: undefined,
+      },
     });
 }

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { BANDS, DECISIONS, DOMAINS, ROUTES } from "./enums.ts";
+import { isoTimestamp } from "./instant.ts";
 import { operatorIdSchema } from "./interaction.ts";
 import { RECORDS_PAGE_DEFAULT, RECORDS_PAGE_MAX } from "./limits.ts";
 import { integerParameter } from "./parameters.ts";
@@ -38,8 +39,8 @@ export const decisionsResponseSchema = z.object({
   decisions: z.array(z.object({
     id: z.string().meta({ description: "A `session_id` or a `decision_id`: what a replay takes." }),
     kind: z.enum(RECORD_KINDS),
-    timestamp: z.iso.datetime(),
-    operator_id: z.string(),
+    timestamp: isoTimestamp,
+    operator_id: operatorIdSchema,
     domain: z.enum(DOMAINS),
     decision: z.enum(DECISIONS).meta({ description: "What the reviewer did." }),
     jis: points.nullable().meta({ description: "Null for a decision." }),
@@ -55,8 +56,8 @@ export const reportsParametersSchema = z.object(page);
 export const reportsResponseSchema = z.object({
   reports: z.array(z.object({
     report_id: z.string(),
-    issued_at: z.iso.datetime(),
-    period: z.object({ start: z.iso.datetime(), end: z.iso.datetime() }),
+    issued_at: isoTimestamp,
+    period: z.object({ start: isoTimestamp, end: isoTimestamp }),
     overall_status: z.enum(FINDING_STATUSES),
     status_certain: z.boolean(),
   })).meta({ description: "Newest first." }),

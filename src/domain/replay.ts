@@ -1,6 +1,7 @@
 /** The replay of a score or a decision. Source: contract, section 4. */
 import * as z from "zod";
 import { DIMENSIONS } from "./enums.ts";
+import { isoTimestamp } from "./instant.ts";
 import { sessionIdSchema } from "./interaction.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";
 
@@ -35,7 +36,7 @@ export function replayResponseSchema<Evidence extends z.ZodType>(evidence: Evide
     explanation: explanationSchema,
     label: z.object({
       outcome_correct: z.boolean(),
-      labelled_at: z.iso.datetime(),
+      labelled_at: isoTimestamp,
       explanation: explanationSchema,
     }).nullable().meta({
       description: "The late label of a score and what it moved, which the operator's next score shows.",

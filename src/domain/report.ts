@@ -5,7 +5,8 @@
  */
 import * as z from "zod";
 import { DIMENSIONS, DOMAINS } from "./enums.ts";
-import { instantSchema } from "./instant.ts";
+import { instantSchema, isoTimestamp } from "./instant.ts";
+import { orgIdSchema } from "./organization.ts";
 import { envelopeFields, modelReferenceSchema } from "./score.ts";
 
 /** Epoch milliseconds: the start is included, the end excluded. */
@@ -97,10 +98,10 @@ const thresholdsSchema = z.object({ min_jis: points, target_jis: points, critica
 
 export const reportSchema = z.object({
   report_id: z.string().meta({ description: "Stable and citable." }),
-  organization: z.object({ org_id: z.string(), name: z.string(), domain: z.enum(DOMAINS) }),
+  organization: z.object({ org_id: orgIdSchema, name: z.string(), domain: z.enum(DOMAINS) }),
   overall_status: findingStatus,
   status_certain: z.boolean(),
-  period: z.object({ start: z.iso.datetime(), end: z.iso.datetime() }).meta({
+  period: z.object({ start: isoTimestamp, end: isoTimestamp }).meta({
     description: "Includes its start, excludes its end.",
   }),
   findings: z.array(findingSchema),

@@ -15,6 +15,7 @@ import {
   type RoleTier,
   URGENCIES,
 } from "./enums.ts";
+import { isoTimestamp } from "./instant.ts";
 import {
   domainSchema,
   type Interaction,
@@ -37,6 +38,11 @@ export const flatScoreRequestSchema = interactionSchema.extend({
   operator_id: operatorIdSchema,
   domain: domainSchema,
 }).meta({ id: "FlatScoreRequest", description: "The flat variant; without a session_id one is generated." });
+
+/** Either form, as the document names them: which one a request has is looked at before it is validated. */
+export const scoreCallSchema = z.union([nestedScoreRequestSchema, flatScoreRequestSchema]).meta({
+  id: "ScoreCall",
+});
 
 /** The effective parameters of a score call. */
 export const scoreParametersSchema = z.object({
@@ -61,10 +67,11 @@ export interface ScoreRequest {
 }
 
 export const points = z.number().min(0).max(100);
-const isoTimestamp = z.iso.datetime();
+
+const ulid = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
 
 export const envelopeFields = {
-  request_id: z.string().meta({ description: "ULID of this call; `X-Request-Id` repeats it." }),
+  request_id: ulid.meta({ description: "ULID of this call; `X-Request-Id` repeats it." }),
   timestamp: isoTimestamp,
 };
 
@@ -146,8 +153,8 @@ export function scoreResponseSchema<Evidence extends z.ZodType>(evidence: Eviden
     committed: z.boolean(),
     dimensions_computed: z.int(),
     uncertainty: uncertaintySchema,
-    session_id: z.string(),
-    operator_id: z.string(),
+    session_id: sessionIdSchema,
+    operator_id: operatorIdSchema,
     role_tier: z.enum(ROLE_TIERS),
     mode_override: z.literal("normal"),
     model: modelReferenceSchema,
@@ -165,8 +172,8 @@ export function skippedResponseSchema<Evidence extends z.ZodType>(evidence: Evid
     mode: responseMode,
     mode_override: z.literal("incident_frozen"),
     role_tier: z.enum(ROLE_TIERS),
-    session_id: z.string(),
-    operator_id: z.string(),
+    session_id: sessionIdSchema,
+    operator_id: operatorIdSchema,
     model: modelReferenceSchema,
     evidence,
     ...envelopeFields,

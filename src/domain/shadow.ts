@@ -1,6 +1,7 @@
 /** What is told of a candidate model that runs in shadow. Source: contract, section 1. */
 import * as z from "zod";
 import { BANDS } from "./enums.ts";
+import { isoTimestamp } from "./instant.ts";
 import { SHADOW_REPORTED_OPERATORS } from "./limits.ts";
 import { complianceSchema, envelopeFields, modelReferenceSchema, points } from "./score.ts";
 
@@ -19,7 +20,7 @@ export const shadowResponseSchema = z.object({
   shadow: z.object({
     model: modelReferenceSchema,
     candidate: modelReferenceSchema,
-    since: z.iso.datetime().meta({ description: "Start of this process, with which the comparison began." }),
+    since: isoTimestamp.meta({ description: "Start of this process, with which the comparison began." }),
     interactions: z.object({
       compared: count,
       failed: count.meta({ description: "Scores and late labels on which the candidate failed." }),

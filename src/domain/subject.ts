@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { DIMENSIONS } from "./enums.ts";
+import { isoTimestamp } from "./instant.ts";
 import { profileResponseSchema } from "./operator.ts";
 import { explanationSchema } from "./replay.ts";
 import { envelopeFields } from "./score.ts";
@@ -58,7 +59,7 @@ export const subjectRecordSchema = z.object({
   event_id: z.string(),
   entry_hash: z.string(),
   event_type: z.string(),
-  timestamp: z.iso.datetime(),
+  timestamp: isoTimestamp,
   session_id: z.string().nullable(),
   decision_id: z.string().nullable(),
   request_id: z.string().nullable().meta({ description: "Of the call that the record came with." }),

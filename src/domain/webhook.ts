@@ -13,6 +13,7 @@ import {
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from "./enums.ts";
 import { integerParameter } from "./parameters.ts";
 import { decisionResponseSchema } from "./decision.ts";
+import { isoTimestamp } from "./instant.ts";
 import { envelopeFields, scoreResponseSchema } from "./score.ts";
 
 const eventSchema = z.enum(WEBHOOK_EVENTS);
@@ -67,7 +68,7 @@ const webhookFields = {
   url: z.string(),
   events: z.array(eventSchema),
   active: z.boolean().meta({ description: "False: nothing is sent there any more." }),
-  created_at: z.iso.datetime(),
+  created_at: isoTimestamp,
 };
 
 /** Why an attempt did not deliver; nothing more of the receiver's answer, and of where it led, is told. */
@@ -90,7 +91,7 @@ export const ATTEMPT_ERRORS = [
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
 const attemptSchema = z.object({
-  at: z.iso.datetime(),
+  at: isoTimestamp,
   response_status: z.int().nullable().meta({ description: "Null: there was no answer." }),
   error: z.enum(ATTEMPT_ERRORS).nullable().meta({ description: "Null: it was delivered." }),
   duration_ms: z.int(),
@@ -166,7 +167,7 @@ export const deliveriesSchema = z.object({
   webhook: z.object({
     id: z.string(),
     active: z.boolean(),
-    paused_since: z.iso.datetime().nullable().meta({
+    paused_since: isoTimestamp.nullable().meta({
       description: "Its last 20 attempts or more, over 5 minutes or more, failed; it is tried once a minute.",
     }),
     waiting: z.int().meta({ description: "Events that are still to be delivered there." }),
@@ -175,15 +176,15 @@ export const deliveriesSchema = z.object({
     delivery_id: z.uuid(),
     event: deliveredEventSchema,
     event_request_id: z.string().meta({ description: "`request_id` in the body." }),
-    event_at: z.iso.datetime().meta({ description: "`timestamp` in the body." }),
+    event_at: isoTimestamp.meta({ description: "`timestamp` in the body." }),
     status: z.enum(DELIVERY_STATUSES).meta({
       description:
         "`dead`: not delivered, and not tried again. `cancelled`: what it would tell was erased or pruned.",
     }),
     attempts: z.array(attemptSchema).meta({ description: "The last ten at most, the oldest first." }),
-    next_attempt_at: z.iso.datetime().nullable(),
+    next_attempt_at: isoTimestamp.nullable(),
     redelivery_of: z.uuid().nullable(),
-    created_at: z.iso.datetime(),
+    created_at: isoTimestamp,
   })),
   count: z.int(),
   ...envelopeFields,

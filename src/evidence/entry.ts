@@ -30,7 +30,10 @@ export function isTimestamp(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString() === text;
 }
 
-export const timestampSchema = z.string().refine(isTimestamp, "must be an instant");
+/** Text in clients too: who makes an instant of it and writes that again may write other bytes than were hashed. */
+export const timestampSchema = z.string().refine(isTimestamp, "must be an instant").meta({
+  override: { pattern: TIMESTAMP.source },
+});
 
 /** Exactly these twelve keys. */
 export const entrySchema = z.strictObject({

@@ -3,7 +3,6 @@ import * as z from "zod";
 import {
   createDocument,
   createSchema,
-  type ZodOpenApiComponentsObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
@@ -12,10 +11,10 @@ import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import { envelopeFields } from "../domain/score.ts";
 import { API_VERSION } from "../domain/service.ts";
-import type { WebhookEvent } from "../domain/enums.ts";
-import { PING, webhookBodySchemas } from "../domain/webhook.ts";
-import { evidenceSchema } from "../evidence/envelope.ts";
+import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
 import type { Route, RouteExample } from "./exchange.ts";
+import { withFormat } from "./openapi_formats.ts";
+import { deliveryCallbacks, webhookComponents, webhooksOf } from "./openapi_webhooks.ts";
 import { methodsOf, ROUTE_GROUPS, ROUTES } from "./routes.ts";
 
 const errorSchema = z.object({
@@ -116,16 +115,29 @@ function examplesOf(route: Route) {
   return Object.fromEntries(rows.map(({ summary, body }) => [summary, { summary, value: body }]));
 }
 
-/** A master key opens one operation, whose scope stands where OpenAPI 3.1 has the names of roles. */
+/** A master key opens one operation: each is a scheme of its own. */
 function securityOf({ auth }: Route): readonly Record<string, string[]>[] {
   if (auth.kind === "none") return [];
-  return [auth.kind === "key" ? { organizationKey: [] } : { masterKey: [auth.scope] }];
+  return [{ [auth.kind === "key" ? "organizationKey" : `masterKey_${auth.scope}`]: [] }];
+}
+
+function securitySchemes() {
+  const scheme = (description: string) =>
+    ({ type: "apiKey", in: "header", name: "X-API-Key", description }) as const;
+  const masters = MASTER_SCOPES.map((scope) => {
+    const [secret] = masterSecretNames(scope);
+    return [
+      `masterKey_${scope}`,
+      scheme(`The master secret \`${secret}\`, for its own operation alone.`),
+    ] as const;
+  });
+  return { organizationKey: scheme("An organization's live key."), ...Object.fromEntries(masters) };
 }
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
 
 const RETRY_AFTER = z.object({
-  "Retry-After": z.string().meta({ description: "Whole seconds, at least 1." }),
+  "Retry-After": z.string().regex(/^[1-9][0-9]*$/).meta({ description: "Whole seconds, at least 1." }),
 });
 
 /** What a negotiated route answers with to whoever prefers a page. */
@@ -142,17 +154,19 @@ function errorResponse(
   return { description, content, ...(retries ? { headers: RETRY_AFTER } : {}) };
 }
 
-const text = (description: string) => z.string().meta({ description });
+const digits = (description: string) => z.string().regex(/^[0-9]+$/).meta({ description });
 
 /** Headers that a successful answer may carry. */
 function headersOf({ auth, method }: Route) {
   const rate = auth.kind !== "key" ? {} : {
-    "X-RateLimit-Limit": text("Requests of this key in any 60 seconds."),
-    "X-RateLimit-Remaining": text("Requests left in the present window."),
-    "X-RateLimit-Reset": text("Whole seconds until one is free again, at least 1."),
+    "X-RateLimit-Limit": digits("Requests of this key in any 60 seconds."),
+    "X-RateLimit-Remaining": digits("Requests left in the present window."),
+    "X-RateLimit-Reset": digits("Whole seconds until one is free again, at least 1."),
   };
   const replayed = method !== "POST" ? {} : {
-    "Idempotency-Replayed": text("`true` where a stored answer is given again.").optional(),
+    "Idempotency-Replayed": z.literal("true").optional().meta({
+      description: "Where a stored answer is given again.",
+    }),
   };
   const headers = { ...rate, ...replayed };
   return Object.keys(headers).length === 0 ? {} : { headers: z.object(headers) };
@@ -192,6 +206,7 @@ function operationOf(route: Route, tag: string): ZodOpenApiOperationObject {
       },
       ...errors,
     },
+    ...(route.operationId === "postWebhook" ? { callbacks: deliveryCallbacks() } : {}),
   };
 }
 
@@ -226,61 +241,6 @@ function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperat
   };
 }
 
-/** What is sent to registered destinations, and when. */
-const WEBHOOKS: Readonly<Record<WebhookEvent | typeof PING, string>> = {
-  "score.committed": "A score is final: at once where it is not provisional, else at its commit.",
-  "drs.must_review": "A decision's final route is must_review.",
-  "drs.escalation": "A decision's final route is escalation.",
-  [PING]: "A test was asked for.",
-};
-
-const DELIVERY_HEADERS = z.object({
-  "X-SERVICE-Signature": text(
-    "`sha256=` and the hex HMAC-SHA256 of timestamp, `.` and body, keyed with the signing secret.",
-  ),
-  "X-SERVICE-Timestamp": text("Unix seconds of this attempt; refuse more than 300 either way."),
-  "X-SERVICE-Idempotency-Key": text("The delivery's id, the same at each attempt."),
-  "webhook-id": text("The delivery's id, as Standard Webhooks has it."),
-  "webhook-timestamp": text("Unix seconds of this attempt."),
-  "webhook-signature": text("`v1,` and the base64 HMAC-SHA256 of id, `.`, timestamp, `.` and body."),
-});
-
-const WEBHOOK_BODIES = webhookBodySchemas(evidenceSchema);
-
-function componentOf(event: keyof typeof WEBHOOKS): string {
-  return WEBHOOK_BODIES[event].meta()!.id!;
-}
-
-/** The bodies are what the service says, like a response, though the document has them where requests stand. */
-function webhookComponents(): ZodOpenApiComponentsObject["schemas"] {
-  return Object.fromEntries((Object.keys(WEBHOOKS) as (keyof typeof WEBHOOKS)[]).map((event) => {
-    const id = componentOf(event);
-    const { components } = createSchema(WEBHOOK_BODIES[event], { io: "output", openapiVersion: "3.1.0" });
-    return [id, components[id]!];
-  }));
-}
-
-function webhooksOf(): Record<string, { post: ZodOpenApiOperationObject }> {
-  return Object.fromEntries((Object.keys(WEBHOOKS) as (keyof typeof WEBHOOKS)[]).map((event) => [event, {
-    post: {
-      operationId: `webhook_${event.replace(/\W/g, "_")}`,
-      summary: event,
-      description: `${WEBHOOKS[event]} Sent at least once.`,
-      security: [],
-      requestParams: { header: DELIVERY_HEADERS },
-      requestBody: {
-        required: true,
-        content: { "application/json": { schema: { $ref: `#/components/schemas/${componentOf(event)}` } } },
-      },
-      responses: {
-        "2XX": { description: "Taken, or already processed." },
-        "410": { description: "The destination is gone: it is disabled." },
-        default: { description: "Not taken: it is tried again, three times in all." },
-      },
-    },
-  }]));
-}
-
 /** The document for a service at `baseUrl`. */
 export function openApiDocument(baseUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -299,6 +259,7 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
       version: API_VERSION,
       description:
         "Measures, for each human-AI interaction, whether the reviewer judges independently or rubber-stamps, and leaves signed, chained evidence. Every JSON body carries `request_id` and `timestamp`; errors carry them inside `error`. A request that is not valid HTTP (a bad request line, headers over the server's limit) is refused before the service sees it, without this envelope.",
+      contact: { name: "The administrator of this installation", url: `${baseUrl}/docs` },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: baseUrl }],
@@ -307,20 +268,7 @@ export function openApiDocument(baseUrl: string): Record<string, unknown> {
     webhooks: webhooksOf(),
     components: {
       schemas: webhookComponents(),
-      securitySchemes: {
-        organizationKey: {
-          type: "apiKey",
-          in: "header",
-          name: "X-API-Key",
-          description: "An organization's live key.",
-        },
-        masterKey: {
-          type: "apiKey",
-          in: "header",
-          name: "X-API-Key",
-          description: "The operation's own master secret, of the scope that it names.",
-        },
-      },
+      securitySchemes: securitySchemes(),
     },
-  }) as unknown as Record<string, unknown>;
+  }, { override: withFormat }) as unknown as Record<string, unknown>;
 }

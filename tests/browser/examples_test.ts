@@ -6,7 +6,7 @@ import { draftOf, exampleNames, requestOf } from "../../src/web/reference/draft.
 
 /** What needs a master key, or an id that only the service can give: the page leaves its field empty. */
 function cannot({ operationId, security, path }: Operation): boolean {
-  return (security[0]?.masterKey ?? []).length > 0 ||
+  return (security.length > 0 && !("organizationKey" in security[0]!)) ||
     /\{(?:id|report_id|delivery_id)\}/.test(path) && operationId !== "getReplay";
 }
 

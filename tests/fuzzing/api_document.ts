@@ -40,6 +40,10 @@ const FORMATS = {
   date: /^\d{4}-\d\d-\d\d$/,
   uuid: /^[0-9a-f-]{36}$/i,
   uri: (text: string) => URL.canParse(text),
+  // How many bits, which their bounds say, too.
+  double: true as const,
+  int32: true as const,
+  int64: true as const,
 };
 const ERROR_TYPE = "application/json";
 
@@ -78,9 +82,9 @@ export class ApiDocument {
       },
       key: security === undefined
         ? "none"
-        : security.masterKey === undefined
+        : "organizationKey" in security
         ? "organization"
-        : { scope: security.masterKey[0] },
+        : { scope: Object.keys(security)[0]!.replace(/^masterKey_/, "") },
       responses: item.responses,
     };
   }

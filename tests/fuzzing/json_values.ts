@@ -135,7 +135,12 @@ function integersOf({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SA
   });
 }
 
-function textsOf({ pattern, format, minLength = 0, maxLength = 300 }: Schema): fc.Arbitrary<string> {
+function textsOf({ not, ...schema }: Schema): fc.Arbitrary<string> {
+  const forbidden = not?.pattern === undefined ? null : new RegExp(not.pattern, "u");
+  return plainTextsOf(schema).filter((text) => forbidden?.test(text) !== true);
+}
+
+function plainTextsOf({ pattern, format, minLength = 0, maxLength = 300 }: Schema): fc.Arbitrary<string> {
   if (format === "uuid") return fc.uuid();
   if (format === "uri") return fc.webUrl({ validSchemes: ["https"] });
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern));

@@ -13,8 +13,9 @@ import {
   organizationRotatedSchema,
   organizationSuspendedSchema,
 } from "../../domain/administration.ts";
+import { isoTimestamp } from "../../domain/instant.ts";
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
-import { createOrganizationSchema, organizationPathSchema } from "../../domain/organization.ts";
+import { createOrganizationSchema, organizationPathSchema, orgIdSchema } from "../../domain/organization.ts";
 import { envelopeFields } from "../../domain/score.ts";
 import { usageResponseSchema } from "../../domain/usage.ts";
 import type { Route } from "../exchange.ts";
@@ -31,10 +32,10 @@ import {
 } from "../handlers/organizations.ts";
 
 const organizationCreatedSchema = z.object({
-  org_id: z.string(),
+  org_id: orgIdSchema,
   api_key: z.string().meta({ description: "Shown once, never again." }),
   prefix: z.string().length(8),
-  created_at: z.iso.datetime(),
+  created_at: isoTimestamp,
   warning: z.string(),
   ...envelopeFields,
 }).meta({ id: "OrganizationCreated" });

@@ -4,8 +4,7 @@ import { batchRequestSchema, batchResponseSchema } from "../../domain/batch.ts";
 import { decisionRequestSchema, decisionResponseSchema } from "../../domain/decision.ts";
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
-  flatScoreRequestSchema,
-  nestedScoreRequestSchema,
+  scoreCallSchema,
   scoreParametersSchema,
   scoreResponseSchema,
   skippedResponseSchema,
@@ -40,10 +39,7 @@ export const SCORING_ROUTES: readonly Route[] = [
     summary: "Score one interaction",
     description:
       "Moves the operator's state, answers with the score and leaves signed, chained evidence. Safe to repeat: the same request under its `session_id` gets the stored answer, with `Idempotency-Replayed: true`; a different one is 409.",
-    body: {
-      schema: z.union([nestedScoreRequestSchema, flatScoreRequestSchema]),
-      limitBytes: BODY_LIMIT_BYTES,
-    },
+    body: { schema: scoreCallSchema, limitBytes: BODY_LIMIT_BYTES },
     parameters: { schema: scoreParametersSchema, sources: SCORE_PARAMETERS },
     success: {
       status: 200,

@@ -6,6 +6,7 @@ export interface Schema {
   readonly description?: string;
   readonly format?: string;
   readonly pattern?: string;
+  readonly not?: Schema;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
@@ -130,6 +131,6 @@ export type Authentication =
 export function authenticationOf({ security }: Described): Authentication {
   const [requirement] = security;
   if (requirement === undefined) return { kind: "none" };
-  const [scope] = requirement.masterKey ?? [];
+  const scope = Object.keys(requirement)[0]?.match(/^masterKey_(.+)$/)?.[1];
   return scope === undefined ? { kind: "key" } : { kind: "master", scope };
 }

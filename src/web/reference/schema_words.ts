@@ -50,6 +50,7 @@ export function limitsInWords(schema: Schema): readonly string[] {
     schema.exclusiveMaximum === undefined ? null : `less than ${schema.exclusiveMaximum}`,
     // A format says it shorter than its pattern.
     schema.pattern === undefined || schema.format !== undefined ? null : `matches \`${schema.pattern}\``,
+    schema.not?.pattern === undefined ? null : `does not match \`${schema.not.pattern}\``,
     schema.default === undefined ? null : `default \`${literal(schema.default)}\``,
   ];
   return words.filter((word) => word !== null);

@@ -1,0 +1,148 @@
+/** The OpenAPI document takes what the service takes, and nothing else: by value, for bodies and for parameters. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { z } from "zod";
+import { instantSchema } from "../../src/domain/instant.ts";
+import { openApiDocument } from "../../src/http/openapi.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { ApiDocument, type Operation } from "../fuzzing/api_document.ts";
+import { ODD_DATES, ODD_TEXTS, valuesOf } from "../fuzzing/json_values.ts";
+
+const document = new ApiDocument(openApiDocument("http://jiss.test"));
+const resolve = (schema: unknown) => document.resolve(schema);
+const operationOf = (operationId: string) => document.operations.find(({ id }) => id === operationId)!;
+
+function accepts(schema: z.ZodType, value: unknown): boolean {
+  return schema.safeParse(value).success;
+}
+
+/** What JSON can carry of a value: a member that is undefined is not there. */
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+/** One value of the first that is put in the place of another: a member, an item, or the whole. */
+function replaced(value: unknown, at: number, by: unknown): unknown {
+  if (typeof value !== "object" || value === null) return by;
+  const names = Object.keys(value);
+  if (names.length === 0) return by;
+  const name = names[at % names.length]!;
+  const inner = (value as Record<string, unknown>)[name];
+  const deeper = typeof inner === "object" && inner !== null && at % 3 !== 0;
+  const next = deeper ? replaced(inner, Math.floor(at / names.length), by) : by;
+  return Array.isArray(value)
+    ? value.map((item, index) => String(index) === name ? next : item)
+    : { ...value, [name]: next };
+}
+
+const ODD: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom(...ODD_TEXTS, ...ODD_DATES),
+  fc.constantFrom(0, -1, 1.5, 101, 1e9, 2 ** 53, 1e308, true, false, null),
+  fc.string({ unit: "grapheme", maxLength: 300 }),
+  fc.string({ unit: "binary", maxLength: 20 }),
+  // Each is one character and two units of JavaScript.
+  fc.constantFrom(7, 8, 15, 16, 128, 129, 256, 257, 1024).map((length) => "😀".repeat(length)),
+  fc.constantFrom([], {}, [[]]),
+);
+
+/** A schema cannot tell text that is not well-formed, which no client can send as UTF-8. */
+function isWellFormed(value: unknown): boolean {
+  return JSON.stringify(value)?.isWellFormed() !== false && !/\\ud[89a-f]/i.test(JSON.stringify(value) ?? "");
+}
+
+/** Which hosts there can be, no pattern tells; nor that whole numbers of a payload stay within 2^53. */
+const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  url: fc.webUrl({ validSchemes: ["https"], withQueryParameters: true }),
+  allowed_origins: fc.constantFrom("", "https://a.example", " https://a.example:8443,\thttp://b.example\n"),
+  payload: fc.dictionary(
+    fc.string(),
+    fc.oneof(fc.integer(), fc.double({ max: 1e9, min: -1e9 }), fc.string()),
+  ),
+};
+
+for (const route of ROUTES.filter(({ body }) => body !== null)) {
+  const operation = operationOf(route.operationId);
+  const { schema } = route.body!;
+  const drawn = valuesOf(operation.body!.schema, { resolve, members: MEMBERS }).map(asJson).filter(
+    isWellFormed,
+  );
+
+  Deno.test(`${route.operationId}: every body that the document allows is accepted`, () => {
+    fc.assert(fc.property(drawn, (body) => {
+      assert.ok(document.takesBody(operation, body));
+      const { error } = schema.safeParse(body);
+      assert.equal(error, undefined);
+    }));
+  });
+
+  Deno.test(`${route.operationId}: every body that is accepted, the document allows`, () => {
+    fc.assert(
+      fc.property(drawn, fc.nat(), ODD, (body, at, odd) => {
+        const changed = replaced(body, at, odd);
+        fc.pre(isWellFormed(changed));
+        if (accepts(schema, changed)) {
+          assert.ok(document.takesBody(operation, changed), JSON.stringify(changed));
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+}
+
+/** The route's own parameters with the schema that validates each, as they come: as text. */
+function parametersOf({ parameters, pathParameters, operationId }: (typeof ROUTES)[number]) {
+  const operation = operationOf(operationId);
+  const shapes = { ...parameters?.schema.shape, ...pathParameters?.shape };
+  return Object.entries(shapes).map(([name, schema]) => ({
+    name,
+    schema: schema as z.ZodType,
+    documented: operation.parameters.find((one) => one.name === name && one.in !== "header")!,
+  }));
+}
+
+for (const route of ROUTES) {
+  for (const { name, schema, documented } of parametersOf(route)) {
+    const drawn = valuesOf(documented.schema, { resolve }).map(String).filter(isWellFormed);
+
+    Deno.test(`${route.operationId}: ${name} is what the document says of it`, () => {
+      fc.assert(fc.property(drawn, (text) => {
+        // An instant of the first day can lie in the year before it, by its offset.
+        if (schema === instantSchema) fc.pre(!/^(0000|9999)/.test(text));
+        assert.ok(text === "" || accepts(schema, text), text);
+      }));
+      const odd = fc.oneof(
+        drawn.chain((text) => fc.nat(text.length).map((at) => `${text.slice(0, at)}!${text.slice(at)}`)),
+        fc.constantFrom(...ODD_TEXTS, ...ODD_DATES),
+        fc.string({ maxLength: 300 }),
+      ).filter(isWellFormed);
+      fc.assert(fc.property(odd, (text) => {
+        // An empty one counts as not sent, and is refused before its schema is asked.
+        fc.pre(text !== "");
+        if (accepts(schema, text)) assert.ok(document.takesText(documented, text), text);
+      }));
+    });
+  }
+}
+
+const INSTANT: Operation["parameters"][number] = operationOf("getReport").parameters.find(({ name }) =>
+  name === "period_start"
+)!;
+
+Deno.test("an instant is a date or a date-time with an offset, in the document as in the service", () => {
+  const cases = [
+    ["2026-10-01", true],
+    ["2024-02-29", true],
+    ["2026-10-01T00:00:00Z", true],
+    ["2026-10-01t00:00z", true],
+    ["2026-10-01T00:00:00.1234+02:00", true],
+    ["2026-02-29", false],
+    ["2026-10-01T00:00:00", false],
+    ["2026-10-01T24:00:00Z", false],
+    ["2026-10-01 00:00:00Z", false],
+    ["2026-10", false],
+    ["1", false],
+    ["tomorrow", false],
+  ] as const;
+  for (const [text, isInstant] of cases) {
+    assert.deepEqual([text, accepts(instantSchema, text)], [text, isInstant]);
+    assert.deepEqual([text, document.takesText(INSTANT, text)], [text, isInstant]);
+  }
+});
