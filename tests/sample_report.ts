@@ -43,7 +43,7 @@ function finding(changes: Partial<Finding>): Finding {
     in_force_until: null,
     date_confidence: "secondary",
     status_note: ARTICLE_14_NOTE,
-    source: "secondary; verify on EUR-Lex",
+    source: "not read at the source",
     ...changes,
   };
 }
@@ -101,7 +101,7 @@ const FINDINGS: readonly Finding[] = [
     in_force_until: "2026-12-31",
     status_note:
       "SB 24-205 was repealed and reenacted as SB 26-189, signed 14 May 2026, effective 1 January 2027.",
-    source: "coag.gov/resources/ai",
+    source: "not read at the source",
   }),
   finding({
     regulation: "NYC Local Law 144",
@@ -118,7 +118,7 @@ const FINDINGS: readonly Finding[] = [
     in_force: true,
     in_force_from: "2023-07-05",
     status_note: "Supporting evidence of human discretion, not a bias audit.",
-    source: "nacmiaslaw.com/resources/legal-codes/16989",
+    source: "not read at the source",
   }),
   finding({
     regulation: "SR 11-7",
@@ -132,7 +132,7 @@ const FINDINGS: readonly Finding[] = [
     in_force_until: "2026-04-16",
     status_note:
       "Superseded on 17 April 2026 by SR 26-2, which is principles-based, mainly for organisations above 30 billion dollars, and excludes generative and agentic AI.",
-    source: "Federal Reserve letter text at pubt.io",
+    source: "not read at the source",
   }),
 ];
 

@@ -60,9 +60,14 @@ export const findingSchema = z.object({
     description: "Null where the provision never came to apply, or where nobody knows since when it does.",
   }),
   in_force_until: isoDate.meta({ description: "The last day; null where no end is known." }),
-  date_confidence: z.enum(["primary", "secondary"]),
+  date_confidence: z.enum(["primary", "secondary"]).meta({
+    description: "`primary`: text and dates were read in the official gazette. `secondary`: they were not.",
+  }),
   status_note: z.string(),
-  source: z.string(),
+  source: z.string().meta({
+    description:
+      "The official text that was read, or `not read at the source`: then verify the citation yourself.",
+  }),
 }).meta({ id: "Finding" });
 export type Finding = z.infer<typeof findingSchema>;
 

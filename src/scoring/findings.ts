@@ -17,6 +17,9 @@ import {
   totalOf,
 } from "./period.ts";
 
+/** In the place of a source where only somebody's account of the law was read; the citation names the law itself. */
+const NOT_READ = "not read at the source";
+
 /** What the findings are made from. */
 export interface FindingsInput {
   readonly period: Period;
@@ -114,7 +117,7 @@ function judge(
     in_force_until: rule.in_force_until,
     date_confidence: rule.date_confidence,
     status_note: rule.status_note,
-    source: rule.source,
+    source: rule.date_confidence === "primary" ? rule.source : NOT_READ,
   };
   return { finding, verdicts };
 }

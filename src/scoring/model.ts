@@ -127,6 +127,7 @@ const lawRule = checked(
     in_force_from: isoDate,
     in_force_until: isoDate,
     status_note: z.string(),
+    /** What was read. A finding names it only where it is `primary`, the official text itself. */
     source: z.string().min(1),
     date_confidence: z.enum(["primary", "secondary"]),
     domains: z.array(z.enum(DOMAINS)).min(1).nullable(),

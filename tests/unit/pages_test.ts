@@ -279,7 +279,7 @@ Deno.test("a finding is shown whole: law, requirement, metric, observed against 
       "Not in force from 2027-12-02 (secondary source) " +
       "Not better than partial: No operator deferred or escalated a case and no incident freeze was recorded in the period, so that nothing shows an intervention. " +
       "High-risk obligations apply from 2 December 2027 (Annex III) and 2 August 2028 (Annex I) under Regulation (EU) 2026/1744. " +
-      "Source: secondary; verify on EUR-Lex",
+      "Source: not read at the source",
   );
   assert.match(
     rows[5]!,

@@ -8,6 +8,7 @@ import {
   type Period,
   reportSchema,
 } from "../../src/domain/report.ts";
+import earlier from "../../src/scoring/jis-1.0.0.json" with { type: "json" };
 import type { FullDimensions } from "../../src/scoring/dimensions.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { organizationRule } from "../../src/scoring/organization.ts";
@@ -142,9 +143,29 @@ Deno.test("a finding carries its share to four decimals, its counts and where it
     date_confidence: "secondary",
     status_note:
       "Applies from 2 December 2027 to high-risk systems of Annex III and from 2 August 2028 to those of Annex I, by Art. 113 as amended by Regulation (EU) 2026/1744 (Digital Omnibus). On the deployer's side, Art. 26(2) asks that oversight be assigned to persons with competence, training and authority.",
-    source:
-      "Text: Regulation (EU) 2024/1689, Art. 14(4), paraphrased after saig-website.vercel.app. Dates: Regulation (EU) 2026/1744 (OJ L, 24.7.2026) after ThomasMoreAI/legal-skills-open (deployer-duties.md), aiactblog.nl and regulation-ai.eu; verify on EUR-Lex (eur-lex.europa.eu/eli/reg/2024/1689/oj).",
+    source: "not read at the source",
   });
+});
+
+Deno.test("a finding names a source only where it was read: nothing that speaks of the law in its place", () => {
+  for (const document of [DEFAULT_MODEL_DOCUMENT, earlier as unknown as ModelDocument]) {
+    const findings = [2012, 2024, 2026, 2028].flatMap((year) =>
+      report(records(1), { document, period: YEAR(Date.UTC(year, 0, 1)) }).findings
+    );
+    assert.equal(new Set(findings.map(({ provision }) => provision)).size, 9);
+    for (const found of findings) {
+      assert.deepEqual([found.date_confidence, found.source], ["secondary", "not read at the source"]);
+      assert.doesNotMatch(JSON.stringify(found), /https?:|www\.|\w\.(?:com|gov|eu|nl|app|io|us|dev)\b/);
+    }
+  }
+  const source = "Official Journal, https://eur-lex.europa.eu/eli/reg/2024/1689/oj";
+  const document = changed(({ rules }) => {
+    Object.assign(rules[0]!, { date_confidence: "primary", source });
+  });
+  const sources = ["14(4)(a)", "14(4)(b)"].map((provision) =>
+    finding(provision, records(1), { document }).source
+  );
+  assert.deepEqual(sources, [source, "not read at the source"]);
 });
 
 Deno.test("every rule asks for its own conditions and says so in its metric", () => {
