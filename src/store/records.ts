@@ -618,9 +618,10 @@ export const operatorNames: RecordKind<OperatorNamesRow> = {
       ) as entries, (
         select count(*) from (
           select position from interaction where org_id = value ->> 0 and operator_id = value ->> 1
-          union all select position from skipped_interaction
+          union all select position from skipped_interaction indexed by skipped_interaction_operator
             where org_id = value ->> 0 and operator_id = value ->> 1
-          union all select position from decision where org_id = value ->> 0 and operator_id = value ->> 1
+          union all select position from decision indexed by decision_operator
+            where org_id = value ->> 0 and operator_id = value ->> 1
         ) as own where not exists (
           select 1 from audit_chain as c
           join audit_entry as e on e.chain = c.chain and e.seq = own.position - c.first_position
