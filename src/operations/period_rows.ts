@@ -69,12 +69,16 @@ export async function readPeriod(
 
 type Around = Readonly<Record<PeriodEdge, InteractionRow | undefined>>;
 
-/** Whether the rows around the edges of a period follow one another: who deletes one leaves a gap. */
+/**
+ * Whether the rows around the edges of a period follow one another, so that a deleted one leaves a gap, and whether all of
+ * them are of the record that the operator has now: rows of before an erasure, put back, began at another instant.
+ */
 function isUnbroken(
-  { position }: Pick<OperatorFigures, "position">,
+  { position, t0 }: Pick<OperatorFigures, "position" | "t0">,
   { before, first, last, after }: Around,
   epochs: readonly EpochSpan[],
 ): boolean {
+  if ([before, first, last, after].some((row) => row !== undefined && row.t0 !== t0)) return false;
   const end = after === undefined ? position : after.previous;
   if (first === undefined || last === undefined) return follows(end, before, epochs);
   return end === last.position && follows(first.previous, before, epochs);
