@@ -109,14 +109,13 @@ export async function sealFamily(
 ): Promise<void> {
   const { database, seals } = dependencies;
   const { family } = head;
-  if (isEvidenceChain(family)) await sealRecords(dependencies, family);
-  else if (family !== SYSTEM_CHAIN) {
-    await sealRegistered(dependencies, organizationOf(family)!, { isUpgrade });
-  }
+  if (family === SYSTEM_CHAIN) await sealInstallation(dependencies);
+  else if (isEvidenceChain(family)) await sealRecords(dependencies, family);
+  else await sealRegistered(dependencies, organizationOf(family)!, { isUpgrade });
   const { rows } = await readHeld(database, family);
   const shares = rows.map(([kind, row]) => shareOf(seals, kind, row)!);
   const held = seals.closeSet(placeOfHead(head), setOf(shares));
-  await database.batch([updateHeld({ ...head, held })]);
+  await database.batch([updateHeld({ ...head, held }, head)]);
 }
 
 async function sealInstallation({ database, seals }: SealingDependencies): Promise<void> {

@@ -226,34 +226,39 @@ const insertNode = compileOnce((row: Insertable<AuditNodeTable>) =>
   query.insertInto("audit_node").values(row).compile()
 );
 
+/** What a change of a head goes on from; it fails where another process was first. */
+export interface HeadBefore {
+  readonly size: number;
+  readonly held: Uint8Array | null;
+}
+
 /** The frontier after a commit, of a chain that has a size by now; size and head are moved by its entries. */
 export function updatePeaks(
   { chain, frontier: { peaks }, keyOrdinal, held }: StoredHead,
-  size: number,
+  { size, held: heldBefore }: HeadBefore,
 ): Statement {
   return {
-    ...setPeaks({ chain, size, peaks: concat(...peaks), key_ordinal: keyOrdinal, held }),
+    ...setPeaks({ chain, size, heldBefore, peaks: concat(...peaks), key_ordinal: keyOrdinal, held }),
     mustChange: 1,
   };
 }
 
 const setPeaks = compileOnce((
-  { chain, size, peaks, key_ordinal, held }: Pick<
-    Selectable<AuditChainTable>,
-    "chain" | "size" | "peaks" | "key_ordinal" | "held"
-  >,
+  { chain, size, heldBefore, peaks, key_ordinal, held }:
+    & Pick<Selectable<AuditChainTable>, "chain" | "size" | "peaks" | "key_ordinal" | "held">
+    & { readonly heldBefore: Uint8Array | null },
 ) =>
   query.updateTable("audit_chain").set({ peaks, key_ordinal, held })
-    .where("chain", "=", chain).where("size", "=", size).compile()
+    .where("chain", "=", chain).where("size", "=", size).where("held", "is", heldBefore).compile()
 );
 
 /** The set that a chain's head holds, of a chain that did not grow. */
-export function updateHeld({ chain, frontier: { size }, held }: StoredHead): Statement {
-  const update = query.updateTable("audit_chain").set({ held }).where("chain", "=", chain).where(
-    "size",
-    "=",
-    size,
-  );
+export function updateHeld(
+  { chain, frontier: { size }, held }: StoredHead,
+  { held: heldBefore }: Pick<HeadBefore, "held">,
+): Statement {
+  const update = query.updateTable("audit_chain").set({ held })
+    .where("chain", "=", chain).where("size", "=", size).where("held", "is", heldBefore);
   return { ...update.compile(), mustChange: 1 };
 }
 

@@ -389,7 +389,8 @@ export class Writer {
     };
     const grown = new Set(unit.appended.map((appended) => appended.family));
     for (const family of unit.heldChanges.keys()) {
-      if (!grown.has(family)) statements.push(updateHeld(holding(unit.head(family)!)));
+      const head = unit.head(family)!;
+      if (!grown.has(family)) statements.push(updateHeld(holding(head), head));
     }
     for (const family of grown) {
       const head = holding(unit.head(family)!);
@@ -411,8 +412,8 @@ export class Writer {
       closed.set(head.chain, { note, nodes });
       issued.push({ family, epoch: head.epoch, origin, size, root, note });
       // Who lost a race is told before anything is written in vain.
-      if (old === undefined) statements.push(updatePeaks(head, size));
-      else first.push(updatePeaks(head, old.frontier.size));
+      if (old === undefined) statements.push(updatePeaks(head, { size, held: null }));
+      else first.push(updatePeaks(head, { size: old.frontier.size, held: old.held }));
       statements.push(insertCheckpoint(head, note));
       if (old !== undefined && dayOf(old.lastTimestamp) < dayOf(head.lastTimestamp)) {
         statements.push(insertLadder(old));
@@ -502,8 +503,11 @@ function scopeOf({ needs, chains }: WriteJob<unknown>, parent: UnitOfWork): Scop
   return { parent, needs: new Set(needs.map(needKey)), families: new Set(chains) };
 }
 
-function identityOf({ chain, previous, lastTimestamp, frontier: { size, peaks } }: StoredHead): string {
-  return [chain, size, lastTimestamp, previous.toHex(), ...peaks.map((peak) => peak.toHex())].join(" ");
+function identityOf(
+  { chain, previous, lastTimestamp, held, frontier: { size, peaks } }: StoredHead,
+): string {
+  const hashes = [previous, held ?? new Uint8Array(), ...peaks];
+  return [chain, size, lastTimestamp, ...hashes.map((hash) => hash.toHex())].join(" ");
 }
 
 function notSigned({ family }: StoredHead): ServiceError {
