@@ -22,7 +22,7 @@ import { BreachLog } from "../src/operations/breaches.ts";
 import { dispatchedDeliveries } from "../src/operations/deliveries.ts";
 import { type Dependencies, noDeliveries, type World } from "../src/operations/dependencies.ts";
 import { openInstallation } from "../src/operations/installation.ts";
-import { lockedSeals } from "../src/operations/installation_seals.ts";
+import { type InstallationSeals, lockedSeals } from "../src/operations/installation_seals.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
 import { Shadow, type ShadowBounds } from "../src/operations/shadow.ts";
@@ -181,7 +181,7 @@ export interface Harness {
   readonly app: App;
   readonly clock: ManualClock;
   readonly database: Database;
-  readonly dependencies: Dependencies;
+  readonly dependencies: Dependencies & { readonly seals: InstallationSeals };
   /** Lines of the log. */
   readonly log: readonly Record<string, unknown>[];
   /** The key under which the log signs as an origin. */
@@ -288,7 +288,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
       timeoutMs: 10_000,
       clock,
     }));
-  const dependencies: Dependencies = {
+  const dependencies: Harness["dependencies"] = {
     ...common,
     mintKey: options.mintKey ?? keyMint(common.world),
     installation,

@@ -17,6 +17,7 @@ import {
   withDatabaseOf,
 } from "./program.ts";
 import { reviews } from "./reviews.ts";
+import { sealsOf } from "./seals.ts";
 
 const ORGANIZATION = "acme";
 const ENTRIES_IN_COMMIT = 500;
@@ -44,7 +45,8 @@ export async function startWithLongChain(options: LongChainOptions): Promise<Lon
   const key = await createOrganization(first, deployment.env, ORGANIZATION);
   await first.stop();
   const data = `${deployment.directory}/data`;
-  await withDatabaseOf(data, (database) => fill(database, data, options));
+  const secret = deployment.env.JISS_SECRETS_KEY ?? deployment.env.JISS_KEY_PEPPER!;
+  await withDatabaseOf(data, (database) => fill(database, { directory: data, secret, ...options }));
   const service = await startService(["serve"], deployment);
   return {
     service,
@@ -59,8 +61,10 @@ export async function startWithLongChain(options: LongChainOptions): Promise<Lon
 
 async function fill(
   database: Database,
-  directory: string,
-  { entries, operators }: LongChainOptions,
+  { directory, secret, entries, operators }: LongChainOptions & {
+    readonly directory: string;
+    readonly secret: string;
+  },
 ): Promise<void> {
   const fail = (error: unknown) => {
     throw error;
@@ -77,6 +81,7 @@ async function fill(
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
+    seals: await sealsOf(database, secret),
     signing,
     lock,
     // Nobody else writes, so no commit is planned twice, which the reviews could not follow.

@@ -3,53 +3,92 @@
  * from states, every row carries its seal, and the heads hold their sets.
  */
 import type { Dependencies } from "../src/operations/dependencies.ts";
-import { isEvidenceChain } from "../src/operations/dependencies.ts";
+import { isEvidenceChain, SYSTEM_CHAIN } from "../src/operations/dependencies.ts";
 import { movedTo } from "../src/operations/score.ts";
 import { newestHeads, placeOfHead, updateHeld } from "../src/store/chains.ts";
 import { query, type Statement } from "../src/store/database.ts";
-import { interactions, operators, organizations, webhooks } from "../src/store/records.ts";
-import { sealed, type SealedRow, setOf } from "../src/store/seals.ts";
+import {
+  decisions,
+  interactions,
+  operators,
+  organizations,
+  type RecordKind,
+  skippedInteractions,
+  subjects,
+  webhooks,
+} from "../src/store/records.ts";
+import { sealed, setOf, shareOf } from "../src/store/seals.ts";
 
-/** Seals the operators, interactions, organizations and webhooks that there are, as they stand. */
-export async function resealed({ database, seals }: Pick<Dependencies, "database" | "seals">): Promise<void> {
-  const [operatorRows, interactionRows, organizationRows, webhookRows] = await database.snapshot([
+/** Statements of one write: 40,000 rows are more than a database server takes at once. */
+const STATEMENTS_IN_WRITE = 500;
+
+/** Seals every row that there is and that is not sealed, as it stands. */
+export async function resealed(dependencies: Pick<Dependencies, "database" | "seals">): Promise<void> {
+  const { database, seals } = dependencies;
+  const [states, accounts, hooks, ...others] = await database.snapshot([
     query.selectFrom("operator").selectAll().compile(),
-    query.selectFrom("interaction").selectAll().compile(),
     query.selectFrom("organization").selectAll().compile(),
     query.selectFrom("webhook").selectAll().compile(),
+    query.selectFrom("interaction").selectAll().compile(),
+    query.selectFrom("skipped_interaction").selectAll().compile(),
+    query.selectFrom("decision").selectAll().compile(),
+    query.selectFrom("subject").selectAll().compile(),
   ]);
-  const operatorsNow = operatorRows.map((row) =>
-    sealed(seals, operators, {
-      ...row,
-      ...movedTo(JSON.parse(row.state), { entry: { seq: row.prior_seq }, hash: row.prior_hash }),
-    })
-  );
-  const organizationsNow = organizationRows.map(({ active: _, ...row }) => sealed(seals, organizations, row));
-  const webhooksNow = webhookRows.map((row) => sealed(seals, webhooks, row));
-  const statements: Statement[] = [
-    ...operatorsNow.map(({ row }) => operators.save!(row)),
-    ...interactionRows.map((row) => {
-      const { seal } = sealed(seals, interactions, row).row;
-      return query.updateTable("interaction").set({ seal }).where("org_id", "=", row.org_id)
-        .where("session_id", "=", row.session_id).compile();
-    }),
-    ...organizationsNow.map(({ row: { org_id, seal } }) =>
-      query.updateTable("organization").set({ seal }).where("org_id", "=", org_id).compile()
-    ),
-    ...webhooksNow.map(({ row: { webhook_id, seal } }) =>
-      query.updateTable("webhook").set({ seal }).where("webhook_id", "=", webhook_id).compile()
-    ),
-  ];
-  for (const head of (await newestHeads(database)).values()) {
-    const orgId = head.family.split("/")[1];
-    const own = (rows: readonly SealedRow<{ readonly org_id: string }>[]) =>
-      rows.filter(({ row }) => row.org_id === orgId).map(({ share }) => share);
-    const held = isEvidenceChain(head.family)
-      ? own(operatorsNow)
-      : [...own(organizationsNow), ...own(webhooksNow)];
-    statements.push(
-      updateHeld({ ...head, held: seals.closeSet(placeOfHead(head), setOf(held)) }),
-    );
+  const statements: Statement[] = [];
+  /** The organization of each row, and its share in its set; rows that had no seal are among the statements. */
+  const sealing = <Row extends object>(
+    kind: RecordKind<Row>,
+    rows: readonly Row[],
+    whole = (row: Row): Row => row,
+  ) =>
+    rows.map((row) => {
+      const { org_id } = row as { readonly org_id?: string };
+      const known = shareOf(seals, kind, row);
+      if (known !== null) return { org_id, share: known };
+      const now = sealed(seals, kind, whole(row));
+      statements.push(updateOf(kind.name, row as Columns, now.row as Columns));
+      return { org_id, share: now.share };
+    });
+  const operatorsNow = sealing(operators, states, (row) => {
+    const place = { entry: { seq: row.prior_seq }, hash: row.prior_hash };
+    return { ...row, ...movedTo(JSON.parse(row.state), place), state: row.state };
+  });
+  const held = [...sealing(organizations, accounts), ...sealing(webhooks, hooks)];
+  for (const [index, kind] of [interactions, skippedInteractions, decisions, subjects].entries()) {
+    sealing(kind as RecordKind<object>, others[index]!);
   }
-  await database.batch(statements);
+  for (const head of (await newestHeads(database)).values()) {
+    if (head.family === SYSTEM_CHAIN) continue;
+    const orgId = head.family.split("/")[1];
+    const own = (isEvidenceChain(head.family) ? operatorsNow : held).filter(({ org_id }) => org_id === orgId);
+    const set = seals.closeSet(placeOfHead(head), setOf(own.map(({ share }) => share)));
+    statements.push(updateHeld({ ...head, held: set }, head));
+  }
+  for (let first = 0; first < statements.length; first += STATEMENTS_IN_WRITE) {
+    await database.batch(statements.slice(first, first + STATEMENTS_IN_WRITE));
+  }
+}
+
+/** By kind, the columns of the key. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  operator: ["org_id", "operator_id"],
+  organization: ["org_id"],
+  webhook: ["webhook_id"],
+  interaction: ["org_id", "session_id"],
+  skipped_interaction: ["org_id", "session_id"],
+  decision: ["org_id", "decision_id"],
+  subject: ["org_id", "operator_id"],
+};
+
+type Columns = Readonly<Record<string, unknown>>;
+
+function updateOf(table: string, stored: Columns, whole: Columns): Statement {
+  const key = KEYS[table]!;
+  const changed = Object.keys(whole).filter((column) => whole[column] !== stored[column]);
+  return {
+    sql: `UPDATE ${table} SET ${changed.map((column) => `${column} = ?`).join(", ")}
+      WHERE ${key.map((column) => `${column} = ?`).join(" AND ")}`,
+    parameters: [...changed.map((column) => whole[column]), ...key.map((column) => stored[column])],
+    mustChange: 1,
+  };
 }

@@ -75,7 +75,6 @@ const ORGANIZATION_TABLES = [
   "subject",
   "operator",
   "interaction",
-  "operator_day",
   "skipped_interaction",
   "decision",
   "score_batch",

@@ -11,15 +11,17 @@ import {
 } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 import { until } from "../program.ts";
+import { resealed } from "../resealed.ts";
 import { refusalOf } from "../scenario.ts";
 
 const UNKNOWN_KEY = "jis_ABCDEFGHJKMNPQRSTVWXYZ0123";
 
-async function deactivate({ database }: Harness, orgId: string): Promise<void> {
+async function deactivate({ database, dependencies }: Harness, orgId: string): Promise<void> {
   await database.batch([
     query.updateTable("organization").set({ inactive_reasons: '["manual"]' }).where("org_id", "=", orgId)
       .compile(),
   ]);
+  await resealed(dependencies);
 }
 
 Deno.test(

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type Harness, MASTER_KEY, scoreRequest, withAlterations, withHarness } from "../harness.ts";
+import { resealed } from "../resealed.ts";
 
 const DAY = 86_400_000;
 const PATH = "/v1/organization/dashboard";
@@ -76,12 +77,14 @@ function withStoredScores(
   test: (harness: Harness, store: (operator: string, jis: number) => Promise<void>) => Promise<void>,
 ): () => Promise<void> {
   return withAlterations((harness) =>
-    test(harness, (operator, jis) =>
-      harness.database.batch([{
+    test(harness, async (operator, jis) => {
+      await harness.database.batch([{
         sql: `UPDATE operator SET state = json_set(state, '$.jis', ?) WHERE operator_id = ?`,
         parameters: [jis, operator],
         mustChange: 1,
-      }]))
+      }]);
+      await resealed(harness.dependencies);
+    })
   );
 }
 

@@ -10,6 +10,7 @@ import { scoreDecision } from "../../src/scoring/drs.ts";
 import { query } from "../../src/store/database.ts";
 import { JIS_1_0_0 as model } from "../models.ts";
 import { type Answer, EPOCH, type Harness, scoreRequest, withAlterations, withHarness } from "../harness.ts";
+import { resealed } from "../resealed.ts";
 import { refuses, type Scenario } from "../scenario.ts";
 import examples from "../vectors/scoring/examples.json" with { type: "json" };
 
@@ -160,6 +161,7 @@ for (const example of (examples.examples as Json[]).filter(({ kind }) => kind ==
         await send("/v1/score", { key, body: scoreRequest() });
         const state = canonicalJson(example.state_before);
         await database.batch([query.updateTable("operator").set({ state }).compile()]);
+        await resealed(harness.dependencies);
       }
       const answer = await send(PATH, { key, body: { operator_id: "operator-1", ...example.decision } });
       assert.equal(answer.status, 200, answer.text);

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { unavailable } from "../../src/domain/errors.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { EPOCH, type Harness, openHarness, scoreRequest, withHarness } from "../harness.ts";
+import { resealed } from "../resealed.ts";
 import {
   contentOf,
   refusalOf,
@@ -225,6 +226,7 @@ Deno.test("a key that cannot be stored anew while the database takes no writes w
   });
   const key = await harness.organization("acme");
   await harness.database.batch([{ sql: "UPDATE organization SET pepper_id = NULL", parameters: [] }]);
+  await resealed(harness.dependencies);
   refusing = true;
   assert.equal((await harness.send("/v1/organization/dashboard", { key })).status, 200);
   await written(harness).catch(() => {});

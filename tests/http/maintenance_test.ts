@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type Harness, openHarness, scoreRequest, withHarness } from "../harness.ts";
+import { resealed } from "../resealed.ts";
 import { refuses } from "../scenario.ts";
 import examples from "../vectors/scoring/examples.json" with { type: "json" };
 
@@ -207,6 +208,7 @@ async function withExample(name: string, test: (answer: Json, expected: Json) =>
     await harness.database.batch([
       { sql: `UPDATE operator SET state = ?`, parameters: [JSON.stringify(example.state_before)] },
     ]);
+    await resealed(harness.dependencies);
     const { profile } = (await harness.send("/v1/operator/operator-1/profile", { key })).body;
     assert.equal(profile.jis, example.result.jis);
     assert.deepEqual(Object.values(profile.dimensions), Object.values(example.result.dims));

@@ -14,6 +14,7 @@ import {
   withHarness,
   writingAfterReads,
 } from "../harness.ts";
+import { resealed } from "../resealed.ts";
 import { refuses } from "../scenario.ts";
 
 const DAY = 86_400_000;
@@ -99,7 +100,7 @@ async function pages(
 
 /** Writes into an operator's stored state, past the service: what no short history reaches. */
 async function store(
-  { database }: Harness,
+  { database, dependencies }: Harness,
   operator: string,
   fields: Readonly<Record<string, number | null>>,
 ): Promise<void> {
@@ -109,6 +110,7 @@ async function store(
     parameters: [...Object.values(fields), operator],
     mustChange: 1,
   }]);
+  await resealed(dependencies);
 }
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -373,17 +375,19 @@ Deno.test("a profile and its history are of one state, whatever is written betwe
   let written = 0;
   const harness = await openHarness({
     wrap(database) {
-      /** One more interaction, and the state after it, in one batch. */
+      const columns =
+        "org_id, operator_id, request_digest, request_id, domain, decision, scenario_type, mode, departure, " +
+        "position, committed, low, high, d1, d2, d3, d4, d5, d6, d7, mean_c, t0, ground_truth, tcrit, " +
+        "crit_count, share_hs, share_crit, departed, referred";
+      /** One more interaction, and the state after it. */
       const write = async () => {
         if (!armed) return;
         written += 1;
         await database.batch([
           {
-            sql: `INSERT INTO interaction SELECT org_id, 'written-${written}', operator_id, request_digest,
-              request_id, at + ${written}, domain, decision, scenario_type, mode, departure, position, committed,
-              10 + ${written}, low, high, d1, d2, d3, d4, d5, d6, d7, mean_c, n + ${written}, t0,
-              ground_truth, tcrit, crit_count, share_hs, share_crit
-              FROM interaction WHERE session_id = 'first'`,
+            sql: `INSERT INTO interaction (session_id, at, t1, jis, n, previous, ${columns})
+              SELECT 'written-${written}', at + ${written}, t1 + ${written}, 10 + ${written}, n + ${written},
+                position, ${columns} FROM interaction WHERE session_id = 'first'`,
             parameters: [],
           },
           {
@@ -392,6 +396,7 @@ Deno.test("a profile and its history are of one state, whatever is written betwe
             parameters: [],
           },
         ]);
+        await resealed({ database, seals: harness.dependencies.seals });
       };
       return writingAfterReads(database, write);
     },

@@ -12,6 +12,7 @@ import {
   withHarness,
 } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
+import { resealed } from "../resealed.ts";
 import { refuses } from "../scenario.ts";
 
 const DAY = 86_400_000;
@@ -348,6 +349,7 @@ Deno.test(
     await harness.database.batch([
       { sql: `UPDATE organization SET inactive_reasons = '["billing"]'`, parameters: [] },
     ]);
+    await resealed(harness.dependencies);
     const { active, interaction_count_current_period } = await usageOf(harness);
     assert.deepEqual([active, interaction_count_current_period], [false, 1]);
   }, OPTIONS),

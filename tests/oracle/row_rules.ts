@@ -181,7 +181,10 @@ function recordsHaveRows(chains: readonly Chain[], places: ReadonlySet<string>):
   }
 }
 
-/** Each score's row names the one before it, and counts on from it; the operator's row names the last. */
+/**
+ * Each score's row names the one before it, and counts on from it; the operator's row names the last, with the counts and
+ * instants of the state, and shows that state's figures.
+ */
 async function scoresFollowOneAnother(database: Database): Promise<void> {
   const rows = await database.read(query.selectFrom("interaction").selectAll().orderBy("position").compile());
   const last = new Map<string, (typeof rows)[number]>();
@@ -201,8 +204,20 @@ async function scoresFollowOneAnother(database: Database): Promise<void> {
     );
   }
   for (const row of await database.read(query.selectFrom("operator").selectAll().compile())) {
+    const name = `operator ${row.org_id}/${row.operator_id}`;
     const newest = last.get(`${row.org_id}/${row.operator_id}`);
-    assert.ok(row.seal !== null && row.digest !== null, `operator ${row.operator_id} is sealed`);
-    if (newest !== undefined) assert.equal(row.position, newest.position, `operator ${row.operator_id}`);
+    const { jis, n, t0, t1, tcrit, cnt, share } = JSON.parse(row.state);
+    assert.ok(row.seal !== null && row.digest !== null, `${name} is sealed`);
+    assert.deepEqual(
+      [row.jis, row.n, row.t0, row.t1, row.tcrit, row.crit_count, row.share_hs, row.share_crit],
+      [jis, n, t0, t1, tcrit, cnt.crit, share.hs, share.crit],
+      `${name} shows the figures of its state`,
+    );
+    if (newest === undefined) continue;
+    assert.deepEqual(
+      [newest.position, newest.n, newest.t0, newest.t1, newest.departed, newest.referred, newest.domain],
+      [row.position, n, t0, t1, cnt.dep, cnt.ref, row.domain],
+      `${name} is where its last score left it`,
+    );
   }
 }

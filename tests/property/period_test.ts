@@ -1,60 +1,52 @@
 /**
  * The law of a period: what it says of an operator is what a count over the operator's rows says, one by one, on
- * whatever millisecond it starts and ends, in whatever order rows came, and whatever was deleted meanwhile.
+ * whatever millisecond it starts and ends; and where rows were deleted, altered or put back, it says the same or nothing.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { DECISIONS } from "../../src/domain/enums.ts";
+import { nestedScoreRequestSchema, scoreParametersSchema } from "../../src/domain/score.ts";
 import type { Period } from "../../src/domain/report.ts";
-import { type Database, query, type Statement } from "../../src/store/database.ts";
-import { periodQuery } from "../../src/store/interactions.ts";
+import { eraseOperator } from "../../src/operations/erasure.ts";
+import { readPeriod } from "../../src/operations/period_rows.ts";
+import { scoreInteraction } from "../../src/operations/score.ts";
+import type { PeriodData } from "../../src/scoring/period.ts";
+import { query, type Statement } from "../../src/store/database.ts";
+import { openLock } from "../../src/store/lock.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { interactions } from "../../src/store/records.ts";
+import { type InteractionRow, interactions, operators } from "../../src/store/records.ts";
+import { AlteredRows } from "../../src/store/seals.ts";
 import { IS_SERVER, openTestDatabase } from "../database.ts";
+import { EPOCH, openHarness, scoreRequest } from "../harness.ts";
+import { DAY, type History, instant, OPERATORS, START, store, stories, tell } from "../sealed_histories.ts";
+import { fixedSeals } from "../seals.ts";
 
 const SEED = 20_261_122;
-const DAY = 86_400_000;
-/** The start of a day. */
-const START = Date.UTC(2026, 10, 18);
-const DAYS = 5;
-const OPERATORS = ["a", "b", "c"];
 
-/** Where a count that is off by one shows: at the start and the middle of a day, and a millisecond beside. */
-const instant = fc.oneof(
-  { weight: 5, arbitrary: fc.tuple(fc.nat({ max: DAYS * 2 }), fc.constantFrom(-1, 0, 1)) },
-  { weight: 2, arbitrary: fc.tuple(fc.constant(0), fc.nat({ max: DAYS * DAY })) },
-).map(([half, past]) => START + half * DAY / 2 + past);
-
-/** A row as far as it is counted; a share of departure beside a referral, or an acceptance, counts as it stands. */
-const row = fc.record({
-  operator: fc.constantFrom(...OPERATORS),
-  at: instant,
-  decision: fc.constantFrom(...DECISIONS),
-  departure: fc.constantFrom(0, 0, 0.004, 0.37, 1),
-});
-type Row = typeof row extends fc.Arbitrary<infer Value> ? Value & { readonly position: number } : never;
-
-const rows = fc.array(row, { maxLength: 60, size: "max" })
-  .map((some): readonly Row[] => some.map((one, position) => ({ ...one, position })));
-
-const periods = fc.array(fc.tuple(instant, instant), { minLength: 1, maxLength: 12, size: "max" })
+const periods = fc.array(fc.tuple(instant, instant), { minLength: 1, maxLength: 8, size: "max" })
   .map((all): readonly Period[] =>
     all.map(([one, other]) => ({ start: Math.min(one, other), end: Math.max(one, other) + 1 }))
   );
 
-/** By operator, in their order. */
-function countOneByOne(all: readonly Row[], { start, end }: Period) {
+type Counted = Pick<
+  InteractionRow,
+  "operator_id" | "t1" | "position" | "jis" | "n" | "departure" | "decision"
+>;
+
+/** By operator: the last row, told by its JIS and its count, and what was done. */
+function countOneByOne(rows: readonly Counted[], { start, end }: Period) {
   return OPERATORS.flatMap((operator) => {
-    const inside = all.filter((one) => one.operator === operator && one.at >= start && one.at < end)
-      .toSorted((one, other) => one.at - other.at || one.position - other.position);
+    const inside = rows.filter((row) => row.operator_id === operator && row.t1 >= start && row.t1 < end)
+      .toSorted((one, other) => one.t1 - other.t1 || one.position - other.position);
     const last = inside.at(-1);
     if (last === undefined) return [];
     const referred = inside.filter(({ decision }) => decision === "deferred" || decision === "escalated");
-    const departed = inside.filter((one) => one.departure > 0 && !referred.includes(one));
+    const departed = inside.filter((row) => row.departure > 0 && !referred.includes(row));
     return [{
-      operator,
-      last: last.position,
+      jis: last.jis,
+      n: last.n,
+      at: last.t1,
       interactions: inside.length,
       departures: departed.length,
       referrals: referred.length,
@@ -62,208 +54,234 @@ function countOneByOne(all: readonly Row[], { start, end }: Period) {
   });
 }
 
-async function asked(database: Database, orgId: string, period: Period) {
-  const found = await database.read(periodQuery(orgId, period));
-  return found.map(({ operator_id, position, interactions, departures, referrals }) => ({
-    operator: operator_id,
-    last: position,
+type Figures = ReturnType<typeof countOneByOne>;
+
+/** Operators come in any order. */
+function says({ records }: PeriodData, expected: Figures, period: Period): void {
+  const sorted = (figures: Figures) => figures.map((one) => JSON.stringify(one)).sort();
+  const figures = records.map(({ jis, n, at, interactions, departures, referrals }) => ({
+    jis,
+    n,
+    at,
     interactions,
     departures,
     referrals,
   }));
+  assert.deepEqual(sorted(figures), sorted(expected), nameOf(period));
 }
 
-/** What is kept of days, as a count over the rows would have it. */
-function daysOf(all: readonly Row[]) {
-  const days = [...new Set(all.map(({ at }) => Math.floor(at / DAY)))].sort((one, other) => one - other);
-  return OPERATORS.flatMap((operator) =>
-    days.flatMap((day) => {
-      const own = all.filter((one) => one.operator === operator);
-      return countOneByOne(own, { start: day * DAY, end: (day + 1) * DAY })
-        .map(({ last: _, ...counts }) => ({ ...counts, day }));
-    })
-  );
-}
+const nameOf = ({ start, end }: Period) =>
+  `${new Date(start).toISOString()} to ${new Date(end).toISOString()}`;
 
-async function keptDays(database: Database, orgId: string) {
-  const found = await database.read(
-    query.selectFrom("operator_day").selectAll().where("org_id", "=", orgId)
-      .orderBy("operator_id").orderBy("day").compile(),
-  );
-  return found.map(({ org_id: _, operator_id, ...counts }) => ({ operator: operator_id, ...counts }));
-}
+// ---- as they are ------------------------------------------------------------------------------------------
 
-const STATE = JSON.stringify({
-  jis: 70,
-  n: 1,
-  t0: 0,
-  t1: 0,
-  tcrit: null,
-  cnt: { crit: 0 },
-  share: { hs: 0, crit: 0 },
+const call = fc.record({
+  isErasure: fc.constantFrom(false, false, false, false, false, false, true),
+  operator: fc.constantFrom(...OPERATORS),
+  gap: fc.constantFrom(0, 1, DAY / 2, DAY / 2 - 1, DAY / 2 + 1, -DAY / 2),
+  decision: fc.constantFrom(...DECISIONS),
+  extent: fc.constantFrom(0, 0.004, 0.37, 1),
 });
 
-/** A database with an organization for each run, so that no run sees another's rows. */
-async function openRuns({ migrations } = { migrations: MIGRATIONS }) {
-  const database = await openTestDatabase(":memory:");
-  await migrate(database, { migrations, now: START });
+Deno.test("a period counts what the service recorded, one by one, whoever was erased meanwhile", async () => {
+  const harness = await openHarness();
+  const { dependencies, clock, database } = harness;
   let runs = 0;
-  return {
-    database,
-    async organization(): Promise<string> {
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { maxLength: 25, size: "max" }), periods, async (calls, wanted) => {
       const orgId = `org-${runs += 1}`;
-      await database.batch([
-        query.insertInto("organization").values({
-          org_id: orgId,
-          name: orgId,
-          domain: "general",
-          tier: "starter",
-          allowed_origins: "",
-          inactive_reasons: "[]",
-          prefix: null,
-          key_hash: null,
-          api_key_version: 1,
-          api_key_rotated_at: null,
-          created_at: START,
-        }).compile(),
-        ...OPERATORS.flatMap((operator) => [
-          query.insertInto("subject")
-            .values({ org_id: orgId, operator_id: operator, pseudonym: operator.padEnd(32, "0") }).compile(),
-          query.insertInto("operator").values({
-            org_id: orgId,
-            operator_id: operator,
-            state: STATE,
-            domain: "general",
-            prior_seq: 0,
-            prior_hash: new Uint8Array(32),
-          }).compile(),
-        ]),
-      ]);
-      return orgId;
+      await harness.organization(orgId);
+      const caller = { actor: "api", orgId, prefix: null } as const;
+      const first = clock.now();
+      for (const [index, { isErasure, operator, gap, decision, extent }] of calls.entries()) {
+        clock.advance(gap);
+        const now = { now: clock.now(), requestId: `request-${index}` };
+        const isKnown = calls.slice(0, index).findLast((before) => before.operator === operator);
+        if (isErasure) {
+          if (isKnown !== undefined && !isKnown.isErasure) {
+            await eraseOperator(dependencies, caller, { operatorId: operator, call: now });
+          }
+          continue;
+        }
+        const body = scoreRequest(
+          { session_id: `session-${index}`, operator_id: operator },
+          { decision, modification_extent: extent },
+        );
+        const request = { ...nestedScoreRequestSchema.parse(body), ...scoreParametersSchema.parse({}) };
+        await scoreInteraction(dependencies, caller, { request, call: now });
+      }
+      const rows = await database.read(
+        query.selectFrom("interaction").selectAll().where("org_id", "=", orgId).compile(),
+      );
+      // The first call is where the drawn instants begin.
+      for (const drawn of wanted) {
+        const period = { start: drawn.start - START + first, end: drawn.end - START + first };
+        const { data } = await readPeriod(dependencies, orgId, period);
+        says(data, countOneByOne(rows, period), period);
+      }
+      clock.advance(30 * DAY);
+    }),
+    { seed: SEED, numRuns: IS_SERVER ? 5 : 25 },
+  );
+  await harness.close();
+});
+
+/** A database for histories that are put in by hand. */
+async function openHistories() {
+  const database = await openTestDatabase(":memory:");
+  await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
+  const seals = fixedSeals();
+  const lock = openLock({ path: ":memory:", onTrouble: assert.ifError });
+  return {
+    reading: { database, seals, lock },
+    async close() {
+      await database.close();
+      lock.close();
     },
   };
 }
 
-function insertOf(orgId: string, { operator, at, decision, departure, position }: Row): Statement {
-  return interactions.save!({
-    org_id: orgId,
-    session_id: `session-${position}`,
-    operator_id: operator,
-    request_digest: new Uint8Array(32),
-    request_id: "request",
-    at,
-    domain: "general",
-    decision,
-    scenario_type: "standard",
-    mode: "full",
-    departure,
-    position,
-    committed: 1,
-    jis: 70,
-    low: 60,
-    high: 80,
-    ...{ d1: 70, d2: 70, d3: 70, d4: 70, d5: 70, d6: 70, d7: 70 },
-    mean_c: 0.7,
-    n: 1,
-    t0: START,
-    ground_truth: 0,
-    tcrit: null,
-    crit_count: 0,
-    share_hs: 0,
-    share_crit: 0,
-  });
+Deno.test("a period counts sealed rows one by one: erased and pruned ones not, in whatever epochs they lie", async () => {
+  const { reading, close } = await openHistories();
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(stories, periods, async (story, wanted) => {
+      const history = tell(story, { seals: reading.seals, orgId: `org-${runs += 1}` });
+      await store(reading, { story, history });
+      for (const period of wanted) {
+        const { data } = await readPeriod(reading, history.orgId, period);
+        says(data, countOneByOne(history.rows, period), period);
+      }
+    }),
+    { seed: SEED, numRuns: IS_SERVER ? 20 : 200 },
+  );
+  await close();
+});
+
+// ---- altered ----------------------------------------------------------------------------------------------
+
+/** What somebody does with the file: each picks rows by a number, so that any row at any place is met. */
+const alterations = fc.array(
+  fc.record({
+    kind: fc.constantFrom(
+      "delete",
+      "delete-many",
+      "alter",
+      "put-back",
+      "put-all-back",
+      "other-operator",
+      "operator-before",
+      "operator-deleted",
+      "operator-altered",
+    ),
+    pick: fc.nat(),
+    span: fc.nat({ max: 12 }),
+    column: fc.constantFrom(
+      "t1",
+      "position",
+      "previous",
+      "n",
+      "departed",
+      "referred",
+      "decision",
+      "departure",
+      "jis",
+      "t0",
+    ),
+    value: fc.nat({ max: 3 }),
+  }),
+  { minLength: 1, maxLength: 3 },
+);
+type Alteration = typeof alterations extends fc.Arbitrary<readonly (infer Value)[]> ? Value : never;
+
+const ofSession = (orgId: string, { session_id }: Pick<InteractionRow, "session_id">) =>
+  query.deleteFrom("interaction").where("org_id", "=", orgId).where("session_id", "=", session_id).compile();
+
+/** The statements of an alteration; none where there is nothing to pick. */
+function statementsOf(
+  { orgId, rows, gone, earlier, operators: present }: History,
+  { kind, pick, span, column, value }: Alteration,
+): readonly Statement[] {
+  const one = <Row>(all: readonly Row[]) => (all.length === 0 ? [] : [all[pick % all.length]!]);
+  const update = query.updateTable("interaction").where("org_id", "=", orgId);
+  switch (kind) {
+    case "delete":
+      return one(rows).map((row) => ofSession(orgId, row));
+    case "delete-many": {
+      const from = rows.length === 0 ? 0 : pick % rows.length;
+      return rows.slice(from, from + span).map((row) => ofSession(orgId, row));
+    }
+    case "alter":
+      return one(rows).map((row) => {
+        const changed = column === "decision"
+          ? DECISIONS[value]!
+          : column === "t1"
+          ? row.t1 + [1, -1, DAY, -DAY][value]!
+          : column === "previous"
+          ? [null, 0, row.position, (row.previous ?? 1) - 1][value]!
+          : Number(row[column]) + value - 1;
+        return update.set({ [column]: changed }).where("session_id", "=", row.session_id).compile();
+      });
+    case "put-back":
+      return one(gone).map((row) => interactions.save!(row));
+    case "put-all-back": {
+      const from = gone.length === 0 ? 0 : pick % gone.length;
+      return gone.slice(from, from + span).map((row) => interactions.save!(row));
+    }
+    case "other-operator":
+      return one(rows).map((row) =>
+        update.set({ operator_id: OPERATORS[value % OPERATORS.length]! })
+          .where("session_id", "=", row.session_id).compile()
+      );
+    case "operator-before":
+      return one(earlier).map((row) => operators.save!(row));
+    case "operator-deleted":
+      return one(present).map((row) => operators.remove!(operators.keyOf(row)));
+    case "operator-altered":
+      return one(present).map((row) =>
+        query.updateTable("operator").set({ position: row.position + value - 1 })
+          .where("org_id", "=", orgId).where("operator_id", "=", row.operator_id).compile()
+      );
+  }
 }
 
-const deletion = (orgId: string) => query.deleteFrom("interaction").where("org_id", "=", orgId);
-
-Deno.test("a period counts what its rows say one by one, after each deletion too, and nothing stays of who is gone", async () => {
-  const { database, organization } = await openRuns();
+Deno.test("whatever row was deleted, altered or put back, a period says what it said before, or nothing", async () => {
+  const { reading, close } = await openHistories();
+  const { database, seals } = reading;
+  const met = new Map<string, { same: number; refused: number }>();
+  let runs = 0;
   await fc.assert(
-    fc.asyncProperty(rows, periods, fc.func(fc.boolean()), async (all, wanted, isDeleted) => {
-      const orgId = await organization();
-      const agrees = async (left: readonly Row[]) => {
-        for (const period of wanted) {
-          assert.deepEqual(
-            await asked(database, orgId, period),
-            countOneByOne(left, period),
-            `${new Date(period.start).toISOString()} to ${new Date(period.end).toISOString()}`,
-          );
+    fc.asyncProperty(stories, periods, alterations, async (story, wanted, changes) => {
+      const history = tell(story, { seals, orgId: `org-${runs += 1}` });
+      await store(reading, { story, history });
+      for (const change of changes) {
+        for (const statement of statementsOf(history, change)) {
+          // A row that is there already cannot be put back.
+          await database.batch([statement]).catch(() => {});
         }
-        assert.deepEqual(await keptDays(database, orgId), daysOf(left));
-      };
-      await agrees([]);
-      await database.batch(all.map((one) => insertOf(orgId, one)));
-      await agrees(all);
-      const left = all.filter(({ position }) => !isDeleted(position));
-      await database.batch(
-        all.filter((one) => !left.includes(one)).map(({ position }) =>
-          deletion(orgId).where("session_id", "=", `session-${position}`).compile()
-        ),
-      );
-      await agrees(left);
-      await database.batch([deletion(orgId).where("operator_id", "=", "a").compile()]);
-      await agrees(left.filter(({ operator }) => operator !== "a"));
-      await database.batch([deletion(orgId).compile()]);
-      assert.deepEqual(await keptDays(database, orgId), []);
+      }
+      const isPutBack = changes.some(({ kind }) => kind.startsWith("put"));
+      for (const period of wanted) {
+        // Nobody is answered about records that are past their retention: what is put back there is not looked at.
+        if (isPutBack && period.start < history.keptFrom) continue;
+        const found = await readPeriod(reading, history.orgId, period).catch((error) => error);
+        const counts = met.getOrInsert(changes[0]!.kind, { same: 0, refused: 0 });
+        if (found instanceof AlteredRows) {
+          counts.refused += 1;
+          continue;
+        }
+        if (found instanceof Error) throw found;
+        counts.same += 1;
+        says(found.data, countOneByOne(history.rows, period), period);
+      }
     }),
-    { seed: SEED, numRuns: IS_SERVER ? 30 : 300 },
+    { seed: SEED, numRuns: IS_SERVER ? 100 : 1500 },
   );
-  await database.close();
-});
-
-Deno.test("rows from before there were counts are counted as they stand, and those that come after them too", async () => {
-  const { database, organization } = await openRuns({ migrations: MIGRATIONS.slice(0, 8) });
-  const runs = await Promise.all(
-    fc.sample(fc.tuple(rows, periods), { seed: SEED, numRuns: 20 }).map(async ([all, wanted]) => ({
-      orgId: await organization(),
-      all,
-      wanted,
-    })),
-  );
-  // Every second row of each is there before.
-  const inserts = (parity: number) =>
-    runs.flatMap(({ orgId, all }) =>
-      all.filter(({ position }) => position % 2 === parity).map((one) => insertOf(orgId, one))
-    );
-  await database.batch(inserts(0));
-  await migrate(database, { migrations: MIGRATIONS, now: START });
-  for (const { orgId, all } of runs) {
-    assert.deepEqual(
-      await keptDays(database, orgId),
-      daysOf(all.filter(({ position }) => position % 2 === 0)),
-    );
+  // Each kind came to both ends, or the test says nothing of it; an operator's own row is in every answer.
+  assert.equal(met.size, 9);
+  for (const [kind, { same, refused }] of met) {
+    assert.ok(refused > 0, `${kind} was refused`);
+    if (!kind.startsWith("operator")) assert.ok(same > 0, `${kind} made no difference`);
   }
-  await database.batch(inserts(1));
-  for (const { orgId, all, wanted } of runs) {
-    assert.deepEqual(await keptDays(database, orgId), daysOf(all));
-    for (const period of wanted) {
-      assert.deepEqual(await asked(database, orgId, period), countOneByOne(all, period));
-    }
-  }
-  await database.close();
-});
-
-Deno.test("what a row is counted by never changes; what it is not counted by may", async () => {
-  const { database, organization } = await openRuns();
-  const orgId = await organization();
-  await database.batch([
-    insertOf(orgId, { operator: "a", at: START, decision: "accepted", departure: 0, position: 0 }),
-  ]);
-  const days = await keptDays(database, orgId);
-  for (
-    const changed of [
-      { at: START + DAY },
-      { operator_id: "b" },
-      { decision: "deferred" },
-      { departure: 1 },
-    ]
-  ) {
-    await assert.rejects(
-      database.batch([query.updateTable("interaction").set(changed).compile()]),
-      /interaction_is_counted/,
-    );
-  }
-  await database.batch([query.updateTable("interaction").set({ position: 7 }).compile()]);
-  assert.deepEqual(await keptDays(database, orgId), days);
-  await database.close();
+  await close();
 });

@@ -16,6 +16,7 @@ import { findUnsignedHeads } from "../../src/store/signed_head.ts";
 import { type WriteJob, Writer } from "../../src/store/writer.ts";
 import { openServer } from "../database.ts";
 import { EPOCH, SIGNING_KEY_PEM } from "../harness.ts";
+import { fixedSeals } from "../seals.ts";
 import { HAS_SQLD, setDurability, withSqld } from "../sqld.ts";
 
 const CHAINS = 6_000;
@@ -64,6 +65,7 @@ Deno.test({
       const writer = new Writer({
         database,
         crypto: nodeCrypto,
+        seals: fixedSeals(),
         signing: {
           rows: query.selectFrom("signing_key").selectAll().compile(),
           take: () => ({ signers: [signerFromPem(SIGNING_KEY_PEM)], ordinal: 1, rotations: () => [] }),

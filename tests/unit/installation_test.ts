@@ -10,6 +10,7 @@ import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import type { Installation } from "../../src/operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "../../src/operations/installation.ts";
+import { lockedSeals } from "../../src/operations/installation_seals.ts";
 import { SigningKeys } from "../../src/operations/signing.ts";
 import { StartError } from "../../src/operations/start_error.ts";
 import { DEFAULT_MODEL_DOCUMENT, type Model, type ModelDocument } from "../../src/scoring/model.ts";
@@ -80,9 +81,11 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
         });
         const signing = new SigningKeys({ database, world, log, source: signerFiles([signer]) });
         const lock = openLock({ path: ":memory:", onTrouble: () => {} });
+        const seals = lockedSeals();
         const writer = new Writer({
           database,
           crypto: nodeCrypto,
+          seals,
           signing,
           lock,
           monotonic: () => 0,
@@ -94,6 +97,7 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
             writer,
             crypto: nodeCrypto,
             signing,
+            seals,
             lock,
             log,
             world,

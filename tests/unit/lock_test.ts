@@ -35,6 +35,7 @@ function head(size: number, { family = "org/acme", epoch = 1 } = {}): StoredHead
     origin: `jiss.test/01DEPLOYMENT/${family}`,
     previous: hash(0),
     lastTimestamp: "2026-11-20T09:00:00.000Z",
+    held: null,
     frontier: { size, peaks: [] },
   };
 }

@@ -327,7 +327,7 @@ const CHANGES: readonly Change[] = [
   {
     what: "an erased pseudonym is tied to somebody",
     change:
-      `INSERT INTO subject SELECT 'acme', 'somebody', subject FROM audit_entry WHERE event_type = 'SUBJECT_ERASED'`,
+      `INSERT INTO subject SELECT 'acme', 'somebody', subject, NULL FROM audit_entry WHERE event_type = 'SUBJECT_ERASED'`,
     told: /an erased pseudonym is nobody's/,
   },
   // Records.
@@ -363,14 +363,44 @@ const CHANGES: readonly Change[] = [
     told: /a row where its parts are held/,
   },
   {
-    what: "a day's count is another",
-    change: "UPDATE operator_day SET departures = departures + 1 WHERE operator_id = 'stays'",
-    told: /operator_day acme\/stays/,
+    what: "a score counts on from another count",
+    change: "UPDATE interaction SET departed = departed + 1 WHERE session_id = 'after-score'",
+    told: /interaction after-score follows the one before it/,
   },
   {
-    what: "a day's count outlives its scores",
-    change: "INSERT INTO operator_day VALUES ('acme', 'gone', 20000, 1, 0, 0)",
-    told: /operator_day acme\/gone/,
+    what: "a score names another one before it",
+    change: "UPDATE interaction SET previous = previous + 1 WHERE session_id = 'after-score'",
+    told: /interaction after-score follows the one before it/,
+  },
+  {
+    what: "a score is before the one before it",
+    change: "UPDATE interaction SET t1 = at - 1 WHERE session_id = 'after-score'",
+    told: /interaction after-score: t1/,
+  },
+  {
+    what: "all of an operator's scores counted more",
+    change: "UPDATE interaction SET departed = departed + 1 WHERE operator_id = 'stays'",
+    told: /operator acme\/stays is where its last score left it/,
+  },
+  {
+    what: "an operator's last score is another",
+    change: "UPDATE operator SET position = position - 1 WHERE operator_id = 'stays'",
+    told: /operator acme\/stays is where its last score left it/,
+  },
+  {
+    what: "an operator's figure is not that of the state",
+    change: "UPDATE operator SET jis = jis + 1 WHERE operator_id = 'stays'",
+    told: /operator acme\/stays shows the figures of its state/,
+  },
+  {
+    what: "a score's row is not sealed",
+    change: "UPDATE interaction SET seal = NULL WHERE session_id = 'after-score'",
+    told: /interaction after-score is sealed/,
+  },
+  {
+    what: "an operator's row is not sealed",
+    change: "UPDATE operator SET seal = NULL WHERE operator_id = 'stays'",
+    told: /operator acme\/stays is sealed/,
   },
   {
     what: "a frozen call's row is missing",

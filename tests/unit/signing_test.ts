@@ -72,12 +72,13 @@ function scoreBy(dependencies: Dependencies, orgId = "acme"): Promise<EvidencedA
 
 /** A process of its own beside the harness, on the same database and lock. */
 async function processBeside({ dependencies }: Harness, source: SignerSource): Promise<Dependencies> {
-  const { database, crypto, lock, world, log } = dependencies;
+  const { database, crypto, seals, lock, world, log } = dependencies;
   const signing = new SigningKeys({ database, world, log, source });
   await signing.reload();
   const writer = new Writer({
     database,
     crypto,
+    seals,
     lock,
     signing,
     monotonic: () => 0,

@@ -8,6 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { ServiceError, unavailable } from "../../src/domain/errors.ts";
 import { WRITE_QUEUE_LIMIT } from "../../src/domain/limits.ts";
+import { OPERATOR_SORTS } from "../../src/domain/operator.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { fromHex, type Signer, utf8 } from "../../src/evidence/crypto.ts";
 import type { AppendedEntry, EntryDraft } from "../../src/evidence/entry.ts";
@@ -22,6 +23,7 @@ import {
   newestCheckpoint,
   newestCut,
   placeOf,
+  placeOfHead,
   readEvidence,
   updatePeaks,
 } from "../../src/store/chains.ts";
@@ -34,8 +36,9 @@ import {
   WriteConflict,
 } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
-import { periodQuery } from "../../src/store/interactions.ts";
+import { daysQuery, edgeQuery, historyQuery, named, PERIOD_EDGES } from "../../src/store/interactions.ts";
 import { openLock } from "../../src/store/lock.ts";
+import { operatorFiguresQuery, operatorsPageQuery } from "../../src/store/operators.ts";
 import { migrate, NewerSchema } from "../../src/store/migrate.ts";
 import {
   decisions,
@@ -55,6 +58,7 @@ import {
   tombstones,
 } from "../../src/store/records.ts";
 import { readPrunedRecords } from "../../src/store/pruning.ts";
+import { setOf } from "../../src/store/seals.ts";
 import { type Need, needKey, UnitOfWork } from "../../src/store/unit_of_work.ts";
 import {
   type Receipts,
@@ -64,8 +68,11 @@ import {
   Writer,
 } from "../../src/store/writer.ts";
 import { verifyDatabase } from "../oracle.ts";
+import { fixedSeals } from "../seals.ts";
 
 const EPOCH = 1_795_165_200_000;
+const SEALS = fixedSeals();
+const TOOLS = { crypto: nodeCrypto, seals: SEALS };
 
 function throwAwaySigner(label: string): Signer {
   const pkcs8 = [...fromHex("302e020100300506032b657004220420"), ...nodeCrypto.sha256(utf8(label))];
@@ -144,6 +151,7 @@ function withStore(test: (store: Store) => Promise<void>, options: StoreOptions 
     const writer = new Writer({
       database: watched,
       crypto: nodeCrypto,
+      seals: SEALS,
       signing: always(signedBy(options.signers ?? [signer])),
       lock: openLock({ path: ":memory:", onTrouble: () => {} }),
       monotonic: () => 0,
@@ -258,14 +266,19 @@ function organization(orgId: string, fields: Partial<OrganizationRow> = {}): Org
   };
 }
 
-/** Puts an organization, or throws where it is there. */
+/** The family of an organization's audit log, whose head holds the organization's row. */
+const logOf = (orgId: string) => `org/${orgId}/admin`;
+
+/** Puts an organization and starts its audit log, or throws where it is there. */
 function creating(orgId: string): WriteJob<string> {
   return {
     needs: [{ kind: organizations, key: [orgId] }],
-    chains: [],
+    chains: [logOf(orgId)],
     plan(unit) {
       if (unit.get(organizations, [orgId]) !== null) throw new ServiceError("CONFLICT", `${orgId} exists`);
       unit.put(organizations, organization(orgId));
+      unit.openChain(newChain(logOf(orgId)));
+      unit.append(logOf(orgId), draft(`01CREATED-${orgId}`));
       return () => orgId;
     },
   };
@@ -452,6 +465,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "deliveries",
     "departures",
     "days",
+    "seals",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -467,6 +481,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 7, name: "deliveries", applied_at: EPOCH },
     { version: 8, name: "departures", applied_at: EPOCH },
     { version: 9, name: "days", applied_at: EPOCH },
+    { version: 10, name: "seals", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -516,7 +531,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 32);
+    assert.equal(own.length, 31);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
@@ -605,6 +620,7 @@ Deno.test("an entry below the first that is kept can be deleted, and no other", 
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
+    seals: SEALS,
     signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onTrouble: () => {} }),
     monotonic: () => 0,
@@ -623,9 +639,10 @@ Deno.test(
   withStore(async ({ database, writer }) => {
     await writer.submit(appending("sys", ["01A"]));
     const [stale] = await loadHeads(database, ["sys"]);
-    await database.batch([updatePeaks(stale!, stale!.frontier.size)]);
+    const before = { size: stale!.frontier.size, held: stale!.held };
+    await database.batch([updatePeaks(stale!, before)]);
     await writer.submit(appending("sys", ["01B"]));
-    await assert.rejects(database.batch([updatePeaks(stale!, stale!.frontier.size)]), WriteConflict);
+    await assert.rejects(database.batch([updatePeaks(stale!, before)]), WriteConflict);
     const [head] = await loadHeads(database, ["sys"]);
     assert.notDeepEqual(head!.frontier.peaks, stale!.frontier.peaks);
   }),
@@ -726,20 +743,57 @@ Deno.test(
 );
 
 Deno.test(
-  "a period is counted in counts of days, and of its edges in an index alone",
+  "the edges of a period are found in an index alone, one look-up for each operator",
   withStore(async ({ database }) => {
-    for (const hour of [0, 7, 18]) {
-      const period = { start: EPOCH + hour * 3_600_000 + 1, end: EPOCH + 90 * 86_400_000 };
-      const { sql, parameters } = periodQuery("acme", period);
+    const period = { start: EPOCH, end: EPOCH + 90 * 86_400_000 };
+    const bounds = { before: "t1<?", first: "t1>? AND t1<?", last: "t1>? AND t1<?", after: "t1>?" };
+    for (const edge of PERIOD_EDGES) {
+      const { sql, parameters } = edgeQuery("acme", period, edge);
       const plan = await planOf(database, sql, parameters);
-      const ofOperator = "(org_id=? AND operator_id=? AND";
-      assert.deepEqual([...new Set(plan.filter((step) => !step.startsWith("CORRELATED")))].sort(), [
+      assert.deepEqual(plan.filter((step) => !step.startsWith("CORRELATED")).sort(), [
         "SEARCH interaction USING PRIMARY KEY (org_id=? AND session_id=?)",
-        "SEARCH operator USING COVERING INDEX sqlite_autoindex_operator_1 (org_id=?)",
-        `SEARCH own USING COVERING INDEX interaction_operator ${ofOperator} at>? AND at<?)`,
-        `SEARCH own USING PRIMARY KEY ${ofOperator} day>? AND day<?)`,
-      ]);
+        "SEARCH operator USING COVERING INDEX operator_last (org_id=?)",
+        `SEARCH own USING COVERING INDEX interaction_operator (org_id=? AND operator_id=? AND ${
+          bounds[edge]
+        })`,
+      ], edge);
     }
+  }),
+);
+
+Deno.test(
+  "what the organization rule reads of all operators, and their seals, are in an index alone",
+  withStore(async ({ database }) => {
+    const { sql, parameters } = operatorFiguresQuery("acme");
+    assert.deepEqual(await planOf(database, sql, parameters), [
+      "SEARCH operator USING COVERING INDEX operator_jis (org_id=?)",
+    ]);
+  }),
+);
+
+Deno.test(
+  "a page of operators and a point of a history are read in the order of an index",
+  withStore(async ({ database }) => {
+    const page = { jis: [null, null], after: null, limit: 10 } as const;
+    const days = { first: 20_000, end: 20_030 };
+    const queries = [
+      ...OPERATOR_SORTS.map((sort) => operatorsPageQuery("acme", { ...page, sort })),
+      historyQuery("acme", { operatorId: "anna", limit: 10 }),
+      daysQuery("acme", { operators: named("anna"), days }),
+    ];
+    const plans = await Promise.all(queries.map(({ sql, parameters }) => planOf(database, sql, parameters)));
+    const ofHistory = "(org_id=? AND operator_id=?";
+    const searches = plans.map((plan) => [...new Set(plan.filter((step) => step.startsWith("SEARCH")))]);
+    assert.deepEqual(searches, [
+      ["SEARCH operator USING INDEX sqlite_autoindex_operator_1 (org_id=?)"],
+      ["SEARCH operator USING INDEX operator_jis (org_id=?)"],
+      ["SEARCH operator USING INDEX operator_jis (org_id=?)"],
+      ["SEARCH operator USING INDEX operator_last (org_id=?)"],
+      [`SEARCH interaction USING COVERING INDEX interaction_operator ${ofHistory})`],
+      [`SEARCH interaction USING COVERING INDEX interaction_operator ${ofHistory} AND t1>? AND t1<?)`],
+    ]);
+    const sorted = plans.slice(0, -1).flat().filter((step) => step.includes("TEMP B-TREE"));
+    assert.deepEqual(sorted, []);
   }),
 );
 
@@ -748,13 +802,29 @@ Deno.test(
   withStore(async ({ database }) => {
     const names = operatorNames.load('[["acme","a"]]');
     const plan = await planOf(database, names.sql, names.parameters);
-    const ofOperator = /^SEARCH (\w+) USING COVERING INDEX \w+ \(org_id=\? AND operator_id=\?\)$/;
-    assert.deepEqual(plan.flatMap((step) => ofOperator.exec(step)?.[1] ?? []), [
-      "interaction",
-      "skipped_interaction",
-      "decision",
-    ]);
-    assert.deepEqual(scansOf(plan), []);
+    const ofOperator =
+      /^SEARCH (\w+) USING (COVERING INDEX|INDEX|PRIMARY KEY)[ \w]* \(org_id=\? AND operator_id=\?\)$/;
+    assert.deepEqual(
+      plan.flatMap((step) => {
+        const [, table, by] = ofOperator.exec(step) ?? [];
+        return table === undefined ? [] : [[table, by]];
+      }),
+      [
+        ["interaction", "COVERING INDEX"],
+        ["skipped_interaction", "COVERING INDEX"],
+        ["decision", "COVERING INDEX"],
+        ["subject", "PRIMARY KEY"],
+        // Positions, which only the rows hold.
+        ["interaction", "COVERING INDEX"],
+        ["skipped_interaction", "INDEX"],
+        ["decision", "INDEX"],
+        ["subject", "PRIMARY KEY"],
+      ],
+    );
+    const wholeOrganizations = plan.filter((step) => / \(org_id=\?\)$/.test(step));
+    assert.deepEqual(wholeOrganizations, []);
+    // `own` is the union of the three above.
+    assert.deepEqual(scansOf(plan), ["SCAN own"]);
     for (
       const read of [
         (spy: Database) => placeOf(spy, { family: "org/acme", position: 7 }).catch(() => {}),
@@ -806,7 +876,7 @@ Deno.test(
     await writer.submit(creating("acme"));
     await writer.submit({
       needs: [{ kind: organizations, key: ["acme"] }],
-      chains: [],
+      chains: [logOf("acme")],
       plan(unit) {
         const row = unit.get(organizations, ["acme"])!;
         unit.put(organizations, {
@@ -834,11 +904,11 @@ const NEED: Need = { kind: organizations, key: ["acme"] };
 
 /** A job's own unit that declared {@link NEED} and the system chain. */
 function ownUnit(parent: UnitOfWork): UnitOfWork {
-  return new UnitOfWork(nodeCrypto, { parent, needs: new Set([needKey(NEED)]), families: new Set(["sys"]) });
+  return new UnitOfWork(TOOLS, { parent, needs: new Set([needKey(NEED)]), families: new Set(["sys"]) });
 }
 
 Deno.test("reading what was not declared as a need throws, on a job's own unit too", () => {
-  const unit = new UnitOfWork(nodeCrypto);
+  const unit = new UnitOfWork(TOOLS);
   unit.loaded(NEED, null);
   unit.loadedHead("sys", null);
   for (const reader of [unit, ownUnit(unit)]) {
@@ -853,7 +923,7 @@ Deno.test("reading what was not declared as a need throws, on a job's own unit t
 });
 
 Deno.test("what only a neighbour in the same commit declared is not readable", () => {
-  const unit = new UnitOfWork(nodeCrypto);
+  const unit = new UnitOfWork(TOOLS);
   unit.loaded(NEED, null);
   unit.loaded({ kind: organizations, key: ["other"] }, organization("other"));
   unit.loadedHead("sys", null);
@@ -864,7 +934,7 @@ Deno.test("what only a neighbour in the same commit declared is not readable", (
 });
 
 Deno.test("keys of two kinds, and keys that read the same when joined, are kept apart", () => {
-  const unit = new UnitOfWork(nodeCrypto);
+  const unit = new UnitOfWork(TOOLS);
   unit.loaded({ kind: subjects, key: ["a", "b,c"] }, { pseudonym: "1" });
   unit.loaded({ kind: subjects, key: ["a,b", "c"] }, { pseudonym: "2" });
   unit.loaded({ kind: operators, key: ["a", "b,c"] }, { state: "3" });
@@ -874,7 +944,7 @@ Deno.test("keys of two kinds, and keys that read the same when joined, are kept 
 });
 
 Deno.test("what a unit plans is its own until it is merged, and its parent's from then on", () => {
-  const parent = new UnitOfWork(nodeCrypto);
+  const parent = new UnitOfWork(TOOLS);
   parent.loaded(NEED, null);
   parent.loadedHead("sys", null);
   const failed = ownUnit(parent);
@@ -903,7 +973,8 @@ Deno.test("what a unit plans is its own until it is merged, and its parent's fro
 });
 
 Deno.test("a row that was put twice is written once, as it was put last", () => {
-  const unit = new UnitOfWork(nodeCrypto);
+  const unit = new UnitOfWork(TOOLS);
+  unit.loaded(NEED, null);
   unit.put(organizations, organization("acme", { name: "First" }));
   unit.put(organizations, organization("acme", { name: "Second" }));
   const statements = unit.statements();
@@ -913,7 +984,7 @@ Deno.test("a row that was put twice is written once, as it was put last", () => 
 });
 
 Deno.test("a kind that only says what is taken writes nothing", () => {
-  const unit = new UnitOfWork(nodeCrypto);
+  const unit = new UnitOfWork(TOOLS);
   unit.put(takenPrefixes, { prefix: "jis_ABCD" });
   assert.deepEqual(unit.get(takenPrefixes, ["jis_ABCD"]), { prefix: "jis_ABCD" });
   assert.deepEqual(unit.statements(), []);
@@ -1097,11 +1168,12 @@ Deno.test(
 Deno.test(
   "rows are written before statements, so that a statement may refer to a row of its job",
   withStore(async ({ database, writer }) => {
+    const { plan, ...job } = creating("acme");
     await writer.submit({
-      ...creating("acme"),
+      ...job,
       plan(unit) {
         unit.execute(statement("INSERT INTO organization_origin VALUES ('https://a.example', 'acme')"));
-        unit.put(organizations, organization("acme"));
+        plan(unit);
         unit.put(subjects, { org_id: "acme", operator_id: "x", pseudonym: "0".repeat(32) });
         return () => undefined;
       },
@@ -1147,10 +1219,16 @@ Deno.test(
       if (answer.status === "rejected") assert.equal(answer.reason.code, "NOT_FOUND");
     }
     assert.deepEqual(
-      (await select(database, "SELECT chain, id FROM audit_entry ORDER BY seq")).map((row) => ({ ...row })),
-      [{ chain: "sys", id: "01A" }, { chain: "sys", id: "01B" }],
+      (await select(database, "SELECT chain, id FROM audit_entry ORDER BY chain, seq")).map((row) => ({
+        ...row,
+      })),
+      [
+        { chain: "org/acme/admin", id: "01CREATED-acme" },
+        { chain: "sys", id: "01A" },
+        { chain: "sys", id: "01B" },
+      ],
     );
-    assert.equal(await count(database, "audit_chain"), 1);
+    assert.equal(await count(database, "audit_chain"), 2);
     assert.equal(await count(database, "organization"), 1);
   }),
 );
@@ -1199,7 +1277,7 @@ Deno.test(
     const [first, , , , last] = answers as PromiseFulfilledResult<readonly Receipt[]>[];
     assertProves(first!.value[0]!, "sys");
     assertProves(last!.value[0]!, "sys");
-    assert.equal(await count(database, "audit_entry"), 2);
+    assert.equal(await count(database, "audit_entry"), 3);
   }),
 );
 
@@ -1276,7 +1354,10 @@ Deno.test(
       assert.deepEqual(waits, [1]);
       assert.deepEqual(planned.map(({ entry }) => [entry.id, entry.seq]), [["01MINE", 0], ["01MINE", 1]]);
       assert.deepEqual(planned[1]!.parts, planned[0]!.parts);
-      const stored = await select(database, "SELECT size, note FROM audit_checkpoint ORDER BY size");
+      const stored = await select(
+        database,
+        "SELECT size, note FROM audit_checkpoint WHERE chain = 'sys' ORDER BY size",
+      );
       assert.deepEqual(stored.map(({ size }) => size), [1, 2]);
       assert.equal(stored[1]!.note, notes[1]);
       assert.ok(!stored.some(({ note }) => note === notes[0]), "a note of a lost attempt is nowhere");
@@ -1285,14 +1366,7 @@ Deno.test(
       // Another process commits between the load and the batch: the chain is there when this one's would open it.
       before(database, attempt) {
         if (attempt > 1) return undefined;
-        const other = new Writer({
-          database,
-          crypto: nodeCrypto,
-          signing: always(signedBy([signer])),
-          lock: openLock({ path: ":memory:", onTrouble: () => {} }),
-          monotonic: () => 0,
-          backoff: () => Promise.resolve(),
-        });
+        const other = otherWriter(database);
         return Promise.all([
           other.submit(appending("sys", ["01THEIRS"])),
           other.submit(creating("acme")),
@@ -1302,23 +1376,91 @@ Deno.test(
   ),
 );
 
-/** What another process would write at the same time: a row, and an entry of the chain that tells of it. */
-function renaming(database: Database, name: string): Promise<void> {
-  const other = new Writer({
+/** A writer of another process on the same database. */
+function otherWriter(database: Database): Writer {
+  return new Writer({
     database,
     crypto: nodeCrypto,
+    seals: SEALS,
     signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onTrouble: () => {} }),
     monotonic: () => 0,
     backoff: () => Promise.resolve(),
   });
-  return other.submit({
+}
+
+/** Gives acme another name, with an entry that tells of it or without one, as a key that is hashed anew. */
+function naming(name: string, { tells }: { readonly tells: boolean }): WriteJob<void> {
+  return {
     needs: [{ kind: organizations, key: ["acme"] }],
-    chains: ["sys"],
+    chains: [logOf("acme")],
     plan(unit) {
-      if (unit.head("sys") === null) unit.openChain(newChain("sys"));
+      unit.put(organizations, { ...unit.get(organizations, ["acme"])!, name });
+      if (tells) unit.append(logOf("acme"), draft(`01${name}`));
+      return () => undefined;
+    },
+  };
+}
+
+/** The head of acme's audit log holds the row that there is, and no other. */
+async function holdsItsRow(database: Database, name: string): Promise<void> {
+  const [head] = await loadHeads(database, [logOf("acme")]);
+  const rows = await database.read(organizations.load('[["acme"]]'));
+  assert.deepEqual(rows.map((row) => row.name), [name]);
+  assert.deepEqual(SEALS.openSet(placeOfHead(head!), head!.held!), setOf(SEALS, rows));
+}
+
+for (const tells of [true, false]) {
+  const how = tells ? "with an entry" : "without an entry";
+  Deno.test(
+    `the set of rows that a head holds goes on from what another process wrote ${how}`,
+    withStore(async ({ database, writer }) => {
+      await writer.submit(creating("acme"));
+      await otherWriter(database).submit(naming("THEIRS", { tells }));
+      await holdsItsRow(database, "THEIRS");
+      await writer.submit(naming("MINE", { tells: false }));
+      await holdsItsRow(database, "MINE");
+      await writer.submit(naming("AGAIN", { tells: true }));
+      await holdsItsRow(database, "AGAIN");
+    }),
+  );
+
+  Deno.test(
+    `a commit that changes the set is planned anew where another process changed it ${how} meanwhile`,
+    withStore(async ({ database, writer, waits }) => {
+      await writer.submit(creating("acme"));
+      await writer.submit(naming("MINE", { tells }));
+      await holdsItsRow(database, "MINE");
+      assert.deepEqual(waits, [1]);
+    }, {
+      before: (database, attempt) =>
+        attempt === 2 ? otherWriter(database).submit(naming("THEIRS", { tells: !tells })) : undefined,
+    }),
+  );
+}
+
+Deno.test(
+  "two processes that change the set at once without an entry both stand in it",
+  withStore(async ({ database, writer, waits }) => {
+    await writer.submit(creating("acme"));
+    await writer.submit(naming("MINE", { tells: false }));
+    await holdsItsRow(database, "MINE");
+    assert.deepEqual(waits, [1]);
+  }, {
+    before: (database, attempt) =>
+      attempt === 2 ? otherWriter(database).submit(naming("THEIRS", { tells: false })) : undefined,
+  }),
+);
+
+/** What another process would write at the same time: a row, and an entry of the chain that tells of it. */
+function renaming(database: Database, name: string): Promise<void> {
+  return otherWriter(database).submit({
+    needs: [{ kind: organizations, key: ["acme"] }],
+    chains: [logOf("acme")],
+    plan(unit) {
+      if (unit.head(logOf("acme")) === null) unit.openChain(newChain(logOf("acme")));
       unit.put(organizations, organization("acme", { name }));
-      unit.append("sys", draft(`01${name}`));
+      unit.append(logOf("acme"), draft(`01${name}`));
       return () => undefined;
     },
   });
@@ -1333,12 +1475,12 @@ for (const between of [1, 2]) {
         const seen: unknown[] = [];
         await writer.submit({
           needs: [{ kind: organizations, key: ["acme"] }, { kind: subjects, key: ["acme", "x"] }],
-          chains: ["sys"],
+          chains: [logOf("acme")],
           plan(unit) {
             const row = unit.get(organizations, ["acme"])!;
             seen.push(row.name);
             unit.put(organizations, { ...row, api_key_version: row.api_key_version + 1 });
-            unit.append("sys", draft("01MINE"));
+            unit.append(logOf("acme"), draft("01MINE"));
             return () => undefined;
           },
         });
@@ -1365,8 +1507,8 @@ Deno.test(
       assert.deepEqual(waits, [1, 2, 3]);
       assertProves(receipts[0][0]!, "sys");
       assertProves(receipts[1][0]!, "sys");
-      assert.equal(await count(database, "audit_entry"), 2);
-      assert.equal(await count(database, "audit_checkpoint"), 1);
+      assert.equal(await count(database, "audit_entry"), 3);
+      assert.equal(await count(database, "audit_checkpoint"), 2);
     },
     { before: (_, attempt) => attempt < 4 ? Promise.reject(new WriteConflict("lost")) : undefined },
   ),
@@ -1399,7 +1541,7 @@ Deno.test(
     assert.equal(before.status, "fulfilled");
     assert.ok(doomed.status === "rejected" && isUnavailable(doomed.reason));
     assert.equal(after.status, "fulfilled");
-    assert.equal(await count(database, "audit_entry"), 2);
+    assert.equal(await count(database, "audit_entry"), 3);
   }),
 );
 
@@ -1624,6 +1766,7 @@ Deno.test("a part that was erased has no evidence", async () => {
   const writer = new Writer({
     database,
     crypto: nodeCrypto,
+    seals: SEALS,
     signing: always(signedBy([signer])),
     lock: openLock({ path: ":memory:", onTrouble: () => {} }),
     monotonic: () => 0,

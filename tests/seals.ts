@@ -1,0 +1,24 @@
+/** Seals for tests that open no installation, and those of an installation that some other process opened. */
+import { query } from "../src/store/database.ts";
+import type { Database } from "../src/store/database.ts";
+import { deriveSecretsKey } from "../src/keys/secrets.ts";
+import { unwrapInstallationKey } from "../src/operations/installation.ts";
+import { type InstallationSeals, lockedSeals } from "../src/operations/installation_seals.ts";
+
+/** Seals under a key that is always the same. */
+export function fixedSeals(): InstallationSeals {
+  const seals = lockedSeals();
+  seals.unlock(new Uint8Array(32).fill(5));
+  return seals;
+}
+
+/**
+ * The seals of the installation that a database holds, so that a test writes rows as the program itself does.
+ * @param secret JISS_SECRETS_KEY, or JISS_KEY_PEPPER where that is not set.
+ */
+export async function sealsOf(database: Database, secret: string): Promise<InstallationSeals> {
+  const [row] = await database.read(query.selectFrom("installation").select("wrapped_key").compile());
+  const seals = lockedSeals();
+  seals.unlock(unwrapInstallationKey(row!.wrapped_key, [deriveSecretsKey(secret)])!.plain);
+  return seals;
+}
