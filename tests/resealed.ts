@@ -9,6 +9,8 @@ import { newestHeads, placeOfHead, updateHeld } from "../src/store/chains.ts";
 import { query, type Statement } from "../src/store/database.ts";
 import {
   decisions,
+  type InstallationRow,
+  installations,
   interactions,
   operators,
   organizations,
@@ -33,6 +35,7 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
     query.selectFrom("skipped_interaction").selectAll().compile(),
     query.selectFrom("decision").selectAll().compile(),
     query.selectFrom("subject").selectAll().compile(),
+    query.selectFrom("installation").selectAll().compile(),
   ]);
   const statements: Statement[] = [];
   /** The organization of each row, and its share in its set; rows that had no seal are among the statements. */
@@ -54,13 +57,15 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
     return { ...row, ...movedTo(JSON.parse(row.state), place), state: row.state };
   });
   const held = [...sealing(organizations, accounts), ...sealing(webhooks, hooks)];
+  const installation = sealing(installations, others.pop() as InstallationRow[]);
   for (const [index, kind] of [interactions, skippedInteractions, decisions, subjects].entries()) {
     sealing(kind as RecordKind<object>, others[index]!);
   }
   for (const head of (await newestHeads(database)).values()) {
-    if (head.family === SYSTEM_CHAIN) continue;
     const orgId = head.family.split("/")[1];
-    const own = (isEvidenceChain(head.family) ? operatorsNow : held).filter(({ org_id }) => org_id === orgId);
+    const own = head.family === SYSTEM_CHAIN
+      ? installation
+      : (isEvidenceChain(head.family) ? operatorsNow : held).filter(({ org_id }) => org_id === orgId);
     const set = seals.closeSet(placeOfHead(head), setOf(own.map(({ share }) => share)));
     statements.push(updateHeld({ ...head, held: set }, head));
   }
@@ -71,6 +76,7 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
 
 /** By kind, the columns of the key. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
+  installation: ["id"],
   operator: ["org_id", "operator_id"],
   organization: ["org_id"],
   webhook: ["webhook_id"],

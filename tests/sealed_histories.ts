@@ -13,7 +13,7 @@ import {
   operators,
   organizations,
 } from "../src/store/records.ts";
-import { sealed, type Seals, setOf } from "../src/store/seals.ts";
+import { sealed, type Seals, setOf, shareOf } from "../src/store/seals.ts";
 
 export const OPERATORS = ["a", "b", "c"] as const;
 export const DAY = 86_400_000;
@@ -103,7 +103,7 @@ export function tell(
       share_crit: 0,
     };
     const isDeparted = departure > 0 || isReferral(decision);
-    const row: InteractionRow = sealed(seals, { name: "interaction", sealing: interactions.sealing! }, {
+    const { row } = sealed<InteractionRow>(seals, interactions, {
       ...figures,
       org_id: orgId,
       session_id: `session-${position}`,
@@ -128,7 +128,7 @@ export function tell(
       referred: (before?.row.referred ?? 0) + (isReferral(decision) ? 1 : 0),
     });
     if (before !== undefined) earlier.push(before.operator);
-    const whole = sealed(seals, { name: "operator", sealing: operators.sealing! }, {
+    const { row: whole } = sealed<OperatorRow>(seals, operators, {
       ...figures,
       org_id: orgId,
       operator_id: operator,
@@ -160,7 +160,7 @@ export async function store(
   { story, history }: { readonly story: Story; readonly history: History },
 ): Promise<void> {
   const { orgId, rows } = history;
-  const organization = sealed(seals, { name: "organization", sealing: organizations.sealing! }, {
+  const { row: organization } = sealed(seals, organizations, {
     org_id: orgId,
     name: orgId,
     domain: "general",
@@ -193,7 +193,9 @@ export async function store(
       last_ts: "",
       peaks: new Uint8Array(),
       min_index: Math.max(0, Math.min(size, story.pruned - first)),
-      held: isLast ? seals.closeSet(place, setOf(seals, history.operators)) : null,
+      held: isLast
+        ? seals.closeSet(place, setOf(history.operators.map((row) => shareOf(seals, operators, row)!)))
+        : null,
     }).compile();
   });
   await database.batch([

@@ -21,6 +21,7 @@ import { openLock } from "../../src/store/lock.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { Writer } from "../../src/store/writer.ts";
 import { EPOCH, pemOf, PEPPER, seededWorld, signerFiles, SIGNING_KEY_PEM, withHarness } from "../harness.ts";
+import { resealed } from "../resealed.ts";
 import { verifyDatabase } from "../oracle.ts";
 
 const SIGNER = signerFromPem(SIGNING_KEY_PEM);
@@ -296,8 +297,11 @@ Deno.test(
 Deno.test(
   "a database whose retention no start has recorded gets it recorded once, as a change from nothing known",
   withDeployment(async ({ database, start, contents }) => {
-    await start();
+    const { key } = await start();
     await database.batch([{ sql: "UPDATE installation SET audit_retention_days = NULL", parameters: [] }]);
+    const seals = lockedSeals();
+    seals.unlock(key);
+    await resealed({ database, seals });
     await start();
     assert.deepEqual((await eventsOf(database)).slice(1), [
       event("RETENTION_POLICY", "10", { policy: "audit_log", from_days: null, to_days: 90 }),
@@ -408,7 +412,11 @@ Deno.test(
   "an upgraded database whose audit logs began with the present retention records no change",
   withHarness(async ({ database, dependencies, organization, clock, rowCounts }) => {
     await organization("acme");
-    await database.batch([{ sql: "UPDATE installation SET audit_retention_days = NULL", parameters: [] }]);
+    const retentionIsUnknown = async () => {
+      await database.batch([{ sql: "UPDATE installation SET audit_retention_days = NULL", parameters: [] }]);
+      await resealed(dependencies);
+    };
+    await retentionIsUnknown();
     const before = await rowCounts();
     const start = (auditRetentionDays: number) =>
       openInstallation({
@@ -419,7 +427,7 @@ Deno.test(
       });
     await start(90);
     assert.deepEqual(await rowCounts(), before);
-    await database.batch([{ sql: "UPDATE installation SET audit_retention_days = NULL", parameters: [] }]);
+    await retentionIsUnknown();
     await start(120);
     const rows = await database.read(
       query.selectFrom("audit_part").select("data").where("data", "like", '%"to_days"%').compile(),
