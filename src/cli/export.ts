@@ -2,10 +2,11 @@
  * `jiss export`: the bundle that `jiss verify` reads, of every epoch of a chain, straight from the database and
  * beside a running service.
  */
+import { beyondLongest, linkedSizes, linkSchema } from "../domain/audit.ts";
 import { orgIdSchema } from "../domain/organization.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../operations/dependencies.ts";
-import { type BundleParts, exportFile, softwareName } from "../operations/export.ts";
+import { type BundleParts, exportFile, longestOf, softwareName } from "../operations/export.ts";
 import { loadEpochs } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { writeToNewFile, writeToStandardOutput } from "./output.ts";
@@ -21,20 +22,28 @@ export interface ExportOptions {
   readonly org?: string;
   readonly chain: ExportedChain;
   readonly parts: BundleParts;
+  /** Sizes that an auditor wants linked, separated by commas; each element may hold several. */
+  readonly link?: readonly string[];
   /** A file that is not there yet; standard output without one, or for `-`. */
   readonly output?: string;
 }
 
 export async function exportChain(
   shell: Shell,
-  { org, chain, parts, output }: ExportOptions,
+  { org, chain, parts, link = [], output }: ExportOptions,
 ): Promise<number> {
   const family = familyOf(chain, org);
+  const links = sizesIn(link);
   return await withStored(shell, storageOf(shell), async (database) => {
     if ((await loadEpochs(database, family)).length === 0) throw unknownChain(org);
+    const longest = await longestOf(database, family);
+    if (links.some((size) => size > longest)) {
+      throw new CommandFailure(`--link ${beyondLongest(longest)}`, EXIT.usage);
+    }
     const pieces = told(exportFile({ database, crypto: nodeCrypto }, {
       family,
       parts,
+      links,
       retentionDays: await retentionDaysOf(database, chain),
       now: shell.clock.now(),
       software: softwareName(shell.version),
@@ -63,6 +72,15 @@ function familyOf(chain: ExportedChain, org: string | undefined): string {
   // Such a name could be another chain's.
   if (!orgIdSchema.safeParse(org).success) throw unknownChain(org);
   return chain === "evidence" ? evidenceChain(org) : adminChain(org);
+}
+
+/** @throws {CommandFailure} 2 where one of the texts is no list of sizes. */
+function sizesIn(link: readonly string[]): readonly number[] {
+  const wrong = link.map((text) => linkSchema.safeParse(text)).find(({ success }) => !success);
+  if (wrong !== undefined) {
+    throw new CommandFailure(`--link ${wrong.error!.issues[0]!.message}`, EXIT.usage);
+  }
+  return link.flatMap(linkedSizes);
 }
 
 function unknownChain(org: string | undefined): CommandFailure {

@@ -93,6 +93,11 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
       new Option("--chain <CHAIN>", "which chain").choices(EXPORTED_CHAINS).default("evidence"),
     )
     .addOption(new Option("--parts <PARTS>", "which contents to give").choices(BUNDLE_PARTS).default("all"))
+    .option(
+      "--link <SIZES>",
+      "prove that it goes on from checkpoints of these sizes, though they were removed; may be repeated",
+      collect,
+    )
     .option("-o, --output <FILE>", "a new file, instead of standard output")
     .action(async (options: ExportOptions) => finish(await exportChain(shell, options)));
   command("checkpoint", "the newest checkpoint of every chain, to be kept elsewhere")

@@ -160,10 +160,36 @@ export const verifyResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "ChainVerification" });
 
+/** Sizes that one export links at most. */
+export const LINK_LIMIT = 64;
+
+/** Sizes of checkpoints that an auditor kept, separated by commas. */
+export const linkSchema = z.string()
+  .regex(
+    new RegExp(`^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14}){0,${LINK_LIMIT - 1}}$`),
+    `must be sizes of checkpoints, whole numbers from 1 on, separated by commas, ${LINK_LIMIT} at most`,
+  );
+
+/** The sizes in a list of them. */
+export function linkedSizes(link: string | undefined): readonly number[] {
+  return link === undefined ? [] : link.split(",").map(Number);
+}
+
+/** Why a size cannot be linked: no chain of the family was ever so long. */
+export function beyondLongest(longest: number): string {
+  return `must be at most ${longest}, the size of the longest chain of this kind`;
+}
+
 export const exportParametersSchema = z.object({
+  ...chainParametersSchema.shape,
   parts: z.enum(["all", "structural", "none"]).default("all").meta({
     description:
       "all: everything, so that scores can be replayed. structural: only how the chain itself came about. none: hashes alone.",
+  }),
+  link: linkSchema.optional().meta({
+    description:
+      "Sizes of checkpoints that were kept, separated by commas. Where entries up to there were removed by the retention rule, the bundle proves that what is left goes on from them.",
+    examples: ["120,480"],
   }),
 });
 

@@ -60,6 +60,8 @@ export interface BundleOptions {
   readonly parts: BundleParts;
   /** Where it begins, where that is not the first entry that is left: a size that has a checkpoint. */
   readonly base?: StoredCheckpoint;
+  /** Sizes that proofs shall lead from to the base, besides the ends of days: those that an auditor kept. */
+  readonly links?: readonly number[];
   /** How long the chain's entries are kept; null: for good. */
   readonly retentionDays: number | null;
   /** Epoch milliseconds. */
@@ -109,6 +111,11 @@ function isForgotten({ minIndex, frontier: { size } }: StoredChain, next: Stored
   return minIndex === size && next !== undefined && next.minIndex > 0;
 }
 
+/** How long the longest chain of a family is: no larger size can be linked. */
+export async function longestOf(database: Database, family: string): Promise<number> {
+  return Math.max(0, ...(await loadEpochs(database, family)).map(({ frontier: { size } }) => size));
+}
+
 /**
  * The same, for whoever carries it away.
  * @throws {Error} where the database lacks the checkpoint of what it goes on from: the end would be missing, unseen.
@@ -140,7 +147,7 @@ async function* contentLines(
     }
   }
   const ladder = await readLadder(database, chain);
-  yield* ladderLines(source, { chain, sizes: ladder.filter((size) => size <= base.size) });
+  yield* ladderLines(source, { chain, sizes: stepsTo(base.size, [...ladder, ...options.links ?? []]) });
 
   let end = await requireCheckpoint(database, chain);
   const owed = new Set<string>();
@@ -233,7 +240,13 @@ async function headerOf(
   };
 }
 
-/** The proofs by which a checkpoint of an earlier day's end is held against the base. */
+/** The sizes from which proofs lead, each to the next, up to the base; the base is the last of them. */
+function stepsTo(base: number, sizes: readonly number[]): readonly number[] {
+  if (base === 0) return [];
+  return [...new Set([...sizes.filter((size) => size < base), base])].sort((a, b) => a - b);
+}
+
+/** The proofs by which a checkpoint of an earlier day's end, or of a size that was asked for, is held against the base. */
 async function* ladderLines(
   { database, crypto }: BundleSource,
   { chain, sizes }: { readonly chain: string; readonly sizes: readonly number[] },

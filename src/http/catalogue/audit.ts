@@ -78,9 +78,9 @@ export const AUDIT_ROUTES: readonly Route[] = [
     ...KEYED_READ,
     path: "/v1/audit/chain/export",
     operationId: "getChainExport",
-    summary: "Carry the evidence chain away",
+    summary: "Carry a chain away",
     description:
-      "A bundle for `jiss verify`: one canonical JSON object a line. It ends with a trailer; a file without one was cut short.",
+      "A bundle for `jiss verify`, of the organization's scores and decisions or of its audit log: one canonical JSON object a line. It ends with a trailer; a file without one was cut short.",
     parameters: { schema: exportParametersSchema, sources: EXPORT_PARAMETERS },
     success: {
       status: 200,
@@ -92,6 +92,10 @@ export const AUDIT_ROUTES: readonly Route[] = [
     examples: [
       { summary: "Everything" },
       { summary: "Without anything personal", query: { parts: "structural" } },
+      {
+        summary: "The audit log, linked to a checkpoint of its first entry",
+        query: { chain: "admin", link: "1" },
+      },
     ],
     handler: getChainExport,
   },

@@ -1,8 +1,10 @@
 /** An organization's chains: append, verify, carry away, prove. */
 import {
   appendRequestSchema,
+  beyondLongest,
   chainParametersSchema,
   exportParametersSchema,
+  linkedSizes,
   PAYLOAD_LIMIT_BYTES,
   proofPathSchema,
   verifyParametersSchema,
@@ -10,7 +12,8 @@ import {
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { utf8 } from "../../evidence/crypto.ts";
 import { appendEvent, currentCheckpoint, familyOf, proofOfEntry } from "../../operations/audit.ts";
-import { exportFile, softwareName } from "../../operations/export.ts";
+import { retentionOf } from "../../operations/dependencies.ts";
+import { exportFile, longestOf, softwareName } from "../../operations/export.ts";
 import { publicKeys } from "../../operations/signing.ts";
 import { verifyChain } from "../../operations/verification.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
@@ -18,7 +21,11 @@ import { type ParameterSource, parseWith, readParameters, validationFailed } fro
 
 export const CHAIN_PARAMETERS: readonly ParameterSource[] = [{ name: "chain" }];
 export const VERIFY_PARAMETERS: readonly ParameterSource[] = [{ name: "from" }, { name: "since_size" }];
-export const EXPORT_PARAMETERS: readonly ParameterSource[] = [{ name: "parts" }];
+export const EXPORT_PARAMETERS: readonly ParameterSource[] = [
+  { name: "chain" },
+  { name: "parts" },
+  { name: "link" },
+];
 
 export async function postAuditAppend(
   { dependencies }: Services,
@@ -63,23 +70,36 @@ function verification(kind: "evidence" | "admin") {
 export const getChainVerification = verification("evidence");
 export const getAdminChainVerification = verification("admin");
 
-export function getChainExport(
+export async function getChainExport(
   { dependencies, description }: Services,
   { context, exchange }: HandlerInput,
-): Reply {
-  const { parts } = parseWith(exportParametersSchema, readParameters(context.req.raw, EXPORT_PARAMETERS));
+): Promise<Reply> {
+  const { chain, parts, link } = parseWith(
+    exportParametersSchema,
+    readParameters(context.req.raw, EXPORT_PARAMETERS),
+  );
   const caller = exchange.caller!;
+  const family = familyOf(caller, chain);
+  const links = linkedSizes(link);
+  if (links.length > 0) {
+    const longest = await longestOf(dependencies.database, family);
+    if (Math.max(...links) > longest) {
+      throw validationFailed([{ path: "link", message: beyondLongest(longest) }]);
+    }
+  }
+  const name = chain === "evidence" ? caller.orgId : `${caller.orgId}-${chain}`;
   return {
     status: 200,
     pieces: exportFile(dependencies, {
-      family: familyOf(caller, "evidence"),
+      family,
       parts,
-      retentionDays: dependencies.evidenceRetentionDays,
+      links,
+      retentionDays: retentionOf(dependencies, family),
       now: exchange.call.now,
       software: softwareName(description.version),
     }),
     contentType: "application/x-ndjson",
-    headers: { "Content-Disposition": `attachment; filename="${caller.orgId}.ndjson"` },
+    headers: { "Content-Disposition": `attachment; filename="${name}.ndjson"` },
   };
 }
 
