@@ -52,11 +52,11 @@ import { JIS_1_0_0 } from "./models.ts";
 const EPOCH = 1_795_165_200_000;
 const DAY_MS = 86_400_000;
 const DEPLOYMENT = "01TESTDEPLOYMENT";
-const PREFIX = `jiss.test/${DEPLOYMENT}/`;
 
 export interface WorldOptions {
   /** Of keys, ids, salts and pseudonyms. */
   readonly seed?: string;
+  readonly deployment?: string;
   /** Between two entries, milliseconds. */
   readonly step?: number;
 }
@@ -94,7 +94,7 @@ export function buildWorld(options: WorldOptions = {}): World {
 }
 
 export class World {
-  readonly prefix = PREFIX;
+  readonly deployment: string;
   readonly #seed: string;
   readonly #step: number;
   #drawn = 0;
@@ -104,12 +104,17 @@ export class World {
   #keys: readonly WorldKey[];
   #signers: readonly Signer[];
 
-  constructor({ seed = "world", step = 1000 }: WorldOptions) {
+  constructor({ seed = "world", step = 1000, deployment = DEPLOYMENT }: WorldOptions) {
+    this.deployment = deployment;
     this.#seed = seed;
     this.#step = step;
     const signer = this.newSigner(1);
     this.#keys = [{ signer, cert: null }];
     this.#signers = [signer];
+  }
+
+  get prefix(): string {
+    return `jiss.test/${this.deployment}/`;
   }
 
   /** The keys of this world, oldest first. */
@@ -148,7 +153,7 @@ export class World {
     const [old, signer] = [this.#keys.at(-1)!.signer, this.newSigner(ordinal)];
     const from = new Date(this.now).toISOString();
     const cert = formatRotationCertificate(nodeCrypto, {
-      prefix: PREFIX,
+      prefix: this.prefix,
       ordinal,
       from,
       reason,
@@ -226,7 +231,7 @@ export class ChainWriter {
   constructor(world: World, chain: string) {
     this.#world = world;
     this.chain = chain;
-    this.origin = `${PREFIX}${chain}`;
+    this.origin = `${world.prefix}${chain}`;
     this.#head = emptyChain(nodeCrypto, { chain, origin: this.origin });
   }
 
@@ -244,7 +249,7 @@ export class ChainWriter {
       eventType: isRestoredSystem ? "CHAIN_RESTORED" : "CHAIN_GENESIS",
       parts: {
         detail: {
-          deployment: DEPLOYMENT,
+          deployment: this.#world.deployment,
           origin: this.origin,
           retention_days: retentionDays,
           vkey: formatVerifierKey(nodeCrypto, { name: this.origin, publicKey }),

@@ -7,6 +7,7 @@
  * are noted as they come, and from no part of the verifier.
  */
 import { publicKeyPem } from "./auditing.ts";
+import { parseChain, splitName } from "../src/evidence/chain_name.ts";
 import { checkpointsIn, type KnownCheckpoint } from "../src/evidence/kept.ts";
 import type { ExpectedEntry } from "../src/evidence/kept_check.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
@@ -50,7 +51,7 @@ export interface Foretold {
   readonly origin: string;
   readonly base: number;
   readonly size: number;
-  readonly verdict: "INTACT" | "INTACT, UNANCHORED";
+  readonly verdict: "INTACT" | "INTACT, UNANCHORED" | "INTACT, NOT COMPARED";
   readonly exit: 0 | 2;
   /** Parts that the file withholds. */
   readonly withheld: number;
@@ -58,6 +59,11 @@ export interface Foretold {
   readonly told: readonly string[];
   /** Codes of what may be told besides, of operators and scores whose entries are not all in the file. */
   readonly mayTell: readonly string[];
+}
+
+interface OpenCheckpoint extends KnownCheckpoint {
+  /** Whether no bundle of its own chain is of one history with this one. */
+  readonly isOfAnother: boolean;
 }
 
 interface ChainRow {
@@ -153,17 +159,23 @@ class Auditor {
     ];
     const bundles: Foretold[] = [];
     const texts: string[] = [];
+    const isAskedForLinks = random.bernoulli(0.5);
     for (const family of families) {
-      const given = await bundlesOf(deployment, { family, parts });
+      const ownKnown = known.filter(({ origin }) => familyIn(origin) === family);
+      const links = isAskedForLinks ? ownKnown.map(({ size }) => size) : [];
+      const given = await bundlesOf(deployment, { family, parts, links });
       const chains = rows.filter((row) => row.family === family).filter((row, index, epochs) =>
         // Of one that is all removed nothing is handed out once the beginning of the next is removed too.
         row.min_index < row.size || (epochs[index + 1]?.min_index ?? 0) === 0
       );
       const isCut = chains.map(({ min_index }) => min_index > 0);
+      const open = this.#openIn(chains, { known: ownKnown, links, parts });
       for (const [index, chain] of chains.entries()) {
         const isOpen = isCut.slice(0, index + 1).includes(true);
         bundles.push(this.#foretell(chain, {
-          known,
+          known: ownKnown,
+          links,
+          open: open[index]!,
           replay,
           withheld: given[index]!.split('"withheld":true}\n').length - 1,
           mayTell: [
@@ -184,8 +196,10 @@ class Auditor {
 
   #foretell(
     { chain, origin, size, min_index: base }: ChainRow,
-    { known, withheld, replay, mayTell }: {
+    { known, links, open, withheld, replay, mayTell }: {
       readonly known: readonly KnownCheckpoint[];
+      readonly links: readonly number[];
+      readonly open: readonly OpenCheckpoint[];
       readonly withheld: number;
       readonly replay: boolean;
       readonly mayTell: readonly string[];
@@ -194,10 +208,10 @@ class Auditor {
     const own = known.filter((checkpoint) => checkpoint.origin === origin).map((checkpoint) =>
       checkpoint.size
     );
-    const ladder = [...this.#days.get(chain)!.values()];
-    const isLinked = (kept: number) => kept >= base ? kept <= size : ladder.includes(kept);
+    const isLinked = (kept: number) => this.#isLinked(kept, { chain, size, min_index: base }, links);
     const told = [
       ...(own.some((kept) => kept < base && !isLinked(kept)) ? ["KNOWN_CHECKPOINT_UNLINKABLE"] : []),
+      ...(open.some((checkpoint) => checkpoint.isOfAnother) ? ["KNOWN_EPOCH_UNLINKED"] : []),
       ...(base > 0 ? ["PRUNED_PREFIX"] : []),
       ...(own.some((kept) => kept > size) ? ["RESTORED"] : []),
     ];
@@ -205,12 +219,59 @@ class Auditor {
       origin,
       base,
       size,
-      verdict: own.some(isLinked) ? "INTACT" : "INTACT, UNANCHORED",
-      exit: withheld > 0 && replay ? 2 : 0,
+      verdict: open.length > 0
+        ? "INTACT, NOT COMPARED"
+        : own.some(isLinked)
+        ? "INTACT"
+        : "INTACT, UNANCHORED",
+      exit: open.length > 0 || (withheld > 0 && replay) ? 2 : 0,
       withheld,
       told,
       mayTell,
     };
+  }
+
+  /** Whether a size of a chain is in a bundle of it, or proofs lead from there to it. */
+  #isLinked(
+    kept: number,
+    { chain, size, min_index: base }: Pick<ChainRow, "chain" | "size" | "min_index">,
+    links: readonly number[],
+  ): boolean {
+    if (kept >= base) return kept <= size;
+    return links.includes(kept) || [...this.#days.get(chain)!.values()].includes(kept);
+  }
+
+  /** What was kept of a family, and the bundle of each of its chains does not answer for. */
+  #openIn(
+    chains: readonly ChainRow[],
+    { known, links, parts }: {
+      readonly known: readonly KnownCheckpoint[];
+      readonly links: readonly number[];
+      readonly parts: BundleParts;
+    },
+  ): readonly (readonly OpenCheckpoint[])[] {
+    // A chain that a restore began tells of the one before it in its first entry.
+    const goesOn = (index: number) => index > 0 && chains[index]!.min_index === 0 && parts !== "none";
+    const firsts = chains.map((_, index) => {
+      let first = index;
+      while (goesOn(first)) first -= 1;
+      return first;
+    });
+    return chains.map((_, index) => {
+      const line = chains.filter((_, other) => firsts[other] === firsts[index]);
+      return known.flatMap((checkpoint) => {
+        const own = line.find(({ origin }) => origin === checkpoint.origin);
+        // What is beyond a chain's end was lost with a restore, and the next one says so: what is older must agree.
+        const isLost = own !== undefined && checkpoint.size > own.size;
+        const isOlderThere = line.slice(0, line.indexOf(own!) + 1).some((chain) =>
+          known.some(({ origin, size }) => origin === chain.origin && this.#isLinked(size, chain, links))
+        );
+        const isAnswered = isLost
+          ? isOlderThere
+          : own !== undefined && this.#isLinked(checkpoint.size, own, links);
+        return isAnswered ? [] : [{ ...checkpoint, isOfAnother: own === undefined }];
+      });
+    });
   }
 
   /** Keys as an auditor may have them: all of today, the first of all, or the newest; `isLate` where the first is not in use. */
@@ -228,6 +289,11 @@ class Auditor {
     const key = this.#random.pick([...early, pems.at(-1)!, text]);
     return { key, isLate: !early.includes(key) };
   }
+}
+
+/** The family of an origin. */
+function familyIn(origin: string): string {
+  return parseChain(splitName(origin)!.rest)!.family;
 }
 
 /** The newest checkpoint of each chain. */
@@ -249,12 +315,17 @@ async function chainsOf(database: Database): Promise<readonly ChainRow[]> {
 /** The bundle of each epoch of a family, oldest first. */
 async function bundlesOf(
   { harness: { dependencies, clock } }: RandomDeployment,
-  { family, parts }: { readonly family: string; readonly parts: BundleParts },
+  { family, parts, links }: {
+    readonly family: string;
+    readonly parts: BundleParts;
+    readonly links: readonly number[];
+  },
 ): Promise<readonly string[]> {
   const bundles = [""];
   const options = {
     family,
     parts,
+    links,
     retentionDays: retentionOf(dependencies, family),
     now: clock.now(),
     software: "jiss 0.0.0-test",

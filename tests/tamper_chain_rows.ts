@@ -5,7 +5,7 @@
  * One file, as tests/tamper_rows.ts is; its rows too are run by the product's verifier and by the independent one.
  */
 import { hex, type Signer } from "../src/evidence/crypto.ts";
-import { knownCheckpointOrNull } from "../src/evidence/kept.ts";
+import { type KeptCheckpoint, type KnownCheckpoint, knownCheckpointOrNull } from "../src/evidence/kept.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { formatCheckpoint, formatVerifierKey, signNote } from "../src/evidence/note.ts";
 import { formatRotationCertificate } from "../src/evidence/rotation.ts";
@@ -28,6 +28,7 @@ import {
   diverged,
   type Expectation,
   INTACT,
+  NOT_COMPARED,
   notVerifiable,
   type overallVerdict,
   type Row,
@@ -42,20 +43,33 @@ const detail = (open: OpenBundle, seq: number): Json =>
 // ---- removed prefixes -------------------------------------------------------------------------------------------
 
 /** A chain that grows by an entry a day and keeps 30 days; entries 0 to 19 are 40 days old and more. */
-function aged(): ChainWriter {
+function aged(name = "operator"): ChainWriter {
   const world = buildWorld({ step: DAY_MS / 2 });
   const writer = world.chain("org/acme", { retentionDays: 30 });
   // Each score ticks twice: as it is asked for, and as it is written.
-  for (let day = 1; day < 60; day += 1) writer.score(`operator-${day % 3}`);
+  for (let day = 1; day < 60; day += 1) writer.score(`${name}-${day % 3}`);
   return writer;
 }
 
 const writer = aged();
 const UNPRUNED = writer.bundle();
+const EARLY = writer.bundle({ size: 9 });
 const OLD_CHECKPOINTS = [writer.checkpoint(5), writer.checkpoint(10), writer.checkpoint(20)];
 writer.prune(20);
 writer.score("operator-1");
 const PRUNED = writer.bundle({ ladder: [10, 20] });
+const NEW_CHECKPOINT = writer.checkpoint(40);
+/** As an exporter writes it that was asked to lead from the first kept checkpoint on. */
+const LINKED = writer.bundle({ ladder: [5, 10, 20] });
+/** From an older size than one that was kept, past it. */
+const LINKED_TO_OLDEST = writer.bundle({ ladder: [5, 20] });
+/** Whoever holds the key wrote another history, and cut it off at the same entry. */
+const [REWRITTEN_BELOW, REWRITTEN_BELOW_UNLINKED] = (() => {
+  const other = aged("colleague");
+  other.prune(20);
+  other.score("operator-1");
+  return [other.bundle({ ladder: [5, 10, 20] }), other.bundle({ ladder: [10, 20] })] as const;
+})();
 const { signers } = buildWorld();
 const ofAnotherHistory = knownCheckpointOrNull(
   signNote(nodeCrypto, {
@@ -173,11 +187,33 @@ export const PRUNED_ROWS: readonly Row[] = [
     findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
   },
   {
-    name: "a kept checkpoint below the base that no ladder reaches cannot be compared, and does not anchor",
+    name: "a kept checkpoint below the base that no ladder reaches is not compared, which is no agreement",
     text: PRUNED,
     known: [OLD_CHECKPOINTS[0]!],
-    ...INTACT,
+    ...NOT_COMPARED,
     findings: ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name: "a ladder that begins at the kept size leads from there over the cut",
+    text: LINKED,
+    known: OLD_CHECKPOINTS,
+    verdict: "INTACT",
+    exit: 0,
+    findings: ["PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name: "a kept checkpoint that is newer and agrees stands for no older one that was never held against it",
+    text: PRUNED,
+    known: [...OLD_CHECKPOINTS, NEW_CHECKPOINT],
+    ...NOT_COMPARED,
+    findings: ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"],
+  },
+  {
+    name:
+      "a history that was rewritten below its removal contradicts a kept checkpoint over any ladder from there",
+    text: REWRITTEN_BELOW,
+    known: [OLD_CHECKPOINTS[0]!],
+    ...diverged(["FORK_VS_KNOWN_CHECKPOINT[0,4]", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"], 0),
   },
   {
     name: "a kept checkpoint below the base contradicts a history that was rewritten before its removal",
@@ -437,10 +473,16 @@ export interface SeveralRow {
   readonly options?: Partial<VerifierOptions>;
   readonly reports: readonly Expectation[];
   readonly overall: ReturnType<typeof overallVerdict>;
+  /** Whether it takes a memory of earlier visits, which the independent verifier has none of. */
+  readonly isOfMemory?: boolean;
 }
 
+const NOT_COMPARED_OVERALL = { verdict: "INTACT, NOT COMPARED", exitCode: 2 } as const;
 const UNANCHORED = { verdict: "INTACT, UNANCHORED", exitCode: 0 } as const;
 const INTACT_BOTH = { reports: [INTACT, INTACT], overall: UNANCHORED } as const;
+
+/** Held against what was kept before it, on an earlier visit. */
+const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: true });
 
 /** A chain of ten entries of which a backup knew seven, and the one that goes on from there. */
 function restored(more: Record<string, unknown> = {}) {
@@ -482,9 +524,26 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
   {
     name: "what was lost with a restore is no rollback where the next chain's record tells of it",
     text: lost.left + lost.after,
-    options: { known: [lost.first.checkpoint(9)] },
-    reports: [{ ...INTACT, findings: ["RESTORED@7"] }, INTACT],
+    options: { known: [lost.first.checkpoint(5), lost.first.checkpoint(9)] },
+    reports: [{ ...INTACT, verdict: "INTACT", findings: ["RESTORED@7"] }, INTACT],
     overall: UNANCHORED,
+  },
+  {
+    name: "what is left after a restore is not held against what was kept where all of that was lost with it",
+    text: lost.left + lost.after,
+    options: { known: [lost.first.checkpoint(9)] },
+    reports: [{ ...NOT_COMPARED, findings: ["RESTORED@7"] }, NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "what is newer and agrees says nothing of what was lost with a restore before it",
+    text: lost.left + lost.after,
+    options: { known: [lost.first.checkpoint(9), lost.second.checkpoint(3)] },
+    reports: [
+      { ...NOT_COMPARED, findings: ["RESTORED@7"] },
+      NOT_COMPARED,
+    ],
+    overall: NOT_COMPARED_OVERALL,
   },
   {
     name: "what was lost with a restore is a rollback where the record tells of less",
@@ -499,6 +558,54 @@ export const RESTORE_ROWS: readonly SeveralRow[] = [
     options: { known: [lost.first.checkpoint(9)] },
     reports: [diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@7"], 7)],
     overall: { verdict: "DIVERGED", exitCode: 1 },
+  },
+  {
+    name:
+      "a chain that goes on after a restore is not held against what was kept of the one before, by itself",
+    text: lost.after,
+    options: { known: [lost.first.checkpoint(5)] },
+    reports: [{ ...NOT_COMPARED, findings: ["STATE_UNANCHORED@1", "KNOWN_EPOCH_UNLINKED"] }],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name:
+      "a chain that goes on after a restore is held against what was kept of the one before, with that one",
+    text: lost.left + lost.after,
+    options: { known: [lost.first.checkpoint(5)] },
+    reports: [{ ...INTACT, verdict: "INTACT" }, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "a chain that a restore ended is held against what was kept of the one after it, with that one",
+    text: lost.left + lost.after,
+    options: { known: [lost.second.checkpoint(3)] },
+    reports: [INTACT, { ...INTACT, verdict: "INTACT" }],
+    overall: UNANCHORED,
+  },
+  {
+    name: "an export from before the restore does not lead from what was kept to the chain after it",
+    text: lost.before + lost.after,
+    options: { known: [lost.first.checkpoint(5)] },
+    reports: [
+      { ...INTACT, verdict: "INTACT" },
+      { ...NOT_COMPARED, findings: ["STATE_UNANCHORED@1", "KNOWN_EPOCH_UNLINKED"] },
+    ],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "a chain that a restore ended, by itself, hides the one after it, of which a checkpoint was kept",
+    text: lost.left,
+    options: { known: [lost.first.checkpoint(5), lost.second.checkpoint(3)] },
+    reports: [{ ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] }],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "a kept checkpoint of the chain after a restore that was settled stands for the one before it",
+    text: lost.after,
+    options: { known: [settled(lost.first.checkpoint(5)), settled(lost.second.checkpoint(3))] },
+    reports: [{ ...INTACT, verdict: "INTACT", findings: ["STATE_UNANCHORED@1"] }],
+    overall: { verdict: "INTACT", exitCode: 0 },
+    isOfMemory: true,
   },
   {
     name: "a next chain that no trusted key signed excuses nothing",
@@ -694,8 +801,8 @@ export const ENDED_ROWS: readonly SeveralRow[] = [
       const other = restored({ last_known_checkpoint: buildWorld().chain("org/acme/e2").checkpoint().note });
       return other.left + other.after;
     })(),
-    options: { known: [lost.first.checkpoint(9)] },
-    reports: [{ ...INTACT, findings: ["RESTORED@7"] }, INTACT],
+    options: { known: [lost.first.checkpoint(5), lost.first.checkpoint(9)] },
+    reports: [{ ...INTACT, verdict: "INTACT", findings: ["RESTORED@7"] }, INTACT],
     overall: UNANCHORED,
   },
   {
@@ -813,7 +920,163 @@ export const ANCHOR_ROWS: readonly SeveralRow[] = [
   },
 ];
 
+// ---- what was kept of another deployment, and what a memory keeps ----------------------------------------------
+
+const known = buildWorld();
+const KNOWN_ORG = known.chain("org/acme").checkpoint();
+const KNOWN_SYSTEM = known.chain("sys").checkpoint();
+const KNOWN_OTHER = known.chain("org/other").checkpoint();
+/** The same key's, begun anew: nothing in it is wrong. */
+const anew = (chain: string, seed = "world") => {
+  const writer = buildWorld({ seed, deployment: "01NEWDEPLOYMENT" }).chain(chain);
+  writer.append({ eventType: "POLICY_CHANGED", actor: "self_serve", parts: { detail: {} } });
+  return writer;
+};
+const ANEW = anew("org/acme");
+const OF_ANOTHER_DEPLOYMENT = {
+  reports: [{ ...NOT_COMPARED, findings: ["KNOWN_DEPLOYMENT_OTHER"] }],
+  overall: NOT_COMPARED_OVERALL,
+} as const;
+const FIRST_VISIT = { reports: [INTACT], overall: UNANCHORED } as const;
+
+export const DEPLOYMENT_ROWS: readonly SeveralRow[] = [
+  {
+    name:
+      "a new deployment of a key that signed for the organization before goes on from nothing that was kept",
+    text: ANEW.bundle(),
+    options: { known: [KNOWN_ORG] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "a new deployment goes on from nothing that was kept of the organization's audit log either",
+    text: anew("org/acme/admin").bundle(),
+    options: { known: [KNOWN_ORG] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "a kept checkpoint of the system chain is one of every organization",
+    text: ANEW.bundle(),
+    options: { known: [KNOWN_SYSTEM] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "a new deployment's system chain goes on from nothing that was kept of any organization",
+    text: anew("sys").bundle(),
+    options: { known: [KNOWN_OTHER] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "what was kept of another organization in another deployment is no concern of this one's",
+    text: ANEW.bundle(),
+    options: { known: [KNOWN_OTHER] },
+    ...FIRST_VISIT,
+  },
+  {
+    name: "what another key signed in another deployment is no concern of this one's",
+    text: anew("org/acme", "another vendor").bundle(),
+    options: {
+      pins: [buildWorld({ seed: "another vendor" }).pin(), buildWorld().pin()],
+      known: [KNOWN_ORG, KNOWN_SYSTEM],
+    },
+    ...FIRST_VISIT,
+  },
+  {
+    name: "a new deployment that was accepted is held against what was kept of it",
+    text: ANEW.bundle(),
+    options: { known: [KNOWN_ORG, ANEW.checkpoint(1)] },
+    reports: [{ ...INTACT, verdict: "INTACT" }],
+    overall: { verdict: "INTACT", exitCode: 0 },
+  },
+  {
+    name: "another chain of an organization of the deployment that is known is met for the first time",
+    text: buildWorld().chain("org/acme/admin").bundle(),
+    options: { known: [KNOWN_ORG] },
+    ...FIRST_VISIT,
+  },
+];
+
+const OVER_THE_CUT = ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"] as const;
+
+/** The memory has held each against those before it. */
+export const MEMORY_ROWS: readonly SeveralRow[] = [
+  {
+    name: "a remembered checkpoint that agrees stands for older ones that no ladder leads from",
+    text: PRUNED,
+    options: { known: [settled(OLD_CHECKPOINTS[0]!), settled(NEW_CHECKPOINT)] },
+    reports: [{ ...INTACT, verdict: "INTACT", findings: OVER_THE_CUT }],
+    overall: { verdict: "INTACT", exitCode: 0 },
+    isOfMemory: true,
+  },
+  {
+    name: "a remembered checkpoint stands for no older one that was given besides it",
+    text: PRUNED,
+    options: { known: [OLD_CHECKPOINTS[0]!, settled(NEW_CHECKPOINT)] },
+    reports: [{ ...NOT_COMPARED, findings: OVER_THE_CUT }],
+    overall: NOT_COMPARED_OVERALL,
+    isOfMemory: true,
+  },
+  {
+    name: "one that is given besides the memory, and agrees, stands for none that is remembered",
+    text: PRUNED,
+    options: { known: [settled(OLD_CHECKPOINTS[0]!), NEW_CHECKPOINT] },
+    reports: [{ ...NOT_COMPARED, findings: OVER_THE_CUT }],
+    overall: NOT_COMPARED_OVERALL,
+    isOfMemory: true,
+  },
+  {
+    name: "the older of two remembered checkpoints stands for no newer one that no ladder leads from",
+    text: LINKED_TO_OLDEST,
+    options: { known: [settled(OLD_CHECKPOINTS[0]!), settled(writer.checkpoint(7))] },
+    reports: [{ ...NOT_COMPARED, findings: OVER_THE_CUT }],
+    overall: NOT_COMPARED_OVERALL,
+    isOfMemory: true,
+  },
+  {
+    name: "one that is given and remembered is remembered",
+    text: PRUNED,
+    options: { known: [OLD_CHECKPOINTS[0]!, settled(OLD_CHECKPOINTS[0]!), settled(NEW_CHECKPOINT)] },
+    reports: [{
+      ...INTACT,
+      verdict: "INTACT",
+      findings: ["KNOWN_CHECKPOINT_UNLINKABLE", ...OVER_THE_CUT],
+    }],
+    overall: { verdict: "INTACT", exitCode: 0 },
+    isOfMemory: true,
+  },
+];
+
+/** An export from before the removal, of a size that the one after it still holds, or leads to. */
+export const OLD_EXPORT_ROWS: readonly SeveralRow[] = [
+  {
+    name: "an export from before the removal leads from a kept checkpoint to the one after it",
+    text: UNPRUNED + PRUNED,
+    options: { known: [OLD_CHECKPOINTS[0]!] },
+    reports: [
+      { ...INTACT, verdict: "INTACT" },
+      { ...INTACT, findings: ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,19]", "STATE_UNANCHORED@20"] },
+    ],
+    overall: UNANCHORED,
+  },
+  {
+    name: "an export that ends below the removal leads nowhere, whatever it agrees with",
+    text: EARLY + REWRITTEN_BELOW_UNLINKED,
+    options: { known: [OLD_CHECKPOINTS[0]!] },
+    reports: [
+      { ...INTACT, verdict: "INTACT" },
+      { ...NOT_COMPARED, findings: OVER_THE_CUT },
+    ],
+    overall: NOT_COMPARED_OVERALL,
+  },
+];
+
 /** The tables of one bundle each. */
 export const CHAIN_ROWS: readonly Row[] = [...PRUNED_ROWS, ...POLICY_ROWS, ...KEY_ROWS];
 /** The tables of several bundles. */
-export const SEVERAL_ROWS: readonly SeveralRow[] = [...RESTORE_ROWS, ...ENDED_ROWS, ...ANCHOR_ROWS];
+export const SEVERAL_ROWS: readonly SeveralRow[] = [
+  ...RESTORE_ROWS,
+  ...ENDED_ROWS,
+  ...ANCHOR_ROWS,
+  ...DEPLOYMENT_ROWS,
+  ...MEMORY_ROWS,
+  ...OLD_EXPORT_ROWS,
+];

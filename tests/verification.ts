@@ -72,6 +72,14 @@ export function run(rows: readonly Row[]): void {
 
 export const INTACT: Expectation = { verdict: "INTACT, UNANCHORED", exit: 0, findings: [], first: null };
 
+/** Nothing is wrong, but what was kept could not be held against it. */
+export const NOT_COMPARED: Expectation = {
+  verdict: "INTACT, NOT COMPARED",
+  exit: 2,
+  findings: [],
+  first: null,
+};
+
 export function tampered(findings: readonly string[], first: number | null): Expectation {
   return { verdict: "TAMPERED", exit: 1, findings, first };
 }

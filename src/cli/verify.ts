@@ -7,7 +7,8 @@
  * chain and what the system chain anchored are seen across files.
  */
 import { parseChain, splitName } from "../evidence/chain_name.ts";
-import type { KnownCheckpoint } from "../evidence/kept.ts";
+import { placeOf } from "../evidence/coverage.ts";
+import type { KeptCheckpoint, KnownCheckpoint } from "../evidence/kept.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
 import { AuditorMemory } from "./auditor_memory.ts";
@@ -33,7 +34,7 @@ export interface VerifyOptions {
   readonly json?: boolean;
 }
 
-/** Verifies the files and returns the exit code: 0 intact, 1 tampered or diverged, 2 not verifiable. */
+/** Verifies the files and returns the exit code: 0 intact, 1 tampered or diverged, 2 not verifiable or not compared. */
 export async function verify(shell: Pick<Shell, "clock">, files: readonly string[], options: VerifyOptions) {
   try {
     const outcome = await verifyFiles(shell, files, options);
@@ -79,7 +80,7 @@ async function verifyFiles(
   const proven = alone.flatMap(({ report, isFormer }) =>
     report?.fault === null ? [{ report, isCurrent: !isFormer }] : []
   );
-  const known = [...kept, ...memory?.checkpoints ?? []];
+  const known: readonly KeptCheckpoint[] = [...kept, ...memory?.checkpoints ?? []];
   const reports = bundles.length === 0
     ? []
     : await verifyBundles(clock, bundles, { pins, known, proven, replay });
@@ -88,7 +89,9 @@ async function verifyFiles(
     ...known.filter((one) => trust.vouchesFor(one)),
     ...proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),
   ];
-  const documents = alone.map((document) => heldAgainst(document, { reports, known: trusted }));
+  const documents = alone.map((document) =>
+    heldAgainst(document, { reports, known: trusted, kept: known, trust })
+  );
   const outcome = {
     bundles: reports.map((report) => ({
       ...anchoredBy(documents, report),
@@ -108,7 +111,8 @@ async function verifyFiles(
       ...signers.flatMap((one) => one.keys),
     ];
     const superseded = signers.flatMap((one) => trust.supersededBy(one.origin, one.keys));
-    memory.remember({ keys, superseded, checkpoints: [...trusted, ...found] });
+    const checkpoints = [...trusted, ...found].map((one) => ({ ...one, isSettled: isSettled(one, reports) }));
+    memory.remember({ keys, superseded, checkpoints });
   }
   return outcome;
 }
@@ -157,6 +161,12 @@ async function openInputs(
       for (const input of all) input.close();
     },
   };
+}
+
+/** Whether it was held against what was kept before of its family, now or earlier: all of that is, where a bundle is. */
+function isSettled({ origin, isSettled = false }: KeptCheckpoint, reports: readonly BundleReport[]): boolean {
+  const family = placeOf(origin)?.family;
+  return isSettled || reports.some((report) => placeOf(report.origin)?.family === family);
 }
 
 // ---- what was kept ----------------------------------------------------------------------------------------

@@ -2,16 +2,17 @@
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
 import { hasDuplicateMembers } from "../evidence/duplicate_members.ts";
-import { checkpointsIn, type KnownCheckpoint } from "../evidence/kept.ts";
+import { findElsewhere, placeOf } from "../evidence/coverage.ts";
+import { checkpointsIn, identityOf, type KeptCheckpoint, type KnownCheckpoint } from "../evidence/kept.ts";
 import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { orNull } from "../evidence/or_null.ts";
-import type { BundleReport } from "../evidence/report.ts";
+import { type BundleReport, isWhole } from "../evidence/report.ts";
 import { tellsOf } from "../evidence/restore_check.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import type { AuditorTrust } from "./auditor_trust.ts";
 import { type Input, textOf } from "./verify_input.ts";
-import { type DocumentPlace, isIntact, type Unreadable, type VerifiedDocument } from "./verify_outcome.ts";
+import { type DocumentPlace, type Unreadable, type VerifiedDocument } from "./verify_outcome.ts";
 
 /** The largest document. */
 const DOCUMENT_LIMIT_BYTES = 16_777_216;
@@ -31,6 +32,7 @@ export async function readDocuments(
       hasPins,
       place: "alone",
       isForked: false,
+      uncompared: null,
       isCompared: false,
       isFormer: isFormerOnly(report, trust),
       keyFingerprint: signerOf(report, trust),
@@ -70,9 +72,13 @@ function readDocument(
 /** The document with what the bundles, and what was kept besides it, say of it. */
 export function heldAgainst(
   document: VerifiedDocument,
-  { reports, known }: {
+  { reports, known, kept, trust }: {
     readonly reports: readonly BundleReport[];
+    /** Signed by keys that are trusted, other documents' too. */
     readonly known: readonly KnownCheckpoint[];
+    /** What was kept of earlier visits, whoever signed it. */
+    readonly kept: readonly KeptCheckpoint[];
+    readonly trust: AuditorTrust;
   },
 ): VerifiedDocument {
   if (document.report?.fault !== null) return document;
@@ -84,24 +90,55 @@ export function heldAgainst(
   const said = entries.map(({ seq, says }) => compared.filter((one) => one.seq === seq && one.says === says));
   // The bundle's entry is another one, which an earlier key does not contradict.
   const isRefuted = reports.some((report) =>
-    report.origin === origin && isIntact(report) &&
+    report.origin === origin && isWhole(report) &&
     entries.some(({ entryHash }) => report.refuted.includes(entryHash))
   );
+  const whole = reports.filter((report) => report.origin === origin && isWhole(report));
+  const place = isRefuted ? "alone" : placeIn(whole, { checkpoint: checkpoint!, entries });
   const isFalse = said.some((verdicts) => verdicts.some(({ isTrue }) => !isTrue));
   return {
     ...document,
     report: isFalse ? { ...document.report, fault: "RESULT_MISMATCH" } : document.report,
     isCompared: said.every((verdicts) => verdicts.length > 0),
-    place: isRefuted
-      ? "alone"
-      : placeIn(reports.filter((report) => report.origin === origin && isIntact(report)), {
-        checkpoint: checkpoint!,
-        entries,
-      }),
+    place,
+    uncompared: uncomparedOf(place, { checkpoint: checkpoint!, whole, kept, trust }),
     isForked: known.some((other) =>
       other.origin === origin && other.size === size && !equalBytes(other.root, root)
     ),
   };
+}
+
+/** What was kept, and a document was not held against; null where there is nothing. */
+function uncomparedOf(
+  place: DocumentPlace,
+  { checkpoint, whole, kept, trust }: {
+    readonly checkpoint: KnownCheckpoint;
+    /** Of its log. */
+    readonly whole: readonly BundleReport[];
+    readonly kept: readonly KeptCheckpoint[];
+    readonly trust: AuditorTrust;
+  },
+): KnownCheckpoint | null {
+  if (place === "removed") {
+    const open = whole.flatMap(({ verdict, uncompared }) =>
+      verdict === "INTACT, NOT COMPARED" ? uncompared : []
+    );
+    return whole.every(({ verdict }) => verdict === "INTACT, NOT COMPARED")
+      ? open[0]?.checkpoint ?? null
+      : null;
+  }
+  const own = placeOf(checkpoint.origin);
+  if (place !== "alone" || own === null) return null;
+  const placed = kept.flatMap((one) => {
+    const place = placeOf(one.origin);
+    return place === null ? [] : [{ ...place, checkpoint: one }];
+  });
+  const family = placed.filter((one) => one.family === own.family).map((one) => one.checkpoint);
+  if (family.length === 0) {
+    return findElsewhere(nodeCrypto, { place: own, keys: trust.signersOf(checkpoint) }, placed);
+  }
+  const isSame = family.some((one) => identityOf(one) === identityOf(checkpoint));
+  return isSame ? null : family.at(-1)!;
 }
 
 /** Where entries that a checkpoint covers are in the bundles of their log. */

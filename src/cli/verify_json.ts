@@ -62,6 +62,10 @@ function bundleJson(bundle: VerifiedBundle, replay: boolean) {
     findings_dropped: bundle.dropped,
     untrusted_kept: bundle.untrustedKept.map(checkpointJson),
     contradicted: bundle.contradicted.map(checkpointJson),
+    uncompared: bundle.uncompared.map(({ why, checkpoint }) => ({
+      why,
+      checkpoint: checkpointJson(checkpoint),
+    })),
   };
 }
 
@@ -80,6 +84,7 @@ function documentJson(document: VerifiedDocument) {
       session_id: sessionId,
     })),
     place,
+    uncompared: checkpointJson(document.uncompared),
   };
 }
 

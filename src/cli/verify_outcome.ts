@@ -45,6 +45,8 @@ export interface VerifiedDocument {
   readonly isFormer: boolean;
   /** Whether a kept checkpoint of the same size has another root. */
   readonly isForked: boolean;
+  /** What was kept and could not be compared with it: of its chain, or of the same organization elsewhere. */
+  readonly uncompared: KnownCheckpoint | null;
   /** Of the trusted key that signed its checkpoint. */
   readonly keyFingerprint: string | null;
 }
@@ -115,7 +117,7 @@ export function judgeDocument(document: VerifiedDocument): Judgment {
 }
 
 function verdictOn(
-  { report, place, isForked, isFormer }: VerifiedDocument,
+  { report, place, isForked, isFormer, uncompared }: VerifiedDocument,
 ): { readonly verdict: Verdict; readonly exitCode: ExitCode } {
   if (report === null) return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   const { fault } = report;
@@ -126,6 +128,7 @@ function verdictOn(
   if (isFormer && place !== "held") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   // An older export, or one that was cut off: which, only a newer one can tell.
   if (place === "beyond") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
+  if (uncompared !== null) return { verdict: "INTACT, NOT COMPARED", exitCode: 2 };
   return { verdict: place === "held" ? "INTACT" : "INTACT, UNANCHORED", exitCode: 0 };
 }
 
@@ -159,7 +162,7 @@ const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
 };
 
 function sentenceOfDocument(document: VerifiedDocument): string {
-  const { report, unreadable, hasPins, place, isForked, isFormer, isCompared } = document;
+  const { report, unreadable, hasPins, place, isForked, isFormer, isCompared, uncompared } = document;
   if (report === null) return UNREADABLE_SENTENCES[unreadable ?? "not JSON"];
   const { fault } = report;
   if (fault === "UNTRUSTED_KEY" && !hasPins) {
@@ -175,7 +178,11 @@ function sentenceOfDocument(document: VerifiedDocument): string {
   if (isForked) {
     return "You kept a checkpoint of the same size that says otherwise: the log was rewritten. Keep both, together they prove it.";
   }
-  return PLACE_SENTENCES[place];
+  return uncompared === null ? PLACE_SENTENCES[place] : sentenceOfUncompared(uncompared);
+}
+
+function sentenceOfUncompared({ origin, size }: KnownCheckpoint): string {
+  return `What its evidence covers is what a log recorded that your key signed. It was not held against your checkpoint of ${size} entries of ${origin}: verify it beside a bundle that leads from there to it, or it may be of a rewritten history.`;
 }
 
 // ---- all of them ------------------------------------------------------------------------------------------
@@ -185,7 +192,7 @@ export function judge({ bundles, documents }: Pick<Outcome, "bundles" | "documen
   return worstOf([...documents.map(judgeDocument), ...bundles.map(judgeBundle)]);
 }
 
-/** Whether nothing was found wrong, however much could be looked at. */
+/** Whether nothing was found wrong, and everything that was kept was compared, however much could be looked at. */
 export function isIntact({ verdict }: { readonly verdict: Verdict }): boolean {
   return verdict === "INTACT" || verdict === "INTACT, UNANCHORED";
 }

@@ -22,8 +22,9 @@ import { ENTRY_VERSION } from "./entry.ts";
 import type { Family } from "./family.ts";
 import { FindingLog } from "./finding_log.ts";
 import { genesisPrevious } from "./hashes.ts";
-import type { KnownCheckpoint } from "./kept.ts";
-import { type Anchor, type ExpectedEntry, KeptCheck } from "./kept_check.ts";
+import type { Uncompared } from "./coverage.ts";
+import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
+import { type Anchor, type ExpectedEntry, KeptCheck, type Root } from "./kept_check.ts";
 import { entryHashOfBytes } from "./line_hashes.ts";
 import { isEntry, isPart } from "./line_shapes.ts";
 import { ModelCheck } from "./model_check.ts";
@@ -53,13 +54,19 @@ export interface BundleCheckOptions {
   readonly index: number;
   readonly pins: readonly PinnedKey[] | null;
   /** Of this bundle's origin, as the two that follow. */
-  readonly known: readonly KnownCheckpoint[];
+  readonly known: readonly KeptCheckpoint[];
   readonly expected: readonly ExpectedEntry[];
   readonly anchors: readonly Anchor[];
   readonly family: Family;
   readonly replay: boolean;
   readonly requirePruneRecord: boolean;
 }
+
+/** What is told of kept checkpoints that are of other chains than the bundle's. */
+const OPEN_CODES = [
+  ["epoch", "KNOWN_EPOCH_UNLINKED"],
+  ["deployment", "KNOWN_DEPLOYMENT_OTHER"],
+] as const;
 
 /** Where in the order of lines a bundle has come to. */
 const Stage = { models: 0, ladder: 1, entries: 2, over: 3 } as const;
@@ -82,6 +89,8 @@ export class BundleCheck {
   #stage: (typeof Stage)[keyof typeof Stage] = Stage.models;
   #isAbandoned = false;
   #restore: RestoredGenesis | null = null;
+  #uncompared: readonly Uncompared[] = [];
+  #isOfKeptFamily = false;
   #ladderSize = 0;
   #entries = 0;
   /** Of the entry whose parts are being read. */
@@ -204,6 +213,30 @@ export class BundleCheck {
     this.#restore = restore;
   }
 
+  /** Sizes and roots of this chain that are known from elsewhere and agree. */
+  get agreed(): readonly Root[] {
+    return this.#kept.agreed;
+  }
+
+  /** The trusted keys whose good signatures it carries. */
+  get signers(): readonly Uint8Array[] {
+    return this.#signatures.signers;
+  }
+
+  /** It agrees with what the auditor kept of its family, by itself or by way of restores. */
+  answers(): void {
+    this.#isOfKeptFamily = true;
+  }
+
+  /** What the auditor kept of its family, or of another deployment, was not held against it. */
+  leavesOpen(uncompared: readonly Uncompared[]): void {
+    this.#uncompared = uncompared;
+    for (const [why, code] of OPEN_CODES) {
+      const first = uncompared.find((one) => one.why === why)?.checkpoint;
+      if (first !== undefined) this.log.add(code, { detail: `${first.origin}, size ${first.size}` });
+    }
+  }
+
   /** Takes the next line; `digest` gives the SHA-256 of the bundle before it, once. */
   line(line: ReadLine, digest: () => Uint8Array): void {
     const { number, value } = line;
@@ -266,6 +299,7 @@ export class BundleCheck {
     const selfTrusted = pins === null;
     const { isAnchored } = this.#kept;
     const untrustedKept = this.#untrusted;
+    const uncompared = this.#uncompared;
     return {
       origin: this.#header.origin,
       chain: this.#header.chain,
@@ -273,7 +307,7 @@ export class BundleCheck {
       size: this.chain.next,
       entries: this.#entries,
       checkpoint: this.checkpoints.newest,
-      ...verdictOf({ log, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept }),
+      ...verdictOf({ log, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept, uncompared }),
       firstBadSeq: log.firstBadSeq,
       firstBadRange: log.firstBadRange,
       findings: log.findings,
@@ -289,6 +323,8 @@ export class BundleCheck {
       refuted: this.#kept.refuted,
       restore: this.#restore,
       untrustedKept,
+      uncompared,
+      isOfKeptFamily: this.#isOfKeptFamily,
     };
   }
 

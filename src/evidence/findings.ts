@@ -200,6 +200,16 @@ const TABLE = {
     INFO,
     () => "A checkpoint that you kept is older than what the file holds, and cannot be compared with it.",
   ],
+  KNOWN_EPOCH_UNLINKED: [
+    INFO,
+    () =>
+      "A checkpoint that you kept is of another epoch of this chain, and nothing that was given leads from there to this one.",
+  ],
+  KNOWN_DEPLOYMENT_OTHER: [
+    INFO,
+    () =>
+      "The same key signed a checkpoint that you kept, for the same organization or all of them, in another deployment.",
+  ],
   COMMIT_UNCOMPARED: [
     INFO,
     (finding) =>

@@ -19,10 +19,26 @@ export interface KnownCheckpoint {
   readonly note: string;
 }
 
+/** A checkpoint that the auditor kept. */
+export interface KeptCheckpoint extends KnownCheckpoint {
+  /**
+   * Whether an earlier visit held it against what was kept of its family before, so that a newer one of these which
+   * agrees stands for it too. Default: false.
+   */
+  readonly isSettled?: boolean;
+}
+
 /** The checkpoint that a note says; null where it is no signed checkpoint of at least one entry. */
 export function knownCheckpointOrNull(note: string): KnownCheckpoint | null {
   const checkpoint = orNull(() => parseCheckpoint(parseNote(note).text));
   return checkpoint === null || checkpoint.size === 0 ? null : { ...checkpoint, note };
+}
+
+/** Equal for checkpoints that say the same, whoever signed them. */
+export function identityOf(
+  { origin, size, root }: Pick<KnownCheckpoint, "origin" | "size" | "root">,
+): string {
+  return `${origin}\n${size}\n${hex(root)}`;
 }
 
 // ---- reading ----------------------------------------------------------------------------------------------
@@ -99,8 +115,11 @@ export const memorySchema = z.strictObject({
   v: z.literal("jis.memory/1"),
   /** Raw public keys, hexadecimal. */
   keys: z.array(z.string().refine(isSoundKeyText)),
-  /** By origin, smallest first. */
-  checkpoints: z.record(z.string(), z.array(z.strictObject({ size: z.int().min(1), note: z.string() }))),
+  /** By origin, smallest first. `alone`: it was held against no bundle of its family yet. */
+  checkpoints: z.record(
+    z.string(),
+    z.array(z.strictObject({ size: z.int().min(1), note: z.string(), alone: z.literal(true).optional() })),
+  ),
 });
 
 export type Memory = z.infer<typeof memorySchema>;
@@ -113,11 +132,13 @@ export function emptyMemory(): Memory {
  * The checkpoints that a memory holds, of each origin the smallest first.
  * @throws {SyntaxError} where a note is not the checkpoint that it stands under.
  */
-export function recalled(memory: Memory): readonly KnownCheckpoint[] {
+export function recalled(memory: Memory): readonly KeptCheckpoint[] {
   return Object.entries(memory.checkpoints).flatMap(([origin, kept]) =>
-    kept.map(({ size, note }) => {
+    kept.map(({ size, note, alone = false }) => {
       const checkpoint = knownCheckpointOrNull(note);
-      if (checkpoint?.origin === origin && checkpoint.size === size) return checkpoint;
+      if (checkpoint?.origin === origin && checkpoint.size === size) {
+        return { ...checkpoint, isSettled: !alone };
+      }
       throw new SyntaxError(
         `The kept checkpoint of ${origin} at ${size} entries is damaged: put a copy of the memory in its place.`,
       );
@@ -127,7 +148,7 @@ export function recalled(memory: Memory): readonly KnownCheckpoint[] {
 
 /**
  * A memory with more in it. No checkpoint is ever taken out or replaced: of two notes of the same size and root the first
- * stays, and two roots of one size, which prove a forked log, stay both.
+ * stays, and two roots of one size, which prove a forked log, stay both. One that is settled stays so.
  * @throws {SyntaxError} as {@link recalled}.
  */
 export function remember(
@@ -136,14 +157,16 @@ export function remember(
     readonly keys: readonly Uint8Array[];
     /** Keys from which one of these took over: they are trusted by its certificate, and pin nothing any more. */
     readonly superseded?: readonly Uint8Array[];
-    readonly checkpoints: readonly KnownCheckpoint[];
+    readonly checkpoints: readonly KeptCheckpoint[];
   },
 ): Memory {
   const gone = new Set(superseded.map(hex));
-  const known = new Map<string, KnownCheckpoint>();
+  const known = new Map<string, KeptCheckpoint>();
   for (const checkpoint of [...recalled(memory), ...checkpoints]) {
-    const identity = `${checkpoint.origin}\n${checkpoint.size}\n${hex(checkpoint.root)}`;
-    if (!known.has(identity)) known.set(identity, checkpoint);
+    const identity = identityOf(checkpoint);
+    const before = known.get(identity) ?? checkpoint;
+    const isSettled = before.isSettled || checkpoint.isSettled;
+    known.set(identity, { ...before, ...(isSettled === undefined ? {} : { isSettled }) });
   }
   const inOrder = [...known.values()].sort((a, b) =>
     a.origin < b.origin ? -1 : a.origin > b.origin ? 1 : a.size - b.size
@@ -153,7 +176,12 @@ export function remember(
     v: memory.v,
     keys: [...new Set([...memory.keys, ...keys.map(hex)])].filter((key) => !gone.has(key)),
     checkpoints: Object.fromEntries(
-      [...byOrigin].map(([origin, kept]) => [origin, kept.map(({ size, note }) => ({ size, note }))]),
+      [...byOrigin].map(([origin, kept]) => [
+        origin,
+        kept.map(({ size, note, isSettled = false }) =>
+          isSettled ? { size, note } : { size, note, alone: true as const }
+        ),
+      ]),
     ),
   };
 }

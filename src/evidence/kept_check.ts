@@ -11,7 +11,7 @@ import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
 import type { LadderLine } from "./bundle.ts";
 import type { ChainCheck } from "./chain_check.ts";
 import type { FindingLog } from "./finding_log.ts";
-import type { KnownCheckpoint } from "./kept.ts";
+import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 
 /** An entry that a saved document speaks of: the chain's entry at `seq` must have this hash (hexadecimal). */
 export interface ExpectedEntry {
@@ -46,12 +46,16 @@ export interface Anchor {
   readonly by: "system" | "bundle" | "document";
 }
 
+/** A size of the tree, and its root there. */
+export type Root = Pick<KnownCheckpoint, "size" | "root">;
+
 /** A root that the tree must have at a size. */
 interface Target {
   readonly size: number;
   readonly root: Uint8Array;
-  /** The size at which the auditor kept a checkpoint; null for an anchor. */
-  readonly kept: number | null;
+  /** As it was known, before any ladder brought it up. */
+  readonly known: Root;
+  /** Who says so; null: the auditor kept it. */
   readonly by: Anchor["by"] | null;
   /** Whether a key that is in use stands for it. */
   readonly isCurrent: boolean;
@@ -72,7 +76,7 @@ export interface Beyond {
 export interface KeptCheckOptions {
   readonly base: number;
   /** Of this bundle's origin, as the two that follow. */
-  readonly known: readonly KnownCheckpoint[];
+  readonly known: readonly KeptCheckpoint[];
   readonly anchors: readonly Anchor[];
   readonly expected: readonly ExpectedEntry[];
 }
@@ -81,8 +85,8 @@ export class KeptCheck {
   readonly #crypto: Crypto;
   readonly #log: FindingLog;
   readonly #base: number;
-  /** Kept checkpoints below the base, as far as the ladder has brought them. */
-  #below: readonly (Target & { readonly kept: number })[];
+  /** What is known below the base, as far as the ladder has brought it. */
+  #below: readonly Target[];
   /** The others, by size; `#at` is the first that has not been compared. */
   #targets: readonly Target[];
   #at = 0;
@@ -93,6 +97,7 @@ export class KeptCheck {
   #forked = false;
   #provesFork = true;
   #knownSize = 0;
+  readonly #agreed: Root[] = [];
 
   constructor(
     crypto: Crypto,
@@ -107,12 +112,21 @@ export class KeptCheck {
     this.#base = base;
     const kept = known.map((checkpoint) => {
       const { size, root } = checkpoint;
-      return { size, root, kept: size, by: null, isCurrent: isByCurrentKey(checkpoint) };
+      return { size, root, known: checkpoint, by: null, isCurrent: isByCurrentKey(checkpoint) };
     });
-    const held = anchors.map((anchor) => ({ ...anchor, kept: null, isCurrent: anchor.by !== "document" }));
-    this.#below = kept.filter(({ size }) => size < base);
-    this.#targets = [...kept, ...held].filter(({ size }) => size >= base);
+    const held = anchors.map((anchor) => {
+      const { size, root, by } = anchor;
+      return { size, root, known: anchor, by, isCurrent: by !== "document" };
+    });
+    const all: readonly Target[] = [...kept, ...held];
+    this.#below = all.filter(({ size }) => size < base);
+    this.#targets = all.filter(({ size }) => size >= base);
     this.#expected = Map.groupBy(expected, ({ seq }) => seq);
+  }
+
+  /** What is known of this chain from elsewhere, and agrees: as it was known. */
+  get agreed(): readonly Root[] {
+    return this.#forked ? [] : this.#agreed;
   }
 
   /** The largest size whose root is known from elsewhere, and agrees. */
@@ -133,7 +147,7 @@ export class KeptCheck {
     return this.#provesFork;
   }
 
-  /** Brings kept checkpoints below the base up by one step. */
+  /** Brings what is known below the base up by one step. */
   climb({ from, to, proof }: LadderLine): void {
     const path = proof.map(fromHex);
     this.#below = this.#below.flatMap((target) => {
@@ -142,8 +156,8 @@ export class KeptCheck {
       if (root !== null) return [{ ...target, size: to, root }];
       this.#provesFork = false;
       this.#fork(
-        [0, target.kept - 1],
-        `size ${target.kept}: the proof that leads to size ${to} does not hold`,
+        [0, target.known.size - 1],
+        `size ${target.known.size}: the proof that leads to size ${to} does not hold`,
       );
       return [];
     });
@@ -151,9 +165,7 @@ export class KeptCheck {
 
   /** The ladder is over: what it did not bring to the base or beyond it cannot be compared. */
   begin(chain: ChainCheck): void {
-    for (const { size, kept } of this.#below) {
-      if (size < this.#base) this.#log.add("KNOWN_CHECKPOINT_UNLINKABLE", { detail: `size ${kept}` });
-    }
+    for (const target of this.#below) if (target.size < this.#base) this.#unlinkable(target);
     const linked = this.#below.filter(({ size }) => size >= this.#base);
     this.#below = [];
     this.#targets = [...this.#targets, ...linked].sort((a, b) => a.size - b.size);
@@ -213,12 +225,8 @@ export class KeptCheck {
     if (beyond.some(({ by }) => by === "system" || by === "bundle")) {
       this.#log.add("ANCHOR_AHEAD", { detail: `the bundle ends at ${size}` });
     }
-    for (const { kept } of beyond) {
-      if (kept !== null && kept < this.#base) {
-        this.#log.add("KNOWN_CHECKPOINT_UNLINKABLE", { detail: `size ${kept}` });
-      }
-    }
-    const kept = beyond.filter((target) => target.kept !== null && target.kept >= this.#base);
+    for (const target of beyond) if (target.known.size < this.#base) this.#unlinkable(target);
+    const kept = beyond.filter(({ by, known }) => by === null && known.size >= this.#base);
     if (kept.length === 0) return null;
     const largest = Math.max(...kept.map((target) => target.size));
     return {
@@ -232,21 +240,28 @@ export class KeptCheck {
     return this.#expected.size === 0 ? undefined : this.#expected.get(seq);
   }
 
-  #compareRoot({ size, root, kept, by, isCurrent }: Target, actual: Uint8Array, chain: ChainCheck): void {
+  /** Told of what an auditor has; of what the input itself says it is no news. */
+  #unlinkable({ known: { size }, by }: Target): void {
+    if (by === "system" || by === "bundle") return;
+    const detail = by === null ? `size ${size}` : `size ${size}, ${ANCHORED_BY[by]}`;
+    this.#log.add("KNOWN_CHECKPOINT_UNLINKABLE", { detail });
+  }
+
+  #compareRoot({ size, root, known, by, isCurrent }: Target, actual: Uint8Array, chain: ChainCheck): void {
     if (equalBytes(root, actual)) {
       chain.prove(size);
+      this.#agreed.push(known);
       if (by !== "document") this.#knownSize = size;
-      if (kept !== null) this.#anchored = true;
+      if (by === null) this.#anchored = true;
       return;
     }
     // Whoever has come to hold an old key can sign what he likes with it.
     if (!isCurrent) this.#provesFork = false;
-    if (kept === null) {
-      this.#fork([chain.provenSize, size - 1], `size ${size}, ${ANCHORED_BY[by!]}`);
-    } else if (kept < this.#base) {
+    const who = by === null ? "" : `, ${ANCHORED_BY[by]}`;
+    if (known.size < this.#base) {
       this.#provesFork = false;
-      this.#fork([0, size - 1], `size ${kept}, brought up to size ${size}`);
-    } else this.#fork([chain.provenSize, size - 1], `size ${size}`);
+      this.#fork([0, size - 1], `size ${known.size}, brought up to size ${size}${who}`);
+    } else this.#fork([chain.provenSize, size - 1], `size ${size}${who}`);
   }
 
   /** Once: whatever is known beyond a fork contradicts the bundle too. */

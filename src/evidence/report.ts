@@ -4,11 +4,21 @@
  */
 import type { FindingLog } from "./finding_log.ts";
 import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./findings.ts";
+import { parseChain } from "./chain_name.ts";
+import type { Uncompared } from "./coverage.ts";
 import type { KnownCheckpoint } from "./kept.ts";
 import type { ComparedScore } from "./kept_check.ts";
 import type { RestoredGenesis } from "./structural.ts";
 
-export type Verdict = "INTACT" | "INTACT, UNANCHORED" | "TAMPERED" | "DIVERGED" | "NOT VERIFIABLE";
+export const VERDICTS_BY_WEIGHT = [
+  "DIVERGED",
+  "TAMPERED",
+  "NOT VERIFIABLE",
+  "INTACT, NOT COMPARED",
+  "INTACT, UNANCHORED",
+  "INTACT",
+] as const;
+export type Verdict = (typeof VERDICTS_BY_WEIGHT)[number];
 
 export type ExitCode = 0 | 1 | 2;
 
@@ -55,6 +65,10 @@ export interface BundleReport {
   readonly restore: RestoredGenesis | null;
   /** Checkpoints that were kept of this chain, but signed by no key that is trusted: they were not held against it. */
   readonly untrustedKept: readonly KnownCheckpoint[];
+  /** What was kept, of this family of chains or of another deployment, and could not be compared: what to ask for. */
+  readonly uncompared: readonly Uncompared[];
+  /** Whether it agrees with what was kept of its family, by itself or by way of restores. */
+  readonly isOfKeptFamily: boolean;
 }
 
 /** What a verdict follows from. */
@@ -67,6 +81,7 @@ export interface VerdictFacts {
   readonly withheld: number;
   readonly replay: boolean;
   readonly untrustedKept: readonly KnownCheckpoint[];
+  readonly uncompared: readonly Uncompared[];
 }
 
 const DIVERGENCES: readonly FindingCode[] = ["FORK_VS_KNOWN_CHECKPOINT", "ROLLBACK_VS_KNOWN_CHECKPOINT"];
@@ -78,7 +93,8 @@ export function isDivergence(code: FindingCode): boolean {
 
 /** The verdict on one bundle, and the exit code that says it. */
 export function verdictOf(
-  { log: { fatal }, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept }: VerdictFacts,
+  { log: { fatal }, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept, uncompared }:
+    VerdictFacts,
 ): { readonly verdict: Verdict; readonly exitCode: ExitCode } {
   if (DIVERGENCES.some((code) => fatal.has(code))) return { verdict: "DIVERGED", exitCode: 1 };
   const proves = (code: FindingCode) =>
@@ -87,6 +103,7 @@ export function verdictOf(
   if (fatal.size > 0 || selfTrusted || !sawTrusted || untrustedKept.length > 0) {
     return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   }
+  if (uncompared.length > 0) return { verdict: "INTACT, NOT COMPARED", exitCode: 2 };
   return {
     verdict: isAnchored ? "INTACT" : "INTACT, UNANCHORED",
     exitCode: withheld > 0 && replay ? 2 : 0,
@@ -119,17 +136,11 @@ export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleRep
     refuted: [],
     restore: null,
     untrustedKept: [],
+    uncompared: [],
+    isOfKeptFamily: false,
   };
 }
 
-/** From worst to best, within one exit code. */
-const VERDICTS: readonly Verdict[] = [
-  "DIVERGED",
-  "TAMPERED",
-  "NOT VERIFIABLE",
-  "INTACT, UNANCHORED",
-  "INTACT",
-];
 const EXIT_CODES: readonly ExitCode[] = [1, 2, 0];
 
 /** The worst of several: exit code 1 before 2 before 0, and within one the worst verdict. @throws {TypeError} of none. */
@@ -137,15 +148,20 @@ export function worstOf<Judged extends { readonly verdict: Verdict; readonly exi
   judged: readonly Judged[],
 ): Judged {
   const rank = ({ verdict, exitCode }: Judged) =>
-    EXIT_CODES.indexOf(exitCode) * VERDICTS.length + VERDICTS.indexOf(verdict);
+    EXIT_CODES.indexOf(exitCode) * VERDICTS_BY_WEIGHT.length + VERDICTS_BY_WEIGHT.indexOf(verdict);
   return judged.reduce((worst, other) => rank(other) < rank(worst) ? other : worst);
+}
+
+/** Whether nothing is wrong with a bundle by itself, whatever it could be compared with. */
+export function isWhole({ verdict }: Pick<BundleReport, "verdict">): boolean {
+  return verdict === "INTACT" || verdict === "INTACT, UNANCHORED" || verdict === "INTACT, NOT COMPARED";
 }
 
 /** The verdict in the words that are printed: with parts withheld it says so. */
 export function verdictWords({ verdict, withheld }: Pick<BundleReport, "verdict" | "withheld">): string {
-  const isIntact = verdict === "INTACT" || verdict === "INTACT, UNANCHORED";
-  if (!isIntact || withheld === 0) return verdict;
-  return `INTACT (${withheld} ${withheld === 1 ? "part" : "parts"} withheld, not replayed)`;
+  if (!isWhole({ verdict }) || withheld === 0) return verdict;
+  const intact = verdict === "INTACT, NOT COMPARED" ? verdict : "INTACT";
+  return `${intact} (${withheld} ${withheld === 1 ? "part" : "parts"} withheld, not replayed)`;
 }
 
 /** What the verdict means, in a plain sentence or two. */
@@ -166,8 +182,11 @@ export function sentenceOfVerdict(report: BundleReport): string {
       }
       return "Nothing can be said of the file: it is not signed by a key that you trust, or not a file that this program reads.";
     case "INTACT":
+    case "INTACT, NOT COMPARED":
     case "INTACT, UNANCHORED": {
-      const anchored = sentenceOfIntact(report);
+      const anchored = verdict === "INTACT, NOT COMPARED"
+        ? sentenceOfUncompared(report)
+        : sentenceOfIntact(report);
       if (withheld === 0) return anchored;
       return `${anchored} The file withholds ${
         withheld === 1 ? "one content" : `${withheld} contents`
@@ -176,14 +195,59 @@ export function sentenceOfVerdict(report: BundleReport): string {
   }
 }
 
-function sentenceOfIntact({ verdict, keptCount }: BundleReport): string {
+function sentenceOfIntact({ verdict, keptCount, isOfKeptFamily }: BundleReport): string {
   if (verdict === "INTACT") {
     return "Nothing was changed, and the file goes on from what you kept of an earlier visit.";
   }
+  if (isOfKeptFamily) {
+    return "Nothing was changed after signing, and it is of one history with another epoch of its chain, which agrees with what you kept. Keep its own checkpoint now.";
+  }
   const kept = keptCount === 0
-    ? "You kept nothing of an earlier visit to hold it against"
-    : "What you kept of earlier visits could not be compared with it";
+    ? "You kept nothing of this chain to hold it against"
+    : "What you kept of this chain could not be compared with it";
   return `Nothing was changed after signing. ${kept}, so keep its checkpoint now.`;
+}
+
+/** What was kept and not compared, why that matters, and what to ask for. */
+function sentenceOfUncompared({ chain, uncompared }: BundleReport): string {
+  const begin =
+    "Nothing in the file was changed after signing, but it was not held against what you kept of an earlier visit, so history may have been rewritten since.";
+  const sizes = uncompared.filter(({ why }) => why === "unlinkable").map(({ checkpoint }) => checkpoint.size);
+  const other = uncompared.find(({ why }) => why !== "unlinkable");
+  const reasons = [
+    ...(sizes.length === 0 ? [] : [sentenceOfUnlinkable(chain, sizes)]),
+    ...(other === undefined ? [] : [OTHER_CHAIN[other.why as keyof typeof OTHER_CHAIN](other.checkpoint)]),
+  ];
+  return [begin, ...reasons].join(" ");
+}
+
+const BEGIN_ANEW =
+  "If you accept that, begin a memory of its own for what is there now (another --state directory), and keep the old one.";
+
+const OTHER_CHAIN = {
+  restore: ({ origin, size }: KnownCheckpoint) =>
+    `Your checkpoint of ${size} entries of ${origin} is of entries that a restore lost, as the chain after it says in a signed record, and you kept nothing older that agrees with what is left: make sure that there was such a restore, and look for an older checkpoint or answer to hold it against. ${BEGIN_ANEW}`,
+  epoch: ({ origin, size }: KnownCheckpoint) =>
+    `Your checkpoint of ${size} entries is of ${origin}, another epoch of this chain, and what was given does not lead from there to here: ask for a new export of all epochs, and verify it whole. Where nothing of that epoch is left, ask why. ${BEGIN_ANEW}`,
+  deployment: ({ origin, size }: KnownCheckpoint) =>
+    `The key that signed it also signed your checkpoint of ${size} entries of ${origin}, in another deployment, to which nothing in the file goes back: ask why there is a new one, and for the export of the one that you know. ${BEGIN_ANEW}`,
+} as const;
+
+/** Sizes that one request can link. */
+const LINKED_AT_ONCE = 64;
+
+function sentenceOfUnlinkable(chain: string, sizes: readonly number[]): string {
+  const list = [...new Set(sizes)].slice(0, LINKED_AT_ONCE).join(",");
+  const those = sizes.length === 1 ? `${sizes[0]} entries is` : `${list.replaceAll(",", ", ")} entries are`;
+  const own = sizes.length === 1 ? "checkpoint" : "checkpoints";
+  const family = parseChain(chain)?.family ?? chain;
+  const [, organization, isAdmin] = family.split("/");
+  const command = organization === undefined
+    ? `jiss export --chain system --link ${list}`
+    : `jiss export --org ${organization}${isAdmin === undefined ? "" : " --chain admin"} --link ${list}`;
+  const path = `/v1/audit/chain/export?${isAdmin === undefined ? "" : "chain=admin&"}link=${list}`;
+  const call = organization === undefined ? "" : `, or by the organization's own GET ${path}`;
+  return `Your ${own} of ${those} older than its first entry, what was between was removed by the retention rule, and nothing in the file leads over that: ask for a new export that does, by ${command}${call}.`;
 }
 
 /** A file that is damaged, or was exported earlier, accuses nobody. */

@@ -62,6 +62,7 @@ export class SignatureCheck {
   readonly #earlier = new Set<string>();
   readonly #retired = new Set<string>();
   readonly #firstSigned = new Map<string, FirstSigned>();
+  readonly #signers = new Map<string, Uint8Array>();
   #newest: Uint8Array | null = null;
   /** Largest sizes signed by a key in use, and by keys from before alone. */
   #currentSize = 0;
@@ -85,6 +86,11 @@ export class SignatureCheck {
   /** Whether a checkpoint of the bundle carries a good signature by a key that is in use, or is proven by another. */
   get sawTrusted(): boolean {
     return this.#newest !== null;
+  }
+
+  /** The trusted keys whose good signatures it carries. */
+  get signers(): readonly Uint8Array[] {
+    return [...this.#signers.values()];
   }
 
   /**
@@ -202,6 +208,7 @@ export class SignatureCheck {
 
   #noteSigners(keys: readonly VerifierKey[], at: { readonly size: number; readonly line: number }): void {
     const name = keys.map((key) => hex(key.publicKey)).join(" ");
+    for (const { publicKey } of keys) this.#signers.set(hex(publicKey), publicKey);
     if (this.#current === null && !this.#firstSigned.has(name)) this.#firstSigned.set(name, { keys, ...at });
     const current = keys.find(({ publicKey }) => this.#trust.isCurrent(publicKey));
     if (current === undefined) {

@@ -9,10 +9,11 @@ import { BundleCheck, type ReadLine } from "./bundle_check.ts";
 import { headerSchema, lenientHeaderSchema } from "./bundle.ts";
 import { isCanonicalText } from "./canonical_text.ts";
 import { chainPrefix, parseChain } from "./chain_name.ts";
+import { settleCoverage } from "./coverage.ts";
 import type { Crypto } from "./crypto.ts";
 import { Family } from "./family.ts";
 import { FindingLog } from "./finding_log.ts";
-import type { KnownCheckpoint } from "./kept.ts";
+import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 import type { Anchor, ExpectedEntry } from "./kept_check.ts";
 import { type LineHandler, LineReader } from "./line_reader.ts";
 import { isMembers } from "./line_shapes.ts";
@@ -23,8 +24,11 @@ import type { PinnedKey } from "./trust.ts";
 export interface VerifierOptions {
   /** Keys to trust from the start; null: none, and each bundle is held against the first key that it carries. */
   readonly pins: readonly PinnedKey[] | null;
-  /** Checkpoints from earlier visits. Those that no trusted key signed are not held against anything, but reported. */
-  readonly known: readonly KnownCheckpoint[];
+  /**
+   * Checkpoints from earlier visits, of any chains. Those that no trusted key signed are not held against anything, but
+   * reported.
+   */
+  readonly known: readonly KeptCheckpoint[];
   /** Entries that saved documents prove. */
   readonly expected: readonly ExpectedEntry[];
   /** Checkpoints of saved documents: where a bundle reaches them, they must agree. */
@@ -49,7 +53,7 @@ export class BundleVerifier {
   readonly #families = new Map<string, Family>();
   /** By origin: the newest of the system chain's, and the newest of each bundle. */
   readonly #anchors = new Map<string, readonly Anchor[]>();
-  readonly #known: ReadonlyMap<string, readonly KnownCheckpoint[]>;
+  readonly #known: ReadonlyMap<string, readonly KeptCheckpoint[]>;
   readonly #expected: ReadonlyMap<string, readonly ExpectedEntry[]>;
   /** The bundle whose trailer has not come yet. */
   #open: BundleCheck | null = null;
@@ -92,6 +96,8 @@ export class BundleVerifier {
       bundle.settleKeys();
     }
     this.#reportOwed(checks);
+    const { known, proven = [] } = this.#options;
+    settleCoverage(this.#crypto, checks, { known, documents: proven });
     return this.#bundles.map((bundle) => bundle instanceof BundleCheck ? bundle.report() : bundle);
   }
 

@@ -7,7 +7,7 @@ import hashlib
 
 from canonical import Refused
 from erasures import is_erasure
-from findings import CONTRADICTIONS, Findings, first_bad
+from findings import CONTRADICTIONS, NOT_COMPARED, Findings, first_bad
 from kept import KeptOfChain
 from lines import LONGEST_LINE
 from notes import Malformed, Pin, parse_certificate, parse_checkpoint, parse_vkey
@@ -44,6 +44,8 @@ class Bundle:
         self.skips_parts = False
         self.unread_entries = 0
         self.withheld = self.erased = 0
+        # Whether something that was kept was not compared.
+        self.is_open = False
         # The chain so far.
         self.base_size = self.next_seq = 0
         self.base_root = None
@@ -486,6 +488,12 @@ class Bundle:
             return False
         return told.knew_of(kept.size, kept.root, earlier.name)
 
+    def leaves_open(self, is_open, code):
+        """Whether something that was kept was not held against it, and the finding that tells why."""
+        self.is_open = is_open
+        if is_open and code is not None:
+            self.findings.add(code)
+
     def anchors(self):
         """Checkpoints of other chains, as a good bundle of `sys` holds them."""
         return self.structure.anchors if self.has_header and not self.is_bad() else []
@@ -513,6 +521,8 @@ class Bundle:
         is_trusted = self.is_trusted() and not self.is_self_trusted
         if codes or not is_trusted or (not self.is_stopped and self.kept.has_bad_signature):
             return "NOT VERIFIABLE"
+        if self.is_open:
+            return NOT_COMPARED
         return "INTACT" if self.kept.held > 0 else "INTACT, UNANCHORED"
 
     def report(self):

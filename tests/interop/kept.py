@@ -33,6 +33,7 @@ class KeptOfChain:
         self.entries = entries
         self.held = 0
         self.known_size = 0
+        self.agreed = set()
         self.has_bad_signature = False
         self.beyond_end = []
 
@@ -92,4 +93,5 @@ class KeptOfChain:
 
     def _hold(self, one):
         self.known_size = max(self.known_size, one.climbed, one.size)
+        self.agreed.add((one.size, one.root))
         self.held += one.checkpoint is not None

@@ -37,7 +37,11 @@ const CASES: readonly Case[] = [
     text,
     options: given({ pins, known, expected, replay }),
   })),
-  ...SEVERAL_ROWS.map(({ name, text, options = {} }) => ({ name, text, options })),
+  ...SEVERAL_ROWS.filter(({ isOfMemory = false }) => !isOfMemory).map(({ name, text, options = {} }) => ({
+    name,
+    text,
+    options,
+  })),
   ...VECTOR_CASES.map(({ text, known = [] }, index) => ({
     name: `the published row "${matrix[index]!.case}"`,
     text: inPresentForm(text),

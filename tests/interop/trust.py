@@ -25,6 +25,8 @@ class Trust:
         self.retired = {}
         self.signed_before = {}
         self.has_signature = False
+        # Whose good signatures the bundle carries.
+        self.signed = set()
         self.current_size = self.former_size = 0
 
     def add_certificate(self, certificate):
@@ -75,6 +77,8 @@ class Trust:
         code, signers = self.signers(checkpoint)
         if code is None:
             code = self._code_of_time(signers, checkpoint.size)
+        if code is None:
+            self.signed |= signers
         if code is None and signers & self.handing:
             self.has_signature = True
             self.current_size = max(self.current_size, checkpoint.size)

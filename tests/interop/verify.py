@@ -16,13 +16,13 @@ of `sys` before those that it anchors.
   --json              prints one object instead of text
 
 Exit code: 0 INTACT (also UNANCHORED, and with parts withheld where replay was left out), 1 TAMPERED or DIVERGED,
-2 NOT VERIFIABLE, parts withheld, or a file, key or option that cannot be read. The object:
+2 NOT VERIFIABLE, "INTACT, NOT COMPARED", parts withheld, or a file, key or option that cannot be read. The object:
 
   {"verdict", "exit_code", "bundles": [{"origin", "verdict", "first_bad_seq", "first_bad_range",
     "findings": [{"code", "fatal", "seq", "range"}], "withheld", "erased", "replayed"}]}
 
-`verdict` is the worst of the bundles', one of INTACT, "INTACT, UNANCHORED", NOT VERIFIABLE, TAMPERED, DIVERGED; that
-parts were withheld is in `withheld` and the exit code. `origin` is null where a bundle has no readable header; a file
+`verdict` is the worst of the bundles', one of INTACT, "INTACT, UNANCHORED", "INTACT, NOT COMPARED", NOT VERIFIABLE,
+TAMPERED, DIVERGED; that parts were withheld is in `withheld` and the exit code. `origin` is null where a bundle has no readable header; a file
 without any bundle counts as one such. `seq` is an exact place, `range` [first, last] one that is only known to lie in
 it; `first_bad_seq` is the smallest exact one, else the beginning of the range in `first_bad_range`, else null. `withheld`
 and `erased` count parts, `replayed` entries.
@@ -43,6 +43,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import compared  # noqa: E402
 from answers import read_answer  # noqa: E402
 from bundle import Bundle  # noqa: E402
 from erasures import Erasures  # noqa: E402
@@ -123,6 +124,7 @@ class Input:
             bundle.settle(self.bundles[index + 1 :])
         for erasures in self.families.values():
             erasures.settle()
+        compared.settle(self.bundles, self.checkpoints)
 
     def report(self):
         """The object that `--json` prints."""

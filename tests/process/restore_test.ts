@@ -79,6 +79,10 @@ Deno.test(
     const key = await createOrganization(service, env);
     await scored(service, key, "s-1", "operator-1");
     await scored(service, key, "s-2", "operator-2");
+    const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
+    const [state, late] = [`${directory}/memory`, `${directory}/late-memory`];
+    const early = await verifyProgram([...await exported(SYSTEM, ACME), "--key", jwks, "--state", state]);
+    assert.equal(early.code, 0, early.stdout);
     await service.stop();
     const putBack = await backUp();
 
@@ -88,16 +92,12 @@ Deno.test(
     assert.equal(erased.status, 200);
     const otherKey = await createOrganization(service, env, "later");
     const lost = await save(directory, "lost.json", await scored(service, otherKey, "o-1"));
-    const jwks = await save(directory, "jwks.json", (await service.send("/.well-known/jwks.json")).body);
-    const state = `${directory}/memory`;
-    const first = await verifyProgram([
-      ...await exported(SYSTEM, ACME),
-      "--key",
-      jwks,
-      "--state",
-      state,
-    ]);
-    assert.equal(first.code, 0, first.stdout);
+    // Of two auditors one was there before the backup was made, and one was not.
+    const files = await exported(SYSTEM, ACME);
+    for (const memory of [state, late]) {
+      const { code, stdout } = await verifyProgram([...files, "--key", jwks, "--state", memory]);
+      assert.equal(code, 0, stdout);
+    }
     await service.stop();
 
     await putBack();
@@ -144,9 +144,16 @@ Deno.test(
         // It had not grown since the backup when the auditor saw it.
         ["sys", "INTACT", []],
         ["sys/e2", "INTACT, UNANCHORED", []],
-        ["org/acme", "INTACT, UNANCHORED", ["RESTORED"]],
+        ["org/acme", "INTACT", ["RESTORED"]],
         ["org/acme/e2", "INTACT, UNANCHORED", []],
       ],
+    );
+    // Who has nothing of before the backup has nothing that is left to hold it against.
+    const lateVisit = await verifyProgram([...bundles, "--state", late, "--json"]);
+    assert.deepEqual([lateVisit.code, lateVisit.report.verdict], [2, "INTACT, NOT COMPARED"]);
+    assert.match(
+      lateVisit.report.sentence,
+      /is of entries that a restore lost, as the chain after it says .* make sure that there was such a restore/,
     );
     const text = (await Promise.all(bundles.map((path) => Deno.readTextFile(path)))).join("");
     assert.match(text, /"reason":"disk failure on 21 November"/);
@@ -228,12 +235,15 @@ Deno.test(
     }
     // What the backup had is where it was.
     assert.deepEqual((await judged(acme, kept)).places, ["held"]);
-    // The answer as a kept checkpoint is no rollback either.
-    const anchored = await verifyProgram([acme, "--key", jwks, "--checkpoint", lost[1]!, "--json"]);
-    assert.deepEqual(
-      [anchored.code, anchored.report.bundles[0].findings.map(({ code }: { code: string }) => code)],
-      [0, ["RESTORED"]],
-    );
+    // The answer as a kept checkpoint is no rollback either; with one that is left nothing stays open.
+    for (const [checkpoints, code] of [[[lost[1]!], 2], [[lost[1]!, kept], 0]] as const) {
+      const args = checkpoints.flatMap((file) => ["--checkpoint", file]);
+      const anchored = await verifyProgram([acme, "--key", jwks, ...args, "--json"]);
+      assert.deepEqual(
+        [anchored.code, anchored.report.bundles[0].findings.map(({ code }: { code: string }) => code)],
+        [code, ["RESTORED"]],
+      );
+    }
   }),
 );
 

@@ -4,8 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { z } from "zod";
+import { UNCOMPARED_REASONS } from "../../src/evidence/coverage.ts";
 import { concat, utf8 } from "../../src/evidence/crypto.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
+import { VERDICTS_BY_WEIGHT } from "../../src/evidence/report.ts";
 import { anchorChains } from "../../src/operations/anchoring.ts";
 import {
   bundleOf,
@@ -855,7 +857,7 @@ Deno.test(
 
 const range = z.tuple([z.int(), z.int()]).nullable();
 const judgment = {
-  verdict: z.enum(["INTACT", "INTACT, UNANCHORED", "TAMPERED", "DIVERGED", "NOT VERIFIABLE"]),
+  verdict: z.enum(VERDICTS_BY_WEIGHT),
   exit_code: z.literal([0, 1, 2]),
   first_bad_seq: z.int().nullable(),
   first_bad_range: range,
@@ -899,6 +901,7 @@ const reportSchema = z.strictObject({
     findings_dropped: z.int(),
     untrusted_kept: z.array(checkpoint),
     contradicted: z.array(checkpoint),
+    uncompared: z.array(z.strictObject({ why: z.enum(UNCOMPARED_REASONS), checkpoint })),
   })),
   documents: z.array(z.strictObject({
     ...judgment,
@@ -913,6 +916,7 @@ const reportSchema = z.strictObject({
       session_id: z.string().nullable(),
     })),
     place: z.enum(["held", "removed", "lost", "beyond", "alone"]),
+    uncompared: checkpoint.nullable(),
   })),
   unused_checkpoints: z.int(),
 });

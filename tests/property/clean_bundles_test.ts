@@ -48,7 +48,8 @@ function codesOf(findings: readonly { readonly code: string }[], { mayTell }: Fo
 
 const wordsOf = ({ verdict, withheld }: Foretold): string => {
   if (withheld === 0) return verdict;
-  return `INTACT (${withheld} ${withheld === 1 ? "part" : "parts"} withheld, not replayed)`;
+  const intact = verdict === "INTACT, NOT COMPARED" ? verdict : "INTACT";
+  return `${intact} (${withheld} ${withheld === 1 ? "part" : "parts"} withheld, not replayed)`;
 };
 
 // ---- what the histories must hold -------------------------------------------------------------------------------
@@ -61,6 +62,7 @@ const WITNESSES = {
     text.includes('"kind":"jis.ladder/1"') &&
     bundles.some(({ base, verdict }) => base > 0 && verdict === "INTACT"),
   unlinkable: ({ bundles }) => bundles.some(({ told }) => told.includes("KNOWN_CHECKPOINT_UNLINKABLE")),
+  otherEpoch: ({ bundles }) => bundles.some(({ told }) => told.includes("KNOWN_EPOCH_UNLINKED")),
   erased: ({ text }) => text.includes('\n{"erased":true,'),
   labelled: ({ text }) => text.includes('"event_type":"OUTCOME_LABELLED"'),
   committed: ({ text }) => text.includes('"event_type":"SCORE_COMMITTED"'),

@@ -4,6 +4,7 @@ import { fromBase64, fromHex, hex } from "../../src/evidence/crypto.ts";
 import {
   checkpointsIn,
   emptyMemory,
+  type KeptCheckpoint,
   type KnownCheckpoint,
   knownCheckpointOrNull,
   type Memory,
@@ -19,6 +20,9 @@ const ORIGIN = "jis.example.internal/dep-7f3a/org/acme";
 const ROOT_8 = fromHex("4258ab72ef8a31d2d0acbc235e6a055c7a4f15b98d932b1a375422fe63514b77");
 const AT_8: KnownCheckpoint = { origin: ORIGIN, size: 8, root: ROOT_8, note: checkpoints.checkpoint };
 const AT_7 = checkpointsIn(JSON.stringify(envelope.response_body))[0]!;
+/** Held against what was kept before it. */
+const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: true });
+const alone = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: false });
 
 /** A checkpoint whose signature nobody made: reading does not look at it. */
 function checkpointOf(origin: string, size: number, fill = size): KnownCheckpoint {
@@ -142,16 +146,29 @@ const NEXT_KEY = fromHex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a
 
 Deno.test("what is remembered is recalled, of each origin the newest last, through JSON", () => {
   const sys = checkpointOf("jis.example.internal/dep-7f3a/sys", 3);
-  const memory = remember(emptyMemory(), { keys: [KEY], checkpoints: [AT_8, sys, AT_7] });
+  const memory = remember(emptyMemory(), { keys: [KEY], checkpoints: [settled(AT_8), sys, settled(AT_7)] });
   assert.deepEqual(memory, {
     v: "jis.memory/1",
     keys: [checkpoints.public_key_hex],
     checkpoints: {
       [ORIGIN]: [{ size: 7, note: AT_7.note }, { size: 8, note: AT_8.note }],
-      [sys.origin]: [{ size: 3, note: sys.note }],
+      [sys.origin]: [{ size: 3, note: sys.note, alone: true }],
     },
   });
-  assert.deepEqual(recalled(memorySchema.parse(JSON.parse(JSON.stringify(memory)))), [AT_7, AT_8, sys]);
+  assert.deepEqual(
+    recalled(memorySchema.parse(JSON.parse(JSON.stringify(memory)))),
+    [settled(AT_7), settled(AT_8), alone(sys)],
+  );
+});
+
+Deno.test("what was held against what was kept before stays so, whatever is remembered of it later", () => {
+  const first = remember(emptyMemory(), { keys: [KEY], checkpoints: [AT_7, settled(AT_8)] });
+  assert.deepEqual(recalled(first), [alone(AT_7), settled(AT_8)]);
+  const later = remember(first, { keys: [], checkpoints: [settled(AT_7), AT_8, alone(AT_8)] });
+  assert.deepEqual(recalled(later), [settled(AT_7), settled(AT_8)]);
+  // A memory of before there was the word held each against the others.
+  const earlier = { ...emptyMemory(), checkpoints: { [ORIGIN]: [{ size: 8, note: AT_8.note }] } };
+  assert.deepEqual(recalled(memorySchema.parse(earlier)), [settled(AT_8)]);
 });
 
 Deno.test("a memory never goes back: older sizes are added, none is taken out or replaced", () => {
@@ -161,8 +178,8 @@ Deno.test("a memory never goes back: older sizes are added, none is taken out or
   assert.deepEqual(remember(once, { keys: [], checkpoints: [] }), once);
   const more = remember(once, { keys: [NEXT_KEY], checkpoints: [AT_7] });
   assert.deepEqual(more.keys, [checkpoints.public_key_hex, hex(NEXT_KEY)]);
-  assert.deepEqual(recalled(more), [AT_7, AT_8]);
-  assert.deepEqual(recalled(once), [AT_8], "the memory before is as it was");
+  assert.deepEqual(recalled(more), [alone(AT_7), alone(AT_8)]);
+  assert.deepEqual(recalled(once), [alone(AT_8)], "the memory before is as it was");
 });
 
 Deno.test("two roots of one size stay both: they prove a fork", () => {
@@ -171,7 +188,7 @@ Deno.test("two roots of one size stay both: they prove a fork", () => {
     keys: [],
     checkpoints: [other],
   });
-  assert.deepEqual(recalled(memory), [one, other]);
+  assert.deepEqual(recalled(memory), [alone(one), alone(other)]);
 });
 
 Deno.test("a memory that is not one is refused by its schema", () => {

@@ -8,10 +8,13 @@ import { fingerprint } from "../../src/evidence/trust.ts";
 import { buildWorld } from "../bundle_builder.ts";
 import {
   ANCHOR_ROWS,
+  DEPLOYMENT_ROWS,
   ENDED_ROWS,
   K1,
   K2,
   KEY_ROWS,
+  MEMORY_ROWS,
+  OLD_EXPORT_ROWS,
   ORG,
   pinned,
   POLICY_ROWS,
@@ -60,3 +63,11 @@ runSeveral(RESTORE_ROWS);
 runSeveral(ENDED_ROWS);
 
 runSeveral(ANCHOR_ROWS);
+
+// ---- what was kept, and could not be compared -----------------------------------------------------------------
+
+runSeveral(DEPLOYMENT_ROWS);
+
+runSeveral(MEMORY_ROWS);
+
+runSeveral(OLD_EXPORT_ROWS);

@@ -201,6 +201,10 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
       "From entry 5 on, operators are met whose earlier entries are not in the file, or not to be read.",
     KNOWN_CHECKPOINT_UNLINKABLE:
       "A checkpoint that you kept is older than what the file holds, and cannot be compared with it.",
+    KNOWN_EPOCH_UNLINKED:
+      "A checkpoint that you kept is of another epoch of this chain, and nothing that was given leads from there to this one.",
+    KNOWN_DEPLOYMENT_OTHER:
+      "The same key signed a checkpoint that you kept, for the same organization or all of them, in another deployment.",
     ANCHOR_AHEAD:
       "More entries of this chain are known from elsewhere than the file holds: it was exported earlier.",
     RESTORED:
@@ -225,6 +229,8 @@ Deno.test("what is not fatal is told apart from tampering, and what needs a trus
     "PRUNED_PREFIX",
     "STATE_UNANCHORED",
     "KNOWN_CHECKPOINT_UNLINKABLE",
+    "KNOWN_EPOCH_UNLINKED",
+    "KNOWN_DEPLOYMENT_OTHER",
     "COMMIT_UNCOMPARED",
     "ANCHOR_AHEAD",
     "RESTORED",
@@ -243,7 +249,7 @@ Deno.test("each verdict is put in plain sentences", () => {
     sentenceOfVerdict(verify(text, options)[0]!);
   assert.equal(
     sentence(GOOD),
-    "Nothing was changed after signing. You kept nothing of an earlier visit to hold it against, so keep its checkpoint now.",
+    "Nothing was changed after signing. You kept nothing of this chain to hold it against, so keep its checkpoint now.",
   );
   assert.equal(
     sentence(GOOD, { known: KEPT }),
@@ -251,7 +257,7 @@ Deno.test("each verdict is put in plain sentences", () => {
   );
   assert.equal(
     sentence(chain.bundle({ parts: "none" })),
-    "Nothing was changed after signing. You kept nothing of an earlier visit to hold it against, so keep its checkpoint now. The file withholds 17 contents, so not every score could be computed anew.",
+    "Nothing was changed after signing. You kept nothing of this chain to hold it against, so keep its checkpoint now. The file withholds 17 contents, so not every score could be computed anew.",
   );
   assert.equal(
     sentence(forged(GOOD, rename(5))),

@@ -5,6 +5,7 @@ import { printable, printableLine } from "../../src/cli/printable.ts";
 import { jsonReport } from "../../src/cli/verify_json.ts";
 import {
   judge,
+  judgeBundle,
   judgeDocument,
   type Outcome,
   type VerifiedBundle,
@@ -54,6 +55,8 @@ function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
     refuted: [],
     restore: null,
     untrustedKept: [],
+    uncompared: [],
+    isOfKeptFamily: false,
     contradicted: [],
     ...fields,
   };
@@ -88,6 +91,7 @@ function document(fields: Partial<VerifiedDocument> = {}): VerifiedDocument {
     isForked: false,
     isCompared: true,
     isFormer: false,
+    uncompared: null,
     keyFingerprint: "SHA256:key",
     ...fields,
   };
@@ -404,7 +408,13 @@ Deno.test("the JSON report says of the worst what a program asks first, and of e
     key_fingerprint: "SHA256:key",
     entries: [{ seq: 4, entry_hash: "ef".repeat(32), session_id: "s-1" }],
     place: "alone",
+    uncompared: null,
   });
+  const kept = checkpointOf(5, 0xcd);
+  const open = bundle({ verdict: "INTACT, NOT COMPARED", uncompared: [{ why: "epoch", checkpoint: kept }] });
+  assert.deepEqual(jsonReport(outcome({ bundles: [open] })).bundles[0]!.uncompared, [
+    { why: "epoch", checkpoint: { origin: ORIGIN, size: 5, root: "cd".repeat(32), note: kept.note } },
+  ]);
 });
 
 Deno.test("only signatures accuse: a damaged file and an older one that contradict what was kept are said to be that", () => {
@@ -438,10 +448,74 @@ Deno.test("who kept something that could not be compared is not told that he kep
   const told = (keptCount: number) => sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", keptCount }));
   assert.match(
     told(0),
-    /You kept nothing of an earlier visit to hold it against, so keep its checkpoint now\.$/,
+    /You kept nothing of this chain to hold it against, so keep its checkpoint now\.$/,
   );
   assert.match(
     told(1),
-    /What you kept of earlier visits could not be compared with it, so keep its checkpoint now\.$/,
+    /What you kept of this chain could not be compared with it, so keep its checkpoint now\.$/,
   );
+  assert.match(
+    sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", isOfKeptFamily: true })),
+    /^Nothing was changed .* another epoch of its chain, which agrees with what you kept\./,
+  );
+});
+
+Deno.test("what was kept and not compared: the sentence says why, and what to ask for", () => {
+  const told = (
+    chain: string,
+    uncompared: VerifiedBundle["uncompared"],
+    more: Partial<VerifiedBundle> = {},
+  ) => judgeBundle(bundle({ chain, verdict: "INTACT, NOT COMPARED", exitCode: 2, uncompared, ...more }));
+  const below = (...sizes: readonly number[]) =>
+    sizes.map((size) => ({ why: "unlinkable", checkpoint: checkpointOf(size, 1) }) as const);
+  const begin =
+    /^Nothing in the file was changed after signing, but it was not held against what you kept of an earlier visit, so history may have been rewritten since\. /;
+  const asked = {
+    "org/acme":
+      /Your checkpoint of 3 entries is older .* by jiss export --org acme --link 3, or .* GET \/v1\/audit\/chain\/export\?link=3\.$/,
+    "org/acme/admin":
+      / by jiss export --org acme --chain admin --link 3, or .*\/export\?chain=admin&link=3\.$/,
+    "org/acme/e2": / by jiss export --org acme --link 3, or /,
+    "sys": / by jiss export --chain system --link 3\.$/,
+  };
+  for (const [chain, words] of Object.entries(asked)) {
+    const { sentence } = told(chain, below(3));
+    assert.match(sentence, begin);
+    assert.match(sentence, words);
+  }
+  assert.match(
+    told("org/acme", below(3, 5, 3)).sentence,
+    /Your checkpoints of 3, 5 entries are .* --link 3,5, or/,
+  );
+  const other = checkpointOf(3, 1);
+  assert.match(
+    told("org/acme/e2", [{ why: "epoch", checkpoint: other }]).sentence,
+    /Your checkpoint of 3 entries is of jiss\.test\/01J\/org\/acme, another epoch .* a new export of all epochs/,
+  );
+  assert.match(
+    told("org/acme", [{ why: "restore", checkpoint: other }]).sentence,
+    /Your checkpoint of 3 entries of .* is of entries that a restore lost, .* make sure that there was such a restore/,
+  );
+  assert.match(
+    told("org/acme", [{ why: "deployment", checkpoint: other }]).sentence,
+    /The key that signed it also signed your checkpoint of 3 entries of .*, in another deployment, .* \(another --state directory\)/,
+  );
+  const withheld = told("org/acme", below(3), { withheld: 2 });
+  assert.equal(withheld.words, "INTACT, NOT COMPARED (2 parts withheld, not replayed)");
+  assert.match(withheld.sentence, /The file withholds 2 contents/);
+});
+
+Deno.test("what was not compared is not kept for the next visit, and counts before what is unanchored", () => {
+  const uncompared = bundle({ verdict: "INTACT, NOT COMPARED", exitCode: 2 });
+  assert.equal(judge(outcome({ bundles: [bundle(), uncompared] })).verdict, "INTACT, NOT COMPARED");
+  const worse = bundle({ verdict: "NOT VERIFIABLE", exitCode: 2 });
+  assert.equal(judge(outcome({ bundles: [worse, uncompared] })).verdict, "NOT VERIFIABLE");
+  assert.doesNotMatch(toldReport(outcome({ bundles: [uncompared] })), /Keep this/);
+  assert.doesNotMatch(toldReport(outcome({ bundles: [uncompared], rememberedIn: "/memory" })), /Kept in/);
+});
+
+Deno.test("a document that was not held against what was kept of its log says so, with 2", () => {
+  const judged = judgeDocument(document({ uncompared: checkpointOf(3, 1) }));
+  assert.deepEqual([judged.verdict, judged.exitCode], ["INTACT, NOT COMPARED", 2]);
+  assert.match(judged.sentence, /It was not held against your checkpoint of 3 entries of jiss\.test/);
 });

@@ -276,7 +276,8 @@ const REFUSED: Readonly<Record<Unusable["field"], string>> = {
 
 function Verdict(bundle: VerifiedBundle) {
   const { verdict, words, sentence, origin, findings, dropped, checkpoint, keyFingerprint } = bundle;
-  const look = verdict.startsWith("INTACT") ? "good" : verdict === "NOT VERIFIABLE" ? "fair" : "bad";
+  const isUnsure = verdict === "NOT VERIFIABLE" || verdict === "INTACT, NOT COMPARED";
+  const look = isUnsure ? "fair" : verdict.startsWith("INTACT") ? "good" : "bad";
   return (
     <section class={`notice ${look}`} data-verdict={verdict}>
       <h2>{words}</h2>
