@@ -15,6 +15,14 @@ export interface Period {
   readonly end: number;
 }
 
+/** The calendar quarter (UTC) that was the last to end by `now`, epoch milliseconds. */
+export function lastFullQuarter(now: number): Period {
+  const today = new Date(now);
+  const year = today.getUTCFullYear();
+  const month = today.getUTCMonth() - today.getUTCMonth() % 3;
+  return { start: Date.UTC(year, month - 3), end: Date.UTC(year, month) };
+}
+
 /** From worst to best; `not_applicable` stands outside the order. */
 export const FINDING_STATUSES = [
   "non_compliant",
@@ -187,8 +195,11 @@ export type Article14 = z.infer<typeof article14Schema>;
 export const reportFormatSchema = z.object({ format: z.enum(["json", "html"]).default("json") });
 
 export const reportParametersSchema = z.object({
-  period_start: instantSchema,
-  period_end: instantSchema,
+  period_start: instantSchema.optional().meta({
+    description:
+      "Where the period starts, included. Given together with period_end; without both the period is the last full calendar quarter (UTC).",
+  }),
+  period_end: instantSchema.optional().meta({ description: "Where the period ends, not included." }),
   ...reportFormatSchema.shape,
 });
 

@@ -671,7 +671,7 @@ Deno.test("every bad commit gets its status and code, names what to change and w
     const invalid = { status: 422, code: "VALIDATION_FAILED" } as const;
     const long = "x".repeat(257);
     const scenarios: readonly Scenario[] = [
-      ...[null, "true", 1, 0, [], {}].map((value) => ({
+      ...["null", "true", 1, 0, [], {}].map((value) => ({
         name: `outcome_correct ${JSON.stringify(value)}`,
         path,
         request: { key, body: { outcome_correct: value } },
@@ -753,6 +753,32 @@ Deno.test("a score whose stored record was altered is neither committed nor labe
     await harness.abandon();
   }
 });
+
+Deno.test(
+  "outcome_correct null is no label: the same commit as without it",
+  withHarness(async (harness) => {
+    const key = await harness.organization("acme");
+    const { send } = harness;
+    for (const session_id of ["left-out", "null"]) {
+      await send("/v1/score", { key, body: scoreRequest({ session_id }, { outcome_correct: null }) });
+    }
+    const path = (session: string) => `/v1/score/${session}/commit`;
+    const bare = await send(path("left-out"), { key, body: {} });
+    const nulled = await send(path("null"), { key, body: { outcome_correct: null } });
+    assert.deepEqual([bare.status, nulled.status], [200, 200]);
+    assert.equal(nulled.body.committed, true);
+    assert.equal(nulled.headers.get("Idempotency-Replayed"), null);
+    const rows = await harness.rowCounts();
+    assert.equal(rows.outcome_label, 0);
+    const again = await send(path("null"), { key, method: "POST" });
+    assert.deepEqual([again.body, again.headers.get("Idempotency-Replayed")], [nulled.body, "true"]);
+    // It takes no label away either.
+    const labelled = await send(path("null"), { key, body: { outcome_correct: true } });
+    assert.equal(labelled.status, 200, labelled.text);
+    assert.equal((await send(path("null"), { key, body: { outcome_correct: null } })).status, 200);
+    assert.equal((await harness.rowCounts()).outcome_label, 1);
+  }),
+);
 
 Deno.test("an answer whose stored record was altered is not given again, as a score, a batch, a commit or a report", async () => {
   const harness = await openHarness();

@@ -846,17 +846,48 @@ Deno.test(
 
 // ---- refusals ---------------------------------------------------------------------------------------------
 
+/** The quarters before these instants, whose last millisecond and first are told apart. */
+const BEFORE: readonly (readonly [now: string, start: string, end: string])[] = [
+  ["2026-11-20T09:00:00.000Z", "2026-07-01", "2026-10-01"],
+  ["2026-12-31T23:59:59.999Z", "2026-07-01", "2026-10-01"],
+  ["2027-01-01T00:00:00.000Z", "2026-10-01", "2027-01-01"],
+  ["2027-03-31T23:59:59.999Z", "2026-10-01", "2027-01-01"],
+  ["2028-04-01T00:00:00.000Z", "2028-01-01", "2028-04-01"],
+  ["2028-09-30T23:59:59.999Z", "2028-04-01", "2028-07-01"],
+];
+
+for (const [now, start, end] of BEFORE) {
+  Deno.test(
+    `without a period the report at ${now} is that of the last full quarter, from ${start} to ${end}`,
+    withHarness(async (harness) => {
+      const key = await harness.organization("acme");
+      const { status, body, text } = await harness.send(PATH, { key });
+      assert.equal(status, 200, text);
+      assert.deepEqual(body.report.period, {
+        start: `${start}T00:00:00.000Z`,
+        end: `${end}T00:00:00.000Z`,
+      });
+      const named = await reportOf(harness, key, { start, end });
+      assert.equal(named.body.report.report_id, body.report.report_id);
+      const page = await harness.send(`${PATH}?format=html`, { key });
+      assert.equal(page.status, 200);
+      assert.match(page.headers.get("Content-Type")!, /^text\/html/);
+      assert.equal((await harness.rowCounts()).compliance_report, 1);
+    }, { startsAt: Date.parse(now) }),
+  );
+}
+
 Deno.test(
-  "a period that is missing, empty, repeated, no date, without offset, reversed or of no length is 422",
+  "a period that is half given, empty, repeated, no date, without offset, reversed or of no length is 422",
   withHarness(async (harness) => {
     const key = await harness.organization("acme");
     const start = "period_start=2026-10-01";
     const end = "period_end=2027-01-01";
     const both = (from: string, to: string) => `period_start=${from}&period_end=${to}`;
     const queries: readonly (readonly [string, string])[] = [
-      ["", "period_start"],
       [start, "period_end"],
       [end, "period_start"],
+      [`${start}&format=html`, "leave both out"],
       [`period_start=&${end}`, "period_start"],
       [`${start}&period_end=`, "period_end"],
       [`${start}&${start}&${end}`, "period_start"],

@@ -34,10 +34,11 @@ export const COMPLIANCE_ROUTES: readonly Route[] = [
     operationId: "getReport",
     summary: "The report of a period",
     description:
-      "What the records of a period say of human oversight, provision by provision: evidence for a deployer's own assessment, no declaration of compliance. Kept and citable; the same period over unchanged records is the same report, byte for byte in its `report` member.",
+      "What the records of a period say of human oversight, provision by provision: evidence for a deployer's own assessment, no declaration of compliance. Without a period it is that of the last full calendar quarter (UTC); one bound alone is 422. Kept and citable; the same period over unchanged records is the same report, byte for byte in its `report` member.",
     parameters: { schema: reportParametersSchema, sources: REPORT_PARAMETERS },
     success: reportSuccess,
     examples: [
+      { summary: "The last full quarter" },
       { summary: "A quarter", query: { period_start: "2026-10-01", period_end: "2027-01-01" } },
       {
         summary: "As a page",

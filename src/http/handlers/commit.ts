@@ -9,12 +9,10 @@ export async function postCommit(
   { context, exchange, json }: HandlerInput,
 ): Promise<Reply> {
   const { session_id } = parseWith(commitPathSchema, context.req.param());
-  const { outcome_correct } = json === undefined
-    ? { outcome_correct: undefined }
-    : parseWith(commitRequestSchema, json);
+  const { outcome_correct } = parseWith(commitRequestSchema, json === undefined ? {} : json);
   const { call } = exchange;
   const answer = await commitScore(dependencies, exchange.caller!, {
-    request: { sessionId: session_id, outcomeCorrect: outcome_correct ?? null },
+    request: { sessionId: session_id, outcomeCorrect: outcome_correct },
     call,
   });
   return { status: 200, ...answer };

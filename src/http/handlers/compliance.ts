@@ -1,5 +1,11 @@
 /** Compliance reports, by period and by id, and the measures of Article 14. */
-import { reportFormatSchema, reportParametersSchema, reportPathSchema } from "../../domain/report.ts";
+import {
+  lastFullQuarter,
+  type Period,
+  reportFormatSchema,
+  reportParametersSchema,
+  reportPathSchema,
+} from "../../domain/report.ts";
 import { reportsParametersSchema } from "../../domain/record_list.ts";
 import { listReports } from "../../operations/record_list.ts";
 import { article14, complianceReport, type IssuedReport, storedReport } from "../../operations/reports.ts";
@@ -19,16 +25,32 @@ export async function getReport(
   { dependencies }: Services,
   { context, exchange }: HandlerInput,
 ): Promise<Reply> {
-  const { period_start: start, period_end: end, format } = parseWith(
+  const { format, ...bounds } = parseWith(
     reportParametersSchema,
     readParameters(context.req.raw, REPORT_PARAMETERS),
   );
-  if (end <= start) throw validationFailed([{ path: "period_end", message: "must be after period_start" }]);
-  const issued = await complianceReport(dependencies, exchange.caller!, {
-    period: { start, end },
-    call: exchange.call,
-  });
+  const { call } = exchange;
+  const period = periodOf(bounds, call.now);
+  const issued = await complianceReport(dependencies, exchange.caller!, { period, call });
   return shown(dependencies, issued, format);
+}
+
+/** @throws {ServiceError} VALIDATION_FAILED where one bound is given alone, or the end is not after the start. */
+function periodOf(
+  { period_start: start, period_end: end }: { readonly period_start?: number; readonly period_end?: number },
+  now: number,
+): Period {
+  if (start === undefined && end === undefined) return lastFullQuarter(now);
+  if (start === undefined || end === undefined) {
+    const [missing, given] = start === undefined
+      ? ["period_start", "period_end"]
+      : ["period_end", "period_start"];
+    const message =
+      `must be given with ${given}: give both, or leave both out for the last full calendar quarter`;
+    throw validationFailed([{ path: missing!, message }]);
+  }
+  if (end <= start) throw validationFailed([{ path: "period_end", message: "must be after period_start" }]);
+  return { start, end };
 }
 
 export async function getStoredReport(
