@@ -1,7 +1,7 @@
 /** The command line: one subcommand a file, every mistake answered with the nearest thing that exists. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
-import { DOMAINS, TIERS } from "../domain/enums.ts";
+import { DOMAIN_SPELLINGS, DOMAINS, TIERS } from "../domain/enums.ts";
 import { BUNDLE_PARTS } from "../operations/export.ts";
 import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
 import { backup } from "./backup.ts";
@@ -167,7 +167,10 @@ function addOrganizationCommands(
 
   command("create <ORG>", "create an organization; its key is printed once")
     .requiredOption("--name <NAME>", "what people call it")
-    .addOption(required("--domain <DOMAIN>", "the field in which it decides").choices(DOMAINS))
+    .addOption(
+      required("--domain <DOMAIN>", "the field in which it decides")
+        .choices([...DOMAINS, ...Object.keys(DOMAIN_SPELLINGS)]),
+    )
     .addOption(required("--tier <TIER>", "sets its usage limit").choices(TIERS))
     .option("--allowed-origins <ORIGINS>", "origins of its cross-origin calls, separated by commas", "")
     .option("--key-file <FILE>", "write the key there, or take it from there, instead of printing it")

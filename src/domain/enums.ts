@@ -21,6 +21,20 @@ export type Domain = (typeof DOMAINS)[number];
 export const DECISIONS = ["accepted", "modified", "rejected", "overridden", "deferred", "escalated"] as const;
 export type Decision = (typeof DECISIONS)[number];
 
+/**
+ * Other spellings that callers may send, each with the word of ours that it stands for. Answers and evidence use ours.
+ * Why each stands for the one that it does: docs/decisions.md.
+ */
+export const DOMAIN_SPELLINGS = { government: "public_sector" } as const satisfies Record<string, Domain>;
+export const DECISION_SPELLINGS = {
+  accept: "accepted",
+  modify: "modified",
+  reject: "rejected",
+  override: "overridden",
+  defer: "deferred",
+  escalate: "escalated",
+} as const satisfies Record<string, Decision>;
+
 export const SCENARIO_TYPES = [
   "standard",
   "high_stakes",

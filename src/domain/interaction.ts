@@ -3,7 +3,7 @@
  * Source: specification, Interaction input; contract, section 4; scoring model, section 2.
  */
 import * as z from "zod";
-import { DECISIONS, DOMAINS, SCENARIO_TYPES } from "./enums.ts";
+import { DECISION_SPELLINGS, DECISIONS, DOMAIN_SPELLINGS, DOMAINS, SCENARIO_TYPES } from "./enums.ts";
 
 /** 86 400 000 ms: one day. */
 export const TIME_TO_DECISION_MAX_MS = 86_400_000;
@@ -23,7 +23,23 @@ export const sessionIdSchema = z.string().regex(ID, idMessage).meta({
   examples: ["case-2026-000123"],
 });
 
-export const domainSchema = z.enum(DOMAINS).meta({ description: "The field in which the decision is made." });
+/** Takes our words and other spellings of them, and gives ours. */
+function spelledSchema<Ours extends string>(
+  ours: readonly Ours[],
+  spellings: Readonly<Record<string, Ours>>,
+): z.ZodType<Ours, string> {
+  const ourWord = new Map<string, Ours>([
+    ...ours.map((word) => [word, word] as const),
+    ...Object.entries(spellings),
+  ]);
+  return z.enum([...ourWord.keys()]).transform((word) => ourWord.get(word)!)
+    .pipe(z.enum(ours) as unknown as z.ZodType<Ours, Awaited<Ours>>);
+}
+
+export const domainSchema = spelledSchema(DOMAINS, DOMAIN_SPELLINGS).meta({
+  description:
+    "The field in which the decision is made; `government` is another spelling of `public_sector`.",
+});
 
 /** A telemetry count: null or absent means not measured, which is never the same as 0. */
 const telemetryCount = (what: string) =>
@@ -39,7 +55,10 @@ export const interactionSchema = z.object({
   time_to_decision_ms: z.number().min(0).max(TIME_TO_DECISION_MAX_MS).meta({
     description: "From the case being shown to the decision, in milliseconds.",
   }),
-  decision: z.enum(DECISIONS).meta({ description: "What the human decided about the AI's recommendation." }),
+  decision: spelledSchema(DECISIONS, DECISION_SPELLINGS).meta({
+    description:
+      "What the human decided about the AI's recommendation; `accept`, `modify`, `reject`, `override`, `defer` and `escalate` are other spellings.",
+  }),
   modification_extent: z.number().min(0).max(1).default(0).meta({
     description: "With `modified`: how much of the recommendation was changed, 0.0 to 1.0.",
   }),
@@ -58,3 +77,6 @@ export const interactionSchema = z.object({
 
 /** An interaction with its defaults explicit, as it is scored and recorded. */
 export type Interaction = z.output<typeof interactionSchema>;
+
+/** An interaction as evidence holds it: in our words alone. */
+export const recordedInteractionSchema = interactionSchema.extend({ decision: z.enum(DECISIONS) });

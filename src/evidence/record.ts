@@ -16,7 +16,7 @@ import {
   SCENARIO_TYPES,
   STAKES,
 } from "../domain/enums.ts";
-import { interactionSchema } from "../domain/interaction.ts";
+import { recordedInteractionSchema } from "../domain/interaction.ts";
 import { type DrsResult, scoreDecision } from "../scoring/drs.ts";
 import { applyLabel, type LateLabel } from "../scoring/label.ts";
 import type { Model, ModelDocument } from "../scoring/model.ts";
@@ -54,7 +54,7 @@ export const scoreInputSchema = z.strictObject({
   ...common,
   session_id: z.string(),
   domain: z.enum(DOMAINS),
-  interaction: interactionSchema,
+  interaction: recordedInteractionSchema,
   mode: z.enum(MODES),
   role_tier: z.enum(ROLE_TIERS),
   mode_override: z.enum(MODE_OVERRIDES),
@@ -67,7 +67,7 @@ export const decisionInputSchema = z.strictObject({
   ...common,
   decision_id: z.string(),
   domain: z.enum(DOMAINS),
-  interaction: interactionSchema,
+  interaction: recordedInteractionSchema,
   ai_confidence: z.number().nullable(),
   stakes: z.enum(STAKES).nullable(),
 });

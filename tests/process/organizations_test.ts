@@ -84,7 +84,17 @@ Deno.test(
     );
     const key = keyIn(created);
     assert.equal(await statusOf(key), 200);
-    await told("org", "create", "beta", "--name", "Béta \u202e", "--domain", "legal", "--tier", "starter");
+    await told(
+      "org",
+      "create",
+      "beta",
+      "--name",
+      "Béta \u202e",
+      "--domain",
+      "government",
+      "--tier",
+      "starter",
+    );
 
     const shown = JSON.parse(await told("org", "show", "acme", "--json"));
     const { created_at: createdAt, ...rest } = shown;
@@ -124,7 +134,7 @@ created at       ${createdAt}
       table.slice(1).map((line) => line.split(/ {2,}/).filter((_, index) => index !== 4 && index !== 5)),
       [
         ["acme", "standard", "financial", "active", "Acme Bank"],
-        ["beta", "starter", "legal", "active", "Béta \\u{202e}"],
+        ["beta", "starter", "public_sector", "active", "Béta \\u{202e}"],
       ],
     );
     for (const args of [["list"], ["list", "--json"], ["show", "acme"], ["show", "acme", "--json"]]) {

@@ -636,12 +636,16 @@ const BOOTSTRAP = {
 };
 
 Deno.test("a bootstrap organization is parsed as org/create parses one", () => {
-  const good = { ...BOOTSTRAP, allowed_origins: "https://b.example, https://A.example:443" };
+  const good = {
+    ...BOOTSTRAP,
+    domain: "government",
+    allowed_origins: "https://b.example, https://A.example:443",
+  };
   const config = read({ JISS_BOOTSTRAP_ORG_FILE: "/b" }, { "/b": JSON.stringify(good) });
   assert.deepEqual(config.bootstrapOrganization, {
     org_id: "acme",
     name: "Acme Bank",
-    domain: "financial",
+    domain: "public_sector",
     tier: "standard",
     allowed_origins: ["https://a.example", "https://b.example"],
     api_key_file: "/run/secrets/acme.key",

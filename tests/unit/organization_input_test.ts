@@ -55,7 +55,7 @@ Deno.test("an org_id is 1 to 128 letters, digits, hyphens or underscores", () =>
   }
 });
 
-Deno.test("the ten domains and the three tiers are taken, in their own spelling only", () => {
+Deno.test("the ten domains and the three tiers are taken, government is the public sector, and nothing else is either", () => {
   const domains = [
     "general",
     "financial",
@@ -69,6 +69,7 @@ Deno.test("the ten domains and the three tiers are taken, in their own spelling 
     "critical_infrastructure",
   ];
   for (const domain of domains) assert.equal(parsed({ domain }).domain, domain);
+  assert.equal(parsed({ domain: "government" }).domain, "public_sector");
   for (const tier of ["starter", "standard", "enterprise"]) assert.equal(parsed({ tier }).tier, tier);
   for (const text of ["", "Financial", "finance", "premium", "standard "]) {
     assert.equal(issuesOf({ domain: text, tier: text }).length, 2, text);
