@@ -10,6 +10,7 @@ import { deliveries } from "./0007_deliveries.ts";
 import { departures } from "./0008_departures.ts";
 import { days } from "./0009_days.ts";
 import { seals } from "./0010_seals.ts";
+import { keyedCalls } from "./0011_keyed_calls.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   departures,
   days,
   seals,
+  keyedCalls,
 ];

@@ -36,6 +36,7 @@ const TABLES = [
   "usage_hour",
   "usage_instant",
   "idempotency",
+  "keyed_call",
   "alert",
   "assessment",
   "breach_window",

@@ -360,6 +360,7 @@ Deno.test("the parameters of POST /v1/score stand in the document as query and a
     ["header", "X-Service-Mode", ...modes],
     ["header", "X-Service-Role-Tier", ...tiers],
     ["header", "X-Service-Mode-Override", ...overrides],
+    ["header", "Idempotency-Key", undefined, undefined, false],
   ]);
 });
 

@@ -136,6 +136,15 @@ export const webhookRegisteredSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "WebhookRegistered" });
 
+export const webhookAlreadyRegisteredSchema = z.object({
+  ...webhookFields,
+  already_provisioned: z.literal(true),
+  ...envelopeFields,
+}).meta({
+  id: "WebhookAlreadyRegistered",
+  description: "The answer to a repeated call: as it was registered, without the secret.",
+});
+
 export const webhookListSchema = z.object({
   webhooks: z.array(z.object({
     ...webhookFields,

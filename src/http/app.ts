@@ -111,8 +111,10 @@ async function serve(
     const bytes = early?.bytes ??
       await sent(context, () => readBody(request, { limit, lease: exchange.body }));
     checkContentType(request);
-    if (route.idempotent) checkIdempotencyKey(request);
+    requireIdempotencyKey(route, request);
     json = bytes.length === 0 && route.body.optional ? undefined : withoutKey(parseJson(bytes));
+  } else {
+    requireIdempotencyKey(route, request);
   }
   try {
     return renderReply(services, context, await route.handler(services, { context, exchange, json }));
@@ -122,6 +124,12 @@ async function serve(
     for (const name of [...exchange.headers.keys()]) exchange.headers.delete(name);
     return await floor.refuse(exchange);
   }
+}
+
+/** @throws {ServiceError} VALIDATION_FAILED, 400, where a key must be sent and is not, or where the one that was sent is none. */
+function requireIdempotencyKey({ idempotent, honoursIdempotencyKey }: Route, request: Request): void {
+  const isSent = request.headers.has("Idempotency-Key");
+  if (idempotent || (honoursIdempotencyKey && isSent)) checkIdempotencyKey(request);
 }
 
 /**

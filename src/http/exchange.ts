@@ -187,6 +187,8 @@ export interface Route {
   } | null;
   /** The call must carry an Idempotency-Key. */
   readonly idempotent: boolean;
+  /** Whether the call may carry an Idempotency-Key, which then makes it safe to repeat. */
+  readonly honoursIdempotencyKey?: boolean;
   /** Whether the key must come in the header, also while one in the body is still accepted elsewhere. */
   readonly headerKeyOnly?: boolean;
   /** Whether it belongs to the admin dashboard: where that is off, an authenticated call gets 501. */

@@ -1,6 +1,8 @@
 /** The header by which a call can be repeated. Source: specification, Limits; contract, section 8.9. */
 import { ServiceError } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
+import type { IdempotentCall } from "../operations/idempotency.ts";
+import type { AppContext } from "./exchange.ts";
 
 /** The header's text; empty where there is none. A field's octets reach us one a character: UTF-8 is read as that. */
 export function idempotencyKeyOf(request: Request): string {
@@ -12,6 +14,12 @@ export function idempotencyKeyOf(request: Request): string {
   } catch {
     return field;
   }
+}
+
+/** What makes a call safe to repeat; null where it carries no key. */
+export function idempotentCall({ req }: AppContext): IdempotentCall | null {
+  if (!req.raw.headers.has("Idempotency-Key")) return null;
+  return { endpoint: `${req.method} ${req.path}`, key: idempotencyKeyOf(req.raw) };
 }
 
 /** @throws {ServiceError} VALIDATION_FAILED, 400, where it is missing, empty or too long. */

@@ -38,6 +38,7 @@ const errorSchema = z.object({
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
   if (route.auth.kind !== "none") codes.push("UNAUTHORIZED", "SERVICE_UNAVAILABLE");
+  if (route.honoursIdempotencyKey) codes.push("IDEMPOTENCY_KEY_REUSED");
   if (route.layer1) codes.push("RATE_LIMITED", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR");
   if (route.body !== null) {
     codes.push("INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
@@ -53,7 +54,7 @@ function errorsOf(route: Route): readonly (readonly [status: number, codes: read
   const pairs = errorCodesOf(route).map((
     code,
   ): readonly [number, ErrorCode] => [ERROR_STATUSES[code][0], code]);
-  if (route.idempotent) pairs.push([400, "VALIDATION_FAILED"]);
+  if (route.idempotent || route.honoursIdempotencyKey) pairs.push([400, "VALIDATION_FAILED"]);
   const statuses = [...new Set(pairs.map(([status]) => status))].sort((a, b) => a - b);
   return statuses.map((status) => [
     status,
@@ -105,6 +106,7 @@ function parametersOf(route: Route) {
     header: z.object({
       ...Object.fromEntries(headers),
       ...(route.idempotent ? { "Idempotency-Key": idempotency } : {}),
+      ...(route.honoursIdempotencyKey ? { "Idempotency-Key": idempotency.optional() } : {}),
     }),
     ...(path.length === 0 ? {} : { path: z.object(Object.fromEntries(path)) }),
   };

@@ -9,7 +9,13 @@ import type { Entry } from "../evidence/entry.ts";
 import { type Evidence, evidenceOfAppended, formatProof } from "../evidence/envelope.ts";
 import { storedNodeIndex } from "../evidence/merkle.ts";
 import { parseCheckpoint, parseNote } from "../evidence/note.ts";
-import { newestCheckpoint, readInclusions, readNodes } from "../store/chains.ts";
+import {
+  checkpointOfCommit,
+  newestCheckpoint,
+  readEvidence,
+  readInclusions,
+  readNodes,
+} from "../store/chains.ts";
 import { headOf } from "./chains.ts";
 import {
   adminChain,
@@ -20,7 +26,11 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
+import { placeOfRecord } from "./gone.ts";
+import type { IdempotentCall } from "./idempotency.ts";
+import { KeyedCall, type KnownCall } from "./keyed_calls.ts";
 
+/** An event that was appended, and what its evidence covers. */
 export interface AppendedEvent {
   readonly event_id: string;
   readonly seq: number;
@@ -31,24 +41,45 @@ export interface AppendedEvent {
   readonly evidence: Evidence;
 }
 
-/** Appends an event of the organization's own to its evidence chain. @throws {ServiceError} SERVICE_UNAVAILABLE. */
+export interface AppendAnswer {
+  readonly event: AppendedEvent;
+  readonly call: Call;
+  readonly replayed: boolean;
+}
+
+interface AppendRequest {
+  /** Not one of the service's own. */
+  readonly eventType: string;
+  readonly payload: Record<string, unknown>;
+  readonly call: Call;
+  readonly idempotency?: IdempotentCall | null;
+}
+
+/**
+ * Appends an event of the organization's own to its evidence chain.
+ * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED; GONE where the event of a repeated call was pruned; SERVICE_UNAVAILABLE.
+ */
 export async function appendEvent(
-  { world, writer }: Dependencies,
+  dependencies: Dependencies,
   { orgId, prefix }: OrganizationCaller,
-  { eventType, payload, call }: {
-    /** Not one of the service's own. */
-    readonly eventType: string;
-    readonly payload: Record<string, unknown>;
-    readonly call: Call;
-  },
-): Promise<AppendedEvent> {
+  { eventType, payload, call, idempotency = null }: AppendRequest,
+): Promise<AppendAnswer> {
+  const { world, writer, installation } = dependencies;
   const chain = evidenceChain(orgId);
   const id = world.ulid(call.now);
   const part = makePart("detail", drawSalt(world), payload);
-  return await writer.submit({
-    needs: [],
+  const keyed = new KeyedCall(installation, {
+    orgId,
+    idempotency,
+    request: { event_type: eventType, payload },
+    call,
+  });
+  const outcome = await writer.submit<AppendedEvent | { readonly known: KnownCall }>({
+    needs: keyed.needs,
     chains: [chain],
     plan(unit) {
+      const known = keyed.known(unit);
+      if (known !== null) return () => ({ known });
       const appended = unit.append(chain, {
         id,
         actor: "self_serve",
@@ -59,6 +90,7 @@ export async function appendEvent(
         at: call.now,
         parts: [part],
       });
+      keyed.remember(unit, { reference: String(appended.position) });
       const { entry, hash } = appended;
       return (receipts) => ({
         event_id: id,
@@ -70,6 +102,47 @@ export async function appendEvent(
       });
     },
   });
+  if (!("known" in outcome)) return { event: outcome, call, replayed: false };
+  const { reference, call: first } = outcome.known;
+  const event = await appendedEvent(dependencies, orgId, {
+    position: Number(reference),
+    eventType,
+    payload: part.text,
+  });
+  return { event, call: first, replayed: true };
+}
+
+/**
+ * The event at a position, which must be what the repeated call asks for: a row alone says nothing of what was appended.
+ * @throws {ServiceError} GONE where it was pruned; {Error} where the entry is another one, or not what was recorded.
+ */
+async function appendedEvent(
+  dependencies: Dependencies,
+  orgId: string,
+  { position, eventType, payload }: {
+    readonly position: number;
+    readonly eventType: string;
+    /** Canonical JSON. */
+    readonly payload: string;
+  },
+): Promise<AppendedEvent> {
+  const { database, crypto } = dependencies;
+  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
+  const checkpoint = await checkpointOfCommit(database, { chain, seq });
+  const stored = checkpoint &&
+    await readEvidence(database, crypto, { chain, seq, covers: "detail", checkpoint });
+  const entry = stored?.evidence.entry;
+  if (!stored || entry?.event_type !== eventType || stored.text !== payload) {
+    throw new Error(`entry ${seq} of ${chain} is not the event that a keyed call appended`);
+  }
+  return {
+    event_id: entry.id,
+    seq,
+    entry_hash: stored.evidence.entry_hash,
+    entry,
+    detail: JSON.parse(stored.text),
+    evidence: stored.evidence,
+  };
 }
 
 export function familyOf({ orgId }: OrganizationCaller, kind: ChainKind): string {

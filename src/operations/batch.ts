@@ -15,6 +15,8 @@ import type { WriteJob } from "../store/writer.ts";
 import { heldAnswer } from "./answers.ts";
 import { type Call, type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
 import { placeOfRecord, refuseGone } from "./gone.ts";
+import type { IdempotentCall } from "./idempotency.ts";
+import { KeyedCall, pastRetention } from "./keyed_calls.ts";
 import { needsOf, planScore, type PreparedScore, prepareScore, usedSession } from "./score.ts";
 
 export interface BatchAnswer {
@@ -39,7 +41,11 @@ type Outcome =
 export async function scoreBatch(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  { request, call }: { readonly request: BatchRequest; readonly call: Call },
+  { request, call, idempotency = null }: {
+    readonly request: BatchRequest;
+    readonly call: Call;
+    readonly idempotency?: IdempotentCall | null;
+  },
 ): Promise<BatchAnswer> {
   const { orgId } = caller;
   const { operator_id, domain } = request;
@@ -54,13 +60,21 @@ export async function scoreBatch(
     })
   );
   const batch = [orgId, digest] as const;
+  const keyed = new KeyedCall(dependencies.installation, { orgId, idempotency, request, call });
   const job: WriteJob<Outcome> = {
-    needs: [{ kind: scoreBatches, key: batch }, ...scores.flatMap((score) => needsOf(orgId, score))],
+    needs: [
+      { kind: scoreBatches, key: batch },
+      ...keyed.needs,
+      ...scores.flatMap((score) => needsOf(orgId, score)),
+    ],
     chains: [evidenceChain(orgId)],
     plan(unit) {
+      const known = keyed.known(unit);
+      if (known === null) keyed.remember(unit, { operatorId: operator_id });
       const repeated = unit.get(scoreBatches, batch);
       if (repeated !== null) return () => ({ kind: "repeated", stored: repeated });
       refuseUsed(unit, orgId, scores);
+      if (known !== null) throw pastRetention();
       const planned = scores.map((score) => planScore(unit, dependencies, { caller, score }));
       unit.put(scoreBatches, {
         org_id: orgId,

@@ -36,6 +36,8 @@ import {
 import { emitEvent, subscriptionNeed } from "./events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "./gone.ts";
 import { movedTo, priorOf } from "./score.ts";
+import type { IdempotentCall } from "./idempotency.ts";
+import { KeyedCall } from "./keyed_calls.ts";
 import { answerOnce, type EvidencedAnswer } from "./answers.ts";
 import { knownPseudonym } from "./subjects.ts";
 
@@ -52,7 +54,11 @@ export interface CommitRequest {
 export async function commitScore(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  { request, call }: { readonly request: CommitRequest; readonly call: Call },
+  { request, call, idempotency = null }: {
+    readonly request: CommitRequest;
+    readonly call: Call;
+    readonly idempotency?: IdempotentCall | null;
+  },
 ): Promise<EvidencedAnswer> {
   const { world } = dependencies;
   const { orgId } = caller;
@@ -61,6 +67,12 @@ export async function commitScore(
   const session = [orgId, request.sessionId] as const;
   const operator = [orgId, recorded.row.operator_id] as const;
   const tombstone = tombstoneNeed(dependencies, { kind: "record", orgId, name: request.sessionId });
+  const keyed = new KeyedCall(dependencies.installation, {
+    orgId,
+    idempotency,
+    request: { outcome_correct: request.outcomeCorrect },
+    call,
+  });
   const drawn: Drawn = {
     commitId: world.ulid(call.now),
     labelId: world.ulid(call.now),
@@ -76,8 +88,11 @@ export async function commitScore(
       { kind: subjects, key: operator },
       subscriptionNeed(orgId),
       tombstone,
+      ...keyed.needs,
     ],
     plan(unit) {
+      // A commit and its label are each done once by themselves: a repeated call finds what the first one did.
+      const known = keyed.known(unit);
       const row = unit.get(interactions, session);
       if (row === null) {
         refuseGone(unit, tombstone);
@@ -91,6 +106,7 @@ export async function commitScore(
         subject: knownPseudonym(unit, operator),
       };
       const committed = row.committed === 1 ? row : unit.get(scoreCommits, session);
+      if (known === null) keyed.remember(unit, { operatorId: row.operator_id });
       const label = planLabel(unit, dependencies, { context, label: request.outcomeCorrect });
       if (committed !== null) {
         // A call with a label is answered with the committed score under the id of the call that labelled it.

@@ -24,6 +24,8 @@ import { priorOf } from "./score.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";
 import { refuseGone, tombstoneNeed } from "./gone.ts";
+import type { IdempotentCall } from "./idempotency.ts";
+import { KeyedCall, pastRetention, requireSameId } from "./keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
 /**
@@ -33,7 +35,39 @@ import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 export async function scoreDecisionRisk(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  { request, call }: { readonly request: DecisionRequest; readonly call: Call },
+  { request, call, idempotency = null }: {
+    readonly request: SentDecision;
+    readonly call: Call;
+    readonly idempotency?: IdempotentCall | null;
+  },
+): Promise<EvidencedAnswer> {
+  const { installation, world } = dependencies;
+  const keyed = new KeyedCall(installation, { orgId: caller.orgId, idempotency, request, call });
+  return await keyed.underOneId(
+    { given: request.decision_id, draw: () => world.ulid(call.now) },
+    (decision_id) =>
+      scoreUnderId(dependencies, caller, {
+        request: { ...request, decision_id },
+        call,
+        keyed,
+        drawn: request.decision_id === null,
+      }),
+  );
+}
+
+/** A decision as it was asked for: null where it is to be named by the service. */
+export type SentDecision = Omit<DecisionRequest, "decision_id"> & { readonly decision_id: string | null };
+
+async function scoreUnderId(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  { request, call, keyed, drawn }: {
+    readonly request: DecisionRequest;
+    readonly call: Call;
+    readonly keyed: KeyedCall;
+    /** Whether the service named the decision. */
+    readonly drawn: boolean;
+  },
 ): Promise<EvidencedAnswer> {
   const { world, installation, model } = dependencies;
   const { orgId } = caller;
@@ -56,11 +90,18 @@ export async function scoreDecisionRisk(
       { kind: subjects, key: operator },
       subscriptionNeed(orgId),
       tombstone,
+      ...keyed.needs,
     ],
     plan(unit) {
+      const known = keyed.known(unit);
+      requireSameId(known, decision_id);
       const stored = findRepeated(unit, name, digest);
+      if (known === null) {
+        keyed.remember(unit, { reference: drawn ? decision_id : null, operatorId: request.operator_id });
+      }
       if (stored !== null) return { stored, replayed: true };
       refuseGone(unit, tombstone);
+      if (known !== null) throw pastRetention();
       const input = { ...inputHead(model, call.now), ...request, ...priorOf(unit.get(operators, operator)) };
       const decision = computeDecision(model.document, input);
       const result = decisionResultPart(input, { result: decision, auditId });

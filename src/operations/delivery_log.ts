@@ -17,11 +17,23 @@ import {
 } from "./dependencies.ts";
 import { attemptDelivery, type Claimed, drawLease, drawUuid, settle } from "./deliveries.ts";
 import { bodyOfEvent } from "./events.ts";
+import type { IdempotentCall } from "./idempotency.ts";
+import {
+  KeyedCall,
+  type KnownCall,
+  pastRetention,
+  type RepeatableAnswer,
+  repeatedAnswer,
+} from "./keyed_calls.ts";
 import { requireWebhook } from "./webhooks.ts";
 
 interface About {
   readonly id: string;
   readonly call: Call;
+}
+
+interface RepeatableAbout extends About {
+  readonly idempotency?: IdempotentCall | null;
 }
 
 /** The newest deliveries of a destination; that they were looked at is recorded first. */
@@ -88,8 +100,13 @@ const TESTS_AT_ONCE = 100;
 export async function testWebhook(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  about: About,
-): Promise<Record<string, unknown>> {
+  about: RepeatableAbout,
+): Promise<RepeatableAnswer> {
+  const { id, call, idempotency = null } = about;
+  const { orgId } = caller;
+  const keyed = new KeyedCall(dependencies.installation, { orgId, idempotency, request: {}, call });
+  const before = await keyed.lookUp(dependencies.database);
+  if (before !== null) return await testedBefore(dependencies, { id, known: before });
   const { tests } = dependencies.deliveries;
   const name = `${caller.orgId} ${about.id}`;
   if (tests.has(name)) {
@@ -98,7 +115,7 @@ export async function testWebhook(
   if (tests.size >= TESTS_AT_ONCE) {
     throw unavailable("Too many webhooks are being tested; try again in a moment.");
   }
-  const test = sendPing(dependencies, caller, about);
+  const test = sendPing(dependencies, caller, { ...about, keyed });
   tests.set(name, test);
   try {
     return await test;
@@ -110,8 +127,9 @@ export async function testWebhook(
 async function sendPing(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  { id, call: { now, requestId } }: About,
-): Promise<Record<string, unknown>> {
+  { id, call, keyed }: About & { readonly keyed: KeyedCall },
+): Promise<RepeatableAnswer> {
+  const { now, requestId } = call;
   const { world, writer, deliveries: { clock, stopping } } = dependencies;
   const { orgId } = caller;
   const deliveryId = drawUuid(world);
@@ -122,16 +140,20 @@ async function sendPing(
     now,
     detail: { id, delivery_id: deliveryId },
   });
-  await writer.submit<void>({
-    needs: [{ kind: webhooks, key: [id] }],
+  const known = await writer.submit<KnownCall | null>({
+    needs: [{ kind: webhooks, key: [id] }, ...keyed.needs],
     chains: [adminChain(orgId)],
     plan(unit) {
+      const before = keyed.known(unit);
+      if (before !== null) return () => before;
       requireActive(requireWebhook(unit, { orgId, id }));
       unit.execute(insertPing({ deliveryId, webhookId: id, requestId, now, lease }));
       unit.append(adminChain(orgId), draft);
-      return () => undefined;
+      keyed.remember(unit, { reference: deliveryId });
+      return () => null;
     },
   });
+  if (known !== null) return await testedBefore(dependencies, { id, known });
   const claimed: Claimed = { deliveryId, webhookId: id, lease };
   const outcome = await attemptDelivery(dependencies, claimed, stopping);
   await settle(dependencies, { outcomes: [outcome], now: clock.now() });
@@ -142,13 +164,43 @@ async function sendPing(
     );
   }
   const { result } = outcome;
-  return {
+  const body = {
     delivery_id: deliveryId,
     delivered: result.error === null,
     response_status: result.status,
     error: result.error,
     duration_ms: Math.round(result.durationMs),
   };
+  return { body, call, replayed: false };
+}
+
+/**
+ * How the test of a repeated call went, by the log of deliveries.
+ * @throws {ServiceError} CONFLICT while it goes on, or where nothing was sent; GONE where the log holds it no more.
+ */
+async function testedBefore(
+  { database }: Dependencies,
+  { id, known }: { readonly id: string; readonly known: KnownCall },
+): Promise<RepeatableAnswer> {
+  const [row] = await database.read(
+    query.selectFrom("webhook_delivery").selectAll().where("delivery_id", "=", known.reference!)
+      .where("webhook_id", "=", id).compile(),
+  );
+  if (row === undefined) throw pastRetention();
+  const [attempt] = JSON.parse(row.attempts) as DeliveryAttempt[];
+  if (attempt === undefined) {
+    throw new ServiceError(
+      "CONFLICT",
+      "The test under this Idempotency-Key has no result: it is still going on, or nothing was sent. Test again with a new key.",
+    );
+  }
+  return repeatedAnswer(known, {
+    delivery_id: row.delivery_id,
+    delivered: attempt.error === null,
+    response_status: attempt.response_status,
+    error: attempt.error,
+    duration_ms: attempt.duration_ms,
+  });
 }
 
 /**
@@ -158,18 +210,31 @@ async function sendPing(
 export async function redeliver(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  { id, deliveryId, call: { now } }: About & { readonly deliveryId: string },
-): Promise<Record<string, unknown>> {
-  const { world, writer } = dependencies;
+  { id, deliveryId, call, idempotency = null }: RepeatableAbout & { readonly deliveryId: string },
+): Promise<RepeatableAnswer> {
+  const { world, writer, installation } = dependencies;
   const { orgId } = caller;
+  const { now } = call;
+  const keyed = new KeyedCall(installation, { orgId, idempotency, request: {}, call });
   const isHeld = await holdsBody(dependencies, { orgId, deliveryId });
   const newId = drawUuid(world);
   const detail = { id, delivery_id: newId, redelivery_of: deliveryId };
   const draft = eventDraft(world, { type: "WEBHOOK_REDELIVERED", caller, now, detail });
-  await writer.submit<void>({
-    needs: [{ kind: webhooks, key: [id] }, { kind: webhookDeliveries, key: [deliveryId] }],
+  const queued = (delivery_id: string | null) => ({
+    delivery_id,
+    redelivery_of: deliveryId,
+    status: "queued",
+  });
+  return await writer.submit<RepeatableAnswer>({
+    needs: [
+      { kind: webhooks, key: [id] },
+      { kind: webhookDeliveries, key: [deliveryId] },
+      ...keyed.needs,
+    ],
     chains: [adminChain(orgId)],
     plan(unit) {
+      const known = keyed.known(unit);
+      if (known !== null) return () => repeatedAnswer(known, queued(known.reference));
       const webhook = requireWebhook(unit, { orgId, id });
       const sequence = requireRepeatable(unit.get(webhookDeliveries, [deliveryId]), {
         webhookId: id,
@@ -186,10 +251,10 @@ export async function redeliver(
         mustChange: 1,
       });
       unit.append(adminChain(orgId), draft);
-      return () => undefined;
+      keyed.remember(unit, { reference: newId });
+      return () => ({ body: queued(newId), call, replayed: false });
     },
   });
-  return { delivery_id: newId, redelivery_of: deliveryId, status: "queued" };
 }
 
 /** Whether what a delivery told is still held. */

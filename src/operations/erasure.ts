@@ -21,6 +21,7 @@ import {
 } from "./dependencies.ts";
 import { requireNoOperator, unknownSubject } from "./subjects.ts";
 import { tombstoneName } from "./gone.ts";
+import { endKeyedCalls } from "./keyed_calls.ts";
 
 export interface Erasure {
   readonly erased: true;
@@ -145,6 +146,7 @@ export function prepareErasure(
         parts: [makePart("detail", salts[1], detail)],
       });
       const { entry: { chain, seq }, hash } = appended;
+      unit.execute(endKeyedCalls(operator, { seq, hash }));
       const tombstone = { reason: "erased", chain, seq, entry_hash: hash };
       for (const name of names) {
         unit.put(tombstones, {

@@ -59,7 +59,8 @@ export async function placeOfRecord(
   throw gone({ reason: "pruned", ...await readCause(database, place.chain) });
 }
 
-function gone(
+/** The refusal of what was erased or pruned, with the entry that tells of it. */
+export function gone(
   { reason, seq, entry_hash }: Pick<TombstoneRow, "reason" | "seq" | "entry_hash">,
 ): ServiceError {
   const why = reason === "erased"

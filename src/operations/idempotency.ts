@@ -11,9 +11,9 @@ import { DAY_MS } from "../scoring/state.ts";
 import { query } from "../store/database.ts";
 import { idempotencyRecords } from "../store/records.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import type { Dependencies, Installation } from "./dependencies.ts";
+import type { Call, Dependencies, Installation } from "./dependencies.ts";
 
-/** What makes a master call safe to repeat. */
+/** What makes a call safe to repeat. */
 export interface IdempotentCall {
   /** Method and concrete path. */
   readonly endpoint: string;
@@ -25,6 +25,8 @@ export interface MasterAnswer {
   readonly status: number;
   readonly body: Record<string, unknown>;
   readonly replayed: boolean;
+  /** Of the call that was answered first, where that is known. */
+  readonly call?: Call;
 }
 
 /** One call, and how its answer is remembered. */
@@ -58,12 +60,7 @@ export class IdempotencyRecord {
   repeated(unit: UnitOfWork): MasterAnswer | null {
     const row = unit.get(idempotencyRecords, this.need.key);
     if (row === null || row.created_at <= oldest(this.#now)) return null;
-    if (!equalBytes(row.request_digest, this.#digest)) {
-      throw new ServiceError(
-        "IDEMPOTENCY_KEY_REUSED",
-        "This Idempotency-Key was used with a different body: use a new key for a new request.",
-      );
-    }
+    if (!equalBytes(row.request_digest, this.#digest)) throw keyReused();
     return { status: row.status, body: JSON.parse(row.body), replayed: true };
   }
 
@@ -81,6 +78,14 @@ export class IdempotencyRecord {
       created_at: this.#now,
     });
   }
+}
+
+/** The refusal of a key that stands for another request. */
+export function keyReused(): ServiceError {
+  return new ServiceError(
+    "IDEMPOTENCY_KEY_REUSED",
+    "This Idempotency-Key was used with a different body: use a new key for a new request.",
+  );
 }
 
 /** What was answered at or before this instant is forgotten. */

@@ -10,6 +10,7 @@ import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { adminChain, type Call, type Caller, type Dependencies, drawSalt, makePart } from "./dependencies.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
 import type { KeyIssue } from "./key_issue.ts";
+import { type KeyedCall, type KnownCall, repeatedAnswer } from "./keyed_calls.ts";
 
 /** Why an organization is inactive, in the order in which they are stored. */
 export const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
@@ -50,8 +51,18 @@ export interface Change {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
+/** How a call of the organization itself is remembered. */
+export interface RememberedChange {
+  readonly keyed: KeyedCall;
+  /** What is kept of the row that the change left. */
+  referenceOf(row: OrganizationRow): string | null;
+  /** What a repeated call is answered, without its key. */
+  repeated(known: KnownCall): Record<string, unknown>;
+}
+
 export interface Transition {
   readonly event: string;
+  readonly remembered?: RememberedChange;
   /** Present where the change may mint a key. */
   readonly issue?: KeyIssue;
   /** Pure. @throws {ServiceError} where the state does not allow it. */
@@ -77,9 +88,11 @@ export interface StateCall {
 export async function changeState(
   { installation, writer, world }: Dependencies,
   caller: Pick<Caller, "actor">,
-  { orgId, call: { now }, scope, idempotency, request, transition: { event, issue, change } }: StateCall & {
-    readonly transition: Transition;
-  },
+  { orgId, call: { now }, scope, idempotency, request, transition: { event, issue, change, remembered } }:
+    & StateCall
+    & {
+      readonly transition: Transition;
+    },
 ): Promise<MasterAnswer> {
   const record = idempotency && new IdempotencyRecord(installation, { call: idempotency, request, now });
   const [id, salt] = [world.ulid(now), drawSalt(world)];
@@ -88,9 +101,14 @@ export async function changeState(
       { kind: organizations, key: [orgId] },
       ...(issue?.needs ?? []),
       ...(record === null ? [] : [record.need]),
+      ...(remembered?.keyed.needs ?? []),
     ],
     chains: [adminChain(orgId)],
     plan(unit) {
+      const known = remembered?.keyed.known(unit) ?? null;
+      if (known !== null) {
+        return () => ({ status: 200, ...repeatedAnswer(known, remembered!.repeated(known)) });
+      }
       const repeated = record?.repeated(unit) ?? null;
       if (repeated !== null) return () => repeated;
       const before = unit.get(organizations, [orgId]);
@@ -110,6 +128,7 @@ export async function changeState(
         });
       }
       record?.remember(unit, { status: 200, body: sanitized });
+      remembered?.keyed.remember(unit, { reference: remembered.referenceOf(row ?? before) });
       return () => ({ status: 200, body: { ...body }, replayed: false });
     },
   });

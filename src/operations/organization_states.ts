@@ -13,8 +13,9 @@ import {
   eventDraft,
   type OrganizationCaller,
 } from "./dependencies.ts";
-import type { MasterAnswer } from "./idempotency.ts";
+import type { IdempotentCall, MasterAnswer } from "./idempotency.ts";
 import { KEY_WARNING, KeyIssue, NO_KEY, NoKeyMinted } from "./key_issue.ts";
+import { KeyedCall } from "./keyed_calls.ts";
 import {
   type Change,
   changeState,
@@ -36,7 +37,7 @@ import {
 export async function rotateOwnKey(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  call: Call,
+  { call, idempotency = null }: OwnCall,
 ): Promise<MasterAnswer> {
   const issue = new KeyIssue(dependencies);
   return await changeState(dependencies, SELF, {
@@ -44,6 +45,11 @@ export async function rotateOwnKey(
     transition: {
       event: "KEY_ROTATED",
       issue,
+      remembered: {
+        keyed: keyedBySelf(dependencies, caller, { call, idempotency }),
+        referenceOf: ({ prefix }) => prefix ?? null,
+        repeated: ({ reference }) => ({ prefix: reference, already_provisioned: true }),
+      },
       change(row, { unit, now }) {
         requireKeyInUse(row, caller);
         const { apiKey, prefix, stored } = issue.take(unit);
@@ -61,12 +67,17 @@ export async function rotateOwnKey(
 export async function revokeOwnKey(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  call: Call,
+  { call, idempotency = null }: OwnCall,
 ): Promise<MasterAnswer> {
   return await changeState(dependencies, SELF, {
     ...directCall(caller.orgId, call),
     transition: {
       event: "KEY_REVOKED",
+      remembered: {
+        keyed: keyedBySelf(dependencies, caller, { call, idempotency }),
+        referenceOf: () => null,
+        repeated: (known) => ({ revoked: true, org_id: caller.orgId, revoked_at: iso(known.call.now) }),
+      },
       change(row, { now }) {
         requireKeyInUse(row, caller);
         return {
@@ -76,6 +87,20 @@ export async function revokeOwnKey(
       },
     },
   });
+}
+
+/** What an organization does to its own key. */
+export interface OwnCall {
+  readonly call: Call;
+  readonly idempotency?: IdempotentCall | null;
+}
+
+function keyedBySelf(
+  { installation }: Dependencies,
+  { orgId }: OrganizationCaller,
+  { call, idempotency = null }: OwnCall,
+): KeyedCall {
+  return new KeyedCall(installation, { orgId, idempotency, request: {}, call });
 }
 
 const SELF = { actor: "self_serve" } as const;

@@ -33,6 +33,8 @@ import {
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";
 import { refuseGone, tombstoneNeed } from "./gone.ts";
+import type { IdempotentCall } from "./idempotency.ts";
+import { KeyedCall, pastRetention, requireSameId } from "./keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
 /**
@@ -42,16 +44,55 @@ import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 export async function scoreInteraction(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  { request, call }: { readonly request: ScoreRequest; readonly call: Call },
+  { request, call, idempotency = null }: {
+    readonly request: SentScore;
+    readonly call: Call;
+    readonly idempotency?: IdempotentCall | null;
+  },
+): Promise<EvidencedAnswer> {
+  const { installation, world } = dependencies;
+  const keyed = new KeyedCall(installation, { orgId: caller.orgId, idempotency, request, call });
+  return await keyed.underOneId(
+    { given: request.session_id, draw: () => world.ulid(call.now) },
+    (session_id) =>
+      scoreUnderId(dependencies, caller, {
+        request: { ...request, session_id },
+        call,
+        keyed,
+        drawn: request.session_id === null,
+      }),
+  );
+}
+
+/** A score as it was asked for: null where its session is to be named by the service. */
+export type SentScore = Omit<ScoreRequest, "session_id"> & { readonly session_id: string | null };
+
+async function scoreUnderId(
+  dependencies: Dependencies,
+  caller: OrganizationCaller,
+  { request, call, keyed, drawn }: {
+    readonly request: ScoreRequest;
+    readonly call: Call;
+    readonly keyed: KeyedCall;
+    /** Whether the service named the session. */
+    readonly drawn: boolean;
+  },
 ): Promise<EvidencedAnswer> {
   const { orgId } = caller;
+  const { session_id, operator_id } = request;
   const score = prepareScore(dependencies, { orgId, request, call });
   return await answerOnce(dependencies, orgId, {
     call,
-    needs: needsOf(orgId, score),
+    needs: [...needsOf(orgId, score), ...keyed.needs],
     plan(unit) {
+      const known = keyed.known(unit);
+      requireSameId(known, session_id);
       const stored = findRepeated(unit, orgId, score);
+      if (known === null) {
+        keyed.remember(unit, { reference: drawn ? session_id : null, operatorId: operator_id });
+      }
       if (stored !== null) return { stored, replayed: true };
+      if (known !== null) throw pastRetention();
       const planned = planScore(unit, dependencies, { caller, score });
       if (planned.counted) addUsage(orgId, { at: call.now, count: 1 }).forEach((row) => unit.execute(row));
       return planned;

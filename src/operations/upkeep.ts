@@ -15,6 +15,7 @@ import { forgetBreachWindows } from "./breaches.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { dropOldEvents, forgetOldDeliveries, passOver } from "./delivery_bounds.ts";
 import { forgetAnswers } from "./idempotency.ts";
+import { forgetKeyedCalls } from "./keyed_calls.ts";
 import { followOtherHosts } from "./restores.ts";
 import { pruneChains } from "./retention.ts";
 
@@ -74,6 +75,7 @@ export class Upkeep {
     await this.#attempt("retention", async () => {
       // Before the cut, which makes sure that what was deleted is gone from the file.
       await forgetAnswers(this.dependencies, now);
+      await forgetKeyedCalls(this.dependencies, now);
       await forgetAssessments(this.dependencies, now);
       await pruneChains(this.dependencies, now);
       this.dependencies.lock.forgetErased(now - ERASED_MEMORY_DAYS * DAY_MS);

@@ -27,16 +27,36 @@ import {
   type OrganizationCaller,
   type World,
 } from "./dependencies.ts";
+import type { IdempotentCall } from "./idempotency.ts";
+import { KeyedCall, type KnownCall, type RepeatableAnswer, repeatedAnswer } from "./keyed_calls.ts";
 
-/** Registers a destination; its signing secret is in this answer and in no other. */
+/** Registers a destination; its signing secret is in this answer and in no other, that of a repeated call least of all. */
 export async function registerWebhook(
   dependencies: Dependencies,
   caller: OrganizationCaller,
-  { request, call: { now } }: { readonly request: WebhookRequest; readonly call: Call },
-): Promise<Record<string, unknown>> {
-  const { installation, secretsKeys, world, writer } = dependencies;
+  { request, call, idempotency = null }: {
+    readonly request: WebhookRequest;
+    readonly call: Call;
+    readonly idempotency?: IdempotentCall | null;
+  },
+): Promise<RepeatableAnswer> {
+  const { database, installation, secretsKeys, world, writer } = dependencies;
   const { orgId } = caller;
+  const { now } = call;
   const { url, secret: shared, events = WEBHOOK_EVENTS } = request;
+  const keyed = new KeyedCall(installation, { orgId, idempotency, request: { ...request, events }, call });
+  const registered = (known: KnownCall): RepeatableAnswer =>
+    repeatedAnswer(known, {
+      id: known.reference,
+      url,
+      events: [...events],
+      active: true,
+      created_at: new Date(known.call.now).toISOString(),
+      already_provisioned: true,
+    });
+  const before = await keyed.lookUp(database);
+  // What was registered is told, whatever became of the host since.
+  if (before !== null) return registered(before);
   await requireAllowed(dependencies, url);
   const id = world.ulid(now);
   const secret = deriveSigningSecret(shared, { installationKey: installation.key, webhookId: id });
@@ -62,9 +82,11 @@ export async function registerWebhook(
     detail: { id, host: new URL(url).host, events: [...events] },
   });
   return await writer.submit({
-    needs: [{ kind: webhookCounts, key: [orgId] }, { kind: webhooks, key: [id] }],
+    needs: [{ kind: webhookCounts, key: [orgId] }, { kind: webhooks, key: [id] }, ...keyed.needs],
     chains: [adminChain(orgId)],
     plan(unit) {
+      const known = keyed.known(unit);
+      if (known !== null) return () => registered(known);
       const count = unit.get(webhookCounts, [orgId])?.count ?? 0;
       if (count >= WEBHOOKS_MAX) {
         throw new ServiceError(
@@ -76,7 +98,12 @@ export async function registerWebhook(
       unit.put(webhooks, row);
       unit.execute(startAtNewestEvent(id));
       unit.append(adminChain(orgId), draft);
-      return () => ({ ...told(row), signing_secret: formatSigningSecret(secret) });
+      keyed.remember(unit, { reference: id });
+      return () => ({
+        body: { ...told(row), signing_secret: formatSigningSecret(secret) },
+        call,
+        replayed: false,
+      });
     },
   });
 }

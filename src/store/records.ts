@@ -3,6 +3,7 @@
  * one statement that saves it.
  */
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
+import { IDEMPOTENCY_RETENTION_DAYS } from "../domain/limits.ts";
 import { compileOnce } from "./compile_once.ts";
 import { query, type Statement } from "./database.ts";
 import type { SealedValue, Sealing, Seals } from "./seals.ts";
@@ -16,6 +17,7 @@ import type {
   InstallationTable,
   InteractionTable,
   ModelDocumentTable,
+  KeyedCallTable,
   OperatorTable,
   OrganizationTable,
   OutcomeLabelTable,
@@ -565,6 +567,37 @@ export const idempotencyRecords: RecordKind<IdempotencyRow> = {
     ).compile()
   ),
 };
+
+export type KeyedCallRow = Selectable<KeyedCallTable>;
+
+export const keyedCalls: RecordKind<KeyedCallRow> = {
+  name: "keyed_call",
+  load: loading((keys) =>
+    query.selectFrom("keyed_call").selectAll()
+      .where(sql<boolean>`name in (select unhex(value ->> 0) from json_each(${keys}))`).compile()
+  ),
+  keyOf: (row) => [row.name.toHex()],
+  // A call past its retention is replaced by the one that uses its key anew. One that another process remembered
+  // meanwhile is not, and what was planned beside it is planned anew.
+  save: (row) => ({ ...saveKeyedCall(row), mustChange: 1 }),
+};
+
+const KEYED_CALL_MS = IDEMPOTENCY_RETENTION_DAYS * 86_400_000;
+
+const saveKeyedCall = compileOnce((row: KeyedCallRow) =>
+  query.insertInto("keyed_call").values(row).onConflict((conflict) =>
+    conflict.column("name").doUpdateSet(({ ref }) => ({
+      org_id: ref("excluded.org_id"),
+      operator_id: ref("excluded.operator_id"),
+      request_digest: ref("excluded.request_digest"),
+      reference: ref("excluded.reference"),
+      request_id: ref("excluded.request_id"),
+      at: ref("excluded.at"),
+      erased_seq: ref("excluded.erased_seq"),
+      erased_hash: ref("excluded.erased_hash"),
+    })).where(sql<boolean>`keyed_call.at <= excluded.at - ${sql.lit(KEYED_CALL_MS)}`)
+  ).compile()
+);
 
 export type SigningKeyRow = Selectable<SigningKeyTable>;
 

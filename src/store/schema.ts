@@ -208,6 +208,21 @@ export interface IdempotencyTable {
   created_at: number;
 }
 
+/** A call of an organization that carried an Idempotency-Key. */
+export interface KeyedCallTable {
+  name: Uint8Array;
+  org_id: string;
+  /** null: it was about nobody, or about somebody who was erased. */
+  operator_id: string | null;
+  /** null: whom it was about was erased. */
+  request_digest: Uint8Array | null;
+  reference: string | null;
+  request_id: string;
+  at: number;
+  erased_seq: number | null;
+  erased_hash: Uint8Array | null;
+}
+
 export interface AlertTable {
   alert_id: string;
   org_id: string;
@@ -393,6 +408,7 @@ export interface Schema {
   usage_hour: UsageHourTable;
   usage_instant: UsageInstantTable;
   idempotency: IdempotencyTable;
+  keyed_call: KeyedCallTable;
   alert: AlertTable;
   assessment: AssessmentTable;
   breach_window: BreachWindowTable;

@@ -16,7 +16,7 @@ Deno.test(
     assert.equal(granted.status, 204);
     assert.equal(granted.headers.get("Access-Control-Allow-Origin"), ORIGIN);
     assert.equal(granted.headers.get("Access-Control-Allow-Methods"), "POST");
-    assert.match(granted.headers.get("Access-Control-Allow-Headers")!, /X-API-Key/);
+    assert.match(granted.headers.get("Access-Control-Allow-Headers")!, /X-API-Key, Idempotency-Key/);
     assert.equal(granted.headers.get("Vary"), "Origin");
     for (
       const origin of ["https://evil.example", "http://review.acme.example", "null", "*", `${ORIGIN}:8443`]

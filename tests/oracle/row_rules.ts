@@ -16,6 +16,7 @@ export async function verifyRows(
   await decisionsHaveTheirRows(database, find);
   await reportsHaveTheirRows(database, find);
   await batchesAreScores(database, find);
+  await keyedCallsAreOfKnownOperators(database);
   await operatorsAreWhereTheirLastEntryLeftThem(database, families, states);
   await tombstonesNameTheirCause(database, chains);
   recordsHaveRows(chains, await placesOf(database));
@@ -114,6 +115,21 @@ async function batchesAreScores(database: Database, find: Find): Promise<void> {
       assert.equal(said(link, "input").operator_id, row.operator_id, `batch ${row.request_digest}`);
     }
   }
+}
+
+/** Whoever is named beside an Idempotency-Key is somebody who was not erased. */
+async function keyedCallsAreOfKnownOperators(database: Database): Promise<void> {
+  const strangers = await database.read(
+    query.selectFrom("keyed_call").leftJoin(
+      "subject",
+      (join) =>
+        join.onRef("subject.org_id", "=", "keyed_call.org_id")
+          .onRef("subject.operator_id", "=", "keyed_call.operator_id"),
+    )
+      .select("keyed_call.operator_id").where("keyed_call.operator_id", "is not", null)
+      .where("subject.pseudonym", "is", null).compile(),
+  );
+  assert.deepEqual(strangers, []);
 }
 
 /** The entry that an operator's row names is the last one that moved it, and its state is the state after that. */

@@ -40,6 +40,47 @@ Deno.test("two processes scoring the same operators at once leave one whole chai
   await deployment.remove();
 });
 
+Deno.test("one Idempotency-Key that reaches two processes at once names one decision, with each body it is sent with", async () => {
+  const deployment = await freshDeployment();
+  const first = await startService(["serve"], deployment);
+  const key = await createOrganization(first, deployment.env);
+  const second = await startService(["serve"], deployment);
+  // The first service gets another body under every third key: whichever comes first stands, the other is refused.
+  const bodyOf = (index: number, isOther: boolean) => ({
+    operator_id: "ada",
+    domain: "general",
+    time_to_decision_ms: 5000 + index,
+    decision: isOther ? "rejected" : "accepted",
+  });
+  const isContested = (index: number) => index % 3 === 0;
+  const send = (service: typeof first, index: number, isOther: boolean) =>
+    service.send("/v1/decision/score", {
+      key,
+      headers: { "Idempotency-Key": `call-${index}` },
+      body: bodyOf(index, isOther),
+    });
+  const pairs = await Promise.all(
+    Array.from({ length: SESSIONS }, async (_, index) => ({
+      index,
+      answers: await Promise.all([send(first, index, isContested(index)), send(second, index, false)]),
+    })),
+  );
+  for (const { index, answers: [one, other] } of pairs) {
+    if (isContested(index)) {
+      assert.deepEqual([one.status, other.status].sort(), [200, 422], `${index}`);
+    } else {
+      assert.deepEqual([one.status, other.status], [200, 200]);
+      assert.deepEqual(one.body, other.body);
+    }
+  }
+  assert.deepEqual([await first.stop(), await second.stop()], [0, 0]);
+  const data = `${deployment.directory}/data`;
+  const { publicKey } = signerFromPem(await Deno.readTextFile(`${data}/signing-key.pem`));
+  const chains = await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
+  assert.equal(chains.find(({ chain }) => chain === "org/acme")!.entries.length, SESSIONS + 1);
+  await deployment.remove();
+});
+
 Deno.test("processes that start at once on an empty directory agree on one key, one schema and one installation", async () => {
   const deployment = await freshDeployment();
   const data = `${deployment.directory}/data`;

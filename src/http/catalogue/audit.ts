@@ -59,6 +59,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
       description: "The entry and its evidence.",
       schema: appendResponseSchema({ evidence: evidenceSchema, entry: entrySchema }),
     },
+    errors: ["GONE"],
     examples: [{
       summary: "A policy changed",
       body: { event_type: "REVIEW_POLICY_CHANGED", payload: { policy: "four-eyes", from: "2026-12-01" } },

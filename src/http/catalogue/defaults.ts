@@ -39,6 +39,7 @@ export const KEYED_POST = {
   auth: { kind: "key" },
   layer1: true,
   idempotent: false,
+  honoursIdempotencyKey: true,
   pathParameters: null,
   parameters: null,
   errors: [],

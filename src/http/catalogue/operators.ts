@@ -178,6 +178,8 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   },
   {
     ...KEYED_POST,
+    // It changes nothing.
+    honoursIdempotencyKey: false,
     path: "/v1/maintenance/recommend",
     operationId: "postMaintenance",
     summary: "Recommend exercises",

@@ -1,5 +1,6 @@
 /** What an organization does with its own key. */
-import { keyRevokedSchema, keyRotatedSchema } from "../../domain/administration.ts";
+import * as z from "zod";
+import { alreadyProvisionedSchema, keyRevokedSchema, keyRotatedSchema } from "../../domain/administration.ts";
 import {
   auditLogExportParametersSchema,
   auditLogParametersSchema,
@@ -11,6 +12,7 @@ import {
   deliveriesSchema,
   deliveryPathSchema,
   redeliveredSchema,
+  webhookAlreadyRegisteredSchema,
   webhookListSchema,
   webhookPathSchema,
   webhookRegisteredSchema,
@@ -50,7 +52,11 @@ export const SELF_SERVE_ROUTES: readonly Route[] = [
     summary: "Replace your key",
     description: "Mints a new key, shown once. The key that this call was made with stops working at once.",
     body: null,
-    success: { status: 200, description: "The new key.", schema: keyRotatedSchema },
+    success: {
+      status: 200,
+      description: "The new key; to a repeated call, that there is one.",
+      schema: z.union([keyRotatedSchema, alreadyProvisionedSchema]),
+    },
     examples: [{ summary: "Replace it" }],
     handler: postKeyRotation,
   },
@@ -109,7 +115,11 @@ export const SELF_SERVE_ROUTES: readonly Route[] = [
     description:
       "A destination for events, over https. The secret that deliveries are signed with is derived from the one that is sent, and shown once. At most 10. A host that does not resolve, as those of the examples, is 422: name one of yours.",
     body: { schema: webhookRequestSchema, limitBytes: BODY_LIMIT_BYTES },
-    success: { status: 201, description: "The destination and its secret.", schema: webhookRegisteredSchema },
+    success: {
+      status: 201,
+      description: "The destination and its secret; to a repeated call, the destination.",
+      schema: z.union([webhookRegisteredSchema, webhookAlreadyRegisteredSchema]),
+    },
     errors: ["CONFLICT"],
     examples: [{
       summary: "All events",
@@ -157,7 +167,7 @@ export const SELF_SERVE_ROUTES: readonly Route[] = [
     body: null,
     pathParameters: webhookPathSchema,
     success: { status: 200, description: "How it went.", schema: webhookTestedSchema },
-    errors: ["NOT_FOUND", "CONFLICT"],
+    errors: ["NOT_FOUND", "CONFLICT", "GONE"],
     examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
     handler: postWebhookTest,
   },

@@ -17,6 +17,7 @@ import { exportFile, longestOf, softwareName } from "../../operations/export.ts"
 import { publicKeys } from "../../operations/signing.ts";
 import { verifyChain } from "../../operations/verification.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
 
 export const CHAIN_PARAMETERS: readonly ParameterSource[] = [{ name: "chain" }];
@@ -29,7 +30,7 @@ export const EXPORT_PARAMETERS: readonly ParameterSource[] = [
 
 export async function postAuditAppend(
   { dependencies }: Services,
-  { exchange, json }: HandlerInput,
+  { context, exchange, json }: HandlerInput,
 ): Promise<Reply> {
   const { event_type, payload } = parseWith(appendRequestSchema, json);
   const { length } = utf8(canonicalJson(payload));
@@ -39,12 +40,13 @@ export async function postAuditAppend(
       message: `must be at most ${PAYLOAD_LIMIT_BYTES} bytes of canonical JSON, it has ${length}`,
     }]);
   }
-  const appended = await appendEvent(dependencies, exchange.caller!, {
+  const { event, ...about } = await appendEvent(dependencies, exchange.caller!, {
     eventType: event_type,
     payload,
     call: exchange.call,
+    idempotency: idempotentCall(context),
   });
-  return { status: 201, body: { ...appended } };
+  return { status: 201, body: { ...event }, ...about };
 }
 
 /** Verifies one of the organization's chains. */

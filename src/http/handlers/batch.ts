@@ -8,15 +8,20 @@ import {
 } from "../../domain/batch.ts";
 import { scoreBatch } from "../../operations/batch.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { isNested, parseEach, parseWith, validationFailed } from "../parse.ts";
 
 export async function postBatch(
   { dependencies }: Services,
-  { exchange, json }: HandlerInput,
+  { context, exchange, json }: HandlerInput,
 ): Promise<Reply> {
   const request = parseBatch(json);
   const { call } = exchange;
-  const answer = await scoreBatch(dependencies, exchange.caller!, { request, call });
+  const answer = await scoreBatch(dependencies, exchange.caller!, {
+    request,
+    call,
+    idempotency: idempotentCall(context),
+  });
   return { status: 200, ...answer };
 }
 

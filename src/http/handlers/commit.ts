@@ -2,6 +2,7 @@
 import { commitPathSchema, commitRequestSchema } from "../../domain/commit.ts";
 import { commitScore } from "../../operations/commit.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { parseWith } from "../parse.ts";
 
 export async function postCommit(
@@ -14,6 +15,7 @@ export async function postCommit(
   const answer = await commitScore(dependencies, exchange.caller!, {
     request: { sessionId: session_id, outcomeCorrect: outcome_correct },
     call,
+    idempotency: idempotentCall(context),
   });
   return { status: 200, ...answer };
 }

@@ -4,24 +4,29 @@ import { replayPathSchema } from "../../domain/replay.ts";
 import { scoreDecisionRisk } from "../../operations/decisions.ts";
 import { replay } from "../../operations/replay.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { parseWith } from "../parse.ts";
 
 export async function postDecision(
   { dependencies }: Services,
-  { exchange, json }: HandlerInput,
+  { context, exchange, json }: HandlerInput,
 ): Promise<Reply> {
   const { call } = exchange;
   const { interaction: _absent, decision_id, operator_id, domain, ai_confidence, stakes, ...interaction } =
     parseWith(decisionRequestSchema, json);
   const request = {
-    decision_id: decision_id ?? dependencies.world.ulid(call.now),
+    decision_id: decision_id ?? null,
     operator_id,
     domain,
     interaction,
     ai_confidence,
     stakes,
   };
-  const answer = await scoreDecisionRisk(dependencies, exchange.caller!, { request, call });
+  const answer = await scoreDecisionRisk(dependencies, exchange.caller!, {
+    request,
+    call,
+    idempotency: idempotentCall(context),
+  });
   return { status: 200, ...answer };
 }
 

@@ -9,7 +9,6 @@ import { ServiceError } from "../../domain/errors.ts";
 import { createOrganizationSchema, organizationPathSchema } from "../../domain/organization.ts";
 import type { MasterScope } from "../../keys/master_keys.ts";
 import { acknowledgeAlert } from "../../operations/alerts.ts";
-import type { IdempotentCall } from "../../operations/idempotency.ts";
 import {
   forceRevoke,
   forceRotate,
@@ -22,7 +21,7 @@ import {
 import { createOrganization } from "../../operations/organizations.ts";
 import { organizationUsage } from "../../operations/usage.ts";
 import type { AppContext, Handler, HandlerInput, Reply, Services } from "../exchange.ts";
-import { idempotencyKeyOf } from "../idempotency_key.ts";
+import { idempotencyKeyOf, idempotentCall } from "../idempotency_key.ts";
 import { parseWith, validationFailed } from "../parse.ts";
 
 export async function postOrganization(
@@ -106,15 +105,8 @@ export async function postAcknowledgement(
   return await acknowledgeAlert(dependencies, { actor: "admin-worker" }, {
     alertId: path.data.alert_id,
     call: exchange.call,
-    idempotency: idempotentCall(context),
+    idempotency: idempotentCall(context)!,
   });
-}
-
-function idempotentCall(context: AppContext): IdempotentCall {
-  return {
-    endpoint: `${context.req.method} ${context.req.path}`,
-    key: idempotencyKeyOf(context.req.raw),
-  };
 }
 
 function requireSameKey(context: AppContext, idempotencyKey: string): void {

@@ -3,10 +3,10 @@ import {
   flatScoreRequestSchema,
   nestedScoreRequestSchema,
   scoreParametersSchema,
-  type ScoreRequest,
 } from "../../domain/score.ts";
-import { scoreInteraction } from "../../operations/score.ts";
+import { scoreInteraction, type SentScore } from "../../operations/score.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { isNested, type ParameterSource, parseWith, readParameters } from "../parse.ts";
 
 /** The query wins over the header. */
@@ -17,26 +17,23 @@ export const SCORE_PARAMETERS: readonly ParameterSource[] = [
 ];
 
 export async function postScore(
-  services: Services,
+  { dependencies }: Services,
   { context, exchange, json }: HandlerInput,
 ): Promise<Reply> {
   const parameters = parseWith(scoreParametersSchema, readParameters(context.req.raw, SCORE_PARAMETERS));
-  const request: ScoreRequest = { ...parseScoreBody(services, { exchange, json }), ...parameters };
   const { call } = exchange;
-  const answer = await scoreInteraction(services.dependencies, exchange.caller!, { request, call });
+  const answer = await scoreInteraction(dependencies, exchange.caller!, {
+    request: { ...parseScoreBody(json), ...parameters },
+    call,
+    idempotency: idempotentCall(context),
+  });
   return { status: 200, ...answer };
 }
 
 function parseScoreBody(
-  { dependencies }: Services,
-  { exchange, json }: Pick<HandlerInput, "exchange" | "json">,
-): Pick<ScoreRequest, "session_id" | "operator_id" | "domain" | "interaction"> {
+  json: unknown,
+): Pick<SentScore, "session_id" | "operator_id" | "domain" | "interaction"> {
   if (isNested(json)) return parseWith(nestedScoreRequestSchema, json);
   const { session_id, operator_id, domain, ...interaction } = parseWith(flatScoreRequestSchema, json);
-  return {
-    session_id: session_id ?? dependencies.world.ulid(exchange.call.now),
-    operator_id,
-    domain,
-    interaction,
-  };
+  return { session_id: session_id ?? null, operator_id, domain, interaction };
 }

@@ -4,6 +4,7 @@ import { exportAuditLog, readAuditLog } from "../../operations/audit_log.ts";
 import type { OrganizationCaller } from "../../operations/dependencies.ts";
 import { revokeOwnKey, rotateOwnKey } from "../../operations/organization_states.ts";
 import type { Exchange, HandlerInput, Reply, Services } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
 
 export const AUDIT_LOG_FILTERS: readonly ParameterSource[] = [
@@ -15,16 +16,24 @@ export const AUDIT_LOG_PARAMETERS: readonly ParameterSource[] = [...AUDIT_LOG_FI
 
 export async function postKeyRotation(
   { dependencies }: Services,
-  { exchange }: HandlerInput,
+  { context, exchange }: HandlerInput,
 ): Promise<Reply> {
-  return await rotateOwnKey(dependencies, selfServe(exchange), exchange.call);
+  const { call } = exchange;
+  return await rotateOwnKey(dependencies, selfServe(exchange), {
+    call,
+    idempotency: idempotentCall(context),
+  });
 }
 
 export async function postKeyRevocation(
   { dependencies }: Services,
-  { exchange }: HandlerInput,
+  { context, exchange }: HandlerInput,
 ): Promise<Reply> {
-  return await revokeOwnKey(dependencies, selfServe(exchange), exchange.call);
+  const { call } = exchange;
+  return await revokeOwnKey(dependencies, selfServe(exchange), {
+    call,
+    idempotency: idempotentCall(context),
+  });
 }
 
 export async function getAuditLog(

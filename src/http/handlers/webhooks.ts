@@ -8,6 +8,7 @@ import {
 import { listDeliveries, redeliver, testWebhook } from "../../operations/delivery_log.ts";
 import { listWebhooks, registerWebhook, removeWebhook } from "../../operations/webhooks.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
 import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
 import { selfServe } from "./self_serve.ts";
 
@@ -15,11 +16,15 @@ export const DELIVERIES_PARAMETERS: readonly ParameterSource[] = [{ name: "statu
 
 export async function postWebhook(
   { dependencies }: Services,
-  { exchange, json }: HandlerInput,
+  { context, exchange, json }: HandlerInput,
 ): Promise<Reply> {
   const request = parseWith(webhookRequestSchema, json);
   const { call } = exchange;
-  return { status: 201, body: await registerWebhook(dependencies, selfServe(exchange), { request, call }) };
+  const idempotency = idempotentCall(context);
+  return {
+    status: 201,
+    ...await registerWebhook(dependencies, selfServe(exchange), { request, call, idempotency }),
+  };
 }
 
 export async function getWebhooks(
@@ -44,7 +49,11 @@ export async function postWebhookTest(
 ): Promise<Reply> {
   const { id } = parseWith(webhookPathSchema, context.req.param());
   const { call } = exchange;
-  return { status: 200, body: await testWebhook(dependencies, selfServe(exchange), { id, call }) };
+  const idempotency = idempotentCall(context);
+  return {
+    status: 200,
+    ...await testWebhook(dependencies, selfServe(exchange), { id, call, idempotency }),
+  };
 }
 
 export async function getDeliveries(
@@ -69,6 +78,11 @@ export async function postRedelivery(
   const { call } = exchange;
   return {
     status: 200,
-    body: await redeliver(dependencies, selfServe(exchange), { id, deliveryId, call }),
+    ...await redeliver(dependencies, selfServe(exchange), {
+      id,
+      deliveryId,
+      call,
+      idempotency: idempotentCall(context),
+    }),
   };
 }

@@ -9,6 +9,7 @@ import type { AppContext, Services } from "../exchange.ts";
 const REQUEST_HEADERS = [
   "Content-Type",
   "X-API-Key",
+  "Idempotency-Key",
   "X-Service-Mode",
   "X-Service-Role-Tier",
   "X-Service-Mode-Override",

@@ -18,6 +18,11 @@ export function fieldOf(parameter: Pick<Parameter, "in" | "name">): string {
   return `${parameter.in}-${parameter.name}`;
 }
 
+/** Whether a call must be named; where it may be, that is left to whoever sends it. */
+function isNameOfCall({ name, required }: Parameter): boolean {
+  return name === IDEMPOTENCY_KEY && required === true;
+}
+
 function bodyExamples({ requestBody }: Operation) {
   return requestBody?.content["application/json"]?.examples ?? {};
 }
@@ -43,7 +48,7 @@ export function exampleNames(operation: Operation): readonly string[] {
 export function draftOf(operation: Operation, example: string, fresh: string): Draft {
   const { parameters = [], requestBody } = operation;
   const values = parameters.map((parameter) => {
-    const value = parameter.name === IDEMPOTENCY_KEY ? fresh : parameter.examples?.[example]?.value;
+    const value = isNameOfCall(parameter) ? fresh : parameter.examples?.[example]?.value;
     return [fieldOf(parameter), value === undefined ? "" : String(value)];
   });
   const body = bodyExamples(operation)[example]?.value;
@@ -73,7 +78,7 @@ export function problemsOf(operation: Operation, { values, body }: Draft): Reado
       problems[fieldOf(parameter)] =
         "Browsers drop . and .. from a path, so that another call would be sent.";
     }
-    if (value === "" && parameter.name === IDEMPOTENCY_KEY) {
+    if (value === "" && isNameOfCall(parameter)) {
       problems[fieldOf(parameter)] = "The call needs a name.";
     }
     if (parameter.in === "header" && !isHeaderText(value)) {

@@ -79,7 +79,8 @@ function Repeating() {
       <h2 id="repeating" tabIndex={-1}>Repeating a call</h2>
       <p>
         When no answer came, send the same again. A score, a batch and a decision are known by their{" "}
-        <Code text="session_id" /> or <Code text="decision_id" />, administration by its{" "}
+        <Code text="session_id" /> or{" "}
+        <Code text="decision_id" />, administration and whatever has no id of its own by its{" "}
         <Code text="Idempotency-Key" />: repeated unchanged, they are not done twice. The stored answer comes
         with <Code text="Idempotency-Replayed: true" />. Anything else under a used name is refused.
       </p>
