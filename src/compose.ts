@@ -385,6 +385,10 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
     const observation = metrics === null ? null : createObservation({
       metrics,
       log,
+      newCall() {
+        const now = clock.now();
+        return { now, requestId: world.ulid(now) };
+      },
       isDraining: () => draining,
       isClockRefused: () => clockWatch.isRefused,
       reach: () => database.read(query.selectFrom("installation").select("id").compile()),

@@ -106,8 +106,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     example: { message: "The body must be at most 1048576 bytes; it declares 2097152." },
   },
   UNSUPPORTED_MEDIA_TYPE: {
-    meaning: "The body is not JSON.",
-    remedy: "Send `Content-Type: application/json`.",
+    meaning: "The body is not JSON, or is encoded.",
+    remedy: "Send `Content-Type: application/json`, and no `Content-Encoding` but `identity`.",
     retry: "no",
     example: { message: "Send the body as JSON, with Content-Type: application/json." },
   },

@@ -16,8 +16,9 @@ export function checkDeclaredLength(request: Request, limit: number): void {
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit, `it declares ${Number(declared)}`);
 }
 
-/** A missing header is read as JSON. */
+/** A missing type is read as JSON. @throws {ServiceError} UNSUPPORTED_MEDIA_TYPE, of an encoded body too. */
 export function checkContentType(request: Request): void {
+  checkContentEncoding(request);
   const type = request.headers.get("Content-Type");
   if (type === null || type === "") return;
   const essence = type.split(";")[0]!.trim().toLowerCase();
@@ -25,6 +26,20 @@ export function checkContentType(request: Request): void {
   throw new ServiceError(
     "UNSUPPORTED_MEDIA_TYPE",
     "Send the body as JSON, with Content-Type: application/json.",
+  );
+}
+
+/** Bodies are taken as they are: nothing here unpacks one, so that none grows past its limit. */
+function checkContentEncoding({ headers }: Request): void {
+  const codings = (headers.get("Content-Encoding") ?? "").split(",").map((coding) =>
+    coding.trim().toLowerCase()
+  );
+  if (codings.every((coding) => coding === "" || coding === "identity")) return;
+  throw new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    "Send the body as it is, without Content-Encoding: an encoded one is not unpacked.",
+    // RFC 9110, section 15.5.16.
+    { headers: { "Accept-Encoding": "identity" } },
   );
 }
 

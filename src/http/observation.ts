@@ -2,13 +2,18 @@
  * The second listener, for whoever looks after the service: metrics, and whether it is alive and ready.
  * Source: contract, sections 1 (`JISS_METRICS_ADDR`) and 7.
  */
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
+import { ServiceError } from "../domain/errors.ts";
 import { errorFields, type Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import type { Call } from "../operations/dependencies.ts";
+import { envelope, errorBody } from "./render.ts";
 
 export interface ObservationOptions {
   readonly metrics: Metrics;
   readonly log: Log;
+  /** The instant and the id of a call that comes now. */
+  newCall(): Call;
   isDraining(): boolean;
   /** Whether nothing is recorded because this machine's clock cannot be believed. */
   isClockRefused(): boolean;
@@ -18,33 +23,60 @@ export interface ObservationOptions {
 
 /** `/healthz`: the process answers. `/readyz`: requests may be sent to it. `/metrics`. */
 export function createObservation(
-  { metrics, log, isDraining, isClockRefused, reach }: ObservationOptions,
-): Hono {
-  const app = new Hono();
+  { metrics, log, newCall, isDraining, isClockRefused, reach }: ObservationOptions,
+): Hono<ObservationEnvironment> {
+  const app = new Hono<ObservationEnvironment>();
   app.use(async (context, next) => {
+    const call = newCall();
+    context.set("call", call);
     await next();
+    context.header("X-Request-Id", call.requestId);
     context.header("X-Content-Type-Options", "nosniff");
     context.header("Cache-Control", "no-store");
   });
-  app.get("/healthz", (context) => context.json({ status: "ok" }));
+  app.get("/healthz", (context) => told(context, "ok"));
   app.get("/readyz", async (context) => {
-    if (isDraining()) return context.json({ status: "draining" }, 503);
-    if (isClockRefused()) return context.json({ status: "clock refused" }, 503);
+    if (isDraining()) return told(context, "draining", 503);
+    if (isClockRefused()) return told(context, "clock refused", 503);
     try {
       await reach();
-      return context.json({ status: "ready" });
+      return told(context, "ready");
     } catch (error) {
-      log.error("the database cannot be read", errorFields(error));
-      return context.json({ status: "database away" }, 503);
+      log.error("the database cannot be read", { ...requestOf(context), ...errorFields(error) });
+      return told(context, "database away", 503);
     }
   });
   app.get(
     "/metrics",
     async (context) => context.text(await metrics.text(), 200, { "Content-Type": metrics.contentType }),
   );
+  app.notFound((context) =>
+    refused(
+      context,
+      new ServiceError("NOT_FOUND", "There is nothing at this path but /metrics, /healthz and /readyz."),
+    )
+  );
   app.onError((error, context) => {
-    log.error("metrics cannot be read", errorFields(error));
-    return context.json({ status: "error" }, 500);
+    log.error("metrics cannot be read", { ...requestOf(context), ...errorFields(error) });
+    return refused(
+      context,
+      new ServiceError("INTERNAL_ERROR", "The service failed on this request: its log tells why."),
+    );
   });
   return app;
+}
+
+type ObservationEnvironment = { Variables: { call: Call } };
+type ObservationContext = Context<ObservationEnvironment>;
+
+function told(context: ObservationContext, status: string, code: 200 | 503 = 200): Response {
+  return context.json({ status, ...envelope(context.var.call) }, code);
+}
+
+function refused(context: ObservationContext, error: ServiceError): Response {
+  return context.json(errorBody(error, context.var.call), error.status);
+}
+
+function requestOf({ var: { call } }: ObservationContext) {
+  return { request_id: call.requestId };
 }

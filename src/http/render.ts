@@ -7,7 +7,8 @@ import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
 import type { Page } from "./pages.ts";
 import type { AppContext, Reply, Services, StreamReply } from "./exchange.ts";
 
-function envelope({ now, requestId }: Call) {
+/** What every body carries. */
+export function envelope({ now, requestId }: Call) {
   return { request_id: requestId, timestamp: new Date(now).toISOString() };
 }
 
@@ -35,21 +36,17 @@ export function renderError(services: Services, context: AppContext, error: unkn
   const { exchange } = context.var;
   const known = error instanceof ServiceError ? error : internalError(services, context, error);
   for (const [name, value] of Object.entries(known.headers)) exchange.headers.set(name, value);
-  const { request_id, timestamp } = envelope(exchange.call);
   if (exchange.prefersPage) {
     exchange.headers.set("Content-Security-Policy", REFUSAL_PAGE_CSP);
-    const text = refusalPage({ error: known, path: context.req.path, requestId: request_id });
+    const text = refusalPage({ error: known, path: context.req.path, requestId: exchange.call.requestId });
     return respond(text, { status: known.status, contentType: "text/html; charset=utf-8" });
   }
-  return json({
-    error: {
-      code: known.code,
-      message: known.message,
-      request_id,
-      timestamp,
-      ...(known.details === undefined ? {} : { details: known.details }),
-    },
-  }, known.status);
+  return json(errorBody(known, exchange.call), known.status);
+}
+
+/** The specification's envelope for errors. */
+export function errorBody({ code, message, details }: ServiceError, call: Call) {
+  return { error: { code, message, ...envelope(call), ...(details === undefined ? {} : { details }) } };
 }
 
 function internalError({ log }: Services, context: AppContext, error: unknown): ServiceError {

@@ -41,7 +41,10 @@ export interface OrganizationFigures {
   readonly total_operators: number;
   /** JIS points, two decimals; null where there is no operator. */
   readonly mean_jis: number | null;
-  /** JIS points; with an even number of operators the mean of the middle two. Null where there is no operator. */
+  /**
+   * JIS points, two decimals; with an even number of operators the mean of the middle two. Null where there is no
+   * operator.
+   */
   readonly median_jis: number | null;
   readonly at_risk_count: number;
   readonly band_distribution: Readonly<Record<Band, number>>;
@@ -163,8 +166,8 @@ export function organizationFigures(
 }
 
 /**
- * Mean JIS, two decimals, and median JIS, with an even number of operators the mean of the middle two; points, null
- * where there is no operator. The order of the rows changes neither.
+ * Mean and median JIS, two decimals, the median of an even number of operators being the mean of the middle two; points,
+ * null where there is no operator. The order of the rows changes neither.
  */
 export function jisAverages(
   rows: readonly Pick<OperatorRow, "jis">[],
@@ -184,5 +187,5 @@ function medianOf(sorted: readonly number[]): number | null {
   if (sorted.length === 0) return null;
   const upper = sorted[sorted.length >> 1]!;
   const lower = sorted[(sorted.length - 1) >> 1]!;
-  return (lower + upper) / 200;
+  return round((lower + upper) / 2) / 100;
 }

@@ -141,6 +141,14 @@ function scoreScenarios(key: string): readonly Scenario[] {
       code: "UNSUPPORTED_MEDIA_TYPE",
       names: "application/json",
     },
+    ...["gzip", "GZIP", "br", "deflate", "identity, gzip", "x", "*"].map((encoding) => ({
+      name: `Content-Encoding ${encoding}`,
+      path,
+      request: { key, body: scoreRequest(), headers: { "Content-Encoding": encoding } },
+      status: 415,
+      code: "UNSUPPORTED_MEDIA_TYPE",
+      names: "Content-Encoding",
+    })),
   ];
 }
 
@@ -333,4 +341,37 @@ Deno.test(
     const alone = await harness.send("/v1/score", { key, body: scoreRequest({ session_id: "small" }) });
     assert.equal(alone.status, 200);
   }, { bodyMemoryBytes: 2.5 * MEGABYTE }),
+);
+
+Deno.test(
+  "a body that is encoded as it is, is taken; of another encoding the answer says which one is, on every route with a body",
+  withHarness(async ({ send, organization }) => {
+    const key = await organization("acme");
+    for (const [index, encoding] of ["identity", "Identity", " identity ", "", "identity,"].entries()) {
+      const body = scoreRequest({ session_id: `encoded-${index}` });
+      const { status, text } = await send("/v1/score", {
+        key,
+        body,
+        headers: { "Content-Encoding": encoding },
+      });
+      assert.equal(status, 200, `${encoding}: ${text}`);
+    }
+    const headers = { "Content-Encoding": "gzip" };
+    const master = { "X-API-Key": MASTER_KEY, "Idempotency-Key": "encoded" };
+    const posts: readonly (readonly [string, Record<string, string>])[] = [
+      ["/v1/score/batch", { "X-API-Key": key }],
+      ["/v1/score/encoded-0/commit", { "X-API-Key": key }],
+      ["/v1/decision/score", { "X-API-Key": key }],
+      ["/v1/audit/append", { "X-API-Key": key }],
+      ["/v1/admin/webhook/register", { "X-API-Key": key }],
+      ["/v1/maintenance/recommend", { "X-API-Key": key }],
+      ["/v1/admin/org/create", master],
+      ["/assessments", {}],
+    ];
+    for (const [path, own] of posts) {
+      const answer = await send(path, { body: {}, headers: { ...own, ...headers } });
+      assert.deepEqual([answer.status, answer.body.error.code], [415, "UNSUPPORTED_MEDIA_TYPE"], path);
+      assert.equal(answer.headers.get("Accept-Encoding"), "identity");
+    }
+  }),
 );

@@ -244,7 +244,7 @@ Deno.test(
     const hundredths = Math.round(profile.jis * 100) + Math.round(b.jis * 100);
     assert.deepEqual(report.figures.jis, {
       mean: Math.floor(hundredths / 2 + 0.5) / 100,
-      median: hundredths / 200,
+      median: Math.floor(hundredths / 2 + 0.5) / 100,
     });
     const passingD2 = [profile, b].filter(({ dimensions }) => dimensions.error_detection >= 60).length;
     const { operators, passing, observed, threshold } = findingOf(report, "14(4)(a)");

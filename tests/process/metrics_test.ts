@@ -20,7 +20,12 @@ const METRICS = { JISS_METRICS_ADDR: "127.0.0.1:0" };
 
 async function ask(url: string, path: string, init: RequestInit = {}) {
   const response = await fetch(url + path, init);
-  return { status: response.status, type: response.headers.get("Content-Type"), text: await response.text() };
+  return {
+    status: response.status,
+    type: response.headers.get("Content-Type"),
+    requestId: response.headers.get("X-Request-Id"),
+    text: await response.text(),
+  };
 }
 
 /** The value of a sample, as it stands in a line of the text. */
@@ -36,16 +41,22 @@ Deno.test("metrics, health and readiness are on the second listener alone", asyn
   const told = service.log().find(({ msg }) => msg === "listening")!;
   const url = String(told.metrics_url);
   assert.notEqual(url, service.url);
-  assert.deepEqual(await ask(url, "/healthz"), {
-    status: 200,
-    type: "application/json",
-    text: '{"status":"ok"}',
-  });
-  assert.deepEqual(await ask(url, "/readyz"), {
-    status: 200,
-    type: "application/json",
-    text: '{"status":"ready"}',
-  });
+  const ids = new Set<string>();
+  for (const [path, said] of [["/healthz", "ok"], ["/readyz", "ready"], ["/readyz", "ready"]] as const) {
+    const { status, type, text, requestId } = await ask(url, path);
+    assert.deepEqual([status, type], [200, "application/json"]);
+    const { request_id, timestamp, ...rest } = JSON.parse(text);
+    assert.deepEqual(rest, { status: said });
+    assert.match(request_id, /^[0-9A-HJKMNP-TV-Z]{26}$/);
+    assert.equal(requestId, request_id);
+    assert.equal(new Date(timestamp).toISOString(), timestamp);
+    ids.add(request_id);
+  }
+  assert.equal(ids.size, 3);
+  const nothing = await ask(url, "/nothing");
+  const { error } = JSON.parse(nothing.text);
+  assert.deepEqual([nothing.status, error.code, error.request_id], [404, "NOT_FOUND", nothing.requestId]);
+  assert.equal(new Date(error.timestamp).toISOString(), error.timestamp);
   const { status, type, text } = await ask(url, "/metrics");
   assert.deepEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"]);
   assert.equal(sampleOf(text, `jiss_build_info{version="${told.version}",model="${told.model}"}`), 1);
@@ -217,7 +228,9 @@ Deno.test("while the service drains it is alive and not ready", async () => {
   service.kill("SIGTERM");
   let ready = await ask(url, "/readyz");
   while (ready.status === 200) ready = await ask(url, "/readyz");
-  assert.deepEqual([ready.status, ready.text], [503, '{"status":"draining"}']);
+  const { status, request_id, timestamp } = JSON.parse(ready.text);
+  assert.deepEqual([ready.status, status, request_id], [503, "draining", ready.requestId]);
+  assert.equal(new Date(timestamp).toISOString(), timestamp);
   assert.equal((await ask(url, "/healthz")).status, 200);
   held.close();
   assert.equal((await service.status).code, 0);
