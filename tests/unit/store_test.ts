@@ -466,6 +466,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "departures",
     "days",
     "seals",
+    "keyed_calls",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -482,6 +483,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 8, name: "departures", applied_at: EPOCH },
     { version: 9, name: "days", applied_at: EPOCH },
     { version: 10, name: "seals", applied_at: EPOCH },
+    { version: 11, name: "keyed_calls", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -531,7 +533,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 31);
+    assert.equal(own.length, 32);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
