@@ -18,10 +18,12 @@ export const keyedCalls: Migration = {
       request_id TEXT NOT NULL,
       at INTEGER NOT NULL,
       -- the entry that tells of the erasure
+      erased_chain TEXT,
       erased_seq INTEGER,
       erased_hash BLOB,
       CHECK ((request_digest IS NULL) = (erased_seq IS NOT NULL)),
       CHECK ((erased_seq IS NULL) = (erased_hash IS NULL)),
+      CHECK ((erased_seq IS NULL) = (erased_chain IS NULL)),
       CHECK (request_digest IS NOT NULL OR (operator_id IS NULL AND reference IS NULL))
     ) WITHOUT ROWID, STRICT`,
     `CREATE INDEX keyed_call_age ON keyed_call (at)`,

@@ -210,7 +210,13 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
     if (tellsOthers) await auditLines.passOver(database);
 
     await provideSigningKey(config, { database, generate: generateSigningKey });
-    const signing = new SigningKeys({ database, world, log, source: signerSource(config) });
+    const signing = new SigningKeys({
+      database,
+      crypto: nodeCrypto,
+      world,
+      log,
+      source: signerSource(config),
+    });
     const clockWatch = new ClockWatch({
       clock,
       lock,

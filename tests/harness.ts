@@ -224,7 +224,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const signer = signerFromPem(SIGNING_KEY_PEM);
   const lock = openLock({ path: options.lockPath ?? ":memory:", onTrouble: () => {} });
   const files = signerFiles(options.signers ?? [signer]);
-  const signing = new SigningKeys({ database, world, log, source: files });
+  const signing = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: files });
   const model = {
     document: JIS_1_0_0,
     sha256: modelSha256(nodeCrypto, JIS_1_0_0),
@@ -385,7 +385,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     async rotateSigningKey(next) {
       files.put([next, files.read()[0]!]);
       // As the command does: a process of its own completes what its files began.
-      const keys = new SigningKeys({ database, world, log, source: files });
+      const keys = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: files });
       await keys.reload();
       await finishRotation({ ...dependencies, signing: keys, now: clock.now() });
     },

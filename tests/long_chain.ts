@@ -73,6 +73,7 @@ async function fill(
   const signer = signerFromPem(await Deno.readTextFile(`${directory}/signing-key.pem`));
   const signing = new SigningKeys({
     database,
+    crypto: nodeCrypto,
     world: seededWorld(),
     log: { error: fail },
     source: signerFiles([signer]),

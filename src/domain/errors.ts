@@ -71,13 +71,32 @@ export function unavailable(message: string, retryAfterSeconds = 1): ServiceErro
   return new ServiceError("SERVICE_UNAVAILABLE", message, { headers: retryAfter(retryAfterSeconds) });
 }
 
+/**
+ * What is stored is not what was signed: it is not said again, and nothing is signed from it. 503, since a client can
+ * do nothing about it, and an administrator can.
+ */
+export class AlteredError extends ServiceError {
+  /**
+   * @param chain the chain that it belongs to, in any of its epochs.
+   * @param what a clause that says what is not as it was signed; it names no person and holds no content.
+   */
+  constructor(readonly chain: string, readonly what: string) {
+    super(
+      "SERVICE_UNAVAILABLE",
+      `The database was altered: ${what}. It is not answered from until an administrator puts the database back.`,
+      { headers: retryAfter(ADMINISTRATOR_RETRY_SECONDS) },
+    );
+  }
+}
+
 export function retryAfter(seconds = 1): Readonly<Record<string, string>> {
   return { "Retry-After": String(seconds) };
 }
 
-/** Whether something was refused for now, of which whoever refused it has told. */
+/** Whether something was refused for now, of which whoever refused it has told; of what was altered nobody has. */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE";
+  return error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE" &&
+    !(error instanceof AlteredError);
 }
 
 /** What an error says, and what it came from, down to where it began. */

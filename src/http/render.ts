@@ -1,5 +1,5 @@
 /** Replies and failures as responses: the one place where an envelope is written. */
-import { type ErrorStatus, ServiceError } from "../domain/errors.ts";
+import { AlteredError, type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
 import { withMembers } from "../operations/answers.ts";
 import type { Call } from "../operations/dependencies.ts";
@@ -34,6 +34,7 @@ export function renderPage({ text, contentType, headers }: Page): Response {
 /** An error as the specification's envelope, or as a page for whoever prefers one; what is not a {@link ServiceError} keeps its detail in the log. */
 export function renderError(services: Services, context: AppContext, error: unknown): Response {
   const { exchange } = context.var;
+  if (error instanceof AlteredError) tellAltered(services, context, error);
   const known = error instanceof ServiceError ? error : internalError(services, context, error);
   for (const [name, value] of Object.entries(known.headers)) exchange.headers.set(name, value);
   if (exchange.prefersPage) {
@@ -47,6 +48,17 @@ export function renderError(services: Services, context: AppContext, error: unkn
 /** The specification's envelope for errors. */
 export function errorBody({ code, message, details }: ServiceError, call: Call) {
   return { error: { code, message, ...envelope(call), ...(details === undefined ? {} : { details }) } };
+}
+
+function tellAltered({ log }: Services, context: AppContext, { chain, what }: AlteredError): void {
+  const { call, route } = context.var.exchange;
+  log.error("what is stored was altered, and is not answered", {
+    audit: true,
+    request_id: call.requestId,
+    route,
+    chain,
+    what,
+  });
 }
 
 function internalError({ log }: Services, context: AppContext, error: unknown): ServiceError {

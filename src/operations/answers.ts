@@ -3,11 +3,12 @@
  * before, rebuilt from the entry, its parts and the checkpoint of its own commit.
  */
 import { evidenceOfAppended } from "../evidence/envelope.ts";
-import { checkpointOfCommit, readEvidence } from "../store/chains.ts";
+import { AlteredError } from "../domain/errors.ts";
+import { readEvidence, type StoredEvidence } from "../store/proofs.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import type { WriteJob } from "../store/writer.ts";
-import { type Call, type Dependencies, evidenceChain } from "./dependencies.ts";
-import { placeOfRecord } from "./gone.ts";
+import { type Call, type Dependencies, evidenceChain, originOf } from "./dependencies.ts";
+import { placeOfRecord, provingGone } from "./gone.ts";
 
 /** An answer with its evidence, and the call whose id and instant it carries. */
 export interface EvidencedAnswer {
@@ -16,6 +17,14 @@ export interface EvidencedAnswer {
   /** Of the call that was answered first, where this one repeats it. */
   readonly call: Call;
   readonly replayed: boolean;
+}
+
+/** What is asked for: a row says where it lies, and the record itself must say that it is that. */
+export interface Asked {
+  /** Types of the entries that can hold it. */
+  readonly events: readonly string[];
+  /** Members that its result must have, and their values. */
+  readonly members: Readonly<Record<string, string | boolean>>;
 }
 
 /** Where an answer lies, and which call it was given to. */
@@ -35,8 +44,10 @@ export type PlannedAnswer =
 export async function answerOnce(
   dependencies: Dependencies,
   orgId: string,
-  { call, needs, plan }: {
+  { call, asked, needs, plan }: {
     readonly call: Call;
+    /** What an answer that stands must be. */
+    readonly asked: Asked;
     readonly needs: readonly Need[];
     /** As of a write job: pure, throws to change nothing. */
     plan(unit: UnitOfWork): PlannedAnswer;
@@ -59,10 +70,10 @@ export async function answerOnce(
       };
     },
   };
-  return await heldAnswer(async () => {
+  return await heldAnswer(dependencies, orgId, async () => {
     const outcome = await dependencies.writer.submit(job);
     if ("json" in outcome) return { json: outcome.json, call, replayed: false };
-    const stored = await storedAnswer(dependencies, orgId, outcome.stored);
+    const stored = await storedAnswer(dependencies, orgId, { stored: outcome.stored, asked });
     return stored && { ...stored, replayed: outcome.replayed };
   });
 }
@@ -75,10 +86,15 @@ export function withMembers(json: string, members: Readonly<Record<string, unkno
 /**
  * What an attempt answers. It has no answer (null) where the one that stands was erased while it was looked up: the
  * next attempt finds it gone, and says so.
- * @throws as the attempt does.
+ * @throws as the attempt does; {AlteredError} where it says that something is gone of which the chain does not tell.
  */
-export async function heldAnswer<Answer>(attempt: () => Promise<Answer | null>): Promise<Answer> {
-  const answer = await attempt() ?? await attempt();
+export async function heldAnswer<Answer>(
+  dependencies: Dependencies,
+  orgId: string,
+  attempt: () => Promise<Answer | null>,
+): Promise<Answer> {
+  const proven = () => provingGone(dependencies, orgId, attempt);
+  const answer = await proven() ?? await proven();
   if (answer === null) throw new Error("an answer that stands is not held");
   return answer;
 }
@@ -88,19 +104,38 @@ type Outcome = Pick<EvidencedAnswer, "json"> | Extract<PlannedAnswer, { readonly
 /**
  * The answer that was given first, byte for byte: both are read from the part's canonical text. null where it is not
  * held any more.
+ * @throws {AlteredError} where it is not what was signed, or not what is asked for.
  */
 export async function storedAnswer(
   dependencies: Dependencies,
   orgId: string,
-  { position, at, request_id }: StoredAnswer,
+  { stored: { position, at, request_id }, asked }: {
+    readonly stored: StoredAnswer;
+    readonly asked: Asked;
+  },
 ): Promise<Pick<EvidencedAnswer, "json" | "call"> | null> {
-  const { database, crypto } = dependencies;
   const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
-  const checkpoint = await checkpointOfCommit(database, { chain, seq });
-  const stored = checkpoint &&
-    await readEvidence(database, crypto, { chain, seq, covers: "result", checkpoint });
-  return stored && {
-    json: withMembers(stored.text, { evidence: stored.evidence }),
+  const origin = originOf(dependencies, chain);
+  const found = await readEvidence(dependencies, { chain, origin, seq, covers: "result" });
+  if (found === null) return null;
+  requireAsked(found, asked);
+  return {
+    json: withMembers(found.text, { evidence: found.evidence }),
     call: { now: at, requestId: request_id },
   };
+}
+
+/** @throws {AlteredError} where what a row led to is another record. */
+export function requireAsked(
+  { stored: { entry }, text }: Pick<StoredEvidence, "stored" | "text">,
+  { events, members }: Asked,
+): void {
+  const data: Record<string, unknown> = JSON.parse(text);
+  const isAsked = events.includes(entry.event_type) &&
+    Object.entries(members).every(([name, value]) => data[name] === value);
+  if (isAsked) return;
+  throw new AlteredError(
+    entry.chain,
+    `a row leads to entry ${entry.seq} of ${entry.chain}, which is another record than its own`,
+  );
 }

@@ -3,19 +3,19 @@
  * Source: contract, section 4; evidence design, "Read first", point 5.
  */
 import type { ChainKind } from "../domain/audit.ts";
-import { ServiceError } from "../domain/errors.ts";
+import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
 import type { Entry } from "../evidence/entry.ts";
 import { type Evidence, evidenceOfAppended, formatProof } from "../evidence/envelope.ts";
-import { storedNodeIndex } from "../evidence/merkle.ts";
 import { parseCheckpoint, parseNote } from "../evidence/note.ts";
+import { readEntry, requireIntact } from "../store/chains.ts";
 import {
-  checkpointOfCommit,
-  newestCheckpoint,
+  leafHash,
+  type NamedChain,
+  newestOwnCheckpoint,
+  proveHashes,
   readEvidence,
-  readInclusions,
-  readNodes,
-} from "../store/chains.ts";
+} from "../store/proofs.ts";
 import { headOf } from "./chains.ts";
 import {
   adminChain,
@@ -25,6 +25,7 @@ import {
   evidenceChain,
   makePart,
   type OrganizationCaller,
+  originOf,
 } from "./dependencies.ts";
 import { placeOfRecord } from "./gone.ts";
 import type { IdempotentCall } from "./idempotency.ts";
@@ -126,14 +127,12 @@ async function appendedEvent(
     readonly payload: string;
   },
 ): Promise<AppendedEvent> {
-  const { database, crypto } = dependencies;
   const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
-  const checkpoint = await checkpointOfCommit(database, { chain, seq });
-  const stored = checkpoint &&
-    await readEvidence(database, crypto, { chain, seq, covers: "detail", checkpoint });
+  const origin = originOf(dependencies, chain);
+  const stored = await readEvidence(dependencies, { chain, origin, seq, covers: "detail" });
   const entry = stored?.evidence.entry;
   if (!stored || entry?.event_type !== eventType || stored.text !== payload) {
-    throw new Error(`entry ${seq} of ${chain} is not the event that a keyed call appended`);
+    throw new AlteredError(chain, `entry ${seq} of ${chain} is not the event that a keyed call appended`);
   }
   return {
     event_id: entry.id,
@@ -155,34 +154,47 @@ export function shownCheckpoint(note: string) {
   return { origin, size, root: hex(root), note };
 }
 
-/** The newest checkpoint of one of the organization's chains. */
+/** The newest checkpoint of one of the organization's chains. @throws {AlteredError} where it is not the service's own. */
 export async function currentCheckpoint(
   dependencies: Dependencies,
   caller: OrganizationCaller,
   kind: ChainKind,
 ) {
-  const { chain } = await headOf(dependencies, familyOf(caller, kind));
-  const checkpoint = await newestCheckpoint(dependencies.database, chain);
-  if (checkpoint === null) throw new Error(`${chain} has no checkpoint`);
-  return shownCheckpoint(checkpoint.note);
+  const { note } = await newestOwnCheckpoint(
+    dependencies,
+    await newestChain(dependencies, familyOf(caller, kind)),
+  );
+  return shownCheckpoint(note);
 }
 
-/** Proof that an entry stands under the newest checkpoint, of a pruned entry too. @throws {ServiceError} NOT_FOUND. */
+async function newestChain(dependencies: Dependencies, family: string): Promise<NamedChain> {
+  const { chain } = await headOf(dependencies, family);
+  return { chain, origin: originOf(dependencies, chain) };
+}
+
+/**
+ * Proof that an entry stands under the newest checkpoint, of a pruned entry too.
+ * @throws {ServiceError} NOT_FOUND; {AlteredError} where the tree, or the entry, is not what was signed.
+ */
 export async function proofOfEntry(
-  { database, crypto }: Dependencies,
+  dependencies: Dependencies,
   caller: OrganizationCaller,
   { kind, seq }: { readonly kind: ChainKind; readonly seq: number },
 ) {
-  const { chain } = await headOf({ database }, familyOf(caller, kind));
-  const checkpoint = await newestCheckpoint(database, chain);
-  if (checkpoint === null || seq >= checkpoint.size) {
+  const { database, crypto } = dependencies;
+  const place = await newestChain(dependencies, familyOf(caller, kind));
+  const { chain } = place;
+  const checkpoint = await newestOwnCheckpoint(dependencies, place);
+  if (seq >= checkpoint.size) {
     throw new ServiceError(
       "NOT_FOUND",
-      `There is no entry ${seq}: the chain has entries 0 to ${(checkpoint?.size ?? 0) - 1}.`,
+      `There is no entry ${seq}: the chain has entries 0 to ${checkpoint.size - 1}.`,
     );
   }
-  const leaf = storedNodeIndex(0, seq);
-  const nodes = await readNodes(database, { chain, indexes: [leaf] });
-  const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
-  return { seq, entry_hash: hex(nodes.get(leaf)!), proof: formatProof(inclusions.get(seq)!) };
+  const stored = await readEntry(database, { chain, seq });
+  if (stored !== null) requireIntact(crypto, stored);
+  const hash = stored?.hash ?? await leafHash(database, { chain, seq });
+  if (hash === null) throw new AlteredError(chain, `the hash of entry ${seq} of ${chain} is missing`);
+  const proofs = await proveHashes(dependencies, { chain, hashes: new Map([[seq, hash]]), checkpoint });
+  return { seq, entry_hash: hex(hash), proof: formatProof(proofs.get(seq)!) };
 }

@@ -3,17 +3,25 @@
  * Source: specification, POST /v1/score/batch; contract, sections 4 and 8.8; evidence design, section 5.
  */
 import { BATCH_PARAMETERS, type BatchRequest } from "../domain/batch.ts";
+import { AlteredError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { hex } from "../evidence/crypto.ts";
 import { type BatchEvidence, batchEvidenceOf, type BatchItemProof } from "../evidence/envelope.ts";
 import { requestDigest } from "../keys/secrets.ts";
-import { checkpointOfCommit, readEntries, readInclusions, requireIntact } from "../store/chains.ts";
+import { readEntries, requireIntact } from "../store/chains.ts";
+import { ownCheckpointOfCommit, proveHashes, requirePlace } from "../store/proofs.ts";
 import { decisions, interactions, scoreBatches, type ScoreBatchRow } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
 import type { WriteJob } from "../store/writer.ts";
-import { heldAnswer } from "./answers.ts";
-import { type Call, type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
+import { heldAnswer, requireAsked } from "./answers.ts";
+import {
+  type Call,
+  type Dependencies,
+  evidenceChain,
+  type OrganizationCaller,
+  originOf,
+} from "./dependencies.ts";
 import { placeOfRecord, refuseGone } from "./gone.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, pastRetention } from "./keyed_calls.ts";
@@ -97,10 +105,10 @@ export async function scoreBatch(
       };
     },
   };
-  return await heldAnswer(async () => {
+  return await heldAnswer(dependencies, orgId, async () => {
     const outcome = await dependencies.writer.submit(job);
     if (outcome.kind === "scored") return { body: outcome.body, call, replayed: false };
-    return await storedBatch(dependencies, orgId, outcome.stored);
+    return await storedBatch(dependencies, orgId, { stored: outcome.stored, request });
   });
 }
 
@@ -131,26 +139,39 @@ function bodyOf(operatorId: string, items: readonly Item[]): BatchAnswer["body"]
 /**
  * The answer that was given first: its entries follow one another, under the checkpoint of their commit.
  * null where one of them is not held any more.
+ * @throws {AlteredError} where it is not what was signed, or not the batch that is asked for.
  */
 async function storedBatch(
   dependencies: Dependencies,
   orgId: string,
-  { first_position: position, count, operator_id, request_id, at }: ScoreBatchRow,
+  { stored: { first_position: position, count, request_id, at }, request }: {
+    readonly stored: ScoreBatchRow;
+    readonly request: BatchRequest;
+  },
 ): Promise<BatchAnswer | null> {
   const { database, crypto } = dependencies;
+  const { operator_id, interactions } = request;
   const { chain, seq: first } = await placeOfRecord(dependencies, { orgId, position });
-  const entries = await readEntries(database, { chain, first, count });
-  const checkpoint = await checkpointOfCommit(database, { chain, seq: first + count - 1 });
-  if (entries.length !== count || checkpoint === null) {
-    throw new Error(`a batch at entry ${first} of ${chain} has no stored answer`);
+  const entries = await readEntries(database, { chain, first, count: interactions.length });
+  if (entries.length !== interactions.length || count !== interactions.length) {
+    throw new AlteredError(chain, `a batch at entry ${first} of ${chain} is not stored as a whole`);
   }
   if (entries.some(({ parts }) => !parts.has("result"))) return null;
-  const seqs = entries.map(({ entry }) => entry.seq);
-  const inclusions = await readInclusions(database, crypto, { chain, seqs, checkpoint });
-  const items = entries.map((stored) => {
+  const items = entries.map((stored, index) => {
+    const { session_id } = interactions[index]!;
+    const { text } = stored.parts.get("result")!;
     requireIntact(crypto, stored);
-    const { session_id, jis } = JSON.parse(stored.parts.get("result")!.text);
-    return { sessionId: session_id, jis, entryHash: stored.hash, proof: inclusions.get(stored.entry.seq)! };
+    requirePlace(stored, { chain, seq: first + index });
+    requireAsked({ stored, text }, { events: ["SCORE_COMPUTED"], members: { session_id, operator_id } });
+    return { sessionId: session_id, jis: JSON.parse(text).jis, entryHash: stored.hash };
   });
-  return { body: bodyOf(operator_id, items), call: { now: at, requestId: request_id }, replayed: true };
+  const last = first + count - 1;
+  const place = { chain, origin: originOf(dependencies, chain), seq: last };
+  const proofs = await proveHashes(dependencies, {
+    chain,
+    hashes: new Map(items.map(({ entryHash }, index) => [first + index, entryHash])),
+    checkpoint: await ownCheckpointOfCommit(dependencies, place),
+  });
+  const proven = items.map((item, index) => ({ ...item, proof: proofs.get(first + index)! }));
+  return { body: bodyOf(operator_id, proven), call: { now: at, requestId: request_id }, replayed: true };
 }

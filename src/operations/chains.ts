@@ -1,4 +1,5 @@
 /** Starting chains: every chain's first entry binds it to its origin, its key and its retention. */
+import { AlteredError } from "../domain/errors.ts";
 import { formatEpoch } from "../evidence/chain_name.ts";
 import { formatVerifierKey } from "../evidence/note.ts";
 import { loadHeads, type StoredHead } from "../store/chains.ts";
@@ -72,12 +73,12 @@ export function draftGenesis(
   };
 }
 
-/** The chain that a family goes on with. @throws {Error} where there is none: every organization has both of its own. */
+/** The chain that a family goes on with. @throws {AlteredError} where there is none: every organization has both of its own. */
 export async function headOf(
   { database }: Pick<Dependencies, "database">,
   family: string,
 ): Promise<StoredHead> {
   const [head] = await loadHeads(database, [family]);
-  if (head === undefined) throw new Error(`${family} is not in the database`);
+  if (head === undefined) throw new AlteredError(family, `${family} is not in the database`);
   return head;
 }

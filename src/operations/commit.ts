@@ -3,7 +3,7 @@
  * an event of its own and counts from the next score on.
  * Source: specification, Score commit status; contract, section 4; scoring model, section 15, point 6.
  */
-import { ServiceError } from "../domain/errors.ts";
+import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
 import type { Entry } from "../evidence/entry.ts";
 import {
@@ -13,8 +13,8 @@ import {
   type ScoreInput,
   scoreInputSchema,
 } from "../evidence/record.ts";
-import { readEntry, requireIntact } from "../store/chains.ts";
 import { readInteraction } from "../store/interactions.ts";
+import { readProven } from "../store/proofs.ts";
 import {
   type InteractionRow,
   interactions,
@@ -32,13 +32,14 @@ import {
   evidenceChain,
   makePart,
   type OrganizationCaller,
+  originOf,
 } from "./dependencies.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "./gone.ts";
 import { movedTo, priorOf } from "./score.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall } from "./keyed_calls.ts";
-import { answerOnce, type EvidencedAnswer } from "./answers.ts";
+import { answerOnce, type EvidencedAnswer, requireAsked } from "./answers.ts";
 import { knownPseudonym } from "./subjects.ts";
 
 export interface CommitRequest {
@@ -80,6 +81,10 @@ export async function commitScore(
   };
   return await answerOnce(dependencies, orgId, {
     call,
+    asked: {
+      events: ["SCORE_COMMITTED", "SCORE_COMPUTED"],
+      members: { session_id: request.sessionId, committed: true },
+    },
     needs: [
       { kind: interactions, key: session },
       { kind: scoreCommits, key: session },
@@ -150,26 +155,28 @@ interface RecordedScore {
   readonly result: Record<string, unknown>;
 }
 
-/** @throws {ServiceError} NOT_FOUND, GONE; {Error} where the record was altered: nothing is signed anew from that. */
+/** @throws {ServiceError} NOT_FOUND, GONE; {AlteredError}: nothing is signed anew from what was altered. */
 async function readRecordedScore(
   dependencies: Dependencies,
   orgId: string,
   sessionId: string,
 ): Promise<RecordedScore> {
-  const { database, crypto } = dependencies;
-  const row = await readInteraction(database, orgId, sessionId);
+  const row = await readInteraction(dependencies.database, orgId, sessionId);
   if (row === null) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
     throw unknownSession(sessionId);
   }
-  const place = await placeOfRecord(dependencies, { orgId, position: row.position });
-  const stored = await readEntry(database, place);
-  const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
-  if (!stored || input === undefined || result === undefined) {
+  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position: row.position });
+  const proven = await readProven(dependencies, { chain, origin: originOf(dependencies, chain), seq });
+  const [input, result] = [proven?.stored.parts.get("input"), proven?.stored.parts.get("result")];
+  if (!proven || input === undefined || result === undefined) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
-    throw new Error(`entry ${place.seq} of ${place.chain} has no stored record`);
+    throw new AlteredError(chain, `entry ${seq} of ${chain} has no stored record`);
   }
-  requireIntact(crypto, stored);
+  const { stored } = proven;
+  const members = { session_id: sessionId };
+  requireAsked({ stored, text: input.text }, { events: ["SCORE_COMPUTED"], members });
+  requireAsked({ stored, text: result.text }, { events: ["SCORE_COMPUTED"], members });
   return {
     row,
     entry: stored.entry,

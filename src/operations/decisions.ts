@@ -82,6 +82,7 @@ async function scoreUnderId(
 
   return await answerOnce(dependencies, orgId, {
     call,
+    asked: { events: ["DRS_COMPUTED"], members: { decision_id, operator_id: request.operator_id } },
     needs: [
       { kind: decisions, key: name },
       { kind: interactions, key: name },

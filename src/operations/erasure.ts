@@ -146,7 +146,7 @@ export function prepareErasure(
         parts: [makePart("detail", salts[1], detail)],
       });
       const { entry: { chain, seq }, hash } = appended;
-      unit.execute(endKeyedCalls(operator, { seq, hash }));
+      unit.execute(endKeyedCalls(operator, appended));
       const tombstone = { reason: "erased", chain, seq, entry_hash: hash };
       for (const name of names) {
         unit.put(tombstones, {

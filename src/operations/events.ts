@@ -8,7 +8,7 @@ import type { WebhookEvent } from "../domain/enums.ts";
 import { subscriptions } from "../store/records.ts";
 import { insertEvent } from "../store/outbox.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { storedAnswer, withMembers } from "./answers.ts";
+import { type Asked, storedAnswer, withMembers } from "./answers.ts";
 import type { Call, Dependencies } from "./dependencies.ts";
 
 /** What a plan that emits events must have declared. */
@@ -53,14 +53,25 @@ export interface ToldEvent {
   readonly position: number;
 }
 
+/** What the record of each event must be. */
+const ASKED_BY: Readonly<Record<WebhookEvent, Asked>> = {
+  "score.committed": { events: ["SCORE_COMMITTED", "SCORE_COMPUTED"], members: { committed: true } },
+  "drs.must_review": { events: ["DRS_COMPUTED"], members: { routing_decision: "must_review" } },
+  "drs.escalation": { events: ["DRS_COMPUTED"], members: { routing_decision: "escalation" } },
+};
+
 /**
  * The body of a delivery, the same at each attempt: the answer that the call was given, with the event and the
  * delivery's id. null where the record was erased or pruned.
+ * @throws {AlteredError} where the record is not what was signed, or none that the event tells of.
  */
 export async function bodyOfEvent(dependencies: Dependencies, told: ToldEvent): Promise<string | null> {
   const { org_id, event, delivery_id, position, request_id, at } = told;
   try {
-    const answer = await storedAnswer(dependencies, org_id, { position, at, request_id });
+    const answer = await storedAnswer(dependencies, org_id, {
+      stored: { position, at, request_id },
+      asked: ASKED_BY[event as WebhookEvent] ?? { events: [], members: {} },
+    });
     if (answer === null) return null;
     const head = JSON.stringify({ event, delivery_id });
     return `${head.slice(0, -1)},${withMembers(answer.json, envelopeOf(told)).slice(1)}`;

@@ -2,16 +2,19 @@
  * Records that are gone: erased with their operator, or pruned with their time. Their names stay used.
  * Source: evidence design, "Read first", point 3, and section 12; contract, section 2.
  */
-import { ServiceError } from "../domain/errors.ts";
+import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
-import { hex } from "../evidence/crypto.ts";
+import { parseChain } from "../evidence/chain_name.ts";
+import { equalBytes, hex } from "../evidence/crypto.ts";
+import { retentionPrunedSchema } from "../evidence/structural.ts";
 import { requestDigest } from "../keys/secrets.ts";
-import { type Place, placeOf } from "../store/chains.ts";
+import { type Place, placeOf, readEntry, requireIntact } from "../store/chains.ts";
 import { query } from "../store/database.ts";
-import { readCause } from "../store/pruning.ts";
+import { newestOwnCheckpoint, proveHashes, readProven } from "../store/proofs.ts";
+import { type CauseOfCut, readCause } from "../store/pruning.ts";
 import { type TombstoneRow, tombstones } from "../store/records.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies, evidenceChain, type Installation } from "./dependencies.ts";
+import { type Dependencies, evidenceChain, type Installation, originOf } from "./dependencies.ts";
 
 /** Kinds of names that outlive what they named: sessions and decisions share one, as they do while they live. */
 type NameKind = "record" | "report" | "operator";
@@ -32,41 +35,122 @@ export function tombstoneNeed({ installation }: Pick<Dependencies, "installation
   return { kind: tombstones, key: [hex(tombstoneName(installation, name))] };
 }
 
-/** @throws {ServiceError} GONE where the record of a declared need was erased or pruned. */
-export function refuseGone(unit: UnitOfWork, { key }: Need): void {
-  const row = unit.get(tombstones, key);
-  if (row !== null) throw gone(row);
+/** GONE, as a row has it; what a caller is told was held to the chain before. */
+export class GoneError extends ServiceError {
+  constructor(readonly row: Pick<TombstoneRow, "reason" | "chain" | "seq" | "entry_hash">) {
+    const why = row.reason === "erased"
+      ? "was erased with its operator's personal data"
+      : "is past its retention and was pruned";
+    super("GONE", `This record ${why}; its name stays used: use another id for a new one.`, {
+      details: { reason: row.reason, entry: { seq: row.seq, entry_hash: hex(row.entry_hash) } },
+    });
+  }
 }
 
-/** @throws {ServiceError} GONE where the record of this name was erased or pruned. */
-export async function requireNotGone(
-  { database, installation }: Pick<Dependencies, "database" | "installation">,
-  name: Name,
-): Promise<void> {
+/**
+ * @throws {ServiceError} GONE where the record of a declared need was erased or pruned; {@link provingGone} holds it to
+ *   the chain.
+ */
+export function refuseGone(unit: UnitOfWork, { key }: Need): void {
+  const row = unit.get(tombstones, key);
+  if (row !== null) throw new GoneError(row);
+}
+
+/** @throws {ServiceError} GONE where the record of this name was erased or pruned; {AlteredError}. */
+export async function requireNotGone(dependencies: GoneDependencies, name: Name): Promise<void> {
+  const { database, installation } = dependencies;
   const [row] = await database.read(
     query.selectFrom("tombstone").selectAll().where("name", "=", tombstoneName(installation, name)).compile(),
   );
-  if (row !== undefined) throw gone(row);
+  if (row === undefined) return;
+  await provingGone(dependencies, name.orgId, () => {
+    throw new GoneError(row);
+  });
 }
 
-/** Where a record of an organization lies. @throws {ServiceError} GONE where its entry was pruned. */
+type GoneDependencies = Pick<
+  Dependencies,
+  "database" | "crypto" | "signing" | "logName" | "installation"
+>;
+
+/**
+ * Runs what may find that a record is gone: the entry that is named as the reason stands in the organization's chain.
+ * @throws as it does; {AlteredError} where it says GONE and the chain does not.
+ */
+export async function provingGone<Result>(
+  dependencies: GoneDependencies,
+  orgId: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof GoneError) await requireTold(dependencies, orgId, error.row);
+    throw error;
+  }
+}
+
+/** The entry by which a record of this name can be gone, by the reason. */
+const EVENT_OF_REASON: Readonly<Record<string, string>> = {
+  erased: "SUBJECT_ERASED",
+  pruned: "RETENTION_PRUNED",
+};
+
+/**
+ * @throws {AlteredError} where no entry of this hash stands there under a signed checkpoint, or it tells of something
+ *   else. Of an entry that was itself removed by retention the hash alone is left.
+ */
+async function requireTold(
+  dependencies: GoneDependencies,
+  orgId: string,
+  { reason, chain, seq, entry_hash }: GoneError["row"],
+): Promise<void> {
+  const family = evidenceChain(orgId);
+  if (parseChain(chain)?.family !== family) {
+    throw new AlteredError(family, `a record is said to be gone by an entry of ${chain}`);
+  }
+  const { database, crypto } = dependencies;
+  const place = { chain, origin: originOf(dependencies, chain) };
+  const checkpoint = await newestOwnCheckpoint(dependencies, place);
+  await proveHashes(dependencies, { chain, hashes: new Map([[seq, entry_hash]]), checkpoint });
+  const stored = await readEntry(database, { chain, seq });
+  if (stored === null) return;
+  requireIntact(crypto, stored);
+  if (equalBytes(stored.hash, entry_hash) && stored.entry.event_type === EVENT_OF_REASON[reason]) return;
+  throw new AlteredError(chain, `entry ${seq} of ${chain} does not tell why a record is gone`);
+}
+
+/**
+ * Where a record of an organization lies.
+ * @throws {ServiceError} GONE where its entry was pruned; {AlteredError} where no entry says so.
+ */
 export async function placeOfRecord(
-  { database }: Pick<Dependencies, "database">,
+  dependencies: GoneDependencies,
   { orgId, position }: { readonly orgId: string; readonly position: number },
 ): Promise<Place> {
+  const { database } = dependencies;
   const place = await placeOf(database, { family: evidenceChain(orgId), position });
   if (!place.pruned) return place;
-  throw gone({ reason: "pruned", ...await readCause(database, place.chain) });
+  const row = { reason: "pruned", ...await causeOfCut(dependencies, place) };
+  return await provingGone(dependencies, orgId, () => {
+    throw new GoneError(row);
+  });
 }
 
-/** The refusal of what was erased or pruned, with the entry that tells of it. */
-export function gone(
-  { reason, seq, entry_hash }: Pick<TombstoneRow, "reason" | "seq" | "entry_hash">,
-): ServiceError {
-  const why = reason === "erased"
-    ? "was erased with its operator's personal data"
-    : "is past its retention and was pruned";
-  return new ServiceError("GONE", `This record ${why}; its name stays used: use another id for a new one.`, {
-    details: { reason, entry: { seq, entry_hash: hex(entry_hash) } },
+/** The entry by which an entry was cut off. @throws {AlteredError} where none tells of it. */
+async function causeOfCut(dependencies: GoneDependencies, { chain, seq }: Place): Promise<CauseOfCut> {
+  const { database } = dependencies;
+  const cause = await readCause(database, chain);
+  const proven = await readProven(dependencies, {
+    chain: cause.chain,
+    origin: originOf(dependencies, cause.chain),
+    seq: cause.seq,
   });
+  const detail = retentionPrunedSchema.safeParse(
+    JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"),
+  ).data;
+  if (proven !== null && detail?.origin === originOf(dependencies, chain) && seq < detail.to) {
+    return { ...cause, entry_hash: proven.stored.hash };
+  }
+  throw new AlteredError(chain, `no entry tells that entry ${seq} of ${chain} was removed`);
 }

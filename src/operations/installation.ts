@@ -111,7 +111,7 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   if (isSealed && isCurrent && !await isInstallationHeld(options)) return { installation, current: false };
   if (!isCurrent || options.readsOnly === true) return { installation, current: false };
   if (!isSealed) {
-    await sealUnsealed(options);
+    await sealUnsealed({ ...options, installation });
     await database.batch([rewrapped(options, { wrapped: row.wrapped_key, plain: key })]);
   }
 

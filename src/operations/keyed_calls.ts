@@ -11,9 +11,9 @@ import { requestDigest } from "../keys/secrets.ts";
 import { DAY_MS } from "../scoring/state.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
 import { type KeyedCallRow, keyedCalls } from "../store/records.ts";
-import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
+import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import type { Call, Dependencies, Installation } from "./dependencies.ts";
-import { gone } from "./gone.ts";
+import { GoneError } from "./gone.ts";
 import { type IdempotentCall, keyReused } from "./idempotency.ts";
 
 /** What an earlier call under the same key left. */
@@ -76,6 +76,7 @@ export class KeyedCall {
       reference: null,
       request_id: call.requestId,
       at: call.now,
+      erased_chain: null,
       erased_seq: null,
       erased_hash: null,
     };
@@ -104,7 +105,12 @@ export class KeyedCall {
   #read(row: KeyedCallRow | null): KnownCall | null {
     if (row === null || row.at <= oldest(this.#now)) return null;
     if (row.request_digest === null) {
-      throw gone({ reason: "erased", seq: row.erased_seq!, entry_hash: row.erased_hash! });
+      throw new GoneError({
+        reason: "erased",
+        chain: row.erased_chain!,
+        seq: row.erased_seq!,
+        entry_hash: row.erased_hash!,
+      });
     }
     if (!equalBytes(row.request_digest, this.#row!.request_digest!)) throw keyReused();
     return { reference: row.reference, call: { now: row.at, requestId: row.request_id } };
@@ -158,12 +164,13 @@ export function pastRetention(): ServiceError {
 /** Ends what is remembered of an operator's calls: their keys stay used. */
 export function endKeyedCalls(
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
-  { seq, hash }: { readonly seq: number; readonly hash: Uint8Array },
+  { entry: { chain, seq }, hash }: Pick<PlacedEntry, "entry" | "hash">,
 ): Statement {
   return query.updateTable("keyed_call").set({
     operator_id: null,
     request_digest: null,
     reference: null,
+    erased_chain: chain,
     erased_seq: seq,
     erased_hash: hash,
   }).where("org_id", "=", orgId).where("operator_id", "=", operatorId).compile();

@@ -3,10 +3,10 @@
  * against the recorded result, and explained.
  * Source: specification, GET /v1/decision/replay/{id}; contract, section 4; evidence design, section 12.
  */
-import { ServiceError } from "../domain/errors.ts";
+import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
 import { isCommitted } from "../evidence/entry.ts";
-import { type Evidence, evidenceOf } from "../evidence/envelope.ts";
+import { type Evidence, evidenceOf, type InclusionProof } from "../evidence/envelope.ts";
 import { modelSha256, partCommitment } from "../evidence/hashes.ts";
 import {
   computeDecision,
@@ -30,10 +30,12 @@ import {
   explainScore,
 } from "../scoring/explain.ts";
 import type { ModelDocument } from "../scoring/model.ts";
-import { newestCheckpoint, readEntry, readInclusions, type StoredEntry } from "../store/chains.ts";
+import { type Place, readEntry, requireEntry, type StoredEntry } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { readInteraction } from "../store/interactions.ts";
-import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
+import { newestOwnCheckpoint, proveHashes, requirePlace } from "../store/proofs.ts";
+import { requireAsked } from "./answers.ts";
+import { type Dependencies, type OrganizationCaller, originOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { placeOfRecord, requireNotGone } from "./gone.ts";
 
 export interface Replay {
@@ -63,7 +65,7 @@ export async function replay(
   { orgId }: OrganizationCaller,
   id: string,
 ): Promise<Replay> {
-  const { database, crypto } = dependencies;
+  const { database } = dependencies;
   const found = await find(database, orgId, id);
   if (found === null) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: id });
@@ -73,16 +75,20 @@ export async function replay(
     );
   }
   const { kind, position } = found;
-  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
-  const stored = await readEntry(database, { chain, seq });
+  const place = await placeOfRecord(dependencies, { orgId, position });
+  const stored = await readEntry(database, place);
   const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
-  const checkpoint = await newestCheckpoint(database, chain);
-  if (!stored || input === undefined || result === undefined || checkpoint === null) {
+  if (!stored || input === undefined || result === undefined) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: id });
-    throw new Error(`entry ${seq} of ${chain} has no stored record`);
+    throw new AlteredError(place.chain, `entry ${place.seq} of ${place.chain} has no stored record`);
   }
+  requireRecordOf(dependencies, stored, {
+    event: EVENT_OF_KIND[kind],
+    name: kind === "score" ? "session_id" : "decision_id",
+    id,
+  });
+  const proof = await proveStored(dependencies, stored, place);
   const recorded = JSON.parse(result.text);
-  const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
   const { replayed, explanation, model } = await recompute(dependencies, kind, {
     input: JSON.parse(input.text),
     auditId: stored.entry.id,
@@ -103,8 +109,42 @@ export async function replay(
     explanation,
     model,
     label: late?.label ?? null,
-    evidence: evidenceOf({ ...stored, part: result, proof: inclusions.get(seq)! }),
+    evidence: evidenceOf({ ...stored, part: result, proof }),
   };
+}
+
+const EVENT_OF_KIND = { score: "SCORE_COMPUTED", decision: "DRS_COMPUTED" } as const;
+
+/**
+ * A row led to the record of its own name, as far as that can be told: a part that was altered is shown as what it is.
+ * @throws {AlteredError} where the record is another's.
+ */
+function requireRecordOf(
+  { crypto }: Dependencies,
+  stored: StoredEntry,
+  { event, name, id }: { readonly event: string; readonly name: string; readonly id: string },
+): void {
+  const asked = { events: [event], members: { [name]: id } };
+  for (const part of stored.parts.values()) {
+    if (isCommitted(crypto, stored.entry, part)) requireAsked({ stored, text: part.text }, asked);
+  }
+}
+
+/**
+ * Proof of an entry against the newest checkpoint, whatever its parts are.
+ * @throws {AlteredError} where the entry is not what was signed.
+ */
+async function proveStored(
+  dependencies: Dependencies,
+  stored: StoredEntry,
+  { chain, seq }: Place,
+): Promise<InclusionProof> {
+  requireEntry(dependencies.crypto, stored);
+  requirePlace(stored, { chain, seq });
+  const origin = originOf(dependencies, chain);
+  const checkpoint = await newestOwnCheckpoint(dependencies, { chain, origin });
+  const hashes = new Map([[seq, stored.hash]]);
+  return (await proveHashes(dependencies, { chain, hashes, checkpoint })).get(seq)!;
 }
 
 /** Parts that are not those which the entry commits to: what follows from them proves nothing. */
@@ -188,8 +228,10 @@ async function replayLabel(
   const part = stored?.parts.get("input");
   if (!stored || part === undefined) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
-    throw new Error(`entry ${place.seq} of ${place.chain} has no stored record`);
+    throw new AlteredError(place.chain, `entry ${place.seq} of ${place.chain} has no stored record`);
   }
+  requireRecordOf(dependencies, stored, { event: "OUTCOME_LABELLED", name: "session_id", id: sessionId });
+  await proveStored(dependencies, stored, place);
   const input = labelInputSchema.parse(JSON.parse(part.text));
   const document = await modelDocument(dependencies, input.algo.model_sha256);
   return {
@@ -205,7 +247,7 @@ async function replayLabel(
 
 /**
  * The document of a recorded hash: the one in use, or one that was used before and is kept for good.
- * @throws {Error} where it is not there, or not what it was.
+ * @throws {AlteredError} where it is not there, or not what it was.
  */
 export async function modelDocument(
   { database, crypto, model }: Pick<Dependencies, "database" | "crypto" | "model">,
@@ -215,10 +257,14 @@ export async function modelDocument(
   const [row] = await database.read(
     query.selectFrom("model_document").select("document").where("sha256", "=", sha256).compile(),
   );
-  if (row === undefined) throw new Error(`model document ${sha256} is not in the database`);
+  if (row === undefined) {
+    throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not in the database`);
+  }
   // It was validated when it came into use, by the schema of its time: today's may ask for more. Its hash says that
   // it is the same document, and its formulas' name that these functions can read it.
   const document: ModelDocument = JSON.parse(row.document);
-  if (modelSha256(crypto, document) !== sha256) throw new Error(`model document ${sha256} was altered`);
+  if (modelSha256(crypto, document) !== sha256) {
+    throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not the one that was used`);
+  }
   return document;
 }

@@ -4,15 +4,16 @@
  * Source: specification, GET /v1/compliance/report; contract, section 4; scoring model, section 10.
  */
 import type { Domain } from "../domain/enums.ts";
-import { ServiceError } from "../domain/errors.ts";
+import { AlteredError, ServiceError } from "../domain/errors.ts";
 import type { Period, Report } from "../domain/report.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { hex, utf8 } from "../evidence/crypto.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { article14Of, reportOf } from "../scoring/report.ts";
 import { DAY_MS } from "../scoring/state.ts";
-import { checkpointOfCommit, prunedUntil, readEvidence } from "../store/chains.ts";
+import { prunedUntil } from "../store/chains.ts";
 import { query } from "../store/database.ts";
+import { readEvidence } from "../store/proofs.ts";
 import { type ComplianceReportRow, complianceReports } from "../store/records.ts";
 import {
   type Call,
@@ -21,7 +22,9 @@ import {
   evidenceChain,
   makePart,
   type OrganizationCaller,
+  originOf,
 } from "./dependencies.ts";
+import { requireAsked } from "./answers.ts";
 import { placeOfRecord, requireNotGone } from "./gone.ts";
 import { readPeriod } from "./period_rows.ts";
 
@@ -137,20 +140,24 @@ export async function article14(
   return article14Of(model, { period, data, organizationDomain: organization.domain as Domain });
 }
 
+/** @throws {ServiceError} GONE; {AlteredError} where it is not the report that was issued under this id. */
 async function issuedReport(
   dependencies: Dependencies,
-  { org_id: orgId, position, report }: ComplianceReportRow,
+  { org_id: orgId, report_id, content_sha256, position, report: text }: ComplianceReportRow,
 ): Promise<IssuedReport> {
-  const { database, crypto } = dependencies;
   const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
-  const checkpoint = await checkpointOfCommit(database, { chain, seq });
-  const stored = checkpoint &&
-    await readEvidence(database, crypto, { chain, seq, covers: "detail", checkpoint });
-  const reportSha256 = sha256(dependencies, report);
-  if (!stored || JSON.parse(stored.text).report_sha256 !== reportSha256) {
-    throw new Error(`the report of entry ${seq} of ${chain} is not the one that was issued`);
+  const origin = originOf(dependencies, chain);
+  const found = await readEvidence(dependencies, { chain, origin, seq, covers: "detail" });
+  const report_sha256 = sha256(dependencies, text);
+  if (found === null) throw new AlteredError(chain, `entry ${seq} of ${chain} has no stored record`);
+  requireAsked(found, { events: ["REPORT_ISSUED"], members: { report_id, report_sha256 } });
+  // Its hash is the one that was signed, so that it is the text that was written here.
+  const report: Report = JSON.parse(text);
+  const { report_id: own, ...content } = report;
+  if (own !== report_id || sha256(dependencies, canonicalJson(content)) !== content_sha256) {
+    throw new AlteredError(chain, `the row of the report of entry ${seq} of ${chain} names another`);
   }
-  return { report: JSON.parse(report), report_sha256: reportSha256, evidence: stored.evidence };
+  return { report, report_sha256, evidence: found.evidence };
 }
 
 function sha256({ crypto }: Dependencies, text: string): string {

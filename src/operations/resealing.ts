@@ -4,14 +4,12 @@
  * have altered; what no record tells is taken as it stands: an organization, its webhooks, request digests, and an
  * operator of whom retention has left nothing but the state.
  */
-import { type Crypto, equalBytes } from "../evidence/crypto.ts";
+import { equalBytes } from "../evidence/crypto.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { entrySchema } from "../evidence/entry.ts";
 import { entryHash } from "../evidence/hashes.ts";
 import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "../evidence/record.ts";
-import type { Log } from "../observability/log.ts";
-import type { Model } from "../scoring/model.ts";
 import type { OperatorState } from "../scoring/state.ts";
 import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
@@ -34,19 +32,17 @@ import {
   webhooks,
 } from "../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../store/seals.ts";
-import { isEvidenceChain, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type Dependencies, isEvidenceChain, SYSTEM_CHAIN } from "./dependencies.ts";
 import { NO_KEY } from "./key_issue.ts";
+import { readOwnKeys } from "./own_keys.ts";
 import { modelDocument } from "./replay.ts";
 import { movedTo, scoredColumns } from "./score.ts";
 import { findDamages } from "./verification.ts";
 
-export interface SealingDependencies {
-  readonly database: Database;
-  readonly crypto: Crypto;
-  readonly seals: Seals;
-  readonly model: Model;
-  readonly log: Log;
-}
+export type SealingDependencies = Pick<
+  Dependencies,
+  "database" | "crypto" | "seals" | "signing" | "model" | "log" | "logName" | "installation"
+>;
 
 /**
  * Seals the rows of every family whose head holds no set of its own yet. A chain that is damaged is left as it is: its
@@ -56,8 +52,12 @@ export async function sealUnsealed(dependencies: SealingDependencies): Promise<v
   const heads = [...(await newestHeads(dependencies.database)).values()].filter(({ held }) => held === null);
   if (heads.length === 0) return;
   const { database, crypto, log } = dependencies;
+  const { keys } = await readOwnKeys(dependencies);
+  const pins = keys.map((key) => ({ ...key, prefix: null }));
   log.info("rows that an earlier program wrote are verified and sealed", { chains: heads.length });
-  const damaged = new Map((await findDamages({ database, crypto })).map((damage) => [damage.chain, damage]));
+  const damaged = new Map(
+    (await findDamages({ database, crypto }, pins)).map((damage) => [damage.chain, damage]),
+  );
   for (const head of heads) {
     const epochs = await loadEpochs(database, head.family);
     const damage = epochs.map(({ chain }) => damaged.get(chain)).find((found) => found !== undefined);

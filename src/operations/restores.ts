@@ -9,13 +9,13 @@ import { organizationOf, splitName } from "../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
 import { knownCheckpointOrNull } from "../evidence/kept.ts";
 import { rootOf } from "../evidence/merkle.ts";
-import type { Crypto } from "../evidence/crypto.ts";
 import type { Log } from "../observability/log.ts";
 import { endOfEntries } from "../store/bundles.ts";
 import { newestCheckpoint, newestHeads, notesOfHeads, readNodes, type StoredHead } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { type CheckpointLock, isBehind, type IssuedCheckpoint, type SuspectFamily } from "../store/lock.ts";
 import { piecesOf, readPages } from "../store/paging.ts";
+import type { ProofSource } from "../store/proofs.ts";
 import type { SubjectRow } from "../store/records.ts";
 import { findUnsignedHeads } from "../store/signed_head.ts";
 import { subjectsAfter } from "../store/subjects.ts";
@@ -26,9 +26,7 @@ import { tombstoneName } from "./gone.ts";
 import { sealFamily, unheldHeads } from "./resealing.ts";
 import { StartError } from "./start_error.ts";
 
-interface LockFollower {
-  readonly database: Database;
-  readonly crypto: Crypto;
+interface LockFollower extends ProofSource {
   readonly lock: CheckpointLock;
   readonly log: Log;
 }
@@ -39,7 +37,7 @@ interface LockFollower {
  * @throws {StartError} where the lock is another database's.
  */
 export async function followLock(follower: LockFollower): Promise<readonly string[]> {
-  const { database, crypto, lock, log } = follower;
+  const { database, lock, log } = follower;
   // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
   const issued = lock.issued();
   const heads = await newestHeads(database);
@@ -79,7 +77,7 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
   const noticed = new Set(behind.map(({ family }) => family));
   const others = [...heads.values()].filter(({ family }) => !noticed.has(family));
   const places = new Map(issued.map((checkpoint) => [checkpoint.family, checkpoint]));
-  for (const head of await findUnsignedHeads(database, crypto, others)) {
+  for (const head of await findUnsignedHeads(follower, others)) {
     notice(head.family, places.get(head.family), head);
   }
   lock.suspect(behind[0] ?? null);
@@ -133,11 +131,11 @@ export async function followOtherHosts(
   dependencies: Dependencies,
   { from, now }: { readonly from: number | null; readonly now: number },
 ): Promise<number> {
-  const { database, crypto, lock } = dependencies;
+  const { database, lock } = dependencies;
   const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
   const heads = await newestHeads(database);
   const ahead = [...heads.values()].filter((head) => isAhead(head, issued.get(head.family)));
-  const unsigned = await findUnsignedHeads(database, crypto, ahead);
+  const unsigned = await findUnsignedHeads(dependencies, ahead);
   if (unsigned.length === 0) await followDatabase(dependencies, ahead);
   const { epoch } = heads.get(SYSTEM_CHAIN)!;
   if (epoch === 1 || epoch === from) return epoch;
@@ -164,7 +162,7 @@ function isAhead(head: StoredHead, issued: IssuedCheckpoint | undefined): boolea
 
 /** Every head is a signed one. */
 async function followDatabase(
-  { database, crypto, lock }: LockFollower,
+  { database, crypto, lock }: Pick<LockFollower, "database" | "crypto" | "lock">,
   heads: readonly StoredHead[],
 ): Promise<void> {
   const notes = await notesOfHeads(database, heads);

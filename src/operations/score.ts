@@ -83,6 +83,14 @@ async function scoreUnderId(
   const score = prepareScore(dependencies, { orgId, request, call });
   return await answerOnce(dependencies, orgId, {
     call,
+    asked: {
+      events: ["SCORE_COMPUTED", "SCORE_SKIPPED"],
+      members: {
+        session_id: request.session_id,
+        operator_id: request.operator_id,
+        mode_override: request.mode_override,
+      },
+    },
     needs: [...needsOf(orgId, score), ...keyed.needs],
     plan(unit) {
       const known = keyed.known(unit);

@@ -6,11 +6,12 @@
  * Source: evidence design, section 11.
  */
 import { organizationOf } from "../evidence/chain_name.ts";
-import { unavailable } from "../domain/errors.ts";
+import { isUnavailable, unavailable } from "../domain/errors.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
 import type { EntryDraft } from "../evidence/entry.ts";
+import type { KnownCheckpoint } from "../evidence/kept.ts";
+import { OwnNotes } from "../evidence/own_notes.ts";
 import { formatRotationCertificate } from "../evidence/rotation.ts";
-import { jwkOf } from "../evidence/trust.ts";
 import type { Log } from "../observability/log.ts";
 import type { StoredHead } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
@@ -28,6 +29,7 @@ export interface SignerSource {
 
 export interface SigningKeysOptions {
   readonly database: Database;
+  readonly crypto: Crypto;
   readonly world: World;
   readonly source: SignerSource;
   readonly log: Pick<Log, "error">;
@@ -41,9 +43,11 @@ export class SigningKeys implements SigningSource {
   #signers: readonly Signer[];
   #rows: readonly SigningKeyRow[] = [];
   #isLeftBehind = false;
+  readonly #own: OwnNotes;
 
   constructor(options: SigningKeysOptions) {
     this.#options = options;
+    this.#own = new OwnNotes(options.crypto);
     this.#stamp = options.source.stamp();
     this.#signers = options.source.read();
   }
@@ -56,6 +60,39 @@ export class SigningKeys implements SigningSource {
   /** The keys that the database knows, oldest first. */
   get known(): readonly SigningKeyRow[] {
     return this.#rows;
+  }
+
+  /**
+   * The checkpoint that a note is, of this origin and signed by a key of this deployment's own; null: it is none. Own are
+   * the keys that the process holds and those that certificates join to them: what else the database names is not.
+   */
+  async openOwn(note: string, origin: string): Promise<KnownCheckpoint | null> {
+    const known = this.#ownNotes().open(note, origin);
+    if (known !== null) return known;
+    // Another process may have brought a key in since this one looked.
+    await this.#lookAgain();
+    return this.#ownNotes().open(note, origin);
+  }
+
+  /** Whether a key is one of this deployment's own; `prefix` is what its origins begin with. */
+  isOwnKey(publicKey: Uint8Array, prefix: string): boolean {
+    return this.#ownNotes().has(publicKey, prefix);
+  }
+
+  #ownNotes(): OwnNotes {
+    this.#own.use({
+      held: this.#signers.map(({ publicKey }) => publicKey),
+      certificates: this.#rows.flatMap(({ certificate }) => certificate === null ? [] : [certificate]),
+    });
+    return this.#own;
+  }
+
+  async #lookAgain(): Promise<void> {
+    try {
+      await this.refresh();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+    }
   }
 
   /**
@@ -278,18 +315,4 @@ export async function retireKey(
       return () => undefined;
     },
   });
-}
-
-/** The public keys with the ranges in which they sign, as a JSON Web Key Set (RFC 7517). */
-export async function publicKeys(
-  { database, crypto }: { readonly database: Database; readonly crypto: Crypto },
-) {
-  const rows = await database.read(
-    query.selectFrom("signing_key").selectAll().orderBy("ordinal", "desc").compile(),
-  );
-  return {
-    keys: rows.map((row) =>
-      jwkOf(crypto, { publicKey: row.public_key, from: row.from_size, until: row.until_size })
-    ),
-  };
 }

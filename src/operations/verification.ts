@@ -16,9 +16,11 @@ import { BundleVerifier } from "../evidence/verifier.ts";
 import { checkpointUpTo } from "../store/bundles.ts";
 import { loadChains, loadEpochs, newestCheckpoint, readNodes, type StoredChain } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
+import { signaturesBy } from "../store/proofs.ts";
 import { findUnsignedHeads, isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
 import { type Dependencies, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { readOwnKeys } from "./own_keys.ts";
 import { bundleFile, bundleLines, type BundleSource } from "./export.ts";
 import { rowFindings } from "./row_check.ts";
 
@@ -55,8 +57,9 @@ export async function verifyChain(
     : null;
   const base = resumed !== null && resumed.size > chain.minIndex ? resumed : null;
 
+  const { keys } = await readOwnKeys(dependencies);
   const verifier = new BundleVerifier(crypto, {
-    pins: await ownKeys(dependencies),
+    pins: keys.map((key) => ({ ...key, prefix: null })),
     known: lock.issued().filter(({ origin }) => origin === chain.origin),
     expected: [],
     replay: false,
@@ -111,12 +114,19 @@ export async function findDamage(source: BundleSource): Promise<Damage | null> {
   return (await findDamages(source))[0] ?? null;
 }
 
-/** What is wrong with each chain of a database that nobody serves, every score computed anew; nothing for a sound one. */
-export async function findDamages(source: BundleSource): Promise<readonly Damage[]> {
+/**
+ * What is wrong with each chain of a database that nobody serves, every score computed anew; nothing for a sound one.
+ * @param known the deployment's keys; without them those that the database names.
+ */
+export async function findDamages(
+  source: BundleSource,
+  known?: readonly PinnedKey[],
+): Promise<readonly Damage[]> {
   const heads = await loadChains(source.database);
   // One after another through one verifier, the system chain first: it holds what a key of before signed last elsewhere.
   const families = new Set([SYSTEM_CHAIN, ...heads.map(({ family }) => family)]);
-  const pins = await ownKeys(source);
+  const pins = known ?? await namedKeys(source);
+  const signing = signaturesBy(source.crypto, pins.map(({ publicKey }) => publicKey));
   const verifier = new BundleVerifier(source.crypto, { pins, known: [], expected: [], replay: true });
   const damages: Damage[] = [];
   for (const family of families) {
@@ -134,7 +144,7 @@ export async function findDamages(source: BundleSource): Promise<readonly Damage
   }
   // Chains come in the order of their epochs: the newest of a family is the one that goes on.
   const newest = [...new Map(heads.map((head) => [head.family, head])).values()];
-  for (const { chain } of await findUnsignedHeads(source.database, source.crypto, newest)) {
+  for (const { chain } of await findUnsignedHeads({ ...source, signing }, newest)) {
     damages.push({ chain, code: "ROOT_MISMATCH", sentence: UNSIGNED_END });
   }
   return damages;
@@ -193,10 +203,10 @@ function shownFindings(
 
 /** The next entry is appended to the stored head: it must be the one that was signed. */
 async function headFindings(
-  { database, crypto }: Dependencies,
+  dependencies: Dependencies,
   head: StoredChain,
 ): Promise<readonly ShownFinding[]> {
-  if (await isSignedHead(database, crypto, head)) return [];
+  if (await isSignedHead(dependencies, head)) return [];
   return [{
     chain: head.chain,
     code: "ROOT_MISMATCH",
@@ -253,8 +263,8 @@ function requireWithin(name: string, size: number, { frontier }: StoredChain): v
   });
 }
 
-/** The deployment's own keys: what the database was signed with is what it is held against. */
-async function ownKeys({ database }: Pick<BundleSource, "database">): Promise<readonly PinnedKey[]> {
+/** The keys that a database names which nobody holds the keys of: that each signs all of it is all that can be told. */
+async function namedKeys({ database }: Pick<BundleSource, "database">): Promise<readonly PinnedKey[]> {
   const rows = await database.read(query.selectFrom("signing_key").selectAll().compile());
   return rows.map(({ public_key, from_size, until_size }) => ({
     publicKey: public_key,

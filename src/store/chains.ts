@@ -1,5 +1,7 @@
 /** Chains in the database: heads, entries with their parts and nodes, checkpoints, and proofs read back. */
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
+import { AlteredError } from "../domain/errors.ts";
+import { parseChain } from "../evidence/chain_name.ts";
 import { concat, type Crypto, equalBytes } from "../evidence/crypto.ts";
 import {
   type AppendedEntry,
@@ -9,9 +11,8 @@ import {
   isCommitted,
   type Part,
 } from "../evidence/entry.ts";
-import { type Evidence, evidenceOf, type InclusionProof } from "../evidence/envelope.ts";
 import { entryHash, type PartName } from "../evidence/hashes.ts";
-import { inclusionNodeIndexes, inclusionPath } from "../evidence/merkle.ts";
+import { orNull } from "../evidence/or_null.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import { piecesOf, readPages } from "./paging.ts";
@@ -53,13 +54,27 @@ export function headsQuery(families: readonly string[]): CompiledQuery<HeadRow> 
   return newestOfFamilies({ families: JSON.stringify(families) });
 }
 
-/** Loads the newest head of each of the named families. */
+/**
+ * Loads the newest head of each of the named families.
+ * @throws {AlteredError} where the chain that a family is said to go on with is another's.
+ */
 export async function loadHeads(
   database: Database,
   families: readonly string[],
 ): Promise<readonly StoredHead[]> {
   if (families.length === 0) return [];
-  return (await database.read(headsQuery(families))).map(headOf);
+  const rows = await database.read(headsQuery(families));
+  for (const row of rows) requireOfFamily(row);
+  return rows.map(headOf);
+}
+
+/** A chain is named after its family and its epoch. @throws {AlteredError} where its row says something else. */
+function requireOfFamily(
+  { chain, family, epoch }: Pick<HeadRow, "chain" | "family"> & { readonly epoch?: number },
+): void {
+  const name = parseChain(chain);
+  if (name?.family === family && (epoch === undefined || epoch === name.epoch)) return;
+  throw new AlteredError(family, `the row of ${chain} says that it is a chain of ${family}`);
 }
 
 /**
@@ -156,7 +171,10 @@ export interface Place {
   readonly pruned: boolean;
 }
 
-/** The chain and the index of a position, which is counted over the epochs of a family. */
+/**
+ * The chain and the index of a position, which is counted over the epochs of a family.
+ * @throws {AlteredError} where the family has no such position, or the chain is another's.
+ */
 export async function placeOf(
   database: Database,
   { family, position }: { readonly family: string; readonly position: number },
@@ -166,9 +184,28 @@ export async function placeOf(
       .where("family", "=", family).where("first_position", "<=", position)
       .orderBy("epoch", "desc").limit(1).compile(),
   );
-  if (row === undefined) throw new Error(`${family} has no position ${position}`);
+  if (row === undefined) throw new AlteredError(family, `${family} has no position ${position}`);
+  requireOfFamily({ ...row, family });
   const seq = position - row.first_position;
   return { chain: row.chain, seq, pruned: seq < row.min_index };
+}
+
+/** A place, and the position that it is. */
+export interface PositionedPlace extends Omit<Place, "pruned"> {
+  readonly position: number;
+}
+
+/** Where entries of an event stand in a family, oldest first. */
+export async function placesOfEvents(
+  database: Database,
+  { family, eventType }: { readonly family: string; readonly eventType: string },
+): Promise<readonly PositionedPlace[]> {
+  return await database.read(
+    query.selectFrom("audit_chain as c").innerJoin("audit_entry as e", "e.chain", "c.chain")
+      .select(["c.chain", "e.seq", sql<number>`c.first_position + e.seq`.as("position")])
+      .where("c.family", "=", family).where("e.event_type", "=", eventType)
+      .orderBy("c.epoch").orderBy("e.seq").compile(),
+  );
 }
 
 /** Makes room for a chain that has no entry yet. */
@@ -341,7 +378,10 @@ export interface StoredEntry {
   readonly parts: ReadonlyMap<PartName, Part>;
 }
 
-/** Entries that follow one another, those of which anything is held. Whether they are intact is not looked at. */
+/**
+ * Entries that follow one another, those of which anything is held. Whether they are intact is not looked at.
+ * @throws {AlteredError} where one is no entry at all.
+ */
 export async function readEntries(
   database: Database,
   { chain, first, count }: { readonly chain: string; readonly first: number; readonly count: number },
@@ -363,8 +403,10 @@ export async function readEntries(
       const part: Part = { name: name as PartName, salt, text: data };
       return [[part.name, part] as const];
     });
+    const entry = orNull(() => entrySchema.parse(JSON.parse(body)));
+    if (entry === null) throw new AlteredError(chain, `a row of ${chain} holds no entry`);
     return {
-      entry: entrySchema.parse(JSON.parse(body)),
+      entry,
       text: body,
       hash: entry_hash,
       parts: new Map(parts),
@@ -381,43 +423,20 @@ export async function readEntry(
   return stored ?? null;
 }
 
-/** What is said or signed anew must be what was recorded. @throws {Error} where an entry or a part of it is not. */
-export function requireIntact(crypto: Crypto, { entry, text, hash, parts }: StoredEntry): void {
-  const intact = equalBytes(entryHash(crypto, text), hash) &&
-    [...parts.values()].every((part) => isCommitted(crypto, entry, part));
-  if (!intact) {
-    throw new Error(`entry ${entry.seq} of ${entry.chain} or a part of it is not what was recorded`);
-  }
+/** What is said or signed anew must be what was recorded. @throws {AlteredError} where an entry or a part of it is not. */
+export function requireIntact(crypto: Crypto, stored: StoredEntry): void {
+  requireEntry(crypto, stored);
+  const { entry, parts } = stored;
+  if (![...parts.values()].every((part) => isCommitted(crypto, entry, part))) throw notRecorded(stored);
 }
 
-export interface StoredEvidence {
-  readonly evidence: Evidence;
-  /** The part that the evidence covers, as canonical JSON. */
-  readonly text: string;
+/** As {@link requireIntact}, whatever became of its parts. */
+export function requireEntry(crypto: Crypto, stored: StoredEntry): void {
+  if (!equalBytes(entryHash(crypto, stored.text), stored.hash)) throw notRecorded(stored);
 }
 
-/**
- * Evidence of a stored entry against a checkpoint, and the part that it covers.
- * @returns null where the entry or its part is not there.
- * @throws {Error} where the entry, or a part of it, is not what was recorded.
- */
-export async function readEvidence(
-  database: Database,
-  crypto: Crypto,
-  { chain, seq, covers, checkpoint }: {
-    readonly chain: string;
-    readonly seq: number;
-    readonly covers: PartName;
-    readonly checkpoint: StoredCheckpoint;
-  },
-): Promise<StoredEvidence | null> {
-  const stored = await readEntry(database, { chain, seq });
-  const part = stored?.parts.get(covers);
-  if (!stored || part === undefined) return null;
-  requireIntact(crypto, stored);
-  const inclusions = await readInclusions(database, crypto, { chain, seqs: [seq], checkpoint });
-  const evidence = evidenceOf({ ...stored, part, proof: inclusions.get(seq)! });
-  return { evidence, text: part.text };
+function notRecorded({ entry: { chain, seq } }: StoredEntry): AlteredError {
+  return new AlteredError(chain, `entry ${seq} of ${chain} or a part of it is not what was recorded`);
 }
 
 /** The stored tree nodes of a chain at these indexes. */
@@ -431,24 +450,6 @@ export async function readNodes(
       .where(sql<boolean>`idx in (select value from json_each(${wanted}))`).compile(),
   );
   return new Map(nodes.map(({ idx, hash }) => [idx, hash]));
-}
-
-/** Proofs that entries stand under a checkpoint, by `seq`. @throws where the checkpoint does not cover one. */
-export async function readInclusions(
-  database: Database,
-  crypto: Crypto,
-  { chain, seqs, checkpoint: { size, note } }: {
-    readonly chain: string;
-    readonly seqs: readonly number[];
-    readonly checkpoint: StoredCheckpoint;
-  },
-): Promise<ReadonlyMap<number, InclusionProof>> {
-  const indexes = seqs.flatMap((seq) => inclusionNodeIndexes(seq, size));
-  const hashes = await readNodes(database, { chain, indexes });
-  return new Map(seqs.map((seq) => {
-    const path = inclusionPath(crypto, { leaf: seq, size }, (index) => hashes.get(index));
-    return [seq, { index: seq, path, note }];
-  }));
 }
 
 /** Chains that have grown since the system chain took in their checkpoint. */

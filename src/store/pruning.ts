@@ -1,5 +1,6 @@
 /** Reading what a cut leaves to be removed: entries below it, and the names that their records used. */
 import { sql } from "kysely";
+import { AlteredError } from "../domain/errors.ts";
 import { type Database, query } from "./database.ts";
 
 /** An entry below a cut, with the name of the record that goes with it; at most one name is not null. */
@@ -35,7 +36,7 @@ export async function readCause(database: Database, chain: string): Promise<Caus
       .where(sql<boolean>`p.data ->> '$.origin' = cut.origin`)
       .orderBy("own.epoch", "desc").orderBy("e.seq", "desc").limit(1).compile(),
   );
-  if (cause === undefined) throw new Error(`${chain} was cut by no entry`);
+  if (cause === undefined) throw new AlteredError(chain, `${chain} was cut by no entry`);
   return cause;
 }
 

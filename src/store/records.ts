@@ -593,6 +593,7 @@ const saveKeyedCall = compileOnce((row: KeyedCallRow) =>
       reference: ref("excluded.reference"),
       request_id: ref("excluded.request_id"),
       at: ref("excluded.at"),
+      erased_chain: ref("excluded.erased_chain"),
       erased_seq: ref("excluded.erased_seq"),
       erased_hash: ref("excluded.erased_hash"),
     })).where(sql<boolean>`keyed_call.at <= excluded.at - ${sql.lit(KEYED_CALL_MS)}`)

@@ -219,6 +219,7 @@ export interface KeyedCallTable {
   reference: string | null;
   request_id: string;
   at: number;
+  erased_chain: string | null;
   erased_seq: number | null;
   erased_hash: Uint8Array | null;
 }

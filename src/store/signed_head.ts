@@ -1,40 +1,46 @@
 /** Whether what a chain would go on from is what was signed. Source: evidence design, section 10. */
 import type { CompiledQuery } from "kysely";
+import { chainPrefix } from "../evidence/chain_name.ts";
 import { type Crypto, equalBytes } from "../evidence/crypto.ts";
 import type { Entry } from "../evidence/entry.ts";
 import { entryHash } from "../evidence/hashes.ts";
-import { knownCheckpointOrNull } from "../evidence/kept.ts";
+import type { KnownCheckpoint } from "../evidence/kept.ts";
 import { rootOf, storedNodeIndex } from "../evidence/merkle.ts";
 import type { StoredHead } from "./chains.ts";
-import { type Database, query } from "./database.ts";
+import { query } from "./database.ts";
 import { piecesOf } from "./paging.ts";
+import type { ProofSource } from "./proofs.ts";
 
 /** Heads that are looked at in one read: some hundred kilobytes, and tens of milliseconds of a server. */
 const HEADS_TOGETHER = 128;
 
 /**
- * Those of these heads that are not the end of their chain as its own commit signed it: the tree's root, the hash of
- * the last entry and its instant. Every commit signs a checkpoint at its last size, so that another process's later
- * commit makes no difference.
+ * Those of these heads that are not the end of their chain as its own commit signed it, with a key of the deployment's
+ * own: the tree's root, the hash of the last entry and its instant. Every commit signs a checkpoint at its last size,
+ * so that another process's later commit makes no difference.
  */
 export async function findUnsignedHeads(
-  database: Database,
-  crypto: Crypto,
+  { database, crypto, signing }: ProofSource,
   heads: readonly StoredHead[],
 ): Promise<readonly StoredHead[]> {
   const unsigned: StoredHead[] = [];
   for (const piece of piecesOf(heads, HEADS_TOGETHER)) {
     const found = await database.snapshot(piece.flatMap(endQueries));
-    unsigned.push(...piece.filter((head, index) => {
+    for (const [index, head] of piece.entries()) {
       const [[signed], [node], [last], [pruned]] = found.slice(index * QUERIES_OF_END) as unknown as End;
-      return !isSigned(crypto, head, { note: signed?.note, node: node?.hash, body: last?.body, ...pruned });
-    }));
+      const isNamed = chainPrefix(head.origin, head.chain) !== null;
+      const checkpoint = signed === undefined || !isNamed
+        ? null
+        : await signing.openOwn(signed.note, head.origin);
+      const end = { checkpoint, node: node?.hash, body: last?.body, ...pruned };
+      if (!isSigned(crypto, head, end)) unsigned.push(head);
+    }
   }
   return unsigned;
 }
 
-export async function isSignedHead(database: Database, crypto: Crypto, head: StoredHead): Promise<boolean> {
-  return (await findUnsignedHeads(database, crypto, [head])).length === 0;
+export async function isSignedHead(source: ProofSource, head: StoredHead): Promise<boolean> {
+  return (await findUnsignedHeads(source, [head])).length === 0;
 }
 
 type End = readonly [
@@ -59,7 +65,8 @@ function endQueries({ chain, frontier: { size } }: StoredHead): readonly Compile
 }
 
 interface EndOfChain {
-  readonly note: string | undefined;
+  /** null: there is none, or it is not the deployment's own. */
+  readonly checkpoint: KnownCheckpoint | null;
   /** The hash of the last leaf. */
   readonly node: Uint8Array | undefined;
   /** The last entry. */
@@ -70,11 +77,10 @@ interface EndOfChain {
 function isSigned(
   crypto: Crypto,
   { previous, lastTimestamp, frontier: { size, peaks } }: StoredHead,
-  { note, node, body, min_index }: EndOfChain,
+  { checkpoint, node, body, min_index }: EndOfChain,
 ): boolean {
   if (size === 0 || peaks.length === 0) return false;
-  const checkpoint = note === undefined ? null : knownCheckpointOrNull(note);
-  if (checkpoint === null || !equalBytes(checkpoint.root, rootOf(crypto, peaks))) return false;
+  if (checkpoint?.size !== size || !equalBytes(checkpoint.root, rootOf(crypto, peaks))) return false;
   if (node === undefined || !equalBytes(node, previous)) return false;
   // Of a chain whose entries were all pruned the tree alone is left.
   if (body === undefined) return min_index === size;

@@ -34,6 +34,7 @@ import {
 } from "./database.ts";
 import { joinInserts } from "./join_inserts.ts";
 import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
+import type { OwnSignatures } from "./proofs.ts";
 import type { SigningKeyRow } from "./records.ts";
 import { AlteredRows, EMPTY_SET, type Seals, shareOf, xor } from "./seals.ts";
 import { findUnsignedHeads } from "./signed_head.ts";
@@ -85,7 +86,7 @@ export interface Signing {
 }
 
 /** The keys to sign with, as the database has them at each commit. */
-export interface SigningSource {
+export interface SigningSource extends OwnSignatures {
   readonly rows: CompiledQuery<SigningKeyRow>;
   /** @throws {ServiceError} SERVICE_UNAVAILABLE where no key is held that these let sign. */
   take(rows: readonly SigningKeyRow[]): Signing;
@@ -350,9 +351,8 @@ export class Writer {
 
   /** Nothing is signed over a head that nobody signed: what this writer left itself is known, the rest is looked at. */
   async #requireSigned(heads: readonly StoredHead[]): Promise<void> {
-    const { database, crypto } = this.#options;
     const strange = heads.filter((head) => this.#known.get(head.family)?.identity !== identityOf(head));
-    const [unsigned] = await findUnsignedHeads(database, crypto, strange);
+    const [unsigned] = await findUnsignedHeads(this.#options, strange);
     if (unsigned !== undefined) throw notSigned(unsigned);
     for (const head of strange) this.#remember(head, null);
   }

@@ -747,7 +747,7 @@ Deno.test("a score whose stored record was altered is neither committed nor labe
       key,
       body: { outcome_correct: true },
     });
-    assert.deepEqual([status, body.error.code], [500, "INTERNAL_ERROR"]);
+    assert.deepEqual([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
     assert.deepEqual(await harness.rowCounts(), before);
     // Not the harness's own close, whose oracle would find what was altered.
     await harness.abandon();
@@ -803,7 +803,7 @@ Deno.test("an answer whose stored record was altered is not given again, as a sc
   await altered("UPDATE compliance_report SET report = replace(report, 'insufficient_data', 'compliant')");
   for (const [path, body] of calls) {
     const { status, body: answer } = await send(path, body);
-    assert.deepEqual([path, status, answer.error?.code], [path, 500, "INTERNAL_ERROR"]);
+    assert.deepEqual([path, status, answer.error?.code], [path, 503, "SERVICE_UNAVAILABLE"]);
   }
   await harness.abandon();
 });

@@ -12,6 +12,7 @@ import { loadChains } from "../../src/store/chains.ts";
 import { query } from "../../src/store/database.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { signaturesBy } from "../../src/store/proofs.ts";
 import { findUnsignedHeads } from "../../src/store/signed_head.ts";
 import { type WriteJob, Writer } from "../../src/store/writer.ts";
 import { openServer } from "../database.ts";
@@ -62,13 +63,17 @@ Deno.test({
       const database = openServer(sqld);
       await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
       const lock = openLock({ path: ":memory:", onTrouble: assert.ifError });
+      const signer = signerFromPem(SIGNING_KEY_PEM);
+      const signing = signaturesBy(nodeCrypto, [signer.publicKey]);
+      const source = { database, crypto: nodeCrypto, signing };
       const writer = new Writer({
         database,
         crypto: nodeCrypto,
         seals: fixedSeals(),
         signing: {
+          ...signing,
           rows: query.selectFrom("signing_key").selectAll().compile(),
-          take: () => ({ signers: [signerFromPem(SIGNING_KEY_PEM)], ordinal: 1, rotations: () => [] }),
+          take: () => ({ signers: [signer], ordinal: 1, rotations: () => [] }),
         },
         lock,
         monotonic: () => performance.now(),
@@ -80,7 +85,7 @@ Deno.test({
       const chains = await loadChains(database);
       assert.deepEqual(chains.map(({ family }) => family), families);
       assert.ok(JSON.stringify(chains).length > 12_000_000, "more than one answer holds");
-      assert.deepEqual(await findUnsignedHeads(database, nodeCrypto, chains), []);
+      assert.deepEqual(await findUnsignedHeads(source, chains), []);
 
       const log = createLog({
         format: "json",
@@ -88,7 +93,7 @@ Deno.test({
         write: (line) => assert.fail(line),
         onLost: assert.ifError,
       });
-      const follower = { database, crypto: nodeCrypto, log };
+      const follower = { ...source, log };
       assert.deepEqual(await followLock({ ...follower, lock }), []);
       const others = openLock({ path: ":memory:", onTrouble: assert.ifError });
       // The rest of what a process stands on is asked for only after a restore.
@@ -101,7 +106,7 @@ Deno.test({
 
       const last = families.at(-1)!;
       const altered = chains.map((head) => head.family === last ? { ...head, lastTimestamp: "" } : head);
-      const unsigned = await findUnsignedHeads(database, nodeCrypto, altered);
+      const unsigned = await findUnsignedHeads(source, altered);
       assert.deepEqual(unsigned.map(({ family }) => family), [last]);
       await writer.close();
       await database.close();

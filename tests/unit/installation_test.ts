@@ -80,7 +80,13 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
           write: () => {},
           onLost: assert.ifError,
         });
-        const signing = new SigningKeys({ database, world, log, source: signerFiles([signer]) });
+        const signing = new SigningKeys({
+          database,
+          crypto: nodeCrypto,
+          world,
+          log,
+          source: signerFiles([signer]),
+        });
         const lock = openLock({ path: ":memory:", onTrouble: () => {} });
         const seals = lockedSeals();
         const writer = new Writer({

@@ -14,13 +14,8 @@ import type { EvidencedAnswer } from "../../src/operations/answers.ts";
 import { anchorChains } from "../../src/operations/anchoring.ts";
 import type { Dependencies } from "../../src/operations/dependencies.ts";
 import { scoreInteraction } from "../../src/operations/score.ts";
-import {
-  publicKeys,
-  retireKey,
-  type SignerSource,
-  SigningKeys,
-  takeInKey,
-} from "../../src/operations/signing.ts";
+import { retireKey, type SignerSource, SigningKeys, takeInKey } from "../../src/operations/signing.ts";
+import { publicKeys } from "../../src/operations/own_keys.ts";
 import { StartError } from "../../src/operations/start_error.ts";
 import { Writer } from "../../src/store/writer.ts";
 import { type Row, rowsOf } from "../earlier_schema.ts";
@@ -73,7 +68,7 @@ function scoreBy(dependencies: Dependencies, orgId = "acme"): Promise<EvidencedA
 /** A process of its own beside the harness, on the same database and lock. */
 async function processBeside({ dependencies }: Harness, source: SignerSource): Promise<Dependencies> {
   const { database, crypto, seals, lock, world, log } = dependencies;
-  const signing = new SigningKeys({ database, world, log, source });
+  const signing = new SigningKeys({ database, crypto, world, log, source });
   await signing.reload();
   const writer = new Writer({
     database,

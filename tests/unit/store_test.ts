@@ -24,9 +24,9 @@ import {
   newestCut,
   placeOf,
   placeOfHead,
-  readEvidence,
   updatePeaks,
 } from "../../src/store/chains.ts";
+import { readEvidence, requireOwnCheckpoint, signaturesBy } from "../../src/store/proofs.ts";
 import {
   type Database,
   DatabaseBusy,
@@ -197,7 +197,13 @@ const newChain = (chain: string) => ({
   keyOrdinal: 1,
 });
 /** Keys that the database has no say in. */
+const proving = (database: Database) => ({
+  database,
+  crypto: nodeCrypto,
+  signing: signaturesBy(nodeCrypto, [signer.publicKey]),
+});
 const always = (signing: Signing): SigningSource => ({
+  ...signaturesBy(nodeCrypto, signing.signers.map(({ publicKey }) => publicKey)),
   rows: query.selectFrom("signing_key").selectAll().compile(),
   take: () => signing,
 });
@@ -1704,11 +1710,11 @@ Deno.test(
       const { seq } = appended.entry;
       const checkpoint = (await checkpointOfCommit(database, { chain: "org/acme", seq }))!;
       assert.equal(checkpoint.note, proof.note);
-      const stored = await readEvidence(database, nodeCrypto, {
+      const stored = await readEvidence(proving(database), {
         chain: "org/acme",
+        origin: originOf("org/acme"),
         seq,
         covers: "result",
-        checkpoint,
       });
       assert.deepEqual(stored!.evidence, evidenceOfAppended(appended, { covers: "result", proof }));
       assert.equal(
@@ -1730,13 +1736,11 @@ Deno.test(
     const checkpoints = await select(database, "SELECT size, note FROM audit_checkpoint ORDER BY size");
     for (const { size, note } of checkpoints) {
       for (let seq = 0; seq < Number(size); seq += 1) {
-        const checkpoint = { size: Number(size), note: String(note) };
-        const stored = await readEvidence(database, nodeCrypto, {
-          chain: "org/acme",
-          seq,
-          covers: "result",
-          checkpoint,
-        });
+        const place = { chain: "org/acme", origin: originOf("org/acme") };
+        const source = proving(database);
+        const held = { size: Number(size), note: String(note) };
+        const checkpoint = await requireOwnCheckpoint(source, place, held);
+        const stored = await readEvidence(source, { ...place, seq, covers: "result", checkpoint });
         assert.equal(
           verifyDocument(nodeCrypto, { ...JSON.parse(stored!.text), evidence: stored!.evidence }, {
             keysFor: () => keys,
@@ -1755,9 +1759,8 @@ Deno.test(
   "there is no evidence of an entry, a part or a chain that is not there",
   withStore(async ({ database, writer }) => {
     await writer.submit(appending("org/acme", ["01A"]));
-    const checkpoint = (await checkpointOfCommit(database, { chain: "org/acme", seq: 0 }))!;
     const read = (chain: string, seq: number, covers: "result" | "detail") =>
-      readEvidence(database, nodeCrypto, { chain, seq, covers, checkpoint });
+      readEvidence(proving(database), { chain, origin: originOf(chain), seq, covers });
     assert.equal(await read("org/acme", 1, "result"), null);
     assert.equal(await read("org/acme", 0, "detail"), null);
     assert.equal(await read("org/other", 0, "result"), null);
@@ -1782,8 +1785,7 @@ Deno.test("a part that was erased has no evidence", async () => {
   });
   await writer.submit(appending("org/acme", ["01A"]));
   await database.batch([statement("UPDATE audit_part SET salt = NULL, data = NULL")]);
-  const checkpoint = (await checkpointOfCommit(database, { chain: "org/acme", seq: 0 }))!;
-  const place = { chain: "org/acme", seq: 0, covers: "result", checkpoint } as const;
-  assert.equal(await readEvidence(database, nodeCrypto, place), null);
+  const place = { chain: "org/acme", origin: originOf("org/acme"), seq: 0, covers: "result" } as const;
+  assert.equal(await readEvidence(proving(database), place), null);
   await database.close();
 });

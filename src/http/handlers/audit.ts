@@ -14,7 +14,7 @@ import { utf8 } from "../../evidence/crypto.ts";
 import { appendEvent, currentCheckpoint, familyOf, proofOfEntry } from "../../operations/audit.ts";
 import { retentionOf } from "../../operations/dependencies.ts";
 import { exportFile, longestOf, softwareName } from "../../operations/export.ts";
-import { publicKeys } from "../../operations/signing.ts";
+import { publicKeys } from "../../operations/own_keys.ts";
 import { verifyChain } from "../../operations/verification.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
