@@ -12,7 +12,8 @@ import { type Place, placeOf, readEntry, requireIntact } from "../store/chains.t
 import { query } from "../store/database.ts";
 import { newestOwnCheckpoint, proveHashes, readProven } from "../store/proofs.ts";
 import { type CauseOfCut, readCause } from "../store/pruning.ts";
-import { type TombstoneRow, tombstones } from "../store/records.ts";
+import { tombstones } from "../store/records.ts";
+import type { ToldBy } from "../store/stored_rows.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
 import { type Dependencies, evidenceChain, type Installation, originOf } from "./dependencies.ts";
 
@@ -37,7 +38,7 @@ export function tombstoneNeed({ installation }: Pick<Dependencies, "installation
 
 /** GONE, as a row has it; what a caller is told was held to the chain before. */
 export class GoneError extends ServiceError {
-  constructor(readonly row: Pick<TombstoneRow, "reason" | "chain" | "seq" | "entry_hash">) {
+  constructor(readonly row: ToldBy) {
     const why = row.reason === "erased"
       ? "was erased with its operator's personal data"
       : "is past its retention and was pruned";
@@ -100,10 +101,10 @@ const EVENT_OF_REASON: Readonly<Record<string, string>> = {
  * @throws {AlteredError} where no entry of this hash stands there under a signed checkpoint, or it tells of something
  *   else. Of an entry that was itself removed by retention the hash alone is left.
  */
-async function requireTold(
+export async function requireTold(
   dependencies: GoneDependencies,
   orgId: string,
-  { reason, chain, seq, entry_hash }: GoneError["row"],
+  { reason, chain, seq, entry_hash }: ToldBy,
 ): Promise<void> {
   const family = evidenceChain(orgId);
   if (parseChain(chain)?.family !== family) {

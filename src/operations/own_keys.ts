@@ -7,7 +7,7 @@ import { AlteredError } from "../domain/errors.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { parseRotationCertificate } from "../evidence/rotation.ts";
 import { signingKeyRotatedSchema } from "../evidence/structural.ts";
-import { jwkOf } from "../evidence/trust.ts";
+import { jwkOf, type PinnedKey } from "../evidence/trust.ts";
 import { placesOfEvents } from "../store/chains.ts";
 import { readProven } from "../store/proofs.ts";
 import type { SigningKeyRow } from "../store/records.ts";
@@ -55,6 +55,17 @@ export async function readOwnKeys(dependencies: KeyDependencies): Promise<OwnKey
     return { ordinal: row.ordinal, publicKey: row.public_key, from, until };
   });
   return { keys, faults };
+}
+
+/** What the deployment's own verifier trusts from the start: the keys that are held, whatever their table says, and those. */
+export function ownPins({ signing }: Pick<Dependencies, "signing">, { keys }: OwnKeys): readonly PinnedKey[] {
+  const unknown = signing.held.filter(({ publicKey }) =>
+    !keys.some((key) => equalBytes(key.publicKey, publicKey))
+  );
+  return [
+    ...keys.map(({ publicKey, from, until }) => ({ publicKey, prefix: null, from, until })),
+    ...unknown.map(({ publicKey }) => ({ publicKey, prefix: null, from: null, until: null })),
+  ];
 }
 
 /** Whether a key is the one before which there was none, or its certificate hands on to it from the one before it. */

@@ -141,7 +141,7 @@ export async function article14(
 }
 
 /** @throws {ServiceError} GONE; {AlteredError} where it is not the report that was issued under this id. */
-async function issuedReport(
+export async function issuedReport(
   dependencies: Dependencies,
   { org_id: orgId, report_id, content_sha256, position, report: text }: ComplianceReportRow,
 ): Promise<IssuedReport> {

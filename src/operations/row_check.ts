@@ -1,142 +1,276 @@
 /**
- * Holding all rows beside a chain to it, which no single read can do: that none is missing, none was put back, and none
- * is there that no entry stands for. An answer is refused by its own rows; this tells of the others.
+ * The rows beside the entries of one chain, held to its entries: every hash of its tree, every column that repeats what an
+ * entry says, every checkpoint, and the chain's own row. It is run over entries that were found whole.
+ * Source: evidence design, section 8.
  */
-import { organizationOf } from "../evidence/chain_name.ts";
-import { equalBytes } from "../evidence/crypto.ts";
-import { loadEpochs, placeOfHead } from "../store/chains.ts";
+import { parseChain } from "../evidence/chain_name.ts";
+import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
+import { equalBytes, hex } from "../evidence/crypto.ts";
+import { type Entry, entrySchema } from "../evidence/entry.ts";
+import { entryHash } from "../evidence/hashes.ts";
+import { type KnownCheckpoint, knownCheckpointOrNull } from "../evidence/kept.ts";
+import { appendLeaf, EMPTY_FRONTIER, type Frontier, rootOf, storedNodeIndex } from "../evidence/merkle.ts";
+import { keyId, parseNote } from "../evidence/note.ts";
+import { orNull } from "../evidence/or_null.ts";
+import { retentionPrunedSchema } from "../evidence/structural.ts";
+import { readEntry, readNodes, type StoredChain } from "../store/chains.ts";
 import {
-  type AnyKind,
-  countRecordRows,
-  type NamedRecord,
-  readHeld,
-  readNamedRecords,
-  type RecordRow,
-  ROW_KINDS,
-} from "../store/record_rows.ts";
-import { subjects } from "../store/records.ts";
-import { type Sealed, setOf, shareOf } from "../store/seals.ts";
-import { type Dependencies, isEvidenceChain } from "./dependencies.ts";
+  type CheckpointRow,
+  type EntryRow,
+  type LadderRow,
+  type NodeRow,
+  readCheckpointRows,
+  readEntryRows,
+  readLadderRows,
+  readNodeRows,
+  readRowBounds,
+} from "../store/stored_rows.ts";
+import { type Dependencies, originOf } from "./dependencies.ts";
+import type { OwnKey } from "./own_keys.ts";
+import type { Found, FoundRows, RowCode } from "./row_findings.ts";
 
-type Reading = Pick<Dependencies, "database" | "seals">;
-
-/** Something that is wrong with the rows beside a chain. */
-export interface RowFinding {
-  readonly chain: string;
-  /** The entry whose row it is; null where it is no single one. */
-  readonly seq: number | null;
-  /** What is wrong, for a sentence. */
-  readonly detail: string;
+/** What was found whole of a chain, and is held against. */
+export interface WholeChain {
+  readonly chain: StoredChain;
+  /** The epoch before it; null: it is the first. */
+  readonly before: StoredChain | null;
+  /** Whether the family goes on with it. */
+  readonly isNewest: boolean;
+  /** Where its verification began, and the signed size up to which it went. */
+  readonly base: number;
+  readonly size: number;
+  readonly keys: readonly OwnKey[];
 }
 
-/**
- * What is wrong with the rows that belong to a family of chains, as far as its entries are those that were recorded.
- * @param rest called between pages of a hundred rows, so that others get their turn.
- */
-export async function* rowFindings(
-  dependencies: Reading,
-  family: string,
-  rest: () => Promise<void>,
-): AsyncGenerator<RowFinding> {
-  yield* setFindings(dependencies, family);
-  if (isEvidenceChain(family)) yield* recordFindings(dependencies, family, rest);
+/** A cut that an entry tells of. */
+export interface Cut {
+  readonly origin: string;
+  readonly to: number;
+  readonly lastTimestamp: string;
 }
 
-async function* setFindings({ database, seals }: Reading, family: string): AsyncGenerator<RowFinding> {
-  const { head, rows } = await readHeld(database, family);
-  const held = head.held && seals.openSet(placeOfHead(head), head.held);
-  const shares = rows.map(([kind, row]) => shareOf(seals, kind, row));
-  const altered = rows[shares.indexOf(null)];
-  const { chain } = head;
-  if (altered !== undefined) {
-    yield { chain, seq: null, detail: `a row of ${altered[0].name} was altered` };
-  } else if (held === null || !equalBytes(held, setOf(shares as readonly Uint8Array[]))) {
-    const names = [...new Set(rows.map(([kind]) => kind.name))].join(" or ") || "operator";
-    yield { chain, seq: null, detail: `a row of ${names} is missing, or an old one was put back` };
+export class RowCheck {
+  readonly #dependencies: Dependencies;
+  readonly #found: FoundRows;
+  readonly #whole: WholeChain;
+  readonly #rest: () => Promise<void>;
+  /** Those that its entries tell of. */
+  readonly #cuts: Cut[] = [];
+
+  /** @param rest lets others run; called after each slice. */
+  constructor(dependencies: Dependencies, found: FoundRows, whole: WholeChain, rest: () => Promise<void>) {
+    this.#dependencies = dependencies;
+    this.#found = found;
+    this.#whole = whole;
+    this.#rest = rest;
   }
-}
 
-async function* recordFindings(
-  { database, seals }: Reading,
-  family: string,
-  rest: () => Promise<void>,
-): AsyncGenerator<RowFinding> {
-  const orgId = organizationOf(family)!;
-  const pseudonyms = new Map<string, string>();
-  let expected = 0;
-  const epochs = await loadEpochs(database, family);
-  for (const { chain, firstPosition } of epochs) {
-    for await (const page of readNamedRecords(database, { chain, first: 0 })) {
-      const rows = await rowsOf(database, orgId, page);
-      const known = await database.read(
-        subjects.load(
-          JSON.stringify([...new Set(page.map((record) => record.operator_id))].map((id) => [orgId, id])),
-        ),
-      );
-      for (const row of known) {
-        if (shareOf(seals, subjects, row) !== null) pseudonyms.set(row.operator_id, row.pseudonym);
+  /** Looks at all of it; the cuts that its entries tell of. */
+  async run(): Promise<readonly Cut[]> {
+    const { chain, isNewest, base } = this.#whole;
+    await this.#walk();
+    if (isNewest && !this.#found.isFull) await this.#bounds();
+    this.#ownRow();
+    if (base <= chain.minIndex) await this.#firstPosition();
+    return this.#cuts;
+  }
+
+  #add(code: RowCode, finding: Omit<Found, "chain" | "code" | "fatal">): void {
+    this.#found.add(code, { chain: this.#whole.chain.chain, ...finding });
+  }
+
+  #column(seq: number | null, column: string): void {
+    this.#add("COLUMN_MISMATCH", { seq, detail: column });
+  }
+
+  /** Entry by entry: its columns, the hashes that it adds to the tree, and the checkpoint behind it. */
+  async #walk(): Promise<void> {
+    const { database, crypto } = this.#dependencies;
+    const { chain: { chain, minIndex }, base, size } = this.#whole;
+    // Below a cut the leaves themselves are all that is left of the entries.
+    const first = base > minIndex ? base : 0;
+    let frontier = await this.#frontierAt(first);
+    const nodes = new Rows<NodeRow>(readNodeRows(database, { chain, first: storedNodeIndex(0, first) }));
+    const entries = new Rows<EntryRow>(
+      readEntryRows(database, { chain, first: Math.max(first, minIndex), end: size }),
+    );
+    const above = first;
+    const checkpoints = new Rows<CheckpointRow>(readCheckpointRows(database, { chain, above, upTo: size }));
+    const ladder = new Rows<LadderRow & { has_checkpoint: number }>(await readLadderRows(database, chain));
+    await ladder.skip(({ size }) => size <= first);
+    let previous: Uint8Array | null = null;
+    for (let seq = first; seq < size && !this.#found.isFull; seq += 1) {
+      if (seq % ENTRIES_IN_SLICE === 0) await this.#rest();
+      const row = await entries.take((entry) => entry.seq === seq);
+      const leaf = await nodes.peek();
+      const hash: Uint8Array | undefined = row === null ? leaf?.hash : entryHash(crypto, row.body);
+      if (hash === undefined) return this.#node(seq, "is missing");
+      const entry = row === null
+        ? null
+        : entrySchema.safeParse(orNull(() => JSON.parse(row.body))).data ?? null;
+      if (row !== null && entry !== null) {
+        this.#columns(row, { entry, hash, previous });
+        if (entry.event_type === "RETENTION_PRUNED") await this.#noteCut(seq);
       }
-      for (const record of page) {
-        expected += 1;
-        const kind = ROW_KINDS.get(record.event_type)!;
-        const row = rows.get(`${kind.name} ${record.id}`);
-        const position = firstPosition + record.seq;
-        const wrong = row === undefined
-          ? `a row of ${kind.name} is missing`
-          : shareOf(seals, kind, row) === null || row.position !== position ||
-              row.operator_id !== record.operator_id
-          ? `a row of ${kind.name} was altered`
-          : pseudonyms.get(record.operator_id) !== record.subject
-          ? "a row of subject was altered"
-          : null;
-        // An erasure takes record and row away at once: where the record is there after its row was read, both were.
-        if (wrong !== null && await isHeld(database, { chain, seq: record.seq })) {
-          yield { chain, seq: record.seq, detail: wrong };
-        }
+      previous = hash;
+      const appended = appendLeaf(crypto, frontier, hash);
+      frontier = appended.frontier;
+      for (const { index, hash } of appended.nodes) {
+        const node = await nodes.take(({ idx }) => idx === index);
+        if (node === null) return this.#node(seq, `${index} is missing`);
+        if (!equalBytes(node.hash, hash)) this.#node(seq, `${index}`);
       }
-      await rest();
+      const checkpoint = await checkpoints.take((row) => row.size === frontier.size);
+      if (checkpoint !== null) await this.#checkpoint(checkpoint, frontier, entry);
+      const step = await ladder.take((row) => row.size === frontier.size);
+      if (step !== null) this.#step(step, entry);
     }
   }
-  // What was written while the entries were read is in neither count, or shows at the next check.
-  const found = await countRecordRows(database, orgId);
-  if (found > expected + (await writtenSince(database, family, epochs))) {
-    yield { chain: epochs.at(-1)!.chain, seq: null, detail: "there is a row that no entry stands for" };
+
+  async #frontierAt(size: number): Promise<Frontier> {
+    if (size === 0) return EMPTY_FRONTIER;
+    const { chain: { chain } } = this.#whole;
+    const nodes = await readNodes(this.#dependencies.database, { chain, indexes: frontierNodeIndexes(size) });
+    return frontierFrom(size, (index) => nodes.get(index));
+  }
+
+  #node(seq: number, what: string): void {
+    this.#add("NODE_MISMATCH", { seq, detail: `audit_node ${what}` });
+  }
+
+  #columns(
+    row: EntryRow,
+    { entry, hash, previous }: {
+      readonly entry: Entry;
+      readonly hash: Uint8Array;
+      readonly previous: Uint8Array | null;
+    },
+  ): void {
+    const { seq } = row;
+    if (row.id !== entry.id) this.#column(seq, "audit_entry.id");
+    if (row.event_type !== entry.event_type) this.#column(seq, "audit_entry.event_type");
+    if (row.ts !== entry.timestamp) this.#column(seq, "audit_entry.ts");
+    if (!equalBytes(row.entry_hash, hash)) this.#column(seq, "audit_entry.entry_hash");
+    const isLinked = hex(row.prev_hash) === entry.prev &&
+      (previous === null || equalBytes(row.prev_hash, previous));
+    if (!isLinked) this.#column(seq, "audit_entry.prev_hash");
+  }
+
+  async #noteCut(seq: number): Promise<void> {
+    const { chain: { chain } } = this.#whole;
+    const stored = await readEntry(this.#dependencies.database, { chain, seq });
+    const text = stored?.parts.get("detail")?.text;
+    const detail = retentionPrunedSchema.safeParse(orNull(() => JSON.parse(text ?? "null"))).data;
+    if (detail) this.#cuts.push({ origin: detail.origin, to: detail.to, lastTimestamp: detail.last_ts });
+  }
+
+  async #checkpoint(row: CheckpointRow, { size, peaks }: Frontier, last: Entry | null): Promise<void> {
+    const { crypto, signing } = this.#dependencies;
+    const { chain: { chain } } = this.#whole;
+    const origin = originOf(this.#dependencies, chain);
+    const seq = size - 1;
+    if (size % CHECKPOINTS_IN_SLICE === 0) await this.#rest();
+    const checkpoint: KnownCheckpoint | null = knownCheckpointOrNull(row.note);
+    if (checkpoint === null || checkpoint.origin !== origin) {
+      return this.#add("WRONG_ORIGIN", { seq, detail: "audit_checkpoint.note" });
+    }
+    if (await signing.openOwn(row.note, origin) === null) {
+      return this.#add("BAD_SIGNATURE", { seq, detail: "audit_checkpoint.note" });
+    }
+    if (checkpoint.size !== size) this.#column(seq, "audit_checkpoint.size");
+    else if (!equalBytes(checkpoint.root, rootOf(crypto, peaks))) {
+      this.#add("ROOT_MISMATCH", { seq, detail: "audit_checkpoint.note" });
+    }
+    if (last !== null && row.ts !== last.timestamp) this.#column(seq, "audit_checkpoint.ts");
+  }
+
+  #step({ size, ts, has_checkpoint }: LadderRow & { has_checkpoint: number }, last: Entry | null): void {
+    if (has_checkpoint === 0) this.#column(size - 1, "audit_ladder.size");
+    if (last !== null && ts !== last.timestamp) this.#column(size - 1, "audit_ladder.ts");
+  }
+
+  /** What there is beyond the chain's end, and what stands in the way of its next entry. */
+  async #bounds(): Promise<void> {
+    const { chain: { chain } } = this.#whole;
+    const bounds = await readRowBounds(this.#dependencies.database, chain);
+    const { size } = bounds;
+    const isBelow = (least: number | null) => least !== null && least < 0;
+    if (isBelow(bounds.least_node) || (bounds.last_node ?? 0) >= storedNodeIndex(0, size)) {
+      this.#add("NODE_MISMATCH", { seq: null, detail: "audit_node holds more than the tree" });
+    }
+    if (isBelow(bounds.least_entry) || (bounds.last_entry ?? -1) >= size) {
+      this.#add("UNSIGNED_TAIL", { seq: size, detail: "audit_entry" });
+    }
+    const ladder = await readLadderRows(this.#dependencies.database, chain);
+    if (ladder.some((step) => step.size > size || step.has_checkpoint === 0)) {
+      this.#column(null, "audit_ladder.size");
+    }
+  }
+
+  /** The chain's row, as far as its own name and its newest checkpoint tell. */
+  #ownRow(): void {
+    const { chain } = this.#whole;
+    const name = parseChain(chain.chain);
+    if (name?.family !== chain.family) this.#column(null, "audit_chain.family");
+    if (name?.epoch !== chain.epoch) this.#column(null, "audit_chain.epoch");
+    if (chain.origin !== originOf(this.#dependencies, chain.chain)) this.#column(null, "audit_chain.origin");
+  }
+
+  /** @param note the newest checkpoint of the chain as its row was read: the newest key of those that signed is its own. */
+  keyOrdinal(note: string): void {
+    const { chain, keys } = this.#whole;
+    const { crypto } = this.#dependencies;
+    const { signatures } = parseNote(note);
+    const ordinals = keys.filter(({ publicKey }) => {
+      const id = keyId(crypto, { name: chain.origin, publicKey });
+      return signatures.some((line) => equalBytes(line.keyId, id));
+    }).map(({ ordinal }) => ordinal);
+    if (Math.max(...ordinals) !== chain.keyOrdinal) this.#column(null, "audit_chain.key_ordinal");
+  }
+
+  /** A chain goes on at the position after the last that the one before it has. */
+  async #firstPosition(): Promise<void> {
+    const { chain, before } = this.#whole;
+    let expected = 0;
+    if (before !== null) {
+      const { last_entry } = await readRowBounds(this.#dependencies.database, before.chain);
+      expected = before.firstPosition + Math.max(before.frontier.size, (last_entry ?? -1) + 1);
+    }
+    if (chain.firstPosition !== expected) this.#column(null, "audit_chain.first_position");
   }
 }
 
-async function isHeld(
-  database: Reading["database"],
-  { chain, seq }: { readonly chain: string; readonly seq: number },
-): Promise<boolean> {
-  for await (const page of readNamedRecords(database, { chain, first: seq })) return page[0]!.seq === seq;
-  return false;
-}
+/** Entries that are looked at before others get their turn: about half a millisecond of work. */
+const ENTRIES_IN_SLICE = 24;
+/** Signatures that are verified before others get their turn, where each entry came by itself. */
+const CHECKPOINTS_IN_SLICE = 6;
 
-/** How much a family has grown since its epochs were read. */
-async function writtenSince(
-  database: Reading["database"],
-  family: string,
-  before: Awaited<ReturnType<typeof loadEpochs>>,
-): Promise<number> {
-  const after = await loadEpochs(database, family);
-  const sizeOf = (epochs: typeof before) => epochs.reduce((sum, { frontier }) => sum + frontier.size, 0);
-  return sizeOf(after) - sizeOf(before);
-}
+/** Rows in their order, taken one after another by whoever comes to their place. */
+class Rows<Row> {
+  readonly #rows: AsyncIterator<Row> | Iterator<Row>;
+  #next: Row | null | undefined;
 
-/** The rows of some entries, by the name of their kind and their id. */
-async function rowsOf(
-  database: Reading["database"],
-  orgId: string,
-  page: readonly NamedRecord[],
-): Promise<ReadonlyMap<string, RecordRow>> {
-  const keys = JSON.stringify(page.map(({ id }) => [orgId, id]));
-  const kinds: readonly AnyKind[] = [...ROW_KINDS.values()];
-  const found = await database.snapshot(kinds.map((kind) => kind.load(keys)));
-  return new Map(
-    kinds.flatMap((kind, index) =>
-      (found[index] as readonly (RecordRow & Sealed)[]).map((row) =>
-        [`${kind.name} ${kind.keyOf(row)[1]}`, row] as const
-      )
-    ),
-  );
+  constructor(rows: AsyncGenerator<Row> | readonly Row[]) {
+    this.#rows = Array.isArray(rows) ? rows[Symbol.iterator]() : (rows as AsyncGenerator<Row>);
+  }
+
+  async peek(): Promise<Row | null> {
+    if (this.#next === undefined) {
+      const { done, value } = await this.#rows.next();
+      this.#next = done ? null : value;
+    }
+    return this.#next ?? null;
+  }
+
+  /** The next row where it is the one that is looked for; else it stays, and there is none. */
+  async take(isIt: (row: Row) => boolean): Promise<Row | null> {
+    const next = await this.peek();
+    if (next === null || !isIt(next)) return null;
+    this.#next = undefined;
+    return next;
+  }
+
+  async skip(isPassed: (row: Row) => boolean): Promise<void> {
+    while (await this.take(isPassed) !== null);
+  }
 }

@@ -3,11 +3,17 @@
  * so that nobody waits for it. It does not replay scores; a replay and an auditor do.
  * Source: contract, section 4; evidence design, section 8.
  */
-import { ServiceError } from "../domain/errors.ts";
-import { consistencyNodeIndexes, consistencyPath } from "../evidence/consistency.ts";
-import { hex, utf8 } from "../evidence/crypto.ts";
-import { type KnownCheckpoint, knownCheckpointOrNull } from "../evidence/kept.ts";
-import { storedNodeIndex } from "../evidence/merkle.ts";
+import { AlteredError, ServiceError } from "../domain/errors.ts";
+import {
+  consistencyNodeIndexes,
+  consistencyPath,
+  frontierFrom,
+  frontierNodeIndexes,
+  rootsFromConsistency,
+} from "../evidence/consistency.ts";
+import { equalBytes, hex, utf8 } from "../evidence/crypto.ts";
+import type { KnownCheckpoint } from "../evidence/kept.ts";
+import { rootOf, storedNodeIndex } from "../evidence/merkle.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import { sentenceOf } from "../evidence/findings.ts";
 import { errorFields } from "../observability/log.ts";
@@ -16,13 +22,16 @@ import { BundleVerifier } from "../evidence/verifier.ts";
 import { checkpointUpTo } from "../store/bundles.ts";
 import { loadChains, loadEpochs, newestCheckpoint, readNodes, type StoredChain } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import { signaturesBy } from "../store/proofs.ts";
+import { newestOwnCheckpoint, signaturesBy } from "../store/proofs.ts";
 import { findUnsignedHeads, isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
-import { type Dependencies, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
-import { readOwnKeys } from "./own_keys.ts";
+import { type Dependencies, originOf, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { ownPins, readOwnKeys } from "./own_keys.ts";
 import { bundleFile, bundleLines, type BundleSource } from "./export.ts";
-import { rowFindings } from "./row_check.ts";
+import { checkFamilyRows, type FamilyRows, readAnchored } from "./family_rows.ts";
+import { type Cut, RowCheck } from "./row_check.ts";
+import { FoundRows } from "./row_findings.ts";
+import { sealedRowFindings } from "./sealed_rows.ts";
 
 /**
  * Lines that are looked at before others get their turn: about half a millisecond of work. With more of them a score
@@ -41,15 +50,39 @@ export interface VerificationOptions {
   readonly sinceSize: number | null;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Lets others run, after each slice. Default: for as short as it can. */
+  rest?(): Promise<void>;
+}
+
+/** What was found of a family of chains. */
+export interface Verification {
+  readonly valid: boolean;
+  readonly entries_checked: number;
+  readonly from_seq: number;
+  readonly to_seq: number;
+  readonly head: string;
+  readonly checkpoint: ReturnType<typeof shownCheckpoint> | null;
+  readonly first_bad: number | null;
+  readonly code: string | null;
+  readonly findings: readonly ShownFinding[];
+  /** Where it was asked for, and the tree is what was signed. */
+  readonly consistency?: {
+    readonly from: number;
+    readonly to: number;
+    readonly proof: readonly string[];
+  };
 }
 
 /** @throws {ServiceError} VALIDATION_FAILED where the chain does not reach `from` or `sinceSize`. */
 export async function verifyChain(
   dependencies: Dependencies,
-  { family, from, sinceSize, now }: VerificationOptions,
-) {
+  { family, from, sinceSize, now, rest = giveWay }: VerificationOptions,
+): Promise<Verification> {
   const { database, crypto, lock } = dependencies;
-  const chain = (await loadEpochs(database, family)).at(-1)!;
+  const anchored = family === SYSTEM_CHAIN ? await readAnchored(dependencies) : new Map();
+  const epochs = await loadEpochs(database, family);
+  const chain = epochs.at(-1);
+  if (chain === undefined) throw new AlteredError(family, `${family} is not in the database`);
   requireWithin("from", from, chain);
   if (sinceSize !== null) requireWithin("since_size", sinceSize, chain);
   const resumed = from > chain.minIndex
@@ -57,9 +90,9 @@ export async function verifyChain(
     : null;
   const base = resumed !== null && resumed.size > chain.minIndex ? resumed : null;
 
-  const { keys } = await readOwnKeys(dependencies);
+  const ownKeys = await readOwnKeys(dependencies);
   const verifier = new BundleVerifier(crypto, {
-    pins: keys.map((key) => ({ ...key, prefix: null })),
+    pins: ownPins(dependencies, ownKeys),
     known: lock.issued().filter(({ origin }) => origin === chain.origin),
     expected: [],
     replay: false,
@@ -70,19 +103,35 @@ export async function verifyChain(
   const pieces = base === null
     ? bundleFile(dependencies, { ...options, family })
     : endedLines(bundleLines(dependencies, { ...options, chain, base }));
-  await feed(dependencies, verifier, pieces);
+  await feed(dependencies, { verifier, lines: pieces, rest });
 
   const reports = verifier.end();
+  const heads = await headFindings(dependencies, chain);
+  const rows = await rowFindings(dependencies, {
+    // Whose end is not what was signed is not held to it.
+    epochs: heads.length === 0 ? epochs : epochs.slice(0, -1),
+    newestChain: chain.chain,
+    reports,
+    isResumed: base !== null,
+    family,
+    ownKeys,
+    anchored,
+    rest,
+  });
   const findings = [
     ...reports.flatMap((report) => shownFindings(report, { isResumed: base !== null })),
-    ...await headFindings(dependencies, chain),
-    ...(base === null ? await alteredRows(dependencies, family) : []),
+    ...heads,
+    ...rows,
+    ...(base === null ? await alteredRows(dependencies, family, rest) : []),
   ];
   const fatal = findings.filter((finding) => finding.fatal);
   if (fatal.length > 0) told(dependencies, { family, fatal });
   const own = reports.find(({ origin }) => origin === chain.origin);
   const first = base?.size ?? chain.minIndex;
-  const end = own?.checkpoint ?? await newestReadable(database, chain.chain);
+  const end = own?.checkpoint ?? await newestOwn(dependencies, chain);
+  const consistency = sinceSize === null
+    ? undefined
+    : await consistencyFrom(dependencies, { chain, size: sinceSize, checkpoint: end });
   return {
     valid: fatal.length === 0,
     entries_checked: reports.reduce((sum, { entries }) => sum + entries, 0),
@@ -93,9 +142,7 @@ export async function verifyChain(
     first_bad: reports.find(({ firstBadSeq }) => firstBadSeq !== null)?.firstBadSeq ?? fatal[0]?.seq ?? null,
     code: fatal[0]?.code ?? null,
     findings,
-    ...(sinceSize === null
-      ? {}
-      : { consistency: await consistencyFrom(dependencies, { chain, size: sinceSize }) }),
+    ...(consistency === undefined ? {} : { consistency }),
   };
 }
 
@@ -150,10 +197,52 @@ export async function findDamages(
   return damages;
 }
 
-/** The newest checkpoint of a chain; null where there is none, or what stands there is none. */
-async function newestReadable(database: Database, chain: string): Promise<KnownCheckpoint | null> {
-  const newest = await newestCheckpoint(database, chain);
-  return newest && knownCheckpointOrNull(newest.note);
+/** The newest checkpoint of a chain; null where there is none of the service's own. */
+async function newestOwn(
+  dependencies: Dependencies,
+  { chain }: StoredChain,
+): Promise<KnownCheckpoint | null> {
+  try {
+    return await newestOwnCheckpoint(dependencies, { chain, origin: originOf(dependencies, chain) });
+  } catch (error) {
+    if (error instanceof AlteredError) return null;
+    throw error;
+  }
+}
+
+/** What is wrong with the rows beside the entries of those chains that were found whole. */
+async function rowFindings(
+  dependencies: Dependencies,
+  { epochs, newestChain, reports, isResumed, ownKeys, ...rest }:
+    & Pick<FamilyRows, "epochs" | "family" | "ownKeys" | "anchored" | "rest">
+    & {
+      readonly newestChain: string;
+      readonly reports: readonly BundleReport[];
+      readonly isResumed: boolean;
+    },
+): Promise<readonly ShownFinding[]> {
+  const found = new FoundRows();
+  const cuts: Cut[] = [];
+  for (const [index, chain] of epochs.entries()) {
+    const report = reports.find((report) => report.chain === chain.chain);
+    if (report === undefined || report.findings.some(({ fatal }) => fatal)) continue;
+    const check = new RowCheck(dependencies, found, {
+      chain,
+      before: epochs[index - 1] ?? null,
+      isNewest: chain.chain === newestChain,
+      base: report.base,
+      size: report.size,
+      keys: ownKeys.keys,
+    }, rest.rest);
+    cuts.push(...await check.run());
+    const newest = await newestCheckpoint(dependencies.database, chain.chain);
+    if (newest !== null && newest.size === chain.frontier.size) check.keyOrdinal(newest.note);
+  }
+  const isWhole = epochs.at(-1)?.chain === newestChain &&
+    reports.every(({ findings }) => !findings.some(({ fatal }) => fatal));
+  // What resumes looks at what came since, and at the end.
+  if (isWhole && !isResumed) await checkFamilyRows(dependencies, found, { ...rest, epochs, cuts, ownKeys });
+  return found.shown();
 }
 
 async function* endedLines(lines: AsyncGenerator<string>): AsyncGenerator<string> {
@@ -163,8 +252,11 @@ async function* endedLines(lines: AsyncGenerator<string>): AsyncGenerator<string
 /** What cannot be read of the database ends the input, which is then cut short: that is what the verifier reports. */
 async function feed(
   { log }: Dependencies,
-  verifier: BundleVerifier,
-  lines: AsyncGenerator<string>,
+  { verifier, lines, rest }: {
+    readonly verifier: BundleVerifier;
+    readonly lines: AsyncGenerator<string>;
+    readonly rest: () => Promise<void>;
+  },
 ): Promise<void> {
   try {
     let inSlice = 0;
@@ -173,7 +265,7 @@ async function feed(
       inSlice += 1;
       if (inSlice < LINES_IN_SLICE) continue;
       inSlice = 0;
-      await giveWay();
+      await rest();
     }
   } catch (error) {
     if (error instanceof ServiceError) throw error;
@@ -222,9 +314,13 @@ async function headFindings(
 const ALTERED_ROWS_MAX = 100;
 
 /** The rows beside the chain, which answers are made from, must be those that were written with its entries. */
-async function alteredRows(dependencies: Dependencies, family: string): Promise<readonly ShownFinding[]> {
+async function alteredRows(
+  dependencies: Dependencies,
+  family: string,
+  rest: () => Promise<void>,
+): Promise<readonly ShownFinding[]> {
   const findings: ShownFinding[] = [];
-  for await (const { chain, seq, detail } of rowFindings(dependencies, family, giveWay)) {
+  for await (const { chain, seq, detail } of sealedRowFindings(dependencies, family, rest)) {
     findings.push({
       chain,
       code: "ROW_ALTERED",
@@ -288,11 +384,27 @@ function told(
   });
 }
 
+/**
+ * Proof that a size of the chain is a beginning of what a checkpoint of the service's own covers; undefined where the
+ * stored tree is not what was signed, which is a finding by itself.
+ */
 async function consistencyFrom(
   { database, crypto }: Dependencies,
-  { chain: { chain, frontier }, size: from }: { readonly chain: StoredChain; readonly size: number },
-) {
-  const to = frontier.size;
-  const nodes = await readNodes(database, { chain, indexes: consistencyNodeIndexes(from, to) });
-  return { from, to, proof: consistencyPath(crypto, { from, to }, (index) => nodes.get(index)).map(hex) };
+  { chain: { chain }, size: from, checkpoint }: {
+    readonly chain: StoredChain;
+    readonly size: number;
+    readonly checkpoint: KnownCheckpoint | null;
+  },
+): Promise<Verification["consistency"]> {
+  if (checkpoint === null || from > checkpoint.size) return undefined;
+  const { size: to, root } = checkpoint;
+  const indexes = [...consistencyNodeIndexes(from, to), ...frontierNodeIndexes(from)];
+  const nodes = await readNodes(database, { chain, indexes });
+  if (indexes.some((index) => !nodes.has(index))) return undefined;
+  const read = (index: number) => nodes.get(index);
+  const path = consistencyPath(crypto, { from, to }, read);
+  const fromRoot = rootOf(crypto, frontierFrom(from, read).peaks);
+  const reached = rootsFromConsistency(crypto, { from, to, fromRoot, path });
+  if (reached === null || !equalBytes(reached, root)) return undefined;
+  return { from, to, proof: path.map(hex) };
 }

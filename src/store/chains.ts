@@ -106,7 +106,7 @@ export async function loadChains(database: Database): Promise<readonly StoredCha
       : ordered.where(sql<boolean>`(family, epoch) > (${after.family}, ${after.epoch})`).compile();
   });
   for await (const rows of pages) {
-    chains.push(...rows.map((row) => ({ ...headOf(row), minIndex: row.min_index })));
+    chains.push(...rows.map(chainOf));
   }
   return chains;
 }
@@ -134,12 +134,18 @@ export async function loadEpochs(database: Database, family: string): Promise<re
   const rows = await database.read(
     query.selectFrom("audit_chain").selectAll().where("family", "=", family).orderBy("epoch").compile(),
   );
-  return rows.map((row) => ({ ...headOf(row), minIndex: row.min_index }));
+  return rows.map(chainOf);
 }
 
 export interface StoredChain extends StoredHead {
+  /** The size that the system chain holds a checkpoint of. */
+  readonly anchoredSize: number;
   /** Entries below it were pruned. */
   readonly minIndex: number;
+}
+
+function chainOf(row: HeadRow): StoredChain {
+  return { ...headOf(row), minIndex: row.min_index, anchoredSize: row.anchored_size };
 }
 
 export function headOf(row: HeadRow): StoredHead {
@@ -403,8 +409,8 @@ export async function readEntries(
       const part: Part = { name: name as PartName, salt, text: data };
       return [[part.name, part] as const];
     });
-    const entry = orNull(() => entrySchema.parse(JSON.parse(body)));
-    if (entry === null) throw new AlteredError(chain, `a row of ${chain} holds no entry`);
+    const entry = entrySchema.safeParse(orNull(() => JSON.parse(body))).data;
+    if (entry === undefined) throw new AlteredError(chain, `a row of ${chain} holds no entry`);
     return {
       entry,
       text: body,

@@ -1,0 +1,129 @@
+/** The rows beside the entries of a chain, page by page, to be held to what was signed. */
+import { type Selectable, sql } from "kysely";
+import { type Database, query } from "./database.ts";
+import type { ComplianceReportRow, TombstoneRow } from "./records.ts";
+import type { AuditCheckpointTable, AuditEntryTable, AuditLadderTable, AuditNodeTable } from "./schema.ts";
+
+export type EntryRow = Omit<Selectable<AuditEntryTable>, "chain" | "subject">;
+export type NodeRow = Omit<Selectable<AuditNodeTable>, "chain">;
+export type CheckpointRow = Omit<Selectable<AuditCheckpointTable>, "chain">;
+export type LadderRow = Omit<Selectable<AuditLadderTable>, "chain">;
+
+/** Rows that are read at once: some tens of kilobytes. */
+const PAGE = 128;
+
+/** The rows of a chain's entries from `first` to before `end`, in their order. */
+export async function* readEntryRows(
+  database: Database,
+  { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
+): AsyncGenerator<EntryRow> {
+  for (let next = first; next < end;) {
+    const rows = await database.read(
+      query.selectFrom("audit_entry")
+        .select(["seq", "id", "entry_hash", "prev_hash", "event_type", "ts", "body"])
+        .where("chain", "=", chain).where("seq", ">=", next).where("seq", "<", end).orderBy("seq").limit(PAGE)
+        .compile(),
+    );
+    yield* rows;
+    if (rows.length < PAGE) return;
+    next = rows.at(-1)!.seq + 1;
+  }
+}
+
+/** The hashes of a chain's tree from an index on, in their order. */
+export async function* readNodeRows(
+  database: Database,
+  { chain, first }: { readonly chain: string; readonly first: number },
+): AsyncGenerator<NodeRow> {
+  for (let next = first;;) {
+    const rows = await database.read(
+      query.selectFrom("audit_node").select(["idx", "hash"]).where("chain", "=", chain)
+        .where("idx", ">=", next).orderBy("idx").limit(PAGE).compile(),
+    );
+    yield* rows;
+    if (rows.length < PAGE) return;
+    next = rows.at(-1)!.idx + 1;
+  }
+}
+
+/** The checkpoints of a chain of more than `above` and at most `upTo` entries, the smallest first. */
+export async function* readCheckpointRows(
+  database: Database,
+  { chain, above, upTo }: { readonly chain: string; readonly above: number; readonly upTo: number },
+): AsyncGenerator<CheckpointRow> {
+  for (let last = above;;) {
+    const rows = await database.read(
+      query.selectFrom("audit_checkpoint").select(["size", "ts", "note"]).where("chain", "=", chain)
+        .where("size", ">", last).where("size", "<=", upTo).orderBy("size").limit(PAGE).compile(),
+    );
+    yield* rows;
+    if (rows.length < PAGE) return;
+    last = rows.at(-1)!.size;
+  }
+}
+
+/** The ends of days of a chain, each with whether there is a checkpoint of it. */
+export function readLadderRows(
+  database: Database,
+  chain: string,
+): Promise<readonly (LadderRow & { readonly has_checkpoint: number })[]> {
+  return database.read(
+    sql<LadderRow & { has_checkpoint: number }>`select size, ts, exists (
+        select 1 from audit_checkpoint as c where c.chain = l.chain and c.size = l.size) as has_checkpoint
+      from audit_ladder as l where chain = ${chain} order by size`.compile(query),
+  );
+}
+
+/** How far a chain's rows reach, all of one state. */
+export interface RowBounds {
+  readonly size: number;
+  readonly least_node: number | null;
+  readonly last_node: number | null;
+  readonly least_entry: number | null;
+  readonly last_entry: number | null;
+}
+
+export async function readRowBounds(database: Database, chain: string): Promise<RowBounds> {
+  const [row] = await database.read(
+    sql<RowBounds>`select size,
+        (select min(idx) from audit_node where chain = ${chain}) as least_node,
+        (select max(idx) from audit_node where chain = ${chain}) as last_node,
+        (select min(seq) from audit_entry where chain = ${chain}) as least_entry,
+        (select max(seq) from audit_entry where chain = ${chain}) as last_entry
+      from audit_chain where chain = ${chain}`.compile(query),
+  );
+  return row!;
+}
+
+/** What tombstones name: entries that tell of an erasure or a cut. */
+export type ToldBy = Pick<TombstoneRow, "reason" | "chain" | "seq" | "entry_hash">;
+
+/** The entries that tombstones name in these chains, each once. */
+export function readCauses(database: Database, chains: readonly string[]): Promise<readonly ToldBy[]> {
+  return database.read(
+    query.selectFrom("tombstone").select(["reason", "chain", "seq", "entry_hash"]).distinct()
+      .where("chain", "in", chains).compile(),
+  );
+}
+
+/** Chains that tombstones name and that there are not. */
+export async function readLostCauses(database: Database): Promise<readonly string[]> {
+  const rows = await database.read(
+    query.selectFrom("tombstone").select("chain").distinct()
+      .where("chain", "not in", query.selectFrom("audit_chain").select("chain")).compile(),
+  );
+  return rows.map(({ chain }) => chain);
+}
+
+/** The reports of an organization, one after another. */
+export async function* readReports(database: Database, orgId: string): AsyncGenerator<ComplianceReportRow> {
+  for (let last = "";;) {
+    const [row] = await database.read(
+      query.selectFrom("compliance_report").selectAll().where("org_id", "=", orgId)
+        .where("report_id", ">", last).orderBy("report_id").limit(1).compile(),
+    );
+    if (row === undefined) return;
+    yield row;
+    last = row.report_id;
+  }
+}
