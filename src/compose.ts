@@ -35,6 +35,7 @@ import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { lockedSeals } from "./operations/installation_seals.ts";
 import { Shadow } from "./operations/shadow.ts";
 import { SigningKeys } from "./operations/signing.ts";
+import { followTampering, TamperedChains } from "./operations/tampering.ts";
 import { Upkeep } from "./operations/upkeep.ts";
 import { isUnavailable } from "./domain/errors.ts";
 import { WEBHOOK_LEASE_MARGIN_MS } from "./domain/limits.ts";
@@ -272,6 +273,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       world,
       log,
       model: modelOf(config.model),
+      tampered: new TamperedChains(),
       shadow,
       logName: config.logName,
       auditRetentionDays: config.auditRetentionDays,
@@ -335,6 +337,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
     const lookAtClock = () =>
       clockWatch.look({ record: (anomaly) => recordClockAnomaly(unwatched, anomaly), resume });
     await lookAtClock();
+    await followTampering(dependencies);
 
     let draining = false;
     let dispatched: Promise<void> | null = null;
@@ -397,6 +400,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       },
       isDraining: () => draining,
       isClockRefused: () => clockWatch.isRefused,
+      isAltered: () => common.tampered.mustLeaveRotation,
       reach: () => database.read(query.selectFrom("installation").select("id").compile()),
     });
     return {
@@ -476,7 +480,7 @@ async function metricsOf(
   },
 ): Promise<Metrics> {
   const { createMetrics } = await import("./observability/metrics.ts");
-  const { database, deliveries, lock, model, shadow, writer } = dependencies;
+  const { database, deliveries, lock, model, shadow, tampered, writer } = dependencies;
   return createMetrics({
     version: VERSION,
     model: model.document.version,
@@ -488,7 +492,8 @@ async function metricsOf(
       const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
       return Math.max(0, clock.now() - Date.parse(head!.lastTimestamp)) / 1000;
     },
-    isSuspect: () => lock.suspected() !== null,
+    isSuspect: () => lock.suspected() !== null || (tampered?.families.length ?? 0) > 0,
+    alteredChains: () => tampered?.families.length ?? 0,
     isClockRefused,
     isLockBehind,
     freeSpace: () => fileSystemOf(config.dataDir)?.free ?? null,

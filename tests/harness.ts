@@ -25,6 +25,7 @@ import { openInstallation } from "../src/operations/installation.ts";
 import { type InstallationSeals, lockedSeals } from "../src/operations/installation_seals.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
+import { TamperedChains } from "../src/operations/tampering.ts";
 import { Shadow, type ShadowBounds } from "../src/operations/shadow.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
 import { type Database, query } from "../src/store/database.ts";
@@ -137,6 +138,8 @@ export interface HarnessOptions {
   readonly certificates?: readonly string[];
   readonly adminDashboard?: boolean;
   readonly bodyMemoryBytes?: number;
+  /** Whether alerts are raised where something was altered. Not by default: tests put altered rows back. */
+  readonly raisesTampering?: boolean;
   /** A candidate model that runs in shadow. */
   readonly candidate?: ModelDocument;
   readonly shadowBounds?: ShadowBounds;
@@ -260,6 +263,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     world,
     log,
     model,
+    tampered: options.raisesTampering === true ? new TamperedChains() : null,
     shadow,
     logName: "jiss.test",
     auditRetentionDays: options.auditRetentionDays ?? 90,

@@ -1,6 +1,7 @@
 /** `jiss alerts list`: the alerts that nobody has acknowledged yet, with the `alert_id` that an acknowledgement names. */
 import type { AlertRow } from "../store/records.ts";
-import { alertsQuery } from "../store/alerts.ts";
+import { CHAIN_TAMPERED_KINDS } from "../domain/alert.ts";
+import { alertsQuery, type SystemAlertRow, systemAlertsQuery } from "../store/alerts.ts";
 import { EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";
 import { columns } from "./table.ts";
@@ -12,12 +13,32 @@ export interface ListAlertsOptions {
 }
 
 export async function listAlerts(shell: Shell, { all, json }: ListAlertsOptions): Promise<number> {
-  const rows = await withStored(shell, storageOf(shell), (database) => database.read(alertsQuery({ all })));
+  const rows = await withStored(shell, storageOf(shell), async (database) => [
+    ...(await database.read(systemAlertsQuery(CHAIN_TAMPERED_KINDS.system, { all }))).map(systemAlert),
+    ...await database.read(alertsQuery({ all })),
+  ]);
   console.log(json ? JSON.stringify({ alerts: rows.map(wireAlert), count: rows.length }) : toldOf(rows, all));
   return EXIT.ok;
 }
 
-function wireAlert({ alert_id, org_id, severity, kind, detail, created_at, ...row }: AlertRow) {
+/** An alert; one about the system chain belongs to no organization. */
+type ShownAlert = Omit<AlertRow, "org_id" | "day"> & { readonly org_id: string | null };
+
+function systemAlert({ detail: text, created_at, acknowledged_at }: SystemAlertRow): ShownAlert {
+  const { alert_id, severity, kind, ...detail } = JSON.parse(text);
+  return {
+    alert_id,
+    org_id: null,
+    severity,
+    kind,
+    detail: JSON.stringify(detail),
+    created_at: Date.parse(created_at),
+    acknowledged: acknowledged_at === null ? 0 : 1,
+    acknowledged_at: acknowledged_at === null ? null : Date.parse(acknowledged_at),
+  };
+}
+
+function wireAlert({ alert_id, org_id, severity, kind, detail, created_at, ...row }: ShownAlert) {
   return {
     alert_id,
     org_id,
@@ -30,13 +51,13 @@ function wireAlert({ alert_id, org_id, severity, kind, detail, created_at, ...ro
   };
 }
 
-function toldOf(rows: readonly AlertRow[], all: boolean): string {
+function toldOf(rows: readonly ShownAlert[], all: boolean): string {
   if (rows.length === 0) return all ? "There were no alerts." : "There is no open alert.";
   return columns([
     ["ALERT_ID", "ORG", "SEVERITY", "KIND", "CREATED", "ACKNOWLEDGED", "DETAIL"],
     ...rows.map((row) => [
       row.alert_id,
-      row.org_id,
+      row.org_id ?? "-",
       row.severity,
       row.kind,
       iso(row.created_at),

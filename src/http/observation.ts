@@ -17,13 +17,15 @@ export interface ObservationOptions {
   isDraining(): boolean;
   /** Whether nothing is recorded because this machine's clock cannot be believed. */
   isClockRefused(): boolean;
+  /** Whether so much of what is stored was altered that requests should not come here. */
+  isAltered(): boolean;
   /** @throws where the database cannot be read. */
   reach(): Promise<unknown>;
 }
 
 /** `/healthz`: the process answers. `/readyz`: requests may be sent to it. `/metrics`. */
 export function createObservation(
-  { metrics, log, newCall, isDraining, isClockRefused, reach }: ObservationOptions,
+  { metrics, log, newCall, isDraining, isClockRefused, isAltered, reach }: ObservationOptions,
 ): Hono<ObservationEnvironment> {
   const app = new Hono<ObservationEnvironment>();
   app.use(async (context, next) => {
@@ -38,6 +40,7 @@ export function createObservation(
   app.get("/readyz", async (context) => {
     if (isDraining()) return told(context, "draining", 503);
     if (isClockRefused()) return told(context, "clock refused", 503);
+    if (isAltered()) return told(context, "chains altered", 503);
     try {
       await reach();
       return told(context, "ready");

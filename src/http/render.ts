@@ -3,6 +3,7 @@ import { AlteredError, type ErrorStatus, ServiceError } from "../domain/errors.t
 import { errorFields } from "../observability/log.ts";
 import { withMembers } from "../operations/answers.ts";
 import type { Call } from "../operations/dependencies.ts";
+import { raiseTampering, tamperingOf } from "../operations/tampering.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
 import type { Page } from "./pages.ts";
 import type { AppContext, Reply, Services, StreamReply } from "./exchange.ts";
@@ -50,8 +51,10 @@ export function errorBody({ code, message, details }: ServiceError, call: Call) 
   return { error: { code, message, ...envelope(call), ...(details === undefined ? {} : { details }) } };
 }
 
-function tellAltered({ log }: Services, context: AppContext, { chain, what }: AlteredError): void {
+function tellAltered({ log, dependencies }: Services, context: AppContext, error: AlteredError): void {
   const { call, route } = context.var.exchange;
+  const { chain, what } = error;
+  raiseTampering(dependencies, tamperingOf(error), call.now);
   log.error("what is stored was altered, and is not answered", {
     audit: true,
     request_id: call.requestId,

@@ -47,8 +47,10 @@ export interface MetricSources {
   chains(): Promise<{ readonly chains: number; readonly entries: number; readonly unanchored: number }>;
   /** Seconds since the last entry of the system chain. */
   checkpointAge(): Promise<number>;
-  /** Whether the database was found to be older than what was issued, or another history: nothing is recorded then. */
+  /** Whether the database was found to be older than what was issued, another history, or altered. */
   isSuspect(): boolean;
+  /** Families of chains that were found altered, and are neither whole again nor acknowledged. */
+  alteredChains(): number;
   /** Whether nothing is recorded because this machine's clock cannot be believed. */
   isClockRefused(): boolean;
   /** Whether what is issued cannot be written to `lock.db`. */
@@ -146,10 +148,18 @@ export function createMetrics(sources: MetricSources): Metrics {
   });
   new Gauge({
     name: "jiss_chain_suspect",
-    help: "1 where the database is older than what was issued, or another history: nothing is recorded",
+    help: "1 where the database is older than what was issued, another history, or altered",
     registers,
     collect() {
       this.set(sources.isSuspect() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "jiss_chains_altered",
+    help: "Chains that are not what was signed, and that nobody has put right or acknowledged",
+    registers,
+    collect() {
+      this.set(sources.alteredChains());
     },
   });
   new Gauge({
@@ -208,7 +218,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   });
   const alerts = new Gauge({
     name: "jiss_alerts_open",
-    help: "Usage alerts that nobody has acknowledged",
+    help: "Alerts about organizations that nobody has acknowledged",
     registers,
   });
   new Counter({

@@ -10,7 +10,15 @@ import { query } from "../store/database.ts";
 import { alertDays, type AlertRow, alerts } from "../store/records.ts";
 import { nextTurn } from "../store/turn.ts";
 import { busyOrganizationsQuery, dailyUsage } from "../store/usage.ts";
-import { adminChain, type Call, type Caller, type Dependencies, eventDraft } from "./dependencies.ts";
+import {
+  adminChain,
+  type Call,
+  type Caller,
+  type Dependencies,
+  eventDraft,
+  SYSTEM_CHAIN,
+} from "./dependencies.ts";
+import { followTampering, systemAlerts } from "./tampering.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
 
 export interface AcknowledgeOptions {
@@ -21,44 +29,53 @@ export interface AcknowledgeOptions {
 
 /** Acknowledges an alert; a repeat changes nothing. @throws {ServiceError} NOT_FOUND; IDEMPOTENCY_KEY_REUSED. */
 export async function acknowledgeAlert(
-  { database, installation, writer, world }: Dependencies,
+  dependencies: Dependencies,
   { actor }: Pick<Caller, "actor">,
   { alertId, call: { now }, idempotency }: AcknowledgeOptions,
 ): Promise<MasterAnswer> {
+  const { database, installation, writer, world } = dependencies;
   const record = new IdempotencyRecord(installation, { call: idempotency, request: {}, now });
   const [known] = await database.read(
     query.selectFrom("alert").select("org_id").where("alert_id", "=", alertId).compile(),
   );
-  if (known === undefined) {
+  // One about the system chain belongs to no organization: it stands in that chain alone.
+  const system = known === undefined
+    ? (await systemAlerts(dependencies)).find((alert) => alert.alert_id === alertId)
+    : undefined;
+  if (known === undefined && system === undefined) {
     throw new ServiceError(
       "NOT_FOUND",
       `There is no alert ${alertId}: \`jiss alerts list\` shows those that there are.`,
     );
   }
-  const { org_id: orgId } = known;
+  const orgId = known?.org_id ?? null;
+  const chain = orgId === null ? SYSTEM_CHAIN : adminChain(orgId);
   const draft = eventDraft(world, {
     type: "ADMIN_ALERT_ACK",
     caller: { actor, orgId, prefix: null },
     now,
     detail: { scope: "ALERT_ACK", alert_id: alertId },
   });
-  return await writer.submit<MasterAnswer>({
-    needs: [{ kind: alerts, key: [alertId] }, record.need],
-    chains: [adminChain(orgId)],
+  const answer = await writer.submit<MasterAnswer>({
+    needs: [...(orgId === null ? [] : [{ kind: alerts, key: [alertId] }]), record.need],
+    chains: [chain],
     plan(unit) {
       const repeated = record.repeated(unit);
       if (repeated !== null) return () => repeated;
-      const row = unit.get(alerts, [alertId])!;
-      const at = row.acknowledged_at ?? now;
-      if (row.acknowledged === 0) {
-        unit.put(alerts, { ...row, acknowledged: 1, acknowledged_at: at });
-        unit.append(adminChain(orgId), draft);
+      const row = orgId === null ? null : unit.get(alerts, [alertId])!;
+      const before = row === null ? system!.acknowledged_at : row.acknowledged_at;
+      const at = before ?? now;
+      if (before === null) {
+        if (row !== null) unit.put(alerts, { ...row, acknowledged: 1, acknowledged_at: at });
+        unit.append(chain, draft);
       }
       const body = { acknowledged: true, alert_id: alertId, acknowledged_at: new Date(at).toISOString() };
       record.remember(unit, { status: 200, body });
       return () => ({ status: 200, body, replayed: false });
     },
   });
+  await followTampering(dependencies);
+  return answer;
 }
 
 /** Raises an alert for each organization whose last 24 hours stand out, once on a UTC day. */

@@ -3,7 +3,7 @@
  * became of it is settled; a destination that fails for long is paused, one that is gone is disabled.
  * Source: specification, Events; contract, section 5.
  */
-import { isUnavailable } from "../domain/errors.ts";
+import { AlteredError, isUnavailable } from "../domain/errors.ts";
 import { PING } from "../domain/webhook.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_PROBE_MS } from "../domain/limits.ts";
 import { unwrapSigningSecret } from "../keys/webhook_secret.ts";
@@ -28,13 +28,14 @@ import {
   settleDelivery,
 } from "../store/outbox.ts";
 import { type WebhookRow, webhooks } from "../store/records.ts";
-import { shareOf } from "../store/seals.ts";
+import { AlteredRows, shareOf } from "../store/seals.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import type { Dispatched } from "../webhooks/dispatcher.ts";
 import { afterAttempt, type AttemptResult, GONE_STATUS, mustPause, mustResume } from "../webhooks/health.ts";
 import { adminChain, type Caller, type Dependencies, eventDraft, type World } from "./dependencies.ts";
 import { bodyOfEvent, bodyOfPing } from "./events.ts";
 import { requireSealed } from "./sealed_reads.ts";
+import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 /** A delivery that this process has claimed. */
 export interface Claimed {
@@ -95,20 +96,24 @@ export function dispatchedDeliveries(
 }
 
 /** Nothing is sent to an address that nobody registered: the log says so, once for each destination. */
-function unalteredOnly({ seals, log }: Dependencies): (row: WebhookRow) => boolean {
+function unalteredOnly(dependencies: Dependencies): (row: WebhookRow) => boolean {
+  const { seals, log, deliveries: { clock } } = dependencies;
   const told = new Set<string>();
   return (row) => {
-    const isUnaltered = shareOf(seals, webhooks, row) !== null;
-    if (!isUnaltered && !told.has(row.webhook_id)) {
-      told.add(row.webhook_id);
+    if (shareOf(seals, webhooks, row) !== null) return true;
+    const { org_id, webhook_id } = row;
+    if (!told.has(webhook_id)) {
+      told.add(webhook_id);
       log.error("a webhook's row was altered: nothing is sent to it", {
         audit: true,
-        org_id: row.org_id,
-        webhook_id: row.webhook_id,
+        org_id,
+        webhook_id,
         mend: "put the database back, or accept it without this webhook: jiss restore --acknowledge REASON",
       });
+      const altered = new AlteredRows(adminChain(org_id), "a row of webhook");
+      void raiseTampering(dependencies, tamperingOf(altered), clock.now());
     }
-    return isUnaltered;
+    return false;
   };
 }
 
@@ -224,6 +229,9 @@ export async function attemptDelivery(
     const result = await deliverer.deliver({ ...prepared, deliveryId }, signal);
     return { kind: "attempted", claimed, delivery: prepared.delivery, at, result };
   } catch (error) {
+    if (error instanceof AlteredError) {
+      await raiseTampering(dependencies, tamperingOf(error), clock.now());
+    }
     log.error("a delivery could not be made ready and is tried again", {
       delivery_id: deliveryId,
       ...errorFields(error),

@@ -14,6 +14,7 @@ import type { Deliverer } from "../webhooks/delivery.ts";
 import type { Resolve, TargetPolicy } from "../webhooks/target.ts";
 import type { Shadow } from "./shadow.ts";
 import type { SigningKeys } from "./signing.ts";
+import type { TamperedChains } from "./tampering.ts";
 
 export interface World {
   /** Secure random bytes. */
@@ -33,6 +34,8 @@ export interface Dependencies {
   readonly world: World;
   readonly log: Log;
   readonly model: Model;
+  /** The chains that were found altered; null: nobody is told of any. */
+  readonly tampered: TamperedChains | null;
   /** The candidate model that runs beside it; null: none. */
   readonly shadow: Shadow | null;
   /** First part of every chain's origin. */

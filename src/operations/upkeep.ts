@@ -12,12 +12,14 @@ import { anchorChains } from "./anchoring.ts";
 import { forgetAssessments } from "./assessments.ts";
 import type { AuditLines } from "./audit_lines.ts";
 import { forgetBreachWindows } from "./breaches.ts";
+import { ChainWatch } from "./chain_watch.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { dropOldEvents, forgetOldDeliveries, passOver } from "./delivery_bounds.ts";
 import { forgetAnswers } from "./idempotency.ts";
 import { forgetKeyedCalls } from "./keyed_calls.ts";
 import { followOtherHosts } from "./restores.ts";
 import { pruneChains } from "./retention.ts";
+import { followTampering } from "./tampering.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -29,12 +31,16 @@ export class Upkeep {
   #epoch: number | null = null;
   /** The hour, counted from the epoch, in which old deliveries were forgotten. */
   #forgotHour: number | null = null;
+  /** null: it is no service that runs. */
+  readonly #watch: ChainWatch | null;
 
   /** @param auditLines null: what other processes record is not logged. */
   constructor(
     private readonly dependencies: Dependencies,
     private readonly auditLines: AuditLines | null = null,
-  ) {}
+  ) {
+    this.#watch = auditLines === null ? null : new ChainWatch(dependencies);
+  }
 
   /** Runs after the run before it. */
   run(now: number): Promise<void> {
@@ -44,6 +50,7 @@ export class Upkeep {
 
   /** The last run: every chain is anchored as it ends, and every audit event is in the log. */
   async finish(now: number): Promise<void> {
+    await this.#watch?.stop();
     await this.#running;
     await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
     await this.#logOthers();
@@ -57,6 +64,8 @@ export class Upkeep {
       });
     }
     await this.#logOthers();
+    await this.#attempt("following alerts", () => followTampering(this.dependencies));
+    this.#watch?.start(now);
     await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
     await this.#attempt("forgetting breaches", () => forgetBreachWindows(this.dependencies, now));
     await this.#attempt("bounding the outbox", () => dropOldEvents(this.dependencies, now));

@@ -16,7 +16,7 @@ import type { KnownCheckpoint } from "../evidence/kept.ts";
 import { rootOf, storedNodeIndex } from "../evidence/merkle.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import { sentenceOf } from "../evidence/findings.ts";
-import { errorFields } from "../observability/log.ts";
+import { errorFields, type Log } from "../observability/log.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
 import { BundleVerifier } from "../evidence/verifier.ts";
 import { checkpointUpTo } from "../store/bundles.ts";
@@ -32,6 +32,7 @@ import { checkFamilyRows, type FamilyRows, readAnchored } from "./family_rows.ts
 import { type Cut, RowCheck } from "./row_check.ts";
 import { FoundRows } from "./row_findings.ts";
 import { sealedRowFindings } from "./sealed_rows.ts";
+import { raiseTampering } from "./tampering.ts";
 
 /**
  * Lines that are looked at before others get their turn: about half a millisecond of work. With more of them a score
@@ -125,7 +126,11 @@ export async function verifyChain(
     ...(base === null ? await alteredRows(dependencies, family, rest) : []),
   ];
   const fatal = findings.filter((finding) => finding.fatal);
-  if (fatal.length > 0) told(dependencies, { family, fatal });
+  if (fatal.length > 0) {
+    told(dependencies, { family, fatal });
+    const { chain, code, seq, sentence } = fatal[0]!;
+    await raiseTampering(dependencies, { chain, code, seq, what: sentence }, now);
+  } else if (base === null) dependencies.tampered?.clear(family);
   const own = reports.find(({ origin }) => origin === chain.origin);
   const first = base?.size ?? chain.minIndex;
   const end = own?.checkpoint ?? await newestOwn(dependencies, chain);
@@ -250,6 +255,15 @@ async function* endedLines(lines: AsyncGenerator<string>): AsyncGenerator<string
 }
 
 /** What cannot be read of the database ends the input, which is then cut short: that is what the verifier reports. */
+async function* readable(log: Log, lines: AsyncGenerator<string>): AsyncGenerator<string> {
+  try {
+    yield* lines;
+  } catch (error) {
+    if (error instanceof ServiceError && !(error instanceof AlteredError)) throw error;
+    log.error("a chain cannot be read to its end", { audit: true, ...errorFields(error) });
+  }
+}
+
 async function feed(
   { log }: Dependencies,
   { verifier, lines, rest }: {
@@ -258,18 +272,14 @@ async function feed(
     readonly rest: () => Promise<void>;
   },
 ): Promise<void> {
-  try {
-    let inSlice = 0;
-    for await (const line of lines) {
-      verifier.push(utf8(line));
-      inSlice += 1;
-      if (inSlice < LINES_IN_SLICE) continue;
-      inSlice = 0;
-      await rest();
-    }
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    log.error("a chain cannot be read to its end", { audit: true, ...errorFields(error) });
+  const source = readable(log, lines);
+  let inSlice = 0;
+  for await (const line of source) {
+    verifier.push(utf8(line));
+    inSlice += 1;
+    if (inSlice < LINES_IN_SLICE) continue;
+    inSlice = 0;
+    await rest();
   }
 }
 

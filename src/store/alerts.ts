@@ -1,5 +1,5 @@
 /** Reads over alerts. */
-import type { CompiledQuery } from "kysely";
+import { type CompiledQuery, sql } from "kysely";
 import { query } from "./database.ts";
 import type { AlertRow } from "./records.ts";
 
@@ -7,4 +7,44 @@ import type { AlertRow } from "./records.ts";
 export function alertsQuery({ all }: { readonly all: boolean }): CompiledQuery<AlertRow> {
   const alerts = query.selectFrom("alert").selectAll().orderBy("created_at").orderBy("alert_id");
   return (all ? alerts : alerts.where("acknowledged", "=", 0)).compile();
+}
+
+/** The newest alert of each organization and kind, of these kinds. */
+export function alertsOfKindsQuery(kinds: readonly string[]): CompiledQuery<AlertRow> {
+  return query.selectFrom("alert as a").selectAll().where("kind", "in", kinds)
+    .where(
+      "day",
+      "=",
+      (newest) =>
+        newest.selectFrom("alert as b").select(({ fn }) => fn.max("b.day").as("day"))
+          .whereRef("b.org_id", "=", "a.org_id").whereRef("b.kind", "=", "a.kind"),
+    )
+    .compile();
+}
+
+/** An alert about the system chain, which belongs to no organization and stands in that chain alone. */
+export interface SystemAlertRow {
+  readonly detail: string;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  readonly acknowledged_at: string | null;
+}
+
+/** Such alerts of a kind as the chain says them, the oldest first; whether they are intact is not looked at. */
+export function systemAlertsQuery(
+  kind: string,
+  { all }: { readonly all: boolean },
+): CompiledQuery<SystemAlertRow> {
+  const entries = (type: string) =>
+    sql`select p.data, e.ts from audit_chain as c join audit_entry as e on e.chain = c.chain
+      join audit_part as p on p.chain = e.chain and p.seq = e.seq and p.name = 'detail'
+      where c.family = 'sys' and e.event_type = ${type}`;
+  return sql<SystemAlertRow>`with raised as (${entries("ALERT_RAISED")}),
+      acknowledged as (${entries("ADMIN_ALERT_ACK")}),
+      told as (select data as detail, ts as created_at, (
+        select min(ts) from acknowledged as a where a.data ->> '$.alert_id' = raised.data ->> '$.alert_id'
+      ) as acknowledged_at from raised where data ->> '$.kind' = ${kind})
+    select * from told where ${all ? sql`true` : sql`acknowledged_at is null`} order by created_at`.compile(
+    query,
+  );
 }

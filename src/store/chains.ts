@@ -129,6 +129,19 @@ export function readChainSizes(database: Database): AsyncGenerator<readonly Chai
   });
 }
 
+/** Every family of chains, by its name. */
+export async function readFamilies(database: Database): Promise<readonly string[]> {
+  const families: string[] = [];
+  const pages = readPages<{ readonly family: string }>(database, (after, limit) => {
+    const ordered = query.selectFrom("audit_chain").select("family").distinct().orderBy("family").limit(
+      limit,
+    );
+    return after === null ? ordered.compile() : ordered.where("family", ">", after.family).compile();
+  });
+  for await (const rows of pages) families.push(...rows.map(({ family }) => family));
+  return families;
+}
+
 /** The epochs of one family, oldest first. */
 export async function loadEpochs(database: Database, family: string): Promise<readonly StoredChain[]> {
   const rows = await database.read(

@@ -12,7 +12,7 @@
  * Application to Memory Integrity Checking" (ASIACRYPT 2003). It is kept encrypted, as in the synthetic-IV mode of
  * RFC 5297: whoever could see it could choose old rows whose values cancel out.
  */
-import { ADMINISTRATOR_RETRY_SECONDS, retryAfter, ServiceError } from "../domain/errors.ts";
+import { AlteredError } from "../domain/errors.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 
 export type SealedValue = string | number | null | Uint8Array;
@@ -146,13 +146,12 @@ export function shareOf<Row>(
 }
 
 /** Rows are not what this installation wrote: nothing is answered, signed or erased by them. */
-export class AlteredRows extends ServiceError {
-  /** @param family of the chain that the rows belong to. */
-  constructor(readonly family: string, readonly what: string) {
-    super(
-      "SERVICE_UNAVAILABLE",
-      `The database was altered: ${what} of ${family} is not what this installation wrote, and nothing is answered from it until an administrator puts the database back.`,
-      { headers: retryAfter(ADMINISTRATOR_RETRY_SECONDS) },
-    );
+export class AlteredRows extends AlteredError {
+  /**
+   * @param family of the chain that the rows belong to.
+   * @param rows which they are, as the subject of a sentence.
+   */
+  constructor(family: string, rows: string) {
+    super(family, `${rows} of ${family} is not what this installation wrote`);
   }
 }

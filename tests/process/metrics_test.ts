@@ -275,3 +275,57 @@ Deno.test("with OTEL_DENO the collector that the environment names gets metrics,
   await collector.shutdown();
   await remove();
 });
+
+Deno.test("an altered chain shows in the metrics and the alerts; readiness goes where it is more than one organization's", async () => {
+  const { env, remove } = await freshDeployment();
+  const start = async () => {
+    const service = await startService(["serve"], { env: { ...env, ...METRICS } });
+    return { service, url: String(service.log().find(({ msg }) => msg === "listening")!.metrics_url) };
+  };
+  const alter = (...changes: readonly string[]) =>
+    changeRows(env.JISS_DATA_DIR!, ...changes.map((sql) => ({ sql, parameters: [] })));
+  let { service, url } = await start();
+  const key = await createOrganization(service, env);
+  const metric = async (name: string) => sampleOf((await ask(url, "/metrics")).text, name);
+  assert.equal(await metric("jiss_chains_altered"), 0);
+  await alter("UPDATE audit_part SET salt = zeroblob(32) WHERE chain = 'org/acme' AND seq = 0");
+  assert.equal((await service.send("/v1/audit/chain/verify", { key })).body.valid, false);
+  assert.deepEqual(
+    [
+      await metric("jiss_chain_suspect"),
+      await metric("jiss_chains_altered"),
+      await metric("jiss_alerts_open"),
+    ],
+    [1, 1, 1],
+  );
+  assert.equal((await ask(url, "/readyz")).status, 200);
+
+  await alter("UPDATE signing_key SET from_size = 7");
+  assert.equal((await service.send("/.well-known/jwks.json")).status, 503);
+  const deadline = performance.now() + 20_000;
+  while ((await ask(url, "/readyz")).status === 200 && performance.now() < deadline);
+  assert.deepEqual(await ask(url, "/readyz"), {
+    status: 503,
+    type: "application/json",
+    text: '{"status":"chains altered"}',
+  });
+  assert.equal(await service.stop(), 0);
+
+  const listed = await runProgram(["alerts", "list", "--json"], { env });
+  const { alerts } = JSON.parse(listed.stdout);
+  assert.deepEqual(
+    alerts.map((alert: Record<string, unknown>) => [alert.org_id, alert.kind, alert.severity]),
+    [
+      [null, "SYSTEM_CHAIN_TAMPERED", "HIGH"],
+      ["acme", "CHAIN_TAMPERED", "HIGH"],
+    ],
+  );
+  assert.match((await runProgram(["alerts", "list"], { env })).stdout, / - +HIGH +SYSTEM_CHAIN_TAMPERED /);
+
+  // What nobody acknowledged counts from the start on.
+  ({ service, url } = await start());
+  assert.equal(await metric("jiss_chains_altered"), 2);
+  assert.equal((await ask(url, "/readyz")).status, 503);
+  assert.equal(await service.stop(), 0);
+  await remove();
+});

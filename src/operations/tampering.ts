@@ -1,0 +1,346 @@
+/**
+ * What happens where a chain in the database is not what was signed: a HIGH alert, once for each chain and UTC day, and a
+ * state by which the metrics and readiness know. It stays until the chain is found whole, or an administrator has
+ * acknowledged the alert.
+ * Source: evidence design, section 8; docs/decisions.md, 2026-11-23.
+ */
+import {
+  ALERT_SEVERITY,
+  CHAIN_TAMPERED_KINDS,
+  type ChainTampered,
+  chainTamperedSchema,
+  mustLeaveRotation,
+} from "../domain/alert.ts";
+import type { AlteredError } from "../domain/errors.ts";
+import { organizationOf, parseChain } from "../evidence/chain_name.ts";
+import { orNull } from "../evidence/or_null.ts";
+import { errorFields } from "../observability/log.ts";
+import { DAY_MS } from "../scoring/state.ts";
+import { alertsOfKindsQuery } from "../store/alerts.ts";
+import { placesOfEvents } from "../store/chains.ts";
+import { query } from "../store/database.ts";
+import { readProven } from "../store/proofs.ts";
+import { alertDays, type AlertRow, alerts } from "../store/records.ts";
+import {
+  adminChain,
+  type Dependencies,
+  eventDraft,
+  isEvidenceChain,
+  originOf,
+  SYSTEM_CHAIN,
+} from "./dependencies.ts";
+
+/** What was found first of a chain. */
+export type Tampering = Pick<ChainTampered, "chain" | "code" | "seq" | "what">;
+
+/** What was met as something was read. */
+export function tamperingOf({ chain, what }: AlteredError): Tampering {
+  return { chain, code: "ALTERED", seq: null, what };
+}
+
+interface OpenTampering {
+  readonly tampering: Tampering;
+  /** Epoch milliseconds of the alert that was raised last; null: it could not be recorded anywhere. */
+  readonly raisedAt: number | null;
+  readonly alertId: string | null;
+}
+
+/** The families of chains that this process knows to be altered. */
+export class TamperedChains {
+  readonly #open = new Map<string, OpenTampering>();
+  /** What an administrator has acknowledged, by family: the same again raises nothing. */
+  readonly #accepted = new Map<string, string>();
+  /** Alerts that were taken up once: a chain that was found whole since does not count again for one of them. */
+  readonly #seen = new Set<string>();
+  #raising: Promise<void> = Promise.resolve();
+
+  get families(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  /** Whether requests should go to another host, or wait: see docs/decisions.md. */
+  get mustLeaveRotation(): boolean {
+    return mustLeaveRotation(this.families);
+  }
+
+  of(family: string): OpenTampering | undefined {
+    return this.#open.get(family);
+  }
+
+  isAccepted(family: string, tampering: Tampering): boolean {
+    return this.#accepted.get(family) === nameOf(tampering);
+  }
+
+  note(family: string, open: OpenTampering): void {
+    this.#open.set(family, open);
+    if (open.alertId !== null) this.#seen.add(open.alertId);
+  }
+
+  /** Whether an alert was never taken up. */
+  isNews(alertId: string): boolean {
+    return !this.#seen.has(alertId);
+  }
+
+  /** The chain was verified as a whole, and nothing is wrong with it. */
+  clear(family: string): void {
+    this.#open.delete(family);
+    this.#accepted.delete(family);
+  }
+
+  accept(family: string, tampering: Tampering): void {
+    this.#accepted.set(family, nameOf(tampering));
+    this.#open.delete(family);
+  }
+
+  /** One after another, so that one alert is raised though many requests meet the same row. */
+  inTurn(run: () => Promise<void>): Promise<void> {
+    this.#raising = this.#raising.then(run);
+    return this.#raising;
+  }
+}
+
+function nameOf({ chain, code, seq, what }: Tampering): string {
+  return `${chain} ${code} ${seq} ${what}`;
+}
+
+/** The family of a chain; of what names none the system's. */
+export function familyOfChain(chain: string): string {
+  return parseChain(chain)?.family ?? SYSTEM_CHAIN;
+}
+
+/**
+ * Tells of a chain that is not what was signed, wherever that was found: while a chain is verified, or as something is
+ * read. Never throws: where nothing can be recorded, the log and this process's state are what is left.
+ */
+export function raiseTampering(dependencies: Dependencies, tampering: Tampering, now: number): Promise<void> {
+  const { tampered, log } = dependencies;
+  if (tampered === null) return Promise.resolve();
+  return tampered.inTurn(async () => {
+    try {
+      await raiseInTurn(dependencies, tampered, { tampering, now });
+    } catch (error) {
+      log.error("an alert of an altered chain could not be raised", { audit: true, ...errorFields(error) });
+    }
+  });
+}
+
+async function raiseInTurn(
+  dependencies: Dependencies,
+  tampered: TamperedChains,
+  { tampering, now }: { readonly tampering: Tampering; readonly now: number },
+): Promise<void> {
+  const family = familyOfChain(tampering.chain);
+  const day = dayOf(now);
+  const known = tampered.of(family);
+  if (known?.raisedAt != null && dayOf(known.raisedAt) === day) return;
+  if (tampered.isAccepted(family, tampering)) return;
+  tampered.note(family, { tampering, raisedAt: null, alertId: null });
+  const row = rowOf(dependencies, { family, tampering, now });
+  const alertId = await record(dependencies, { family, row });
+  tampered.note(family, { tampering, raisedAt: alertId === null ? null : now, alertId });
+  dependencies.log.error("alert: a chain in the database is not what was signed", {
+    audit: true,
+    alert_id: alertId,
+    severity: ALERT_SEVERITY,
+    kind: row.kind,
+    ...tampering,
+  });
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS);
+}
+
+/** An alert's row, before it is known where it can be written. An alert about the system chain has no organization. */
+type Draft = Omit<AlertRow, "org_id"> & { readonly org_id: string | null };
+
+function rowOf(
+  { world }: Dependencies,
+  { family, tampering, now }: {
+    readonly family: string;
+    readonly tampering: Tampering;
+    readonly now: number;
+  },
+): Draft {
+  return {
+    alert_id: world.ulid(now),
+    org_id: organizationOf(family),
+    severity: ALERT_SEVERITY,
+    kind: kindOf(family),
+    day: dayOf(now),
+    detail: JSON.stringify({ family, ...tampering }),
+    created_at: now,
+    acknowledged: 0,
+    acknowledged_at: null,
+  };
+}
+
+function kindOf(family: string): string {
+  if (family === SYSTEM_CHAIN) return CHAIN_TAMPERED_KINDS.system;
+  return isEvidenceChain(family) ? CHAIN_TAMPERED_KINDS.evidence : CHAIN_TAMPERED_KINDS.admin;
+}
+
+/**
+ * Writes the alert with its event: on the organization's audit log, else on the system chain; where neither can be
+ * written the row alone.
+ * @returns the id of the alert that stands for this day; null where nothing can be written.
+ */
+async function record(
+  dependencies: Dependencies,
+  { family, row }: { readonly family: string; readonly row: Draft },
+): Promise<string | null> {
+  const { org_id: orgId } = row;
+  const chains = orgId === null ? [SYSTEM_CHAIN] : [adminChain(orgId), SYSTEM_CHAIN, null];
+  if (orgId === null) {
+    const standing = (await systemAlerts(dependencies)).find(({ day }) => day === row.day);
+    if (standing !== undefined) return standing.alert_id;
+  }
+  for (const chain of chains) {
+    try {
+      return await write(dependencies, { row, chain });
+    } catch (error) {
+      dependencies.log.warn("an alert cannot be recorded there", {
+        chain,
+        of: family,
+        ...errorFields(error),
+      });
+    }
+  }
+  return null;
+}
+
+/** @returns the id of the alert of this day. */
+async function write(
+  { database, writer, world }: Dependencies,
+  { row, chain }: { readonly row: Draft; readonly chain: string | null },
+): Promise<string> {
+  const { alert_id, org_id: orgId, severity, kind, detail, created_at: now } = row;
+  const draft = eventDraft(world, {
+    type: "ALERT_RAISED",
+    caller: { actor: "system", orgId: chain === null ? null : organizationOf(chain), prefix: null },
+    now,
+    detail: { alert_id, severity, kind, ...JSON.parse(detail) },
+  });
+  const own = orgId === null ? null : { ...row, org_id: orgId };
+  const isRaised = await writer.submit({
+    needs: own === null ? [] : [{ kind: alertDays, key: alertDays.keyOf(own) }],
+    chains: chain === null ? [] : [chain],
+    plan(unit) {
+      // Another process found it first, or one that was acknowledged today was another.
+      if (own !== null && unit.get(alertDays, alertDays.keyOf(own)) !== null) return () => false;
+      if (own !== null) {
+        unit.put(alertDays, own);
+        unit.put(alerts, own);
+      }
+      if (chain !== null) unit.append(chain, draft);
+      return () => true;
+    },
+  });
+  if (isRaised || own === null) return alert_id;
+  const [standing] = await database.read(
+    query.selectFrom("alert").select("alert_id").where("org_id", "=", own.org_id)
+      .where("kind", "=", own.kind).where("day", "=", own.day).compile(),
+  );
+  return standing?.alert_id ?? alert_id;
+}
+
+// ---- the system chain's own ---------------------------------------------------------------------------------
+
+/** An alert about the system chain: it has no row, and stands in that chain alone. */
+export interface SystemAlert {
+  readonly alert_id: string;
+  readonly kind: string;
+  readonly severity: string;
+  readonly day: number;
+  readonly created_at: number;
+  readonly detail: ChainTampered;
+  readonly acknowledged_at: number | null;
+}
+
+type AlertDependencies = Pick<
+  Dependencies,
+  "database" | "crypto" | "signing" | "logName" | "installation"
+>;
+
+/** The newest first; what cannot be read of that chain is left out. */
+export async function systemAlerts(dependencies: AlertDependencies): Promise<readonly SystemAlert[]> {
+  const acknowledged = await acknowledgements(dependencies, SYSTEM_CHAIN);
+  const raised = await provenDetails(dependencies, { family: SYSTEM_CHAIN, eventType: "ALERT_RAISED" });
+  return raised.flatMap(({ detail, at }) => {
+    const tampered = chainTamperedSchema.safeParse(detail).data;
+    if (tampered === undefined || detail.kind !== CHAIN_TAMPERED_KINDS.system) return [];
+    const alert_id = String(detail.alert_id);
+    return [{
+      alert_id,
+      kind: CHAIN_TAMPERED_KINDS.system,
+      severity: ALERT_SEVERITY,
+      day: dayOf(at),
+      created_at: at,
+      detail: tampered,
+      acknowledged_at: acknowledged.get(alert_id) ?? null,
+    }];
+  }).toReversed();
+}
+
+/** By alert, when a signed entry says that it was acknowledged: a column that says so alone counts for nothing. */
+async function acknowledgements(
+  dependencies: AlertDependencies,
+  family: string,
+): Promise<ReadonlyMap<string, number>> {
+  const found = await provenDetails(dependencies, { family, eventType: "ADMIN_ALERT_ACK" });
+  return new Map(found.map(({ detail, at }) => [String(detail.alert_id), at]));
+}
+
+async function provenDetails(
+  dependencies: AlertDependencies,
+  of: { readonly family: string; readonly eventType: string },
+): Promise<readonly { readonly detail: Record<string, unknown>; readonly at: number }[]> {
+  const found = [];
+  for (const { chain, seq } of await placesOfEvents(dependencies.database, of)) {
+    const origin = originOf(dependencies, chain);
+    const proven = await readProven(dependencies, { chain, origin, seq }).catch(() => null);
+    const text = proven?.stored.parts.get("detail")?.text;
+    if (proven === null || text === undefined) continue;
+    found.push({ detail: JSON.parse(text), at: Date.parse(proven.stored.entry.timestamp) });
+  }
+  return found;
+}
+
+// ---- what stands --------------------------------------------------------------------------------------------
+
+/**
+ * Takes up what other processes, and this one before its start, found and what was acknowledged: an alert that is open
+ * counts, and so does one whose acknowledgement no signed entry tells.
+ */
+export async function followTampering(dependencies: Dependencies): Promise<void> {
+  const { tampered, database } = dependencies;
+  if (tampered === null) return;
+  const kinds = Object.values(CHAIN_TAMPERED_KINDS);
+  const rows = await database.read(alertsOfKindsQuery(kinds));
+  for (const row of rows) {
+    const tampering = chainTamperedSchema.safeParse(orNull(() => JSON.parse(row.detail))).data;
+    if (tampering === undefined) continue;
+    if (tampered.isAccepted(tampering.family, tampering)) continue;
+    const isAcknowledged = row.acknowledged === 1 &&
+      (await acknowledgements(dependencies, adminChain(row.org_id))).has(row.alert_id);
+    take(tampered, { ...row, tampering, isAcknowledged });
+  }
+  const [system] = await systemAlerts(dependencies);
+  if (system === undefined) return;
+  const isAcknowledged = system.acknowledged_at !== null;
+  take(tampered, { ...system, tampering: system.detail, isAcknowledged });
+}
+
+/** A later look that found the chain whole outweighs an alert that it came after; only a newer alert counts then. */
+function take(
+  tampered: TamperedChains,
+  { alert_id: alertId, created_at: raisedAt, tampering, isAcknowledged }:
+    & Pick<AlertRow, "alert_id" | "created_at">
+    & { readonly tampering: ChainTampered; readonly isAcknowledged: boolean },
+): void {
+  const { family } = tampering;
+  const known = tampered.of(family);
+  if (isAcknowledged) {
+    if (known === undefined || known.alertId === alertId) tampered.accept(family, tampering);
+  } else if (tampered.isNews(alertId)) tampered.note(family, { tampering, raisedAt, alertId });
+}
