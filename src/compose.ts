@@ -117,6 +117,8 @@ export function modelOf(document: Config["model"]): Model {
 export interface ComposeOptions {
   readonly config: Config;
   readonly log: Log;
+  /** How many lines of the log could not be written since the start; default: none. */
+  readonly lostLines?: () => number;
   readonly clock: Clock;
   readonly world: World;
   /** Default: from the world's randomness. */
@@ -370,6 +372,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       uncounted: () => ({ address: limits.address.uncounted, key: limits.key.uncounted }),
       isClockRefused: () => clockWatch.isRefused,
       isLockBehind: following.isBehind,
+      lostLines: options.lostLines ?? (() => 0),
       clock,
     });
     const app = createApp({
@@ -470,12 +473,13 @@ async function lastEntryAt(database: Database): Promise<number | null> {
 /** Loaded where they are asked for alone: a start without them is shorter. */
 async function metricsOf(
   config: Config,
-  { dependencies, connections, uncounted, isClockRefused, isLockBehind, clock }: {
+  { dependencies, connections, uncounted, isClockRefused, isLockBehind, lostLines, clock }: {
     readonly dependencies: Dependencies;
     readonly connections: ConnectionCounts;
     readonly uncounted: () => Readonly<Record<string, number>>;
     readonly isClockRefused: () => boolean;
     readonly isLockBehind: () => boolean;
+    readonly lostLines: () => number;
     readonly clock: Clock;
   },
 ): Promise<Metrics> {
@@ -496,6 +500,7 @@ async function metricsOf(
     alteredChains: () => tampered?.families.length ?? 0,
     isClockRefused,
     isLockBehind,
+    lostLines,
     freeSpace: () => fileSystemOf(config.dataDir)?.free ?? null,
     openAlerts: async () => (await database.read(alertsQuery({ all: false }))).length,
     deliveries: deliveries.counts,

@@ -5,7 +5,7 @@ import { monotonicFactory } from "ulid";
 import type { Config, Environment } from "./config/config.ts";
 import { RESOLUTION_TIMEOUT_MS } from "./domain/limits.ts";
 import type { Clock } from "./http/exchange.ts";
-import { createLog, lineWriter, type Log } from "./observability/log.ts";
+import { createProcessLog, type ProcessLog } from "./observability/log.ts";
 import type { World } from "./operations/dependencies.ts";
 import { nextTurn } from "./store/turn.ts";
 
@@ -78,13 +78,30 @@ export async function resolveHost(host: string): Promise<readonly string[]> {
   }
 }
 
-/** The log on standard output; `pretty` on a terminal where the configuration does not say. */
-export function standardLog(format: Config["logFormat"]): Log {
-  return createLog({
+/**
+ * The log on standard output; `pretty` on a terminal where the configuration does not say. While it is in use nothing else
+ * may write there: a synchronous write, as that of `console.log`, waits for the reader, and everything waits for it.
+ */
+export function standardLog(format: Config["logFormat"]): ProcessLog {
+  return createProcessLog({
     format: format ?? (Deno.stdout.isTerminal() ? "pretty" : "json"),
     clock: () => realClock.now(),
-    write: lineWriter((bytes) => Deno.stdout.writeSync(bytes)),
-    onLost: (error) =>
-      console.error(`jiss: the log cannot be written, and its lines are left out until it can: ${error}`),
+    // Another thread waits until the reader takes it; it does not keep the process from its end.
+    write: (bytes) => Deno.stdout.write(bytes),
+    onLost: (reason) =>
+      tellStandardError(
+        `jiss: the log cannot be written, and its lines are left out until it can: ${reason}`,
+      ),
   });
+}
+
+let isTelling = false;
+
+/** Writes a line to standard error, which may have the same reader: while one is on its way, others are left out. */
+function tellStandardError(line: string): void {
+  if (isTelling) return;
+  isTelling = true;
+  Deno.stderr.write(new TextEncoder().encode(`${line}\n`)).catch(() => {
+    // Nobody is left to be told.
+  }).finally(() => isTelling = false);
 }

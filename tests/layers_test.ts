@@ -3,7 +3,7 @@
  * entropy, the environment and the network stand only where the table says.
  */
 import assert from "node:assert/strict";
-import { dirname, relative, resolve } from "node:path";
+import { basename, dirname, relative, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname!, "..");
 
@@ -181,6 +181,23 @@ Deno.test("time, entropy, the environment and the network stand only where they 
       const isBrowsers = path.startsWith("src/web/") && !pattern.source.includes("fetch");
       if (pattern.test(text) && !places.includes(path) && !isBrowsers) offences.push(`${path}: ${pattern}`);
     }
+  }
+  assert.deepEqual(offences, []);
+});
+
+/** Commands that serve. The others may wait for whoever reads what they print. */
+const SERVING_COMMANDS = ["run_service.ts", "serve.ts", "dev.ts", "descriptors.ts"];
+
+Deno.test("what serves writes to standard output and standard error in one place, where nothing waits for a reader", async () => {
+  const offences: string[] = [];
+  for (const file of await sourceFiles()) {
+    const path = relative(ROOT, file);
+    const isCommand = path.startsWith("src/cli/") && !SERVING_COMMANDS.includes(basename(path));
+    if (isCommand || path.startsWith("src/web/")) continue;
+    const text = await Deno.readTextFile(file);
+    const writes = text.match(/\bconsole\.\w+\(|\bDeno\.std(?:out|err)\.(?!isTerminal\b)\w+/g) ?? [];
+    const allowed = path === "src/world.ts" ? ["Deno.stdout.write", "Deno.stderr.write"] : [];
+    offences.push(...writes.filter((write) => !allowed.includes(write)).map((write) => `${path}: ${write}`));
   }
   assert.deepEqual(offences, []);
 });

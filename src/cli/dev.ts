@@ -59,8 +59,8 @@ export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }):
         throw new CommandFailure(`the demo organization gets no key: ${error.message}`, EXIT.failure);
       });
     },
-    listening(listener, service) {
-      console.log(
+    listening(listener, service, print) {
+      print(
         greeting(listener, {
           apiKey,
           sessionId: service.dependencies.world.ulid(shell.clock.now()),

@@ -6,6 +6,7 @@ import { CLIENT_WAIT_MS, FIRST_REQUEST_MS } from "../domain/limits.ts";
 import { type Bounds, noConnections } from "../http/connections.ts";
 import { UnsuitableDeno } from "../http/deno_connection.ts";
 import { type Answering, listen, type Listener, type ListenOptions } from "../http/server.ts";
+import type { ProcessLog } from "../observability/log.ts";
 import { CLOCK_RULES, type ClockRule } from "../operations/clock_watch.ts";
 import { keysByPepper } from "../operations/peppers.ts";
 import { webhookWrappings } from "../operations/webhooks.ts";
@@ -24,6 +25,8 @@ const DRAIN_MS = 5_000;
 const SAME_SIGNAL_MS = 300;
 /** The whole stop, after which the process ends whatever is left. */
 const STOP_MS = 10_000;
+/** How long the end waits for whoever reads the log. */
+const LOG_END_MS = 1_000;
 
 /** @throws {CommandFailure} 78 with every problem. */
 export function loadConfig(environment: Environment): Config {
@@ -51,15 +54,29 @@ export interface RunHooks {
   readonly clockRule?: ClockRule;
   /** After the store is open and before the port is. */
   opened?(service: Service): Promise<void>;
-  listening?(listener: Listener, service: Service): Promise<void> | void;
+  /** @param print - writes text for a person, beside the log. */
+  listening?(listener: Listener, service: Service, print: (text: string) => void): Promise<void> | void;
 }
 
 /** Opens, listens, and returns the exit code once the service has stopped. */
 export async function runService(shell: Shell, config: Config, hooks: RunHooks = {}): Promise<number> {
   const log = shell.standardLog(config.logFormat);
+  try {
+    return await runUntilStopped(shell, { config, hooks, log });
+  } finally {
+    // What must not be lost stands on the chains: a reader that takes nothing does not hold up the end.
+    await Promise.race([log.settled(), shell.clock.wait(LOG_END_MS)]);
+  }
+}
+
+async function runUntilStopped(
+  shell: Shell,
+  { config, hooks, log }: { readonly config: Config; readonly hooks: RunHooks; readonly log: ProcessLog },
+): Promise<number> {
   const stop = Promise.withResolvers<number>();
   const service = await open(shell, config, {
     log,
+    lostLines: () => log.lost,
     clockRule: hooks.clockRule ?? CLOCK_RULES.service,
     onFatal({ message, fault }) {
       const [what, mend] = FAULT_TEXTS[fault];
@@ -152,7 +169,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
     model_sha256: model.sha256,
     ...(metrics === null ? {} : { metrics_url: metrics.url }),
   });
-  await hooks.listening?.(listener, service);
+  await hooks.listening?.(listener, service, log.print);
 
   const exitCode = await stop.promise;
   const lastResort = setTimeout(() => Deno.exit(exitCode === EXIT.ok ? EXIT.failure : exitCode), STOP_MS);
@@ -190,7 +207,7 @@ async function warnOfLostSecrets({ dependencies }: Service): Promise<void> {
 function open(
   shell: Shell,
   config: Config,
-  hooks: Pick<Parameters<Shell["openService"]>[0], "log" | "clockRule" | "onFatal">,
+  hooks: Pick<Parameters<Shell["openService"]>[0], "log" | "lostLines" | "clockRule" | "onFatal">,
 ): Promise<Service> {
   return starting(() =>
     shell.openService({

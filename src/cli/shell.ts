@@ -3,7 +3,7 @@ import type { Config, Environment, StorageConfig } from "../config/config.ts";
 import type { ComposeOptions, OpenStoredOptions, Service } from "../compose.ts";
 import type { Bounds } from "../http/connections.ts";
 import type { Clock } from "../http/exchange.ts";
-import type { Log } from "../observability/log.ts";
+import type { ProcessLog } from "../observability/log.ts";
 import type { World } from "../operations/dependencies.ts";
 import type { Model } from "../scoring/model.ts";
 import type { Database } from "../store/database.ts";
@@ -18,7 +18,7 @@ export interface Shell {
   generateSecret(): string;
   generateSigningKey(): string;
   modelOf(document: Config["model"]): Model;
-  standardLog(format: Config["logFormat"]): Log;
+  standardLog(format: Config["logFormat"]): ProcessLog;
   /** Waits until no other process starts or changes files there, and holds it so until disposed of. */
   lockDirectory(directory: string): Promise<Disposable>;
   /** Keeps processes from working with what is in the directory until disposed of; null where one does. */

@@ -2,9 +2,10 @@
  * The structured log: one JSON object a line, or a short line for a person at a terminal.
  *
  * Fields are named by the caller and never taken from a request wholesale: no key, secret, body or full query
- * ever reaches a line. What cannot be written, on a full disk say, is left out: a request does not fail for want of its
- * line, and how many were lost is told once lines can be written again.
+ * ever reaches a line. What cannot be written, on a full disk say, is left out: a request neither fails for want of its
+ * line nor waits for it, and how many were lost is told once lines can be written again.
  */
+import { LineQueue } from "./line_queue.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -21,44 +22,58 @@ export interface LogOptions {
   readonly format: "json" | "pretty";
   /** Epoch milliseconds. */
   readonly clock: () => number;
-  /** Writes all of a line. @throws where it cannot. */
+  /** Takes a line with its line feed. */
   readonly write: (line: string) => void;
-  /** Told of the first line that is lost, and of the first after others could be written. */
-  readonly onLost: (error: unknown) => void;
 }
 
-export function createLog({ format, clock, write, onLost }: LogOptions): Log {
-  const render = format === "json" ? renderJson : renderPretty;
-  let lost = 0;
-  const put = (level: LogLevel, line: Line) =>
-    write(`${render(new Date(clock()).toISOString(), level, line)}\n`);
-  const at = (level: LogLevel) => (message: string, fields: LogFields = {}) => {
-    try {
-      if (lost > 0) put("warn", { message: "log lines could not be written", fields: { lost } });
-      lost = 0;
-      put(level, { message, fields });
-    } catch (error) {
-      lost += 1;
-      if (lost === 1) onLost(error);
-    }
-  };
+export function createLog({ write, ...style }: LogOptions): Log {
+  const at = (level: LogLevel) => (message: string, fields: LogFields = {}) =>
+    write(rendered(level, { message, fields }, style));
   return { info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/**
- * Writes lines through what may take a part of the bytes, as `write(2)`: a line after one that was cut off begins anew.
- * @param writeSome - @returns how many bytes it took.
- */
-export function lineWriter(writeSome: (bytes: Uint8Array) => number): (line: string) => void {
-  const encoder = new TextEncoder();
-  let isCutOff = false;
-  return (line) => {
-    let left = encoder.encode(isCutOff ? `\n${line}` : line);
-    while (left.length > 0) {
-      left = left.subarray(writeSome(left));
-      isCutOff = left.length > 0;
-    }
+/** The log of a process that serves, and what else it says to whoever reads the log. */
+export interface ProcessLog extends Log {
+  /** Lines that could not be written since the start. */
+  readonly lost: number;
+  /** Writes text for a person, after the lines before it. */
+  print(text: string): void;
+  /** Resolves once each line is written or lost. */
+  settled(): Promise<void>;
+}
+
+/** Characters of lines that may wait for a reader: a few seconds of a busy service, or some 5,000 lines. */
+const WAITING_MAX = 1_048_576;
+
+export interface ProcessLogOptions extends Omit<LogOptions, "write"> {
+  /** Writes some of the bytes, however long that takes, and returns how many it took. @throws where it cannot. */
+  readonly write: (bytes: Uint8Array) => Promise<number>;
+  /** Told of the first line that is lost, and of the first after others could be written. */
+  readonly onLost: (reason: string) => void;
+}
+
+/** A log that nobody ever waits for: its lines are written in the background. */
+export function createProcessLog({ write, onLost, ...style }: ProcessLogOptions): ProcessLog {
+  const queue = new LineQueue({
+    write,
+    limit: WAITING_MAX,
+    lossLine: (lost) =>
+      rendered("warn", { message: "log lines could not be written", fields: { lost } }, style),
+    onLost,
+  });
+  return {
+    ...createLog({ ...style, write: (line) => queue.put(line) }),
+    get lost() {
+      return queue.lost;
+    },
+    print: (text) => queue.put(`${text}\n`),
+    settled: () => queue.settled(),
   };
+}
+
+function rendered(level: LogLevel, line: Line, { format, clock }: Omit<LogOptions, "write">): string {
+  const render = format === "json" ? renderJson : renderPretty;
+  return `${render(new Date(clock()).toISOString(), level, line)}\n`;
 }
 
 interface Line {

@@ -55,6 +55,8 @@ export interface MetricSources {
   isClockRefused(): boolean;
   /** Whether what is issued cannot be written to `lock.db`. */
   isLockBehind(): boolean;
+  /** Of the log, since the start. */
+  lostLines(): number;
   /** Bytes; null where that cannot be told. */
   freeSpace(): number | null;
   /** Alerts that nobody has acknowledged. */
@@ -186,6 +188,15 @@ export function createMetrics(sources: MetricSources): Metrics {
       const bytes = sources.freeSpace();
       if (bytes === null) this.remove();
       else this.set(bytes);
+    },
+  });
+  new Counter({
+    name: "jiss_log_lines_lost_total",
+    help: "Lines of the log that could not be written: its reader took none, or a write failed",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(sources.lostLines());
     },
   });
   new Counter({

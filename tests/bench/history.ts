@@ -60,7 +60,7 @@ async function open({ env }: Deployment): Promise<Opened> {
     clockRule: CLOCK_RULES.acceptance,
     config,
     clock,
-    log: createLog({ format: "json", clock: clock.now, write: () => {}, onLost: () => {} }),
+    log: createLog({ format: "json", clock: clock.now, write: () => {} }),
     world: realWorld(),
     onFatal(error) {
       throw error;

@@ -91,7 +91,6 @@ Deno.test({
         format: "json",
         clock: () => EPOCH,
         write: (line) => assert.fail(line),
-        onLost: assert.ifError,
       });
       const follower = { ...source, log };
       assert.deepEqual(await followLock({ ...follower, lock }), []);

@@ -78,7 +78,6 @@ function withDeployment(test: (deployment: Deployment) => Promise<void>): () => 
           format: "json",
           clock: () => EPOCH,
           write: () => {},
-          onLost: assert.ifError,
         });
         const signing = new SigningKeys({
           database,

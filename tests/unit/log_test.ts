@@ -1,6 +1,7 @@
-/** The log where its lines cannot be written. */
+/** The log where its lines cannot be written, or nobody takes them. */
 import assert from "node:assert/strict";
-import { createLog, lineWriter } from "../../src/observability/log.ts";
+import { createProcessLog } from "../../src/observability/log.ts";
+import { LineQueue } from "../../src/observability/line_queue.ts";
 
 const TIME = "1970-01-01T00:00:00.000Z";
 
@@ -10,31 +11,35 @@ function smallFile(room: number) {
   const file = {
     text: "",
     room,
-    write(bytes: Uint8Array): number {
-      if (file.room === 0) throw new Error("No space left on device");
+    write(bytes: Uint8Array): Promise<number> {
+      if (file.room === 0) return Promise.reject(new Error("No space left on device"));
       const taken = bytes.subarray(0, file.room);
       file.room -= taken.length;
       file.text += decoder.decode(taken);
-      return taken.length;
+      return Promise.resolve(taken.length);
     },
   };
   return file;
 }
 
-Deno.test("lines that cannot be written are left out, and how many they were is told once lines can be written again", () => {
+Deno.test("lines that cannot be written are left out, and how many they were is told once lines can be written again", async () => {
   const file = smallFile(100);
   const lost: string[] = [];
-  const log = createLog({
+  const log = createProcessLog({
     format: "json",
     clock: () => 0,
-    write: lineWriter(file.write),
-    onLost: (error) => lost.push(String(error)),
+    write: file.write,
+    onLost: (reason) => lost.push(reason),
   });
-  for (const message of ["one", "two", "three"]) log.info(message);
-  assert.deepEqual(lost, ["Error: No space left on device"]);
+  for (const message of ["one", "two", "three"]) {
+    log.info(message);
+    await log.settled();
+  }
+  assert.deepEqual([lost, log.lost], [["Error: No space left on device"], 2]);
   file.room = 1_000;
   log.info("four");
   log.info("five");
+  await log.settled();
   assert.deepEqual(file.text.split("\n"), [
     `{"time":"${TIME}","level":"info","msg":"one"}`,
     // As much of the second as there was room for.
@@ -46,5 +51,93 @@ Deno.test("lines that cannot be written are left out, and how many they were is 
   ]);
   file.room = 0;
   log.info("six");
-  assert.equal(lost.length, 2);
+  await log.settled();
+  assert.deepEqual([lost.length, log.lost], [2, 3]);
+});
+
+Deno.test("of lines that were written together those count as lost that the file did not take whole", async () => {
+  const file = smallFile(8);
+  const queue = new LineQueue({
+    write: file.write,
+    limit: 100,
+    lossLine: (lost) => `${lost} lost\n`,
+    onLost: () => {},
+  });
+  // The first goes at once, the others together.
+  for (const line of ["a\n", "bb\n", "cc\n", "dd\n"]) queue.put(line);
+  await queue.settled();
+  assert.equal(queue.lost, 1);
+  assert.equal(file.text, "a\nbb\ncc\n");
+});
+
+/** What is written is taken only when the reader is told to take it. */
+function stuckReader() {
+  const pending: { readonly text: string; readonly take: () => void }[] = [];
+  let text = "";
+  return {
+    write(bytes: Uint8Array): Promise<number> {
+      const { promise, resolve } = Promise.withResolvers<number>();
+      const written = new TextDecoder().decode(bytes);
+      pending.push({
+        text: written,
+        take() {
+          text += written;
+          resolve(bytes.length);
+        },
+      });
+      return promise;
+    },
+    /** Takes everything that comes; @returns all that was taken. */
+    async takeAll(queue: LineQueue): Promise<string> {
+      let isSettled = false;
+      const settled = queue.settled().then(() => isSettled = true);
+      while (!isSettled) {
+        pending.shift()?.take();
+        await Promise.resolve();
+      }
+      await settled;
+      return text;
+    },
+  };
+}
+
+Deno.test("what a reader that stands still has no room for is lost in one gap, which is told in its place", async () => {
+  const reader = stuckReader();
+  const told: string[] = [];
+  const queue = new LineQueue({
+    write: reader.write,
+    limit: 6,
+    lossLine: (lost) => `${lost} lost\n`,
+    onLost: (reason) => told.push(reason),
+  });
+  for (const line of ["1\n", "2\n", "3\n", "4\n", "5\n", "6\n"]) queue.put(line);
+  assert.equal(queue.lost, 2);
+  assert.equal(await reader.takeAll(queue), "1\n2\n3\n4\n2 lost\n");
+  queue.put("7\n");
+  assert.equal(await reader.takeAll(queue), "1\n2\n3\n4\n2 lost\n7\n");
+  assert.deepEqual(told, ["its reader takes none"]);
+  for (const line of ["a\n", "b\n", "c\n", "d\n", "e\n"]) queue.put(line);
+  assert.deepEqual([told.length, queue.lost], [2, 3]);
+  assert.match(await reader.takeAll(queue), /d\n1 lost\n$/);
+});
+
+Deno.test("lines that are lost while others wait, because a write failed, are told before those that wait", async () => {
+  let text = "";
+  let fails = true;
+  const queue = new LineQueue({
+    write(bytes) {
+      if (fails) {
+        fails = false;
+        return Promise.reject(new Error("once"));
+      }
+      text += new TextDecoder().decode(bytes);
+      return Promise.resolve(bytes.length);
+    },
+    limit: 100,
+    lossLine: (lost) => `${lost} lost\n`,
+    onLost: () => {},
+  });
+  for (const line of ["1\n", "2\n", "3\n"]) queue.put(line);
+  await queue.settled();
+  assert.equal(text, "1 lost\n2\n3\n");
 });

@@ -1,0 +1,130 @@
+/**
+ * Lines on their way to a reader that may be slow, stand still or be gone. Whoever adds a line never waits for it.
+ *
+ * What does not fit is left out and counted. The reader gets one line that says how many were lost, at the place where
+ * they are missing.
+ */
+
+/** Characters that are written at once, or one line more. */
+const PIECE_LENGTH = 65_536;
+
+const LINE_FEED = 0x0a;
+
+export interface LineQueueOptions {
+  /** Writes some of the bytes, however long that takes, and returns how many it took. @throws where it cannot. */
+  readonly write: (bytes: Uint8Array) => Promise<number>;
+  /** Characters that may wait. One line alone may be longer. */
+  readonly limit: number;
+  /** The line that tells of lost ones, with its line feed. */
+  readonly lossLine: (lost: number) => string;
+  /** Told of the first line that is lost, and of the first after all the losses before it were told to the reader. */
+  readonly onLost: (reason: string) => void;
+}
+
+/** A line, or a place where so many are missing. */
+type Item = string | { lost: number };
+
+export class LineQueue {
+  readonly #waiting: Item[] = [];
+  #waitingLength = 0;
+  #writing: Promise<void> | null = null;
+  #lost = 0;
+  #isLosing = false;
+  #isCutOff = false;
+  readonly #encoder = new TextEncoder();
+
+  constructor(private readonly options: LineQueueOptions) {}
+
+  /** Lines that were lost since the start. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** Adds a line, which ends with its line feed. It is lost where there is no room. */
+  put(line: string): void {
+    if (this.#hasRoomFor(line)) {
+      this.#waiting.push(line);
+      this.#waitingLength += line.length;
+      this.#writing ??= this.#writeAll();
+      return;
+    }
+    const last = this.#waiting.at(-1);
+    if (typeof last === "object") last.lost += 1;
+    else this.#waiting.push({ lost: 1 });
+    this.#lose(1, "its reader takes none");
+  }
+
+  /** Resolves once each line is written or lost. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  #hasRoomFor(line: string): boolean {
+    if (this.#writing === null) return true;
+    // One gap in place of many small ones: where lines are missing, the reader first catches up.
+    if (typeof this.#waiting.at(-1) === "object") return false;
+    return this.#waitingLength + line.length <= this.options.limit;
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const piece = this.#take();
+      const failure = await this.#write(piece);
+      if (failure === null) continue;
+      const { missing, reason } = failure;
+      this.#lose(missing.filter((item) => typeof item === "string").length, reason);
+      this.#putBack(missing.reduce((sum, item) => sum + (typeof item === "string" ? 1 : item.lost), 0));
+      // The gap alone is not tried again and again: it is told with the next line.
+      if (this.#waiting.length === 1) break;
+    }
+    this.#writing = null;
+  }
+
+  #take(): readonly Item[] {
+    let length = 0;
+    let count = 0;
+    while (count < this.#waiting.length && length < PIECE_LENGTH) {
+      const item = this.#waiting[count]!;
+      if (typeof item === "string") length += item.length;
+      count += 1;
+    }
+    this.#waitingLength -= length;
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Puts a gap before everything that waits. */
+  #putBack(lost: number): void {
+    const first = this.#waiting[0];
+    if (typeof first === "object") first.lost += lost;
+    else this.#waiting.unshift({ lost });
+  }
+
+  /** Returns what could not be written, and why; null where all was. */
+  async #write(
+    piece: readonly Item[],
+  ): Promise<{ readonly missing: readonly Item[]; readonly reason: string } | null> {
+    const texts = piece.map((item) => typeof item === "string" ? item : this.options.lossLine(item.lost));
+    const start = this.#isCutOff ? "\n" : "";
+    const bytes = this.#encoder.encode(start + texts.join(""));
+    let written = 0;
+    try {
+      while (written < bytes.length) {
+        written += await this.options.write(bytes.subarray(written));
+        this.#isCutOff = written < bytes.length && bytes[written - 1] !== LINE_FEED;
+      }
+    } catch (error) {
+      let end = start.length;
+      const kept = texts.findIndex((text) => (end += this.#encoder.encode(text).length) > written);
+      return { missing: piece.slice(kept), reason: String(error) };
+    }
+    if (piece.some((item) => typeof item === "object")) this.#isLosing = false;
+    return null;
+  }
+
+  #lose(lines: number, reason: string): void {
+    this.#lost += lines;
+    if (this.#isLosing || lines === 0) return;
+    this.#isLosing = true;
+    this.options.onLost(reason);
+  }
+}
