@@ -1,6 +1,6 @@
 # Builds the bundle from one npm mirror and puts it, with Deno, on a base without shell or package manager.
 # docker build -t jiss --build-arg NPM_MIRROR=https://npm.bank.example/ .
-# docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit nofile=65536 \
+# docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit nofile=65536 --memory 1g \
 #   -p 127.0.0.1:8080:8080 -v jiss-data:/data --env-file jiss.env jiss
 # What was tried of it, and what was not: docs/ops/README.md.
 ARG BUILD_IMAGE=node:22-bookworm-slim
@@ -33,6 +33,8 @@ RUN ./deno task sbom && \
 FROM ${RUNTIME_IMAGE}
 COPY --from=build /build/deno /build/dist/jiss.js /build/dist/jiss.cdx.json /build/dist/licences.txt /opt/jiss/
 COPY --from=build --chown=65532:65532 --chmod=0700 /build/data /data
+# Half of the least memory, 1,024 MiB, for what the program makes (docs/install.md): with more memory, half of that.
+ENV DENO_V8_FLAGS=--max-old-space-size=512 MALLOC_MMAP_THRESHOLD_=131072
 ENV JISS_HOST=0.0.0.0 JISS_DATA_DIR=/data JISS_LOG=json DENO_DIR=/tmp/deno DENO_NO_UPDATE_CHECK=1
 USER 65532:65532
 WORKDIR /data

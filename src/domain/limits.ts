@@ -114,8 +114,11 @@ export const DESCRIPTORS_ADVISED = 65_536;
 /** How long an erasure is remembered outside the database, so that a restored one goes through it again. */
 export const ERASED_MEMORY_DAYS = 400;
 
-/** Bytes of request bodies that are held at once; beyond it the answer is 503. */
-export const BODY_MEMORY_BYTES = 256 * 1024 * 1024;
+/**
+ * Bytes of request bodies, and of what parsing makes of them, that are held at once; beyond it the answer is 503. The least
+ * memory of docs/install.md hangs on it.
+ */
+export const BODY_MEMORY_BYTES = 128 * 1024 * 1024;
 
 /** Operators that a candidate model follows in shadow, each up to about 10 KB of memory; others are missed. */
 export const SHADOW_OPERATORS_MAX = 10_000;

@@ -112,7 +112,9 @@ async function serve(
       await sent(context, () => readBody(request, { limit, lease: exchange.body }));
     checkContentType(request);
     requireIdempotencyKey(route, request);
-    json = bytes.length === 0 && route.body.optional ? undefined : withoutKey(parseJson(bytes));
+    json = bytes.length === 0 && route.body.optional
+      ? undefined
+      : withoutKey(parseJson(bytes, exchange.body));
   } else {
     requireIdempotencyKey(route, request);
   }

@@ -5,6 +5,7 @@
 import { ServiceError } from "../domain/errors.ts";
 import { JSON_DEPTH_LIMIT } from "../domain/limits.ts";
 import type { BodyLease } from "./body_memory.ts";
+import { survey } from "./json_cost.ts";
 
 function tooLarge(limit: number, received: string): ServiceError {
   return new ServiceError("PAYLOAD_TOO_LARGE", `The body must be at most ${limit} bytes; ${received}.`);
@@ -56,7 +57,7 @@ export async function readBody(
     // The server lets no more through than was declared; reading that at once costs a fraction of counting as it comes.
     const body = await request.bytes();
     if (body.length > limit) throw receivedTooMuch(limit);
-    lease.take(body.length);
+    lease.take(COUNTED * body.length);
     return body;
   } catch (error) {
     throw error instanceof ServiceError ? error : invalidJson("The body could not be read to its end.");
@@ -71,6 +72,12 @@ function isDeclaredSmall({ headers }: Request, limit: number): boolean {
   return declared !== null && /^[0-9]+$/.test(declared) && Number(declared) <= Math.min(limit, SMALL_BYTES);
 }
 
+/**
+ * For what each byte counts as it comes: for itself and for the text that is made of it. Else bodies that come at once could
+ * fill the memory with their bytes alone, and none of them could be parsed.
+ */
+const COUNTED = 2;
+
 /** Reads as it comes, up to the limit: what was declared and never sent is held by nobody. */
 async function readCounting(
   request: Request,
@@ -81,7 +88,7 @@ async function readCounting(
   for await (const chunk of request.body ?? []) {
     length += chunk.length;
     if (length > limit) throw receivedTooMuch(limit);
-    lease.take(chunk.length);
+    lease.take(COUNTED * chunk.length);
     chunks.push(chunk);
   }
   const whole = new Uint8Array(length);
@@ -106,17 +113,19 @@ function invalidJson(message: string): ServiceError {
   return new ServiceError("INVALID_JSON", message);
 }
 
-/** @throws {ServiceError} INVALID_JSON where the bytes are not UTF-8, not JSON, or nested too deep. */
-export function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw invalidJson("The body must be valid JSON in UTF-8; it is not UTF-8.");
-  }
-  if (deepestNesting(text) > JSON_DEPTH_LIMIT) {
+/**
+ * Parses a body, once there is room for what is made of it.
+ * @throws {ServiceError} INVALID_JSON where the bytes are not UTF-8, not JSON, or nested too deep; SERVICE_UNAVAILABLE
+ *   where no more is held.
+ */
+export function parseJson(bytes: Uint8Array, lease: BodyLease): unknown {
+  const { depth, cost } = survey(bytes);
+  if (depth > JSON_DEPTH_LIMIT) {
+    textOf(bytes);
     throw invalidJson(`The body must be nested at most ${JSON_DEPTH_LIMIT} deep.`);
   }
+  lease.takeParsed(Math.max(cost - (COUNTED - 1) * bytes.length, 0));
+  const text = textOf(bytes);
   try {
     return JSON.parse(text);
   } catch {
@@ -124,27 +133,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/** Depth of objects and arrays, counted before parsing, so that no parser ever sees a deeper text. */
-function deepestNesting(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (inString) {
-      if (code === BACKSLASH) index += 1;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) {
-      inString = true;
-    } else if (code === 0x7b || code === 0x5b) {
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (code === 0x7d || code === 0x5d) {
-      depth -= 1;
-    }
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalidJson("The body must be valid JSON in UTF-8; it is not UTF-8.");
   }
-  return deepest;
 }

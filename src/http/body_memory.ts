@@ -1,14 +1,19 @@
 /**
- * A bound on the bytes of request bodies that are held at once, from their reading to their answer: who waits for the
- * writer keeps a body, and many large ones would be memory without end.
+ * A bound on the memory of request bodies that are held at once, from their reading to their answer: their bytes as they
+ * come, and what parsing makes of them before it does. A request that waits for the writer keeps its body, and many large
+ * ones would be memory without end.
+ *
+ * A body that is worth more than half of the bound by itself, as one of a million empty objects is, has a place of its
+ * own beside the bound, which holds one such body: else it could never be taken while others are in work.
  */
 import { unavailable } from "../domain/errors.ts";
 
 export class BodyMemory {
   #held = 0;
+  #heaviest: BodyLease | null = null;
   readonly #heldBy = new Map<string, number>();
 
-  /** `limit`: bytes, of which one holder has half at most; one body alone is held however large it is. */
+  /** `limit`: bytes, of which one holder has half at most; the first piece is taken however large it is. */
   constructor(private readonly limit: number) {}
 
   /** @param holder - whom it is counted for, until that is known better. */
@@ -29,6 +34,22 @@ export class BodyMemory {
     this.#heldBy.set(holder, own + bytes);
   }
 
+  /**
+   * @param bytes - what is made of a body.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE
+   */
+  takeParsed(bytes: number, lease: BodyLease): void {
+    if (bytes <= this.limit / 2) return lease.take(bytes);
+    if (this.#heaviest !== null) {
+      throw unavailable("Another request as heavy as this one is in work; send this again in a moment.");
+    }
+    this.#heaviest = lease;
+  }
+
+  giveParsed(lease: BodyLease): void {
+    if (this.#heaviest === lease) this.#heaviest = null;
+  }
+
   give(bytes: number, holder: string): void {
     this.#held -= bytes;
     const rest = this.#heldBy.get(holder)! - bytes;
@@ -45,6 +66,7 @@ function isOver(held: number, bytes: number, limit: number): boolean {
 export class BodyLease {
   readonly #taken: { readonly bytes: number; readonly holder: string }[] = [];
   #isOver = false;
+  #isParsed = false;
 
   /** `holder`: whom what is taken from now on is counted for. */
   constructor(private readonly memory: BodyMemory, public holder: string) {}
@@ -54,13 +76,31 @@ export class BodyLease {
     // A body that was given up may still be coming.
     if (this.#isOver) throw unavailable("The request is answered already.");
     const taken = { bytes, holder: this.holder };
-    this.memory.take(bytes, taken.holder);
+    this.#orNothing(() => this.memory.take(bytes, taken.holder));
     this.#taken.push(taken);
+  }
+
+  /** Takes what is made of the body, once, however often it is parsed. @throws {ServiceError} SERVICE_UNAVAILABLE */
+  takeParsed(bytes: number): void {
+    if (this.#isParsed) return;
+    this.#orNothing(() => this.memory.takeParsed(bytes, this));
+    this.#isParsed = true;
+  }
+
+  /** Whoever is refused gives all back at once: else bodies that come together would all be refused for each other's sake. */
+  #orNothing(take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      this.release();
+      throw error;
+    }
   }
 
   /** Gives back what was taken; nothing can be taken any more. */
   release(): void {
     this.#isOver = true;
+    this.memory.giveParsed(this);
     for (const { bytes, holder } of this.#taken.splice(0)) this.memory.give(bytes, holder);
   }
 }

@@ -166,7 +166,7 @@ bothWays("whoever sends nothing but PINGs is silent", async ({ authority, tls })
 });
 
 Deno.test("a body has its own time, whatever else its client does on the same connection, and holds nothing after it", async () => {
-  const harness = await openHarness({ bodyMemoryBytes: 4_000 });
+  const harness = await openHarness({ bodyMemoryBytes: 16_000 });
   const key = await harness.organization("acme");
   await listening((request, client) => harness.app.fetch(request, client), async (listener, closed) => {
     const session = http2(listener);

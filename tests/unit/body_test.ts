@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { ServiceError } from "../../src/domain/errors.ts";
-import { readBody } from "../../src/http/body.ts";
+import { parseJson, readBody } from "../../src/http/body.ts";
 import { type BodyLease, BodyMemory } from "../../src/http/body_memory.ts";
+import { survey } from "../../src/http/json_cost.ts";
 
 const LIMIT = 1000;
-const within = () => ({ limit: LIMIT, lease: new BodyMemory(2 * LIMIT).lease("somebody") });
+const within = () => ({ limit: LIMIT, lease: new BodyMemory(4 * LIMIT).lease("somebody") });
 
 type Read = { readonly length: number } | { readonly code: string } | { readonly refused: string };
 
@@ -85,11 +86,11 @@ Deno.test("nobody's bodies take more than half of the memory, so that there is r
     BodyLease,
   ];
   first.take(40);
-  assert.throws(() => second.take(11), /of yours/);
+  assert.throws(() => memory.lease("a").take(11), /of yours/);
   second.take(10);
   other.take(50);
   const third = memory.lease("c");
-  assert.throws(() => third.take(1), /^ServiceError: Too many large requests are in work/);
+  assert.throws(() => memory.lease("c").take(1), /^ServiceError: Too many large requests are in work/);
   first.release();
   third.take(1);
   second.take(30);
@@ -123,4 +124,73 @@ Deno.test("what was taken is given back for whom it was taken, though its holder
   lease.release();
   memory.lease("organization").take(50);
   memory.lease("address").take(30);
+});
+
+Deno.test("a body that counts for more than half of the memory has a place of its own, in which there is one at a time", () => {
+  const memory = new BodyMemory(100);
+  const [small, heavy, other] = ["a", "a", "b"].map((holder) => memory.lease(holder)) as [
+    BodyLease,
+    BodyLease,
+    BodyLease,
+  ];
+  small.takeParsed(50);
+  heavy.take(0);
+  heavy.takeParsed(51);
+  assert.throws(() => memory.lease("b").takeParsed(51), /as heavy as this one/);
+  other.takeParsed(50);
+  heavy.release();
+  const next = memory.lease("b");
+  next.takeParsed(1_000);
+  // Whoever was refused gives nothing back that is another's.
+  other.release();
+  assert.throws(() => memory.lease("c").takeParsed(51), /as heavy as this one/);
+});
+
+Deno.test("what is made of a body counts once, however often it is parsed", () => {
+  const memory = new BodyMemory(100);
+  const bytes = new TextEncoder().encode("[]");
+  const { cost } = survey(bytes);
+  const tight = new BodyMemory(2 * cost).lease("a");
+  assert.deepEqual([parseJson(bytes, tight), parseJson(bytes, tight)], [[], []]);
+  const lease = memory.lease("a");
+  lease.takeParsed(50);
+  lease.takeParsed(50);
+  memory.lease("b").take(50);
+  assert.throws(() => memory.lease("c").take(1), /in work/);
+});
+
+Deno.test("a body is refused before it is parsed where there is no room for what would be made of it", () => {
+  const memory = new BodyMemory(10_000);
+  const objects = new TextEncoder().encode(`[${Array(50).fill("{}").join(",")}]`);
+  assert.ok(survey(objects).cost > 20 * objects.length);
+  const first = memory.lease("a");
+  parseJson(objects, first);
+  assert.throws(() => parseJson(objects, memory.lease("a")), { code: "SERVICE_UNAVAILABLE" });
+  first.release();
+  parseJson(objects, memory.lease("a"));
+});
+
+Deno.test("brackets, commas and quotes in strings count as text", () => {
+  const costOf = (text: string) => survey(new TextEncoder().encode(text)).cost;
+  assert.equal(costOf('["[{,:}]\\""]'), costOf('["xxxxxx\\""]'));
+  assert.deepEqual(survey(new TextEncoder().encode('[{"a":["]]"]},[]]')).depth, 3);
+});
+
+Deno.test("of bodies that come at once and are too many together, those that are left are taken once others were refused", () => {
+  const memory = new BodyMemory(100);
+  const leases = Array.from({ length: 10 }, () => memory.lease("a"));
+  const isTaken = leases.map(() => true);
+  // All of them piece by piece in turn, before any of them is answered.
+  for (let piece = 0; piece < 20; piece += 1) {
+    leases.forEach((lease, index) => {
+      if (!isTaken[index]) return;
+      try {
+        lease.take(1);
+      } catch {
+        isTaken[index] = false;
+      }
+    });
+  }
+  // Of 20 each: two fit into half.
+  assert.equal(isTaken.filter(Boolean).length, 2);
 });

@@ -3,7 +3,9 @@
  * Source: specification, Authentication, rules 2, 3 and 7, and Versioning, rule 3; contract, section 3.
  */
 import { BODY_KEY_SUNSET } from "../../domain/limits.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { parseJson, readBody } from "../body.ts";
+import type { BodyLease } from "../body_memory.ts";
 import type { Exchange, Route, Services } from "../exchange.ts";
 
 /** What was read of a request before it was authenticated. */
@@ -15,7 +17,7 @@ export interface EarlyBody {
 
 /**
  * Reads the body for its key, where one may stand there; null where it may not, and then nothing is read.
- * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off.
+ * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off; SERVICE_UNAVAILABLE where no more is held.
  */
 export async function readBodyKey(
   request: Request,
@@ -30,15 +32,19 @@ export async function readBodyKey(
   const mayCarry = method === "POST" && auth.kind === "key" && body !== null && !headerKeyOnly;
   if (!mayCarry || presented !== undefined || exchange.call.now >= BODY_KEY_SUNSET) return null;
   const bytes = await readBody(request, { limit: body.limitBytes, lease: exchange.body });
-  return { bytes, key: keyIn(bytes) };
+  return { bytes, key: keyIn(bytes, exchange.body) };
 }
 
-/** null where the body is no JSON object with a key: whoever sent it is told only that it has no key. */
-function keyIn(bytes: Uint8Array): string | null {
+/**
+ * null where the body is no JSON object with a key: whoever sent it is told only that it has no key.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE where no more is held.
+ */
+function keyIn(bytes: Uint8Array, lease: BodyLease): string | null {
   try {
-    const { api_key: key } = parseJson(bytes) as Record<string, unknown>;
+    const { api_key: key } = parseJson(bytes, lease) as Record<string, unknown>;
     return typeof key === "string" ? key : null;
-  } catch {
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE") throw error;
     return null;
   }
 }

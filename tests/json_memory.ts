@@ -1,0 +1,28 @@
+/**
+ * Run by `tests/real/json_cost_test.ts` as a program of its own, with V8's `--expose-gc`: prints for each shape what its parsed
+ * value really takes and what `survey` says of its text.
+ */
+import { getHeapStatistics } from "node:v8";
+import { survey } from "../src/http/json_cost.ts";
+import { SHAPES } from "./heavy_bodies.ts";
+
+const { gc } = globalThis as unknown as { readonly gc: () => void };
+
+function used(): number {
+  gc();
+  gc();
+  return getHeapStatistics().used_heap_size;
+}
+
+const bytes = Number(Deno.args[0]);
+const kept: unknown[] = [null];
+const measured: { readonly shape: string; readonly taken: number; readonly cost: number }[] = [];
+for (const [shape, textOf] of Object.entries(SHAPES)) {
+  const encoded = new TextEncoder().encode(textOf(bytes));
+  const before = used();
+  kept[0] = JSON.parse(new TextDecoder().decode(encoded));
+  const taken = used() - before;
+  kept[0] = null;
+  measured.push({ shape, taken, cost: survey(encoded).cost });
+}
+console.log(JSON.stringify(measured));

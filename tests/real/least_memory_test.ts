@@ -1,0 +1,131 @@
+/** The least memory that docs/install.md names: in a container of that size the service outlives the heaviest bodies. */
+import assert from "node:assert/strict";
+import { bundle } from "../../scripts/bundle.ts";
+import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
+import { memoryGroup, memoryGroupIsMissing } from "../cgroups.ts";
+import { scoreRequest } from "../harness.ts";
+import { SHAPES } from "../heavy_bodies.ts";
+import { createOrganization, environmentOf, freshDeployment, watch } from "../program.ts";
+
+const ROOT = `${import.meta.dirname}/../..`;
+const AT_ONCE = 60;
+const MIB = 1_048_576;
+
+/** As the page says, which the launcher, the image and the manifests have to agree with. */
+async function statedBytes(): Promise<number> {
+  const page = await Deno.readTextFile(`${ROOT}/docs/install.md`);
+  const [, mebibytes] = /at least (\d[\d,]*) MiB of memory/.exec(page) ?? [];
+  assert.ok(mebibytes !== undefined, "docs/install.md states the least memory");
+  return Number(mebibytes.replaceAll(",", "")) * MIB;
+}
+
+/** A whole batch, which the service accepts, with a member that it does not read beside it, as large as may be. */
+function batchWith(junk: string, name: string): string {
+  const interactions = Array.from({ length: 100 }, (_, index) => ({
+    session_id: `${name}-${index}`,
+    time_to_decision_ms: 5_000,
+    decision: "accepted",
+  }));
+  const batch = JSON.stringify({ operator_id: "operator-1", domain: "general", interactions });
+  return `${batch.slice(0, -1)},"note":${junk}}`;
+}
+const BATCH_BYTES = 12_000;
+
+/** How many answers have which status. */
+async function statuses(answers: readonly Promise<Response>[]): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (const response of await Promise.all(answers)) {
+    await response.body?.cancel();
+    counts[response.status] = (counts[response.status] ?? 0) + 1;
+  }
+  return counts;
+}
+
+Deno.test({
+  name:
+    "with the least memory that is stated, 60 bodies at once of whatever shape are answered or told to come again, and nothing ends [needs a cgroup for memory]",
+  ignore: await memoryGroupIsMissing(),
+  async fn() {
+    const limit = await statedBytes();
+    const group = memoryGroup(limit)!;
+    const deployment = await freshDeployment();
+    const place = await Deno.makeTempDir({ prefix: "jiss-memory-" });
+    await bundle(`${place}/jiss.js`);
+    await Deno.copyFile(`${ROOT}/docs/ops/jiss`, `${place}/jiss`);
+    await Deno.chmod(`${place}/jiss`, 0o755);
+    await Deno.symlink(Deno.execPath(), `${place}/deno`);
+    const service = await watch(
+      new Deno.Command("sh", {
+        args: ["-c", group.enter, "sh", `${place}/jiss`, "serve"],
+        clearEnv: true,
+        env: environmentOf({ ...deployment.env, JISS_PORT: "0", JISS_LOG: "json" }),
+        stdin: "null",
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn(),
+    );
+    const keys = [
+      await createOrganization(service, deployment.env, "acme"),
+      await createOrganization(service, deployment.env, "other"),
+    ];
+    const post = (path: string, body: string, key?: string) =>
+      fetch(service.url + path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...(key === undefined ? {} : { "X-API-Key": key }) },
+        body,
+      });
+    const heaviest = [
+      "deep arrays",
+      "arrays of one object",
+      "objects, each with a name of its own",
+      "one object of many objects",
+      "one long string with a Greek letter",
+    ];
+    for (const shape of heaviest) {
+      const junk = SHAPES[shape]!(BATCH_BODY_LIMIT_BYTES - BATCH_BYTES);
+      const counts = await statuses(
+        Array.from(
+          { length: AT_ONCE },
+          (_, index) =>
+            post(
+              "/v1/score/batch",
+              batchWith(junk, `${shape.replaceAll(/\W/g, "")}-${index}`),
+              keys[index % 2]!,
+            ),
+        ),
+      );
+      assert.deepEqual(Object.keys(counts), ["200", "503"], `${shape}: ${JSON.stringify(counts)}`);
+    }
+    // Who has no key has the public demo.
+    const junk = SHAPES["deep arrays"]!(BODY_LIMIT_BYTES - 1_000);
+    const demo = await statuses(
+      Array.from(
+        { length: AT_ONCE },
+        () => post("/assessments", `{"sessionId":"demo-2026-000001","records":${junk}}`),
+      ),
+    );
+    assert.ok(Object.keys(demo).every((status) => ["422", "503"].includes(status)), JSON.stringify(demo));
+
+    const { status } = await service.send("/v1/score", { key: keys[0]!, body: scoreRequest() });
+    assert.equal(status, 200);
+    assert.equal(await service.stop(), 0);
+    assert.ok(group.peak() < limit, `${group.peak() / MIB} MiB`);
+    await group.remove();
+    await Deno.remove(place, { recursive: true });
+    await deployment.remove();
+  },
+});
+
+Deno.test("the launcher, the image, Compose and Kubernetes grant the least memory that is stated, and half of it to the heap", async () => {
+  const stated = await statedBytes() / MIB;
+  const text = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
+  for (const path of ["docs/ops/jiss", "Dockerfile"]) {
+    const [, heap] = /DENO_V8_FLAGS=[^\n]*--max-old-space-size=(\d+)/.exec(await text(path))!;
+    assert.equal(Number(heap), stated / 2, path);
+  }
+  assert.ok((await text("docs/ops/compose.yaml")).includes(`mem_limit: ${stated / 1_024}g\n`));
+  assert.match(
+    await text("docs/ops/kubernetes.yaml"),
+    new RegExp(`limits:\\n(?: +#.*\\n)* +memory: ${stated / 1_024}Gi\\n`),
+  );
+});
