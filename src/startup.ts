@@ -6,7 +6,7 @@ import { API_KEY_RANDOM_BYTES, isApiKey, mintApiKey } from "./keys/api_key.ts";
 import type { Dependencies, World } from "./operations/dependencies.ts";
 import { authenticateKey } from "./operations/authentication.ts";
 import { holdsChains } from "./operations/installation.ts";
-import { StartError } from "./operations/start_error.ts";
+import { mendOfFile, StartError } from "./operations/start_error.ts";
 import type { SignerSource } from "./operations/signing.ts";
 import { createOrganization, organizationExists } from "./operations/organizations.ts";
 import type { Database } from "./store/database.ts";
@@ -49,7 +49,7 @@ export function requireNoUnfinishedRestore(directory: string): void {
 
 function unwritable(what: string, error: unknown, mend: string): StartError {
   const fault = faultOfFile(error);
-  if (fault === null) return new StartError(`${what} (${(error as Error).name}): ${mend}`);
+  if (fault === null) return new StartError(`${what} (${(error as Error).name}): ${mendOfFile(error, mend)}`);
   const [why, mends] = FAULT_TEXTS[fault];
   return new StartError(`${what}, as ${why}: ${mends}`, { mayPass: fault === "full" });
 }
@@ -172,8 +172,8 @@ function readSigner(variable: string, path: string): Signer {
   let pem: string;
   try {
     pem = Deno.readTextFileSync(path);
-  } catch {
-    throw new StartError(`${variable} cannot be read: check its permissions`);
+  } catch (error) {
+    throw new StartError(`${variable} cannot be read: ${mendOfFile(error, "check its permissions")}`);
   }
   try {
     return signerFromPem(pem);
@@ -257,8 +257,10 @@ function fillPrivately(path: string, content: string, name: string): void {
   try {
     writeDurably(path, content, { mustBeNew: false });
     Deno.chmodSync(path, PRIVATE_FILE);
-  } catch {
-    throw new StartError(`${name} cannot be written: check the path and its permissions`);
+  } catch (error) {
+    throw new StartError(
+      `${name} cannot be written: ${mendOfFile(error, "check the path and its permissions")}`,
+    );
   }
 }
 
@@ -292,7 +294,7 @@ function readKeyFile(path: string, name: string): string | null {
     text = Deno.readTextFileSync(path).trim();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
-    throw new StartError(`${name} cannot be read: check its permissions`);
+    throw new StartError(`${name} cannot be read: ${mendOfFile(error, "check its permissions")}`);
   }
   if (text === "") return null;
   if (!isApiKey(text)) {

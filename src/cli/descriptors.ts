@@ -5,21 +5,45 @@
 import { CONNECTIONS_MAX, DESCRIPTOR_RESERVE } from "../domain/limits.ts";
 import type { Room } from "../http/connections.ts";
 import { DESCRIPTORS_OF_RELAYED } from "../http/tls_relay.ts";
+import { isWantOfDescriptors, MORE_DESCRIPTORS } from "../operations/start_error.ts";
+import { CommandFailure, EXIT } from "./shell.ts";
 
 /** For so many more connections room is looked for at a time: it takes a few milliseconds. */
 const CONNECTIONS_STEP = 128;
 
-/** Opens a path again and again, until none is left or there are `enough`, and closes them all. */
-export function freeDescriptors(path: string, enough: number): number {
+/**
+ * Opens a path again and again, until none is left or there are `enough`, and closes them all.
+ * @param unreadable - what is returned where the path may not be opened at all; default: 0.
+ */
+export function freeDescriptors(path: string, enough: number, unreadable = 0): number {
   const open: Deno.FsFile[] = [];
   try {
     while (open.length < enough) open.push(Deno.openSync(path));
-  } catch {
-    // None is left.
+  } catch (error) {
+    // Else none is left.
+    if (!isWantOfDescriptors(error)) return unreadable;
   } finally {
     for (const file of open) file.close();
   }
   return open.length;
+}
+
+/** What a command opens beside each other, the service most: its database, its log of checkpoints, what listens. */
+const DESCRIPTORS_LEAST = 32;
+
+/**
+ * Looks whether a command gets the file descriptors that it needs. Without them each file would seem unreadable in its turn,
+ * and Deno 2.9.6 may break down.
+ * @throws {CommandFailure}
+ */
+export function requireDescriptors(): void {
+  // A program with fewer permissions than the release's may not look, and is let through.
+  const found = freeDescriptors("/", DESCRIPTORS_LEAST, DESCRIPTORS_LEAST);
+  if (found >= DESCRIPTORS_LEAST) return;
+  throw new CommandFailure(
+    `this process may open ${found} files more and needs ${DESCRIPTORS_LEAST} at least: ${MORE_DESCRIPTORS}`,
+    EXIT.configuration,
+  );
 }
 
 /** How many of them a connection takes. */

@@ -14,7 +14,7 @@ import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy, DatabaseUnavailable } from "../store/database.ts";
 import { FAULT_TEXTS } from "../store/faults.ts";
 import { NewerSchema } from "../store/migrate.ts";
-import { descriptorsOf, freeDescriptors, roomForConnections } from "./descriptors.ts";
+import { descriptorsOf, freeDescriptors, requireDescriptors, roomForConnections } from "./descriptors.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 /** How long the listener stays open for what is on its way, each answered with 503. */
@@ -28,13 +28,14 @@ const STOP_MS = 10_000;
 /** How long the end waits for whoever reads the log. */
 const LOG_END_MS = 1_000;
 
-/** @throws {CommandFailure} 78 with every problem. */
+/** @throws {CommandFailure} 78 with every problem, or where too few files can be opened to look at them. */
 export function loadConfig(environment: Environment): Config {
   return reportProblems(() => readConfig(environment, Deno.readTextFileSync));
 }
 
-/** Turns the problems of a configuration into the command's failure. */
+/** Turns the problems of a configuration, or too few descriptors for looking at its files, into the command's failure. */
 export function reportProblems<T>(read: () => T): T {
+  requireDescriptors();
   try {
     return read();
   } catch (error) {

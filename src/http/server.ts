@@ -6,6 +6,7 @@ import { type Accepted, listenPlain } from "./acceptor.ts";
 import { type Bounds, type ConnectionCounts, Connections } from "./connections.ts";
 import { connectionServer } from "./deno_connection.ts";
 import type { Client } from "./exchange.ts";
+import { isWantOfDescriptors } from "../operations/start_error.ts";
 import { listenTls } from "./tls_relay.ts";
 
 /** Connections that the system holds until they are accepted, as far as it does: a burst of clients is not turned away. */
@@ -134,11 +135,6 @@ async function soon(room: Promise<void> | null): Promise<void> {
 function isClientGone(error: unknown): boolean {
   return error instanceof Deno.errors.NotConnected || error instanceof Deno.errors.ConnectionReset ||
     error instanceof Deno.errors.ConnectionAborted;
-}
-
-function isWantOfDescriptors(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return code === "EMFILE" || code === "ENFILE";
 }
 
 /** The same trouble comes with each connection: whoever reads the log is told of it once in a while. */

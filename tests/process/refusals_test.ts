@@ -262,3 +262,19 @@ Deno.test("version names everything that an answer can depend on", async () => {
     /^jiss \d+\.\d+\.\d+\ndeno \d+\.\S+\nv8 \S+\nsqlite 3\.\S+\nmodel jis-1\.1\.0\nmodel sha256 [0-9a-f]{64}\n$/,
   );
 });
+
+Deno.test("with too few file descriptors the service and the commands say so, and nobody's permissions are blamed", async () => {
+  const { env, remove } = await freshDeployment();
+  for (const args of [["serve"], ["org", "list"], ["doctor"]]) {
+    for (const descriptors of [24, 32, 40]) {
+      const { code, stderr } = await runProgram(args, { env: { ...env, JISS_PORT: "0" }, descriptors });
+      assert.equal(code, 78, `${args} with ${descriptors}: ${stderr}`);
+      assert.match(
+        stderr,
+        /^jiss: this process may open \d+ files more and needs 32 at least: grant it more/,
+      );
+      assert.doesNotMatch(stderr, /permission|\n\s+at /);
+    }
+  }
+  await remove();
+});
