@@ -2,10 +2,7 @@
 import { ServiceError } from "../domain/errors.ts";
 import { type Config, ConfigError, type Environment, readConfig } from "../config/config.ts";
 import type { Service } from "../compose.ts";
-import { CLIENT_WAIT_MS, FIRST_REQUEST_MS } from "../domain/limits.ts";
-import { type Bounds, noConnections } from "../http/connections.ts";
-import { UnsuitableDeno } from "../http/deno_connection.ts";
-import { type Answering, listen, type Listener, type ListenOptions } from "../http/server.ts";
+import type { Listener } from "../http/server.ts";
 import type { ProcessLog } from "../observability/log.ts";
 import { CLOCK_RULES, type ClockRule } from "../operations/clock_watch.ts";
 import { keysByPepper } from "../operations/peppers.ts";
@@ -14,7 +11,8 @@ import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy, DatabaseUnavailable } from "../store/database.ts";
 import { FAULT_TEXTS } from "../store/faults.ts";
 import { NewerSchema } from "../store/migrate.ts";
-import { descriptorsOf, freeDescriptors, requireDescriptors, roomForConnections } from "./descriptors.ts";
+import { requireDescriptors } from "./descriptors.ts";
+import { type Addresses, answerAt, claimAddresses, ownListeners, releaseAddresses } from "./listening.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 /** How long the listener stays open for what is on its way, each answered with 503. */
@@ -53,17 +51,23 @@ export function reportProblems<T>(read: () => T): T {
 export interface RunHooks {
   /** Default: as a service does. */
   readonly clockRule?: ClockRule;
-  /** After the store is open and before the port is. */
+  /** After the address is this process's own, and before anything is opened or changed. */
+  claimed?(url: string): Promise<void>;
+  /** After the store is open and before anybody is answered. */
   opened?(service: Service): Promise<void>;
   /** @param print - writes text for a person, beside the log. */
   listening?(listener: Listener, service: Service, print: (text: string) => void): Promise<void> | void;
 }
 
-/** Opens, listens, and returns the exit code once the service has stopped. */
+/**
+ * Claims the addresses, opens, answers, and returns the exit code once the service has stopped.
+ * @throws {CommandFailure} where it cannot start; where an address cannot be had, nothing was changed.
+ */
 export async function runService(shell: Shell, config: Config, hooks: RunHooks = {}): Promise<number> {
+  const addresses = claimAddresses(config);
   const log = shell.standardLog(config.logFormat);
   try {
-    return await runUntilStopped(shell, { config, hooks, log });
+    return await runUntilStopped(shell, { config, addresses, hooks, log });
   } finally {
     // What must not be lost stands on the chains: a reader that takes nothing does not hold up the end.
     await Promise.race([log.settled(), shell.clock.wait(LOG_END_MS)]);
@@ -72,13 +76,14 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
 
 async function runUntilStopped(
   shell: Shell,
-  { config, hooks, log }: { readonly config: Config; readonly hooks: RunHooks; readonly log: ProcessLog },
+  { config, addresses, hooks, log }: Omit<Start, "onFatal">,
 ): Promise<number> {
   const stop = Promise.withResolvers<number>();
-  const service = await open(shell, config, {
+  const service = await startService(shell, {
+    config,
     log,
-    lostLines: () => log.lost,
-    clockRule: hooks.clockRule ?? CLOCK_RULES.service,
+    addresses,
+    hooks,
     onFatal({ message, fault }) {
       const [what, mend] = FAULT_TEXTS[fault];
       log.error("storage failed: stopping, so that a supervisor can start the service anew", {
@@ -88,64 +93,16 @@ async function runUntilStopped(
       });
       stop.resolve(EXIT.ioError);
     },
+  }).catch((error) => {
+    releaseAddresses(addresses);
+    throw error;
   });
-  await starting(async () => {
-    await warnOfLostKeys(service);
-    await warnOfLostSecrets(service);
+  const { service: listener, metrics } = answerAt(addresses, {
+    service,
+    config,
+    log,
+    bounds: shell.bounds ?? {},
   });
-  if (config.certificates.length === 0) {
-    log.warn(
-      "the system has no file of certificates that may be read: no webhook's receiver can be trusted",
-      {
-        mend: "install the system's certificates, or name a file in JISS_EXTRA_CA_FILE or SSL_CERT_FILE",
-      },
-    );
-  }
-  await hooks.opened?.(service);
-  const bounds: Bounds = {
-    room: roomForConnections(descriptorsOf(config), (enough) => freeDescriptors(config.dataDir, enough)),
-    firstRequestMs: FIRST_REQUEST_MS,
-    clientMs: CLIENT_WAIT_MS,
-    ...shell.bounds,
-  };
-  const common = {
-    bounds,
-    // Without its stack: where no file can be opened, Deno 2.9.6 breaks down over making one.
-    onFailure: (error: unknown) =>
-      log.error("connections cannot be accepted at the moment", { error: String(error) }),
-    onCrowded: () =>
-      log.warn("there are as many connections as there may be: whoever is waited for longest is closed", {
-        connections: bounds.room.most,
-      }),
-    onStranger: () =>
-      log.warn("somebody else on this machine connects to where the TLS of clients ends, and is not served", {
-        mend: "find out who does (ss -tnp), or put a proxy before the service",
-      }),
-    onStuck: () =>
-      log.error(
-        "there are as many connections as there may be, and none that can be closed: newcomers wait",
-        {
-          connections: bounds.room.most,
-        },
-      ),
-  };
-  const { tls } = config;
-  const metrics = config.metrics === null ? null : startListening(
-    service.observation!,
-    { ...common, ...config.metrics, tls: null, counts: noConnections() },
-    "JISS_METRICS_ADDR",
-  );
-  const listener = startListening(
-    service.app,
-    { ...common, host: config.host, port: config.port, tls, counts: service.connections },
-    "JISS_HOST, JISS_PORT",
-  );
-  await starting(() =>
-    service.announce([
-      { url: listener.url, host: config.host },
-      ...(metrics === null ? [] : [{ url: metrics.url, host: config.metrics!.host }]),
-    ])
-  );
   // Before anybody is told that it listens: who waits for that may stop it at once.
   let signalledAt: number | null = null;
   const onSignal = (signal: Deno.Signal) => () => {
@@ -184,6 +141,43 @@ async function runUntilStopped(
   for (const [name, handler] of signals) Deno.removeSignalListener(name, handler);
   log.info("stopped");
   return exitCode;
+}
+
+interface Start {
+  readonly config: Config;
+  readonly log: ProcessLog;
+  readonly addresses: Addresses;
+  readonly hooks: RunHooks;
+  readonly onFatal: Parameters<Shell["openService"]>[0]["onFatal"];
+}
+
+/** Everything of a start that comes before the first answer. @throws {CommandFailure}. */
+async function startService(
+  shell: Shell,
+  { config, log, addresses, hooks, onFatal }: Start,
+): Promise<Service> {
+  await hooks.claimed?.(addresses.service.url);
+  const service = await open(shell, config, {
+    log,
+    lostLines: () => log.lost,
+    clockRule: hooks.clockRule ?? CLOCK_RULES.service,
+    onFatal,
+  });
+  await starting(async () => {
+    await warnOfLostKeys(service);
+    await warnOfLostSecrets(service);
+  });
+  if (config.certificates.length === 0) {
+    log.warn(
+      "the system has no file of certificates that may be read: no webhook's receiver can be trusted",
+      {
+        mend: "install the system's certificates, or name a file in JISS_EXTRA_CA_FILE or SSL_CERT_FILE",
+      },
+    );
+  }
+  await starting(() => service.announce(ownListeners(addresses, config)));
+  await hooks.opened?.(service);
+  return service;
 }
 
 /** Whoever holds such a key is refused like a stranger, so nobody but this line tells the administrator. */
@@ -239,18 +233,5 @@ async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
       throw new CommandFailure("cannot start: another process holds the database: start again", EXIT.failure);
     }
     throw error;
-  }
-}
-
-function startListening(app: Answering, options: ListenOptions, variables: string): Listener {
-  try {
-    return listen(app, options);
-  } catch (error) {
-    if (error instanceof UnsuitableDeno) throw new CommandFailure(error.message, EXIT.configuration);
-    const address = `${options.host}:${options.port}`;
-    throw new CommandFailure(
-      `cannot listen on ${address} (${variables}): ${(error as Error).message}`,
-      EXIT.failure,
-    );
   }
 }

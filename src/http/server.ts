@@ -2,9 +2,9 @@
  * The listener: the application on a real port, plain or with TLS. It accepts connections itself, so that it bounds them
  * and outlives a want of descriptors, and drains before it closes.
  */
-import { type Accepted, listenPlain } from "./acceptor.ts";
+import { type Accepted, type Acceptor, listenPlain } from "./acceptor.ts";
 import { type Bounds, type ConnectionCounts, Connections } from "./connections.ts";
-import { connectionServer } from "./deno_connection.ts";
+import { connectionServer, type ServeConnection } from "./deno_connection.ts";
 import type { Client } from "./exchange.ts";
 import { isWantOfDescriptors } from "../operations/start_error.ts";
 import { listenTls } from "./tls_relay.ts";
@@ -21,11 +21,14 @@ export interface Answering {
   readonly fetch: (request: Request, client: Client) => Response | Promise<Response>;
 }
 
-export interface ListenOptions {
+export interface Address {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+}
+
+export interface AnswerOptions {
   readonly bounds: Bounds;
   readonly counts: ConnectionCounts;
   /** Told once in a while where connections cannot be accepted, for want of descriptors say. */
@@ -38,6 +41,17 @@ export interface ListenOptions {
   readonly onStranger: () => void;
 }
 
+export type ListenOptions = Address & AnswerOptions;
+
+/** An address that this process has for itself. The system keeps whoever connects waiting until somebody answers. */
+export interface Claim {
+  readonly url: string;
+  /** Starts to answer. */
+  answer(app: Answering, options: AnswerOptions): Listener;
+  /** Gives the address up, in place of answering. */
+  release(): void;
+}
+
 export interface Listener {
   /** `http://127.0.0.1:8080`, with the port that was picked. */
   readonly url: string;
@@ -46,19 +60,50 @@ export interface Listener {
   shutdown(): Promise<void>;
 }
 
-/** Starts to listen. @throws {Deno.errors.AddrInUse} and its like where the address cannot be had; {UnsuitableDeno}. */
+/** Claims the address and answers at once. @throws as {@link claim}. */
 export function listen(app: Answering, options: ListenOptions): Listener {
-  const { host, port, tls, bounds, counts } = options;
+  return claim(options).answer(app, options);
+}
+
+/**
+ * Claims an address before anything is changed that only its owner may change.
+ * @throws {Deno.errors.AddrInUse} and its like where the address cannot be had; {UnsuitableDeno}.
+ */
+export function claim({ host, port, tls }: Address): Claim {
   const serveConnection = connectionServer();
   const address = { hostname: host, port, tcpBacklog: BACKLOG };
+  let tellStranger = () => {};
   const acceptor = tls === null
     ? listenPlain(address)
     : listenTls({ ...address, ...tls, onStranger: () => tellStranger() });
-  const connections = new Connections(bounds, counts);
+  const name = host.includes(":") ? `[${host}]` : host;
+  const url = `${tls === null ? "http" : "https"}://${name}:${acceptor.addr.port}`;
+  return {
+    url,
+    answer(app, options) {
+      const connections = new Connections(options.bounds, options.counts);
+      tellStranger = seldom(connections, options.onStranger);
+      return answerOn(app, { acceptor, connections, serveConnection, url, options });
+    },
+    release: () => acceptor.close(),
+  };
+}
+
+interface Answers {
+  readonly acceptor: Acceptor;
+  readonly connections: Connections;
+  readonly serveConnection: ServeConnection;
+  readonly url: string;
+  readonly options: Pick<AnswerOptions, "onFailure" | "onCrowded" | "onStuck">;
+}
+
+function answerOn(
+  app: Answering,
+  { acceptor, connections, serveConnection, url, options }: Answers,
+): Listener {
   const tellFailure = seldom(connections, options.onFailure);
   const tellCrowded = seldom(connections, options.onCrowded);
   const tellStuck = seldom(connections, options.onStuck);
-  const tellStranger = seldom(connections, options.onStranger);
   let inFlight = 0;
   let stopping = false;
   let closed = false;
@@ -109,9 +154,8 @@ export function listen(app: Answering, options: ListenOptions): Listener {
   };
 
   acceptAll();
-  const name = host.includes(":") ? `[${host}]` : host;
   return {
-    url: `${tls === null ? "http" : "https"}://${name}:${acceptor.addr.port}`,
+    url,
     port: acceptor.addr.port,
     async shutdown() {
       stopping = true;

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { IS_SERVER } from "../database.ts";
 import { scoreRequest } from "../harness.ts";
-import { createOrganization, freshDeployment, runProgram, startService, until } from "../program.ts";
+import { createOrganization, freshDeployment, rowsIn, runProgram, startService, until } from "../program.ts";
+import { freePort } from "../sqld.ts";
 
 Deno.test("init, serve, create an organization, score, stop, and find everything again after a restart", async () => {
   const deployment = await freshDeployment();
@@ -144,6 +145,71 @@ Deno.test("a port that is taken is told by name, and the program ends", async ()
   taken.close();
   await deployment.remove();
 });
+
+Deno.test("a start that finds its port taken has changed nothing: no file, no table, no entry, no setting", async () => {
+  const deployment = await freshDeployment();
+  const data = deployment.env.JISS_DATA_DIR!;
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const port = String(taken.addr.port);
+  const refused = async (env: Readonly<Record<string, string>>) => {
+    const { code, stderr } = await runProgram(["serve"], { env: { ...deployment.env, ...env } });
+    assert.equal(code, 1);
+    assert.match(stderr, /cannot listen on 127\.0\.0\.1:/);
+  };
+  const files = () => [...Deno.readDirSync(data)].map(({ name }) => name).sort();
+  const before = files();
+  const keyFile = `${deployment.directory}/key`;
+  const firstOrganization = await bootstrapFile(deployment.directory, keyFile);
+  await refused({ JISS_PORT: port, JISS_BOOTSTRAP_ORG_FILE: firstOrganization });
+  await refused({ JISS_METRICS_ADDR: `127.0.0.1:${port}`, JISS_PORT: "0" });
+  assert.deepEqual(files(), before);
+
+  // Beside a service that runs, whose settings the second one would record anew.
+  const running = await startService(["serve"], { env: deployment.env });
+  const entries = () => rowsIn(data, "SELECT chain, seq, event_type FROM audit_entry ORDER BY chain, seq");
+  const recorded = await entries();
+  assert.ok(recorded.length > 0);
+  await refused({
+    JISS_PORT: new URL(running.url).port,
+    JISS_AUDIT_RETENTION_DAYS: "30",
+    JISS_BOOTSTRAP_ORG_FILE: firstOrganization,
+  });
+  assert.deepEqual(await entries(), recorded);
+  await assert.rejects(Deno.stat(keyFile), Deno.errors.NotFound);
+  assert.equal(await running.stop(), 0);
+  taken.close();
+  await deployment.remove();
+});
+
+Deno.test("a client that connects while the service starts is answered once it has started", async () => {
+  const deployment = await freshDeployment();
+  const data = deployment.env.JISS_DATA_DIR!;
+  // A start waits for this lock, as another process holds it.
+  const held = Deno.openSync(`${data}/start.lock`, { create: true, write: true, mode: 0o600 });
+  held.lockSync(true);
+  const port = await freePort();
+  const starting = startService(["serve"], { env: { ...deployment.env, JISS_PORT: String(port) } });
+  const connected = await connection(port);
+  await connected.write(
+    new TextEncoder().encode("GET / HTTP/1.1\r\nHost: jiss\r\nConnection: close\r\n\r\n"),
+  );
+  held.close();
+  assert.match(await new Response(connected.readable).text(), /^HTTP\/1\.1 200 /);
+  assert.equal(await (await starting).stop(), 0);
+  await deployment.remove();
+});
+
+/** Connects as soon as somebody listens. @throws where nobody does for about half a minute. */
+async function connection(port: number): Promise<Deno.TcpConn> {
+  for (let attempt = 1;; attempt += 1) {
+    try {
+      return await Deno.connect({ hostname: "127.0.0.1", port });
+    } catch (error) {
+      if (!(error instanceof Deno.errors.ConnectionRefused) || attempt === 3_000) throw error;
+      await new Promise((next) => setTimeout(next, 10));
+    }
+  }
+}
 
 /** Writes a bootstrap file and returns its path. */
 async function bootstrapFile(directory: string, apiKeyFile: string): Promise<string> {

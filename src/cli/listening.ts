@@ -1,0 +1,108 @@
+/**
+ * The addresses of the service. They are claimed before anything is changed: a second process that finds one taken ends
+ * with the first one's database, keys and settings as they were.
+ */
+import type { Config } from "../config/config.ts";
+import { CLIENT_WAIT_MS, FIRST_REQUEST_MS } from "../domain/limits.ts";
+import type { Service } from "../compose.ts";
+import { type Bounds, noConnections } from "../http/connections.ts";
+import { UnsuitableDeno } from "../http/deno_connection.ts";
+import { type Address, type Claim, claim, type Listener } from "../http/server.ts";
+import type { Log } from "../observability/log.ts";
+import { descriptorsOf, freeDescriptors, roomForConnections } from "./descriptors.ts";
+import { CommandFailure, EXIT } from "./shell.ts";
+
+/** What the configuration has the service listen on. */
+export interface Addresses {
+  readonly service: Claim;
+  /** null: metrics have no listener. */
+  readonly metrics: Claim | null;
+}
+
+export interface Listeners {
+  readonly service: Listener;
+  readonly metrics: Listener | null;
+}
+
+/** @throws {CommandFailure} where an address cannot be had; none is claimed then. */
+export function claimAddresses({ host, port, tls, metrics }: Config): Addresses {
+  const second = metrics === null ? null : claimAddress({ ...metrics, tls: null }, "JISS_METRICS_ADDR");
+  try {
+    return { service: claimAddress({ host, port, tls }, "JISS_HOST, JISS_PORT"), metrics: second };
+  } catch (error) {
+    second?.release();
+    throw error;
+  }
+}
+
+function claimAddress(address: Address, variables: string): Claim {
+  try {
+    return claim(address);
+  } catch (error) {
+    if (error instanceof UnsuitableDeno) throw new CommandFailure(error.message, EXIT.configuration);
+    throw new CommandFailure(
+      `cannot listen on ${address.host}:${address.port} (${variables}): ${(error as Error).message}`,
+      EXIT.failure,
+    );
+  }
+}
+
+export function releaseAddresses({ service, metrics }: Addresses): void {
+  service.release();
+  metrics?.release();
+}
+
+/** The listeners as the service is told of them, its own door first. */
+export function ownListeners(
+  { service, metrics }: Addresses,
+  config: Pick<Config, "host" | "metrics">,
+): Parameters<Service["announce"]>[0] {
+  return [
+    { url: service.url, host: config.host },
+    ...(metrics === null ? [] : [{ url: metrics.url, host: config.metrics!.host }]),
+  ];
+}
+
+/** Starts to answer at both addresses. */
+export function answerAt(
+  { service: own, metrics }: Addresses,
+  { service, config, log, bounds: changed }: {
+    readonly service: Service;
+    readonly config: Config;
+    readonly log: Log;
+    /** What is not as the program has it. */
+    readonly bounds: Partial<Bounds>;
+  },
+): Listeners {
+  const bounds: Bounds = {
+    room: roomForConnections(descriptorsOf(config), (enough) => freeDescriptors(config.dataDir, enough)),
+    firstRequestMs: FIRST_REQUEST_MS,
+    clientMs: CLIENT_WAIT_MS,
+    ...changed,
+  };
+  const common = {
+    bounds,
+    // Without its stack: where no file can be opened, Deno 2.9.6 breaks down over making one.
+    onFailure: (error: unknown) =>
+      log.error("connections cannot be accepted at the moment", { error: String(error) }),
+    onCrowded: () =>
+      log.warn("there are as many connections as there may be: whoever is waited for longest is closed", {
+        connections: bounds.room.most,
+      }),
+    onStranger: () =>
+      log.warn("somebody else on this machine connects to where the TLS of clients ends, and is not served", {
+        mend: "find out who does (ss -tnp), or put a proxy before the service",
+      }),
+    onStuck: () =>
+      log.error(
+        "there are as many connections as there may be, and none that can be closed: newcomers wait",
+        {
+          connections: bounds.room.most,
+        },
+      ),
+  };
+  return {
+    metrics: metrics?.answer(service.observation!, { ...common, counts: noConnections() }) ?? null,
+    service: own.answer(service.app, { ...common, counts: service.connections }),
+  };
+}
