@@ -2,7 +2,7 @@
 import type { BootstrapOrganization, Config } from "./config/config.ts";
 import type { Signer } from "./evidence/crypto.ts";
 import { signerFromPem } from "./evidence/node_crypto.ts";
-import { API_KEY_RANDOM_BYTES, isApiKey, mintApiKey } from "./keys/api_key.ts";
+import { API_KEY_RANDOM_BYTES, mayBeHeld, mintApiKey } from "./keys/api_key.ts";
 import type { Dependencies, World } from "./operations/dependencies.ts";
 import { authenticateKey } from "./operations/authentication.ts";
 import { holdsChains } from "./operations/installation.ts";
@@ -297,8 +297,10 @@ function readKeyFile(path: string, name: string): string | null {
     throw new StartError(`${name} cannot be read: ${mendOfFile(error, "check its permissions")}`);
   }
   if (text === "") return null;
-  if (!isApiKey(text)) {
-    throw new StartError(`${name} holds something else than a key: empty it, or put a key there`);
+  if (!mayBeHeld(text)) {
+    throw new StartError(
+      `${name} holds something else than a key that can be used: empty it, or put a key there`,
+    );
   }
   return text;
 }

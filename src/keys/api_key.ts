@@ -31,6 +31,11 @@ export function isApiKey(text: string): boolean {
   return FORM.test(text);
 }
 
+/** Whether an organization may have it as its key: it has the form, and is not what a missing key is compared as. */
+export function mayBeHeld(text: string): boolean {
+  return isApiKey(text) && text !== NOBODY;
+}
+
 /** The first 8 characters. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, PREFIX_LENGTH);

@@ -3,7 +3,7 @@
  * Source: specification, Organization; contract, section 3.
  */
 import { ServiceError } from "../domain/errors.ts";
-import { apiKeyPrefix, hashApiKey, isApiKey, pepperId } from "../keys/api_key.ts";
+import { apiKeyPrefix, hashApiKey, mayBeHeld, pepperId } from "../keys/api_key.ts";
 import { type OrganizationRow, takenPrefixes } from "../store/records.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -45,7 +45,7 @@ export class KeyIssue {
   constructor({ mintKey, peppers }: Pick<Dependencies, "mintKey" | "peppers">, given: string | null = null) {
     this.#candidates = given === null ? Array.from({ length: KEY_CANDIDATES }, () => mintKey()) : [given];
     this.#pepper = peppers[0]!;
-    this.needs = this.#candidates.filter(isApiKey).map((key) => ({
+    this.needs = this.#candidates.filter(mayBeHeld).map((key) => ({
       kind: takenPrefixes,
       key: [apiKeyPrefix(key)],
     }));
@@ -53,7 +53,7 @@ export class KeyIssue {
 
   /** @throws {ServiceError} CONFLICT where no candidate's prefix is free; {NoKeyMinted}. */
   take(unit: UnitOfWork): IssuedKey {
-    if (!this.#candidates.every(isApiKey)) throw new NoKeyMinted();
+    if (!this.#candidates.every(mayBeHeld)) throw new NoKeyMinted();
     const apiKey = this.#candidates.find((key) => unit.get(takenPrefixes, [apiKeyPrefix(key)]) === null);
     if (apiKey === undefined) {
       throw new ServiceError(

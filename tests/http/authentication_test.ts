@@ -1,5 +1,8 @@
 /** Who gets in, and that every refusal looks the same and takes at least 80 ms. */
 import assert from "node:assert/strict";
+import { createOrganizationSchema } from "../../src/domain/organization.ts";
+import { NoKeyMinted, storedKey } from "../../src/operations/key_issue.ts";
+import { createOrganization } from "../../src/operations/organizations.ts";
 import { query } from "../../src/store/database.ts";
 import {
   type Harness,
@@ -55,6 +58,34 @@ Deno.test(
       shapes.push(refusalOf(answer));
     }
     for (const shape of shapes) assert.deepEqual(shape, shapes[0]);
+  }),
+);
+
+Deno.test(
+  "no organization can be given the key that a missing one is compared as: everybody without a key would have it",
+  withHarness(async ({ database, dependencies, clock, organization, send }) => {
+    const nobody = `jis_${"0".repeat(26)}`;
+    const create = createOrganization(dependencies, { actor: "system", orgId: null, prefix: null }, {
+      organization: createOrganizationSchema.parse(organizationRequest()),
+      call: { now: clock.now(), requestId: "request" },
+      scope: null,
+      idempotency: null,
+      apiKey: nobody,
+    });
+    await assert.rejects(create, NoKeyMinted);
+    // An earlier program took such a key.
+    const other = await organization("other");
+    await database.batch([
+      query.updateTable("organization").set(storedKey(nobody, dependencies.peppers[0]!)).compile(),
+    ]);
+    assert.equal((await send("/v1/score", { body: scoreRequest(), key: other })).status, 401);
+    for (const key of [undefined, "malformed", nobody]) {
+      const { status } = await send("/v1/score", {
+        body: scoreRequest(),
+        ...(key === undefined ? {} : { key }),
+      });
+      assert.equal(status, 401, key ?? "missing");
+    }
   }),
 );
 

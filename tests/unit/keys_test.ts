@@ -7,6 +7,7 @@ import {
   hashApiKey,
   isApiKey,
   matchingPepper,
+  mayBeHeld,
   mintApiKey,
 } from "../../src/keys/api_key.ts";
 import {
@@ -104,6 +105,9 @@ Deno.test("a missing or malformed key is compared as a key of the right form tha
     assert.equal(comparableKey(presented), nobody);
   }
   assert.equal(isApiKey(nobody), true);
+  assert.equal(mayBeHeld(nobody), false, "nobody may");
+  assert.equal(mayBeHeld(KEY), true);
+  assert.equal(mayBeHeld(KEY.toLowerCase()), false);
 });
 
 // ---- master secrets ---------------------------------------------------------------------------------------
