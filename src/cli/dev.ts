@@ -1,28 +1,25 @@
 /**
  * `jiss dev`: one command for local testing. Secrets, data and a demo organization with 90 days of simulated
- * history are made on the first run and kept; each run mints a new key, since a printed key is the only copy.
+ * history are made on the first run and kept. Each run mints a new key, since a printed key is the only copy, unless it is
+ * given one.
  */
 import { parseEnv } from "node:util";
-import type { Service } from "../compose.ts";
-import { ServiceError } from "../domain/errors.ts";
 import type { Listener } from "../http/server.ts";
+import { mayBeHeld } from "../keys/api_key.ts";
 import { CLOCK_RULES } from "../operations/clock_watch.ts";
-import { createOrganization, organizationExists } from "../operations/organizations.ts";
-import { directCall } from "../operations/organization_change.ts";
-import { rotateByHand } from "../operations/organization_states.ts";
-import { scoreInteraction } from "../operations/score.ts";
-import { demoHistory } from "../simulation/demo.ts";
-import { ENVIRONMENT_FILE, exists, writeSecrets } from "./init.ts";
+import { openPage } from "./browser.ts";
+import { type DemoKey, demoKeyOf, HISTORY_DAYS, ORGANIZATION } from "./demo_organization.ts";
+import { takeRun, takeRunIfThere } from "./dev_run.ts";
+import { draftSecrets, ENVIRONMENT_FILE, exists, writeSecrets } from "./init.ts";
 import { loadConfig, runService } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 const DEFAULT_DIRECTORY = "./data/dev";
-const ORGANIZATION = "demo";
-const HISTORY_DAYS = 90;
 const DAY_MS = 86_400_000;
-/** A seed whose reviewers end in all four bands. */
-const HISTORY_SEED = 8;
-/** What `--fresh` removes: the files that this command makes, and nothing else. */
+/**
+ * What `--fresh` removes: the files that this command makes, and nothing else. The files of locks stay: a process that
+ * holds one would hold nothing any more.
+ */
 const OWN_FILES = [
   ENVIRONMENT_FILE,
   "signing-key.pem",
@@ -33,102 +30,98 @@ const OWN_FILES = [
   "lock.db",
   "lock.db-wal",
   "lock.db-shm",
-  "start.lock",
-  "running.lock",
 ];
 
-export async function dev(shell: Shell, { fresh }: { readonly fresh: boolean }): Promise<number> {
+export interface DevOptions {
+  readonly fresh: boolean;
+  /** A key that stays the same from run to run. */
+  readonly key?: string;
+  /** Whether the console is opened in a browser. */
+  readonly open: boolean;
+}
+
+/**
+ * Nothing is removed, made or rotated before it is certain that this run can go on: its options and configuration are
+ * right, no other run has the directory, and the address is its own.
+ */
+export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promise<number> {
+  requireKey(key);
   const environment = shell.readEnvironment();
   const directory = environment.JISS_DATA_DIR ?? DEFAULT_DIRECTORY;
-  if (fresh) {
-    for (const path of OWN_FILES.map((name) => `${directory}/${name}`).filter(exists)) Deno.removeSync(path);
-  }
+  let run = await takeRunIfThere(directory);
   const environmentFile = `${directory}/${ENVIRONMENT_FILE}`;
-  makeSecrets(shell, directory, environmentFile);
-  const secrets = parseEnv(Deno.readTextFileSync(environmentFile));
+  const drafted = fresh || !exists(environmentFile) ? draftSecrets(shell) : null;
+  const secrets = parseEnv(drafted?.environment ?? Deno.readTextFileSync(environmentFile));
   const config = loadConfig({ ...secrets, ...environment, JISS_DATA_DIR: directory });
 
-  let apiKey = "";
+  let demo: DemoKey = { apiKey: "", inactive: [] };
   return await runService(shell, config, {
     clockRule: CLOCK_RULES.local,
+    async claimed(url) {
+      run ??= await takeRun(directory);
+      if (fresh) await startOver(shell, directory);
+      if (drafted !== null) writeSecrets(directory, drafted);
+      run.listensAt(url);
+    },
     async opened(service) {
-      apiKey = await prepareDemo(shell, service).catch((error) => {
-        // Another process created it a moment ago: now it is there, and gets a key of this run.
-        if (!(error instanceof ServiceError)) throw error;
-        if (error.code === "CONFLICT") return prepareDemo(shell, service);
-        throw new CommandFailure(`the demo organization gets no key: ${error.message}`, EXIT.failure);
-      });
+      demo = await demoKeyOf(service, { given: key ?? null, now: shell.clock.now() });
     },
     listening(listener, service, print) {
       print(
         greeting(listener, {
-          apiKey,
+          demo,
+          isFixed: key !== undefined,
           sessionId: service.dependencies.world.ulid(shell.clock.now()),
           now: shell.clock.now(),
         }),
+      );
+      if (!open) return;
+      const page = `${listener.url}/console`;
+      openPage(
+        page,
+        (reason) => console.log(`The browser was not opened: ${reason}. Open it yourself:\n\n  ${page}\n`),
       );
     },
   });
 }
 
-/** Writes the secrets, unless they are there or another process was a moment earlier. */
-function makeSecrets(shell: Shell, directory: string, environmentFile: string): void {
-  if (exists(environmentFile)) return;
+/** Without the key in its words. @throws {CommandFailure} where it is none. */
+function requireKey(key: string | undefined): void {
+  if (key === undefined || mayBeHeld(key)) return;
+  throw new CommandFailure(
+    "--key takes an API key: jis_ and 26 characters, each a digit or a capital letter other than I, L, O and U, and not all of them 0",
+    EXIT.usage,
+  );
+}
+
+/** Removes what an earlier run made. @throws {CommandFailure} where a process works with it. */
+async function startOver(shell: Shell, directory: string): Promise<void> {
+  using _lock = await shell.lockDirectory(directory);
+  const stopped = await shell.keepStopped(directory);
+  if (stopped === null) {
+    throw new CommandFailure(
+      `another process works with what is in ${directory}: stop it first, then start over`,
+      EXIT.failure,
+    );
+  }
   try {
-    writeSecrets(shell, directory);
-  } catch (error) {
-    if (!exists(environmentFile)) throw error;
+    for (const path of OWN_FILES.map((name) => `${directory}/${name}`).filter(exists)) Deno.removeSync(path);
+  } finally {
+    stopped[Symbol.dispose]();
   }
 }
 
-/** The demo organization with its history; returns a new key. */
-async function prepareDemo({ clock }: Shell, { dependencies }: Service): Promise<string> {
-  const now = clock.now();
-  const caller = { actor: "system", orgId: ORGANIZATION, prefix: null } as const;
-  if (await organizationExists(dependencies, ORGANIZATION)) {
-    const call = directCall(ORGANIZATION, { now, requestId: dependencies.world.ulid(now) });
-    return String((await rotateByHand(dependencies, caller, call)).body.new_api_key);
-  }
-  const startedAt = now - HISTORY_DAYS * DAY_MS;
-  const { body } = await createOrganization(dependencies, { ...caller, orgId: null }, {
-    organization: {
-      org_id: ORGANIZATION,
-      name: "Demo organization",
-      domain: "financial",
-      tier: "starter",
-      allowed_origins: [],
-    },
-    call: { now: startedAt, requestId: dependencies.world.ulid(startedAt) },
-    scope: null,
-    idempotency: null,
-    apiKey: null,
-  });
-  const { api_key: apiKey, prefix } = body as { api_key: string; prefix: string };
-  const events = demoHistory({ seed: HISTORY_SEED, endsAt: now, days: HISTORY_DAYS });
-  // All at once: they are applied in order, and committed together.
-  await Promise.all(
-    events.map(({ at, operatorId, sessionId, domain, interaction }) =>
-      scoreInteraction(dependencies, { ...caller, prefix }, {
-        request: {
-          session_id: sessionId,
-          operator_id: operatorId,
-          domain,
-          interaction,
-          mode: "full",
-          role_tier: "tier_1",
-          mode_override: "normal",
-        },
-        call: { now: at, requestId: dependencies.world.ulid(at) },
-      })
-    ),
-  );
-  dependencies.log.info("demo history written", { interactions: events.length, days: HISTORY_DAYS });
-  return apiKey;
+interface Greeting {
+  readonly demo: DemoKey;
+  /** Whether the key was given by `--key`. */
+  readonly isFixed: boolean;
+  readonly sessionId: string;
+  readonly now: number;
 }
 
 function greeting(
   { url }: Listener,
-  { apiKey, sessionId, now }: { readonly apiKey: string; readonly sessionId: string; readonly now: number },
+  { demo: { apiKey, inactive }, isFixed, sessionId, now }: Greeting,
 ): string {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);
   const period = `period_start=${day(now - HISTORY_DAYS * DAY_MS)}&period_end=${day(now + DAY_MS)}`;
@@ -149,8 +142,12 @@ function greeting(
   return `
 JISS is running at ${url} with the organization "${ORGANIZATION}" and ${HISTORY_DAYS} days of simulated history.
 
-  API key (this is the only copy):  ${apiKey}
-
+  API key (${isFixed ? "fixed by --key, for local testing alone" : "this is the only copy"}):  ${apiKey}
+${
+    inactive.length === 0 ? "" : `
+The organization is inactive (${inactive.join(", ")}): its key is refused. Start over with jiss dev --fresh.
+`
+  }
 Look at it (the console asks for the key; the demo needs none):
 
   ${url}/console

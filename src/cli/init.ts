@@ -7,28 +7,52 @@ export const ENVIRONMENT_FILE = "jiss.env";
 const SIGNING_KEY_FILE = "signing-key.pem";
 const PRIVATE_DIRECTORY = 0o700;
 
-/** The lines of a fresh environment file. */
-function environmentLines(shell: Shell): readonly string[] {
-  return [
+/** The secrets of a deployment, which no file holds yet. */
+export interface DraftedSecrets {
+  /** Of the environment file. */
+  readonly environment: string;
+  /** PKCS#8 PEM. */
+  readonly signingKey: string;
+}
+
+export function draftSecrets(shell: Shell): DraftedSecrets {
+  const lines = [
     `JISS_KEY_PEPPER=${shell.generateSecret()}`,
     ...MASTER_SCOPES.map((scope) => `${masterSecretNames(scope)[0]}=${shell.generateSecret()}`),
   ];
+  return { environment: `${lines.join("\n")}\n`, signingKey: shell.generateSigningKey() };
 }
 
-/** Writes both files. @throws {CommandFailure} where one of them is there: nothing is ever overwritten. */
-export function writeSecrets(shell: Shell, directory: string): { readonly directory: string } {
+/**
+ * Writes both files, or neither.
+ * @throws {CommandFailure} where one of them is there: nothing is ever overwritten.
+ */
+export function writeSecrets(
+  directory: string,
+  { environment, signingKey }: DraftedSecrets,
+): { readonly directory: string } {
   Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   const absolute = Deno.realPathSync(directory);
   const files: readonly (readonly [string, string])[] = [
-    [`${absolute}/${ENVIRONMENT_FILE}`, `${environmentLines(shell).join("\n")}\n`],
-    [`${absolute}/${SIGNING_KEY_FILE}`, shell.generateSigningKey()],
+    [`${absolute}/${ENVIRONMENT_FILE}`, environment],
+    [`${absolute}/${SIGNING_KEY_FILE}`, signingKey],
   ];
   const there = files.find(([path]) => exists(path));
   if (there !== undefined) {
     throw new CommandFailure(`${there[0]} is there already: nothing was written`, EXIT.failure);
   }
-  for (const [path, content] of files) {
-    writeDurably(path, content, { mustBeNew: true });
+  const own: string[] = [];
+  try {
+    for (const [path, content] of files) {
+      own.push(path);
+      writeDurably(path, content, { mustBeNew: true });
+    }
+  } catch (error) {
+    // The last one is another process's, which was quicker.
+    if (error instanceof Deno.errors.AlreadyExists) own.pop();
+    // One without the other, or a part of one, would only be in the way of the next attempt.
+    for (const path of own.filter(exists)) Deno.removeSync(path);
+    throw error;
   }
   return { directory: absolute };
 }
@@ -44,7 +68,7 @@ export function exists(path: string): boolean {
 }
 
 export function init(shell: Shell, directory: string): number {
-  const { directory: absolute } = writeSecrets(shell, directory);
+  const { directory: absolute } = writeSecrets(directory, draftSecrets(shell));
   const environmentFile = `${absolute}/${ENVIRONMENT_FILE}`;
   console.log(`Wrote ${environmentFile} and ${SIGNING_KEY_FILE} beside it, readable by their owner alone.
 Keep a copy of both where only you can read it: without them nothing here can be verified or continued.

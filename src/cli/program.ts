@@ -7,7 +7,7 @@ import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
 import { backup } from "./backup.ts";
 import { calibrate, type CalibrateOptions } from "./calibrate.ts";
 import { checkpoint } from "./checkpoint.ts";
-import { dev } from "./dev.ts";
+import { dev, type DevOptions } from "./dev.ts";
 import { acceptClock, doctor, type DoctorOptions } from "./doctor.ts";
 import { exportChain, EXPORTED_CHAINS, type ExportOptions } from "./export.ts";
 import { healthcheck } from "./healthcheck.ts";
@@ -69,7 +69,12 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
 
   command("dev", "one command for local testing: data in ./data/dev, a demo organization, a key, a curl")
     .option("--fresh", "start over: remove what an earlier run made", false)
-    .action(async ({ fresh }: { fresh: boolean }) => finish(await dev(shell, { fresh })));
+    .option(
+      "--key <KEY>",
+      "a fixed API key for your scripts; it is in the list of processes: local testing only",
+    )
+    .option("--open", "open the console in the browser", false)
+    .action(async (options: DevOptions) => finish(await dev(shell, options)));
   command("serve", "the service, configured by environment variables")
     .action(async () => finish(await serve(shell)));
   command("init [DIR]", "write jiss.env (pepper, master keys) and the signing key; never overwrites")

@@ -51,10 +51,14 @@ export class KeyIssue {
     }));
   }
 
-  /** @throws {ServiceError} CONFLICT where no candidate's prefix is free; {NoKeyMinted}. */
-  take(unit: UnitOfWork): IssuedKey {
+  /**
+   * @param own - the prefix of the key that is replaced, which its organization may keep.
+   * @throws {ServiceError} CONFLICT where no candidate's prefix is free; {NoKeyMinted}.
+   */
+  take(unit: UnitOfWork, own: string | null = null): IssuedKey {
     if (!this.#candidates.every(mayBeHeld)) throw new NoKeyMinted();
-    const apiKey = this.#candidates.find((key) => unit.get(takenPrefixes, [apiKeyPrefix(key)]) === null);
+    const isFree = (prefix: string) => prefix === own || unit.get(takenPrefixes, [prefix]) === null;
+    const apiKey = this.#candidates.find((key) => isFree(apiKeyPrefix(key)));
     if (apiKey === undefined) {
       throw new ServiceError(
         "CONFLICT",

@@ -244,8 +244,12 @@ export const reactivateFully: StateOperation = (dependencies, caller, call) =>
   });
 
 /** Mints a key by the administrator's own hands, where one is left or none. */
-export const rotateByHand: StateOperation = (dependencies, caller, call) => {
-  const issue = new KeyIssue(dependencies);
+export const rotateByHand: StateOperation = (dependencies, caller, call) =>
+  rotateByHandTo(null)(dependencies, caller, call);
+
+/** The same with a key that the administrator brings; null mints one. */
+export const rotateByHandTo = (given: string | null): StateOperation => (dependencies, caller, call) => {
+  const issue = new KeyIssue(dependencies, given);
   return changeState(dependencies, caller, {
     ...call,
     transition: {
@@ -316,7 +320,7 @@ function rotated(
     readonly lifts: readonly InactiveReason[];
   },
 ): Change {
-  const { apiKey, prefix, stored } = issue.take(unit);
+  const { apiKey, prefix, stored } = issue.take(unit, row.prefix);
   const inactivity = without(inactivityOf(row), lifts);
   return {
     row: { ...row, ...stored, ...nextVersion(row, now), ...storedInactivity(inactivity) },

@@ -1,7 +1,20 @@
 /** `jiss dev`: the first thing that anybody runs. */
 import assert from "node:assert/strict";
+import { parseEnv } from "node:util";
 import { scoreRequest } from "../harness.ts";
-import { type RunningService, startService } from "../program.ts";
+import { exists } from "../../src/cli/init.ts";
+import {
+  baseEnvironment,
+  rowsIn,
+  type RunningService,
+  type RunOptions,
+  runProgram,
+  startService,
+  until,
+  watch,
+} from "../program.ts";
+
+const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
 
 interface Printed {
   readonly key: string;
@@ -13,7 +26,7 @@ interface Printed {
 }
 
 function printedBy(service: RunningService): Printed {
-  const key = /API key \(this is the only copy\): {2}(jis_\w{26})/.exec(service.output())?.[1];
+  const key = /API key \([^)]*\): {2}(jis_\w{26})/.exec(service.output())?.[1];
   const [curl, dashboard, report] = service.output().match(/^curl .*$/gm) ?? [];
   assert.ok(key !== undefined && curl && dashboard && report, service.output());
   return { key, curl, dashboard, report };
@@ -69,8 +82,10 @@ Deno.test("dev prints a key and a curl that answers 200 with a JIS, seven intege
   }
   assert.equal(await service.stop(), 0);
   const files = [...Deno.readDirSync(`${directory}/data/dev`)].map(({ name }) => name).sort();
-  // Each of them is among those that --fresh removes.
+  // Each of them is among those that --fresh removes, but the locks, which hold nothing.
   assert.deepEqual(files, [
+    "dev-address.txt",
+    "dev.lock",
     "jiss.db",
     "jiss.env",
     "lock.db",
@@ -126,4 +141,206 @@ Deno.test("dev on a database that was put back behind its lock ends with a messa
   assert.equal((await fresh.send("/v1/score", { key, body: scoreRequest() })).status, 200);
   assert.equal(await fresh.stop(), 0);
   await Deno.remove(directory, { recursive: true });
+});
+
+const FIXED_KEY = "jis_F1XEDF0R10CA1TEST1NG000000";
+
+async function failure(args: readonly string[], options: RunOptions): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(args, {
+    ...options,
+    env: { JISS_PORT: "0", ...options.env },
+  });
+  assert.notEqual(code, 0, stdout);
+  assert.doesNotMatch(stderr, /^ +at .*:\d+:\d+/m, "no stack trace");
+  return stderr;
+}
+
+Deno.test("a second dev on one data directory is refused with the first one's address, and changes nothing", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+  const options = { cwd: directory };
+  const data = `${directory}/data/dev`;
+  const first = await startService(["dev"], options);
+  const { key } = await greeted(first);
+  const secrets = await Deno.readTextFile(`${data}/jiss.env`);
+  const entries = () =>
+    rowsIn(data, "SELECT event_type FROM audit_entry WHERE event_type IN ('ORG_CREATED', 'KEY_ROTATED')");
+  const before = await entries();
+  const { port } = new URL(first.url);
+  for (const args of [["dev"], ["dev", "--fresh"], ["dev", "--key", FIXED_KEY]]) {
+    // At the first one's port as by default, and at another one.
+    for (const JISS_PORT of [port, "0"]) {
+      const told = await failure(args, { ...options, env: { JISS_PORT } });
+      assert.ok(told.includes(`already runs on ./data/dev, at ${first.url}`), told);
+    }
+  }
+  assert.deepEqual(await entries(), before);
+  assert.equal(await Deno.readTextFile(`${data}/jiss.env`), secrets);
+  assert.equal(
+    (await first.send("/v1/score", { key, body: scoreRequest() })).status,
+    200,
+    "the first one's key",
+  );
+  assert.equal(await first.stop(), 0);
+
+  const next = await startService(["dev"], options);
+  assert.equal(await next.stop(), 0, "what the first one left behind stops nobody");
+  await Deno.remove(directory, { recursive: true });
+});
+
+Deno.test("a dev whose port is taken, whose configuration is wrong or whose key is none has made and changed nothing", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const JISS_PORT = String(taken.addr.port);
+  const attempts = async () => {
+    assert.match(
+      await failure(["dev"], { cwd: directory, env: { JISS_PORT } }),
+      /cannot listen on .*JISS_PORT/,
+    );
+    assert.match(
+      await failure(["dev", "--fresh"], { cwd: directory, env: { JISS_PORT } }),
+      /cannot listen on .*JISS_PORT/,
+    );
+    assert.match(
+      await failure(["dev", "--fresh"], { cwd: directory, env: { JISS_RATE_LIMIT_IP: "many" } }),
+      /JISS_RATE_LIMIT_IP/,
+    );
+    for (const key of ["", "jis_short", FIXED_KEY.toLowerCase(), `jis_${"0".repeat(26)}`]) {
+      const told = await failure(["dev", "--fresh", "--key", key], { cwd: directory });
+      assert.match(told, /^jiss: --key /);
+      assert.ok(key === "" || !told.includes(key), "a key is no matter for an error");
+    }
+  };
+  await attempts();
+  assert.deepEqual([...Deno.readDirSync(directory)], [], "nothing was made");
+
+  const first = await startService(["dev"], { cwd: directory });
+  const { key } = await greeted(first);
+  assert.equal(await first.stop(), 0);
+  await attempts();
+  const again = await startService(["serve"], {
+    env: {
+      ...parseEnv(await Deno.readTextFile(`${directory}/data/dev/jiss.env`)) as Record<string, string>,
+      JISS_DATA_DIR: `${directory}/data/dev`,
+    },
+  });
+  assert.equal((await again.send("/v1/score", { key, body: scoreRequest() })).status, 200, "the key stands");
+  // A service works there: what it works with is not removed.
+  const told = await failure(["dev", "--fresh"], { cwd: directory });
+  assert.match(told, /another process works with what is in \.\/data\/dev/);
+  assert.equal((await again.send("/v1/organization/dashboard", { key })).status, 200);
+  assert.equal(await again.stop(), 0);
+  taken.close();
+  await Deno.remove(directory, { recursive: true });
+});
+
+Deno.test("a fixed key is the demo's from run to run, by --key, and gives way to a minted one without it", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+  const options = { cwd: directory };
+  const rotations = () =>
+    rowsIn<{ n: number }>(
+      `${directory}/data/dev`,
+      "SELECT count(*) AS n FROM audit_entry WHERE event_type = 'KEY_ROTATED'",
+    );
+  const works = async (service: RunningService, key: string) =>
+    (await service.send("/v1/organization/dashboard", { key })).status === 200;
+  const run = async (
+    args: readonly string[],
+    look: (service: RunningService, key: string) => Promise<void>,
+  ) => {
+    const service = await startService(["dev", ...args], options);
+    const { key } = await greeted(service);
+    await look(service, key);
+    assert.equal(await service.stop(), 0);
+  };
+  for (const attempt of [1, 2]) {
+    await run(["--key", FIXED_KEY], async (service, key) => {
+      assert.equal(key, FIXED_KEY);
+      assert.match(service.output(), /API key \(fixed by --key, for local testing alone\)/);
+      assert.ok(await works(service, key), `${attempt}`);
+      assert.ok(!JSON.stringify(service.log()).includes(FIXED_KEY));
+    });
+    assert.deepEqual((await rotations()).map(({ n }) => Number(n)), [0], "the same key again is no rotation");
+  }
+  let minted = "";
+  await run([], async (service, key) => {
+    minted = key;
+    assert.notEqual(key, FIXED_KEY);
+    assert.ok(await works(service, key) && !await works(service, FIXED_KEY));
+  });
+  await run(["--key", FIXED_KEY], async (service, key) => {
+    assert.ok(await works(service, key) && !await works(service, minted));
+  });
+  assert.deepEqual((await rotations()).map(({ n }) => Number(n)), [2]);
+
+  // An organization that its own key ended takes no key: the run says so.
+  await run(["--key", FIXED_KEY], async (service) => {
+    const { status } = await service.send("/v1/admin/key/revoke", { key: FIXED_KEY, method: "POST" });
+    assert.equal(status, 200);
+  });
+  await run(["--key", FIXED_KEY], async (service, key) => {
+    assert.equal(await works(service, key), false);
+    assert.match(service.output(), /is inactive \(self_revoked\): .*jiss dev --fresh/);
+  });
+  await run(["--fresh", "--key", FIXED_KEY], async (service, key) => assert.ok(await works(service, key)));
+  await Deno.remove(directory, { recursive: true });
+});
+
+Deno.test({
+  name:
+    "with --open the task opens the console in a browser; the release may not, and says where it is [needs Linux]",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+    await Deno.mkdir(`${directory}/bin`);
+    const opened = `${directory}/opened`;
+    const opener = async (script: string) => {
+      await Deno.writeTextFile(`${directory}/bin/xdg-open`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    };
+    const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
+    const base = baseEnvironment();
+    const task = () =>
+      watch(
+        new Deno.Command("sh", {
+          args: [
+            "-c",
+            `exec ${tasks.dev.command.replace("deno", "$DENO").replace("main.ts", "$MAIN")} --open`,
+          ],
+          cwd: directory,
+          clearEnv: true,
+          env: {
+            ...base,
+            DENO: Deno.execPath(),
+            MAIN: `${ROOT}/main.ts`,
+            PATH: `${directory}/bin:${base.PATH}`,
+            JISS_PORT: "0",
+            JISS_LOG: "json",
+          },
+          stdin: "null",
+          stdout: "piped",
+          stderr: "piped",
+        }).spawn(),
+      );
+    await opener(
+      `echo "$@" > ${opened}.part; mv ${opened}.part ${opened}; while [ -e ${opened} ]; do sleep 0.1; done`,
+    );
+    const service = await task();
+    await until(() => exists(opened));
+    assert.equal(
+      await Deno.readTextFile(opened),
+      `${service.url}/console\n`,
+      "the address alone, without the key",
+    );
+    assert.equal(await service.stop(), 0, "nobody waits for the browser");
+
+    await opener("exit 3");
+    const failed = await task();
+    await until(() => failed.output().includes("The browser was not opened: xdg-open failed."));
+    assert.equal(await failed.stop(), 0);
+
+    const release = await startService(["dev", "--open"], { cwd: directory });
+    await until(() => release.output().includes(`The browser was not opened: `));
+    assert.match(release.output(), /no --allow-run=xdg-open\. Open it yourself:\n\n {2}http:\S+\/console\n/);
+    assert.equal(await release.stop(), 0);
+    await Deno.remove(directory, { recursive: true });
+  },
 });

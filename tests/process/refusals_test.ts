@@ -1,6 +1,7 @@
 /** What the program refuses to start with, and what it says. */
 import assert from "node:assert/strict";
 import { embeddedTest } from "../database.ts";
+import { MOUNT_IS_MISSING, mountSmall, resize, unmount } from "../disks.ts";
 import { scoreRequest } from "../harness.ts";
 import {
   changeRows,
@@ -10,6 +11,29 @@ import {
   runProgram,
   startService,
 } from "../program.ts";
+
+Deno.test({
+  name:
+    "an init that fails on the second file leaves none, so that the next one can write both [needs mount]",
+  ignore: MOUNT_IS_MISSING,
+  async fn() {
+    const directory = await Deno.makeTempDir({ prefix: "jiss-init-" });
+    const disk = `${directory}/disk`;
+    // Room for one of the two files.
+    await mountSmall(disk, "4k");
+    try {
+      const { code, stderr } = await runProgram(["init", disk]);
+      assert.equal(code, 1);
+      assert.match(stderr, /No space left/);
+      assert.deepEqual([...Deno.readDirSync(disk)], []);
+      await resize(disk, "1m");
+      assert.equal((await runProgram(["init", disk])).code, 0);
+    } finally {
+      await unmount(disk);
+    }
+    await Deno.remove(directory, { recursive: true });
+  },
+});
 
 Deno.test("serve ends with 78 and names every problem of the configuration, and no value", async () => {
   const { code, stderr, stdout } = await runProgram(["serve"], {

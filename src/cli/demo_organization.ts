@@ -1,0 +1,102 @@
+/** The organization of `jiss dev`, with 90 days of simulated history, and its key. */
+import type { Service } from "../compose.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { authenticateKey } from "../operations/authentication.ts";
+import type { Dependencies } from "../operations/dependencies.ts";
+import { createOrganization, organizationExists } from "../operations/organizations.ts";
+import { directCall, inactivityOf } from "../operations/organization_change.ts";
+import { rotateByHandTo } from "../operations/organization_states.ts";
+import { scoreInteraction } from "../operations/score.ts";
+import { demoHistory } from "../simulation/demo.ts";
+import { organizationDetailsQuery } from "../store/organizations.ts";
+import { CommandFailure, EXIT } from "./shell.ts";
+
+export const ORGANIZATION = "demo";
+export const HISTORY_DAYS = 90;
+const DAY_MS = 86_400_000;
+/** A seed whose reviewers end in all four bands. */
+const HISTORY_SEED = 8;
+
+/** The demo's key, and why it is refused: an organization may be inactive. */
+export interface DemoKey {
+  readonly apiKey: string;
+  readonly inactive: readonly string[];
+}
+
+interface Asked {
+  /** A key that is to be the demo's; null: a new one is minted. */
+  readonly given: string | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Makes the demo organization where it is missing, and gives it its key. @throws {CommandFailure}. */
+export async function demoKeyOf(service: Service, asked: Asked): Promise<DemoKey> {
+  try {
+    return await prepareDemo(service, asked).catch((error) => {
+      // Another process created it a moment ago: now it is there, and gets a key of this run.
+      if (!(error instanceof ServiceError) || error.code !== "CONFLICT") throw error;
+      return prepareDemo(service, asked);
+    });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new CommandFailure(`the demo organization gets no key: ${error.message}`, EXIT.failure);
+  }
+}
+
+/**
+ * The demo organization with its history, and its key: the one that is given, or a new one.
+ * @throws {ServiceError}.
+ */
+async function prepareDemo({ dependencies }: Service, { given, now }: Asked): Promise<DemoKey> {
+  const caller = { actor: "system", orgId: ORGANIZATION, prefix: null } as const;
+  if (await organizationExists(dependencies, ORGANIZATION)) {
+    if (given !== null && (await authenticateKey(dependencies, given))?.orgId === ORGANIZATION) {
+      return { apiKey: given, inactive: [] };
+    }
+    const call = directCall(ORGANIZATION, { now, requestId: dependencies.world.ulid(now) });
+    const { body } = await rotateByHandTo(given)(dependencies, caller, call);
+    return { apiKey: String(body.new_api_key), inactive: await inactivityIn(dependencies) };
+  }
+  const startedAt = now - HISTORY_DAYS * DAY_MS;
+  const { body } = await createOrganization(dependencies, { ...caller, orgId: null }, {
+    organization: {
+      org_id: ORGANIZATION,
+      name: "Demo organization",
+      domain: "financial",
+      tier: "starter",
+      allowed_origins: [],
+    },
+    call: { now: startedAt, requestId: dependencies.world.ulid(startedAt) },
+    scope: null,
+    idempotency: null,
+    apiKey: given,
+  });
+  const { api_key: apiKey, prefix } = body as { api_key: string; prefix: string };
+  const events = demoHistory({ seed: HISTORY_SEED, endsAt: now, days: HISTORY_DAYS });
+  // All at once: they are applied in order, and committed together.
+  await Promise.all(
+    events.map(({ at, operatorId, sessionId, domain, interaction }) =>
+      scoreInteraction(dependencies, { ...caller, prefix }, {
+        request: {
+          session_id: sessionId,
+          operator_id: operatorId,
+          domain,
+          interaction,
+          mode: "full",
+          role_tier: "tier_1",
+          mode_override: "normal",
+        },
+        call: { now: at, requestId: dependencies.world.ulid(at) },
+      })
+    ),
+  );
+  dependencies.log.info("demo history written", { interactions: events.length, days: HISTORY_DAYS });
+  return { apiKey, inactive: [] };
+}
+
+/** Why the demo organization is inactive; empty where it is not. */
+async function inactivityIn({ database }: Dependencies): Promise<readonly string[]> {
+  const [row] = await database.read(organizationDetailsQuery(ORGANIZATION));
+  return row === undefined ? [] : Object.keys(inactivityOf(row));
+}
