@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly bundle?: string;
   /** Limit of open file descriptors. */
   readonly descriptors?: number;
+  /** A file that standard output goes to. */
+  readonly output?: string;
   /** Its file. Default: `main.ts`. */
   readonly main?: string;
 }
@@ -54,7 +56,7 @@ export function environmentOf(env: Readonly<Record<string, string>>): Record<str
 }
 
 function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
-  const { env = {}, cwd, bundle, main = "main.ts", descriptors } = options;
+  const { env = {}, cwd, bundle, main = "main.ts", descriptors, output } = options;
   const line = [
     Deno.execPath(),
     "run",
@@ -64,8 +66,12 @@ function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
     ...(bundle === undefined ? [`${ROOT}/${main}`] : ["--no-config", bundle]),
     ...args,
   ];
-  const limited = ["sh", "-c", `ulimit -n ${descriptors} && exec "$@"`, "sh", ...line];
-  const [command, ...rest] = descriptors === undefined ? line : limited;
+  const steps = [
+    ...(descriptors === undefined ? [] : [`ulimit -n ${descriptors} &&`]),
+    'exec "$@"',
+    ...(output === undefined ? [] : [`> ${output}`]),
+  ];
+  const [command, ...rest] = steps.length === 1 ? line : ["sh", "-c", steps.join(" "), "sh", ...line];
   return new Deno.Command(command!, {
     args: rest,
     clearEnv: true,

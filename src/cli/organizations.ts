@@ -48,6 +48,7 @@ export async function createByHand(shell: Shell, orgId: string, options: CreateO
     if (await organizationExists(dependencies, orgId)) {
       throw new ServiceError("CONFLICT", `org_id ${orgId} exists: choose another one.`);
     }
+    if (keyFile === undefined) sayFirst(`Creating the organization ${orgId}.`);
     const apiKey = keyFile === undefined
       ? null
       : shell.keyInFile(keyFile, { name: "--key-file", mint: dependencies.mintKey });
@@ -83,6 +84,21 @@ function parseOrganization(orgId: string, options: CreateOptions): CreateOrganiz
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${OPTION_OF[String(path[0])]} ${message}`);
   throw new CommandFailure(problems.join("; "), EXIT.usage);
+}
+
+/**
+ * Before a key is minted that can be printed once alone: where nothing can be printed, nothing is changed.
+ * @throws {CommandFailure}.
+ */
+function sayFirst(text: string): void {
+  try {
+    console.log(text);
+  } catch (error) {
+    throw new CommandFailure(
+      `the new key could not be printed (${(error as Error).message}): nothing was changed`,
+      EXIT.failure,
+    );
+  }
 }
 
 /** @throws {CommandFailure} where nobody can have read it. */
@@ -207,7 +223,10 @@ function wordsOfReasons(row: OrganizationDetails): string {
 // ---- changes ----------------------------------------------------------------------------------------------
 
 export async function rotateKey(shell: Shell, orgId: string): Promise<number> {
-  const { body, row } = await change(shell, orgId, rotateByHand);
+  const { body, row } = await change(shell, orgId, async (dependencies, caller, call) => {
+    if (await organizationExists(dependencies, orgId)) sayFirst(`Minting a new key for ${orgId}.`);
+    return await rotateByHand(dependencies, caller, call);
+  });
   const inactive = row.active === 1
     ? ""
     : `\nIt works once ${orgId} is active, which it is not (${

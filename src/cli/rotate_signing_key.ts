@@ -2,6 +2,7 @@
  * `jiss rotate-signing-key`: the next signing key comes in, beside the one before it; with `--drop-old` the overlap
  * ends. Files come first, then the record; a service that is running takes both up with its next write.
  */
+import { sql } from "kysely";
 import type { Service } from "../compose.ts";
 import type { Config } from "../config/config.ts";
 import { equalBytes } from "../evidence/crypto.ts";
@@ -23,7 +24,7 @@ export async function rotateSigningKey(
   const text = await administer(shell, async (service, config) => {
     // Nobody starts, rotates or drops while files and record are changed.
     using _lock = await shell.lockDirectory(config.dataDir);
-    await requireCurrent(service);
+    await requireWritable(service);
     await service.dependencies.signing.reload();
     if (dropOld) return await endOverlap(shell, service, config);
     const isCompleted = service.dependencies.signing.known.at(-1)!.ordinal > before;
@@ -43,13 +44,20 @@ async function newestOrdinal(shell: Shell): Promise<number> {
   });
 }
 
-/** @throws {CommandFailure} where nothing may be recorded: files would be changed in vain. */
-async function requireCurrent({ dependencies }: Service): Promise<void> {
-  if ((await followLock(dependencies)).length === 0) return;
-  throw new CommandFailure(
-    "the database is older than what was issued: run `jiss restore --acknowledge REASON` first, then rotate",
-    EXIT.failure,
-  );
+/**
+ * Before files are changed, which would be in vain where nothing can be recorded: on a full disk, or by a clock that is
+ * refused.
+ * @throws {CommandFailure} where the database is older than what was issued; {ServiceError} where it takes no writes.
+ */
+async function requireWritable({ dependencies }: Service): Promise<void> {
+  if ((await followLock(dependencies)).length > 0) {
+    throw new CommandFailure(
+      "the database is older than what was issued: run `jiss restore --acknowledge REASON` first, then rotate",
+      EXIT.failure,
+    );
+  }
+  const same = query.updateTable("installation").set({ id: sql`id` }).compile();
+  await dependencies.writer.execute(same);
 }
 
 // ---- a new key --------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
  * Source: contract, sections 1, 5 and 8.11.
  */
 import assert from "node:assert/strict";
+import { exists } from "../../src/cli/init.ts";
 import { save, verifyProgram } from "../auditing.ts";
 import {
   changeRows,
@@ -477,4 +478,24 @@ second    acme  HIGH      USAGE_ANOMALY  2026-11-20T09:00:00.000Z  no           
     acknowledged_at: "2026-11-19T10:00:00.000Z",
   }, open]);
   await remove();
+});
+
+Deno.test({
+  name:
+    "where a new key cannot be printed none is minted: the one in use goes on, and no organization is made [needs /dev/full]",
+  ignore: !exists("/dev/full"),
+  fn: withSite(async ({ env, service, told, statusOf }) => {
+    const key = await createOrganization(service, env);
+    for (const args of [["org", "rotate-key", "acme"], ["org", "create", "beta", ...ACME.slice(3)]]) {
+      const { code, stderr } = await runProgram(args, { env, output: "/dev/full" });
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^jiss: the new key could not be printed \(No space left.*\): nothing was changed\n$/,
+      );
+    }
+    assert.equal(await statusOf(key), 200);
+    const { organizations } = JSON.parse(await told("org", "list", "--json"));
+    assert.deepEqual(organizations.map(({ org_id }: { org_id: string }) => org_id), ["acme"]);
+  }),
 });

@@ -179,6 +179,14 @@ onAMadClock(
     const command = await runProgram(["org", "suspend", "acme"], { env: site.env });
     assert.deepEqual([command.code, command.stdout], [1, ""]);
     assert.match(command.stderr, /clock is too far ahead/);
+    const keyFiles = () =>
+      [...Deno.readDirSync(site.data)].map(({ name }) => name).filter((name) => name.endsWith(".pem"));
+    const present = await Deno.readTextFile(`${site.data}/signing-key.pem`);
+    const rotation = await runProgram(["rotate-signing-key"], { env: site.env });
+    assert.deepEqual([rotation.code, rotation.stdout], [1, ""]);
+    assert.match(rotation.stderr, /clock is too far ahead/);
+    assert.deepEqual(keyFiles(), ["signing-key.pem"], "no file was changed in vain");
+    assert.equal(await Deno.readTextFile(`${site.data}/signing-key.pem`), present);
     const doctor = await runProgram(["doctor"], { env: site.env });
     assert.equal(doctor.code, 1);
     assert.match(doctor.stdout, /^wrong +clock +.*: nothing is recorded.* --accept-clock$/m);
