@@ -92,6 +92,8 @@ const SERVER_RETRY_MS = 500;
 const BREACH_FLUSH_MS = 5_000;
 /** How often chains are anchored, and what is past its retention is looked for. */
 const UPKEEP_MS = 60_000;
+/** After the start, for the first time: a service that is restarted each minute is kept up, too. */
+const FIRST_UPKEEP_MS = 5_000;
 /** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
 const LOCK_SYNC_MS = 1_000;
 
@@ -362,6 +364,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       isPassing: (error) => isUnavailable(error) || error instanceof DatabaseBusy,
       onError: (error) => log.error("the webhook loop failed and goes on", errorFields(error)),
     });
+    let firstUpkeep: ReturnType<typeof setTimeout> | undefined;
     const upkeepTimer = setInterval(() => upkeep.run(clock.now()), UPKEEP_MS);
     const lockTimer = setInterval(() => lock!.sync(), LOCK_SYNC_MS);
     const clockTimer = setInterval(lookAtClock, CLOCK_LOOK_MS);
@@ -425,6 +428,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
         listeners = announced;
         if (current) await whileBusy(clock, () => takeUpSecrets(common));
         dispatcher.start();
+        firstUpkeep = setTimeout(() => upkeep.run(clock.now()), FIRST_UPKEEP_MS);
       },
       async acceptClock() {
         const reading = clockWatch.toAccept;
@@ -442,6 +446,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
         await Promise.allSettled(dependencies.deliveries.tests.values());
         await (dispatched ?? dispatcher.stop());
         deliverer.close();
+        clearTimeout(firstUpkeep);
         for (const timer of [breachTimer, upkeepTimer, lockTimer, clockTimer]) clearInterval(timer);
         breaches.flush(clock.now(), { isLast: true });
         await limits.close();

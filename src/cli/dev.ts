@@ -17,6 +17,11 @@ import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 const DEFAULT_DIRECTORY = "./data/dev";
 const DAY_MS = 86_400_000;
 /**
+ * The demo's organization is created, by its history, 90 days before the first run: by the service's own retention of 90
+ * days the audit log would lose its beginning at once. So it is kept for as long as that of an organization of today.
+ */
+const AUDIT_RETENTION_DAYS = HISTORY_DAYS + 90;
+/**
  * What `--fresh` removes: the files that this command makes, and nothing else. The files of locks stay: a process that
  * holds one would hold nothing any more.
  */
@@ -52,7 +57,12 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
   const environmentFile = `${directory}/${ENVIRONMENT_FILE}`;
   const drafted = fresh || !exists(environmentFile) ? draftSecrets(shell) : null;
   const secrets = parseEnv(drafted?.environment ?? Deno.readTextFileSync(environmentFile));
-  const config = loadConfig({ ...secrets, ...environment, JISS_DATA_DIR: directory });
+  const config = loadConfig({
+    JISS_AUDIT_RETENTION_DAYS: String(AUDIT_RETENTION_DAYS),
+    ...secrets,
+    ...environment,
+    JISS_DATA_DIR: directory,
+  });
 
   let demo: DemoKey = { apiKey: "", inactive: [] };
   return await runService(shell, config, {

@@ -1,7 +1,8 @@
 /**
- * What the service does by itself while it runs: each minute it anchors chains, logs the audit events of other
- * processes, looks for usage that stands out and bounds the outbox, each hour it forgets old deliveries, once a day it cuts chains at their retention and forgets what
- * is past its time. A run that fails is told in the log and tried again with the next.
+ * What the service does by itself while it runs, for the first time soon after its start. Each minute it anchors chains,
+ * logs the audit events of other processes, looks for usage that stands out and bounds the outbox; each hour it forgets
+ * old deliveries; once a day it cuts chains at their retention and forgets what is past its time. A run that fails is told
+ * in the log and tried again with the next.
  */
 import { isUnavailable } from "../domain/errors.ts";
 import { ERASED_MEMORY_DAYS } from "../domain/limits.ts";

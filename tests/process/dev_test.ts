@@ -344,3 +344,39 @@ Deno.test({
     await Deno.remove(directory, { recursive: true });
   },
 });
+
+Deno.test("upkeep runs soon after a start: it leaves the demo's history whole, and cuts what is past a retention that is set", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+  const data = `${directory}/data/dev`;
+  const entries = (where: string) =>
+    rowsIn<{ seq: number; event_type: string }>(
+      data,
+      `SELECT seq, event_type FROM audit_entry WHERE ${where}`,
+    );
+  const genesis = () => entries("chain LIKE 'org/demo%' AND seq = 0");
+  /** A service that is restarted each minute has no more time than this. */
+  const withinAMinute = async (isSo: () => Promise<boolean>) => {
+    for (let attempt = 0; attempt < 450; attempt += 1) {
+      if (await isSo()) return true;
+      await new Promise((next) => setTimeout(next, 100));
+    }
+    return false;
+  };
+  const run = async (env: Readonly<Record<string, string>>, isSo: () => Promise<boolean>) => {
+    const service = await startService(["dev"], { cwd: directory, env });
+    const wasSo = await withinAMinute(isSo);
+    // What runs at that moment ends before the program does.
+    assert.equal(await service.stop(), 0);
+    return wasSo;
+  };
+  // Its first step anchors the chains; retention is its last.
+  const anchored = async () => (await entries("event_type = 'ORG_CHECKPOINTS'")).length > 0;
+  assert.ok(await run({}, anchored));
+  assert.equal((await entries("event_type = 'RETENTION_PRUNED'")).length, 0);
+  assert.equal((await genesis()).length, 2, "of the evidence and of the admin chain");
+
+  const pruned = async () => (await entries("event_type = 'RETENTION_PRUNED'")).length > 0;
+  assert.ok(await run({ JISS_AUDIT_RETENTION_DAYS: "90" }, pruned));
+  assert.equal((await genesis()).length, 1, "the evidence is kept, as its retention says");
+  await Deno.remove(directory, { recursive: true });
+});
