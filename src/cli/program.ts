@@ -1,5 +1,5 @@
 /** The command line: one subcommand a file, every mistake answered with the nearest thing that exists. */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
 import { DOMAIN_SPELLINGS, DOMAINS, TIERS } from "../domain/enums.ts";
 import { BUNDLE_PARTS } from "../operations/export.ts";
@@ -7,6 +7,7 @@ import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
 import { backup } from "./backup.ts";
 import { calibrate, type CalibrateOptions } from "./calibrate.ts";
 import { checkpoint } from "./checkpoint.ts";
+import { type CompletedShell, completionOf, SHELLS } from "./completion.ts";
 import { dev, type DevOptions } from "./dev.ts";
 import { acceptClock, doctor, type DoctorOptions } from "./doctor.ts";
 import { exportChain, EXPORTED_CHAINS, type ExportOptions } from "./export.ts";
@@ -62,6 +63,7 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .exitOverride()
     // Without colours, nothing of the environment is read: `verify` runs where it may not be.
     .configureOutput({ writeErr: () => {}, getOutHasColors: () => false, getErrHasColors: () => false })
+    .version(`jiss ${shell.version}`, "-V, --version", "print the program's version")
     .showSuggestionAfterError(false)
     .helpCommand(false);
   const command = (usage: string, description: string) =>
@@ -80,7 +82,11 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   command("init [DIR]", "write jiss.env (pepper, master keys) and the signing key; never overwrites")
     .action((directory: string | undefined) => finish(init(shell, directory ?? DEFAULT_INIT_DIRECTORY)));
   command("verify <FILE...>", "verify bundles and saved answers, offline; - is standard input")
-    .option("--key <KEY>", "trust this key: a PEM or JWKS file, or a verifier key; may be repeated", collect)
+    .option(
+      "--key <FILE|KEY>",
+      "trust this key: a PEM or JWKS file, or a verifier key; may be repeated",
+      collect,
+    )
     .option(
       "--checkpoint <FILE>",
       "hold them against a checkpoint, or a saved answer, of an earlier visit; may be repeated",
@@ -153,6 +159,15 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .action(() => finish(openapi(shell)));
   command("version", "versions of the program, Deno, V8, SQLite and the scoring model")
     .action(() => finish(version(shell)));
+  command(
+    "completion",
+    "print what completes this command line in a shell; docs/administer.md says where it goes",
+  )
+    .addArgument(new Argument("<SHELL>", "the shell").choices(SHELLS))
+    .action((completed: CompletedShell) => {
+      console.log(completionOf(program, completed).trimEnd());
+      finish(EXIT.ok);
+    });
   return program;
 }
 
@@ -220,7 +235,7 @@ function collectNumber(value: string, before: readonly number[] = []): readonly 
 
 /** Help is an answer; anything else is a mistake, told with the nearest known command or flag. */
 function reportUsage(program: Command, argv: readonly string[], error: CommanderError): number {
-  if (error.code === "commander.helpDisplayed") return EXIT.ok;
+  if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return EXIT.ok;
   if (error.code === "commander.help") {
     console.error(innermost(program, argv).command.helpInformation());
     return EXIT.usage;
