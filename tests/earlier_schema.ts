@@ -53,7 +53,7 @@ const TABLES = [
   "tombstone",
 ] as const;
 
-/** Tables that triggers fill, and nobody else. */
+/** Tables that triggers fill, and nobody else; today there are none of them. */
 const COUNTED: readonly string[] = ["operator_day"];
 
 /** What columns of steps 1 and 2 are called today. */
@@ -100,8 +100,10 @@ async function insertsOf(source: Database, target: Database, table: string): Pro
 
 /** Entries must continue their chain's head, which they then move to where it stands. */
 async function rewindHeads(source: Database, target: Database): Promise<void> {
-  await target.batch([{ sql: "UPDATE audit_chain SET size = 0, last_ts = ''", parameters: [] }]);
-  for (const { chain, prev_hash } of await rowsOf(source, "SELECT * FROM audit_entry WHERE seq = 0")) {
+  await target.batch([{ sql: "UPDATE audit_chain SET size = min_index, last_ts = ''", parameters: [] }]);
+  const first =
+    "SELECT e.chain, prev_hash FROM audit_entry AS e JOIN audit_chain USING (chain) WHERE seq = min_index";
+  for (const { chain, prev_hash } of await rowsOf(source, first)) {
     await target.batch([
       { sql: "UPDATE audit_chain SET head = ? WHERE chain = ?", parameters: [prev_hash, chain] },
     ]);
@@ -119,7 +121,7 @@ export async function earlierDatabase(
     if (!COUNTED.includes(table)) await target.batch(await insertsOf(source, target, table));
     if (table === "audit_chain") await rewindHeads(source, target);
   }
-  for (const table of await tablesOf(target)) {
+  for (const table of (await tablesOf(target)).filter((name) => !COUNTED.includes(name))) {
     const text = await earlierRowsQuery(table, { earlier: target, today: source });
     const own = await rowsOf(target, await earlierRowsQuery(table, { earlier: target, today: target }));
     assert.deepEqual(own, await rowsOf(source, text), `${table} is copied whole`);

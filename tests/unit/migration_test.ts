@@ -1,10 +1,14 @@
 /**
  * The schema steps, over histories that the service itself wrote and that are taken back to the step before: what step
- * 2 makes of them is what the service writes, and steps 3, 4 and 9 leave every row and every answer as it was.
+ * 2 makes of them is what the service writes, steps 3, 4, 9 and 10 leave every row and every answer as it was, and what a
+ * start then seals is what the service seals.
  */
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { DECISIONS } from "../../src/domain/enums.ts";
+import { sealUnsealed } from "../../src/operations/resealing.ts";
+import { pruneChains } from "../../src/operations/retention.ts";
+import { insertFirstKey } from "../../src/operations/signing.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -104,12 +108,36 @@ function withUpgraded(
     try {
       await test({ harness, database, lite });
       await migrate(database, { migrations: MIGRATIONS, now: harness.clock.now() });
-      await verifyDatabase(database, { publicKey: harness.verifierKey("any").publicKey });
+      // As a start does.
+      const { publicKey } = harness.verifierKey("any");
+      await database.batch([insertFirstKey(publicKey)]);
+      await sealUnsealed({ ...harness.dependencies, database });
+      await verifyDatabase(database, { publicKey });
+      await isSealedAlike(database, harness.database);
     } finally {
       await database.close();
       await harness.close();
     }
   };
+}
+
+/** Rows that follow from the records of a chain, and the heads that hold them, by table. */
+const RECORDED: Readonly<Record<string, string>> = {
+  subject: "SELECT * FROM subject ORDER BY org_id, operator_id",
+  operator: "SELECT * FROM operator ORDER BY org_id, operator_id",
+  interaction: "SELECT * FROM interaction ORDER BY org_id, session_id",
+  skipped_interaction: "SELECT * FROM skipped_interaction ORDER BY org_id, session_id",
+  decision: "SELECT * FROM decision ORDER BY org_id, decision_id",
+  audit_chain: "SELECT chain, size, held FROM audit_chain WHERE chain NOT GLOB '*/admin' ORDER BY chain",
+};
+
+/** Every column of every row that is sealed, and its seal, are those that the service wrote itself. */
+async function isSealedAlike(database: Database, written: Database): Promise<void> {
+  for (const [table, text] of Object.entries(RECORDED)) {
+    // Another text than one that the connection has prepared before the step.
+    const [upgraded, own] = [await rowsOf(database, `${text} -- sealed`), await rowsOf(written, text)];
+    assert.deepEqual(upgraded, own, table);
+  }
 }
 
 // ---- step 2 -----------------------------------------------------------------------------------------------
@@ -421,6 +449,8 @@ const reportOf = (day: number) =>
   `/v1/compliance/report?period_start=2026-11-2${day}&period_end=2026-11-2${day + 1}`;
 
 interface Earlier {
+  /** What today's service wrote. */
+  readonly source: Database;
   readonly earlier: Database;
   readonly history: Step2History;
   /** Opens today's service over the file. */
@@ -445,6 +475,7 @@ function withStep(
     const earlier = await earlierDatabase(harness.database, { version, path });
     try {
       await test({
+        source: harness.database,
         earlier,
         history,
         async open() {
@@ -762,7 +793,8 @@ Deno.test(
     assert.ok(!tables.includes("operator_day"));
     const before = new Map<string, readonly Row[]>();
     for (const table of tables) before.set(table, await rowsOf(database, `SELECT * FROM ${table}`));
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), stepsAfter(8));
+    const steps = MIGRATIONS.slice(0, 9);
+    assert.deepEqual(await migrate(database, { migrations: steps, now: EPOCH }), ["days"]);
     for (const table of tables) {
       assert.deepEqual(await rowsOf(database, `SELECT * FROM ${table}`), before.get(table), table);
     }
@@ -781,7 +813,7 @@ Deno.test(
       })),
     );
     const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
-    await migrate(fresh, { migrations: MIGRATIONS, now: EPOCH });
+    await migrate(fresh, { migrations: steps, now: EPOCH });
     await isAsNew(database, fresh);
     await fresh.close();
     await database.close();
@@ -796,3 +828,232 @@ Deno.test(
     await harness.close();
   }),
 );
+
+// ---- step 10 ----------------------------------------------------------------------------------------------
+
+/** A webhook, so that there is a row of each kind that is sealed, beside who decides and is erased. */
+async function decideEraseAndRegister(harness: Harness) {
+  await decideAndErase(harness);
+  const key = await harness.organization("listening");
+  const { status, text } = await harness.send("/v1/admin/webhook/register", {
+    key,
+    body: { url: "https://review.acme.example/hook", events: ["score.committed"], secret: "x".repeat(32) },
+  });
+  assert.equal(status, 201, text);
+}
+
+const withStep9 = (test: (earlier: Earlier) => Promise<void>) =>
+  withStep({ version: 9, also: decideEraseAndRegister }, test);
+
+const FIGURES = "jis, n, t0, t1, tcrit, crit_count, share_hs, share_crit";
+
+Deno.test(
+  "step 10 leaves every row as it is, figures of operators too, and seals none; counts of days go",
+  withStep9(async ({ earlier: database }) => {
+    const tables = (await tablesOf(database)).filter((name) => name !== "operator_day");
+    const queries = new Map<string, string>();
+    const before = new Map<string, readonly Row[]>();
+    for (const table of tables) {
+      const text = await earlierRowsQuery(table, { earlier: database, today: database });
+      queries.set(table, text);
+      before.set(table, await rowsOf(database, text));
+    }
+    for (const table of ["operator", "interaction", "subject", "webhook"]) {
+      assert.ok(before.get(table)!.length > 0, `${table} has rows to lose`);
+    }
+    const figures = `SELECT operator_id, ${FIGURES} FROM operator ORDER BY org_id, operator_id`;
+    const shown = await rowsOf(database, figures);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["seals"]);
+    for (const table of tables) {
+      assert.deepEqual(await rowsOf(database, queries.get(table)!), before.get(table), table);
+    }
+    assert.deepEqual(await rowsOf(database, figures), shown);
+    assert.ok(!(await tablesOf(database)).includes("operator_day"));
+    for (const table of SEALED) {
+      assert.deepEqual(await rowsOf(database, `SELECT seal FROM ${table} WHERE seal IS NOT NULL`), [], table);
+    }
+    assert.deepEqual(await rowsOf(database, "SELECT held FROM audit_chain WHERE held IS NOT NULL"), []);
+    const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
+    await migrate(fresh, { migrations: MIGRATIONS, now: EPOCH });
+    await isAsNew(database, fresh);
+    await fresh.close();
+    await database.close();
+  }),
+);
+
+const SEALED = [
+  "organization",
+  "webhook",
+  "subject",
+  "operator",
+  "interaction",
+  "skipped_interaction",
+  "decision",
+];
+
+Deno.test(
+  "step 10, cut short, leaves the database at step 9 with every row",
+  withStep9(async ({ earlier: database }) => {
+    const text = "SELECT * FROM operator ORDER BY org_id, operator_id";
+    const before = await rowsOf(database, text);
+    const seals = MIGRATIONS.at(-1)!;
+    const broken = { ...seals, statements: [...seals.statements, "INSERT INTO nowhere VALUES (1)"] };
+    const steps = [...MIGRATIONS.slice(0, -1), broken];
+    await assert.rejects(() => migrate(database, { migrations: steps, now: EPOCH }));
+    assert.deepEqual(await rowsOf(database, text), before);
+    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["seals"]);
+    await database.close();
+  }),
+);
+
+for (const version of [2, 3, 4, 5, 6, 7, 8, 9]) {
+  // What an earlier step has no table for is not in its history.
+  const also = version < 3 ? undefined : decideAndErase;
+  Deno.test(
+    `the first start over step ${version} leaves each row as the service writes it, seal and all, and repeats every answer`,
+    withStep({ version, ...(also === undefined ? {} : { also }) }, async ({ history, open, source }) => {
+      const harness = await open();
+      await isSealedAlike(harness.database, source);
+      for (const table of SEALED) {
+        const unsealed = await rowsOf(harness.database, `SELECT * FROM ${table} WHERE seal IS NULL`);
+        assert.deepEqual(unsealed, [], table);
+      }
+      await answersAsBefore(harness, history);
+      const sealed = await rowsOf(harness.database, RECORDED.operator!);
+      await sealUnsealed(harness.dependencies);
+      assert.deepEqual(await rowsOf(harness.database, RECORDED.operator!), sealed, "once");
+      await harness.close();
+    }),
+  );
+}
+
+Deno.test(
+  "at step 9 a webhook and an organization, of whom no record tells, are sealed as they stand",
+  withStep9(async ({ open, source }) => {
+    const harness = await open();
+    for (
+      const text of [
+        "SELECT * FROM organization ORDER BY org_id",
+        "SELECT * FROM webhook ORDER BY webhook_id",
+        "SELECT chain, held FROM audit_chain WHERE chain GLOB '*/admin' ORDER BY chain",
+      ]
+    ) {
+      const rows = await rowsOf(source, text);
+      assert.ok(rows.length > 0, text);
+      assert.deepEqual(await rowsOf(harness.database, text), rows, text);
+    }
+    await harness.close();
+  }),
+);
+
+for (
+  const [what, sql] of [
+    [
+      "scores of a report",
+      "UPDATE interaction SET jis = 95, d1 = 95, low = 90, high = 99, departure = 1 - departure",
+    ],
+    ["states", "UPDATE operator SET state = json_set(state, '$.jis', 95), domain = 'legal'"],
+    ["last entries of operators", "UPDATE operator SET prior_seq = prior_seq + 1, prior_hash = zeroblob(32)"],
+    [
+      "pseudonyms",
+      "UPDATE subject SET pseudonym = (SELECT pseudonym FROM subject AS o WHERE o.org_id = 'other' LIMIT 1) " +
+      "WHERE org_id = 'acme'",
+    ],
+    ["operators of frozen calls", "UPDATE skipped_interaction SET operator_id = 'operator-1'"],
+    ["positions of decisions", "UPDATE decision SET position = position + 1"],
+  ] as const
+) {
+  Deno.test(
+    `before the first start over step 9, altered ${what} are made anew from the chain, and every answer is as it was`,
+    withStep({ version: 9, also: decideAndErase }, async ({ earlier, history, open, source }) => {
+      await earlier.batch([
+        { sql: "DROP TRIGGER interaction_stays", parameters: [] },
+        { sql, parameters: [] },
+        // What the step reads of it is made anew by it.
+        {
+          sql: (MIGRATIONS[8]!.statements.find((text) => text.includes("interaction_stays")))!,
+          parameters: [],
+        },
+      ]);
+      const harness = await open();
+      await isSealedAlike(harness.database, source);
+      await answersAsBefore(harness, history);
+      await harness.close();
+    }),
+  );
+}
+
+Deno.test(
+  "over a chain that was damaged before step 10 nothing is answered or recorded, and a start says so; others go on",
+  withStep({ version: 9, also: decideAndErase }, async ({ earlier, history, open }) => {
+    await earlier.batch([{
+      sql:
+        "UPDATE audit_part SET data = json_set(data, '$.jis', 95) WHERE chain = 'org/acme' AND seq = 2 AND name = 'result'",
+      parameters: [],
+      mustChange: 1,
+    }]);
+    const harness = await open();
+    assert.deepEqual(
+      harness.log.filter(({ level }) => level === "error").map((
+        { chain, code, audit },
+      ) => [chain, code, audit]),
+      [["org/acme", "COMMITMENT_MISMATCH", true]],
+    );
+    const [acme, other] = history.writes.filter(({ path }) => path === "/v1/admin/org/create")
+      .map(({ answer }) => answer.body.api_key as string);
+    for (const path of ["/v1/organization/dashboard", "/v1/operator/operator-1/profile", reportOf(0)]) {
+      assert.equal((await harness.send(path, { key: acme! })).status, 503, path);
+      assert.equal((await harness.send(path, { key: other! })).status, 200, path);
+    }
+    const body = scoreRequest({ session_id: "next" });
+    assert.equal((await harness.send("/v1/score", { key: acme!, body })).status, 503);
+    assert.equal((await harness.send("/v1/score", { key: other!, body })).status, 200);
+    await harness.abandon();
+  }),
+);
+
+Deno.test("of operators whose records were pruned before step 10 every answer is as it was, and the record goes on", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-step-" });
+  const path = `${directory}/jiss.db`;
+  const options = { evidenceRetentionDays: 3 };
+  const source = await openHarness(options);
+  const key = await source.organization("acme");
+  const scored = async (harness: Harness, session: string, operator: string) => {
+    const body = scoreRequest({ session_id: session, operator_id: operator }, { decision: "escalated" });
+    assert.equal((await harness.send("/v1/score", { key, body })).status, 200);
+  };
+  // One of whom nothing is left, one of whom the last is, and one who began after the cut.
+  for (const operator of ["gone", "stays"]) await scored(source, `first-${operator}`, operator);
+  source.clock.advance(10 * DAY);
+  await scored(source, "second-stays", "stays");
+  await scored(source, "first-late", "late");
+  await pruneChains(source.dependencies, source.clock.now());
+  assert.equal((await rowsOf(source.database, "SELECT * FROM interaction")).length, 2);
+  const reads = [
+    "/v1/organization/dashboard",
+    "/v1/compliance/article14",
+    "/v1/organization/operators?include=sparkline",
+    ...["gone", "stays", "late"].map((operator) => `/v1/operator/${operator}/profile`),
+  ];
+  const answers = async (harness: Harness) => {
+    const contents = [];
+    for (const read of reads) contents.push(contentOf(await harness.send(read, { key })));
+    return contents;
+  };
+  const before = await answers(source);
+  await (await earlierDatabase(source.database, { version: 9, path })).close();
+
+  const harness = await openHarness({ ...options, path, run: 1, startsAt: source.clock.now() });
+  assert.deepEqual(await answers(harness), before);
+  const columns = "operator_id, departed, referred, n, t0, t1";
+  const counts = `SELECT ${columns} FROM interaction ORDER BY position`;
+  assert.deepEqual(await rowsOf(harness.database, counts), await rowsOf(source.database, counts));
+  for (const operator of ["gone", "stays", "late"]) {
+    for (const each of [source, harness]) await scored(each, `after-${operator}`, operator);
+  }
+  assert.deepEqual(await rowsOf(harness.database, counts), await rowsOf(source.database, counts));
+  assert.deepEqual(await answers(harness), await answers(source));
+  await harness.close();
+  await source.close();
+  await Deno.remove(directory, { recursive: true });
+});

@@ -203,7 +203,7 @@ async function lostWrites({ start, backUp, putBack }: Deployment) {
 // ---- noticing ---------------------------------------------------------------------------------------------
 
 Deno.test(
-  "a database that was put back is noticed at start: every write is 503, reads go on, and nothing is written",
+  "a database that was put back is noticed at start: every write is 503, as what speaks of all operators is, other reads go on, and nothing is written",
   withDeployment(async (deployment) => {
     const { key, other, reportId } = await lostWrites(deployment);
     const third = await deployment.start();
@@ -231,10 +231,13 @@ Deno.test(
         "/v1/decision/replay/old-decision",
         `/v1/compliance/report/${reportId}`,
         "/v1/operator/operator-1/profile",
-        "/v1/organization/dashboard",
         "/v1/organization/operators",
       ]
     ) await ask(third, path, { key });
+    // An older state has operators missing, and nothing in it says so.
+    for (const path of ["/v1/organization/dashboard", "/v1/compliance/article14"]) {
+      await isRefused(third, path, { key });
+    }
     assert.deepEqual(await third.rowCounts(), before);
     await third.close();
 
