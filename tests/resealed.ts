@@ -20,6 +20,8 @@ import {
   webhooks,
 } from "../src/store/records.ts";
 import { sealed, setOf, shareOf } from "../src/store/seals.ts";
+import { withDatabaseOf } from "./program.ts";
+import { sealsOf } from "./seals.ts";
 
 /** Statements of one write: 40,000 rows are more than a database server takes at once. */
 const STATEMENTS_IN_WRITE = 500;
@@ -72,6 +74,15 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
   for (let first = 0; first < statements.length; first += STATEMENTS_IN_WRITE) {
     await database.batch(statements.slice(first, first + STATEMENTS_IN_WRITE));
   }
+}
+
+/** Seals what a test has changed in the database of a program that does not run, under that program's own key. */
+export function resealedIn({ JISS_DATA_DIR, ...env }: Readonly<Record<string, string>>): Promise<void> {
+  const secret = env.JISS_SECRETS_KEY ?? env.JISS_KEY_PEPPER!;
+  return withDatabaseOf(
+    JISS_DATA_DIR!,
+    async (database) => await resealed({ database, seals: await sealsOf(database, secret) }),
+  );
 }
 
 /** By kind, the columns of the key. */

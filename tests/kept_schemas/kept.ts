@@ -127,6 +127,19 @@ async function isAsBefore(service: RunningService, kept: KeptSchema, call: KeptC
   if (kept.version >= BYTES_PROMISED) assert.equal(text, call.text);
 }
 
+/** How many scores of anna the first organization was told, and how many operators it has. */
+function countsOf({ calls, erased }: KeptSchema): { readonly n: number; readonly operators: number } {
+  const scored = calls.filter(({ method, path, organization }) =>
+    method === "POST" && organization === "acme" && !path.includes("incident_frozen") &&
+    (path.split("?")[0] === "/v1/score" || path === "/v1/score/batch")
+  ).map(({ body }) => (body as { readonly operator_id: string }).operator_id);
+  return {
+    n: scored.filter((operator) => operator === "anna").length,
+    // One was scored besides, and stays where the program knew no erasure.
+    operators: new Set(scored).size + (Object.keys(erased).length === 0 ? 1 : 0),
+  };
+}
+
 /** What was acknowledged stands, and the service goes on. */
 export async function goesOn(service: RunningService, kept: KeptSchema): Promise<void> {
   for (const call of kept.calls.filter(({ organization }) => !kept.suspended.includes(organization))) {
@@ -147,6 +160,18 @@ export async function goesOn(service: RunningService, kept: KeptSchema): Promise
   const body = scoreRequest({ session_id: "after-the-upgrade", operator_id: "anna" });
   const scored = await service.send("/v1/score", { key, body });
   assert.equal(scored.status, 200, JSON.stringify(scored.body));
+  const { n, operators } = countsOf(kept);
+  const told = async (path: string) => {
+    const answer = await service.send(path, { key });
+    assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  assert.equal((await told("/v1/operator/anna/profile")).profile.total_interactions, n + 1);
+  assert.equal((await told("/v1/organization/dashboard")).dashboard.total_operators, operators);
+  await told("/v1/compliance/article14");
+  const day = new Date().toISOString().slice(0, "YYYY-MM-DD".length);
+  const period = `period_start=${kept.keptAt.slice(0, "YYYY-MM-DD".length)}&period_end=${day}`;
+  await told(`/v1/compliance/report?${period}`);
   for (const path of ["/v1/audit/chain/verify", "/v1/admin/audit/verify-chain"]) {
     const verified = await service.send(path, { key });
     assert.equal(verified.body.valid, true, JSON.stringify(verified.body));

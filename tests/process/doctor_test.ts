@@ -14,6 +14,7 @@ import {
   runProgram,
   startService,
 } from "../program.ts";
+import { resealedIn } from "../resealed.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -157,6 +158,7 @@ Deno.test(
         parameters: ['["manual"]', "two"],
       },
     );
+    await resealedIn(env);
     const pepper = "the-pepper-that-comes-next-0123456789-01";
     const rotating = { JISS_KEY_PEPPER: pepper, JISS_KEY_PEPPER_PREVIOUS: env.JISS_KEY_PEPPER! };
     const early = await examine(rotating);
@@ -205,6 +207,7 @@ Deno.test(
       key = await createOrganization(service, env);
     });
     await changeRows(data, { sql: "UPDATE organization SET pepper_id = NULL", parameters: [] });
+    await resealedIn(env);
     assert.deepEqual(statesOf(await examine()), { previous_pepper: "note" });
     await serving({}, async (service) => {
       assert.equal((await service.send("/v1/organization/dashboard", { key })).status, 200);

@@ -13,10 +13,19 @@ import { embeddedTest, openServer } from "../database.ts";
 import { contentOf, firstKey, goesOn, keptSchemas, startOn, unpackSchema } from "../kept_schemas/kept.ts";
 import { verifyDatabase } from "../oracle.ts";
 import { HAS_SQLD, withSqld } from "../sqld.ts";
-import { runProgram, withDatabaseOf } from "../program.ts";
+import { rowsIn, runProgram, withDatabaseOf } from "../program.ts";
 
 const NEWEST = MIGRATIONS.length;
 const KEPT = keptSchemas();
+const SEALED = [
+  "organization",
+  "webhook",
+  "subject",
+  "operator",
+  "interaction",
+  "skipped_interaction",
+  "decision",
+];
 
 Deno.test("there is a kept deployment of every schema step", () => {
   assert.deepEqual(KEPT.map(({ version }) => version), MIGRATIONS.map(({ version }) => version));
@@ -38,6 +47,11 @@ for (const kept of KEPT) {
 
       const { publicKey } = signerFromPem(firstKey(kept));
       await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
+      for (const table of SEALED) {
+        assert.deepEqual(await rowsIn(data, `SELECT * FROM ${table} WHERE seal IS NULL`), [], table);
+      }
+      assert.deepEqual(await rowsIn(data, "SELECT chain FROM audit_chain WHERE held IS NULL"), []);
+      assert.deepEqual(service.log().filter(({ level }) => level === "error"), []);
       const names = [...Deno.readDirSync(data)].map(({ name }) => name);
       const copies = names.filter((name) => name.startsWith("jiss.db.schema-"));
       assert.deepEqual(copies, kept.version < NEWEST ? [`jiss.db.schema-${kept.version}`] : []);

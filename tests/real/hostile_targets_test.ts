@@ -21,6 +21,7 @@ import {
   type RunningService,
   startService,
 } from "../program.ts";
+import { resealedIn } from "../resealed.ts";
 import { startTraced, straceIsMissing } from "../traced.ts";
 
 /** It is allowed, and nobody listens there: that it is connected to shows that connections are seen. */
@@ -88,6 +89,7 @@ async function planted(
       mustChange: 1,
     })),
   );
+  await resealedIn(env);
   return destinations;
 }
 
