@@ -5,7 +5,6 @@
  * operator of whom retention has left nothing but the state.
  */
 import { equalBytes } from "../evidence/crypto.ts";
-import { canonicalJson } from "../evidence/canonical.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { entrySchema } from "../evidence/entry.ts";
 import { entryHash } from "../evidence/hashes.ts";
@@ -170,7 +169,7 @@ async function sealRecords(dependencies: SealingDependencies, family: string): P
       const rows = await rowsOf(database, orgId, page);
       const statements: Statement[] = [];
       for (const input of page) {
-        const event = { orgId, input, position: firstPosition + input.seq };
+        const event = { input, position: firstPosition + input.seq };
         const statement = await sealEvent(dependencies, event, { known, rows });
         if (statement !== null) statements.push(statement);
       }
@@ -203,7 +202,6 @@ async function rowsOf(database: Database, orgId: string, page: readonly Recorded
 }
 
 interface RecordedEvent {
-  readonly orgId: string;
   readonly input: RecordedInput;
   readonly position: number;
 }
@@ -211,7 +209,7 @@ interface RecordedEvent {
 /** The statement that seals the row of a record; null where it has none. */
 async function sealEvent(
   dependencies: SealingDependencies,
-  { orgId, input: { seq, event_type, body, data }, position }: RecordedEvent,
+  { input: { seq, event_type, body, data }, position }: RecordedEvent,
   { known, rows }: { readonly known: Map<string, Moved>; readonly rows: PageRows },
 ): Promise<Statement | null> {
   const { crypto, seals } = dependencies;

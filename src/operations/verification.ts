@@ -21,7 +21,7 @@ import type { PinnedKey } from "../evidence/trust.ts";
 import { BundleVerifier } from "../evidence/verifier.ts";
 import { checkpointUpTo } from "../store/bundles.ts";
 import { loadChains, loadEpochs, newestCheckpoint, readNodes, type StoredChain } from "../store/chains.ts";
-import { type Database, query } from "../store/database.ts";
+import { query } from "../store/database.ts";
 import { newestOwnCheckpoint, signaturesBy } from "../store/proofs.ts";
 import { findUnsignedHeads, isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
