@@ -3,10 +3,9 @@
  * is left still proves itself: the tree's hashes stay, and the checkpoint at the cut.
  * Source: evidence design, section 9.
  */
+import { AlteredError } from "../domain/errors.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
-import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
 import { hex } from "../evidence/crypto.ts";
-import { rootOf } from "../evidence/merkle.ts";
 import { DAY_MS } from "../scoring/state.ts";
 import {
   type CutPoint,
@@ -14,13 +13,14 @@ import {
   insertCut,
   loadChains,
   newestCut,
-  readNodes,
   type StoredChain,
 } from "../store/chains.ts";
 import { query, type Statement } from "../store/database.ts";
+import { ownCheckpointOfCommit, readProven } from "../store/proofs.ts";
 import { type PrunedRecord, readPrunedRecords } from "../store/pruning.ts";
-import { type Dependencies, eventDraft, evidenceChain, retentionOf } from "./dependencies.ts";
+import { type Dependencies, eventDraft, evidenceChain, originOf, retentionOf } from "./dependencies.ts";
 import { tombstoneName } from "./gone.ts";
+import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 /** Entries that one write removes at most, so that no other write waits long for it. */
 const ENTRIES_IN_WRITE = 500;
@@ -32,8 +32,14 @@ const ENTRIES_IN_WRITE = 500;
 export async function pruneChains(dependencies: Dependencies, now: number): Promise<void> {
   const { database } = dependencies;
   for (const chain of await loadChains(database)) {
-    const minIndex = await cutChain(dependencies, { chain, now }) ?? chain.minIndex;
-    if (minIndex > 0) await removeBelow(dependencies, { chain, minIndex });
+    try {
+      const minIndex = await cutChain(dependencies, { chain, now }) ?? chain.minIndex;
+      if (minIndex > 0) await removeBelow(dependencies, { chain, minIndex });
+    } catch (error) {
+      // An altered chain is left as it is, and keeps no other from being cut.
+      if (!(error instanceof AlteredError)) throw error;
+      await raiseTampering(dependencies, tamperingOf(error), now);
+    }
   }
   await database.expunge();
 }
@@ -43,14 +49,13 @@ async function cutChain(
   dependencies: Dependencies,
   { chain, now }: { readonly chain: StoredChain; readonly now: number },
 ): Promise<number | null> {
-  const { database, crypto, writer, world } = dependencies;
+  const { writer, world } = dependencies;
   const days = retentionOf(dependencies, chain.family);
   if (days === null) return null;
   const cutoff = new Date(now - days * DAY_MS).toISOString();
   const cut = await cutBefore(dependencies, { chain, cutoff });
   if (cut === null || cut.size <= chain.minIndex) return null;
-  const nodes = await readNodes(database, { chain: chain.chain, indexes: frontierNodeIndexes(cut.size) });
-  const { peaks } = frontierFrom(cut.size, (index) => nodes.get(index));
+  const root = await rootOfCut(dependencies, { chain, cut });
   const draft = eventDraft(world, {
     type: "RETENTION_PRUNED",
     caller: { actor: "system", orgId: organizationOf(chain.family), prefix: null },
@@ -59,7 +64,7 @@ async function cutChain(
       origin: chain.origin,
       from: chain.minIndex,
       to: cut.size,
-      root: hex(rootOf(crypto, peaks)),
+      root: hex(root),
       last_ts: cut.ts,
       cutoff,
       policy_days: days,
@@ -81,6 +86,21 @@ async function cutChain(
     },
   });
   return cut.size;
+}
+
+/**
+ * The root of the tree at a cut, which an entry is about to tell for good.
+ * @throws {AlteredError} where the step is not one that was signed, or another entry ends there.
+ */
+async function rootOfCut(
+  dependencies: Dependencies,
+  { chain: { chain }, cut: { size, ts } }: { readonly chain: StoredChain; readonly cut: CutPoint },
+): Promise<Uint8Array> {
+  const place = { chain, origin: originOf(dependencies, chain), seq: size - 1 };
+  const checkpoint = await ownCheckpointOfCommit(dependencies, place);
+  const last = await readProven(dependencies, place);
+  if (checkpoint.size === size && last?.stored.entry.timestamp === ts) return checkpoint.root;
+  throw new AlteredError(chain, `the step of ${size} entries of ${chain} is not one that was signed`);
 }
 
 /** The last end of a day before the cutoff. The end of the chain is one where its last entry is of an earlier day. */

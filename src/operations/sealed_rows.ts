@@ -5,6 +5,7 @@
 import { organizationOf } from "../evidence/chain_name.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { loadEpochs, placeOfHead } from "../store/chains.ts";
+import { query } from "../store/database.ts";
 import {
   type AnyKind,
   countRecordRows,
@@ -39,6 +40,7 @@ export async function* sealedRowFindings(
   rest: () => Promise<void>,
 ): AsyncGenerator<SealedRowFinding> {
   yield* setFindings(dependencies, family);
+  yield* originFindings(dependencies, family);
   if (isEvidenceChain(family)) yield* recordFindings(dependencies, family, rest);
 }
 
@@ -54,6 +56,20 @@ async function* setFindings({ database, seals }: Reading, family: string): Async
     const names = [...new Set(rows.map(([kind]) => kind.name))].join(" or ") || "operator";
     yield { chain, seq: null, detail: `a row of ${names} is missing, or an old one was put back` };
   }
+}
+
+/** Which origins are let in is looked up in a table of its own, which must say what the organization's row says. */
+async function* originFindings({ database }: Reading, family: string): AsyncGenerator<SealedRowFinding> {
+  const orgId = organizationOf(family);
+  if (orgId === null || isEvidenceChain(family)) return;
+  const [origins, [organization]] = await database.snapshot([
+    query.selectFrom("organization_origin").select("origin").where("org_id", "=", orgId).orderBy("origin")
+      .compile(),
+    query.selectFrom("organization").select("allowed_origins").where("org_id", "=", orgId).compile(),
+  ]);
+  const listed = organization?.allowed_origins.split(" ").filter((origin) => origin !== "").sort() ?? [];
+  if (origins.map(({ origin }) => origin).join(" ") === listed.join(" ")) return;
+  yield { chain: family, seq: null, detail: "rows of organization_origin were altered" };
 }
 
 async function* recordFindings(
