@@ -9,6 +9,7 @@ import type { Interaction } from "../../src/domain/interaction.ts";
 import { BUCKETS } from "../../src/scoring/model.ts";
 import type { OperatorState } from "../../src/scoring/state.ts";
 import { query } from "../../src/store/database.ts";
+import type { OperatorRow } from "../../src/store/records.ts";
 import { type Harness, openHarness } from "../harness.ts";
 
 const SEED = 20_261_120;
@@ -219,10 +220,10 @@ async function labelMovesWhatItNames(
   const lab = before.cnt.lab + (recorded.weights.presented ? 1 : 0);
   assert.deepEqual(after.cnt, { ...before.cnt, truth: before.cnt.truth + 1, lab });
   assert.deepEqual({ ...after, b: before.b, K: before.K, cnt: before.cnt }, before);
-  // The row says beside the state only which entry it follows from.
-  const { state: _before, prior_seq, prior_hash: _hashBefore, ...restBefore } = rowBefore;
-  const { state: _after, prior_seq: labelSeq, prior_hash: _hashAfter, ...restAfter } = rowAfter;
-  assert.deepEqual(restAfter, restBefore);
+  // The row says beside the state, and the seal over all of it, only which entry it follows from.
+  const { prior_seq } = rowBefore;
+  const { prior_seq: labelSeq } = rowAfter;
+  assert.deepEqual(figuresOf(rowAfter), figuresOf(rowBefore));
   assert.ok(labelSeq > prior_seq);
 
   const counts = await harness.rowCounts();
@@ -233,6 +234,12 @@ async function labelMovesWhatItNames(
 
   await take(of.after, "after");
   await assertReplays([...ids, "after"]);
+}
+
+/** An operator's row without its state and what is made from that. */
+function figuresOf(row: OperatorRow) {
+  const { state: _state, digest: _digest, seal: _seal, prior_seq: _seq, prior_hash: _hash, ...figures } = row;
+  return figures;
 }
 
 Deno.test("a late label moves exactly the buckets and counters that the model names, once, and every replay still matches", async () => {
