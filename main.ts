@@ -1,7 +1,9 @@
 /** The program: arguments and environment in, exit code out. */
+import { exists } from "./src/cli/init.ts";
 import { run } from "./src/cli/program.ts";
 import type { Shell } from "./src/cli/shell.ts";
 import * as compose from "./src/compose.ts";
+import { commandLineOf } from "./src/invocation.ts";
 import * as world from "./src/world.ts";
 
 /** What the program runs on. */
@@ -10,6 +12,15 @@ export const shell: Shell = {
   schemaVersion: compose.SCHEMA_VERSION,
   clock: world.realClock,
   readEnvironment: world.readEnvironment,
+  commandLine: (args) =>
+    commandLineOf({
+      mainUrl: import.meta.url,
+      isExecutable: Deno.build.standalone,
+      execPath: Deno.execPath(),
+      denoVersion: Deno.version.deno,
+      directory: Deno.cwd(),
+      exists,
+    }, args),
   realWorld: world.realWorld,
   generateSecret: world.generateSecret,
   generateSigningKey: world.generateSigningKey,

@@ -6,32 +6,10 @@
  * names. That is one file, of one system: where it is set, one target is compiled at a time. The bundle is compiled
  * from a clean directory, because a node_modules beside it would be embedded whole.
  */
-import { METADATA_ADDRESSES } from "../src/webhooks/target.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/permissions.ts";
 import { bundle } from "./bundle.ts";
 
-/** A second layer under the address check of webhooks. */
-const DENIED = [
-  "169.254.0.0/16",
-  ...METADATA_ADDRESSES.map((address) => (address.includes(":") ? `[${address}]` : address)),
-];
-
-/**
- * What the compiled program may do, and the addresses that no setting opens: link-local ones and cloud metadata.
- * fe80::/10 belongs here too, but Deno 2.9.6 takes no IPv6 range in this flag (docs/decisions.md); a test tells
- * when it does.
- */
-export const RELEASE_PERMISSIONS: readonly string[] = [
-  "--allow-read",
-  "--allow-write",
-  "--allow-net",
-  "--allow-env",
-  // How much room is left: jiss doctor tells.
-  "--allow-sys=statfs",
-  `--deny-net=${DENIED.join(",")}`,
-];
-
-/** Rate limits that processes share stand in Deno KV, which Deno 2.9.6 has behind a flag. */
-export const UNSTABLE_FEATURES: readonly string[] = ["--unstable-kv"];
+export { RELEASE_PERMISSIONS, UNSTABLE_FEATURES };
 
 /** Every target of `deno compile` 2.9.6 for a system that Deno itself is released for. */
 export const TARGETS: readonly string[] = [

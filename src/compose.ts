@@ -93,7 +93,7 @@ const BREACH_FLUSH_MS = 5_000;
 /** How often chains are anchored, and what is past its retention is looked for. */
 const UPKEEP_MS = 60_000;
 /** After the start, for the first time: a service that is restarted each minute is kept up, too. */
-const FIRST_UPKEEP_MS = 5_000;
+const FIRST_UPKEEP_MS = 20_000;
 /** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
 const LOCK_SYNC_MS = 1_000;
 

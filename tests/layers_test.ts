@@ -47,7 +47,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "simulation",
     "store",
     "compose.ts",
+    "invocation.ts",
   ],
+  "permissions.ts": ["webhooks"],
+  "invocation.ts": ["permissions.ts"],
   "startup.ts": ["config", "evidence", "keys", "operations", "store"],
   "databases.ts": [
     "assets.ts",

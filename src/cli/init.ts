@@ -1,5 +1,6 @@
 /** `jiss init [DIR]`: every secret a deployment needs, made here and written for their owner alone. */
 import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
+import { quoted } from "../invocation.ts";
 import { writeDurably } from "../store/durable_file.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
@@ -74,6 +75,7 @@ export function init(shell: Shell, directory: string): number {
 Keep a copy of both where only you can read it: without them nothing here can be verified or continued.
 
 Start the service with them:
-  set -a; . ${environmentFile}; set +a; JISS_DATA_DIR=${absolute} jiss serve`);
+  set -a; . ${quoted(environmentFile)}; JISS_DATA_DIR=${quoted(absolute)}; set +a
+  ${shell.commandLine("serve")}`);
   return EXIT.ok;
 }

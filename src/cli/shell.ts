@@ -14,6 +14,8 @@ export interface Shell {
   readonly schemaVersion: number;
   readonly clock: Clock;
   readEnvironment(): Environment;
+  /** A command of this program as whoever started it can run it, in a shell. */
+  commandLine(args: string): string;
   realWorld(): World;
   generateSecret(): string;
   generateSigningKey(): string;

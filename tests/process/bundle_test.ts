@@ -4,7 +4,7 @@ import { bundle } from "../../scripts/bundle.ts";
 import { filesUnder } from "../../scripts/web.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
 import { scoreRequest } from "../harness.ts";
-import { createOrganization, freshDeployment, watch } from "../program.ts";
+import { baseEnvironment, createOrganization, freshDeployment, runProgram, watch } from "../program.ts";
 
 Deno.test("the bundle serves from an empty directory, with no npm, no cache, no network and only its own files", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
@@ -53,6 +53,65 @@ Deno.test("the bundle serves from an empty directory, with no npm, no cache, no 
   assert.equal(await service.stop(), 0);
   assert.deepEqual([...Deno.readDirSync(`${place}/empty`)], []);
   await deployment.remove();
+  await Deno.remove(place, { recursive: true });
+});
+
+/** The lines that init ends with. */
+function nextStepOf(stdout: string): string {
+  const [, step] = stdout.split("Start the service with them:\n");
+  assert.ok(step !== undefined, stdout);
+  return step;
+}
+
+/** Runs a step whose last line is the service, as a reader would paste it. */
+async function startBy(step: string): Promise<void> {
+  const lines = step.trim().split("\n");
+  lines.push(`exec ${lines.pop()}`);
+  const service = await watch(
+    new Deno.Command("sh", {
+      args: ["-euc", lines.join("\n")],
+      clearEnv: true,
+      env: { ...baseEnvironment(), JISS_PORT: "0", JISS_LOG: "json" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn(),
+  );
+  assert.equal(await service.stop(), 0);
+}
+
+Deno.test("what init tells to run next starts the service: for a bundle, with its launcher or without, and in a clone", async () => {
+  const place = await Deno.makeTempDir({ prefix: "jiss init " });
+  await bundle(`${place}/jiss.js`);
+  const bare = await runProgram(["init", `${place}/one`], { bundle: `${place}/jiss.js` });
+  await startBy(nextStepOf(bare.stdout));
+
+  await Deno.copyFile(`${import.meta.dirname}/../../docs/ops/jiss`, `${place}/jiss`);
+  await Deno.symlink(Deno.execPath(), `${place}/deno`);
+  const launched = await runProgram(["init", `${place}/two`], { bundle: `${place}/jiss.js` });
+  assert.match(launched.stdout, /\n {2}'.*\/jiss' serve\n$/);
+  await startBy(nextStepOf(launched.stdout));
+
+  // The task of a clone needs a deno on the PATH, or npx.
+  await Deno.mkdir(`${place}/bin`);
+  const cloned = await runProgram(["init", `${place}/three`], { cwd: place });
+  const step = nextStepOf(cloned.stdout);
+  assert.match(step, /&& (?:deno|npx -y deno@[\d.]+) task jiss serve\)\n$/);
+  for (const [name, args] of [["deno", '"$@"'], ["npx", '"${@:3}"']] as const) {
+    const script = `#!/bin/bash\nexec '${Deno.execPath()}' ${args}\n`;
+    await Deno.writeTextFile(`${place}/bin/${name}`, script, { mode: 0o755 });
+  }
+  const { success, stdout, stderr } = await new Deno.Command("sh", {
+    // A service behind the task would have to be stopped through it: which program it is can be told without one.
+    args: [
+      "-euc",
+      `${step.replace(" serve)", " version)")}\ntest -n "$JISS_KEY_PEPPER" && test -d "$JISS_DATA_DIR"`,
+    ],
+    clearEnv: true,
+    env: { ...baseEnvironment(), PATH: `${place}/bin:${Deno.env.get("PATH")}` },
+  }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  assert.match(new TextDecoder().decode(stdout), /^jiss \d+\.\d+\.\d+\ndeno /);
   await Deno.remove(place, { recursive: true });
 });
 
