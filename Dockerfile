@@ -25,7 +25,10 @@ COPY src src
 COPY migrations migrations
 COPY scripts scripts
 COPY docs/evidence-format.md docs/formulas.md docs/verify-offline.md docs/
+COPY docs/ops/deno.sha512 docs/ops/
 COPY tests/browser/deno.json tests/browser/
+# The commit's time, for jiss.cdx.json: --build-arg SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)"
+ARG SOURCE_DATE_EPOCH
 # Every package is held against deno.lock.
 RUN ./deno task sbom && \
     mkdir -m 0700 data

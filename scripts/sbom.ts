@@ -3,7 +3,8 @@
  * (dist/licences.txt), from deno.lock and from the packages' own files.
  *
  * What is in it is what the bundler says: each script is bundled once more with the name of every module that was
- * kept. The same commit gives the same bytes: no time and no random number is in either file.
+ * kept. The same commit gives the same bytes: the time in the list is that of the commit, and no random number is in
+ * either file.
  */
 import { Enums, Models, Serialize, SPDX, Spec } from "@cyclonedx/cyclonedx-library";
 import { bundle, writeDigest } from "./bundle.ts";
@@ -109,12 +110,14 @@ async function licenceFilesIn(folder: string): Promise<BundledPackage["licenceFi
 
 /** The list as CycloneDX 1.6 in JSON. */
 export function billOfMaterials(
-  { version, licence, deno, sha256, packages }: {
+  { version, licence, deno, sha256, packages, at }: {
     /** Of the program. */
     readonly version: string;
     readonly licence: string;
-    /** The version that the bundle runs on. */
-    readonly deno: string;
+    /** The version that the bundle runs on, and the digest of its archive for one system, hexadecimal. */
+    readonly deno: { readonly version: string; readonly archive: string; readonly sha512: string };
+    /** When what is listed was made; null: that is not known. */
+    readonly at: Date | null;
     /** Of the bundle. */
     readonly sha256: string;
     readonly packages: readonly BundledPackage[];
@@ -129,9 +132,12 @@ export function billOfMaterials(
     hashes: new Models.HashDictionary([[Enums.HashAlgorithm["SHA-256"], sha256]]),
   });
   const platform = new Models.Component(Enums.ComponentType.Platform, "deno", {
-    version: deno,
-    bomRef: `pkg:npm/deno@${deno}`,
-    purl: `pkg:npm/deno@${deno}`,
+    version: deno.version,
+    bomRef: `pkg:npm/deno@${deno.version}`,
+    purl: `pkg:npm/deno@${deno.version}`,
+    externalReferences: new Models.ExternalReferenceRepository([
+      distributionOf(`@deno/${deno.archive}`, { version: deno.version, sha512: deno.sha512 }),
+    ]),
     description: "What the bundle runs on, or is compiled with; SQLite and V8 are inside",
     licenses: new Models.LicenseRepository([licenceOf("MIT")]),
   });
@@ -147,6 +153,7 @@ export function billOfMaterials(
     program.dependencies.add(component.bomRef);
   }
   bom.metadata.component = program;
+  if (at !== null) bom.metadata.timestamp = at;
   const serializer = new Serialize.JsonSerializer(new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6));
   return serializer.serialize(bom, { sortLists: true, space: 2 }) + "\n";
 }
@@ -155,11 +162,7 @@ function componentOf({ name, version, licence, repository, sha512 }: BundledPack
   const [, scope, bare] = /^(?:(@[^/]+)\/)?(.+)$/.exec(name)!;
   const purl = `pkg:npm/${scope === undefined ? "" : `%40${scope.slice(1)}/`}${bare}@${version}`;
   const references = new Models.ExternalReferenceRepository([
-    new Models.ExternalReference(
-      `${REGISTRY}/${name}/-/${bare}-${version}.tgz`,
-      Enums.ExternalReferenceType.Distribution,
-      { hashes: new Models.HashDictionary([[Enums.HashAlgorithm["SHA-512"], sha512]]) },
-    ),
+    distributionOf(name, { version, sha512 }),
   ]);
   if (repository !== null) {
     references.add(new Models.ExternalReference(repository, Enums.ExternalReferenceType.VCS));
@@ -170,9 +173,71 @@ function componentOf({ name, version, licence, repository, sha512 }: BundledPack
     purl,
     bomRef: purl,
     scope: Enums.ComponentScope.Required,
+    hashes: new Models.HashDictionary([[Enums.HashAlgorithm["SHA-512"], sha512]]),
     licenses: new Models.LicenseRepository([licenceOf(licence)]),
     externalReferences: references,
   });
+}
+
+/** Where npm has an archive, and what it must be. */
+function distributionOf(
+  name: string,
+  { version, sha512 }: { readonly version: string; readonly sha512: string },
+): Models.ExternalReference {
+  const bare = name.slice(name.indexOf("/") + 1);
+  return new Models.ExternalReference(
+    `${REGISTRY}/${name}/-/${bare}-${version}.tgz`,
+    Enums.ExternalReferenceType.Distribution,
+    { hashes: new Models.HashDictionary([[Enums.HashAlgorithm["SHA-512"], sha512]]) },
+  );
+}
+
+/**
+ * The time of the source: `SOURCE_DATE_EPOCH` (reproducible-builds.org), else that of the commit in a clone; null where
+ * nobody says, as in a folder without git.
+ * @throws where `SOURCE_DATE_EPOCH` is no whole number of seconds.
+ */
+export async function timeOfSource(
+  folder: string,
+  sourceDateEpoch: string | undefined,
+): Promise<Date | null> {
+  if (sourceDateEpoch !== undefined && sourceDateEpoch !== "") {
+    if (!/^\d{1,11}$/.test(sourceDateEpoch)) {
+      throw new Error("SOURCE_DATE_EPOCH must be a whole number of seconds since 1970");
+    }
+    return new Date(Number(sourceDateEpoch) * 1000);
+  }
+  // A folder that lies in somebody else's clone is not of that clone's commit.
+  const top = await gitSays(folder, "rev-parse", "--show-toplevel");
+  if (top === null || await Deno.realPath(top) !== await Deno.realPath(folder)) return null;
+  const seconds = await gitSays(folder, "log", "-1", "--format=%ct");
+  return seconds === null ? null : new Date(Number(seconds) * 1000);
+}
+
+/** null where git is missing or fails. */
+async function gitSays(folder: string, ...args: readonly string[]): Promise<string | null> {
+  try {
+    const { success, stdout } = await new Deno.Command("git", {
+      args: [...args],
+      cwd: folder,
+      stderr: "null",
+    })
+      .output();
+    return success ? new TextDecoder().decode(stdout).trim() : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Deno as docs/install.md fetches it. @throws where the digest of the pinned version is missing. */
+async function pinnedDeno(): Promise<Parameters<typeof billOfMaterials>[0]["deno"]> {
+  const version = (await Deno.readTextFile(`${ROOT}/.deno-version`)).trim();
+  const digests = await Deno.readTextFile(`${ROOT}/docs/ops/deno.sha512`);
+  const [, sha512, archive] = /^([0-9a-f]{128}) {2}deno-(linux-x64-glibc)-/m.exec(digests) ?? [];
+  if (archive === undefined || !digests.includes(`${archive}-${version}.tgz`)) {
+    throw new Error(`docs/ops/deno.sha512 has no digest of Deno ${version}`);
+  }
+  return { version, archive, sha512: sha512! };
 }
 
 function licenceOf(licence: string): Models.License {
@@ -199,10 +264,15 @@ if (import.meta.main) {
   await bundle(output);
   const { version, license } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
   const packages = await bundledPackages();
+  const at = await timeOfSource(ROOT, Deno.env.get("SOURCE_DATE_EPOCH"));
+  if (at === null) {
+    console.error("jiss.cdx.json has no timestamp: this is no clone, and SOURCE_DATE_EPOCH is not set");
+  }
   const list = billOfMaterials({
     version,
     licence: license,
-    deno: (await Deno.readTextFile(`${ROOT}/.deno-version`)).trim(),
+    deno: await pinnedDeno(),
+    at,
     sha256: await writeDigest(output),
     packages,
   });

@@ -3,15 +3,21 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { Ajv, type AnySchema } from "ajv";
 import { compiledOf, TARGETS } from "../../scripts/compile.ts";
-import { type BundledPackage, licenceList } from "../../scripts/sbom.ts";
+import { type BundledPackage, licenceList, timeOfSource } from "../../scripts/sbom.ts";
 import { filesUnder } from "../../scripts/web.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
 
-async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const { success, stderr } = await new Deno.Command(command, {
     args: [...args],
     cwd,
+    env,
     stdout: "null",
     stderr: "piped",
   }).output();
@@ -52,7 +58,7 @@ Deno.test("two clones at different paths, one of only what the Dockerfile copies
   await cloneTo(clones[0]!);
   await buildStageTo(clones[1]!);
   for (const clone of clones) {
-    await run(Deno.execPath(), ["task", "--quiet", "sbom"], clone);
+    await run(Deno.execPath(), ["task", "--quiet", "sbom"], clone, { SOURCE_DATE_EPOCH: "1760000000" });
   }
   for (const name of ["jiss.js", "jiss.js.sha256", "jiss.cdx.json", "licences.txt"]) {
     const [one, other] = await Promise.all(clones.map((clone) => Deno.readTextFile(`${clone}/dist/${name}`)));
@@ -77,6 +83,8 @@ Deno.test("two clones at different paths, one of only what the Dockerfile copies
   await namesEveryPackage(bill, await Deno.readTextFile(`${clones[0]}/dist/licences.txt`));
   const [digest] = (await Deno.readTextFile(`${clones[0]}/dist/jiss.js.sha256`)).split(" ");
   assert.deepEqual(bill.metadata.component.hashes, [{ alg: "SHA-256", content: digest }]);
+  assert.equal(bill.metadata.timestamp, "2025-10-09T08:53:20.000Z");
+  await hasTheDigestsOfTheLock(bill.components);
   await Deno.remove(place, { recursive: true });
 });
 
@@ -103,6 +111,52 @@ async function holdsTheSchema(bill: unknown): Promise<void> {
   assert.ok(validate(bill), JSON.stringify(validate.errors));
   assert.equal(validate({ ...bill as object, specVersion: 1.6 }), false, "the schema refuses something");
 }
+
+interface Listed {
+  readonly purl: string;
+  readonly hashes?: unknown;
+  readonly externalReferences: readonly { readonly url: string; readonly hashes?: unknown }[];
+}
+
+/** Every package has the digest that Deno held its archive against. */
+async function hasTheDigestsOfTheLock(components: readonly Listed[]): Promise<void> {
+  const { npm } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`)) as {
+    npm: Record<string, { integrity: string }>;
+  };
+  assert.ok(components.length > 20);
+  for (const { purl, hashes, externalReferences } of components) {
+    const id = decodeURIComponent(purl.replace("pkg:npm/", ""));
+    const archive = externalReferences.find(({ url }) => url.endsWith(".tgz"));
+    if (id === `deno@${Deno.version.deno}`) {
+      const [digest] = (await Deno.readTextFile(`${ROOT}/docs/ops/deno.sha512`)).split(" ");
+      assert.deepEqual(archive?.hashes, [{ alg: "SHA-512", content: digest }]);
+      continue;
+    }
+    const locked = Object.entries(npm).find(([name]) => name === id || name.startsWith(`${id}_`));
+    const content = Uint8Array.fromBase64(locked![1].integrity.replace("sha512-", "")).toHex();
+    assert.deepEqual(hashes, [{ alg: "SHA-512", content }], id);
+    assert.deepEqual(archive?.hashes, hashes, id);
+  }
+}
+
+Deno.test("the list's time is SOURCE_DATE_EPOCH, else the commit's, and is left out where nobody knows it", async () => {
+  const place = await Deno.makeTempDir({ prefix: "jiss-time-" });
+  const clone = `${place}/clone`;
+  await Deno.mkdir(`${clone}/below`, { recursive: true });
+  assert.equal(await timeOfSource(place, undefined), null);
+  assert.deepEqual(await timeOfSource(place, "86400"), new Date("1970-01-02T00:00:00Z"));
+  for (const bad of ["now", "-1", "1.5", "1e9", "999999999999"]) {
+    await assert.rejects(timeOfSource(place, bad), /SOURCE_DATE_EPOCH/, bad);
+  }
+  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"];
+  await run("git", ["init", "--quiet"], clone);
+  assert.equal(await timeOfSource(clone, undefined), null, "without a commit");
+  const dates = { GIT_AUTHOR_DATE: "2001-01-01T00:00:00Z", GIT_COMMITTER_DATE: "2026-03-04T05:06:07Z" };
+  await run("git", [...who, "commit", "--quiet", "--allow-empty", "-m", "first"], clone, dates);
+  assert.deepEqual(await timeOfSource(clone, undefined), new Date("2026-03-04T05:06:07Z"));
+  assert.equal(await timeOfSource(`${clone}/below`, undefined), null, "a copy inside of another clone");
+  await Deno.remove(place, { recursive: true });
+});
 
 async function namesEveryPackage(
   bill: {
