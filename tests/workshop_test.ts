@@ -49,6 +49,65 @@ Deno.test("every relative link of the documentation leads somewhere", async () =
   }
 });
 
+/** The README and the pages of docs/ and docs/ops/, each with its blocks of commands. */
+async function pagesOfCommands(): Promise<
+  readonly { readonly page: string; readonly blocks: readonly string[] }[]
+> {
+  const names = ["README.md"];
+  for (const folder of ["docs", "docs/ops"]) {
+    for await (const { name } of Deno.readDir(`${ROOT}/${folder}`)) {
+      if (name.endsWith(".md")) names.push(`${folder}/${name}`);
+    }
+  }
+  const pages = await Promise.all(names.map(async (page) => ({
+    page,
+    blocks: [...(await read(page)).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block]) => block!),
+  })));
+  assert.ok(pages.filter(({ blocks }) => blocks.length > 0).length >= 8);
+  return pages;
+}
+
+/** Of every shell. */
+const OF_THE_SHELL = ["HOME", "PATH", "PWD"];
+
+Deno.test("every variable that a page's commands use is set by them before, or by the file of secrets that they read", async () => {
+  const { MASTER_SCOPES, masterSecretNames } = await import("../src/keys/master_keys.ts");
+  const secrets = ["JISS_KEY_PEPPER", ...MASTER_SCOPES.map((scope) => masterSecretNames(scope)[0])];
+  const unset: string[] = [];
+  let used = 0;
+  for (const { page, blocks } of await pagesOfCommands()) {
+    const known = new Set(OF_THE_SHELL);
+    for (const block of blocks) {
+      const words = /\$\{?([A-Z][A-Z_]+)(:[?-])?|(?:^|[\s;(])([A-Z][A-Z_]+)=|\. \S*(jiss\.env)\b/g;
+      for (const [, name, hasDefault, assigned, file] of block.matchAll(words)) {
+        if (assigned !== undefined) known.add(assigned);
+        if (file !== undefined) secrets.forEach((secret) => known.add(secret));
+        if (name === undefined) continue;
+        used += 1;
+        // `${NAME:?…}` says by itself what is missing.
+        if (hasDefault === undefined && !known.has(name)) unset.push(`${page}: $${name}`);
+      }
+    }
+  }
+  assert.deepEqual(unset, []);
+  assert.ok(used >= 20, `${used}`);
+});
+
+Deno.test("every reviewer that a page's commands name is one whom the demo has", async () => {
+  const { DEMO_REVIEWERS } = await import("../src/simulation/demo.ts");
+  const known = DEMO_REVIEWERS.map(({ operatorId }) => operatorId);
+  const named = (await pagesOfCommands()).flatMap(({ page, blocks }) =>
+    blocks.flatMap((block) =>
+      [...block.matchAll(/(?<=operator\/|"operator_id":")(reviewer-[\w-]+)/g)].map(([name]) => ({
+        page,
+        name,
+      }))
+    )
+  );
+  assert.ok(named.length >= 3);
+  assert.deepEqual(named.filter(({ name }) => !known.includes(name)), []);
+});
+
 Deno.test("nothing but a test's throw-away files holds a private key", async () => {
   const { stdout, success } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
   assert.ok(success);
