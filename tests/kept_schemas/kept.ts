@@ -169,9 +169,11 @@ export async function goesOn(service: RunningService, kept: KeptSchema): Promise
   assert.equal((await told("/v1/operator/anna/profile")).profile.total_interactions, n + 1);
   assert.equal((await told("/v1/organization/dashboard")).dashboard.total_operators, operators);
   await told("/v1/compliance/article14");
-  const day = new Date().toISOString().slice(0, "YYYY-MM-DD".length);
-  const period = `period_start=${kept.keptAt.slice(0, "YYYY-MM-DD".length)}&period_end=${day}`;
-  await told(`/v1/compliance/report?${period}`);
+  const dayOf = (at: number) => new Date(at).toISOString().slice(0, "YYYY-MM-DD".length);
+  const keptAt = Date.parse(kept.keptAt);
+  const period = `period_start=${dayOf(keptAt)}&period_end=${dayOf(keptAt + 86_400_000)}`;
+  const { report } = await told(`/v1/compliance/report?${period}`);
+  assert.equal(report.population.operators, operators);
   for (const path of ["/v1/audit/chain/verify", "/v1/admin/audit/verify-chain"]) {
     const verified = await service.send(path, { key });
     assert.equal(verified.body.valid, true, JSON.stringify(verified.body));
