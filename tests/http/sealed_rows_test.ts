@@ -3,7 +3,10 @@
  * sent by it: what is asked for is refused, and the rest goes on.
  */
 import assert from "node:assert/strict";
+import { acknowledgeRestore } from "../../src/operations/restores.ts";
+import { pruneChains } from "../../src/operations/retention.ts";
 import { verifyChain } from "../../src/operations/verification.ts";
+import { query } from "../../src/store/database.ts";
 import { type Answer, type Harness, type HarnessOptions, openHarness, scoreRequest } from "../harness.ts";
 
 const REPORT = "/v1/compliance/report?period_start=2026-10-01&period_end=2026-12-01";
@@ -360,4 +363,89 @@ Deno.test("a start seals no row anew of a database whose rows are sealed", async
   assertAltered(await again.send(DASHBOARD, { key: scene.key }), "dashboard");
   await again.abandon();
   await Deno.remove(directory, { recursive: true });
+});
+
+Deno.test("a start records no change of a model that only the database's file speaks of", async () => {
+  const directory = await Deno.makeTempDir();
+  const files = { path: `${directory}/jiss.db`, lockPath: `${directory}/lock.db` };
+  const scene = await openScene(files);
+  const [{ entries: before }] = await countOf(scene, "MODEL_CHANGED");
+  await scene.alter(
+    "PRAGMA defer_foreign_keys = ON",
+    "INSERT INTO model_document SELECT 'f' || substr(sha256, 2), document, first_used_at FROM model_document",
+    "UPDATE installation SET model_sha256 = (SELECT sha256 FROM model_document ORDER BY sha256 DESC LIMIT 1)",
+  );
+  await scene.abandon();
+  const again = await openHarness({ ...files, run: 1 });
+  const [{ entries: after }] = await countOf(again, "MODEL_CHANGED");
+  assert.equal(after, before);
+  const refused = await again.send("/v1/score", {
+    key: scene.key,
+    body: scoreRequest({ session_id: "after", operator_id: "bela" }),
+  });
+  assert.equal(refused.status, 503, refused.text);
+  await again.abandon();
+  await Deno.remove(directory, { recursive: true });
+});
+
+async function countOf({ database }: Pick<Harness, "database">, eventType: string) {
+  const rows = await database.read(
+    query.selectFrom("audit_entry").select(({ fn }) => fn.countAll<number>().as("entries"))
+      .where("event_type", "=", eventType).compile(),
+  );
+  return rows as [{ entries: number }];
+}
+
+Deno.test("verification tells of an origin that no organization registered", async () => {
+  const scene = await openScene();
+  await scene.alter(
+    "INSERT INTO organization_origin (origin, org_id) VALUES ('https://evil.example', 'acme')",
+  );
+  await assertFound(scene);
+  await scene.abandon();
+});
+
+Deno.test("a cut that the database's file speaks of, and no checkpoint, is never signed", async () => {
+  const scene = await openScene({ evidenceRetentionDays: 3 });
+  await scene.alter("UPDATE audit_ladder SET size = size + 1 WHERE chain = 'org/acme'");
+  await pruneChains(scene.dependencies, scene.clock.now());
+  const cut = await scene.database.read(
+    query.selectFrom("audit_entry").select("chain").where("event_type", "=", "RETENTION_PRUNED").compile(),
+  );
+  // The other organization's chain, of which nothing was altered, is cut all the same.
+  assert.deepEqual(cut.map(({ chain }) => chain), ["org/other"]);
+  await scene.abandon();
+});
+
+Deno.test("what an administrator accepts is made anew from the chain; altered keys and addresses end", async () => {
+  const scene = await openScene();
+  const registered = await scene.ask("/v1/admin/webhook/register", {
+    body: {
+      url: "https://review.acme.example/hook",
+      secret: "a-secret-of-sixteen",
+      events: ["score.committed"],
+    },
+  });
+  assert.equal(registered.status, 201, registered.text);
+  const before = await scene.ask(REPORT);
+  await scene.alter(
+    "UPDATE interaction SET jis = 95, d1 = 95 WHERE operator_id = 'anna'",
+    "UPDATE operator SET state = (SELECT state FROM operator WHERE operator_id = 'bela'), jis = 95 WHERE operator_id = 'anna'",
+    "UPDATE webhook SET url = 'https://evil.example/hook'",
+  );
+  const accepted = await acknowledgeRestore(scene.dependencies, {
+    reason: "the file was altered",
+    now: scene.clock.now(),
+  });
+  assert.ok(accepted.chains > 0);
+  const after = await scene.ask(REPORT);
+  assert.deepEqual(after.body.report.figures, before.body.report.figures);
+  const { body } = await scene.ask("/v1/admin/webhook/list");
+  assert.deepEqual(body.webhooks.map(({ active }: { active: boolean }) => active), [false]);
+  // The other organization's chains go on in their next epochs, too.
+  assert.equal((await scene.send(DASHBOARD, { key: scene.otherKey })).status, 200);
+  await scene.alter("UPDATE organization SET name = 'Somebody Else Bank' WHERE org_id = 'acme'");
+  await acknowledgeRestore(scene.dependencies, { reason: "altered again", now: scene.clock.now() });
+  assert.equal((await scene.ask(DASHBOARD)).status, 401);
+  await scene.close();
 });
