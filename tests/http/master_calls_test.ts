@@ -1096,16 +1096,19 @@ Deno.test("where the mint gives no key or fails, every other minting call is 500
 
 Deno.test("a mint whose keys begin as another organization's does is 409, and that organization keeps its key", () =>
   withMint(async (harness, mint) => {
+    mint.give = () => GOOD_KEYS[1];
+    await harness.organization("other");
     mint.give = () => "jis_AAAA0000000000000000000009";
     for (const scope of MINTING) {
-      const refused = await make(harness, scope, { orgId: "acme" });
+      const refused = await make(harness, scope, { orgId: scope === "ORG_CREATE" ? "third" : "other" });
       assert.deepEqual([refused.status, refused.body.error.code], [409, "CONFLICT"], scope);
     }
     let drawn = 0;
     // The first candidate is taken, the second is not.
-    mint.give = () => (drawn++ === 0 ? "jis_AAAA0000000000000000000009" : GOOD_KEYS[1]);
-    const created = await make(harness, "ORG_CREATE", { orgId: "acme" });
-    assert.deepEqual([created.status, created.body.api_key], [201, GOOD_KEYS[1]]);
+    const free = "jis_CCCC0000000000000000000003";
+    mint.give = () => (drawn++ === 0 ? "jis_AAAA0000000000000000000009" : free);
+    const created = await make(harness, "ORG_CREATE", { orgId: "third" });
+    assert.deepEqual([created.status, created.body.api_key], [201, free]);
     assert.equal(await statusWith(harness, GOOD_KEYS[0]), 200);
   }));
 
