@@ -64,12 +64,16 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     // Without colours, nothing of the environment is read: `verify` runs where it may not be.
     .configureOutput({ writeErr: () => {}, getOutHasColors: () => false, getErrHasColors: () => false })
     .version(`jiss ${shell.version}`, "-V, --version", "print the program's version")
+    .configureHelp({ optionDescription: describedOption })
     .showSuggestionAfterError(false)
     .helpCommand(false);
   const command = (usage: string, description: string) =>
     program.command(usage).description(description).allowExcessArguments(false);
 
-  command("dev", "one command for local testing: data in ./data/dev, a demo organization, a key, a curl")
+  command(
+    "dev",
+    "start a service for local testing: data in ./data/dev, a demo organization, a key, a curl line",
+  )
     .option("--fresh", "start over: remove what an earlier run made", false)
     .option(
       "--key <KEY>",
@@ -77,7 +81,7 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     )
     .option("--open", "open the console in the browser", false)
     .action(async (options: DevOptions) => finish(await dev(shell, options)));
-  command("serve", "the service, configured by environment variables")
+  command("serve", "start the service, configured by environment variables")
     .action(async () => finish(await serve(shell)));
   command("init [DIR]", "write jiss.env (pepper, master keys) and the signing key; never overwrites")
     .action((directory: string | undefined) => finish(init(shell, directory ?? DEFAULT_INIT_DIRECTORY)));
@@ -98,8 +102,8 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .action(async (files: readonly string[], options: VerifyOptions) =>
       finish(await verify(shell, files, options))
     );
-  command("export", "the bundle that verify reads, from the data directory")
-    .option("--org <ORG>", "whose evidence or admin chain")
+  command("export", "write the bundle that verify reads, from the data directory")
+    .option("--org <ORG>", "the organization whose evidence or admin chain it is")
     .addOption(
       new Option("--chain <CHAIN>", "which chain").choices(EXPORTED_CHAINS).default("evidence"),
     )
@@ -109,31 +113,31 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
       "prove that it goes on from checkpoints of these sizes, though they were removed; may be repeated",
       collect,
     )
-    .option("-o, --output <FILE>", "a new file, instead of standard output")
+    .option("-o, --output <FILE>", "write a new file instead of standard output")
     .action(async (options: ExportOptions) => finish(await exportChain(shell, options)));
-  command("checkpoint", "the newest checkpoint of every chain, to be kept elsewhere")
+  command("checkpoint", "print the newest checkpoint of every chain, to be kept elsewhere")
     .action(async () => finish(await checkpoint(shell)));
   command("rotate-signing-key", "bring the next signing key in, beside the one in use")
     .option("--drop-old", "end the overlap: retire the old key and delete it", false)
     .action(async (options: { dropOld: boolean }) => finish(await rotateSigningKey(shell, options)));
-  command("backup <FILE>", "a consistent copy of the embedded database, beside a running service")
+  command("backup <FILE>", "make a consistent copy of the embedded database, beside a running service")
     .action(async (file: string) => finish(await backup(shell, file)));
-  command("restore [FILE]", "put a backup back; without FILE, accept an older database as it stands")
-    .requiredOption("--acknowledge <REASON>", "why, as the evidence will say for good")
+  command("restore [FILE]", "put a backup back; without FILE, accept an older database as it is")
+    .requiredOption("--acknowledge <REASON>", "the reason, which the evidence keeps for good")
     .action(async (file: string | undefined, options: { acknowledge: string }) =>
       finish(await restore(shell, { file: file ?? null, reason: options.acknowledge }))
     );
-  addOrganizationCommands(group(program, "org", "organizations, by the administrator's own hands"), {
+  addOrganizationCommands(group(program, "org", "manage organizations in the database itself"), {
     shell,
     finish,
   });
-  group(program, "alerts", "what the service wants looked at")
-    .command("list").description("open alerts, each with the alert_id that acknowledges it")
+  group(program, "alerts", "show what the service wants somebody to look at")
+    .command("list").description("list open alerts, each with the alert_id that acknowledges it")
     .allowExcessArguments(false)
-    .option("--all", "acknowledged ones too", false)
+    .option("--all", "list acknowledged ones too", false)
     .option("--json", "print one JSON object", false)
     .action(async (options: ListAlertsOptions) => finish(await listAlerts(shell, options)));
-  command("doctor", "what an administrator gets wrong, and how to mend it; changes nothing")
+  command("doctor", "look for mistakes of the setup, and say how to mend each; changes nothing")
     .option("--accept-clock", "only record that the present clock is right after a jump", false)
     .option("--json", "print one JSON object", false)
     .action(async ({ acceptClock: isAccepted, ...options }: DoctorOptions & { acceptClock: boolean }) =>
@@ -141,27 +145,27 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     );
   command(
     "simulate",
-    "simulated reviewers through the scoring engine: does the score measure what it claims?",
+    "score simulated reviewers: does the score measure what it claims?",
   )
-    .option("--seed <SEED>", "instead of the seeds of the check; may be repeated", collectNumber)
-    .option("--operators <COUNT>", "of each kind; the check takes 200", wholeNumber)
+    .option("--seed <SEED>", "use this seed, not those of the check; may be repeated", collectNumber)
+    .option("--operators <COUNT>", "how many reviewers of each kind; the check takes 200", wholeNumber)
     .option("--json", "print one JSON object", false)
-    .option("--check", "exit 1 where a target is missed", false)
+    .option("--check", "exit with 1 if a target is missed", false)
     .action((options: SimulateOptions) => finish(simulate(shell, options)));
-  command("calibrate", "a model document fitted to an organization's own labelled history; changes nothing")
-    .requiredOption("--org <ORG>", "whose history")
+  command("calibrate", "fit a model document to an organization's own labelled history; changes nothing")
+    .requiredOption("--org <ORG>", "the organization whose history it is")
     .option("-o, --output <FILE>", "a new file for the document; without it there is only the report")
     .option("--json", "print one JSON object", false)
     .action(async (options: CalibrateOptions) => finish(await calibrate(shell, options)));
-  command("healthcheck", "exit 0 when the local service answers GET / with status ok")
+  command("healthcheck", "exit with 0 if the local service answers GET / with status ok")
     .action(async () => finish(await healthcheck(shell)));
   command("openapi", "print the OpenAPI 3.1 document")
     .action(() => finish(openapi(shell)));
-  command("version", "versions of the program, Deno, V8, SQLite and the scoring model")
+  command("version", "print the versions of the program, Deno, V8, SQLite and the scoring model")
     .action(() => finish(version(shell)));
   command(
     "completion",
-    "print what completes this command line in a shell; docs/administer.md says where it goes",
+    "print the script that completes this command line in a shell (docs/administer.md)",
   )
     .addArgument(new Argument("<SHELL>", "the shell").choices(SHELLS))
     .action((completed: CompletedShell) => {
@@ -169,6 +173,16 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
       finish(EXIT.ok);
     });
   return program;
+}
+
+/** An option in `--help`: also whether it must be given, and no default that says nothing. */
+function describedOption({ description, mandatory, argChoices, defaultValue }: Option): string {
+  const notes = [
+    ...(mandatory ? ["required"] : []),
+    ...(argChoices === undefined ? [] : [`choices: ${argChoices.join(", ")}`]),
+    ...(typeof defaultValue === "string" && defaultValue !== "" ? [`default: ${defaultValue}`] : []),
+  ];
+  return notes.length === 0 ? description : `${description} (${notes.join("; ")})`;
 }
 
 /** A command that only holds others. */
@@ -186,7 +200,7 @@ function addOrganizationCommands(
     new Option(flags, description).makeOptionMandatory();
 
   command("create <ORG>", "create an organization; its key is printed once")
-    .requiredOption("--name <NAME>", "what people call it")
+    .requiredOption("--name <NAME>", "the name that people use")
     .addOption(
       required("--domain <DOMAIN>", "the field in which it decides")
         .choices([...DOMAINS, ...Object.keys(DOMAIN_SPELLINGS)]),
@@ -195,10 +209,10 @@ function addOrganizationCommands(
     .option("--allowed-origins <ORIGINS>", "origins of its cross-origin calls, separated by commas", "")
     .option("--key-file <FILE>", "write the key there, or take it from there, instead of printing it")
     .action(async (org: string, options: CreateOptions) => finish(await createByHand(shell, org, options)));
-  command("list", "all organizations")
+  command("list", "list all organizations")
     .option("--json", "print one JSON object", false)
     .action(async (options: ShownOptions) => finish(await listOrganizations(shell, options)));
-  command("show <ORG>", "one organization, and why it is inactive")
+  command("show <ORG>", "show one organization, and why it is inactive")
     .option("--json", "print one JSON object", false)
     .action(async (org: string, options: ShownOptions) =>
       finish(await showOrganization(shell, org, options))

@@ -278,6 +278,23 @@ Deno.test("every command has --help", async () => {
   }
 });
 
+Deno.test("--help says which options must be given and which words they take, and no default that says nothing", async () => {
+  const help = async (...command: string[]) =>
+    (await runProgram([...command, "--help"])).stdout.replaceAll(/\s+/g, " ");
+  assert.match(await help("restore"), /--acknowledge <REASON> [^(]*\(required\)/);
+  assert.match(
+    await help("org", "create"),
+    /--tier <TIER> [^(]*\(required; choices: starter, standard, enterprise\)/,
+  );
+  assert.match(
+    await help("export"),
+    /--chain <CHAIN> [^(]*\(choices: evidence, admin, system; default: evidence\)/,
+  );
+  for (const command of [["dev"], ["doctor"], ["org", "create"]]) {
+    assert.doesNotMatch(await help(...command), /default: (?:false|""|\))/);
+  }
+});
+
 Deno.test("version names everything that an answer can depend on", async () => {
   const { code, stdout } = await runProgram(["version"]);
   assert.equal(code, 0);
