@@ -89,7 +89,7 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
       const page = `${listener.url}/console`;
       openPage(
         page,
-        (reason) => console.log(`The browser was not opened: ${reason}. Open it yourself:\n\n  ${page}\n`),
+        (reason) => print(`The browser was not opened: ${reason}. Open it yourself:\n\n  ${page}\n`),
       );
     },
   });

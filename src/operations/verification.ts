@@ -123,7 +123,8 @@ export async function verifyChain(
     ...reports.flatMap((report) => shownFindings(report, { isResumed: base !== null })),
     ...heads,
     ...rows,
-    ...(base === null ? await alteredRows(dependencies, family, rest) : []),
+    // What a head holds is bound to it: of one that was altered nothing can be told.
+    ...(base === null && heads.length === 0 ? await alteredRows(dependencies, family, rest) : []),
   ];
   const fatal = findings.filter((finding) => finding.fatal);
   if (fatal.length > 0) {

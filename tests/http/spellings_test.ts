@@ -194,8 +194,15 @@ Deno.test(
   "the API's document shows the spellings where they are taken, and ours alone where they are answered",
   withHarness(async ({ send }) => {
     const { body } = await send("/openapi.json");
-    const { ScoreRequest, FlatScoreRequest, OrganizationRequest, DecisionResponse, Decisions } =
-      body.components.schemas;
+    const {
+      ScoreRequest,
+      FlatScoreRequest,
+      OrganizationRequest,
+      DecisionResponse,
+      Decisions,
+      RecordedInteraction,
+      Assessment,
+    } = body.components.schemas;
     const theirs = DECISION_PAIRS.map(([word]) => word);
     assert.deepEqual(FlatScoreRequest.properties.decision.enum, [...DECISIONS, ...theirs]);
     assert.deepEqual(ScoreRequest.properties.domain.enum, [...DOMAINS, THEIR_DOMAIN]);
@@ -203,7 +210,9 @@ Deno.test(
     assert.deepEqual(DecisionResponse.properties.domain.enum, DOMAINS);
     const { items } = Decisions.properties.decisions;
     assert.deepEqual([items.properties.decision.enum, items.properties.domain.enum], [DECISIONS, DOMAINS]);
-    const run = body.components.schemas.Assessment.properties.records.items;
-    assert.deepEqual(run.properties.decision.enum, DECISIONS);
+    assert.deepEqual(Assessment.properties.records.items, {
+      $ref: "#/components/schemas/RecordedInteraction",
+    });
+    assert.deepEqual(RecordedInteraction.properties.decision.enum, DECISIONS);
   }),
 );
