@@ -7,8 +7,9 @@
  * chain and what the system chain anchored are seen across files.
  */
 import { parseChain, splitName } from "../evidence/chain_name.ts";
-import { placeOf } from "../evidence/coverage.ts";
+import { placeOf } from "../evidence/elsewhere.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "../evidence/kept.ts";
+import { seedOf } from "../evidence/keyed_hash.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
 import { AuditorMemory } from "./auditor_memory.ts";
@@ -35,7 +36,11 @@ export interface VerifyOptions {
 }
 
 /** Verifies the files and returns the exit code: 0 intact, 1 tampered or diverged, 2 not verifiable or not compared. */
-export async function verify(shell: Pick<Shell, "clock">, files: readonly string[], options: VerifyOptions) {
+export async function verify(
+  shell: Pick<Shell, "clock" | "realWorld">,
+  files: readonly string[],
+  options: VerifyOptions,
+) {
   try {
     const outcome = await verifyFiles(shell, files, options);
     console.log(options.json ? JSON.stringify(jsonReport(outcome)) : toldReport(outcome));
@@ -52,7 +57,7 @@ export async function verify(shell: Pick<Shell, "clock">, files: readonly string
 }
 
 async function verifyFiles(
-  { clock }: Pick<Shell, "clock">,
+  { clock, realWorld }: Pick<Shell, "clock" | "realWorld">,
   files: readonly string[],
   { key = [], checkpoint = [], state, replay }: VerifyOptions,
 ): Promise<Outcome> {
@@ -72,7 +77,7 @@ async function verifyFiles(
   using inputs = await openInputs(files);
 
   const bundles = inOrder(inputs.all.filter(({ head }) => head !== null));
-  const trust = new AuditorTrust(pins ?? [], bundles.flatMap(({ head }) => head!.certificates));
+  const trust = new AuditorTrust(pins ?? [], [...new Set(bundles.flatMap(({ head }) => head!.certificates))]);
   const alone = await readDocuments(inputs.all.filter(({ head }) => head === null), {
     trust,
     hasPins: pins !== null,
@@ -81,9 +86,13 @@ async function verifyFiles(
     report?.fault === null ? [{ report, isCurrent: !isFormer }] : []
   );
   const known: readonly KeptCheckpoint[] = [...kept, ...memory?.checkpoints ?? []];
-  const reports = bundles.length === 0
-    ? []
-    : await verifyBundles(clock, bundles, { pins, known, proven, replay });
+  const reports = bundles.length === 0 ? [] : await verifyBundles(clock, bundles, {
+    pins,
+    known,
+    proven,
+    replay,
+    seed: seedOf(realWorld().random(8)),
+  });
 
   const trusted = [
     ...known.filter((one) => trust.vouchesFor(one)),

@@ -5,6 +5,7 @@
 import type { DocumentReport } from "../evidence/document.ts";
 import { type FileReport, FilesVerifier } from "../evidence/files.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";
+import type { HashSeed } from "../evidence/keyed_hash.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
 import { Progress } from "./progress.ts";
@@ -20,11 +21,12 @@ export interface ProvenDocument {
 export async function verifyBundles(
   clock: Shell["clock"],
   inputs: readonly Input[],
-  { pins, known, proven, replay }: {
+  { pins, known, proven, replay, seed }: {
     readonly pins: readonly PinnedKey[] | null;
     readonly known: readonly KnownCheckpoint[];
     readonly proven: readonly ProvenDocument[];
     readonly replay: boolean;
+    readonly seed: HashSeed;
   },
 ): Promise<readonly FileReport[]> {
   const expected = proven.flatMap(({ report: { origin, entries }, isCurrent }) =>
@@ -36,6 +38,7 @@ export async function verifyBundles(
     expected,
     proven: proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),
     replay,
+    seed,
   });
   using progress = new Progress(clock);
   const total = inputs.some(({ size }) => size === null)

@@ -2,7 +2,7 @@
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
 import { hasDuplicateMembers } from "../evidence/duplicate_members.ts";
-import { findElsewhere, placeOf } from "../evidence/coverage.ts";
+import { KeptElsewhere, placeOf } from "../evidence/elsewhere.ts";
 import { checkpointsIn, identityOf, type KeptCheckpoint, type KnownCheckpoint } from "../evidence/kept.ts";
 import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
@@ -135,7 +135,7 @@ function uncomparedOf(
   });
   const family = placed.filter((one) => one.family === own.family).map((one) => one.checkpoint);
   if (family.length === 0) {
-    return findElsewhere(nodeCrypto, { place: own, keys: trust.signersOf(checkpoint) }, placed);
+    return new KeptElsewhere(nodeCrypto, placed).find({ place: own, keys: trust.signersOf(checkpoint) });
   }
   const isSame = family.some((one) => identityOf(one) === identityOf(checkpoint));
   return isSame ? null : family.at(-1)!;

@@ -4,6 +4,7 @@
  */
 import { concat } from "../evidence/crypto.ts";
 import { LINE_LIMIT_BYTES } from "../evidence/bundle.ts";
+import { KEY_LIMIT } from "../evidence/limits.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
@@ -11,6 +12,8 @@ import { CommandFailure, EXIT } from "./shell.ts";
 export const STANDARD_INPUT = "-";
 
 const PIECE_BYTES = 262_144;
+/** What is read at once of a file's first line, which is kept of a pipe. */
+const FIRST_PIECE_BYTES = 16_384;
 const LINE_FEED = 0x0a;
 const BUNDLE_KIND = /^jis\.bundle\/\d+$/;
 
@@ -39,12 +42,17 @@ export async function openInput(name: string): Promise<Input> {
     const file = name === STANDARD_INPUT ? Deno.stdin : await Deno.open(name, { read: true });
     const first = await readFirstLine(file);
     const status = file instanceof Deno.FsFile ? await file.stat() : null;
+    // A file is read anew from its beginning, so that nothing of it is held until its turn comes.
+    const isAgain = status?.isFile === true && file instanceof Deno.FsFile;
+    if (isAgain) await file.seek(0, Deno.SeekMode.Start);
+    let start = isAgain ? null : first;
     return {
       name,
       size: status?.isFile ? status.size : null,
       head: headIn(first),
       async *pieces() {
-        yield first;
+        if (start !== null) yield start;
+        start = null;
         const buffer = new Uint8Array(PIECE_BYTES);
         for (;;) {
           const length = await readable(name, () => file.read(buffer));
@@ -98,7 +106,7 @@ async function readFirstLine(
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for (let bytes = 0; bytes <= LINE_LIMIT_BYTES;) {
-    const buffer = new Uint8Array(PIECE_BYTES);
+    const buffer = new Uint8Array(FIRST_PIECE_BYTES);
     const length = await file.read(buffer);
     if (length === null) break;
     pieces.push(buffer.subarray(0, length));
@@ -113,7 +121,8 @@ function headIn(first: Uint8Array): BundleHead | null {
   const line = new TextDecoder().decode(feed < 0 ? first : first.subarray(0, feed));
   const header: unknown = orNull(() => JSON.parse(line));
   if (!isObject(header) || typeof header.kind !== "string" || !BUNDLE_KIND.test(header.kind)) return null;
-  const keys: readonly unknown[] = Array.isArray(header.keys) ? header.keys : [];
+  // The verifier does not read a header with more of them.
+  const keys: readonly unknown[] = Array.isArray(header.keys) ? header.keys.slice(0, KEY_LIMIT) : [];
   return {
     origin: String(header.origin),
     certificates: keys.flatMap((key) => isObject(key) && typeof key.cert === "string" ? [key.cert] : []),

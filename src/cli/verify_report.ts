@@ -1,7 +1,10 @@
 /** What `jiss verify` says to people: the verdict first, then what it means, and every finding a sentence. Pure. */
 import { hex } from "../evidence/crypto.ts";
 import type { DocumentReport } from "../evidence/document.ts";
+import type { FileFinding } from "../evidence/files.ts";
+import { groupFindings } from "../evidence/finding_groups.ts";
 import { type EntryRange, sentenceOf } from "../evidence/findings.ts";
+import { choose } from "../evidence/told.ts";
 import { printable, printableLine } from "./printable.ts";
 import {
   isIntact,
@@ -20,14 +23,22 @@ const NAMED_ENTRIES = 8;
 /** The report, without a line feed at its end. */
 export function toldReport(outcome: Outcome): string {
   const { bundles, documents, replay } = outcome;
+  const { told, others } = choose(bundles);
   const blocks = [
     ...documents.map((document) => block(judgeDocument(document), documentDetails(document))),
-    ...bundles.map((bundle) => block(judgeBundle(bundle), bundleDetails(bundle, replay))),
+    ...told.map((bundle) => block(judgeBundle(bundle), bundleDetails(bundle, replay))),
   ];
-  const summary = blocks.length === 1
-    ? []
-    : [`${judge(outcome).words}: the worst of ${blocks.length}, one by one below.`];
-  return [...summary, ...blocks, ...unusedOf(outcome), ...keepingOf(outcome)].map(printable).join("\n\n");
+  const all = documents.length + bundles.length;
+  const summary = all === 1 ? [] : [`${judge(outcome).words}: the worst of ${all}, one by one below.`];
+  return [
+    ...summary,
+    ...blocks,
+    ...(others === null ? [] : [`${others} With --json each of them is told.`]),
+    ...unusedOf(outcome),
+    ...keepingOf(outcome),
+  ].map(
+    printable,
+  ).join("\n\n");
 }
 
 function block({ words, sentence }: Judgment, details: readonly string[]): string {
@@ -75,17 +86,21 @@ function placeOf(seq: number, range: EntryRange | null): string {
   return range === null ? `entry ${seq}` : `somewhere in entries ${range[0]} to ${range[1]}`;
 }
 
-function findingLines({ findings, dropped }: VerifiedBundle): readonly string[] {
-  if (findings.length === 0) return [];
-  const lines = findings.map((finding) => {
-    const { code, fatal, file, line, detail } = finding;
-    const at = [file ?? "", line === null ? "" : `line ${line}`].filter((text) => text !== "").join(", ");
-    const more = [at, detail ?? ""].filter((text) => text !== "").join(": ");
+function findingLines(bundle: VerifiedBundle): readonly string[] {
+  if (bundle.findings.length === 0) return [];
+  const lines = groupFindings(bundle).flatMap(({ code, fatal, first, others }) => {
     const mark = fatal ? "!" : "-";
-    return printableLine(`  ${mark} ${code}: ${sentenceOf(finding)}${more === "" ? "" : ` (${more})`}`);
+    if (first === null) return [`  ${mark} ${code}: ${others}`];
+    const line = printableLine(`  ${mark} ${code}: ${sentenceOf(first)}${placeAndDetail(first)}`);
+    return others === null ? [line] : [line, `    ${others}`];
   });
-  const rest = dropped === 0 ? [] : [`    and ${dropped} more`];
-  return ["  findings (! counts against it, - is for your information)", ...lines, ...rest];
+  return ["  findings (! counts against it, - is for your information)", ...lines];
+}
+
+function placeAndDetail({ file, line, detail }: FileFinding): string {
+  const at = [file ?? "", line === null ? "" : `line ${line}`].filter((text) => text !== "").join(", ");
+  const more = [at, detail ?? ""].filter((text) => text !== "").join(": ");
+  return more === "" ? "" : ` (${more})`;
 }
 
 /** Both sides of a contradiction, each signed: together they prove it to anybody. */

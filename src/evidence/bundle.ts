@@ -8,6 +8,7 @@ import * as z from "zod";
 import { canonicalJson } from "./canonical.ts";
 import { timestampSchema } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";
+import { listOf } from "./list.ts";
 
 /** Longest line, without its line feed, bytes. */
 export const LINE_LIMIT_BYTES = 1_048_576;
@@ -42,7 +43,7 @@ const baseSchema = z.strictObject({
   size,
   /** Hash of the entry before the first; of the origin where there is none. */
   prev: hash32,
-  peaks: z.array(hash32).max(PEAK_LIMIT),
+  peaks: listOf(hash32, PEAK_LIMIT),
   checkpoint: note.nullable(),
 }).refine(
   (base) => base.size > 0 || (base.peaks.length === 0 && base.checkpoint === null),
@@ -56,7 +57,7 @@ export const headerSchema = z.strictObject({
   chain: z.string(),
   base: baseSchema,
   /** Candidates, oldest first: trusted where pinned, or reached from a pinned key by certificates. */
-  keys: z.array(z.strictObject({ vkey: z.string(), cert: note.nullable() })),
+  keys: listOf(z.strictObject({ vkey: z.string(), cert: note.nullable() })),
   retention_days: z.int().min(0).nullable(),
   exported_at: timestampSchema,
   software: z.string(),
@@ -80,7 +81,7 @@ export const ladderLineSchema = z.strictObject({
   kind: z.literal("jis.ladder/1"),
   from: z.int().min(1),
   to: z.int().min(1),
-  proof: z.array(hash32).max(PROOF_LIMIT),
+  proof: listOf(hash32, PROOF_LIMIT),
 });
 export type LadderLine = z.infer<typeof ladderLineSchema>;
 

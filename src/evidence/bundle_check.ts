@@ -19,23 +19,24 @@ import { type ChainName, chainPrefix, organizationOf, parseChain } from "./chain
 import { CheckpointCheck } from "./checkpoint_check.ts";
 import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
 import { ENTRY_VERSION } from "./entry.ts";
+import type { ChainAnchors } from "./anchors.ts";
+import { ClosedBundle } from "./closed_bundle.ts";
 import type { Family } from "./family.ts";
-import { FindingLog } from "./finding_log.ts";
+import { type FindingBudget, FindingLog } from "./finding_log.ts";
 import { genesisPrevious } from "./hashes.ts";
-import type { Uncompared } from "./coverage.ts";
+import type { Damage } from "./report.ts";
+import type { SignatureMemory } from "./key_index.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
-import { type Anchor, type ExpectedEntry, KeptCheck, type Root } from "./kept_check.ts";
+import { type AgreementBudget, type ExpectedEntry, KeptCheck } from "./kept_check.ts";
 import { entryHashOfBytes } from "./line_hashes.ts";
 import { isEntry, isPart } from "./line_shapes.ts";
 import { ModelCheck } from "./model_check.ts";
 import { PartCheck } from "./part_check.ts";
 import { baseFrontier, provePrefix } from "./prefix_check.ts";
 import { ReplayCheck } from "./replay_check.ts";
-import { type BundleReport, isDivergence, verdictOf } from "./report.ts";
-import { policyOf, RetentionCheck, type RetentionPruned } from "./retention_check.ts";
+import { policyOf, RetentionCheck } from "./retention_check.ts";
 import { SignatureCheck } from "./signature_check.ts";
 import { StateCheck } from "./state_check.ts";
-import type { RestoredGenesis } from "./structural.ts";
 import { StructureCheck } from "./structure_check.ts";
 import type { PinnedKey } from "./trust.ts";
 
@@ -56,17 +57,18 @@ export interface BundleCheckOptions {
   /** Of this bundle's origin, as the two that follow. */
   readonly known: readonly KeptCheckpoint[];
   readonly expected: readonly ExpectedEntry[];
-  readonly anchors: readonly Anchor[];
+  readonly anchors: ChainAnchors;
+  /** What is known of the signatures of `known`, from bundle to bundle. */
+  readonly memory: SignatureMemory;
+  readonly budget: FindingBudget;
+  /** null: nobody asks what agrees. */
+  readonly agreements: AgreementBudget | null;
   readonly family: Family;
   readonly replay: boolean;
   readonly requirePruneRecord: boolean;
 }
 
-/** What is told of kept checkpoints that are of other chains than the bundle's. */
-const OPEN_CODES = [
-  ["epoch", "KNOWN_EPOCH_UNLINKED"],
-  ["deployment", "KNOWN_DEPLOYMENT_OTHER"],
-] as const;
+const CARRIAGE_RETURN = 0x0d;
 
 /** Where in the order of lines a bundle has come to. */
 const Stage = { models: 0, ladder: 1, entries: 2, over: 3 } as const;
@@ -88,9 +90,9 @@ export class BundleCheck {
   readonly #organization: string | null;
   #stage: (typeof Stage)[keyof typeof Stage] = Stage.models;
   #isAbandoned = false;
-  #restore: RestoredGenesis | null = null;
-  #uncompared: readonly Uncompared[] = [];
-  #isOfKeptFamily = false;
+  /** Whether every line so far ends in a carriage return. */
+  #hasForeignLineEnds = true;
+  #cut: Damage | null = null;
   #ladderSize = 0;
   #entries = 0;
   /** Of the entry whose parts are being read. */
@@ -100,18 +102,20 @@ export class BundleCheck {
   /** The chain's name, taken apart; null where it is none. */
   readonly name: ChainName | null;
   readonly family: Family;
-  readonly log = new FindingLog();
+  readonly log: FindingLog;
   readonly chain: ChainCheck;
   readonly checkpoints: CheckpointCheck;
   readonly structure: StructureCheck;
 
   constructor(crypto: Crypto, header: BundleHeader, line: ReadLine, options: BundleCheckOptions) {
     const { origin, chain, base, keys } = header;
-    const { family, index, pins } = options;
-    const { subjects } = family;
-    const { log } = this;
+    const { family, index, pins, memory } = options;
+    const { subjects, removals } = family;
+    const log = new FindingLog(options.budget);
+    this.log = log;
     this.#crypto = crypto;
     this.#header = header;
+    this.#noteLineEnd(line);
     this.#options = options;
     this.origin = origin;
     this.family = family;
@@ -127,11 +131,19 @@ export class BundleCheck {
       log.add("GENESIS_MISMATCH", { seq: 0, line: line.number, detail: "the header's prev" });
     }
 
-    const signatures = new SignatureCheck(crypto, log, { origin, chain: this.name, pins, keys });
+    const signatures = new SignatureCheck(crypto, log, {
+      origin,
+      chain: this.name,
+      pins,
+      keys,
+      line: line.number,
+      memory,
+    });
     const prefix = isWhole ? null : provePrefix(crypto, header, { log, signatures, line: line.number });
     this.#signatures = signatures;
     const known = options.known.filter((checkpoint) => signatures.vouchesFor(checkpoint));
-    this.#untrusted = options.known.filter((checkpoint) => !known.includes(checkpoint));
+    const isVouchedFor = new Set(known);
+    this.#untrusted = options.known.filter((checkpoint) => !isVouchedFor.has(checkpoint));
     this.#kept = new KeptCheck(crypto, log, {
       ...options,
       known,
@@ -155,6 +167,7 @@ export class BundleCheck {
       origin,
       policy: policyOf(this.name?.family ?? ""),
       prefix: { size: base.size, root: prefix?.root ?? null },
+      awaited: removals,
     });
     const parts = new PartCheck(crypto, log, { bundle: index, subjects, retention });
     this.#retention = retention;
@@ -203,43 +216,15 @@ export class BundleCheck {
     return this.#isAbandoned || this.log.fatal.has("MISSING") || this.log.fatal.has("TRUNCATED");
   }
 
-  /** Whether a trusted key signed it, and nothing in it is wrong. */
-  get isSound(): boolean {
-    return this.#signatures.sawTrusted && this.log.fatal.size === 0;
-  }
-
-  /** A later chain of the input, which a restore began, goes on from this one's end. */
-  endedBy(restore: RestoredGenesis): void {
-    this.#restore = restore;
-  }
-
-  /** Sizes and roots of this chain that are known from elsewhere and agree. */
-  get agreed(): readonly Root[] {
-    return this.#kept.agreed;
-  }
-
   /** The trusted keys whose good signatures it carries. */
   get signers(): readonly Uint8Array[] {
     return this.#signatures.signers;
   }
 
-  /** It agrees with what the auditor kept of its family, by itself or by way of restores. */
-  answers(): void {
-    this.#isOfKeptFamily = true;
-  }
-
-  /** What the auditor kept of its family, or of another deployment, was not held against it. */
-  leavesOpen(uncompared: readonly Uncompared[]): void {
-    this.#uncompared = uncompared;
-    for (const [why, code] of OPEN_CODES) {
-      const first = uncompared.find((one) => one.why === why)?.checkpoint;
-      if (first !== undefined) this.log.add(code, { detail: `${first.origin}, size ${first.size}` });
-    }
-  }
-
   /** Takes the next line; `digest` gives the SHA-256 of the bundle before it, once. */
   line(line: ReadLine, digest: () => Uint8Array): void {
     const { number, value } = line;
+    this.#noteLineEnd(line);
     if (!line.isCanonical) this.log.add("NON_CANONICAL_LINE", { line: number, seq: seqOf(value) });
     switch (value.kind) {
       case undefined:
@@ -269,63 +254,60 @@ export class BundleCheck {
   }
 
   /** The input ends, or another bundle begins, before the trailer. */
-  cut(detail: string): void {
+  cut(damage: Extract<Damage, `cut${string}`>): void {
+    this.#cut = damage;
+    const detail = damage === "cut off" ? "no trailer" : "the file ends within a line";
     this.#closeEntry();
     this.chain.finish();
     this.log.add("TRUNCATED", { seq: this.chain.next, detail });
     this.#finish();
   }
 
-  /** Removals that it records from chains of its family that a restore ended. */
-  get removals(): readonly (RetentionPruned | null)[] {
-    return this.isSound ? this.#retention.others : [];
-  }
-
-  /** The input is over: a removed prefix is on record here, or in one of the bundles after this one. */
-  settlePrefix(later: readonly BundleCheck[]): void {
-    this.#retention.settle(later.flatMap(({ removals }) => removals));
-  }
-
-  /** The input is over: whose its newest signature is, and what is known of it from elsewhere. */
-  settleKeys(): void {
-    this.#signatures.finish(this.#restore === null ? this.#kept.knownSize : this.chain.next);
-  }
-
-  report(): BundleReport {
-    const { pins, replay } = this.#options;
+  /** What is left of it, once it is over. `keptElsewhere`: what was kept of another deployment under its keys. */
+  close(keptElsewhere: KnownCheckpoint | null): ClosedBundle {
+    const { origin, chain, base } = this.#header;
+    const { pins, replay, known, expected } = this.#options;
     const { withheld, erased } = this.#parts;
-    const { sawTrusted, keyFingerprint } = this.#signatures;
-    const { log } = this;
-    const selfTrusted = pins === null;
-    const { isAnchored } = this.#kept;
-    const untrustedKept = this.#untrusted;
-    const uncompared = this.#uncompared;
-    return {
-      origin: this.#header.origin,
-      chain: this.#header.chain,
-      base: this.#header.base.size,
-      size: this.chain.next,
-      entries: this.#entries,
-      checkpoint: this.checkpoints.newest,
-      ...verdictOf({ log, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept, uncompared }),
-      firstBadSeq: log.firstBadSeq,
-      firstBadRange: log.firstBadRange,
-      findings: log.findings,
-      dropped: log.dropped,
-      withheld,
-      erased,
-      replayed: this.#replay.replayed,
-      keyFingerprint,
-      selfTrusted,
-      keptCount: this.#options.known.length + this.#options.expected.length,
-      provesFork: this.#kept.provesFork && [...log.fatal].every(isDivergence),
-      comparedScores: this.#kept.compared,
-      refuted: this.#kept.refuted,
-      restore: this.#restore,
-      untrustedKept,
-      uncompared,
-      isOfKeptFamily: this.#isOfKeptFamily,
-    };
+    const { compared, refuted, provesFork, isAnchored, knownSize, agreed } = this.#kept;
+    return new ClosedBundle({
+      told: {
+        origin,
+        chain,
+        base: base.size,
+        size: this.chain.next,
+        entries: this.#entries,
+        checkpoint: this.checkpoints.newest,
+        withheld,
+        erased,
+        replayed: this.#replay.replayed,
+        selfTrusted: pins === null,
+        damage: this.#hasForeignLineEnds ? "line ends" : this.#cut,
+        keptCount: known.length + expected.length,
+        comparedScores: compared,
+        refuted,
+        untrustedKept: this.#untrusted.length === known.length ? known : this.#untrusted,
+      },
+      log: this.log,
+      family: this.family,
+      root: this.chain.root,
+      place: this.#options.index,
+      isAbandoned: this.#isAbandoned,
+      signatures: this.#signatures.left,
+      knownSize,
+      beyond: this.checkpoints.beyond,
+      restored: this.structure.restored,
+      unrecorded: this.#retention.unrecorded,
+      records: this.#retention.records,
+      isAnchored,
+      agreed,
+      keptElsewhere,
+      provesFork,
+      replay,
+    });
+  }
+
+  #noteLineEnd({ bytes }: ReadLine): void {
+    if (bytes.at(-1) !== CARRIAGE_RETURN) this.#hasForeignLineEnds = false;
   }
 
   #malformed(number: number, detail: string, seq: number | null = null): void {
@@ -342,7 +324,11 @@ export class BundleCheck {
     const model = this.#parse(line, modelLineSchema);
     if (model === null) return;
     if (this.#stage > Stage.models) return this.#malformed(line.number, "a model after the models");
-    if (!this.#models.add(model, line.number)) this.#malformed(line.number, "one model too many");
+    const taken = this.#models.add(model, { line: line.number, bytes: line.bytes.length });
+    if (taken === "known") this.#malformed(line.number, "a second model of one name");
+    if (taken === "too many") {
+      this.log.add("LIMIT_EXCEEDED", { line: line.number, detail: "models that are too many or too large" });
+    }
   }
 
   #ladderLine(line: ReadLine): void {

@@ -173,6 +173,13 @@ export class ChainCheck {
     else this.#reportMissing(gap.first, gap.last);
   }
 
+  /** What is left of a gap stays open; the last gap is reported where there is one too many. */
+  #fill(gap: Gap | undefined, seq: number): void {
+    const gaps = this.#gaps.flatMap((open) => open === gap ? without(open, seq) : [open]);
+    this.#gaps = gaps.slice(0, GAP_LIMIT);
+    for (const { first, last } of gaps.slice(GAP_LIMIT)) this.#reportMissing(first, last);
+  }
+
   #reportMissing(first: number, last: number): void {
     this.#log.add("MISSING", { seq: first, range: [first, last] });
   }
@@ -183,7 +190,7 @@ export class ChainCheck {
     const gap = this.#gaps.find(({ first, last }) => first <= seq && seq <= last);
     this.#inOrder = false;
     if (gap !== undefined || seq < this.#base) {
-      this.#gaps = this.#gaps.flatMap((open) => open === gap ? without(open, seq) : [open]);
+      this.#fill(gap, seq);
       this.#log.add("REORDERED", {
         seq,
         range: [seq, seq],

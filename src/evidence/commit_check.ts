@@ -12,6 +12,8 @@ import type { FindingLog } from "./finding_log.ts";
 
 /** Provisional scores that are remembered: the newest of each seq modulo this. */
 const REMEMBERED = 65_536;
+/** Slots that get their room together: a bundle of few scores needs little. */
+const PAGE_SLOTS = 256;
 const HASH_BYTES = 32;
 const LOST = { absent: 1, reported: 2 } as const;
 
@@ -20,6 +22,19 @@ export interface CommitReference {
   readonly ref_id: string;
   readonly ref_seq: number;
   readonly ref_entry_hash: string;
+}
+
+/** What is kept of the scores of some slots. */
+class Page {
+  readonly #hashes = new Uint8Array(PAGE_SLOTS * HASH_BYTES);
+  /** The seq of the score in each slot, from 1; 0 is none. */
+  readonly places = new Float64Array(PAGE_SLOTS);
+  /** Slots whose score is there, and cannot be compared with: for want of its parts, or for what is reported of it. */
+  readonly lost = new Uint8Array(PAGE_SLOTS);
+
+  hashAt(slot: number): Uint8Array {
+    return this.#hashes.subarray(slot * HASH_BYTES, (slot + 1) * HASH_BYTES);
+  }
 }
 
 type Result = Readonly<Record<string, unknown>>;
@@ -35,12 +50,7 @@ export class CommitCheck {
   readonly #crypto: Crypto;
   readonly #log: FindingLog;
   readonly #options: CommitCheckOptions;
-  /** Made with the first score: most chains have none. */
-  #hashes: Uint8Array | null = null;
-  /** Of the score in each slot, from 1; 0 is none. */
-  readonly #places: Float64Array = new Float64Array(REMEMBERED);
-  /** Slots whose score is there, and cannot be compared with: for want of its parts, or for what is reported of it. */
-  readonly #lost: Uint8Array = new Uint8Array(REMEMBERED);
+  readonly #pages = new Map<number, Page>();
   #follows = true;
   #uncompared = 0;
   #firstUncompared = 0;
@@ -56,17 +66,13 @@ export class CommitCheck {
     { seq, id }: Pick<Entry, "seq" | "id">,
     { hash, result }: { hash: Uint8Array; result: Result },
   ): void {
-    this.#hashes ??= new Uint8Array(REMEMBERED * HASH_BYTES);
-    const slot = seq % REMEMBERED;
-    this.#hashes.set(this.#hash({ hash, id, result }), slot * HASH_BYTES);
-    this.#places[slot] = seq + 1;
-    this.#lost[slot] = 0;
+    const { page, slot } = this.#take(seq, 0);
+    page.hashAt(slot).set(this.#hash({ hash, id, result }));
   }
 
   /** A score that could not be computed anew, or whose parts are not given. */
   lose(seq: number, { isReported }: { readonly isReported: boolean }): void {
-    this.#places[seq % REMEMBERED] = seq + 1;
-    this.#lost[seq % REMEMBERED] = isReported ? LOST.reported : LOST.absent;
+    this.#take(seq, isReported ? LOST.reported : LOST.absent);
   }
 
   /** The chain is broken: from here on a score that is referred to may be gone. */
@@ -79,14 +85,16 @@ export class CommitCheck {
     if (!this.#follows) return;
     if (reference === null) return this.#countUncompared(seq);
     const { ref_seq, ref_id, ref_entry_hash } = reference;
-    const slot = ref_seq % REMEMBERED;
-    const held = this.#places[slot]! - 1;
+    const { number, slot } = placeOf(ref_seq);
+    const page = this.#pages.get(number);
+    const held = (page?.places[slot] ?? 0) - 1;
     const isHere = ref_seq >= this.#options.first && !this.#options.isLaterEpoch;
-    if (held === ref_seq) {
-      if (this.#lost[slot] === LOST.reported) return;
-      if (this.#lost[slot] === LOST.absent) return this.#countUncompared(seq);
-      const known = this.#hashes!.subarray(slot * HASH_BYTES, (slot + 1) * HASH_BYTES);
-      if (equalBytes(known, this.#hash({ hash: fromHex(ref_entry_hash), id: ref_id, result }))) return;
+    if (page !== undefined && held === ref_seq) {
+      if (page.lost[slot] === LOST.reported) return;
+      if (page.lost[slot] === LOST.absent) return this.#countUncompared(seq);
+      if (equalBytes(page.hashAt(slot), this.#hash({ hash: fromHex(ref_entry_hash), id: ref_id, result }))) {
+        return;
+      }
       if (this.#options.isLaterEpoch) return this.#countUncompared(seq);
     } else if (!isHere || held > ref_seq) return this.#countUncompared(seq);
     const detail = `not the score that entry ${ref_seq} recorded`;
@@ -99,6 +107,16 @@ export class CommitCheck {
     this.#log.add("COMMIT_UNCOMPARED", { seq: this.#firstUncompared, detail });
   }
 
+  /** Gives a score its slot. */
+  #take(seq: number, lost: number): { readonly page: Page; readonly slot: number } {
+    const { number, slot } = placeOf(seq);
+    let page = this.#pages.get(number);
+    if (page === undefined) this.#pages.set(number, page = new Page());
+    page.places[slot] = seq + 1;
+    page.lost[slot] = lost;
+    return { page, slot };
+  }
+
   #countUncompared(seq: number): void {
     if (this.#uncompared === 0) this.#firstUncompared = seq;
     this.#uncompared += 1;
@@ -109,4 +127,10 @@ export class CommitCheck {
     const numbers = canonicalJson({ ...result, provisional: false, committed: true });
     return this.#crypto.sha256(hash, utf8(`${id}\n${numbers}`));
   }
+}
+
+/** Where a score is remembered. */
+function placeOf(seq: number): { readonly number: number; readonly slot: number } {
+  const at = seq % REMEMBERED;
+  return { number: Math.floor(at / PAGE_SLOTS), slot: at % PAGE_SLOTS };
 }

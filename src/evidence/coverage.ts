@@ -7,11 +7,11 @@
  * is wrong; it is only not what was kept. So what was not compared is no agreement.
  * Source: docs/evidence-format.md, section 9, "What could not be compared".
  */
-import type { BundleCheck } from "./bundle_check.ts";
-import { organizationOf, parseChain, splitName } from "./chain_name.ts";
-import { type Crypto, hex } from "./crypto.ts";
+import type { ClosedBundle } from "./closed_bundle.ts";
+import type { Crypto } from "./crypto.ts";
+import { type Concerned, KeptElsewhere, type Place, placeOf } from "./elsewhere.ts";
 import { identityOf, type KeptCheckpoint, type KnownCheckpoint } from "./kept.ts";
-import { parseNote, verifyNote } from "./note.ts";
+import type { Root } from "./kept_check.ts";
 
 /**
  * Why a kept checkpoint was not compared: the entries up to it were removed and no proof leads over the cut; it is of
@@ -20,9 +20,11 @@ import { parseNote, verifyNote } from "./note.ts";
  */
 export const UNCOMPARED_REASONS = ["unlinkable", "restore", "epoch", "deployment"] as const;
 
+type UncomparedReason = (typeof UNCOMPARED_REASONS)[number];
+
 /** A kept checkpoint that a bundle does not answer for. */
 export interface Uncompared {
-  readonly why: (typeof UNCOMPARED_REASONS)[number];
+  readonly why: UncomparedReason;
   readonly checkpoint: KnownCheckpoint;
 }
 
@@ -33,70 +35,84 @@ export interface KeptOfAll {
   readonly documents: readonly KnownCheckpoint[];
 }
 
-/** Where a chain belongs. */
-interface Place {
-  /** `<log name>/<deployment id>/` */
-  readonly prefix: string;
-  /** Names the family among those of all deployments. */
-  readonly family: string;
-  /** null: the system's. */
-  readonly organization: string | null;
-  readonly epoch: number;
-}
-
-interface Kept extends Place {
-  readonly checkpoint: KnownCheckpoint;
+interface Kept extends Place, Concerned {
   readonly identity: string;
   readonly isSettled: boolean;
   readonly isDocument: boolean;
+  /** What bundles that do not answer for it are told, made once for all of them. */
+  readonly uncompared: Readonly<Record<UncomparedReason, Uncompared>>;
 }
 
-/** Where the chain of an origin belongs; null where it is no chain of such a log. */
-export function placeOf(origin: string): Place | null {
-  const name = splitName(origin);
-  const chain = name && parseChain(name.rest);
-  if (!name || !chain) return null;
-  return {
-    prefix: name.prefix,
-    family: `${name.prefix}${chain.family}`,
-    organization: organizationOf(chain.family),
-    epoch: chain.epoch,
-  };
-}
+/** What is known of all chains, to ask bundles for. */
+export class Coverage {
+  readonly #kept: readonly Kept[];
+  readonly #byFamily: ReadonlyMap<string, readonly Kept[]>;
+  readonly #elsewhere: KeptElsewhere;
 
-/** Tells each sound bundle what it does not answer for. Once, when all else is settled. */
-export function settleCoverage(
-  crypto: Crypto,
-  checks: readonly BundleCheck[],
-  { known, documents }: KeptOfAll,
-): void {
-  const kept = [
-    ...placed(known, { isDocument: false }),
-    ...placed(documents, { isDocument: true }),
-  ];
-  if (kept.length === 0) return;
-  const byFamily = Map.groupBy(kept, ({ family }) => family);
-  const sound = checks.filter(({ isSound }) => isSound);
-  // A chain's own bundle with which something is wrong has a verdict that tells more.
-  const told = new Set(checks.filter(({ isSound }) => !isSound).map(({ origin }) => origin));
-  for (const line of linesOf(sound)) {
-    const place = placeOf(line[0]!.origin);
-    if (place === null) continue;
-    const own = byFamily.get(place.family);
-    if (own !== undefined) {
-      const agreed = agreedBy(line);
+  constructor(crypto: Crypto, { known, documents }: KeptOfAll) {
+    this.#kept = [
+      ...placed(known, { isDocument: false }),
+      ...placed(documents, { isDocument: true }),
+    ];
+    this.#byFamily = Map.groupBy(this.#kept, ({ family }) => family);
+    this.#elsewhere = new KeptElsewhere(crypto, this.#kept);
+  }
+
+  /** Whether nothing is known that a bundle would have to answer for. */
+  get isOfNothing(): boolean {
+    return this.#kept.length === 0;
+  }
+
+  /** What was kept of another deployment that a bundle's signers signed; null too where its own family is known. */
+  keptElsewhere(
+    { origin, signers }: { readonly origin: string; readonly signers: readonly Uint8Array[] },
+  ): KnownCheckpoint | null {
+    const place = placeOf(origin);
+    if (place === null || this.#byFamily.has(place.family)) return null;
+    return this.#elsewhere.find({ place, keys: signers });
+  }
+
+  /** Tells each sound bundle what it does not answer for. Once, when all else is settled. */
+  settle(bundles: readonly ClosedBundle[]): void {
+    if (this.isOfNothing) return;
+    const names = new RootNames();
+    const sound = bundles.filter(({ isSound }) => isSound);
+    // A chain's own bundle with which something is wrong has a verdict that tells more.
+    const told = new Set(bundles.filter(({ isSound }) => !isSound).map(({ origin }) => origin));
+    const identities = new Set(this.#kept.map(({ identity }) => identity));
+    for (const line of linesOf(sound, names)) {
+      const family = placeOf(line[0]!.origin)?.family;
+      const own = family === undefined ? undefined : this.#byFamily.get(family);
+      if (own === undefined) {
+        for (const bundle of line) tellElsewhere(bundle);
+        continue;
+      }
+      const agreed = agreedBy(line, { names, identities });
       const open = openOf(line, { kept: own, agreed, told });
       const isFamily = own.some(({ isDocument, identity }) => !isDocument && agreed.has(identity));
       for (const bundle of line) {
         if (open.length > 0) bundle.leavesOpen(open);
         else if (isFamily) bundle.answers();
       }
-      continue;
     }
-    for (const bundle of line) {
-      const elsewhere = findElsewhere(crypto, { place, keys: bundle.signers }, kept);
-      if (elsewhere !== null) bundle.leavesOpen([{ why: "deployment", checkpoint: elsewhere }]);
-    }
+  }
+}
+
+function tellElsewhere(bundle: ClosedBundle): void {
+  const { keptElsewhere: checkpoint } = bundle;
+  if (checkpoint !== null) bundle.leavesOpen([{ why: "deployment", checkpoint }]);
+}
+
+/** The identities of known roots, each made once: many bundles agree with the same. */
+class RootNames {
+  readonly #names = new Map<Root, string>();
+
+  of(origin: string, root: Root): string {
+    const known = this.#names.get(root);
+    if (known !== undefined) return known;
+    const name = identityOf({ origin, ...root });
+    this.#names.set(root, name);
+    return name;
   }
 }
 
@@ -109,7 +125,10 @@ function placed(
     const place = placeOf(checkpoint.origin);
     if (place === null) return [];
     const identity = identityOf(checkpoint);
-    return [{ ...place, checkpoint, identity, isSettled: settled.has(identity), isDocument }];
+    const uncompared = Object.fromEntries(
+      UNCOMPARED_REASONS.map((why) => [why, { why, checkpoint }]),
+    ) as Record<UncomparedReason, Uncompared>;
+    return [{ ...place, checkpoint, identity, isSettled: settled.has(identity), isDocument, uncompared }];
   });
 }
 
@@ -119,50 +138,64 @@ function placed(
  * The bundles, those together that roots prove to be of one history: a chain that goes on after a restore with the
  * one whose end it names, and two of one chain where the one has the root at which the other ends.
  */
-function linesOf(sound: readonly BundleCheck[]): readonly (readonly BundleCheck[])[] {
-  const leaders = new Map<BundleCheck, BundleCheck>();
-  const leaderOf = (bundle: BundleCheck): BundleCheck => {
+function linesOf(
+  sound: readonly ClosedBundle[],
+  names: RootNames,
+): readonly (readonly ClosedBundle[])[] {
+  const leaders = new Map<ClosedBundle, ClosedBundle>();
+  const leaderOf = (bundle: ClosedBundle): ClosedBundle => {
     let leader = bundle;
-    while (leaders.has(leader)) leader = leaders.get(leader)!;
-    if (leader !== bundle) leaders.set(bundle, leader);
+    for (let next = leaders.get(leader); next !== undefined; next = leaders.get(leader)) {
+      const overNext = leaders.get(next);
+      if (overNext !== undefined) leaders.set(leader, overNext);
+      leader = overNext ?? next;
+    }
     return leader;
   };
-  const join = (one: BundleCheck, other: BundleCheck | undefined) => {
+  const join = (one: ClosedBundle, other: ClosedBundle | undefined) => {
     if (other === undefined) return;
     const [a, b] = [leaderOf(one), leaderOf(other)];
     if (a !== b) leaders.set(a, b);
   };
-  const ends = new Map<string, BundleCheck>();
+  const ends = new Map<string, ClosedBundle>();
   for (const bundle of sound) {
-    const { origin, chain: { next: size, root } } = bundle;
+    const { origin, size, root } = bundle;
     if (root === null) continue;
     const end = identityOf({ origin, size, root });
     join(bundle, ends.get(end));
     ends.set(end, bundle);
   }
   for (const bundle of sound) {
-    const { origin, structure: { restored }, agreed } = bundle;
+    const { origin, restored, agreed } = bundle;
     if (restored !== null) {
-      const { previous_origin, restored_size, restored_root } = restored;
-      join(bundle, ends.get(`${previous_origin}\n${restored_size}\n${restored_root}`));
+      const { previousOrigin, size, root } = restored;
+      join(bundle, ends.get(`${previousOrigin}\n${size}\n${root}`));
     }
-    for (const { size, root } of agreed) join(bundle, ends.get(identityOf({ origin, size, root })));
+    for (const root of agreed) join(bundle, ends.get(names.of(origin, root)));
   }
   return [...Map.groupBy(sound, leaderOf).values()];
 }
 
 // ---- what they answer for ---------------------------------------------------------------------------------------
 
-/** What is known from elsewhere, and agrees with the bundles of one history. */
-function agreedBy(line: readonly BundleCheck[]): ReadonlySet<string> {
-  return new Set(
-    line.flatMap(({ origin, agreed }) => agreed.map(({ size, root }) => identityOf({ origin, size, root }))),
-  );
+/** Of what the auditor knows, what agrees with the bundles of one history. */
+function agreedBy(
+  line: readonly ClosedBundle[],
+  { names, identities }: { readonly names: RootNames; readonly identities: ReadonlySet<string> },
+): ReadonlySet<string> {
+  const agreed = new Set<string>();
+  for (const bundle of line) {
+    for (const root of bundle.agreed) {
+      const name = names.of(bundle.origin, root);
+      if (identities.has(name)) agreed.add(name);
+    }
+  }
+  return agreed;
 }
 
 /** Of what was kept of the family, what the bundles of one history do not answer for: what to ask for. */
 function openOf(
-  line: readonly BundleCheck[],
+  line: readonly ClosedBundle[],
   { kept, agreed, told }: {
     readonly kept: readonly Kept[];
     readonly agreed: ReadonlySet<string>;
@@ -170,13 +203,14 @@ function openOf(
     readonly told: ReadonlySet<string>;
   },
 ): readonly Uncompared[] {
-  const ends = Map.groupBy(line, ({ origin }) => origin);
+  /** By origin, the size at which the shortest of its bundles ends. */
+  const ends = new Map<string, number>();
+  for (const { origin, size } of line) ends.set(origin, Math.min(ends.get(origin) ?? Infinity, size));
   const agreeing = kept.filter(({ identity }) => agreed.has(identity));
   const oldest = mostOf(agreeing, (one, than) => isLater(than, one));
   const newest = mostOf(agreeing.filter(({ isSettled }) => isSettled), isLater);
   /** It is of more entries than the chain has, which a later one tells of, unless all is fatally wrong. */
-  const isBeyond = ({ checkpoint: { origin, size } }: Kept) =>
-    ends.get(origin)?.some(({ chain: { next } }) => size > next) ?? false;
+  const isBeyond = ({ checkpoint: { origin, size } }: Kept) => size > (ends.get(origin) ?? Infinity);
   const isAnswered = (one: Kept) => {
     if (agreed.has(one.identity)) return true;
     if (!isBeyond(one)) return false;
@@ -188,10 +222,9 @@ function openOf(
   const settled = open.filter(({ isSettled }) => isSettled);
   const latest = mostOf(settled, isLater);
   const last = settled.filter((one) => !isLater(latest!, one));
-  return [...last, ...open.filter(({ isSettled }) => !isSettled)].map((one) => ({
-    why: !ends.has(one.checkpoint.origin) ? "epoch" : isBeyond(one) ? "restore" : "unlinkable",
-    checkpoint: one.checkpoint,
-  }));
+  return [...last, ...open.filter(({ isSettled }) => !isSettled)].map((one) =>
+    one.uncompared[!ends.has(one.checkpoint.origin) ? "epoch" : isBeyond(one) ? "restore" : "unlinkable"]
+  );
 }
 
 /** The one before which no other goes; null of none. */
@@ -202,29 +235,4 @@ function mostOf(kept: readonly Kept[], goesBefore: (one: Kept, than: Kept) => bo
 /** Whether a checkpoint is of a later epoch, or of the same and larger. */
 function isLater(one: Kept, than: Kept): boolean {
   return one.epoch === than.epoch ? one.checkpoint.size > than.checkpoint.size : one.epoch > than.epoch;
-}
-
-/**
- * What was kept of another deployment for the same organization, signed by one of these keys; null where there is
- * none, or where this deployment is known for the organization too. The system's chain stands for every organization.
- */
-export function findElsewhere(
-  crypto: Crypto,
-  { place: { prefix, organization }, keys }: {
-    readonly place: Pick<Place, "prefix" | "organization">;
-    readonly keys: readonly Uint8Array[];
-  },
-  kept: readonly (Pick<Place, "prefix" | "organization"> & { readonly checkpoint: KnownCheckpoint })[],
-): KnownCheckpoint | null {
-  const concerned = kept.filter((one) =>
-    organization === null || one.organization === null || one.organization === organization
-  );
-  if (concerned.some((one) => one.prefix === prefix && one.organization === organization)) return null;
-  const names = new Set(keys.map(hex));
-  if (names.size === 0) return null;
-  const found = concerned.findLast(({ prefix: other, checkpoint: { origin, note } }) =>
-    other !== prefix &&
-    verifyNote(crypto, parseNote(note), keys.map((publicKey) => ({ name: origin, publicKey }))) === "verified"
-  );
-  return found?.checkpoint ?? null;
 }

@@ -3,7 +3,9 @@
  * the last chain ended, so that one that a restore began can go on from there.
  */
 import { hex } from "./crypto.ts";
-import type { RestoredGenesis } from "./structural.ts";
+import type { HashSeed } from "./keyed_hash.ts";
+import type { Restored } from "./restore_check.ts";
+import { AwaitedRemovals } from "./retention_check.ts";
 import { SubjectMemory } from "./subject_memory.ts";
 
 /** A chain as a bundle left it. */
@@ -16,9 +18,14 @@ export interface ChainEnd {
 }
 
 export class Family {
-  readonly subjects = new SubjectMemory();
+  readonly subjects: SubjectMemory;
+  readonly removals = new AwaitedRemovals();
   #beginsOpen = false;
   #last: ChainEnd | null = null;
+
+  constructor(seed?: HashSeed) {
+    this.subjects = new SubjectMemory(seed);
+  }
 
   /** Whether operators' states may begin with a history that is not in the input. */
   get beginsOpen(): boolean {
@@ -32,9 +39,9 @@ export class Family {
   }
 
   /** A chain begins that a restore began: its states go on where the one before it, as it was left, is in the input. */
-  goOn(restored: RestoredGenesis | null): void {
+  goOn(restored: Restored | null): void {
     const last = this.#last;
-    const isNext = restored !== null && last?.origin === restored.previous_origin && last.isUnbroken;
+    const isNext = restored !== null && last?.origin === restored.previousOrigin && last.isUnbroken;
     if (!isNext || !endsAsRestored(last, restored)) this.begin({ isOpen: true });
   }
 
@@ -46,7 +53,7 @@ export class Family {
 /** Whether a chain ends where the one after it says that it was left. */
 export function endsAsRestored(
   { size, root }: Pick<ChainEnd, "size" | "root">,
-  { restored_size, restored_root }: RestoredGenesis,
+  restored: Restored,
 ): boolean {
-  return size === restored_size && root !== null && hex(root) === restored_root;
+  return size === restored.size && root !== null && hex(root) === restored.root;
 }

@@ -16,8 +16,6 @@ export interface FileReport extends BundleReport {
   readonly findings: readonly FileFinding[];
 }
 
-/** No text: a file that ends within a line is cut off, and the next one's beginning must not complete it. */
-const CUT = Uint8Array.of(0xff, 0x0a);
 const LINE_FEED = 0x0a;
 
 export class FilesVerifier {
@@ -25,7 +23,6 @@ export class FilesVerifier {
   /** Of each file its name, and how many lines stand before it. */
   readonly #files: { readonly name: string; readonly start: number }[] = [];
   #lines = 0;
-  #last = LINE_FEED;
 
   constructor(crypto: Crypto, options: VerifierOptions) {
     this.#verifier = new BundleVerifier(crypto, options);
@@ -38,11 +35,8 @@ export class FilesVerifier {
 
   /** What is pushed from now on is this file's. */
   open(name: string): void {
-    if (this.#last !== LINE_FEED) {
-      this.#verifier.push(CUT);
-      this.#lines += 1;
-      this.#last = LINE_FEED;
-    }
+    // The beginning of this one must not complete the last line of the one before.
+    this.#verifier.endFile();
     this.#files.push({ name, start: this.#lines });
   }
 
@@ -50,7 +44,6 @@ export class FilesVerifier {
   push(piece: Uint8Array): void {
     this.#verifier.push(piece);
     this.#lines += countLines(piece);
-    this.#last = piece.at(-1) ?? this.#last;
   }
 
   /** One report for each bundle, in their order. Once. */
@@ -65,8 +58,19 @@ export class FilesVerifier {
   #locate(finding: Finding): FileFinding {
     const { line } = finding;
     if (line === null || this.#files.length === 1) return { ...finding, file: null };
-    const { name, start } = this.#files.findLast(({ start }) => line > start)!;
+    const { name, start } = this.#fileOf(line);
     return { ...finding, line: line - start, file: name };
+  }
+
+  /** The file that holds a line: the last that begins before it. */
+  #fileOf(line: number): { readonly name: string; readonly start: number } {
+    let [low, high] = [0, this.#files.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.#files[middle]!.start < line) low = middle;
+      else high = middle - 1;
+    }
+    return this.#files[low]!;
   }
 }
 

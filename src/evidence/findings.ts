@@ -102,6 +102,10 @@ const TABLE = {
     EXACT,
     ({ Where }) => `${Where} is of a version that this program does not know: use a newer one.`,
   ],
+  LIMIT_EXCEEDED: [
+    EXACT,
+    ({ Where }) => `${Where} goes beyond what this program takes in at once: what it says was not looked at.`,
+  ],
 
   // Signatures, and what the auditor kept.
   ROOT_MISMATCH: [

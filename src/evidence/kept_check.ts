@@ -11,7 +11,9 @@ import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
 import type { LadderLine } from "./bundle.ts";
 import type { ChainCheck } from "./chain_check.ts";
 import type { FindingLog } from "./finding_log.ts";
+import type { Anchor, ChainAnchors } from "./anchors.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
+import { AGREEMENT_LIMIT } from "./limits.ts";
 
 /** An entry that a saved document speaks of: the chain's entry at `seq` must have this hash (hexadecimal). */
 export interface ExpectedEntry {
@@ -38,16 +40,18 @@ export interface ComparedScore {
   readonly isTrue: boolean;
 }
 
-/** A root of the chain that is known from elsewhere in the input. */
-export interface Anchor {
-  readonly size: number;
-  readonly root: Uint8Array;
-  /** Who says so: the system chain, another bundle of the same chain, or a saved document. */
-  readonly by: "system" | "bundle" | "document";
-}
-
 /** A size of the tree, and its root there. */
 export type Root = Pick<KnownCheckpoint, "size" | "root">;
+
+/** How many more agreements are kept of a whole input, whose bundles share it. */
+export interface AgreementBudget {
+  left: number;
+}
+
+/** The budget of one input. */
+export function agreementBudget(): AgreementBudget {
+  return { left: AGREEMENT_LIMIT };
+}
 
 /** A root that the tree must have at a size. */
 interface Target {
@@ -59,6 +63,12 @@ interface Target {
   readonly by: Anchor["by"] | null;
   /** Whether a key that is in use stands for it. */
   readonly isCurrent: boolean;
+}
+
+/** Those that the ladder has brought to one size and one root. */
+interface Rung {
+  readonly root: Uint8Array;
+  readonly targets: Target[];
 }
 
 const ANCHORED_BY: Readonly<Record<Anchor["by"], string>> = {
@@ -77,32 +87,40 @@ export interface KeptCheckOptions {
   readonly base: number;
   /** Of this bundle's origin, as the two that follow. */
   readonly known: readonly KeptCheckpoint[];
-  readonly anchors: readonly Anchor[];
+  readonly anchors: ChainAnchors;
   readonly expected: readonly ExpectedEntry[];
+  /** null: nobody asks what agrees. */
+  readonly agreements: AgreementBudget | null;
 }
 
 export class KeptCheck {
   readonly #crypto: Crypto;
   readonly #log: FindingLog;
   readonly #base: number;
-  /** What is known below the base, as far as the ladder has brought it. */
-  #below: readonly Target[];
+  /** What is known below the base, by the size to which the ladder has brought it. */
+  readonly #below = new Map<number, Rung[]>();
   /** The others, by size; `#at` is the first that has not been compared. */
   #targets: readonly Target[];
   #at = 0;
   readonly #expected: ReadonlyMap<number, readonly ExpectedEntry[]>;
-  readonly #compared: ComparedScore[] = [];
-  readonly #refuted: string[] = [];
+  readonly #anchors: ChainAnchors;
+  /** The size at which the anchors were compared last. */
+  #anchorsAt = -1;
+  /** By what was said: an entry can stand in a file many times. */
+  readonly #compared = new Map<SaidScore, ComparedScore[]>();
+  readonly #refuted = new Set<string>();
   #anchored = false;
   #forked = false;
   #provesFork = true;
   #knownSize = 0;
   readonly #agreed: Root[] = [];
+  readonly #agreements: AgreementBudget | null;
+  #hasLostAgreements = false;
 
   constructor(
     crypto: Crypto,
     log: FindingLog,
-    { base, known, anchors, expected, isByCurrentKey }: KeptCheckOptions & {
+    { base, known, anchors, expected, agreements, isByCurrentKey }: KeptCheckOptions & {
       /** Whether a key that is in use signed a kept checkpoint. */
       isByCurrentKey(checkpoint: KnownCheckpoint): boolean;
     },
@@ -110,17 +128,15 @@ export class KeptCheck {
     this.#crypto = crypto;
     this.#log = log;
     this.#base = base;
+    this.#agreements = agreements;
     const kept = known.map((checkpoint) => {
       const { size, root } = checkpoint;
       return { size, root, known: checkpoint, by: null, isCurrent: isByCurrentKey(checkpoint) };
     });
-    const held = anchors.map((anchor) => {
-      const { size, root, by } = anchor;
-      return { size, root, known: anchor, by, isCurrent: by !== "document" };
-    });
-    const all: readonly Target[] = [...kept, ...held];
-    this.#below = all.filter(({ size }) => size < base);
-    this.#targets = all.filter(({ size }) => size >= base);
+    const proven = anchors.documentsBelow(base).map(targetOf);
+    this.#anchors = anchors;
+    for (const target of [...kept.filter(({ size }) => size < base), ...proven]) this.#await(target);
+    this.#targets = kept.filter(({ size }) => size >= base);
     this.#expected = Map.groupBy(expected, ({ seq }) => seq);
   }
 
@@ -149,25 +165,57 @@ export class KeptCheck {
 
   /** Brings what is known below the base up by one step. */
   climb({ from, to, proof }: LadderLine): void {
+    if (from < this.#base) {
+      for (const anchor of this.#anchors.at(from)) {
+        // What documents prove is awaited from the beginning.
+        if (anchor.by !== "document") this.#await(targetOf(anchor));
+      }
+    }
+    const rungs = this.#below.get(from);
+    if (rungs === undefined) return;
+    this.#below.delete(from);
     const path = proof.map(fromHex);
-    this.#below = this.#below.flatMap((target) => {
-      if (target.size !== from) return [target];
-      const root = rootsFromConsistency(this.#crypto, { from, to, fromRoot: target.root, path });
-      if (root !== null) return [{ ...target, size: to, root }];
+    for (const { root: fromRoot, targets } of rungs) {
+      const root = rootsFromConsistency(this.#crypto, { from, to, fromRoot, path });
+      if (root !== null) {
+        this.#addRung(to, { root, targets });
+        continue;
+      }
       this.#provesFork = false;
-      this.#fork(
-        [0, target.known.size - 1],
-        `size ${target.known.size}: the proof that leads to size ${to} does not hold`,
-      );
-      return [];
-    });
+      const { size } = targets[0]!.known;
+      this.#fork([0, size - 1], `size ${size}: the proof that leads to size ${to} does not hold`);
+    }
+  }
+
+  #await(target: Target): void {
+    this.#addRung(target.size, { root: target.root, targets: [target] });
+  }
+
+  #addRung(size: number, rung: Rung): void {
+    const rungs = this.#below.get(size) ?? [];
+    const index = rungs.findIndex(({ root }) => equalBytes(root, rung.root));
+    if (index < 0) {
+      this.#below.set(size, [...rungs, rung]);
+      return;
+    }
+    // The fewer go to the more, so that a long ladder does not move all of them at each of its steps.
+    const [fewer, more] = [rung, rungs[index]!].sort((a, b) => a.targets.length - b.targets.length);
+    for (const target of fewer!.targets) more!.targets.push(target);
+    this.#below.set(size, rungs.with(index, more!));
   }
 
   /** The ladder is over: what it did not bring to the base or beyond it cannot be compared. */
   begin(chain: ChainCheck): void {
-    for (const target of this.#below) if (target.size < this.#base) this.#unlinkable(target);
-    const linked = this.#below.filter(({ size }) => size >= this.#base);
-    this.#below = [];
+    const linked: Target[] = [];
+    for (const [size, rungs] of this.#below) {
+      for (const { root, targets } of rungs) {
+        for (const target of targets) {
+          if (size >= this.#base) linked.push({ ...target, size, root });
+          else this.#unlinkable(target);
+        }
+      }
+    }
+    this.#below.clear();
     this.#targets = [...this.#targets, ...linked].sort((a, b) => a.size - b.size);
     this.compare(chain);
   }
@@ -178,9 +226,19 @@ export class KeptCheck {
     while (this.#at < this.#targets.length && this.#targets[this.#at]!.size <= size) {
       const target = this.#targets[this.#at]!;
       this.#at += 1;
-      const root = target.size === size && !this.#forked ? chain.root : null;
-      if (root !== null) this.#compareRoot(target, root, chain);
+      if (target.size === size) this.#compareAt(target, chain);
     }
+    if (this.#anchorsAt === size) return;
+    this.#anchorsAt = size;
+    for (const anchor of this.#anchors.at(size)) {
+      this.#compareAt(targetOf(anchor), chain);
+    }
+  }
+
+  /** Compares one that is of the size that the chain has reached. */
+  #compareAt(target: Target, chain: ChainCheck): void {
+    const root = this.#forked ? null : chain.root;
+    if (root !== null) this.#compareRoot(target, root, chain);
   }
 
   /** Compares an entry with what saved documents say of it. */
@@ -188,7 +246,7 @@ export class KeptCheck {
     const expected = this.#expectedAt(seq);
     if (expected === undefined) return;
     const strange = expected.filter(({ entryHash }) => entryHash !== hex(hash));
-    this.#refuted.push(...strange.map(({ entryHash }) => entryHash));
+    for (const { entryHash } of strange) this.#refuted.add(entryHash);
     if (strange.every(({ isCurrent = true }) => !isCurrent)) return;
     this.#log.add("FORK_VS_KNOWN_CHECKPOINT", {
       range: [seq, seq],
@@ -203,18 +261,20 @@ export class KeptCheck {
       const recorded = (result ?? {}) as Partial<SaidScore>;
       const isTrue = recorded.session_id === says.session_id && recorded.operator_id === says.operator_id &&
         recorded.jis === says.jis;
-      this.#compared.push({ seq, says, isTrue });
+      const compared = this.#compared.get(says) ?? [];
+      if (compared.some((one) => one.seq === seq && one.isTrue === isTrue)) continue;
+      this.#compared.set(says, [...compared, { seq, says, isTrue }]);
     }
   }
 
   /** Hashes that saved documents say of entries, where the entries are others. */
   get refuted(): readonly string[] {
-    return this.#refuted;
+    return [...this.#refuted];
   }
 
   /** What saved documents say of scores, held against the entries that give their results. */
   get compared(): readonly ComparedScore[] {
-    return this.#compared;
+    return [...this.#compared.values()].flat();
   }
 
   /**
@@ -222,7 +282,7 @@ export class KeptCheck {
    */
   finish(size: number): Beyond | null {
     const beyond = this.#targets.filter((target) => target.size > size);
-    if (beyond.some(({ by }) => by === "system" || by === "bundle")) {
+    if (this.#anchors.largest > size || beyond.some(({ by }) => by === "system" || by === "bundle")) {
       this.#log.add("ANCHOR_AHEAD", { detail: `the bundle ends at ${size}` });
     }
     for (const target of beyond) if (target.known.size < this.#base) this.#unlinkable(target);
@@ -250,7 +310,7 @@ export class KeptCheck {
   #compareRoot({ size, root, known, by, isCurrent }: Target, actual: Uint8Array, chain: ChainCheck): void {
     if (equalBytes(root, actual)) {
       chain.prove(size);
-      this.#agreed.push(known);
+      this.#agree(known);
       if (by !== "document") this.#knownSize = size;
       if (by === null) this.#anchored = true;
       return;
@@ -264,9 +324,27 @@ export class KeptCheck {
     } else this.#fork([chain.provenSize, size - 1], `size ${size}${who}`);
   }
 
+  #agree(known: Root): void {
+    if (this.#agreements === null || this.#hasLostAgreements) return;
+    if (this.#agreements.left > 0) {
+      this.#agreements.left -= 1;
+      this.#agreed.push(known);
+      return;
+    }
+    this.#hasLostAgreements = true;
+    const detail =
+      `more than ${AGREEMENT_LIMIT} known roots are found again: verify the bundles in several runs`;
+    this.#log.add("LIMIT_EXCEEDED", { detail });
+  }
+
   /** Once: whatever is known beyond a fork contradicts the bundle too. */
   #fork(range: readonly [number, number], detail: string): void {
     if (!this.#forked) this.#log.add("FORK_VS_KNOWN_CHECKPOINT", { range, detail });
     this.#forked = true;
   }
+}
+
+function targetOf(anchor: Anchor): Target {
+  const { size, root, by } = anchor;
+  return { size, root, known: anchor, by, isCurrent: by !== "document" };
 }

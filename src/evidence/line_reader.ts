@@ -63,6 +63,12 @@ export class LineReader {
     this.#hashedTo = afterLine ? this.#lineEnd : this.#lineStart;
   }
 
+  /** The line whose end has not come never will. */
+  dropLine(): void {
+    this.#hashCarried();
+    this.#tooLong = false;
+  }
+
   #takeWindow(window: Uint8Array, handle: LineHandler): void {
     this.#window = window;
     this.#lineStart = 0;

@@ -3,6 +3,7 @@ import type { ModelDocument } from "../scoring/model.ts";
 import type { Crypto } from "./crypto.ts";
 import type { FindingLog } from "./finding_log.ts";
 import { modelSha256 } from "./hashes.ts";
+import { MODEL_BYTES_LIMIT } from "./limits.ts";
 
 /** Documents that a bundle holds at most: one whose model never changes holds one. */
 const MODEL_LIMIT = 256;
@@ -19,19 +20,25 @@ export class ModelCheck {
   readonly #models = new Map<string, KnownModel>();
   /** Each model is reported once, at the first entry that uses it. */
   readonly #reported = new Set<string>();
+  #bytes = 0;
 
   constructor(crypto: Crypto, log: FindingLog) {
     this.#crypto = crypto;
     this.#log = log;
   }
 
-  /** Takes a model's line; false where it is one too many, or the second under its name. */
-  add({ sha256, document }: { readonly sha256: string; readonly document: unknown }, line: number): boolean {
-    if (this.#models.size >= MODEL_LIMIT || this.#models.has(sha256)) return false;
+  /** Takes a model's line, of so many bytes; one that is not taken is the second under its name, or one too many. */
+  add(
+    { sha256, document }: { readonly sha256: string; readonly document: unknown },
+    { line, bytes }: { readonly line: number; readonly bytes: number },
+  ): "taken" | "known" | "too many" {
+    if (this.#models.has(sha256)) return "known";
+    this.#bytes += bytes;
+    if (this.#models.size >= MODEL_LIMIT || this.#bytes > MODEL_BYTES_LIMIT) return "too many";
     // It was validated when it came into use, by the schema of its time; its hash says that it is the same document.
     const isNamed = this.#sha256Of(document) === sha256;
     this.#models.set(sha256, { document: isNamed ? document as ModelDocument : null, line });
-    return true;
+    return "taken";
   }
 
   /** The document that an entry names; null, and a finding, where the bundle has none that counts. */

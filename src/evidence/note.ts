@@ -16,6 +16,7 @@ import {
   type Signer,
   utf8,
 } from "./crypto.ts";
+import { NOTE_LIMIT } from "./limits.ts";
 
 const ED25519 = 0x01;
 /** Signature lines that are read at most; C2SP asks for at least 16. */
@@ -141,6 +142,7 @@ export function signNote(
 
 /** @throws {SyntaxError} where the text is not a signed note. */
 export function parseNote(note: string): Note {
+  if (note.length > NOTE_LIMIT) throw new SyntaxError("a note is too long");
   const end = note.lastIndexOf("\n\n");
   if (end < 0 || !note.endsWith("\n")) throw new SyntaxError("not a signed note");
   const lines = note.slice(end + 2).split("\n").slice(0, -1);
@@ -157,13 +159,23 @@ export function parseNote(note: string): Note {
   return { text: note.slice(0, end + 1), signatures };
 }
 
+/** Each signature once: checking one is dear, and a note can hold it many times. */
+export function distinct(signatures: Note["signatures"]): Note["signatures"] {
+  if (signatures.length === 1) return signatures;
+  return [
+    ...new Map(
+      signatures.map((one) => [`${one.name} ${hex(one.keyId)} ${hex(one.signature)}`, one]),
+    ).values(),
+  ];
+}
+
 export type NoteVerdict = "verified" | "bad_signature" | "untrusted_key";
 
 /** Holds a note against trusted keys: one good signature is needed, and none by a known key may fail. */
 export function verifyNote(crypto: Crypto, note: Note, keys: readonly VerifierKey[]): NoteVerdict {
   const message = utf8(note.text);
   let verdict: NoteVerdict = "untrusted_key";
-  for (const { name, keyId: id, signature } of note.signatures) {
+  for (const { name, keyId: id, signature } of distinct(note.signatures)) {
     const key = keys.find((known) => known.name === name && equalBytes(keyId(crypto, known), id));
     if (key === undefined) continue;
     if (!crypto.verifyEd25519(key.publicKey, message, signature)) return "bad_signature";

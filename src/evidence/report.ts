@@ -2,13 +2,14 @@
  * What the verifier says of a bundle, and the verdict that follows from its findings.
  * Source: contract, section 1; evidence design, Read first, point 8.
  */
+import type { FindingCounts } from "./finding_groups.ts";
 import type { FindingLog } from "./finding_log.ts";
 import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./findings.ts";
 import { parseChain } from "./chain_name.ts";
 import type { Uncompared } from "./coverage.ts";
 import type { KnownCheckpoint } from "./kept.ts";
 import type { ComparedScore } from "./kept_check.ts";
-import type { RestoredGenesis } from "./structural.ts";
+import type { Restored } from "./restore_check.ts";
 
 export const VERDICTS_BY_WEIGHT = [
   "DIVERGED",
@@ -21,6 +22,12 @@ export const VERDICTS_BY_WEIGHT = [
 export type Verdict = (typeof VERDICTS_BY_WEIGHT)[number];
 
 export type ExitCode = 0 | 1 | 2;
+
+/**
+ * A copy whose line ends are those of Windows, one that ends in the middle of a line, one that lacks its last line: what
+ * happens to files on their way.
+ */
+export type Damage = "line ends" | "cut within a line" | "cut off";
 
 export interface BundleReport {
   /** Empty, as `chain`, where the input is no bundle at all. */
@@ -44,6 +51,10 @@ export interface BundleReport {
   readonly findings: readonly Finding[];
   /** Findings beyond those. */
   readonly dropped: number;
+  /** Of each code how many findings there are, those beyond included. */
+  readonly counts: FindingCounts;
+  /** What happened to the file as a file; null where nothing is known to have. */
+  readonly damage: Damage | null;
   /** Parts whose content the file does not give. */
   readonly withheld: number;
   /** Parts whose content was destroyed, with a record of it. */
@@ -62,7 +73,7 @@ export interface BundleReport {
   /** Hashes, hexadecimal, that saved documents say of its entries, where the entries are others. */
   readonly refuted: readonly string[];
   /** What the chain that goes on from this one's end says, where a restore began it and the input has it. */
-  readonly restore: RestoredGenesis | null;
+  readonly restore: Restored | null;
   /** Checkpoints that were kept of this chain, but signed by no key that is trusted: they were not held against it. */
   readonly untrustedKept: readonly KnownCheckpoint[];
   /** What was kept, of this family of chains or of another deployment, and could not be compared: what to ask for. */
@@ -86,6 +97,9 @@ export interface VerdictFacts {
 
 const DIVERGENCES: readonly FindingCode[] = ["FORK_VS_KNOWN_CHECKPOINT", "ROLLBACK_VS_KNOWN_CHECKPOINT"];
 
+/** What was not read says nothing against the file, and nothing for it. */
+const UNREAD: readonly FindingCode[] = ["UNSUPPORTED_VERSION", "LIMIT_EXCEEDED"];
+
 /** Whether a finding is that the file contradicts what the auditor kept. */
 export function isDivergence(code: FindingCode): boolean {
   return DIVERGENCES.includes(code);
@@ -98,7 +112,7 @@ export function verdictOf(
 ): { readonly verdict: Verdict; readonly exitCode: ExitCode } {
   if (DIVERGENCES.some((code) => fatal.has(code))) return { verdict: "DIVERGED", exitCode: 1 };
   const proves = (code: FindingCode) =>
-    code !== "UNSUPPORTED_VERSION" && (sawTrusted || !FINDINGS[code].needsTrustedRoot);
+    !UNREAD.includes(code) && (sawTrusted || !FINDINGS[code].needsTrustedRoot);
   if ([...fatal].some(proves)) return { verdict: "TAMPERED", exitCode: 1 };
   if (fatal.size > 0 || selfTrusted || !sawTrusted || untrustedKept.length > 0) {
     return { verdict: "NOT VERIFIABLE", exitCode: 2 };
@@ -125,6 +139,8 @@ export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleRep
     firstBadRange: null,
     findings: log.findings,
     dropped: 0,
+    counts: log.counts,
+    damage: null,
     withheld: 0,
     erased: 0,
     replayed: 0,
@@ -147,9 +163,12 @@ const EXIT_CODES: readonly ExitCode[] = [1, 2, 0];
 export function worstOf<Judged extends { readonly verdict: Verdict; readonly exitCode: ExitCode }>(
   judged: readonly Judged[],
 ): Judged {
-  const rank = ({ verdict, exitCode }: Judged) =>
-    EXIT_CODES.indexOf(exitCode) * VERDICTS_BY_WEIGHT.length + VERDICTS_BY_WEIGHT.indexOf(verdict);
-  return judged.reduce((worst, other) => rank(other) < rank(worst) ? other : worst);
+  return judged.reduce((worst, other) => rankOf(other) < rankOf(worst) ? other : worst);
+}
+
+/** The smaller, the worse. */
+export function rankOf({ verdict, exitCode }: Pick<BundleReport, "verdict" | "exitCode">): number {
+  return EXIT_CODES.indexOf(exitCode) * VERDICTS_BY_WEIGHT.length + VERDICTS_BY_WEIGHT.indexOf(verdict);
 }
 
 /** Whether nothing is wrong with a bundle by itself, whatever it could be compared with. */
@@ -167,6 +186,8 @@ export function verdictWords({ verdict, withheld }: Pick<BundleReport, "verdict"
 /** What the verdict means, in a plain sentence or two. */
 export function sentenceOfVerdict(report: BundleReport): string {
   const { verdict, withheld, selfTrusted, keyFingerprint, firstBadSeq, firstBadRange } = report;
+  const damaged = sentenceOfDamage(report);
+  if (damaged !== null) return damaged;
   const isWrong = report.findings.some(({ fatal }) => fatal);
   switch (verdict) {
     case "DIVERGED":
@@ -176,6 +197,9 @@ export function sentenceOfVerdict(report: BundleReport): string {
     case "NOT VERIFIABLE":
       if (selfTrusted && !isWrong) {
         return `The file agrees with the key that it carries itself, ${keyFingerprint}. That proves nothing until you compare this fingerprint with one that you got another way, and pass that key.`;
+      }
+      if (report.findings.some(({ code }) => code === "LIMIT_EXCEEDED")) {
+        return "The file goes beyond what this program takes in at once, as the finding says, so nothing can be said of all of it.";
       }
       if (!isWrong && report.untrustedKept.length > 0) {
         return "The file is sound by itself, but a checkpoint that you kept of it is signed by no key that you trust: either that key or that checkpoint is not of this log.";
@@ -193,6 +217,28 @@ export function sentenceOfVerdict(report: BundleReport): string {
       }, so not every score could be computed anew.`;
     }
   }
+}
+
+/** Findings that follow from a cut-off end alone. */
+const OF_A_CUT: readonly FindingCode[] = ["TRUNCATED", "PART_MISSING", "ROLLBACK_VS_KNOWN_CHECKPOINT"];
+
+/** What happened to a file on its way, and what to do; null where that does not say what is wrong with it. */
+function sentenceOfDamage({ damage, counts }: BundleReport): string | null {
+  if (damage === null) return null;
+  if (damage !== "line ends" && counts.FORK_VS_KNOWN_CHECKPOINT !== undefined) return null;
+  if (damage === "line ends") {
+    return "Each line of the file ends as Windows ends lines (CR LF): it was copied as a text by something that changes line ends. Copy it again byte for byte, or export it again; whether anything else was changed, this copy cannot tell.";
+  }
+  const where = damage === "cut within a line"
+    ? "it ends in the middle of a line"
+    : "its last line, which closes it, is missing";
+  const isAll = (Object.keys(counts) as FindingCode[]).every((code) =>
+    !FINDINGS[code].fatal || OF_A_CUT.includes(code)
+  );
+  const rest = isAll
+    ? "What it holds up to there follows."
+    : "Something else is wrong with it besides, as the findings say.";
+  return `The file is cut off: ${where}. ${rest} Copy it again to its end, or ask for a new export; if that ends there too, somebody cut it off.`;
 }
 
 function sentenceOfIntact({ verdict, keptCount, isOfKeptFamily }: BundleReport): string {

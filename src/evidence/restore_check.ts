@@ -3,48 +3,56 @@
  * Settled when the whole input is read, since the one comes before the other.
  * Source: evidence design, section 10.
  */
-import type { BundleCheck } from "./bundle_check.ts";
 import { parseChain, splitName } from "./chain_name.ts";
+import type { ClosedBundle } from "./closed_bundle.ts";
 import { equalBytes } from "./crypto.ts";
 import { endsAsRestored } from "./family.ts";
-import { knownCheckpointOrNull } from "./kept.ts";
 import type { Beyond } from "./kept_check.ts";
-import type { RestoredGenesis } from "./structural.ts";
+
+/** What a chain that a restore began says of the one before it. */
+export interface Restored {
+  readonly previousOrigin: string;
+  /** The size at which that chain ended for good. */
+  readonly size: number;
+  /** Its root at that size, hexadecimal; null where nothing was left. */
+  readonly root: string | null;
+  /** The newest checkpoint that the installation knew it gave out; null where it says none. */
+  readonly lastKnown: { readonly origin: string; readonly size: number; readonly root: Uint8Array } | null;
+}
 
 /**
  * Holds a bundle against the one that a restore began after it, where a later one of the input is that: the chain
  * ends for good where it says. What the auditor kept beyond that end is then no rollback, as far as it tells of it.
+ * @param next - the first later bundle that goes on from this one's chain and in which nothing is wrong; null: none.
+ * @param isCutShort - whether later bundles of the input were not read.
  */
-export function settleRestore(bundle: BundleCheck, later: readonly BundleCheck[]): void {
-  const { chain: { next: size, root }, checkpoints: { beyond } } = bundle;
-  const next = later.find((check) => isNext(check, bundle));
-  const restored = next?.structure.restored ?? null;
-  if (restored !== null && size < restored.restored_size && !bundle.isIncomplete) {
-    const detail = `the next chain says that it ended at ${restored.restored_size}`;
+export function settleRestore(
+  bundle: ClosedBundle,
+  { next, isCutShort }: { readonly next: ClosedBundle | null; readonly isCutShort: boolean },
+): void {
+  const { size, root, beyond } = bundle;
+  const restored = next?.restored ?? null;
+  if (restored !== null && size < restored.size && !bundle.isIncomplete) {
+    const detail = `the next chain says that it ended at ${restored.size}`;
     bundle.log.add("TRUNCATED", { seq: size, detail });
   }
   const goesOn = restored !== null && endsAsRestored({ size, root }, restored);
-  if (restored?.restored_size === size && root !== null && !goesOn) {
+  if (restored?.size === size && root !== null && !goesOn) {
     next!.log.add("GENESIS_MISMATCH", { seq: 0, detail: "restored_root" });
   }
   if (goesOn) bundle.endedBy(restored);
   if (beyond === null) return;
   const detail = `you hold a signed checkpoint of size ${beyond.size}, bundle ends at ${size}`;
   const isTold = goesOn && tellsOf(restored, { origin: bundle.origin, beyond });
+  if (!isTold && isCutShort) return bundle.log.add("LIMIT_EXCEEDED", { detail });
   bundle.log.add(isTold ? "RESTORED" : "ROLLBACK_VS_KNOWN_CHECKPOINT", { seq: size, detail });
-}
-
-/** Whether a bundle is of the chain that a restore began after another one's, and nothing in it is wrong. */
-function isNext(check: BundleCheck, bundle: BundleCheck): boolean {
-  return check.isSound && check.structure.restored?.previous_origin === bundle.origin;
 }
 
 /** Whether a restore's record tells of all that the auditor kept. */
 export function tellsOf(
-  { last_known_checkpoint: note }: RestoredGenesis,
+  { lastKnown: last }: Restored,
   { origin, beyond }: { readonly origin: string; readonly beyond: Beyond },
 ): boolean {
-  const last = note === null ? null : knownCheckpointOrNull(note);
   if (last === null) return false;
   // A later epoch was lost with it, which had begun where this one ended.
   if (isLaterEpoch(last.origin, origin)) return true;

@@ -22,6 +22,43 @@ export interface RemovedPrefix {
   readonly root: Uint8Array | null;
 }
 
+/** A removed prefix of which the bundle itself has no record; the same object for every bundle that begins so. */
+export interface UnrecordedPrefix {
+  readonly origin: string;
+  readonly size: number;
+  /** Hexadecimal. */
+  readonly root: string;
+}
+
+/** What one bundle records of removals from the chains of its family. */
+export interface RemovalRecords {
+  /** Of those that earlier bundles of the input await. */
+  readonly prefixes: ReadonlySet<UnrecordedPrefix>;
+  /** Whether it records one whose content is not in the file, which may be any. */
+  readonly isAny: boolean;
+}
+
+/** The prefixes of a family's bundles whose removal a later bundle must record. */
+export class AwaitedRemovals {
+  readonly #byName = new Map<string, UnrecordedPrefix>();
+
+  await(prefix: UnrecordedPrefix): UnrecordedPrefix {
+    const name = nameOf(prefix);
+    const known = this.#byName.get(name) ?? prefix;
+    this.#byName.set(name, known);
+    return known;
+  }
+
+  /** The prefix that a record is of; null where no bundle so far awaits it. */
+  find({ origin, to, root }: Pick<RetentionPruned, "origin" | "to" | "root">): UnrecordedPrefix | null {
+    return this.#byName.get(nameOf({ origin, size: to, root })) ?? null;
+  }
+}
+
+function nameOf({ origin, size, root }: UnrecordedPrefix): string {
+  return `${origin}\n${size}\n${root}`;
+}
+
 /** The policy that speaks of a family's chains; null for `sys`, of which none does. */
 export function policyOf(family: string): RetentionPolicyName | null {
   if (family === "sys") return null;
@@ -35,27 +72,32 @@ export class RetentionCheck {
   readonly #prefix: RemovedPrefix;
   /** Days; null: kept; undefined: not told. */
   #inForce: number | null | undefined = undefined;
+  readonly #awaited: AwaitedRemovals;
   #prefixOnRecord = false;
   /** The prefix, where the bundle itself has no record of its removal. */
-  #unrecorded: { readonly size: number; readonly root: string } | null = null;
+  #unrecorded: UnrecordedPrefix | null = null;
   /** Entries below this were removed on record. */
   #removedTo = 0;
-  readonly #others: (RetentionPruned | null)[] = [];
+  readonly #recorded = new Set<UnrecordedPrefix>();
+  #recordsUnknown = false;
   /** The first and the last entry whose part is said to be pruned without a record so far. */
   #owed: { readonly first: number; readonly last: number } | null = null;
 
   constructor(
     log: FindingLog,
-    { origin, policy, prefix }: {
+    { origin, policy, prefix, awaited }: {
       readonly origin: string;
       readonly policy: RetentionPolicyName | null;
       readonly prefix: RemovedPrefix;
+      /** Of the chain's family. */
+      readonly awaited: AwaitedRemovals;
     },
   ) {
     this.#log = log;
     this.#origin = origin;
     this.#policy = policy;
     this.#prefix = prefix;
+    this.#awaited = awaited;
   }
 
   /** The retention with which the chain began. */
@@ -76,13 +118,15 @@ export class RetentionCheck {
       this.#prefixOnRecord = true;
       this.#markRemoved(seq);
       // It may be of a chain that a restore ended.
-      this.#others.push(null);
+      this.#recordsUnknown = true;
       return;
     }
     if (detail.origin === this.#origin) {
       if (detail.to === size && root !== null && detail.root === hex(root)) this.#prefixOnRecord = true;
       this.#markRemoved(detail.to);
-    } else this.#others.push(detail);
+    }
+    const awaited = this.#awaited.find(detail);
+    if (awaited !== null) this.#recorded.add(awaited);
     const violation = this.#violationOf(detail, { seq, timestamp });
     if (violation !== null) this.#log.add("PRUNE_POLICY_VIOLATION", { seq, detail: violation });
   }
@@ -92,12 +136,14 @@ export class RetentionCheck {
     this.#owed = { first: this.#owed?.first ?? seq, last: seq };
   }
 
-  /**
-   * Removals from chains of the family that a restore ended: they take no entry any more. null is one whose content is
-   * not in the file.
-   */
-  get others(): readonly (RetentionPruned | null)[] {
-    return this.#others;
+  /** Which prefixes of earlier bundles it records the removal of. */
+  get records(): RemovalRecords {
+    return { prefixes: this.#recorded, isAny: this.#recordsUnknown };
+  }
+
+  /** The prefix of this bundle whose record must stand in a later one; null where none is awaited. */
+  get unrecorded(): UnrecordedPrefix | null {
+    return this.#unrecorded;
   }
 
   /** At the end of the bundle. */
@@ -110,19 +156,7 @@ export class RetentionCheck {
     const { size, root } = this.#prefix;
     if (size === 0 || root === null) return;
     if (this.#prefixOnRecord || !requireRecord) this.#log.add("PRUNED_PREFIX", { range: [0, size - 1] });
-    else this.#unrecorded = { size, root: hex(root) };
-  }
-
-  /** At the end of the input, with what the bundles after this one record of removals from its chain. */
-  settle(later: readonly (RetentionPruned | null)[]): void {
-    if (this.#unrecorded === null) return;
-    const { size, root } = this.#unrecorded;
-    const range = [0, size - 1] as const;
-    const isOnRecord = later.some((detail) =>
-      detail === null || (detail.origin === this.#origin && detail.to === size && detail.root === root)
-    );
-    if (isOnRecord) this.#log.add("PRUNED_PREFIX", { range });
-    else this.#log.add("PRUNED_PREFIX_UNPROVEN", { range, detail: "no RETENTION_PRUNED for it" });
+    else this.#unrecorded = this.#awaited.await({ origin: this.#origin, size, root: hex(root) });
   }
 
   #markRemoved(to: number): void {

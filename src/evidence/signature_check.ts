@@ -11,7 +11,9 @@ import { type Crypto, equalBytes, hex } from "./crypto.ts";
 import type { FindingLog } from "./finding_log.ts";
 import type { FindingCode } from "./findings.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
-import { keyId, type Note, parseNote, parseVerifierKey, type VerifierKey, verifyNote } from "./note.ts";
+import { KeyIndex, type SignatureMemory } from "./key_index.ts";
+import { SIGNER_SET_LIMIT } from "./limits.ts";
+import { keyId, type Note, parseNote, parseVerifierKey, type VerifierKey } from "./note.ts";
 import { orNull } from "./or_null.ts";
 import { parseRotationCertificate, type Rotation } from "./rotation.ts";
 import { fingerprint, type PinnedKey, TrustedKeys } from "./trust.ts";
@@ -38,6 +40,24 @@ export interface SignatureCheckOptions {
   /** null: nothing is pinned, and the first of the file's own keys is taken. */
   readonly pins: readonly PinnedKey[] | null;
   readonly keys: KeyCandidates;
+  /** Of the header. */
+  readonly line: number;
+  readonly memory: SignatureMemory;
+}
+
+/** What a bundle's signatures leave to be said at the end of the input. */
+export interface SignaturesLeft {
+  /** Fingerprint of the newest key in use that signed; null where none did. */
+  readonly newest: string | null;
+  /** Fingerprint of the file's own key. */
+  readonly own: string | null;
+  /** The newest checkpoint, where keys from before alone signed it: its size, its line, who signed it. */
+  readonly former: {
+    readonly size: number;
+    readonly line: number;
+    readonly name: string;
+    readonly fingerprint: string;
+  } | null;
 }
 
 /** The first checkpoint that a set of keys signed before any rotation was told. */
@@ -55,6 +75,8 @@ export class SignatureCheck {
   readonly #prefix: string;
   readonly #bindsRanges: boolean;
   readonly #trust: TrustedKeys;
+  readonly #index: KeyIndex;
+  readonly #memory: SignatureMemory;
   readonly #ownKey: Uint8Array | null;
   /** The key that must sign, as the newest rotation says; null until one is told. */
   #current: Uint8Array | null = null;
@@ -68,7 +90,14 @@ export class SignatureCheck {
   #currentSize = 0;
   #former: { readonly size: number; readonly line: number; readonly key: VerifierKey } | null = null;
 
-  constructor(crypto: Crypto, log: FindingLog, { origin, chain, pins, keys }: SignatureCheckOptions) {
+  #hasLostSigners = false;
+  #hasLostCertificates = false;
+
+  constructor(
+    crypto: Crypto,
+    log: FindingLog,
+    { origin, chain, pins, keys, line, memory }: SignatureCheckOptions,
+  ) {
     this.#crypto = crypto;
     this.#log = log;
     this.#origin = origin;
@@ -80,12 +109,9 @@ export class SignatureCheck {
       pins: pins ?? pinsOf(this.#ownKey),
       prefix: this.#prefix,
     });
-    for (const { cert } of keys) if (cert !== null) this.#admit(cert);
-  }
-
-  /** Whether a checkpoint of the bundle carries a good signature by a key that is in use, or is proven by another. */
-  get sawTrusted(): boolean {
-    return this.#newest !== null;
+    this.#index = new KeyIndex(crypto, origin, this.#trust);
+    this.#memory = memory;
+    for (const { cert } of keys) if (cert !== null) this.#admit(cert, { line });
   }
 
   /** The trusted keys whose good signatures it carries. */
@@ -93,29 +119,26 @@ export class SignatureCheck {
     return [...this.#signers.values()];
   }
 
-  /**
-   * The bundle is over. Where its newest checkpoint is signed by keys from before alone, whoever has come to hold one
-   * of them could have made all of it, unless a root that is known from elsewhere, of this size or more, agrees.
-   */
-  finish(knownSize: number): void {
-    if (this.#former === null || this.#former.size <= this.#currentSize) return;
-    const { size, line, key } = this.#former;
-    if (size <= knownSize) this.#newest ??= key.publicKey;
-    else this.#log.add("EARLIER_KEY_ONLY", { seq: size - 1, line, detail: this.#describe(key) });
+  /** What is left to be said once the bundle is over. */
+  get left(): SignaturesLeft {
+    const print = (key: Uint8Array | null) => key === null ? null : fingerprint(this.#crypto, key);
+    const former = this.#former !== null && this.#former.size > this.#currentSize ? this.#former : null;
+    return {
+      newest: print(this.#newest),
+      own: print(this.#ownKey),
+      former: former && {
+        size: former.size,
+        line: former.line,
+        name: this.#describe(former.key),
+        fingerprint: fingerprint(this.#crypto, former.key.publicKey),
+      },
+    };
   }
 
   /** Whether a key that is in use signed what the auditor kept. */
-  isByCurrentKey({ note }: KnownCheckpoint): boolean {
-    const current = this.#trust.verifierKeys(this.#origin).filter(({ publicKey }) =>
-      this.#trust.isCurrent(publicKey)
-    );
-    return verifyNote(this.#crypto, parseNote(note), current) === "verified";
-  }
-
-  /** Of the newest trusted key that signed, or, where none did, of the file's own. */
-  get keyFingerprint(): string | null {
-    const key = this.#newest ?? this.#ownKey;
-    return key === null ? null : fingerprint(this.#crypto, key);
+  isByCurrentKey(checkpoint: KnownCheckpoint): boolean {
+    const { signers } = this.#index.signersOfKept(checkpoint, this.#memory);
+    return signers.some(({ publicKey }) => this.#trust.isCurrent(publicKey));
   }
 
   /** Reads a signed checkpoint of this bundle's origin or another's; null where the text is none. */
@@ -126,17 +149,17 @@ export class SignatureCheck {
   }
 
   /** Whether a key that is trusted, as far as the header tells, signed what the auditor kept. */
-  vouchesFor({ note }: KnownCheckpoint): boolean {
-    const keys = this.#trust.verifierKeys(this.#origin);
-    return verifyNote(this.#crypto, parseNote(note), keys) === "verified";
+  vouchesFor(checkpoint: KnownCheckpoint): boolean {
+    const { forged, signers } = this.#index.signersOfKept(checkpoint, this.#memory);
+    return forged === null && signers.length > 0;
   }
 
   /**
    * A SIGNING_KEY_ROTATED entry: with `overlap` the certificate's new key comes in, without it the old one is
    * retired. False where the certificate is none, or hands on from another key than the one in use.
    */
-  rotate({ cert, overlap }: { readonly cert: string; readonly overlap: boolean }): boolean {
-    const rotation = this.#admit(cert);
+  rotate({ cert, overlap }: { readonly cert: string; readonly overlap: boolean }, seq: number): boolean {
+    const rotation = this.#admit(cert, { seq });
     if (rotation === null) return false;
     if (!this.#trust.has(rotation.newKey)) return true;
     if (!overlap) this.#retired.add(hex(rotation.oldKey));
@@ -152,10 +175,13 @@ export class SignatureCheck {
   }
 
   /** What a certificate of this log says; null where it is none. */
-  #admit(cert: string): Rotation | null {
+  #admit(cert: string, place: { readonly line?: number; readonly seq?: number }): Rotation | null {
     const rotation = parseRotationCertificate(this.#crypto, cert);
     if (rotation === null || rotation.prefix !== this.#prefix) return null;
-    this.#trust.admit(cert);
+    if (!this.#trust.take(rotation) && !this.#hasLostCertificates) {
+      this.#hasLostCertificates = true;
+      this.#log.add("LIMIT_EXCEEDED", { ...place, detail: "one certificate too many" });
+    }
     return rotation;
   }
 
@@ -177,12 +203,8 @@ export class SignatureCheck {
   }
 
   #faultOf(note: Note, at: { readonly size: number; readonly line: number }): SignatureFault | null {
-    const signers: VerifierKey[] = [];
-    for (const key of this.#trust.verifierKeys(this.#origin)) {
-      const verdict = verifyNote(this.#crypto, note, [key]);
-      if (verdict === "bad_signature") return { code: "BAD_SIGNATURE", detail: this.#describe(key) };
-      if (verdict === "verified") signers.push(key);
-    }
+    const { forged, signers } = this.#index.signersOf(note);
+    if (forged !== null) return { code: "BAD_SIGNATURE", detail: this.#describe(forged) };
     const fault = signers.length === 0 ? untrusted(note) : this.#faultOfSigners(signers, at.size);
     if (fault === null) this.#noteSigners(signers, at);
     return fault;
@@ -209,7 +231,7 @@ export class SignatureCheck {
   #noteSigners(keys: readonly VerifierKey[], at: { readonly size: number; readonly line: number }): void {
     const name = keys.map((key) => hex(key.publicKey)).join(" ");
     for (const { publicKey } of keys) this.#signers.set(hex(publicKey), publicKey);
-    if (this.#current === null && !this.#firstSigned.has(name)) this.#firstSigned.set(name, { keys, ...at });
+    if (this.#current === null && !this.#firstSigned.has(name)) this.#noteFirst(name, { keys, ...at });
     const current = keys.find(({ publicKey }) => this.#trust.isCurrent(publicKey));
     if (current === undefined) {
       if (at.size > (this.#former?.size ?? 0)) this.#former = { ...at, key: keys[0]! };
@@ -217,6 +239,16 @@ export class SignatureCheck {
     }
     this.#currentSize = Math.max(this.#currentSize, at.size);
     this.#newest = this.#current ?? current.publicKey;
+  }
+
+  #noteFirst(name: string, first: FirstSigned): void {
+    if (this.#firstSigned.size < SIGNER_SET_LIMIT) {
+      this.#firstSigned.set(name, first);
+    } else if (!this.#hasLostSigners) {
+      this.#hasLostSigners = true;
+      const detail = `checkpoints by more than ${SIGNER_SET_LIMIT} different sets of keys`;
+      this.#log.add("LIMIT_EXCEEDED", { line: first.line, detail });
+    }
   }
 
   #describe(key: VerifierKey): string {

@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { timestampSchema } from "./entry.ts";
+import { listOf } from "./list.ts";
 
 /** Checkpoints that one ORG_CHECKPOINTS entry holds at most. */
 export const ANCHOR_LIMIT = 500;
@@ -45,9 +46,9 @@ export type RestoredGenesis = z.infer<typeof restoredGenesisSchema>;
 export const chainRestoredSchema = z.strictObject({
   ...restored,
   /** Pseudonyms whose erasure the restored data did not know. */
-  erased: z.array(z.string().regex(/^[0-9a-f]{32}$/)),
+  erased: listOf(z.string().regex(/^[0-9a-f]{32}$/)),
   /** Chains that the restored data did not know at all. */
-  lost: z.array(z.strictObject({ origin: z.string(), checkpoint: note })),
+  lost: listOf(z.strictObject({ origin: z.string(), checkpoint: note })),
 });
 
 /** Which chains a retention speaks of: admin chains, or evidence chains. */
@@ -82,5 +83,5 @@ export const signingKeyRotatedSchema = z.strictObject({ cert: note, overlap: z.b
 
 /** ORG_CHECKPOINTS, on `sys`: one checkpoint of it pins all these chains. */
 export const orgCheckpointsSchema = z.strictObject({
-  checkpoints: z.array(z.strictObject({ origin: z.string(), size, root: hash32 })).max(ANCHOR_LIMIT),
+  checkpoints: listOf(z.strictObject({ origin: z.string(), size, root: hash32 }), ANCHOR_LIMIT),
 });

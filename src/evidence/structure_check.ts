@@ -7,7 +7,10 @@ import { type ChainName, parseChain, splitName } from "./chain_name.ts";
 import { fromHex } from "./crypto.ts";
 import type { Entry } from "./entry.ts";
 import type { FindingLog } from "./finding_log.ts";
-import type { Anchor } from "./kept_check.ts";
+import type { Anchor } from "./anchors.ts";
+import { knownCheckpointOrNull } from "./kept.ts";
+import { ANCHORED_CHAIN_LIMIT, NAME_LIMIT } from "./limits.ts";
+import type { Restored } from "./restore_check.ts";
 import type { PartCheck } from "./part_check.ts";
 import type { RetentionCheck } from "./retention_check.ts";
 import type { SignatureCheck } from "./signature_check.ts";
@@ -45,7 +48,8 @@ export class StructureCheck {
   readonly #log: FindingLog;
   readonly #options: StructureCheckOptions;
   readonly #anchors = new Map<string, Anchor>();
-  #restored: RestoredGenesis | null = null;
+  #restored: Restored | null = null;
+  #hasLostAnchors = false;
 
   constructor(log: FindingLog, options: StructureCheckOptions) {
     this.#log = log;
@@ -58,7 +62,7 @@ export class StructureCheck {
   }
 
   /** What a chain that a restore began says of the one before it; null for any other, or where it is withheld. */
-  get restored(): RestoredGenesis | null {
+  get restored(): Restored | null {
     return this.#restored;
   }
 
@@ -75,7 +79,7 @@ export class StructureCheck {
       case "SIGNING_KEY_ROTATED":
         return this.#with(entry, signingKeyRotatedSchema, (detail) => {
           if (detail === null) return signatures.loseTrack();
-          if (!signatures.rotate(detail)) {
+          if (!signatures.rotate(detail, entry.seq)) {
             this.#log.add("RECORD_MALFORMED", {
               seq: entry.seq,
               part: "detail",
@@ -90,9 +94,23 @@ export class StructureCheck {
         if (this.#options.chain?.family !== "sys") return;
         return this.#with(entry, orgCheckpointsSchema, (detail) => {
           for (const { origin, size, root } of detail?.checkpoints ?? []) {
-            this.#anchors.set(origin, { size, root: fromHex(root), by: "system" });
+            this.#anchor(origin, { size, root: fromHex(root), by: "system" }, entry.seq);
           }
         });
+    }
+  }
+
+  /** A name that is too long is no chain's. */
+  #anchor(origin: string, anchor: Anchor, seq: number): void {
+    if (origin.length > NAME_LIMIT) return;
+    if (this.#anchors.size < ANCHORED_CHAIN_LIMIT || this.#anchors.has(origin)) {
+      this.#anchors.set(origin, anchor);
+    } else if (!this.#hasLostAnchors) {
+      this.#hasLostAnchors = true;
+      this.#log.add("LIMIT_EXCEEDED", {
+        seq,
+        detail: `checkpoints of more than ${ANCHORED_CHAIN_LIMIT} chains`,
+      });
     }
   }
 
@@ -139,7 +157,14 @@ export class StructureCheck {
     if (!isEarlier) {
       return this.#mismatch(`previous_origin ${detail.previous_origin}`);
     }
-    this.#restored = detail;
+    const { previous_origin, restored_size, restored_root, last_known_checkpoint: note } = detail;
+    const known = note === null ? null : knownCheckpointOrNull(note);
+    this.#restored = {
+      previousOrigin: previous_origin,
+      size: restored_size,
+      root: restored_root,
+      lastKnown: known && { origin: known.origin, size: known.size, root: known.root },
+    };
   }
 
   #mismatch(detail: string): void {

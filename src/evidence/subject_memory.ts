@@ -1,9 +1,11 @@
 /**
  * What the verifier remembers of each operator of a chain's family, from one entry to the next: the state that the
- * operator's last entry left, as one hash, and the first erased part for which no SUBJECT_ERASED has come yet.
+ * operator's last entry left, as one hash, or the first erased part for which no SUBJECT_ERASED has come yet.
  *
- * An operator whose parts were erased needs no state, so both share the same 32 bytes.
+ * An operator whose parts were erased needs no state, so each is in one of two maps. A bundle that goes on from no
+ * other forgets all states at once, and keeps what is owed.
  */
+import { type HashSeed, NO_SEED } from "./keyed_hash.ts";
 import { SubjectStates, VALUE_BYTES } from "./subject_states.ts";
 
 /** The value is the hash of the state after the operator's last entry. */
@@ -24,8 +26,29 @@ export interface EntryPlace {
   readonly seq: number;
 }
 
+/** What one bundle owes: the first entries, in their order, and how many there are in all. */
+export interface Owed {
+  readonly firstSeqs: readonly number[];
+  readonly count: number;
+}
+
+/** Entries that are named of each bundle: no more of its findings are kept. */
+const NAMED = 64;
+
 export class SubjectMemory {
-  #states = new SubjectStates();
+  readonly #seed: HashSeed;
+  #states: SubjectStates;
+  readonly #owed: SubjectStates;
+  #owesAny = false;
+  /** How often all states were forgotten: of an operator that is owed, flags of before do not count. */
+  #generation = 0;
+
+  /** `seed` must not be known to who wrote the file. */
+  constructor(seed: HashSeed = NO_SEED) {
+    this.#seed = seed;
+    this.#states = new SubjectStates(seed);
+    this.#owed = new SubjectStates(seed);
+  }
 
   /** The hash that the operator's last entry left, lent until the memory changes; null where it is not known. */
   stateOf(subject: string): Uint8Array | null {
@@ -34,73 +57,111 @@ export class SubjectMemory {
 
   /** Whether an entry that moved the operator's state was seen, known or not what to. */
   hasMoved(subject: string): boolean {
-    return (this.#states.flagsOf(subject) & (STATE | LOST)) !== 0;
+    return (this.#flagsOf(subject) & (STATE | LOST)) !== 0;
   }
 
   /** Whether the operator's state, though it moved, is not known. */
   isLost(subject: string): boolean {
-    return (this.#states.flagsOf(subject) & LOST) !== 0;
+    return (this.#flagsOf(subject) & LOST) !== 0;
   }
 
   /** The operator's state moved, to what has this hash. */
   remember(subject: string, stateHash: Uint8Array): void {
-    const flags = this.#states.flagsOf(subject);
+    const flags = this.#flagsOf(subject);
     if ((flags & OWED) !== 0) this.lose(subject);
     else this.#states.set(subject, (flags & NOTED) | STATE, stateHash);
   }
 
   /** The operator's state moved, but what to is not in the file. */
   lose(subject: string): void {
-    const flags = this.#states.flagsOf(subject);
-    const value = (flags & OWED) === 0 ? NO_VALUE : this.#states.valueOf(subject)!;
-    this.#states.set(subject, (flags & ~STATE) | LOST, value);
+    this.#setFlags(subject, (this.#flagsOf(subject) & ~STATE) | LOST);
   }
 
   /** Whether this is the first time that the operator's state, not known here, is found to have moved before. */
   noteOnce(subject: string): boolean {
-    const flags = this.#states.flagsOf(subject);
+    const flags = this.#flagsOf(subject);
     if ((flags & NOTED) !== 0) return false;
-    this.#states.set(subject, flags | NOTED | LOST, this.#states.valueOf(subject) ?? NO_VALUE);
+    this.#setFlags(subject, flags | NOTED | LOST);
     return true;
   }
 
   /** A part of the operator's is said to be erased; the record of that must follow. */
-  owe(subject: string, { bundle, seq }: EntryPlace): void {
-    const flags = this.#states.flagsOf(subject);
+  owe(subject: string, place: EntryPlace): void {
+    const flags = this.#flagsOf(subject);
     if ((flags & OWED) !== 0) return;
-    const value = new Uint8Array(VALUE_BYTES);
-    const view = new DataView(value.buffer);
-    view.setUint32(0, bundle);
-    view.setFloat64(4, seq);
+    this.#owesAny = true;
+    this.#states.delete(subject);
     const moved = (flags & (STATE | LOST)) === 0 ? 0 : LOST;
-    this.#states.set(subject, (flags & NOTED) | moved | OWED, value);
+    this.#owed.set(subject, (flags & NOTED) | moved | OWED, valueOf(place, this.#generation));
   }
 
   /** The record of the operator's erasure: nothing of the operator is awaited or known any more. */
   settle(subject: string): void {
     this.#states.delete(subject);
+    this.#owed.delete(subject);
   }
 
-  /** Where parts were said to be erased for which no record came: the first of each operator. */
-  owed(): readonly EntryPlace[] {
-    const places: EntryPlace[] = [];
-    this.#states.forEach((_subject, flags, value) => {
-      if ((flags & OWED) !== 0) places.push(placeIn(value));
+  /** What is owed of operators for whom no record came, by the bundle of each one's first erased part. */
+  owed(): ReadonlyMap<number, Owed> {
+    const byBundle = new Map<number, { firstSeqs: number[]; count: number }>();
+    this.#owed.forEach((_subject, _flags, value) => {
+      const { bundle, seq } = placeIn(value);
+      let owed = byBundle.get(bundle);
+      if (owed === undefined) byBundle.set(bundle, owed = { firstSeqs: [], count: 0 });
+      owed.count += 1;
+      insertSmallest(owed.firstSeqs, seq);
     });
-    return places.sort((a, b) => a.bundle - b.bundle || a.seq - b.seq);
+    return byBundle;
   }
 
   /** Forgets all states, and keeps what is owed: the next bundle does not go on from here. */
   forgetStates(): void {
-    const kept = new SubjectStates();
-    this.#states.forEach((subject, flags, value) => {
-      if ((flags & OWED) !== 0) kept.set(subject, OWED, value);
-    });
-    this.#states = kept;
+    this.#generation += 1;
+    if (this.#states.size > 0) this.#states = new SubjectStates(this.#seed);
+  }
+
+  #flagsOf(subject: string): number {
+    const owed = this.#owesAny ? this.#owed.flagsOf(subject) : 0;
+    if (owed === 0) return this.#states.flagsOf(subject);
+    return generationIn(this.#owed.valueOf(subject)!) === this.#generation ? owed : OWED;
+  }
+
+  #setFlags(subject: string, flags: number): void {
+    if ((flags & OWED) === 0) {
+      const value = (flags & STATE) === 0 ? null : this.#states.valueOf(subject);
+      return this.#states.set(subject, flags, value ?? NO_VALUE);
+    }
+    const place = placeIn(this.#owed.valueOf(subject)!);
+    this.#owed.set(subject, flags, valueOf(place, this.#generation));
   }
 }
 
+function valueOf({ bundle, seq }: EntryPlace, generation: number): Uint8Array {
+  const value = new Uint8Array(VALUE_BYTES);
+  const view = new DataView(value.buffer);
+  view.setUint32(0, bundle);
+  view.setFloat64(4, seq);
+  view.setUint32(12, generation);
+  return value;
+}
+
+function viewOf(value: Uint8Array): DataView {
+  return new DataView(value.buffer, value.byteOffset, VALUE_BYTES);
+}
+
 function placeIn(value: Uint8Array): EntryPlace {
-  const view = new DataView(value.buffer, value.byteOffset, VALUE_BYTES);
+  const view = viewOf(value);
   return { bundle: view.getUint32(0), seq: view.getFloat64(4) };
+}
+
+function generationIn(value: Uint8Array): number {
+  return viewOf(value).getUint32(12);
+}
+
+/** Keeps the smallest numbers, in their order, at most {@link NAMED} of them. */
+function insertSmallest(smallest: number[], seq: number): void {
+  if (smallest.length >= NAMED && seq >= smallest.at(-1)!) return;
+  const at = smallest.findIndex((other) => other > seq);
+  smallest.splice(at < 0 ? smallest.length : at, 0, seq);
+  if (smallest.length > NAMED) smallest.pop();
 }

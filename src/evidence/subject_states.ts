@@ -2,14 +2,18 @@
  * A map from an operator's pseudonym (16 bytes) to 32 bytes and a few flags, for millions of operators: under 100
  * bytes for each of them, the room to grow included.
  *
- * Open addressing over typed arrays, no object for an operator. The map is cut into shards by the pseudonym's first
- * byte, so that growing, which for a moment needs the old and the new room, copies only a small part of it.
+ * Open addressing over typed arrays, no object for an operator. The map is cut into shards, so that growing, which for
+ * a moment needs the old and the new room, copies only a small part of it. Where a pseudonym belongs, a keyed hash
+ * says: whoever writes a file chooses its pseudonyms, and must not be able to choose such as fall on one place.
  */
+import { type HashSeed, keyedHash, NO_SEED } from "./keyed_hash.ts";
 
 /** Bytes kept for a pseudonym. */
 export const VALUE_BYTES = 32;
 
-const SHARDS = 64;
+/** The lowest bits of a hash choose the shard, the others the place in it. */
+const SHARD_BITS = 6;
+const SHARDS = 1 << SHARD_BITS;
 const KEY_WORDS = 4;
 const FIRST_CAPACITY = 16;
 const MAX_LOAD = 0.8;
@@ -32,11 +36,16 @@ function writeKey(words: Key): string {
 }
 
 class Shard {
+  readonly #seed: HashSeed;
   #capacity = FIRST_CAPACITY;
   #keys = new Uint32Array(KEY_WORDS * FIRST_CAPACITY);
   #values = new Uint8Array(VALUE_BYTES * FIRST_CAPACITY);
   #flags = new Uint8Array(FIRST_CAPACITY);
   #size = 0;
+
+  constructor(seed: HashSeed) {
+    this.#seed = seed;
+  }
 
   get size(): number {
     return this.#size;
@@ -47,8 +56,8 @@ class Shard {
   }
 
   /** The slot that holds a key, or the free one in which it belongs. */
-  find(key: Key): number {
-    let slot = this.#home(key, 0);
+  find(key: Key, hash: number): number {
+    let slot = this.#homeOf(hash);
     while (this.#flags[slot] !== EMPTY && !this.#holds(slot, key)) slot = this.#after(slot);
     return slot;
   }
@@ -65,12 +74,12 @@ class Shard {
     return this.#keys.subarray(KEY_WORDS * slot, KEY_WORDS * (slot + 1));
   }
 
-  set(key: Key, flags: number, value: Uint8Array): void {
-    let slot = this.find(key);
+  set({ key, hash }: { readonly key: Key; readonly hash: number }, flags: number, value: Uint8Array): void {
+    let slot = this.find(key, hash);
     if (this.#flags[slot] === EMPTY) {
       if (this.#size + 1 > MAX_LOAD * this.#capacity) {
         this.#grow();
-        slot = this.find(key);
+        slot = this.find(key, hash);
       }
       this.#size += 1;
       this.#keys.set(key, KEY_WORDS * slot);
@@ -83,7 +92,7 @@ class Shard {
   free(slot: number): void {
     let hole = slot;
     for (let next = this.#after(hole); this.#flags[next] !== EMPTY; next = this.#after(next)) {
-      const home = this.#home(this.#keys, KEY_WORDS * next);
+      const home = this.#homeOf(keyedHash(this.#seed, this.#keys, KEY_WORDS * next));
       if (this.#distance(home, next) < this.#distance(hole, next)) continue;
       this.#move(next, hole);
       hole = next;
@@ -96,12 +105,9 @@ class Shard {
     return this.#capacity;
   }
 
-  /** Where a pseudonym is looked for first: it is random, so mixing its words is enough. */
-  #home(words: Key, at: number): number {
-    let mixed = words[at]! ^ Math.imul(words[at + 1]!, 0x9e3779b1);
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) ^ words[at + 2]!;
-    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) ^ words[at + 3]!;
-    return (mixed >>> 0) % this.#capacity;
+  /** Where a pseudonym is looked for first. */
+  #homeOf(hash: number): number {
+    return (hash >>> SHARD_BITS) % this.#capacity;
   }
 
   #holds(slot: number, key: Key): boolean {
@@ -134,7 +140,7 @@ class Shard {
     for (let old = 0; old < flags.length; old += 1) {
       if (flags[old] === EMPTY) continue;
       const key = keys.subarray(KEY_WORDS * old, KEY_WORDS * (old + 1));
-      const slot = this.find(key);
+      const slot = this.find(key, keyedHash(this.#seed, key, 0));
       this.#keys.set(key, KEY_WORDS * slot);
       this.#values.set(values.subarray(VALUE_BYTES * old, VALUE_BYTES * (old + 1)), VALUE_BYTES * slot);
       this.#flags[slot] = flags[old]!;
@@ -143,9 +149,16 @@ class Shard {
 }
 
 export class SubjectStates {
-  /** Filled anew by each look-up. */
+  readonly #seed: HashSeed;
+  /** Filled anew by each look-up, with its hash. */
   readonly #key: Key = new Uint32Array(KEY_WORDS);
+  #hash = 0;
   readonly #shards: (Shard | null)[] = Array.from({ length: SHARDS }, () => null);
+
+  /** `seed` must not be known to who chose the pseudonyms. */
+  constructor(seed: HashSeed = NO_SEED) {
+    this.#seed = seed;
+  }
 
   get size(): number {
     return this.#shards.reduce((sum, shard) => sum + (shard?.size ?? 0), 0);
@@ -159,14 +172,14 @@ export class SubjectStates {
   /** The flags of a pseudonym of 32 hexadecimal digits; 0 where it is not in the map. */
   flagsOf(subject: string): number {
     const shard = this.#shardOf(subject);
-    return shard === null ? EMPTY : shard.flagsAt(shard.find(this.#key));
+    return shard === null ? EMPTY : shard.flagsAt(shard.find(this.#key, this.#hash));
   }
 
   /** Its 32 bytes, lent until the map next changes; null where it is not in the map. */
   valueOf(subject: string): Uint8Array | null {
     const shard = this.#shardOf(subject);
     if (shard === null) return null;
-    const slot = shard.find(this.#key);
+    const slot = shard.find(this.#key, this.#hash);
     return shard.flagsAt(slot) === EMPTY ? null : shard.valueAt(slot);
   }
 
@@ -175,17 +188,15 @@ export class SubjectStates {
     if (!(flags > EMPTY && flags < 256) || value.length !== VALUE_BYTES) {
       throw new RangeError("no such state");
     }
-    const index = shardIndex(subject);
-    const shard = this.#shards[index] ??= new Shard();
-    readKey(subject, this.#key);
-    shard.set(this.#key, flags, value);
+    const shard = this.#shardOf(subject) ?? (this.#shards[this.#hash % SHARDS] = new Shard(this.#seed));
+    shard.set({ key: this.#key, hash: this.#hash }, flags, value);
   }
 
   /** Whether the pseudonym was in the map. */
   delete(subject: string): boolean {
     const shard = this.#shardOf(subject);
     if (shard === null) return false;
-    const slot = shard.find(this.#key);
+    const slot = shard.find(this.#key, this.#hash);
     if (shard.flagsAt(slot) === EMPTY) return false;
     shard.free(slot);
     return true;
@@ -204,10 +215,7 @@ export class SubjectStates {
   /** The shard of a pseudonym, its key read; null where nothing is in it yet. */
   #shardOf(subject: string): Shard | null {
     readKey(subject, this.#key);
-    return this.#shards[shardIndex(subject)]!;
+    this.#hash = keyedHash(this.#seed, this.#key, 0);
+    return this.#shards[this.#hash % SHARDS]!;
   }
-}
-
-function shardIndex(subject: string): number {
-  return parseInt(subject.slice(0, 2), 16) % SHARDS;
 }

@@ -8,6 +8,7 @@ import * as z from "zod";
 import { canonicalJson } from "./canonical.ts";
 import { splitName } from "./chain_name.ts";
 import { base64, type Crypto, equalBytes, fromBase64, fromHex, hex, utf8 } from "./crypto.ts";
+import { KEY_LIMIT } from "./limits.ts";
 import { isSoundPublicKey, parseVerifierKey, type VerifierKey } from "./note.ts";
 import { orNull } from "./or_null.ts";
 import { parseRotationCertificate, type Rotation } from "./rotation.ts";
@@ -195,8 +196,10 @@ export class TrustedKeys {
   readonly #trusted = new Map<string, Uint8Array>();
   /** Pins, and keys that were handed on to, in hexadecimal. */
   readonly #handing = new Set<string>();
-  /** Valid certificates of this log. */
-  #rotations: readonly Rotation[] = [];
+  /** Valid certificates of this log, by the keys that they name, in hexadecimal. */
+  readonly #byOld = new Map<string, Rotation[]>();
+  readonly #byNew = new Map<string, Rotation[]>();
+  #rotations = 0;
 
   /** `prefix` is the log's, `<log name>/<deployment id>/`; pins for another log do not count. */
   constructor(
@@ -213,21 +216,43 @@ export class TrustedKeys {
     }
   }
 
-  /** Takes a certificate into account; one that is not valid, or is another log's, changes nothing. */
-  admit(certificateNote: string): void {
+  /**
+   * Takes a certificate into account; one that is not valid, or is another log's, changes nothing.
+   * @returns false where it is one too many.
+   */
+  admit(certificateNote: string): boolean {
     const rotation = parseRotationCertificate(this.#crypto, certificateNote);
-    if (rotation === null || rotation.prefix !== this.#prefix) return;
-    this.#rotations = [...this.#rotations, rotation];
-    let known: number;
-    do {
-      known = this.#trusted.size + this.#handing.size;
-      for (const { oldKey, newKey } of this.#rotations) {
-        if (this.has(newKey)) this.#trust(oldKey);
-        if (!this.#handing.has(hex(oldKey))) continue;
-        this.#trust(newKey);
-        this.#handing.add(hex(newKey));
+    return rotation === null || this.take(rotation);
+  }
+
+  /** Takes a certificate that was read into account. @returns false where it is one too many. */
+  take(rotation: Rotation): boolean {
+    if (rotation.prefix !== this.#prefix) return true;
+    const [oldName, newName] = [hex(rotation.oldKey), hex(rotation.newKey)];
+    const ofOld = this.#byOld.get(oldName) ?? [];
+    if (ofOld.some(({ newKey }) => equalBytes(newKey, rotation.newKey))) return true;
+    if (this.#rotations >= KEY_LIMIT) return false;
+    this.#rotations += 1;
+    this.#byOld.set(oldName, [...ofOld, rotation]);
+    this.#byNew.set(newName, [...this.#byNew.get(newName) ?? [], rotation]);
+    this.#spread([oldName, newName]);
+    return true;
+  }
+
+  /** Follows the certificates from keys about which something is new, until nothing more follows. */
+  #spread(names: readonly string[]): void {
+    const waiting = [...names];
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      for (const { oldKey } of this.#trusted.has(name) ? this.#byNew.get(name) ?? [] : []) {
+        if (this.#trust(oldKey)) waiting.push(hex(oldKey));
       }
-    } while (this.#trusted.size + this.#handing.size > known);
+      for (const { newKey } of this.#handing.has(name) ? this.#byOld.get(name) ?? [] : []) {
+        const next = hex(newKey);
+        const isNew = this.#trust(newKey) || !this.#handing.has(next);
+        this.#handing.add(next);
+        if (isNew) waiting.push(next);
+      }
+    }
   }
 
   has(publicKey: Uint8Array): boolean {
@@ -241,9 +266,8 @@ export class TrustedKeys {
 
   /** The keys from which any of these took over. */
   supersededBy(publicKeys: readonly Uint8Array[]): readonly Uint8Array[] {
-    const names = new Set(publicKeys.map(hex));
-    return this.#rotations.filter(({ oldKey, newKey }) => this.isCurrent(oldKey) && names.has(hex(newKey)))
-      .map(({ oldKey }) => oldKey);
+    return [...new Set(publicKeys.map(hex))].flatMap((name) => this.#byNew.get(name) ?? [])
+      .map(({ oldKey }) => oldKey).filter((oldKey) => this.isCurrent(oldKey));
   }
 
   /** The trusted keys under the name that they sign an origin as; none for another log's origin. */
@@ -261,8 +285,17 @@ export class TrustedKeys {
     };
   }
 
-  #trust(publicKey: Uint8Array): void {
-    this.#trusted.set(hex(publicKey), publicKey);
+  /** How many keys are trusted; it only grows. */
+  get size(): number {
+    return this.#trusted.size;
+  }
+
+  /** Whether it was not trusted before. */
+  #trust(publicKey: Uint8Array): boolean {
+    const name = hex(publicKey);
+    if (this.#trusted.has(name)) return false;
+    this.#trusted.set(name, publicKey);
+    return true;
   }
 }
 

@@ -1,24 +1,29 @@
 /**
  * Verifies bundles as they stream by: chain, tree, signatures, parts, retention, erasures, and every score anew.
  *
- * One pass over bytes in any pieces, for a file of one bundle or of several one after another. Memory grows with the
- * number of operators (under 100 bytes each), of chains and of models, never with entries. No input makes it throw:
- * what is wrong is a finding. Source: evidence design, section 8.
+ * One pass over bytes in any pieces, for a file of one bundle or of several one after another, in time that grows with
+ * the bytes. Memory grows with the number of operators (under 100 bytes each), never with entries; all else that grows
+ * has a limit (`limits.ts`). No input makes it throw: what is wrong is a finding. Source: evidence design, section 8.
  */
+import { Anchors } from "./anchors.ts";
 import { BundleCheck, type ReadLine } from "./bundle_check.ts";
-import { headerSchema, lenientHeaderSchema } from "./bundle.ts";
+import { type BundleHeader, headerSchema, lenientHeaderSchema } from "./bundle.ts";
 import { isCanonicalText } from "./canonical_text.ts";
 import { chainPrefix, parseChain } from "./chain_name.ts";
-import { settleCoverage } from "./coverage.ts";
+import { ClosedBundle } from "./closed_bundle.ts";
+import { Coverage } from "./coverage.ts";
 import type { Crypto } from "./crypto.ts";
 import { Family } from "./family.ts";
-import { FindingLog } from "./finding_log.ts";
+import { findingBudget, FindingLog } from "./finding_log.ts";
+import type { SignatureMemory } from "./key_index.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
-import type { Anchor, ExpectedEntry } from "./kept_check.ts";
+import { agreementBudget, type ExpectedEntry } from "./kept_check.ts";
+import type { HashSeed } from "./keyed_hash.ts";
+import { BUNDLE_LIMIT, KEY_LIMIT, NAME_LIMIT } from "./limits.ts";
 import { type LineHandler, LineReader } from "./line_reader.ts";
 import { isMembers } from "./line_shapes.ts";
 import { type BundleReport, unusableReport } from "./report.ts";
-import { settleRestore } from "./restore_check.ts";
+import { settle } from "./settlement.ts";
 import type { PinnedKey } from "./trust.ts";
 
 export interface VerifierOptions {
@@ -39,8 +44,13 @@ export interface VerifierOptions {
   readonly requirePruneRecord?: boolean;
   /** Whether headers may lack what the published vectors' lack. Default: false. */
   readonly lenientHeader?: boolean;
+  /** Bundles that are read at most. Default: {@link BUNDLE_LIMIT}. */
+  readonly bundleLimit?: number;
+  /** Random, so that who made the file does not know it. Default: none, for files that nobody made to cost time. */
+  readonly seed?: HashSeed;
 }
 
+const OBJECT_START = /^[ \t\r]*\{/;
 const HEADER_KIND = /^jis\.bundle\/\d+$/;
 
 export class BundleVerifier {
@@ -49,10 +59,13 @@ export class BundleVerifier {
   readonly #reader: LineReader;
   readonly #take: LineHandler = (text, bytes) => this.#takeLine(text, bytes);
   readonly #digest = () => this.#reader.digestBeforeLine();
-  readonly #bundles: (BundleCheck | BundleReport)[] = [];
+  readonly #bundles: (ClosedBundle | BundleReport)[] = [];
   readonly #families = new Map<string, Family>();
-  /** By origin: the newest of the system chain's, and the newest of each bundle. */
-  readonly #anchors = new Map<string, readonly Anchor[]>();
+  readonly #anchors: Anchors;
+  readonly #signatures: SignatureMemory = new WeakMap();
+  readonly #budget = findingBudget();
+  readonly #agreements = agreementBudget();
+  readonly #coverage: Coverage;
   readonly #known: ReadonlyMap<string, readonly KeptCheckpoint[]>;
   readonly #expected: ReadonlyMap<string, readonly ExpectedEntry[]>;
   /** The bundle whose trailer has not come yet. */
@@ -62,11 +75,16 @@ export class BundleVerifier {
   /** Whether lines outside of a bundle were reported; they are once, until the next header. */
   #strayed = false;
   #stopped = false;
+  /** Whether it stopped since there are too many bundles. */
+  #isCutShort = false;
 
   constructor(crypto: Crypto, options: VerifierOptions) {
     this.#crypto = crypto;
     this.#options = options;
     this.#reader = new LineReader(crypto);
+    const { known, proven = [] } = options;
+    this.#anchors = new Anchors(proven);
+    this.#coverage = new Coverage(crypto, { known, documents: proven });
     this.#known = Map.groupBy(options.known, ({ origin }) => origin);
     this.#expected = Map.groupBy(options.expected, ({ origin }) => origin);
   }
@@ -81,24 +99,23 @@ export class BundleVerifier {
     if (!this.#stopped) this.#reader.push(chunk, this.#take);
   }
 
+  /** A file ends, and another one follows: what came of a line without its line feed is cut off. */
+  endFile(): void {
+    if (this.#stopped || !this.#reader.endsWithinLine) return;
+    this.#endWithinLine();
+    this.#reader.dropLine();
+  }
+
   /** The input is over: one report for each bundle, in their order. Once. */
   end(): readonly BundleReport[] {
     if (!this.#stopped && this.#reader.endsWithinLine) this.#endWithinLine();
-    this.#open?.cut("no trailer");
+    this.#open?.cut("cut off");
     this.#close();
     if (this.#bundles.length === 0) this.#stray("an empty file");
-    const checks = this.#bundles.filter((bundle) => bundle instanceof BundleCheck);
-    // The last first: whether a chain that goes on from another is signed decides what it says of the other's end.
-    for (const [index, bundle] of [...checks.entries()].reverse()) {
-      const later = checks.slice(index + 1);
-      settleRestore(bundle, later);
-      bundle.settlePrefix(later);
-      bundle.settleKeys();
-    }
-    this.#reportOwed(checks);
-    const { known, proven = [] } = this.#options;
-    settleCoverage(this.#crypto, checks, { known, documents: proven });
-    return this.#bundles.map((bundle) => bundle instanceof BundleCheck ? bundle.report() : bundle);
+    const closed = this.#bundles.filter((bundle) => bundle instanceof ClosedBundle);
+    settle(closed, { isCutShort: this.#isCutShort });
+    this.#coverage.settle(closed);
+    return this.#bundles.map((bundle) => bundle instanceof ClosedBundle ? bundle.report() : bundle);
   }
 
   #takeLine(text: string | null, bytes: Uint8Array): void {
@@ -116,66 +133,65 @@ export class BundleVerifier {
   }
 
   #takeHeader(line: ReadLine): void {
-    this.#open?.cut("no trailer");
+    this.#open?.cut("cut off");
     this.#close();
     this.#strayed = false;
     this.#reader.restart({ afterLine: false });
-    const { lenientHeader = false } = this.#options;
+    const { lenientHeader = false, bundleLimit = BUNDLE_LIMIT } = this.#options;
+    if (this.#bundles.length >= bundleLimit) return this.#stopShort(bundleLimit);
     const parsed = (lenientHeader ? lenientHeaderSchema : headerSchema).safeParse(line.value);
     if (!parsed.success) return this.#strayHeader(line);
     const header = parsed.data;
+    if (isTooLarge(header)) {
+      this.#strayed = true;
+      return this.#unusable("LIMIT_EXCEEDED", "a header with too many keys, or too long a name");
+    }
     const { pins, replay, requirePruneRecord = true } = this.#options;
     this.#open = new BundleCheck(this.#crypto, header, line, {
       index: this.#bundles.length,
       pins,
       known: this.#known.get(header.origin) ?? [],
       expected: this.#expected.get(header.origin) ?? [],
-      anchors: this.#anchorsOf(header.origin),
+      anchors: this.#anchors.of(header.origin),
+      memory: this.#signatures,
+      budget: this.#budget,
+      agreements: this.#coverage.isOfNothing ? null : this.#agreements,
       family: this.#familyOf(header),
       replay,
       requirePruneRecord,
     });
-    this.#bundles.push(this.#open);
   }
 
   /** Of a chain in its own log. */
   #familyOf({ origin, chain }: { readonly origin: string; readonly chain: string }): Family {
     const prefix = chainPrefix(origin, chain);
     const name = prefix === null ? origin : `${prefix}${parseChain(chain)!.family}`;
-    const family = this.#families.get(name) ?? new Family();
+    const family = this.#families.get(name) ?? new Family(this.#options.seed);
     this.#families.set(name, family);
     return family;
   }
 
   /** The open bundle is over: what it anchors counts for the bundles that follow. */
   #close(): void {
-    const bundle = this.#open;
+    const check = this.#open;
     this.#open = null;
-    if (bundle === null) return;
-    this.#finishedEntries += bundle.entries;
+    if (check === null) return;
+    this.#finishedEntries += check.entries;
+    const bundle = check.close(this.#coverage.keptElsewhere(check));
+    this.#bundles.push(bundle);
     if (!bundle.isSound) return;
-    for (const [origin, anchor] of bundle.structure.anchors) this.#anchor(origin, anchor);
-    const { newest } = bundle.checkpoints;
-    if (newest !== null) this.#anchor(bundle.origin, { ...newest, by: "bundle" });
-  }
-
-  #anchor(origin: string, anchor: Anchor): void {
-    const known = this.#anchors.get(origin) ?? [];
-    const others = anchor.by === "system" ? known.filter(({ by }) => by !== "system") : known;
-    this.#anchors.set(origin, [...others, anchor]);
-  }
-
-  #anchorsOf(origin: string): readonly Anchor[] {
-    const proven = this.#options.proven ?? [];
-    return [
-      ...this.#anchors.get(origin) ?? [],
-      ...proven.filter((one) => one.origin === origin).map((one): Anchor => ({ ...one, by: "document" })),
-    ];
+    for (const [origin, anchor] of check.structure.anchors) {
+      if (this.#anchors.add(origin, anchor)) continue;
+      return bundle.log.add("LIMIT_EXCEEDED", { detail: "it holds checkpoints of too many chains" });
+    }
+    if (bundle.checkpoint === null) return;
+    const { size, root } = bundle.checkpoint;
+    this.#anchors.add(bundle.origin, { size, root, by: "bundle" });
   }
 
   #endWithinLine(): void {
     if (this.#open === null) return this.#stray("not ended by a line feed");
-    this.#open.cut("the file ends within a line");
+    this.#open.cut("cut within a line");
     this.#close();
   }
 
@@ -185,7 +201,7 @@ export class BundleVerifier {
     this.#strayed = true;
     const last = this.#bundles.at(-1);
     const line = Math.max(1, this.#line);
-    if (last instanceof BundleCheck) {
+    if (last instanceof ClosedBundle) {
       last.log.add("MALFORMED_LINE", { line, detail: `after the trailer: ${detail}` });
     } else if (last === undefined) this.#unusable("MALFORMED_LINE", detail);
   }
@@ -196,30 +212,29 @@ export class BundleVerifier {
     else this.#unusable("UNSUPPORTED_VERSION", String(kind));
   }
 
-  #unusable(code: "MALFORMED_LINE" | "UNSUPPORTED_VERSION", detail: string): void {
-    const log = new FindingLog();
+  /** The rest of the input is not read. */
+  #stopShort(limit: number): void {
+    this.#stopped = true;
+    this.#isCutShort = true;
+    const detail = `more than ${limit} bundles: verify them in several runs, with the same kept checkpoints`;
+    this.#unusable("LIMIT_EXCEEDED", detail);
+  }
+
+  #unusable(code: "MALFORMED_LINE" | "UNSUPPORTED_VERSION" | "LIMIT_EXCEEDED", detail: string): void {
+    const log = new FindingLog(this.#budget);
     log.add(code, { line: Math.max(1, this.#line), detail });
     this.#bundles.push(unusableReport(log, this.#options.pins === null));
   }
+}
 
-  /** Parts that are said to be erased, of operators whose erasure is nowhere on record. */
-  #reportOwed(checks: readonly BundleCheck[]): void {
-    for (const family of new Set(this.#families.values())) {
-      const owed = family.subjects.owed();
-      const isIncomplete = checks.some((check) => check.family === family && check.isIncomplete);
-      if (isIncomplete) continue;
-      for (const { bundle, seq } of owed) {
-        const check = this.#bundles[bundle];
-        if (check instanceof BundleCheck) {
-          check.log.add("ERASURE_UNPROVEN", { seq, detail: "no SUBJECT_ERASED for its operator" });
-        }
-      }
-    }
-  }
+function isTooLarge({ origin, chain, keys }: BundleHeader): boolean {
+  return origin.length > NAME_LIMIT || chain.length > NAME_LIMIT || keys.length > KEY_LIMIT;
 }
 
 /** A line as JSON, or why it is none. */
 function readLine(text: string, at: Pick<ReadLine, "number" | "bytes">): ReadLine | string {
+  // Told by their first character, millions of short lines that are no objects cost little.
+  if (!OBJECT_START.test(text)) return "not an object";
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -13,6 +13,7 @@ import {
 } from "../evidence/consistency.ts";
 import { equalBytes, hex, utf8 } from "../evidence/crypto.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";
+import { seedOf } from "../evidence/keyed_hash.ts";
 import { rootOf, storedNodeIndex } from "../evidence/merkle.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import { sentenceOf } from "../evidence/findings.ts";
@@ -97,6 +98,7 @@ export async function verifyChain(
     known: lock.issued().filter(({ origin }) => origin === chain.origin),
     expected: [],
     replay: false,
+    seed: seedOf(dependencies.world.random(8)),
     requirePruneRecord: base === null,
   });
   const retentionDays = retentionOf(dependencies, family);
@@ -180,7 +182,9 @@ export async function findDamages(
   const families = new Set([SYSTEM_CHAIN, ...heads.map(({ family }) => family)]);
   const pins = known ?? await namedKeys(source);
   const signing = signaturesBy(source.crypto, pins.map(({ publicKey }) => publicKey));
-  const verifier = new BundleVerifier(source.crypto, { pins, known: [], expected: [], replay: true });
+  // However many chains the database holds, all are read.
+  const all = { bundleLimit: Infinity, replay: true } as const;
+  const verifier = new BundleVerifier(source.crypto, { pins, known: [], expected: [], ...all });
   const damages: Damage[] = [];
   for (const family of families) {
     try {

@@ -4,7 +4,7 @@
  * Source: scoring model, section 2.3.
  */
 import type { Interaction } from "../domain/interaction.ts";
-import type { ModelDocument } from "./model.ts";
+import { DEPARTURE_EXPONENT_MAX, type ModelDocument } from "./model.ts";
 
 /** The four cells, weights 0..1 before the scenario's weight. */
 export interface Evidence {
@@ -51,8 +51,11 @@ export function departureShare(model: ModelDocument, interaction: Interaction): 
 function modificationShare({ classification }: ModelDocument, extent: number): number {
   const { full_departure_extent, departure_exponent } = classification;
   const share = Math.min(1, extent / full_departure_extent);
+  const exponent = departure_exponent ?? 1;
+  // A file that is verified brings its own document, and the loop must end.
+  if (exponent > DEPARTURE_EXPONENT_MAX) throw new RangeError(`a departure exponent of ${exponent}`);
   let power = share;
-  for (let factors = departure_exponent ?? 1; factors > 1; factors -= 1) power = power * share;
+  for (let factors = exponent; factors > 1; factors -= 1) power = power * share;
   return power;
 }
 

@@ -9,6 +9,9 @@ import * as z from "zod";
 import { DIMENSIONS, DOMAINS, FORMULAS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";
 import defaultDocument from "./jis-1.1.0.json" with { type: "json" };
 
+/** Largest power of a modification's share that counts as a departure. */
+export const DEPARTURE_EXPONENT_MAX = 16;
+
 /** Beyond these bounds the formulas leave the numbers that they are defined for: a score would be an error, not a number. */
 const LEAST = 1e-9;
 const MOST = 1e9;
@@ -159,7 +162,7 @@ const shape = z.strictObject({
   classification: z.strictObject({
     full_departure_extent: fraction,
     /** How little of a departure a small modification is; of `jis-2` alone. */
-    departure_exponent: z.number().int().min(1).max(16).optional(),
+    departure_exponent: z.number().int().min(1).max(DEPARTURE_EXPONENT_MAX).optional(),
     injected_modified_wrong_share: share,
     modified_false_alarm_share: share,
     referral_hit: share,

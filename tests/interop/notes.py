@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 from tree import sha256
 
 MAXIMAL_SIGNATURES = 32
+LONGEST_NOTE = 16_384
 CHAIN = re.compile(r"(?:sys|org/[A-Za-z0-9_-]{1,128}(?:/admin)?)(?:/e(?:[2-9]|[1-9][0-9]+))?")
 SIZE = re.compile(r"[1-9][0-9]{0,14}")
 INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
@@ -204,6 +205,8 @@ class Checkpoint:
 
 def parse_note(source):
     """Reads a note. Raises Malformed."""
+    if len(source) > LONGEST_NOTE:
+        raise Malformed("too long")
     if any(ord(c) < 32 and c != "\n" for c in source) or "\ufffd" in source:
         raise Malformed("a note holds text alone")
     end = source.rfind("\n\n")

@@ -170,6 +170,8 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     MALFORMED_LINE: "Line 12 of the file is damaged, or does not belong there.",
     UNSUPPORTED_VERSION:
       "Line 12 of the file is of a version that this program does not know: use a newer one.",
+    LIMIT_EXCEEDED:
+      "Line 12 of the file goes beyond what this program takes in at once: what it says was not looked at.",
     ROOT_MISMATCH: "Something in entry 5 was changed: it is not what was signed.",
     UNTRUSTED_KEY: "The signature over everything up to entry 5 is by a key that you do not trust for it.",
     RETIRED_KEY: "The signature over everything up to entry 5 is by a key that was no longer in use.",

@@ -44,6 +44,8 @@ function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
     firstBadRange: null,
     findings: [],
     dropped: 0,
+    counts: {},
+    damage: null,
     withheld: 0,
     erased: 2,
     replayed: 5,
@@ -128,7 +130,7 @@ root 171
   assert.ok(!remembered.includes("signature"));
 });
 
-Deno.test("a changed bundle: each finding a sentence with its code and place, those that were dropped counted, nothing to keep", () => {
+Deno.test("a changed bundle: each finding a sentence with its code and place, those of one kind counted, nothing to keep", () => {
   const broken = finding({ file: "a.ndjson", line: 12, detail: "hash" });
   const pruned = finding({ code: "PRUNED_PREFIX", fatal: false, seq: null, range: [0, 1] });
   const changed = bundle({
@@ -140,7 +142,8 @@ Deno.test("a changed bundle: each finding a sentence with its code and place, th
     checkpoint: null,
     keyFingerprint: null,
     dropped: 9,
-    findings: [broken, pruned],
+    counts: { LINK_BROKEN: 11, PRUNED_PREFIX: 1, MISSING: 2 },
+    findings: [broken, pruned, finding({ seq: 5, line: 14 })],
   });
   assert.equal(
     toldReport(outcome({ bundles: [changed], replay: false, rememberedIn: "memory" })),
@@ -155,8 +158,9 @@ ${sentenceOfVerdict(changed)}
   first bad   entry 3
   findings (! counts against it, - is for your information)
   ! LINK_BROKEN: ${sentenceOf(broken)} (a.ndjson, line 12: hash)
+    and 10 more of this kind: entries 5 and others
   - PRUNED_PREFIX: ${sentenceOf(pruned)}
-    and 9 more`,
+  ! MISSING: 2 of this kind, none of them listed`,
   );
 });
 

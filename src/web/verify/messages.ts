@@ -20,6 +20,8 @@ export interface Progressed {
 export interface Verified {
   readonly kind: "verified";
   readonly bundles: readonly VerifiedBundle[];
+  /** What is to be said of those that are too many to be shown; null where all are shown. */
+  readonly others: string | null;
 }
 
 /** What was given cannot be used, and why. */
@@ -42,16 +44,17 @@ export interface VerifiedBundle {
   readonly erased: number;
   readonly withheld: number;
   readonly keyFingerprint: string | null;
-  /** The newest signed checkpoint: what an auditor keeps. */
+  /** The newest signed checkpoint: what an auditor keeps; null where the bundle is not intact. */
   readonly checkpoint: string | null;
+  /** The first of each kind. */
   readonly findings: readonly {
     readonly code: string;
-    readonly fatal: boolean;
-    readonly sentence: string;
+    /** null where none of the kind is kept. */
+    readonly sentence: string | null;
     readonly detail: string | null;
     readonly file: string | null;
     readonly line: number | null;
+    /** What is to be said of the others of its kind; null where there are none. */
+    readonly others: string | null;
   }[];
-  /** Findings beyond those. */
-  readonly dropped: number;
 }

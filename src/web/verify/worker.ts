@@ -3,10 +3,13 @@
  * that never leave the browser.
  */
 import { type FileReport, FilesVerifier } from "../../evidence/files.ts";
+import { groupFindings } from "../../evidence/finding_groups.ts";
 import { sentenceOf } from "../../evidence/findings.ts";
 import { isMembers } from "../../evidence/line_shapes.ts";
 import { checkpointsIn } from "../../evidence/kept.ts";
+import { seedOf } from "../../evidence/keyed_hash.ts";
 import { sentenceOfVerdict, verdictWords } from "../../evidence/report.ts";
+import { choose } from "../../evidence/told.ts";
 import { parsePins } from "../../evidence/trust.ts";
 import { browserCrypto } from "./browser_crypto.ts";
 import type { Question, Told, Unusable, VerifiedBundle } from "./messages.ts";
@@ -40,6 +43,7 @@ async function verify({ files, keys, kept }: Question): Promise<void> {
     known: known.items,
     expected: [],
     replay: true,
+    seed: seedOf(crypto.getRandomValues(new Uint8Array(8))),
   });
   const total = files.reduce((sum, { size }) => sum + size, 0);
   let bytes = 0;
@@ -55,11 +59,14 @@ async function verify({ files, keys, kept }: Question): Promise<void> {
       tell({ kind: "progress", entries: verifier.entries, bytes, total });
     }
   }
-  tell({ kind: "verified", bundles: verifier.end().map(shown) });
+  const { told: reports, others } = choose(verifier.end());
+  tell({ kind: "verified", bundles: reports.map(shown), others });
 }
 
 /** The largest that is looked into. */
-const ANSWER_LIMIT_BYTES = 16_777_216;
+const ANSWER_LIMIT_BYTES = 4_194_304;
+/** How a bundle begins: its header's members are in order. */
+const BUNDLE_START = '{"base":';
 
 const NO_BUNDLE = (name: string) =>
   `${name} is a saved answer of the service, not a bundle. Here bundles are verified; jiss verify reads saved answers too.`;
@@ -67,6 +74,7 @@ const NO_BUNDLE = (name: string) =>
 /** Whether a file is one JSON object with evidence, as the service answers with. */
 async function isAnswer(file: File): Promise<boolean> {
   if (file.size > ANSWER_LIMIT_BYTES) return false;
+  if (await file.slice(0, BUNDLE_START.length).text() === BUNDLE_START) return false;
   try {
     return isMembers(JSON.parse(await file.text()).evidence);
   } catch (error) {
@@ -91,8 +99,8 @@ function read<Item>(
 }
 
 function shown(report: FileReport): VerifiedBundle {
-  const { origin, verdict, entries, replayed, erased, withheld, keyFingerprint, checkpoint, dropped } =
-    report;
+  const { origin, verdict, entries, replayed, erased, withheld, keyFingerprint, checkpoint } = report;
+  const isIntact = verdict === "INTACT" || verdict === "INTACT, UNANCHORED";
   return {
     origin,
     verdict,
@@ -103,15 +111,15 @@ function shown(report: FileReport): VerifiedBundle {
     erased,
     withheld,
     keyFingerprint,
-    checkpoint: checkpoint?.note ?? null,
-    findings: report.findings.map((finding) => ({
-      code: finding.code,
-      fatal: finding.fatal,
-      sentence: sentenceOf(finding),
-      detail: finding.detail,
-      file: finding.file,
-      line: finding.line,
+    // What is kept of a file that was changed would be held against the true one later.
+    checkpoint: isIntact ? checkpoint?.note ?? null : null,
+    findings: groupFindings(report).map(({ code, first, others }) => ({
+      code,
+      sentence: first === null ? null : sentenceOf(first),
+      detail: first?.detail ?? null,
+      file: first?.file ?? null,
+      line: first?.line ?? null,
+      others,
     })),
-    dropped,
   };
 }

@@ -2,7 +2,14 @@
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, callText } from "../../shared/api.ts";
 import { announceWait } from "../../shared/waiting.tsx";
-import type { Progressed, Question, Told, Unusable, VerifiedBundle } from "../../verify/messages.ts";
+import type {
+  Progressed,
+  Question,
+  Told,
+  Unusable,
+  Verified,
+  VerifiedBundle,
+} from "../../verify/messages.ts";
 import { Failure, View } from "../parts.tsx";
 import { save } from "../../shared/save.ts";
 import { SessionContext, useCaller, useSession } from "../session.tsx";
@@ -34,7 +41,7 @@ interface Given {
 type Outcome =
   | { readonly kind: "idle" }
   | { readonly kind: "running"; readonly given: Given; readonly progress: Progressed | null }
-  | { readonly kind: "done"; readonly given: Given; readonly bundles: readonly VerifiedBundle[] }
+  | { readonly kind: "done"; readonly given: Given; readonly told: Verified }
   | { readonly kind: "refused"; readonly unusable: Unusable }
   /** The service's keys cannot be had. */
   | { readonly kind: "failed"; readonly error: ApiError };
@@ -179,7 +186,7 @@ function outcomeOf(given: Given, told: Told): Outcome {
     case "progress":
       return { kind: "running", given, progress: told };
     case "verified":
-      return { kind: "done", given, bundles: told.bundles };
+      return { kind: "done", given, told };
     case "unusable":
       return { kind: "refused", unusable: told };
   }
@@ -245,7 +252,8 @@ function Shown({ outcome, onAgain }: {
     case "done":
       return (
         <>
-          {outcome.bundles.map((bundle, index) => <Verdict key={index} {...bundle} />)}
+          {outcome.told.bundles.map((bundle, index) => <Verdict key={index} {...bundle} />)}
+          {outcome.told.others !== null && <p>{outcome.told.others}</p>}
           <p class="small muted">
             Of {namesOf(outcome.given)}, held against {AGAINST[outcome.given.trust]}
             {outcome.given.kept.trim() === "" ? "" : " and the checkpoint that you gave"}.
@@ -275,7 +283,7 @@ const REFUSED: Readonly<Record<Unusable["field"], string>> = {
 };
 
 function Verdict(bundle: VerifiedBundle) {
-  const { verdict, words, sentence, origin, findings, dropped, checkpoint, keyFingerprint } = bundle;
+  const { verdict, words, sentence, origin, findings, checkpoint, keyFingerprint } = bundle;
   const isUnsure = verdict === "NOT VERIFIABLE" || verdict === "INTACT, NOT COMPARED";
   const look = isUnsure ? "fair" : verdict.startsWith("INTACT") ? "good" : "bad";
   return (
@@ -302,11 +310,11 @@ function Verdict(bundle: VerifiedBundle) {
           {findings.map((finding, index) => (
             <li key={index}>
               {finding.sentence} <span class="small muted">{placeOf(finding)}</span>
+              {finding.others !== null && <span class="small">, {finding.others}</span>}
             </li>
           ))}
         </ul>
       )}
-      {dropped > 0 && <p>And {dropped} more.</p>}
       {checkpoint !== null && (
         <details>
           <summary>Its checkpoint, to be kept for the next visit</summary>

@@ -1,0 +1,194 @@
+/**
+ * What is left of a bundle once it was read: its report, and the little that the bundles after it, or the end of the
+ * input, may still change in it. Of its lines, keys and models nothing is left.
+ */
+import type { Uncompared } from "./coverage.ts";
+import type { Family } from "./family.ts";
+import type { FindingLog } from "./finding_log.ts";
+import type { KnownCheckpoint } from "./kept.ts";
+import type { Beyond, Root } from "./kept_check.ts";
+import { type BundleReport, isDivergence, verdictOf } from "./report.ts";
+import type { Restored } from "./restore_check.ts";
+import type { RemovalRecords, UnrecordedPrefix } from "./retention_check.ts";
+import type { SignaturesLeft } from "./signature_check.ts";
+
+/** What the report takes over as it stands. */
+type Told = Omit<
+  BundleReport,
+  | "verdict"
+  | "exitCode"
+  | "firstBadSeq"
+  | "firstBadRange"
+  | "findings"
+  | "dropped"
+  | "counts"
+  | "keyFingerprint"
+  | "provesFork"
+  | "restore"
+  | "uncompared"
+  | "isOfKeptFamily"
+>;
+
+/** What is told of kept checkpoints that are of other chains than the bundle's. */
+const OPEN_CODES = [
+  ["epoch", "KNOWN_EPOCH_UNLINKED"],
+  ["deployment", "KNOWN_DEPLOYMENT_OTHER"],
+] as const;
+
+interface ClosedBundleFacts {
+  readonly told: Told;
+  readonly log: FindingLog;
+  readonly family: Family;
+  /** Of all its entries; null where it is not that of as many as were counted. */
+  readonly root: Uint8Array | null;
+  /** Place in the input, from 0. */
+  readonly place: number;
+  /** Whether it was given up within, at an entry of a version that is not known. */
+  readonly isAbandoned: boolean;
+  readonly signatures: SignaturesLeft;
+  /** The largest size whose root is known from elsewhere, and agrees. */
+  readonly knownSize: number;
+  /** What the auditor kept of a longer history than the one that ends here. */
+  readonly beyond: Beyond | null;
+  /** What its first entry says of the chain before it; null where it goes on from none. */
+  readonly restored: Restored | null;
+  readonly unrecorded: UnrecordedPrefix | null;
+  readonly records: RemovalRecords;
+  readonly isAnchored: boolean;
+  /** Sizes and roots of this chain that are known from elsewhere, and agree. */
+  readonly agreed: readonly Root[];
+  /** What was kept of another deployment for the same organization, signed by a key that signed this too. */
+  readonly keptElsewhere: KnownCheckpoint | null;
+  readonly provesFork: boolean;
+  readonly replay: boolean;
+}
+
+export class ClosedBundle {
+  readonly #facts: ClosedBundleFacts;
+  #newestKey: string | null;
+  #restore: Restored | null = null;
+  #uncompared: readonly Uncompared[] = [];
+  #isOfKeptFamily = false;
+
+  constructor(facts: ClosedBundleFacts) {
+    this.#facts = facts;
+    this.#newestKey = facts.signatures.newest;
+  }
+
+  get origin(): string {
+    return this.#facts.told.origin;
+  }
+
+  /** Entries of the chain as far as the bundle goes. */
+  get size(): number {
+    return this.#facts.told.size;
+  }
+
+  get root(): Uint8Array | null {
+    return this.#facts.root;
+  }
+
+  get log(): FindingLog {
+    return this.#facts.log;
+  }
+
+  get family(): Family {
+    return this.#facts.family;
+  }
+
+  get place(): number {
+    return this.#facts.place;
+  }
+
+  /** Whether entries that were signed may be missing, so that what is not on record here may be on record there. */
+  get isIncomplete(): boolean {
+    const { isAbandoned, log } = this.#facts;
+    return isAbandoned || log.fatal.has("MISSING") || log.fatal.has("TRUNCATED");
+  }
+
+  get beyond(): Beyond | null {
+    return this.#facts.beyond;
+  }
+
+  get restored(): Restored | null {
+    return this.#facts.restored;
+  }
+
+  get unrecorded(): UnrecordedPrefix | null {
+    return this.#facts.unrecorded;
+  }
+
+  get records(): RemovalRecords {
+    return this.#facts.records;
+  }
+
+  /** The newest checkpoint that a trusted key signed and that the entries agree with. */
+  get checkpoint(): KnownCheckpoint | null {
+    return this.#facts.told.checkpoint;
+  }
+
+  get agreed(): readonly Root[] {
+    return this.#facts.agreed;
+  }
+
+  get keptElsewhere(): KnownCheckpoint | null {
+    return this.#facts.keptElsewhere;
+  }
+
+  /** Whether a trusted key signed it, and nothing in it is wrong. */
+  get isSound(): boolean {
+    return this.#newestKey !== null && this.log.fatal.size === 0;
+  }
+
+  /** A later chain of the input, which a restore began, goes on from this one's end. */
+  endedBy(restore: Restored): void {
+    this.#restore = restore;
+  }
+
+  /** It agrees with what the auditor kept of its family, by itself or by way of restores. */
+  answers(): void {
+    this.#isOfKeptFamily = true;
+  }
+
+  /** What the auditor kept of its family, or of another deployment, was not held against it. */
+  leavesOpen(uncompared: readonly Uncompared[]): void {
+    this.#uncompared = uncompared;
+    for (const [why, code] of OPEN_CODES) {
+      const first = uncompared.find((one) => one.why === why)?.checkpoint;
+      if (first !== undefined) this.log.add(code, { detail: `${first.origin}, size ${first.size}` });
+    }
+  }
+
+  /**
+   * The input is over. Where its newest checkpoint is signed by keys from before alone, whoever has come to hold one of
+   * them could have made all of it, unless a root that is known from elsewhere, of this size or more, agrees.
+   */
+  settleKeys(): void {
+    const { signatures: { former }, knownSize } = this.#facts;
+    if (former === null) return;
+    const { size, line, name, fingerprint } = former;
+    if (size <= (this.#restore === null ? knownSize : this.size)) this.#newestKey ??= fingerprint;
+    else this.log.add("EARLIER_KEY_ONLY", { seq: size - 1, line, detail: name });
+  }
+
+  report(): BundleReport {
+    const { told, log, signatures, isAnchored, provesFork, replay } = this.#facts;
+    const { withheld, selfTrusted, untrustedKept } = told;
+    const sawTrusted = this.#newestKey !== null;
+    const uncompared = this.#uncompared;
+    return {
+      ...told,
+      ...verdictOf({ log, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept, uncompared }),
+      firstBadSeq: log.firstBadSeq,
+      firstBadRange: log.firstBadRange,
+      findings: log.findings,
+      dropped: log.dropped,
+      counts: log.counts,
+      keyFingerprint: this.#newestKey ?? signatures.own,
+      provesFork: provesFork && [...log.fatal].every(isDivergence),
+      restore: this.#restore,
+      uncompared,
+      isOfKeptFamily: this.#isOfKeptFamily,
+    };
+  }
+}

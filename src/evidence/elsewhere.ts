@@ -1,0 +1,101 @@
+/**
+ * What an auditor kept of another deployment for the same organization, signed by a key that signs here too: who holds
+ * that key may have begun anew. Source: docs/evidence-format.md, section 9, "What could not be compared".
+ */
+import { organizationOf, parseChain, splitName } from "./chain_name.ts";
+import { type Crypto, equalBytes, hex } from "./crypto.ts";
+import type { KnownCheckpoint } from "./kept.ts";
+import { KEY_LIMIT } from "./limits.ts";
+import { keyId, type Note, type NoteVerdict, parseNote, verifyNote } from "./note.ts";
+
+/** Where a chain belongs. */
+export interface Place {
+  /** `<log name>/<deployment id>/` */
+  readonly prefix: string;
+  /** Names the family among those of all deployments. */
+  readonly family: string;
+  /** null: the system's. */
+  readonly organization: string | null;
+  readonly epoch: number;
+}
+
+/** A kept checkpoint, and where its chain belongs. */
+export interface Concerned extends Pick<Place, "prefix" | "organization"> {
+  readonly checkpoint: KnownCheckpoint;
+}
+
+/** Where the chain of an origin belongs; null where it is no chain of such a log. */
+export function placeOf(origin: string): Place | null {
+  const name = splitName(origin);
+  const chain = name && parseChain(name.rest);
+  if (!name || !chain) return null;
+  return {
+    prefix: name.prefix,
+    family: `${name.prefix}${chain.family}`,
+    organization: organizationOf(chain.family),
+    epoch: chain.epoch,
+  };
+}
+
+interface KeptNote {
+  readonly kept: Concerned;
+  readonly note: Note;
+}
+
+export class KeptElsewhere {
+  readonly #crypto: Crypto;
+  readonly #kept: readonly Concerned[];
+  readonly #byOrigin: ReadonlyMap<string, readonly KeptNote[]>;
+  /** By key, in hexadecimal: what it says of the notes that name it. */
+  readonly #said = new Map<string, ReadonlyMap<Concerned, NoteVerdict>>();
+
+  constructor(crypto: Crypto, kept: readonly Concerned[]) {
+    this.#crypto = crypto;
+    this.#kept = kept;
+    const notes = kept.map((one) => ({ kept: one, note: parseNote(one.checkpoint.note) }));
+    this.#byOrigin = Map.groupBy(notes, ({ kept: { checkpoint } }) => checkpoint.origin);
+  }
+
+  /**
+   * The last one that was kept of another deployment for the same organization, signed by one of these keys; null where
+   * there is none, or where this deployment is known for the organization too. The system's chain stands for every
+   * organization.
+   */
+  find(
+    { place: { prefix, organization }, keys }: {
+      readonly place: Pick<Place, "prefix" | "organization">;
+      readonly keys: readonly Uint8Array[];
+    },
+  ): KnownCheckpoint | null {
+    const concerned = this.#kept.filter((one) =>
+      organization === null || one.organization === null || one.organization === organization
+    );
+    if (concerned.some((one) => one.prefix === prefix && one.organization === organization)) return null;
+    const others = concerned.filter((one) => one.prefix !== prefix);
+    if (others.length === 0) return null;
+    const said = keys.map((key) => this.#saidBy(key));
+    const found = others.findLast((one) => {
+      const verdicts = said.map((verdicts) => verdicts.get(one));
+      return verdicts.includes("verified") && !verdicts.includes("bad_signature");
+    });
+    return found?.checkpoint ?? null;
+  }
+
+  #saidBy(publicKey: Uint8Array): ReadonlyMap<Concerned, NoteVerdict> {
+    const name = hex(publicKey);
+    const known = this.#said.get(name);
+    if (known !== undefined) return known;
+    const said = new Map<Concerned, NoteVerdict>();
+    for (const [origin, notes] of this.#byOrigin) {
+      const key = { name: origin, publicKey };
+      const id = keyId(this.#crypto, key);
+      for (const { kept, note } of notes) {
+        const isNamed = note.signatures.some((one) => one.name === origin && equalBytes(one.keyId, id));
+        if (isNamed) said.set(kept, verifyNote(this.#crypto, note, [key]));
+      }
+    }
+    // A file can bring any number of keys.
+    if (this.#said.size < KEY_LIMIT) this.#said.set(name, said);
+    return said;
+  }
+}

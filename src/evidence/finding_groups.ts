@@ -1,0 +1,50 @@
+/** Findings for people: of each kind the first, and how many more there are of it. */
+import { type Finding, type FindingCode, FINDINGS } from "./findings.ts";
+
+/** How many findings there are of each code, those that are not kept included. */
+export type FindingCounts = Readonly<Partial<Record<FindingCode, number>>>;
+
+export interface FindingGroup<Found extends Finding> {
+  readonly code: FindingCode;
+  readonly fatal: boolean;
+  /** null where none of the kind is kept. */
+  readonly first: Found | null;
+  /** What is to be said of the others, as `and 8 more of this kind: entries 4, 5, 6`; null where there are none. */
+  readonly others: string | null;
+}
+
+/** Places that are named of one kind's other findings. */
+const NAMED = 8;
+
+/** The kinds in the order in which each was found first. */
+export function groupFindings<Found extends Finding & { readonly file?: string | null }>(
+  { findings, counts }: { readonly findings: readonly Found[]; readonly counts: FindingCounts },
+): readonly FindingGroup<Found>[] {
+  const kept = Map.groupBy(findings, ({ code }) => code);
+  const codes = new Set([...kept.keys(), ...Object.keys(counts) as FindingCode[]]);
+  return [...codes].map((code) => {
+    const [first = null, ...others] = kept.get(code) ?? [];
+    const more = (counts[code] ?? others.length + 1) - 1;
+    const { fatal } = FINDINGS[code];
+    if (first === null) {
+      return { code, fatal, first, others: `${more + 1} of this kind, none of them listed` };
+    }
+    return {
+      code,
+      fatal,
+      first,
+      others: more === 0 ? null : `and ${more} more of this kind${placesOf(others, more)}`,
+    };
+  });
+}
+
+/** Where the others are, as far as that is one word: entries, or lines of one file. */
+function placesOf(others: readonly (Finding & { readonly file?: string | null })[], more: number): string {
+  const named = others.slice(0, NAMED);
+  const rest = more > named.length ? " and others" : "";
+  const list = (what: string, numbers: readonly (number | null)[]) =>
+    named.length === 0 || numbers.includes(null) ? null : `: ${what} ${numbers.join(", ")}${rest}`;
+  const isOneFile = new Set(named.map(({ file = null }) => file)).size === 1;
+  return list("entries", named.map(({ seq, range }) => range === null ? seq : null)) ??
+    (isOneFile ? list("lines", named.map(({ line }) => line)) : null) ?? "";
+}

@@ -1,0 +1,31 @@
+/**
+ * What a verifier takes in at most, so that no file makes it slow or large. Beyond a limit it says `LIMIT_EXCEEDED`,
+ * and the verdict is NOT VERIFIABLE unless something is wrong besides. Source: docs/evidence-format.md, section 9.
+ */
+
+/** Bundles in one input. */
+export const BUNDLE_LIMIT = 4_096;
+
+/** Findings that are kept of all bundles of an input; beyond it only the first fatal one of each bundle. */
+export const INPUT_FINDING_LIMIT = 4_096;
+
+/** Characters of an origin, and of a chain's name. */
+export const NAME_LIMIT = 512;
+
+/** UTF-16 units of a signed note; a signature line has about 250. What is longer is no note. */
+export const NOTE_LIMIT = 16_384;
+
+/** Keys in a header, and certificates that one bundle brings. */
+export const KEY_LIMIT = 1_024;
+
+/** Different sets of keys that signed checkpoints before the first rotation was told. */
+export const SIGNER_SET_LIMIT = 64;
+
+/** Bytes of all model documents of one bundle. One document has about 70,000. */
+export const MODEL_BYTES_LIMIT = 8_388_608;
+
+/** Chains whose newest checkpoint the system chains of an input hold. */
+export const ANCHORED_CHAIN_LIMIT = 131_072;
+
+/** Known roots that are found again in all bundles of an input: 1,448 exports of one chain, each from its beginning, have as many. */
+export const AGREEMENT_LIMIT = 1_048_576;

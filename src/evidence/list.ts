@@ -1,0 +1,24 @@
+/** Arrays in lines of a file: one bad item is enough to say, where a line can hold half a million of them. */
+import * as z from "zod";
+
+/** An array of items of a schema, which must not change them; of bad items the first alone is reported. */
+export function listOf<Item>(item: z.ZodType<Item>, limit = Infinity): z.ZodType<Item[]> {
+  return z.array(z.unknown()).check((context) => {
+    const { value, issues } = context;
+    if (value.length > limit) {
+      issues.push({ code: "too_big", origin: "array", maximum: limit, inclusive: true, input: value });
+      return;
+    }
+    for (const [index, one] of value.entries()) {
+      const parsed = item.safeParse(one);
+      if (parsed.success) continue;
+      issues.push({
+        code: "custom",
+        input: one,
+        message: parsed.error.issues[0]!.message,
+        path: [index, ...parsed.error.issues[0]!.path],
+      });
+      return;
+    }
+  }) as unknown as z.ZodType<Item[]>;
+}

@@ -1,0 +1,90 @@
+/**
+ * What the bundles of an input say of one another, once all of it is read: restores, removals, keys, erasures. The last
+ * bundle is settled first, since whether a chain that goes on from another is signed decides what it says of that one's
+ * end.
+ */
+import type { ClosedBundle } from "./closed_bundle.ts";
+import type { Family } from "./family.ts";
+import { settleRestore } from "./restore_check.ts";
+import type { UnrecordedPrefix } from "./retention_check.ts";
+
+/** Settles the bundles of an input, in its order. `isCutShort`: later bundles of it were not read. */
+export function settle(
+  bundles: readonly ClosedBundle[],
+  { isCutShort }: { readonly isCutShort: boolean },
+): void {
+  const later = new LaterBundles();
+  for (const bundle of bundles.toReversed()) {
+    settleRestore(bundle, { next: later.goingOnFrom(bundle.origin), isCutShort });
+    settlePrefix(bundle, later.records(bundle), isCutShort);
+    bundle.settleKeys();
+    if (bundle.isSound) later.add(bundle);
+  }
+  settleErasures(bundles, isCutShort);
+}
+
+/** The bundles in which nothing is wrong, of those that stand after the one that is being settled. */
+class LaterBundles {
+  /** By the chain that each goes on from, the earliest bundle last. */
+  readonly #goingOn = new Map<string, ClosedBundle[]>();
+  readonly #recording = new Map<UnrecordedPrefix | Family, ClosedBundle[]>();
+
+  add(bundle: ClosedBundle): void {
+    const { restored, records, family } = bundle;
+    if (restored !== null) push(this.#goingOn, restored.previousOrigin, bundle);
+    for (const prefix of records.prefixes) push(this.#recording, prefix, bundle);
+    if (records.isAny) push(this.#recording, family, bundle);
+  }
+
+  /** The first that a restore began after this chain. */
+  goingOnFrom(origin: string): ClosedBundle | null {
+    return firstSound(this.#goingOn.get(origin));
+  }
+
+  /** Whether one of them records the removal of a bundle's prefix, or one of its family that may be of any. */
+  records({ unrecorded, family }: ClosedBundle): boolean {
+    if (unrecorded === null) return false;
+    return [unrecorded, family].some((what) => firstSound(this.#recording.get(what)) !== null);
+  }
+}
+
+function push<Key>(lists: Map<Key, ClosedBundle[]>, key: Key, bundle: ClosedBundle): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [bundle]);
+  else list.push(bundle);
+}
+
+/** The earliest of those with which nothing was found wrong meanwhile; the others are left out for good. */
+function firstSound(list: ClosedBundle[] = []): ClosedBundle | null {
+  while (list.length > 0 && !list.at(-1)!.isSound) list.pop();
+  return list.at(-1) ?? null;
+}
+
+function settlePrefix({ unrecorded, log }: ClosedBundle, isOnRecord: boolean, isCutShort: boolean): void {
+  if (unrecorded === null) return;
+  const range = [0, unrecorded.size - 1] as const;
+  const detail = "no RETENTION_PRUNED for it";
+  if (isOnRecord) log.add("PRUNED_PREFIX", { range });
+  else if (isCutShort) log.add("LIMIT_EXCEEDED", { detail });
+  else log.add("PRUNED_PREFIX_UNPROVEN", { range, detail });
+}
+
+/** Parts that are said to be erased, of operators whose erasure is nowhere on record. */
+function settleErasures(bundles: readonly ClosedBundle[], isCutShort: boolean): void {
+  const byPlace = new Map(bundles.map((bundle) => [bundle.place, bundle]));
+  const incomplete = new Set(bundles.filter(({ isIncomplete }) => isIncomplete).map(({ family }) => family));
+  for (const family of new Set(bundles.map((bundle) => bundle.family))) {
+    if (incomplete.has(family)) continue;
+    for (const [place, { firstSeqs, count }] of family.subjects.owed()) {
+      const { log } = byPlace.get(place)!;
+      if (isCutShort) {
+        log.add("LIMIT_EXCEEDED", { detail: "no record of an erasure in the bundles that were read" });
+        continue;
+      }
+      for (const seq of firstSeqs) {
+        log.add("ERASURE_UNPROVEN", { seq, detail: "no SUBJECT_ERASED for its operator" });
+      }
+      log.drop("ERASURE_UNPROVEN", count - firstSeqs.length);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/** Copies that went wrong on their way are told as such, and findings of one kind are told once. */
+import assert from "node:assert/strict";
+import { utf8 } from "../../src/evidence/crypto.ts";
+import { FilesVerifier } from "../../src/evidence/files.ts";
+import { groupFindings } from "../../src/evidence/finding_groups.ts";
+import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
+import { sentenceOfVerdict } from "../../src/evidence/report.ts";
+import { choose, TOLD_BUNDLES } from "../../src/evidence/told.ts";
+import { buildWorld } from "../bundle_builder.ts";
+import { verify } from "../verification.ts";
+
+function someBundle(): string {
+  const chain = buildWorld().chain("org/acme");
+  for (let index = 0; index < 6; index += 1) chain.score("operator-1");
+  return chain.bundle({ every: 3 });
+}
+
+const LINE_ENDS =
+  /^Each line of the file ends as Windows ends lines \(CR LF\): .* Copy it again byte for byte/;
+const WITHIN_A_LINE =
+  /^The file is cut off: it ends in the middle of a line\. What it holds up to there follows\./;
+const NO_LAST_LINE =
+  /^The file is cut off: its last line, which closes it, is missing\. What it holds up to there follows\./;
+
+function sentenceOn(text: string): string {
+  const [report] = verify(text);
+  assert.equal(report!.verdict, "TAMPERED");
+  assert.equal(report!.exitCode, 1);
+  return sentenceOfVerdict(report!);
+}
+
+Deno.test("a copy with the line ends of Windows is told as such, and only where every line has them", () => {
+  const text = someBundle();
+  assert.match(sentenceOn(text.replaceAll("\n", "\r\n")), LINE_ENDS);
+  assert.doesNotMatch(sentenceOn(text.replace("\n", "\r\n")), LINE_ENDS);
+  const kept = buildWorld().chain("org/acme");
+  const [report] = verify(text.replaceAll("\n", "\r\n"), { known: [kept.checkpoint()] });
+  assert.match(sentenceOfVerdict(report!), LINE_ENDS);
+});
+
+Deno.test("a file that was cut off anywhere behind its header is told as such, whatever line it ends in", () => {
+  const text = someBundle();
+  const lines = text.split("\n");
+  const header = lines[0]!.length + 1;
+  for (let length = header + 1; length < text.length - 1; length += 97) {
+    const cut = text.slice(0, length);
+    assert.match(sentenceOn(cut), cut.endsWith("\n") ? NO_LAST_LINE : WITHIN_A_LINE, `${length} characters`);
+  }
+  assert.match(sentenceOn(`${lines.slice(0, -2).join("\n")}\n`), NO_LAST_LINE);
+  assert.match(sentenceOn(text.slice(0, -1)), WITHIN_A_LINE);
+});
+
+Deno.test("what else is wrong with a cut-off file is not passed over", () => {
+  const text = someBundle();
+  const changed = text.replace("SCORE_COMPUTED", "SCORE_COMPUTEX").slice(0, -20);
+  assert.match(sentenceOn(changed), /^The file is cut off: .* Something else is wrong with it besides/);
+});
+
+Deno.test("of several files each that is cut off within a line is told so, and the next one is whole", () => {
+  const text = someBundle();
+  const verifier = new FilesVerifier(nodeCrypto, {
+    pins: [buildWorld().pin()],
+    known: [],
+    expected: [],
+    replay: true,
+  });
+  for (
+    const [name, content] of [["a", text.slice(0, -9)], ["b", text], ["c", `${text}x`], ["d", text]] as const
+  ) {
+    verifier.open(name);
+    verifier.push(utf8(content));
+  }
+  const reports = verifier.end();
+  assert.deepEqual(reports.map(({ verdict, damage }) => [verdict, damage]), [
+    ["TAMPERED", "cut within a line"],
+    ["INTACT, UNANCHORED", null],
+    ["TAMPERED", null],
+    ["INTACT, UNANCHORED", null],
+  ]);
+  const lines = text.split("\n").length - 1;
+  assert.deepEqual(
+    reports[2]!.findings.map(({ code, file, line }) => [code, file, line]),
+    [["MALFORMED_LINE", "c", lines]],
+  );
+});
+
+Deno.test("findings of one kind are one group with their count and places, those that are not kept included", () => {
+  const lines = someBundle().split("\n");
+  const spaced = lines.map((line, index) => index > 0 && line !== "" ? ` ${line}` : line).join("\n");
+  const [report] = verify(spaced);
+  const groups = groupFindings(report!);
+  const codes = groups.map(({ code }) => code);
+  assert.equal(new Set(codes).size, codes.length);
+  const counted = groups.find(({ code }) => code === "NON_CANONICAL_LINE")!;
+  assert.match(counted.others!, new RegExp(`^and ${lines.length - 3} more of this kind`));
+
+  const many = verify(`${lines[0]}\n${"x\n".repeat(500)}`)[0]!;
+  const [malformed] = groupFindings(many);
+  assert.equal(malformed!.code, "MALFORMED_LINE");
+  assert.equal(malformed!.others, "and 499 more of this kind: lines 3, 4, 5, 6, 7, 8, 9, 10 and others");
+});
+
+Deno.test("of very many bundles the worst are told one by one, and the others counted", () => {
+  const intact = { verdict: "INTACT", exitCode: 0 } as const;
+  const tampered = { verdict: "TAMPERED", exitCode: 1 } as const;
+  const few = Array(TOLD_BUNDLES).fill(intact);
+  assert.deepEqual(choose(few), { told: few, others: null });
+  const { told, others } = choose([...few, ...few, tampered]);
+  assert.equal(told.length, TOLD_BUNDLES);
+  assert.equal(told.at(-1), tampered);
+  assert.equal(others, `And ${TOLD_BUNDLES + 1} more: ${TOLD_BUNDLES + 1} INTACT.`);
+});
