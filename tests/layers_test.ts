@@ -43,6 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "keys",
     "observability",
     "operations",
+    "pages",
     "scoring",
     "simulation",
     "store",

@@ -236,17 +236,25 @@ export const EMPTY_REPORT: Report = {
   caveats: [],
 };
 
+/** The page of another report with the same evidence. */
+export function samplePageOf(report: Report): ReportPage {
+  return { ...SAMPLE_PAGE, signed: { ...SAMPLE_PAGE.signed, report } };
+}
+
 /** The page of {@link SAMPLE_REPORT} with its evidence. */
 export const SAMPLE_PAGE: ReportPage = {
-  report: SAMPLE_REPORT,
-  reportSha256: "9f2c61d07be84a35d1f06c92a7e3b85840cd97f1362eab5470918dce3f64b2a1",
-  entry: {
-    id: "01K9QZ6T3M8V5W2X4Y7B0C1D9F",
-    seq: 18_391,
-    entry_hash: "03a7e51c9bd248f6607fd1c3a92e58b4f61d07c8e3a54b92d10f7c68ae35b947",
-    chain: "org/meridian-credit",
-    timestamp: "2026-10-02T08:15:42.118Z",
+  signed: {
+    report: SAMPLE_REPORT,
+    report_sha256: "9f2c61d07be84a35d1f06c92a7e3b85840cd97f1362eab5470918dce3f64b2a1",
+    evidence: {
+      entry: {
+        id: "01K9QZ6T3M8V5W2X4Y7B0C1D9F",
+        seq: 18_391,
+        chain: "org/meridian-credit",
+        timestamp: "2026-10-02T08:15:42.118Z",
+      },
+      entry_hash: "03a7e51c9bd248f6607fd1c3a92e58b4f61d07c8e3a54b92d10f7c68ae35b947",
+    },
   },
-  issuedAt: "2026-10-02T08:15:42.118Z",
   partialShare: 0.75,
 };

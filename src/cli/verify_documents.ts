@@ -11,6 +11,7 @@ import { type BundleReport, isWhole } from "../evidence/report.ts";
 import { tellsOf } from "../evidence/restore_check.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import type { AuditorTrust } from "./auditor_trust.ts";
+import { isDrawnFrom, isPage, signedReportIn } from "./report_page.ts";
 import { type Input, textOf } from "./verify_input.ts";
 import { type DocumentPlace, type Unreadable, type VerifiedDocument } from "./verify_outcome.ts";
 
@@ -24,11 +25,12 @@ export async function readDocuments(
 ): Promise<readonly VerifiedDocument[]> {
   const documents: VerifiedDocument[] = [];
   for (const input of inputs) {
-    const { report, unreadable } = readDocument(await textOf(input, DOCUMENT_LIMIT_BYTES), trust);
+    const { report, unreadable, page } = readDocument(await textOf(input, DOCUMENT_LIMIT_BYTES), trust);
     documents.push({
       file: input.name,
       report,
       unreadable,
+      page,
       hasPins,
       place: "alone",
       isForked: false,
@@ -52,11 +54,20 @@ function signerOf(report: DocumentReport | null, trust: AuditorTrust): string | 
   return signer === undefined ? null : fingerprint(nodeCrypto, signer);
 }
 
-function readDocument(
-  text: string | null,
-  trust: AuditorTrust,
-): { readonly report: DocumentReport | null; readonly unreadable: Unreadable | null } {
-  if (text === null) return { report: null, unreadable: "too large" };
+type ReadDocument = Pick<VerifiedDocument, "report" | "unreadable" | "page">;
+
+function readDocument(text: string | null, trust: AuditorTrust): ReadDocument {
+  if (text === null) return { report: null, unreadable: "too large", page: null };
+  if (!isPage(text)) return { ...readAnswer(text, trust), page: null };
+  const signed = signedReportIn(text);
+  if (signed === null) return { report: null, unreadable: "a page", page: null };
+  const answer = readAnswer(signed, trust);
+  // Nothing is drawn but what the service signed.
+  const isDrawn = answer.report?.fault === null && isDrawnFrom(text, JSON.parse(signed));
+  return { ...answer, page: isDrawn ? "drawn" : "other" };
+}
+
+function readAnswer(text: string, trust: AuditorTrust): Omit<ReadDocument, "page"> {
   const value: unknown = orNull(() => JSON.parse(text));
   // Of a member that stands twice another reader would take the other one.
   const body = isMembers(value) && !hasDuplicateMembers(text) ? value : null;

@@ -70,7 +70,7 @@ function bundleJson(bundle: VerifiedBundle, replay: boolean) {
 }
 
 function documentJson(document: VerifiedDocument) {
-  const { file, report, place, keyFingerprint } = document;
+  const { file, report, page, place, keyFingerprint } = document;
   return {
     ...judgmentJson(judgeDocument(document)),
     file,
@@ -85,6 +85,7 @@ function documentJson(document: VerifiedDocument) {
     })),
     place,
     uncompared: checkpointJson(document.uncompared),
+    page,
   };
 }
 

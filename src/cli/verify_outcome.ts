@@ -29,13 +29,21 @@ export interface VerifiedBundle extends FileReport {
 export type DocumentPlace = "held" | "removed" | "lost" | "beyond" | "alone";
 
 /** Why a file is not read as a document. */
-export type Unreadable = "not JSON" | "too large" | "a checkpoint";
+export type Unreadable = "not JSON" | "too large" | "a checkpoint" | "a page";
+
+/**
+ * A report that was saved as a page, in which its signed JSON is what is verified: the page is the one that this program
+ * draws of it, to the letter, or another, whose words and figures nobody vouches for.
+ */
+export type DocumentPage = "drawn" | "other";
 
 export interface VerifiedDocument {
   readonly file: string;
   /** null where the file is no document, as `unreadable` then says. */
   readonly report: DocumentReport | null;
   readonly unreadable: Unreadable | null;
+  /** null where it was saved as JSON. */
+  readonly page: DocumentPage | null;
   /** Whether any key was pinned. */
   readonly hasPins: boolean;
   readonly place: DocumentPlace;
@@ -146,6 +154,8 @@ const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
   "not JSON":
     "The file is neither a bundle nor a saved answer of the service, or one in which something stands twice.",
   "too large": "The file is no bundle, and no text in UTF-8, or larger than any answer of the service.",
+  "a page":
+    "The file is a page that carries no signed report, or carries two: save the report's page again, as it is served, or its JSON.",
   "a checkpoint": "The file is a checkpoint, to hold a bundle against: pass it with --checkpoint.",
 };
 
@@ -161,7 +171,19 @@ const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
     "What its evidence covers is what the log recorded. It was verified by itself: only an intact bundle of its log can tell whether that was rewritten since.",
 };
 
+const PAGE_SENTENCES: Readonly<Record<DocumentPage, string>> = {
+  drawn: "The page shows what that report says.",
+  other:
+    "That holds for the report inside the page. What the page shows may be something else: it is not, to the letter, what this program draws, because a browser saved it in its own form, another version drew it, or somebody changed it. Rely on its JSON, or get the page anew.",
+};
+
 function sentenceOfDocument(document: VerifiedDocument): string {
+  const { report, page } = document;
+  const sentence = sentenceOfContent(document);
+  return page === null || report?.fault !== null ? sentence : `${sentence} ${PAGE_SENTENCES[page]}`;
+}
+
+function sentenceOfContent(document: VerifiedDocument): string {
   const { report, unreadable, hasPins, place, isForked, isFormer, isCompared, uncompared } = document;
   if (report === null) return UNREADABLE_SENTENCES[unreadable ?? "not JSON"];
   const { fault } = report;

@@ -118,12 +118,12 @@ const KINDS: Readonly<Record<DocumentReport["kind"], string>> = {
   batch: "a batch: where its entries stand, not what they hold",
 };
 
-function documentDetails({ file, report, keyFingerprint }: VerifiedDocument): readonly string[] {
+function documentDetails({ file, report, page, keyFingerprint }: VerifiedDocument): readonly string[] {
   if (report === null || report.fault === "MALFORMED") return [detail("document", file)];
   const seqs = report.entries.map(({ seq }) => seq);
   const more = seqs.length > NAMED_ENTRIES ? ` and ${seqs.length - NAMED_ENTRIES} more` : "";
   return [
-    detail("document", `${file}, ${KINDS[report.kind]}`),
+    detail("document", `${file}, ${KINDS[report.kind]}${page === null ? "" : ", inside a page"}`),
     detail("log", report.origin ?? "unknown"),
     detail("entries", `${seqs.slice(0, NAMED_ENTRIES).join(", ")}${more}`),
     detail("checkpoint", report.checkpoint === null ? "none" : `of ${report.checkpoint.size} entries`),

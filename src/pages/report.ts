@@ -1,11 +1,12 @@
 /**
  * A compliance report as a page to read, print and file: the same findings, figures and hashes as its JSON, which
- * stays the thing that is hashed. One document, no script, nothing fetched.
+ * stays the thing that is hashed, and which the page carries, so that a saved page can be verified. One document, no
+ * script that runs, nothing fetched.
  * Source: contract, section 4, Compliance report.
  */
 import type { Finding, FindingStatus, Report } from "../domain/report.ts";
 import { headOf } from "./head.ts";
-import { type Markup, markup } from "./markup.ts";
+import { dataBlock, type Markup, markup } from "./markup.ts";
 import { reportPlots } from "./plots.ts";
 import { policyFor } from "./policy.ts";
 import { PAGE_STYLE } from "./style.ts";
@@ -30,13 +31,19 @@ export interface ReportEntry {
   readonly timestamp: string;
 }
 
-export interface ReportPage {
+/** The id of the element in which a page carries its signed JSON. */
+export const SIGNED_REPORT_ID = "signed-report";
+
+/** A report as it was issued, with the evidence for it. */
+export interface SignedReport {
   readonly report: Report;
   /** Of the report's canonical JSON, lower-case hexadecimal. */
-  readonly reportSha256: string;
-  readonly entry: ReportEntry;
-  /** ISO 8601. */
-  readonly issuedAt: string;
+  readonly report_sha256: string;
+  readonly evidence: { readonly entry: Omit<ReportEntry, "entry_hash">; readonly entry_hash: string };
+}
+
+export interface ReportPage {
+  readonly signed: SignedReport;
   /** Share from which a finding is partial, 0 to 1: drawn as a mark where it is known. */
   readonly partialShare?: number;
 }
@@ -46,28 +53,36 @@ export const REPORT_PAGE_CSP: string = policyFor(PAGE_STYLE);
 
 /** The whole HTML document. */
 export function reportPage(page: ReportPage): string {
-  const { report } = page;
+  const { signed } = page;
+  const { report } = signed;
   const name = report.organization.name;
   const document = markup`${
     headOf({ title: `Compliance report: ${name}, ${periodInWords(report)}`, style: PAGE_STYLE })
   }
 <body>
 <main>
-${header(page)}
+${header(signed)}
 ${findings(report)}
 ${organizationRule(report)}
 ${population(report)}
 ${plots(page)}
 ${caveats(report)}
-${verification(page)}
+${verification(signed)}
 </main>
+${
+    dataBlock(SIGNED_REPORT_ID, {
+      report,
+      report_sha256: signed.report_sha256,
+      evidence: signed.evidence,
+    })
+  }
 </body>
 </html>
 `;
   return document.toString();
 }
 
-function header({ report, issuedAt }: ReportPage): Markup {
+function header({ report, evidence: { entry: { timestamp: issuedAt } } }: SignedReport): Markup {
   const { organization, period, overall_status, population } = report;
   return markup`<header>
 <h1>Compliance report: <bdi>${organization.name}</bdi></h1>
@@ -270,7 +285,7 @@ ${
 </section>`;
 }
 
-function plots({ report, partialShare }: ReportPage): Markup {
+function plots({ signed: { report }, partialShare }: ReportPage): Markup {
   const drawn = reportPlots(report, partialShare);
   return markup`<section aria-labelledby="plots">
 <h2 id="plots">Plots</h2>
@@ -292,7 +307,9 @@ ${
 </section>`;
 }
 
-function verification({ report, reportSha256, entry }: ReportPage): Markup {
+function verification(
+  { report, report_sha256: reportSha256, evidence: { entry, entry_hash } }: SignedReport,
+): Markup {
   return markup`<section aria-labelledby="evidence">
 <h2 id="evidence">Evidence, and how to verify it</h2>
 ${
@@ -301,13 +318,16 @@ ${
       ["Report SHA-256", code(reportSha256)],
       ["Chain", code(entry.chain)],
       ["Chain entry", markup`number ${entry.seq}, id ${code(entry.id)}`],
-      ["Entry hash", code(entry.entry_hash)],
+      ["Entry hash", code(entry_hash)],
       ["Entry written", instantInWords(entry.timestamp)],
       ["Rules", code(report.rules_version)],
       ["Model", code(report.model.version)],
       ["Model SHA-256", code(report.model.sha256)],
     ])
   }
+<p>Save this page: it carries the signed JSON from which it is drawn. ${
+    code("jiss verify report.html --key jwks.json")
+  } verifies that, and tells whether the page shows what it says. By hand:</p>
 <ol>
 <li>Ask for the JSON: ${code(`GET /v1/compliance/report/${report.report_id}`)}. This page is drawn from its ${
     code("report")

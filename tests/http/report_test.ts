@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { signedReportIn } from "../../src/cli/report_page.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { fromHex, hex } from "../../src/evidence/crypto.ts";
 import { parseProof } from "../../src/evidence/envelope.ts";
@@ -807,7 +808,12 @@ Deno.test(
       for (const { citation, regulation, provision } of report.findings) {
         for (const said of [citation, regulation, provision]) assert.ok(text.includes(said), said);
       }
-      assert.doesNotMatch(text, /<script|javascript:|\bundefined\b|\bNaN\b|\[object/);
+      const signed = signedReportIn(text)!;
+      assert.deepEqual(JSON.parse(signed), { report, report_sha256, evidence });
+      assert.doesNotMatch(
+        text.replace(`<script type="application/json" id="signed-report">${signed}</script>`, ""),
+        /<script|javascript:|\bundefined\b|\bNaN\b|\[object/,
+      );
     }
     assert.equal(pages[0]!.text, pages[1]!.text);
     assert.deepEqual(await harness.rowCounts(), before);

@@ -409,6 +409,56 @@ Deno.test(
 // ---- documents --------------------------------------------------------------------------------------------
 
 Deno.test(
+  "a report that was saved as a page is verified by the JSON that it carries, and it is told whether the page shows that",
+  withVisit(async ({ harness, key, put, jwks }) => {
+    const path = "/v1/compliance/report?period_start=2026-10-01&period_end=2027-01-01";
+    const json = await put("report.json", (await harness.send(path, { key })).body);
+    const { text } = await harness.send(`${path}&format=html`, { key });
+    const page = await put("report.html", text);
+    const bundle = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
+    for (const file of [json, page]) {
+      assert.deepEqual(await judged([file, "--key", jwks]), UNANCHORED);
+      assert.deepEqual(await judged([file, bundle, "--key", jwks]), INTACT);
+    }
+    const said = (await verify([page, "--key", jwks])).stdout;
+    assert.match(said, /The page shows what that report says\.\n/);
+    assert.match(said, /\n {2}document {4}\S+report\.html, one recorded event, inside a page\n/);
+
+    // Another figure on the page is none in the report; a browser, too, saves it in a form of its own.
+    const shown = text.replace(
+      /<h1>Compliance report: <bdi>[^<]*/,
+      "<h1>Compliance report: <bdi>Another Bank",
+    );
+    const saved = `<!-- saved from url=(0021)http://127.0.0.1/ -->\n${
+      text.replace("<main>", '<main class="x">')
+    }`;
+    for (const other of [shown, saved]) {
+      assert.notEqual(other, text);
+      const file = await put("other.html", other);
+      const { code, stdout } = await verify([file, "--key", jwks]);
+      assert.equal(code, 0);
+      assert.match(
+        stdout,
+        /That holds for the report inside the page\. What the page shows may be something else/,
+      );
+    }
+    const changed = await put("changed.html", text.replace('"org_id":"acme"', '"org_id":"acne"'));
+    const { verdict, code, first } = await judged([changed, "--key", jwks]);
+    assert.deepEqual([verdict, code, first], ["TAMPERED", 1, "RESULT_MISMATCH"]);
+
+    const block = /<script type="application\/json".*<\/script>/s.exec(text)![0];
+    for (const none of [text.replace(block, ""), text.replace(block, block + block), "<p>a page</p>"]) {
+      const file = await put("none.html", none);
+      assert.equal((await judged([file, "--key", jwks])).code, 2);
+      assert.match(
+        (await verify([file, "--key", jwks])).stdout,
+        /a page that carries no signed report, or carries two/,
+      );
+    }
+  }),
+);
+
+Deno.test(
   "a saved answer is verified alone, and held against its bundle whatever stands first",
   withVisit(async ({ harness, key, put, jwks }) => {
     const answer = await put("answer.json", await score(harness, key, "s-4"));
@@ -917,6 +967,7 @@ const reportSchema = z.strictObject({
     })),
     place: z.enum(["held", "removed", "lost", "beyond", "alone"]),
     uncompared: checkpoint.nullable(),
+    page: z.enum(["drawn", "other"]).nullable(),
   })),
   unused_checkpoints: z.int(),
 });
@@ -934,6 +985,7 @@ Deno.test(
       answer: await put("answer.json", answer),
       cut: await put("cut.ndjson", text.slice(0, -5)),
       forked: await put("forked.ndjson", await forkedBundle()),
+      page: await put("page.html", "<p>a page</p>"),
     };
     const state = `${directory}/memory`;
     const runs = [
@@ -941,7 +993,7 @@ Deno.test(
       [good, "--key", jwks, "--state", state],
       [files.forked, "--state", state],
       [files.bad, files.answer, "--key", jwks, "--no-replay"],
-      [files.junk, files.cut, files.answer],
+      [files.junk, files.cut, files.answer, files.page],
     ];
     const seen: unknown[] = [];
     for (const args of runs) {

@@ -1,10 +1,11 @@
 /** The pages that are drawn for people, as a real browser takes them under their own policy: on screen and on paper. */
 import assert from "node:assert/strict";
 import { REPORT_PAGE_CSP, reportPage } from "../../src/pages/report.ts";
+import { signedReportIn } from "../../src/cli/report_page.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../src/pages/sparkline.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../src/pages/assessment.ts";
 import { sampleAssessment } from "../sample_assessment.ts";
-import { EMPTY_REPORT, SAMPLE_PAGE } from "../sample_report.ts";
+import { EMPTY_REPORT, SAMPLE_PAGE, samplePageOf } from "../sample_report.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const TIMEOUT_MS = 60_000;
@@ -24,7 +25,7 @@ const SPARKLINE = sparklineSvg({
 const DOCUMENTS: Readonly<Record<string, readonly [text: string, type: string, policy: string]>> = {
   "/report": [PAGE, "text/html; charset=utf-8", REPORT_PAGE_CSP],
   "/empty": [
-    reportPage({ ...SAMPLE_PAGE, report: EMPTY_REPORT }),
+    reportPage(samplePageOf(EMPTY_REPORT)),
     "text/html; charset=utf-8",
     REPORT_PAGE_CSP,
   ],
@@ -101,6 +102,8 @@ Deno.test({
         assert.match(dom, path === "/sparkline" ? /<desc>First 58\.25/ : /Meridian Credit &amp; Savings/);
         assert.doesNotMatch(log, VIOLATION, path);
         assert.doesNotMatch(log, /CONSOLE/, path);
+        // What the browser saves of a page still has the JSON that it carries.
+        if (path === "/report") assert.equal(signedReportIn(dom), signedReportIn(PAGE));
       }
       const altered = await open("/altered", "--dump-dom");
       assert.match(altered.log, VIOLATION, "a style that the policy does not know is reported");

@@ -88,6 +88,7 @@ function document(fields: Partial<VerifiedDocument> = {}): VerifiedDocument {
       entries: [{ seq: 4, entryHash: "ef".repeat(32), sessionId: "s-1", says: null }],
     },
     unreadable: null,
+    page: null,
     hasPins: true,
     place: "alone",
     isForked: false,
@@ -413,6 +414,7 @@ Deno.test("the JSON report says of the worst what a program asks first, and of e
     entries: [{ seq: 4, entry_hash: "ef".repeat(32), session_id: "s-1" }],
     place: "alone",
     uncompared: null,
+    page: null,
   });
   const kept = checkpointOf(5, 0xcd);
   const open = bundle({ verdict: "INTACT, NOT COMPARED", uncompared: [{ why: "epoch", checkpoint: kept }] });

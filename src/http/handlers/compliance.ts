@@ -85,12 +85,9 @@ function shown(
   format: "json" | "html",
 ): Reply {
   if (format === "json") return { status: 200, body: { ...issued } };
-  const { report, report_sha256: reportSha256, evidence: { entry, entry_hash } } = issued;
+  const { report } = issued;
   const text = reportPage({
-    report,
-    reportSha256,
-    entry: { ...entry, entry_hash },
-    issuedAt: entry.timestamp,
+    signed: issued,
     // An older report may have been judged by other shares than those in use.
     ...(report.model.sha256 === model.sha256 ? { partialShare: model.document.law.pass_share.partial } : {}),
   });
