@@ -13,7 +13,11 @@ export function envelope({ now, requestId }: Call) {
   return { request_id: requestId, timestamp: new Date(now).toISOString() };
 }
 
-export function renderReply(services: Services, context: AppContext, reply: Reply): Response {
+export function renderReply(
+  services: Services,
+  context: AppContext,
+  reply: Reply,
+): Response | Promise<Response> {
   const { exchange } = context.var;
   if ("text" in reply) {
     exchange.headers.set("Content-Security-Policy", reply.policy);
@@ -100,27 +104,45 @@ function respond(
 /** Bytes that are gathered before they are sent. */
 const PIECE_BYTES = 16_384;
 
-/** What fails on the way cuts the body short, so that nobody takes it for whole; the log tells why. */
-function stream(services: Services, context: AppContext, reply: StreamReply): Response {
+/** Pieces that are sent together. */
+interface Gathered {
+  readonly text: string;
+  readonly isLast: boolean;
+}
+
+async function gather(pieces: StreamReply["pieces"]): Promise<Gathered> {
+  let text = "";
+  while (text.length < PIECE_BYTES) {
+    const { done, value } = await pieces.next();
+    if (done) return { text, isLast: true };
+    text += value;
+  }
+  return { text, isLast: false };
+}
+
+/**
+ * What fails before anything was sent is answered as any failure is. What fails on the way cuts the body short, so that
+ * nobody takes it for whole; the log tells why.
+ */
+async function stream(services: Services, context: AppContext, reply: StreamReply): Promise<Response> {
   const { exchange } = context.var;
   const { pieces, status, contentType, headers = {}, policy } = reply;
+  let first: Gathered | null;
+  try {
+    first = await gather(pieces);
+  } catch (error) {
+    return renderError(services, context, error);
+  }
   if (policy !== undefined) exchange.headers.set("Content-Security-Policy", policy);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       context.env.waits?.();
       try {
-        let text = "";
-        while (text.length < PIECE_BYTES) {
-          const { done, value } = await pieces.next();
-          if (done) {
-            controller.enqueue(encoder.encode(text));
-            controller.close();
-            return;
-          }
-          text += value;
-        }
+        const { text, isLast } = first ?? await gather(pieces);
+        first = null;
         controller.enqueue(encoder.encode(text));
+        if (isLast) controller.close();
       } catch (error) {
         internalError(services, context, error);
         controller.error(error);

@@ -139,11 +139,12 @@ async function* contentLines(
 ): AsyncGenerator<string | StoredCheckpoint> {
   const { chain: { chain }, parts } = options;
   const { database } = source;
-  const base = await baseOf(source, options);
-  yield headerLine(await headerOf(source, options, base));
+  const base = await readable(`the tree of ${chain}`, () => baseOf(source, options));
+  yield await readable("a signing key", async () => headerLine(await headerOf(source, options, base)));
   if (parts === "all" && isEvidenceChain(options.chain.family)) {
     for (const { sha256, document } of await readModels(database)) {
-      yield modelLine({ sha256, document: JSON.parse(document) });
+      const line = () => modelLine({ sha256, document: JSON.parse(document) });
+      yield await readable(`the model document ${sha256}`, line);
     }
   }
   const ladder = await readLadder(database, chain);
@@ -160,7 +161,8 @@ async function* contentLines(
     });
     if (entries[0]?.seq !== next) await refuseIfPruned(source, options);
     for (const entry of entries) {
-      yield* entryLines(entry, { parts, owed });
+      const lines = () => [...entryLines(entry, { parts, owed })];
+      yield* await readable(`entry ${entry.seq} of ${chain}`, lines);
       next = entry.seq + 1;
       const due = next < end.size ? await marks.at(next) : null;
       if (due !== null) yield checkpointLine(due);
@@ -171,6 +173,22 @@ async function* contentLines(
   // The trailer's digest covers it here, and so the trailer's own.
   if (end.size > base.size) yield checkpointLine(end.note);
   yield end;
+}
+
+/**
+ * What is made of rows. Rows that the service did not write so can be anything: that is the database's damage, and no
+ * mistake of this program.
+ * @throws {Error} that says what is damaged.
+ */
+async function readable<Made>(what: string, make: () => Made | Promise<Made>): Promise<Made> {
+  try {
+    return await make();
+  } catch (error) {
+    const isOfRows = error instanceof SyntaxError || error instanceof TypeError ||
+      error instanceof RangeError;
+    if (!isOfRows) throw error;
+    throw new Error(`${what} is damaged in the database (${error.message})`, { cause: error });
+  }
 }
 
 /**
@@ -255,8 +273,13 @@ async function* ladderLines(
     const from = sizes[index - 1];
     if (from === undefined) continue;
     const nodes = await readNodes(database, { chain, indexes: consistencyNodeIndexes(from, to) });
-    const proof = consistencyPath(crypto, { from, to }, (node) => nodes.get(node)).map(hex);
-    yield ladderLine({ from, to, proof });
+    const line = () =>
+      ladderLine({
+        from,
+        to,
+        proof: consistencyPath(crypto, { from, to }, (node) => nodes.get(node)).map(hex),
+      });
+    yield await readable(`the tree of ${chain}`, line);
   }
 }
 
@@ -265,7 +288,7 @@ function* entryLines(
   { seq, text, subject, eventType, parts }: BundleEntry,
   { parts: given, owed }: { readonly parts: BundleParts; readonly owed: Set<string> },
 ): Generator<string> {
-  yield text;
+  yield ofText(text);
   if (eventType === "SUBJECT_ERASED" && subject !== null) owed.delete(subject);
   const structural = (STRUCTURAL_EVENTS as readonly string[]).includes(eventType);
   const isGiven = given === "all" || (given === "structural" && structural);
@@ -273,9 +296,15 @@ function* entryLines(
     if (held === null) {
       if (subject !== null) owed.add(subject);
       yield partLine({ seq, name, absent: "erased" });
-    } else if (isGiven) yield partLine({ seq, name, salt: hex(held.salt), text: held.text });
+    } else if (isGiven) yield partLine({ seq, name, salt: hex(held.salt), text: ofText(held.text) });
     else yield partLine({ seq, name, absent: "withheld" });
   }
+}
+
+/** A stored text, which a line must be made of. @throws {TypeError} where it is none. */
+function ofText(stored: unknown): string {
+  if (typeof stored !== "string") throw new TypeError("not a text");
+  return stored;
 }
 
 /** Which stored checkpoints a bundle shows: every few hundred entries, and at the end of each day. */

@@ -86,6 +86,7 @@ Deno.test({
         assert.equal(intact.said.verdict, intact.shown);
         assert.ok(intact.text.includes(`${intact.said.entries} entries`), intact.text);
         assert.match(intact.text, /1\d\d\d computed anew/);
+        assert.equal(await page.getByText("Its checkpoint, to be kept").count(), 1);
 
         // One digit of one recorded result.
         const lines = bundle.split("\n");
@@ -97,10 +98,18 @@ Deno.test({
         const altered = await bothSay(page, tampered, keys);
         assert.deepEqual([altered.shown, altered.said.verdict], ["TAMPERED", "TAMPERED"]);
         assert.match(altered.text, /COMMITMENT_MISMATCH/);
+        // What is kept of a changed file would be held against the true one.
+        assert.equal(await page.getByText("Its checkpoint, to be kept").count(), 0);
         const { seq } = altered.said.findings.find(({ code }: { readonly code: string }) =>
           code === "COMMITMENT_MISMATCH"
         );
         assert.ok(altered.text.includes(`The content of entry ${seq} was changed`), altered.text);
+
+        // A copy with the line ends of Windows is told as such, and its thousands of findings by their kinds.
+        await files.give(page, bundle.replaceAll("\n", "\r\n"));
+        await page.getByText("Each line of the file ends as Windows ends lines").waitFor();
+        assert.match((await page.locator("[data-verdict]").textContent())!, /and \d{4} more of this kind: /);
+        assert.ok(await page.locator("[data-verdict] li").count() < 10);
 
         // Nothing but the page itself and the published keys was asked for, and nothing was sent.
         for (const { method, path } of requests) {
@@ -161,7 +170,7 @@ Deno.test({
           await page.getByLabel("The keys that this service publishes").check();
           await files.give(page, bundle.slice(0, -100));
           await page.locator("[data-verdict='TAMPERED']").waitFor();
-          await page.getByText("The file is cut off").waitFor();
+          await page.getByText("The file is cut off: ").waitFor();
           await assertAccessible(page, "a bundle that is cut off");
         }
       });

@@ -1,5 +1,6 @@
 /** `jiss export` and `jiss checkpoint`: evidence carried away from the data directory, beside a running service. */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { checkpointsIn } from "../../src/evidence/kept.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -260,6 +261,51 @@ Deno.test("with an empty database, or another version's, nothing is made and the
   await assertRefused(bare, /schema version 99, .* run the program that wrote it, or a newer one/);
   await remove();
 });
+
+Deno.test(
+  "over a damaged row the export says in words which it is, on the command line and over HTTP, and leaves no half file",
+  withSite(async ({ service, key, directory, env }) => {
+    const data = env.JISS_DATA_DIR!;
+    await changeRows(data, { sql: "UPDATE model_document SET document = '{'", parameters: [] });
+    const path = `${directory}/acme.ndjson`;
+    const { code, stdout, stderr } = await runProgram(["export", "--org", "acme", "-o", path], { env });
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(
+      stderr,
+      /^jiss: the export stopped: the model document [0-9a-f]{64} is damaged in the database \(.+\)\n$/,
+    );
+    await assert.rejects(() => Deno.stat(path), Deno.errors.NotFound);
+
+    const answer = await service.send("/v1/audit/chain/export", { key });
+    assert.deepEqual([answer.status, answer.body.error.code], [500, "INTERNAL_ERROR"]);
+    assert.equal(answer.headers.get("Content-Type"), "application/json");
+    // What rests on no model is exported as before.
+    assert.equal((await runProgram(["export", "--org", "acme", "--parts", "none"], { env })).code, 0);
+  }),
+);
+
+embeddedTest(
+  "over a part that is no text any more the export says which entry's it is",
+  withSite(async ({ env }) => {
+    {
+      const options = { timeout: 5000, enableForeignKeyConstraints: false };
+      using file = new DatabaseSync(`${env.JISS_DATA_DIR}/jiss.db`, options);
+      // A table that takes anything, as one would be whose file was repaired by hand.
+      file.exec("CREATE TABLE repaired AS SELECT * FROM audit_part");
+      file.exec("DROP TABLE audit_part");
+      file.exec("ALTER TABLE repaired RENAME TO audit_part");
+      file.exec(
+        "UPDATE audit_part SET data = x'00ff' WHERE chain = 'org/acme' AND seq = 2 AND name = 'input'",
+      );
+    }
+    const { code, stderr } = await runProgram(["export", "--org", "acme"], { env });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^jiss: the export stopped: entry 2 of org\/acme is damaged in the database \(.+\)\n$/,
+    );
+  }),
+);
 
 Deno.test(
   "a printed checkpoint names every chain, the system's own first, and anchors each of them later",
