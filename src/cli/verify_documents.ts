@@ -1,4 +1,5 @@
 /** The saved documents among the files that `jiss verify` is given: each by itself, then against the rest. */
+import { hasTooManyValues } from "../evidence/answer_size.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
 import { hasDuplicateMembers } from "../evidence/duplicate_members.ts";
@@ -68,6 +69,7 @@ function readDocument(text: string | null, trust: AuditorTrust): ReadDocument {
 }
 
 function readAnswer(text: string, trust: AuditorTrust): Omit<ReadDocument, "page"> {
+  if (hasTooManyValues(text)) return { report: null, unreadable: "too large" };
   const value: unknown = orNull(() => JSON.parse(text));
   // Of a member that stands twice another reader would take the other one.
   const body = isMembers(value) && !hasDuplicateMembers(text) ? value : null;

@@ -6,6 +6,7 @@
  * rewritten; for that its checkpoint is held against others. Source: evidence design, section 5.
  */
 import { canonicalJson } from "./canonical.ts";
+import { BATCH_MAX } from "../domain/limits.ts";
 import { chainPrefix } from "./chain_name.ts";
 import { type Crypto, equalBytes, fromBase64, fromHex, hex, utf8 } from "./crypto.ts";
 import type { Entry } from "./entry.ts";
@@ -70,11 +71,25 @@ interface Trust {
 
 /** Verifies a document by its `evidence` member, in the order of the rule. */
 export function verifyDocument(crypto: Crypto, body: Body, trust: Trust): DocumentReport {
+  if (isOverlong(body.evidence)) {
+    return { kind: "batch", fault: "MALFORMED", origin: null, checkpoint: null, entries: [] };
+  }
   const batch = batchEvidenceSchema.safeParse(body.evidence);
   if (batch.success) return verifyBatch(crypto, { body, evidence: batch.data }, trust);
   const single = evidenceSchema.safeParse(body.evidence);
   if (single.success) return verifySingle(crypto, { body, evidence: single.data }, trust);
   return { kind: "result", fault: "MALFORMED", origin: null, checkpoint: null, entries: [] };
+}
+
+/** Hashes of an inclusion path at most. */
+const PATH_MAX = 64;
+
+/** Whether it has more items than a batch, or longer paths than a tree: each bad one would be an issue of its own. */
+function isOverlong(evidence: unknown): boolean {
+  const items = isMembers(evidence) ? evidence.items : null;
+  if (!Array.isArray(items)) return false;
+  return items.length > BATCH_MAX ||
+    items.some((item) => isMembers(item) && Array.isArray(item.path) && item.path.length > PATH_MAX);
 }
 
 // ---- one entry --------------------------------------------------------------------------------------------

@@ -87,3 +87,24 @@ for (const name of SETTLED_SHAPES) {
       await requireLinear(SHAPES[name], { directory, args: ["--checkpoint", kept] });
     }));
 }
+
+/** Texts of so many bytes that are no answer of the service, but millions of values. */
+const ANSWERS: Readonly<Record<string, (bytes: number) => string>> = {
+  "nothing but lists": (bytes) => `{"a":[${"[],".repeat(bytes / 3)}[]]}`,
+  "a batch of numbers": (bytes) =>
+    `{"evidence":{"v":"jis.evidence-batch/1","checkpoint":"","items":[${"1,".repeat(bytes / 2)}1]}}`,
+  "depth alone": (bytes) => `{"evidence":${"[".repeat(bytes / 2)}${"]".repeat(bytes / 2)}}`,
+  "a page of openings": (bytes) => `<html>${'<script id="signed-report"'.repeat(bytes / 26)}`,
+};
+
+for (const [name, make] of Object.entries(ANSWERS)) {
+  Deno.test(`a saved answer of ${name} is refused without the memory of what it holds`, () =>
+    withDirectory(async (directory) => {
+      const file = `${directory}/answer.json`;
+      await Deno.writeTextFile(file, make(8_000_000));
+      const { code, stdout, stderr, mib } = await verifyingCost([file, "--key", HOSTILE_KEY]);
+      assert.deepEqual([code, stderr], [2, ""]);
+      assert.match(stdout, /^NOT VERIFIABLE\n/);
+      assert.ok(mib < MOST_MIB, `${mib} MiB`);
+    }));
+}

@@ -2,6 +2,7 @@
  * The verifier of the console, in a thread of its own so that the page stays alive: the code of `src/evidence` over files
  * that never leave the browser.
  */
+import { hasTooManyValues } from "../../evidence/answer_size.ts";
 import { type FileReport, FilesVerifier } from "../../evidence/files.ts";
 import { groupFindings } from "../../evidence/finding_groups.ts";
 import { sentenceOf } from "../../evidence/findings.ts";
@@ -76,7 +77,8 @@ async function isAnswer(file: File): Promise<boolean> {
   if (file.size > ANSWER_LIMIT_BYTES) return false;
   if (await file.slice(0, BUNDLE_START.length).text() === BUNDLE_START) return false;
   try {
-    return isMembers(JSON.parse(await file.text()).evidence);
+    const text = await file.text();
+    return !hasTooManyValues(text) && isMembers(JSON.parse(text).evidence);
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return false;
     throw error;
