@@ -14,7 +14,7 @@ import { fingerprint } from "../evidence/trust.ts";
 import type { AuditorTrust } from "./auditor_trust.ts";
 import { isDrawnFrom, isPage, signedReportIn } from "./report_page.ts";
 import { type Input, textOf } from "./verify_input.ts";
-import { type DocumentPlace, type Unreadable, type VerifiedDocument } from "./verify_outcome.ts";
+import type { DocumentPlace, VerifiedDocument } from "./verify_outcome.ts";
 
 /** The largest document. */
 const DOCUMENT_LIMIT_BYTES = 16_777_216;
