@@ -138,8 +138,19 @@ export async function placeOfRecord(
   });
 }
 
+/** An entry that is not stored must have been cut off. @throws {AlteredError} where no entry tells of that. */
+export async function requireCutOff(
+  dependencies: GoneDependencies,
+  place: Pick<Place, "chain" | "seq">,
+): Promise<void> {
+  await causeOfCut(dependencies, place);
+}
+
 /** The entry by which an entry was cut off. @throws {AlteredError} where none tells of it. */
-async function causeOfCut(dependencies: GoneDependencies, { chain, seq }: Place): Promise<CauseOfCut> {
+async function causeOfCut(
+  dependencies: GoneDependencies,
+  { chain, seq }: Pick<Place, "chain" | "seq">,
+): Promise<CauseOfCut> {
   const { database } = dependencies;
   const cause = await readCause(database, chain);
   const proven = await readProven(dependencies, {

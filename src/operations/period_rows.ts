@@ -26,6 +26,18 @@ import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads
 
 type Reading = Pick<Dependencies, "database" | "lock" | "seals">;
 
+export interface HeldPeriod {
+  readonly organization: StoredOrganization;
+  readonly data: PeriodData;
+  /** Entries, one of a chain at most, that must have been cut off: else rows are missing, and the data is wrong. */
+  readonly cutOff: readonly CutOff[];
+}
+
+interface CutOff {
+  readonly chain: string;
+  readonly seq: number;
+}
+
 /**
  * @throws {AlteredRows} where a row is not what this installation wrote, or one is missing; {ServiceError}
  *   SERVICE_UNAVAILABLE where the database is behind what was issued.
@@ -34,7 +46,7 @@ export async function readPeriod(
   dependencies: Reading,
   orgId: string,
   period: Period,
-): Promise<{ readonly organization: StoredOrganization; readonly data: PeriodData }> {
+): Promise<HeldPeriod> {
   const family = evidenceChain(orgId);
   const { head, found } = await snapshotWithHead(dependencies, family, [
     organizationQuery(orgId),
@@ -57,14 +69,23 @@ export async function readPeriod(
   const byEdge = new Map(
     PERIOD_EDGES.map((edge, index) => [edge, new Map(edges[index]!.map((row) => [row.operator_id, row]))]),
   );
+  const cutOff = new Map<string, CutOff>();
+  const isCutOff = (position: number) => {
+    const epoch = epochs.findLast(({ first_position }) => first_position <= position);
+    if (epoch === undefined) return false;
+    const seq = position - epoch.first_position;
+    if (seq >= (cutOff.get(epoch.chain)?.seq ?? -1)) cutOff.set(epoch.chain, { chain: epoch.chain, seq });
+    return seq < epoch.min_index;
+  };
   const records = all.flatMap((operator) => {
     const at = (edge: PeriodEdge) => byEdge.get(edge)!.get(operator.operator_id);
     const around = { before: at("before"), first: at("first"), last: at("last"), after: at("after") };
-    if (!isUnbroken(operator, around, epochs)) throw new AlteredRows(family, "a row of interaction");
+    if (!isUnbroken(operator, around, isCutOff)) throw new AlteredRows(family, "a row of interaction");
     const { first, last } = around;
     return first === undefined || last === undefined ? [] : [recordOf(first, last)];
   });
-  return { organization: organization!, data: { records, incidentFreezes: freezes.length } };
+  const data = { records, incidentFreezes: freezes.length };
+  return { organization: organization!, data, cutOff: [...cutOff.values()] };
 }
 
 type Around = Readonly<Record<PeriodEdge, InteractionRow | undefined>>;
@@ -76,23 +97,22 @@ type Around = Readonly<Record<PeriodEdge, InteractionRow | undefined>>;
 function isUnbroken(
   { position, t0 }: Pick<OperatorFigures, "position" | "t0">,
   { before, first, last, after }: Around,
-  epochs: readonly EpochSpan[],
+  isCutOff: (position: number) => boolean,
 ): boolean {
   if ([before, first, last, after].some((row) => row !== undefined && row.t0 !== t0)) return false;
   const end = after === undefined ? position : after.previous;
-  if (first === undefined || last === undefined) return follows(end, before, epochs);
-  return end === last.position && follows(first.previous, before, epochs);
+  if (first === undefined || last === undefined) return follows(end, before, isCutOff);
+  return end === last.position && follows(first.previous, before, isCutOff);
 }
 
-/** Whether a row stands at the position that the next one names, or was pruned there. */
+/** Whether a row stands at the position that the next one names, or was cut off there. */
 function follows(
   named: number | null,
   row: InteractionRow | undefined,
-  epochs: readonly EpochSpan[],
+  isCutOff: (position: number) => boolean,
 ): boolean {
   if (named === null || row !== undefined) return (row?.position ?? null) === named;
-  const epoch = epochs.findLast(({ first_position }) => first_position <= named);
-  return epoch !== undefined && named - epoch.first_position < epoch.min_index;
+  return isCutOff(named);
 }
 
 /** The last row, with what was done from the first to it. */

@@ -25,8 +25,8 @@ import {
   originOf,
 } from "./dependencies.ts";
 import { requireAsked } from "./answers.ts";
-import { placeOfRecord, requireNotGone } from "./gone.ts";
-import { readPeriod } from "./period_rows.ts";
+import { placeOfRecord, requireCutOff, requireNotGone } from "./gone.ts";
+import { type HeldPeriod, readPeriod } from "./period_rows.ts";
 
 /** A report as it was issued. */
 export interface IssuedReport {
@@ -53,7 +53,7 @@ export async function complianceReport(
   const { world, writer } = dependencies;
   const { orgId } = caller;
   await requireKept(dependencies, orgId, period);
-  const { organization: { org_id, name, domain }, data } = await readPeriod(dependencies, orgId, period);
+  const { organization: { org_id, name, domain }, data } = await heldPeriod(dependencies, orgId, period);
   const organization = { org_id, name, domain: domain as Domain };
   const content = reportOf(dependencies.model, { organization, period, data });
   const contentSha256 = sha256(dependencies, canonicalJson(content));
@@ -136,11 +136,18 @@ export async function article14(
 ) {
   const { model } = dependencies;
   const period = { start: now - model.document.organization.active_days * DAY_MS, end: now + 1 };
-  const { organization, data } = await readPeriod(dependencies, orgId, period);
+  const { organization, data } = await heldPeriod(dependencies, orgId, period);
   return article14Of(model, { period, data, organizationDomain: organization.domain as Domain });
 }
 
 /** @throws {ServiceError} GONE; {AlteredError} where it is not the report that was issued under this id. */
+/** @throws {AlteredError} where a row was altered or is missing, as far as no cut tells why. */
+async function heldPeriod(dependencies: Dependencies, orgId: string, period: Period): Promise<HeldPeriod> {
+  const held = await readPeriod(dependencies, orgId, period);
+  for (const place of held.cutOff) await requireCutOff(dependencies, place);
+  return held;
+}
+
 export async function issuedReport(
   dependencies: Dependencies,
   { org_id: orgId, report_id, content_sha256, position, report: text }: ComplianceReportRow,

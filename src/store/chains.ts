@@ -484,11 +484,15 @@ export async function readGrownChains(
 }
 
 /** Where an epoch of a family begins, and what of it was pruned. */
-export type EpochSpan = Pick<HeadRow, "first_position" | "min_index">;
+export type EpochSpan = Pick<HeadRow, "chain" | "first_position" | "min_index">;
 
 /** The epochs of a family, oldest first. */
 export function epochSpansQuery(family: string): CompiledQuery<EpochSpan> {
-  return query.selectFrom("audit_chain").select(["first_position", "min_index"]).where("family", "=", family)
+  return query.selectFrom("audit_chain").select(["chain", "first_position", "min_index"]).where(
+    "family",
+    "=",
+    family,
+  )
     .orderBy("epoch").compile();
 }
 

@@ -167,6 +167,15 @@ const ATTACKS: readonly Attack[] = [
     served: [DASHBOARD],
   },
   {
+    name: "scores are deleted as if their time were past",
+    statements: [
+      "UPDATE audit_chain SET min_index = 8 WHERE chain = 'org/acme'",
+      "DELETE FROM interaction WHERE position < 8",
+    ],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD],
+  },
+  {
     name: "scores are moved out of a period",
     statements: ["UPDATE interaction SET t1 = t1 - 31536000000 WHERE operator_id = 'anna'"],
     refused: [REPORT, ARTICLE_14],
