@@ -7,7 +7,9 @@ import { MIGRATIONS } from "../migrations/mod.ts";
 import type { Database, Statement } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
 import { migrate } from "../src/store/migrate.ts";
-import { EPOCH } from "./harness.ts";
+import { WRAP_IV_BYTES, wrapSecret } from "../src/keys/secrets.ts";
+import { unwrapInstallationKey } from "../src/operations/installation.ts";
+import { EPOCH, SECRETS_KEY } from "./harness.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -110,6 +112,20 @@ async function rewindHeads(source: Database, target: Database): Promise<void> {
   }
 }
 
+/** The step from which on rows are sealed. */
+const SEALS_STEP = 10;
+
+/** The installation's key says, by what it is wrapped for, that rows are sealed: not in an earlier database. */
+async function wrapForUnsealedRows(target: Database): Promise<void> {
+  const [row] = await rowsOf(target, "SELECT wrapped_key FROM installation");
+  if (row === undefined) return;
+  const wrapped = row.wrapped_key as Uint8Array;
+  const { plain } = unwrapInstallationKey(wrapped, [SECRETS_KEY])!;
+  const iv = wrapped.slice(0, WRAP_IV_BYTES);
+  const anew = wrapSecret(plain, { key: SECRETS_KEY, purpose: "installation key", iv });
+  await target.batch([{ sql: "UPDATE installation SET wrapped_key = ?", parameters: [anew] }]);
+}
+
 /** Copies a database of today into one of an earlier step. */
 export async function earlierDatabase(
   source: Database,
@@ -126,5 +142,6 @@ export async function earlierDatabase(
     const own = await rowsOf(target, await earlierRowsQuery(table, { earlier: target, today: target }));
     assert.deepEqual(own, await rowsOf(source, text), `${table} is copied whole`);
   }
+  if (version < SEALS_STEP) await wrapForUnsealedRows(target);
   return target;
 }

@@ -53,6 +53,9 @@ export const MASTER_SECRETS: MasterSecrets = Object.fromEntries(
 export const MASTER_KEY = MASTER_KEYS.ORG_CREATE;
 export const PEPPER = "pepper-of-the-tests-0123456789-0123456789";
 
+/** Wraps secrets at rest. */
+export const SECRETS_KEY = new Uint8Array(32).fill(7);
+
 /** PKCS#8 PEM of the Ed25519 key whose seed is the label's SHA-256. */
 export function pemOf(label: string): string {
   const der = new Uint8Array([
@@ -268,7 +271,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     evidenceRetentionDays: options.evidenceRetentionDays ?? null,
     assessmentRetentionDays: 30,
     peppers: [PEPPER],
-    secretsKeys: [new Uint8Array(32).fill(7)],
+    secretsKeys: [SECRETS_KEY],
   };
   const { installation } = await openInstallation({ ...common, now: clock.now() }).catch(async (error) => {
     await embedded.close();

@@ -71,11 +71,15 @@ export async function readPeriod(
   );
   const cutOff = new Map<string, CutOff>();
   const isCutOff = (position: number) => {
-    const epoch = epochs.findLast(({ first_position }) => first_position <= position);
-    if (epoch === undefined) return false;
-    const seq = position - epoch.first_position;
-    if (seq >= (cutOff.get(epoch.chain)?.seq ?? -1)) cutOff.set(epoch.chain, { chain: epoch.chain, seq });
-    return seq < epoch.min_index;
+    const index = epochs.findLastIndex(({ first_position }) => first_position <= position);
+    const epoch = epochs[index];
+    if (epoch === undefined || position - epoch.first_position >= epoch.min_index) return false;
+    // What told of an older epoch's cut was itself cut off with the beginning of a later one.
+    const later = epochs.findLast(({ min_index }, at) => at > index && min_index > 0);
+    const { chain } = later ?? epoch;
+    const seq = later === undefined ? position - epoch.first_position : 0;
+    if (seq >= (cutOff.get(chain)?.seq ?? 0)) cutOff.set(chain, { chain, seq });
+    return true;
   };
   const records = all.flatMap((operator) => {
     const at = (edge: PeriodEdge) => byEdge.get(edge)!.get(operator.operator_id);

@@ -128,7 +128,8 @@ const RECORDED: Readonly<Record<string, string>> = {
   interaction: "SELECT * FROM interaction ORDER BY org_id, session_id",
   skipped_interaction: "SELECT * FROM skipped_interaction ORDER BY org_id, session_id",
   decision: "SELECT * FROM decision ORDER BY org_id, decision_id",
-  audit_chain: "SELECT chain, size, held FROM audit_chain WHERE chain NOT GLOB '*/admin' ORDER BY chain",
+  audit_chain:
+    "SELECT chain, size, held FROM audit_chain WHERE chain GLOB 'org/*' AND chain NOT GLOB '*/admin' ORDER BY chain",
 };
 
 /** Every column of every row that is sealed, and its seal, are those that the service wrote itself. */
@@ -845,6 +846,8 @@ async function decideEraseAndRegister(harness: Harness) {
 const withStep9 = (test: (earlier: Earlier) => Promise<void>) =>
   withStep({ version: 9, also: decideEraseAndRegister }, test);
 
+const UP_TO_SEALS = MIGRATIONS.slice(0, 10);
+
 const FIGURES = "jis, n, t0, t1, tcrit, crit_count, share_hs, share_crit";
 
 Deno.test(
@@ -863,7 +866,7 @@ Deno.test(
     }
     const figures = `SELECT operator_id, ${FIGURES} FROM operator ORDER BY org_id, operator_id`;
     const shown = await rowsOf(database, figures);
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["seals"]);
+    assert.deepEqual(await migrate(database, { migrations: UP_TO_SEALS, now: EPOCH }), ["seals"]);
     for (const table of tables) {
       assert.deepEqual(await rowsOf(database, queries.get(table)!), before.get(table), table);
     }
@@ -874,7 +877,7 @@ Deno.test(
     }
     assert.deepEqual(await rowsOf(database, "SELECT held FROM audit_chain WHERE held IS NOT NULL"), []);
     const fresh = openEmbedded({ path: ":memory:", onFatal: () => {} });
-    await migrate(fresh, { migrations: MIGRATIONS, now: EPOCH });
+    await migrate(fresh, { migrations: UP_TO_SEALS, now: EPOCH });
     await isAsNew(database, fresh);
     await fresh.close();
     await database.close();
@@ -896,12 +899,12 @@ Deno.test(
   withStep9(async ({ earlier: database }) => {
     const text = "SELECT * FROM operator ORDER BY org_id, operator_id";
     const before = await rowsOf(database, text);
-    const seals = MIGRATIONS.at(-1)!;
+    const seals = UP_TO_SEALS.at(-1)!;
     const broken = { ...seals, statements: [...seals.statements, "INSERT INTO nowhere VALUES (1)"] };
-    const steps = [...MIGRATIONS.slice(0, -1), broken];
+    const steps = [...UP_TO_SEALS.slice(0, -1), broken];
     await assert.rejects(() => migrate(database, { migrations: steps, now: EPOCH }));
     assert.deepEqual(await rowsOf(database, text), before);
-    assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH }), ["seals"]);
+    assert.deepEqual(await migrate(database, { migrations: UP_TO_SEALS, now: EPOCH }), ["seals"]);
     await database.close();
   }),
 );
