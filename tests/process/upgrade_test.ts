@@ -27,8 +27,12 @@ const SEALED = [
   "decision",
 ];
 
+/** Steps that came in one program with the step after them: no database was left there. */
+const PASSED: readonly number[] = [10];
+
 Deno.test("there is a kept deployment of every schema step", () => {
-  assert.deepEqual(KEPT.map(({ version }) => version), MIGRATIONS.map(({ version }) => version));
+  const steps = MIGRATIONS.map(({ version }) => version).filter((version) => !PASSED.includes(version));
+  assert.deepEqual(KEPT.map(({ version }) => version), steps);
 });
 
 for (const kept of KEPT) {
