@@ -4,7 +4,7 @@
  */
 import { organizationOf } from "../evidence/chain_name.ts";
 import { sql } from "kysely";
-import { isUnavailable } from "../domain/errors.ts";
+import { AlteredError, isUnavailable } from "../domain/errors.ts";
 import { pepperId } from "../keys/api_key.ts";
 import { unwrapWithAny, WRAP_IV_BYTES, wrapSecret } from "../keys/secrets.ts";
 import { type Crypto, equalBytes, type Signer } from "../evidence/crypto.ts";
@@ -90,8 +90,9 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
   try {
     return await openOnce(options);
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    // Another host that starts at the same time made the installation, or recorded the same change, first.
+    // Another host that starts at the same time made the installation, under a key of its own, or recorded the same
+    // change, first.
+    if (!isUnavailable(error) && !(error instanceof AlteredError)) throw error;
     return await openOnce(options);
   }
 }
