@@ -76,7 +76,7 @@ func ask(ctx context.Context, address, key string) (map[string]any, error) {
 		Interaction: jiss.Interaction{TimeToDecisionMs: 5000, Decision: "escalated"}}); err != nil {
 		return nil, err
 	}
-	batchAnswer, err := client.PostBatchWithResponse(ctx, jiss.BatchRequest{OperatorId: "reviewer-ada", Domain: "financial",
+	batchAnswer, err := client.PostBatchWithResponse(ctx, nil, jiss.BatchRequest{OperatorId: "reviewer-ada", Domain: "financial",
 		Interactions: []jiss.BatchRequest_Interactions_Item{first, second}})
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func ask(ctx context.Context, address, key string) (map[string]any, error) {
 		return nil, err
 	}
 
-	commitAnswer, err := client.PostCommitWithResponse(ctx, "go-1", jiss.CommitRequest{OutcomeCorrect: pointer(true)})
+	commitAnswer, err := client.PostCommitWithResponse(ctx, "go-1", nil, jiss.CommitRequest{OutcomeCorrect: pointer(true)})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func ask(ctx context.Context, address, key string) (map[string]any, error) {
 	}
 
 	stakes := jiss.Stakes("high")
-	decisionAnswer, err := client.PostDecisionWithResponse(ctx, jiss.DecisionRequest{DecisionId: pointer("go-decision"),
+	decisionAnswer, err := client.PostDecisionWithResponse(ctx, nil, jiss.DecisionRequest{DecisionId: pointer("go-decision"),
 		OperatorId: "reviewer-ada", Domain: "financial", TimeToDecisionMs: 1400, Decision: "accepted", Stakes: &stakes})
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func ask(ctx context.Context, address, key string) (map[string]any, error) {
 		return nil, err
 	}
 
-	reportAnswer, err := client.GetReportWithResponse(ctx, &jiss.GetReportParams{PeriodStart: "2026-10-01", PeriodEnd: "2099-01-01"})
+	reportAnswer, err := client.GetReportWithResponse(ctx, &jiss.GetReportParams{PeriodStart: pointer("2026-10-01"), PeriodEnd: pointer("2099-01-01")})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func ask(ctx context.Context, address, key string) (map[string]any, error) {
 		return nil, err
 	}
 
-	refused, err := client.PostCommitWithResponse(ctx, "nobody", jiss.CommitRequest{})
+	refused, err := client.PostCommitWithResponse(ctx, "nobody", nil, jiss.CommitRequest{})
 	if err != nil {
 		return nil, err
 	}
