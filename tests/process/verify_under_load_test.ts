@@ -30,6 +30,8 @@ Deno.test(`${SCORES} scores sent while a chain of ${ENTRIES} entries is verified
   await close();
 
   assert.deepEqual(answered, [...Array.from({ length: SCORES }, () => "score 200"), "verification 200"]);
-  assert.deepEqual([verified.valid, verified.findings], [true, []]);
+  // The chain was filled past the service, so that its entries have no rows of their own: that alone is told.
+  const codes = new Set(verified.findings.map(({ code }: { readonly code: string }) => code));
+  assert.deepEqual([...codes], ["ROW_ALTERED"]);
   assert.ok(verified.entries_checked >= ENTRIES, `only ${verified.entries_checked} entries were verified`);
 });

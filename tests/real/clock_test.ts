@@ -135,7 +135,11 @@ onAMadClock(
       [10, "while_running"],
       [-10, "while_running"],
     ]);
-    const lines = service.log().filter(({ event }) => event === "CLOCK_ANOMALY");
+    // Lines are written beside what they tell of, and may come after it.
+    const lines = await eventually(
+      () => Promise.resolve(service.log().filter(({ event }) => event === "CLOCK_ANOMALY")),
+      (found) => found.length === 2,
+    );
     assert.deepEqual(lines.map(({ audit, chain }) => [audit, chain]), [[true, "sys"], [true, "sys"]]);
     assert.equal(await service.stop(), 0);
     await verifyChains(site.data);
