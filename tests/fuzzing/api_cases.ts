@@ -103,6 +103,7 @@ function fitting(operation: Operation, parameter: Parameter, document: ApiDocume
   if (parameter.name === "operator_id") return fc.constantFrom("$operator", "$mature");
   if (parameter.name === "Idempotency-Key") return fc.constant("$idempotency");
   if (parameter.name === "Origin") return fc.constant("https://a.example");
+  if (parameter.name === "link") return fc.constantFrom("1", "2,1", "1,2,3");
   if (parameter.name === "Access-Control-Request-Method") return fc.constantFrom("GET", "POST", "DELETE");
   return datesOf(parameter) ??
     valuesOf(parameter.schema, { resolve: (schema) => document.resolve(schema) }).map(String);
@@ -142,6 +143,8 @@ type Query = readonly (readonly [string, string])[];
 
 /** What has to be as the service, or the size of a chain, just said is nothing that can be right by the document alone. */
 const SAID_BEFORE: ReadonlySet<string> = new Set(["cursor", "from", "since_size"]);
+/** Parameters that are given together or not at all. */
+const TOGETHER: readonly string[] = ["period_start", "period_end"];
 
 function queriesOf(operation: Operation, document: ApiDocument, valuing: Valuing): fc.Arbitrary<Query> {
   const parameters = operation.parameters.filter((parameter) =>
@@ -152,7 +155,14 @@ function queriesOf(operation: Operation, document: ApiDocument, valuing: Valuing
     if (one.required) return given;
     return fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: given });
   });
-  return fc.tuple(...pairs).map((all) => all.flat() as Query);
+  const queries = fc.tuple(...pairs).map((all) => all.flat() as Query);
+  return valuing === oddly ? queries : queries.map(withoutHalves);
+}
+
+/** Leaves out what is given without its other half. */
+function withoutHalves(query: Query): Query {
+  const isWhole = TOGETHER.every((name) => query.some(([given]) => given === name));
+  return isWhole ? query : query.filter(([name]) => !TOGETHER.includes(name));
 }
 
 function oddQueriesOf(operation: Operation, document: ApiDocument): fc.Arbitrary<Query> {

@@ -23,7 +23,8 @@ const CONNECTIONS = 16;
 export interface FuzzFigures {
   readonly requests: number;
   readonly statuses: Readonly<Record<string, number>>;
-  readonly server_errors: number;
+  /** Each answer of 500 and above, with its request and what the log says of it. */
+  readonly server_errors: readonly string[];
   readonly without_envelope: number;
   readonly hung: number;
   readonly chains_verified: boolean;
@@ -198,6 +199,8 @@ function headersOf(draw: Draw, path: string, keys: Keys): Record<string, string>
 
 interface Tally {
   readonly statuses: Record<string, number>;
+  /** By the request's id. */
+  readonly serverErrors: Map<string, string>;
   withoutEnvelope: number;
   hung: number;
 }
@@ -228,6 +231,10 @@ async function ask(service: RunningService, { path, init, tally }: {
     const response = await fetch(service.url + path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
     tally.statuses[response.status] = (tally.statuses[response.status] ?? 0) + 1;
     const text = await bodyOf(response, path);
+    if (response.status >= 500) {
+      const id = response.headers.get("X-Request-Id") ?? "";
+      tally.serverErrors.set(id, `${init.method} ${path} ${init.body ?? ""}: ${response.status} ${text}`);
+    }
     if (text === null || init.method === "HEAD" || response.status === 204) return;
     if (response.ok && !hasEnvelope(response, path)) return;
     const body = JSON.parse(text);
@@ -237,6 +244,13 @@ async function ask(service: RunningService, { path, init, tally }: {
     if ((error as Error).name === "TimeoutError") tally.hung += 1;
     else tally.withoutEnvelope += 1;
   }
+}
+
+function withLog(service: RunningService, serverErrors: ReadonlyMap<string, string>): readonly string[] {
+  const lines = service.log();
+  return [...serverErrors].map(([id, text]) =>
+    [text, ...lines.filter(({ request_id }) => request_id === id).map((line) => JSON.stringify(line))].join("\n")
+  );
 }
 
 /** Whatever bytes come on a socket. */
@@ -288,7 +302,7 @@ export async function fuzz(
   const service = await startService(["serve"], deployment);
   const key = await createOrganization(service, deployment.env);
   const draw = drawer(seed);
-  const tally: Tally = { statuses: {}, withoutEnvelope: 0, hung: 0 };
+  const tally: Tally = { statuses: {}, serverErrors: new Map(), withoutEnvelope: 0, hung: 0 };
   const keys = {
     organization: key,
     master: deployment.env.MASTER_ADMIN_KEY_ORG_CREATE!,
@@ -324,11 +338,10 @@ export async function fuzz(
   const chains = await withDatabaseOf(data, (database) => verifyDatabase(database, { publicKey }));
   const files = await fuzzFiles(deployment, { files: count, seed: number, org: "small", key: published });
   await deployment.remove();
-  const serverErrors = Object.entries(tally.statuses).filter(([status]) => Number(status) >= 500);
   return {
     requests,
     statuses: tally.statuses,
-    server_errors: serverErrors.reduce((sum, [, count]) => sum + count, 0),
+    server_errors: withLog(service, tally.serverErrors),
     without_envelope: tally.withoutEnvelope,
     hung: tally.hung,
     chains_verified: chains.length >= 3 && alive.status === 200,
