@@ -25,6 +25,7 @@ import {
   subjects,
 } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
+import { currentOperator, operatorNeeds } from "./current_operator.ts";
 import {
   type Call,
   type Dependencies,
@@ -89,7 +90,7 @@ export async function commitScore(
       { kind: interactions, key: session },
       { kind: scoreCommits, key: session },
       { kind: outcomeLabels, key: session },
-      { kind: operators, key: operator },
+      ...operatorNeeds(operator),
       { kind: subjects, key: operator },
       subscriptionNeed(orgId),
       tombstone,
@@ -251,7 +252,7 @@ function planLabel(
     if ((known.outcome_correct === 1) === label) return { row: known, isNew: false };
     throw refusedLabel(row.session_id, `it was labelled ${!label} before, and a label is final`);
   }
-  const operator = unit.get(operators, [orgId, row.operator_id])!;
+  const operator = currentOperator(unit, [orgId, row.operator_id])!;
   const { prior, state } = priorOf(operator);
   const labelInput: LabelInput = {
     ...inputHead(model, call.now),

@@ -10,8 +10,9 @@ import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { computeDecision, decisionResultPart, inputHead } from "../evidence/record.ts";
 import { requestDigest } from "../keys/secrets.ts";
-import { decisions, interactions, operators, skippedInteractions, subjects } from "../store/records.ts";
+import { decisions, interactions, skippedInteractions, subjects } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
+import { currentOperator, operatorNeeds } from "./current_operator.ts";
 import {
   type Call,
   type Dependencies,
@@ -87,7 +88,7 @@ async function scoreUnderId(
       { kind: decisions, key: name },
       { kind: interactions, key: name },
       { kind: skippedInteractions, key: name },
-      { kind: operators, key: operator },
+      ...operatorNeeds(operator),
       { kind: subjects, key: operator },
       subscriptionNeed(orgId),
       tombstone,
@@ -103,7 +104,7 @@ async function scoreUnderId(
       if (stored !== null) return { stored, replayed: true };
       refuseGone(unit, tombstone);
       if (known !== null) throw pastRetention();
-      const input = { ...inputHead(model, call.now), ...request, ...priorOf(unit.get(operators, operator)) };
+      const input = { ...inputHead(model, call.now), ...request, ...priorOf(currentOperator(unit, operator)) };
       const decision = computeDecision(model.document, input);
       const result = decisionResultPart(input, { result: decision, auditId });
       const appended = unit.append(evidenceChain(orgId), {

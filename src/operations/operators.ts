@@ -22,6 +22,7 @@ import {
   type HistoryPoint,
   historyQuery,
   named,
+  newestQuery,
 } from "../store/interactions.ts";
 import {
   namesOnPage,
@@ -31,9 +32,9 @@ import {
   type PageStart,
   type StoredOperator,
 } from "../store/operators.ts";
-import { type OperatorFigures, operators } from "../store/records.ts";
+import type { OperatorFigures } from "../store/records.ts";
+import { requireCurrentOperators } from "./current_operator.ts";
 import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
-import { requireSealed } from "./sealed_reads.ts";
 
 const PROFILE_BAND: Readonly<Record<Band, (typeof PROFILE_BANDS)[number]>> = {
   exemplary: "Exemplary",
@@ -93,7 +94,7 @@ function timestamp(at: number): string {
 
 const shown = ({ at, jis }: HistoryPoint) => ({ timestamp: timestamp(at), jis });
 
-/** @throws {ServiceError} NOT_FOUND. */
+/** @throws {ServiceError} NOT_FOUND; {AlteredRows}. */
 export async function operatorProfile(
   dependencies: Dependencies,
   { orgId }: OrganizationCaller,
@@ -105,12 +106,14 @@ export async function operatorProfile(
   },
 ) {
   const { database, model: { document } } = dependencies;
-  const [[row], history] = await database.snapshot([
+  const [rows, newest, history] = await database.snapshot([
     operatorQuery(orgId, operatorId),
+    newestQuery(orgId, named(operatorId)),
     historyQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
   ]);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
-  requireSealed(dependencies, operators, [row]);
   const stands = standing(document, row);
   const { domain, jis, dimensions, uncertainty } = stands;
   return {
@@ -156,12 +159,14 @@ export async function operatorSparkline(
 ) {
   const { database, model: { document } } = dependencies;
   const span = daysUntil(now, days);
-  const [[row], found] = await database.snapshot([
+  const [rows, newest, found] = await database.snapshot([
     operatorQuery(orgId, operatorId),
+    newestQuery(orgId, named(operatorId)),
     daysQuery(orgId, { operators: named(operatorId), days: span }),
   ]);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
-  requireSealed(dependencies, operators, [row]);
   const { state, jis, uncertainty } = standing(document, row);
   const values = found.map((point) => point.jis);
   return {
@@ -214,11 +219,12 @@ export async function listOperators(
   // One row more than asked for tells whether there is a next page.
   const options = { sort, jis: bandRange(document, band), after, limit: limit + 1 };
   const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
-  const [rows, points] = await database.snapshot([
+  const [rows, newest, points] = await database.snapshot([
     operatorsPageQuery(orgId, options),
+    newestQuery(orgId, namesOnPage(orgId, options)),
     daysQuery(orgId, { operators: namesOnPage(orgId, options), days }),
   ]);
-  requireSealed(dependencies, operators, rows);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1)! : null;
   const lines = sparkline ? groupByOperator(points) : null;
@@ -260,9 +266,13 @@ export async function recommendMaintenance(
   { operatorId, now }: { readonly operatorId: string; readonly now: number },
 ): Promise<ExercisePlan> {
   const { database, model: { document } } = dependencies;
-  const [row] = await database.read(operatorQuery(orgId, operatorId));
+  const [rows, newest] = await database.snapshot([
+    operatorQuery(orgId, operatorId),
+    newestQuery(orgId, named(operatorId)),
+  ]);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  const [row] = rows;
   if (row === undefined) throw unknownOperator(operatorId);
-  requireSealed(dependencies, operators, [row]);
   if (!minimumDataMet(document, row, now)) {
     const { interactions, days } = document.minimum_data;
     const monitored = Math.floor((now - row.t0) / DAY_MS);

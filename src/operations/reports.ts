@@ -140,7 +140,6 @@ export async function article14(
   return article14Of(model, { period, data, organizationDomain: organization.domain as Domain });
 }
 
-/** @throws {ServiceError} GONE; {AlteredError} where it is not the report that was issued under this id. */
 /** @throws {AlteredError} where a row was altered or is missing, as far as no cut tells why. */
 async function heldPeriod(dependencies: Dependencies, orgId: string, period: Period): Promise<HeldPeriod> {
   const held = await readPeriod(dependencies, orgId, period);
@@ -148,6 +147,7 @@ async function heldPeriod(dependencies: Dependencies, orgId: string, period: Per
   return held;
 }
 
+/** @throws {ServiceError} GONE; {AlteredError} where it is not the report that was issued under this id. */
 export async function issuedReport(
   dependencies: Dependencies,
   { org_id: orgId, report_id, content_sha256, position, report: text }: ComplianceReportRow,

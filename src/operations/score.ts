@@ -22,6 +22,7 @@ import {
 } from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
+import { currentOperator, operatorNeeds } from "./current_operator.ts";
 import {
   type Call,
   type Dependencies,
@@ -147,7 +148,7 @@ export function needsOf(orgId: string, { request, tombstone }: PreparedScore): r
     { kind: interactions, key: session },
     { kind: skippedInteractions, key: session },
     { kind: decisions, key: session },
-    { kind: operators, key: operator },
+    ...operatorNeeds(operator),
     { kind: subjects, key: operator },
     subscriptionNeed(orgId),
     tombstone,
@@ -201,9 +202,9 @@ export function planScore(
   const { orgId } = caller;
   const operator = [orgId, request.operator_id] as const;
   const subject = pseudonymOf(unit, operator, score.pseudonym);
-  const planned = request.mode_override === "incident_frozen"
-    ? planSkipped(dependencies, score)
-    : planScored(dependencies, score, unit.get(operators, operator));
+  const isFrozen = request.mode_override === "incident_frozen";
+  const before = isFrozen ? null : currentOperator(unit, operator);
+  const planned = isFrozen ? planSkipped(dependencies, score) : planScored(dependencies, score, before);
   const appended = unit.append(evidenceChain(orgId), {
     id: score.entryId,
     actor: caller.actor,
@@ -218,7 +219,6 @@ export function planScore(
   if (planned.scored === null) {
     unit.put(skippedInteractions, { ...identityOf(orgId, score), position });
   } else {
-    const previous = unit.get(operators, operator)?.position ?? null;
     unit.put(operators, {
       org_id: orgId,
       operator_id: request.operator_id,
@@ -229,7 +229,7 @@ export function planScore(
     unit.put(interactions, {
       ...identityOf(orgId, score),
       position,
-      previous,
+      previous: before?.position ?? null,
       ...scoredColumns(request, planned.scored),
     });
     if (planned.scored.result.committed) {

@@ -2,7 +2,7 @@
 import { type CompiledQuery, type RawBuilder, type Selectable, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
-import type { InteractionRow } from "./records.ts";
+import type { InteractionRow, NewestInteraction } from "./records.ts";
 import type { SkippedInteractionTable } from "./schema.ts";
 
 /** The row of a score. @returns null where the session has none. */
@@ -16,6 +16,17 @@ export async function readInteraction(
       .where("session_id", "=", sessionId).compile(),
   );
   return row ?? null;
+}
+
+/** Where the newest interaction of each of some operators stands; null where none is kept. */
+export function newestQuery(
+  orgId: string,
+  operators: OperatorNames,
+): CompiledQuery<Pick<NewestInteraction, "operator_id" | "position">> {
+  return sql<NewestInteraction>`select value as operator_id, (
+      select position from interaction where org_id = ${orgId} and operator_id = operator.value
+      order by t1 desc, position desc limit 1
+    ) as position from ${operators} as operator`.compile(query);
 }
 
 export interface HistoryPoint {

@@ -386,6 +386,25 @@ export const operatorFigures: { readonly name: string; readonly sealing: Sealing
   },
 };
 
+/** Where an operator's newest interaction stands. */
+export interface NewestInteraction {
+  readonly org_id: string;
+  readonly operator_id: string;
+  /** null where none is kept. */
+  readonly position: number | null;
+}
+
+export const newestInteractions: RecordKind<NewestInteraction> = {
+  name: "newest_interaction",
+  load: loading((keys) =>
+    sql<NewestInteraction>`select value ->> 0 as org_id, value ->> 1 as operator_id, (
+        select position from interaction where org_id = value ->> 0 and operator_id = value ->> 1
+        order by t1 desc, position desc limit 1
+      ) as position from json_each(${keys})`.compile(query)
+  ),
+  keyOf: (row) => [row.org_id, row.operator_id],
+};
+
 function operatorValues(
   row: Omit<OperatorRow, "state" | "prior_seq" | "prior_hash" | "digest" | "seal">,
   digest: Uint8Array | null,

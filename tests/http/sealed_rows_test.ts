@@ -84,6 +84,9 @@ interface Attack {
 }
 
 const PROFILE_ANNA = "/v1/operator/anna/profile";
+const SPARKLINE_BELA = "/v1/operator/bela/sparkline?format=json";
+const MAINTENANCE_BELA = "maintenance bela";
+const OPERATORS = "/v1/organization/operators";
 const PROFILE_BELA = "/v1/operator/bela/profile";
 
 /** Keeps a copy of a row, to be put back later. */
@@ -142,7 +145,32 @@ const ATTACKS: readonly Attack[] = [
       }
     },
     statements: ["INSERT OR REPLACE INTO operator SELECT * FROM kept_operator"],
-    refused: [REPORT, ARTICLE_14, DASHBOARD],
+    refused: [
+      REPORT,
+      ARTICLE_14,
+      DASHBOARD,
+      PROFILE_BELA,
+      SPARKLINE_BELA,
+      MAINTENANCE_BELA,
+      OPERATORS,
+      "bela",
+      "decision bela",
+    ],
+    served: [PROFILE_ANNA, "anna"],
+  },
+  {
+    name: "an operator's row is deleted",
+    statements: ["DELETE FROM operator WHERE operator_id = 'bela'"],
+    refused: [
+      REPORT,
+      ARTICLE_14,
+      DASHBOARD,
+      PROFILE_BELA,
+      SPARKLINE_BELA,
+      MAINTENANCE_BELA,
+      "bela",
+      "decision bela",
+    ],
     served: [PROFILE_ANNA, "anna"],
   },
   {
@@ -222,6 +250,9 @@ async function asked(scene: Scene, what: string): Promise<Answer> {
     return await scene.ask("/v1/decision/score", {
       body: { operator_id: name, domain: "general", time_to_decision_ms: 900, decision: "accepted" },
     });
+  }
+  if (verb === "maintenance") {
+    return await scene.ask("/v1/maintenance/recommend", { body: { operator_id: name } });
   }
   if (verb === "label") {
     return await scene.ask(`/v1/score/${name}/commit`, { body: { outcome_correct: true } });
