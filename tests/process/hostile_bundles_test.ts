@@ -24,6 +24,7 @@ const TIME_FACTOR = 3;
 const MEMORY_FACTOR = 1.3;
 /** Below this much time, in hundredths of a second, chance decides. */
 const LEAST_TICKS = 30;
+const TRIES = 3;
 /** Beyond what the program takes anyway: some 110 MiB. */
 const MOST_MIB = 320;
 
@@ -64,14 +65,18 @@ async function requireLinear(
   const probe = await writeHostile(`${directory}/probe.ndjson`, shape, PROBED);
   const count = Math.max(2, Math.round((BYTES * PROBED) / probe));
   const start = await ofNothing;
-  const once = await costOf(shape, { count, directory, args });
-  const twice = await costOf(shape, { count: 2 * count, directory, args });
-  const told = `${count}: ${once.ticks - start} ticks, ${once.mib} MiB; twice: ${
-    twice.ticks - start
-  }, ${twice.mib}`;
-  assert.ok(twice.ticks - start <= TIME_FACTOR * Math.max(once.ticks - start, LEAST_TICKS), told);
-  assert.ok(twice.mib <= MEMORY_FACTOR * once.mib && twice.mib < MOST_MIB, told);
-  assert.equal(twice.code, once.code, "the verdict does not depend on how much there is of it");
+  const tries: string[] = [];
+  // Whoever else uses the machine makes one try dear, and not all of them.
+  while (tries.length < TRIES) {
+    const once = await costOf(shape, { count, directory, args });
+    const twice = await costOf(shape, { count: 2 * count, directory, args });
+    assert.equal(twice.code, once.code, "the verdict does not depend on how much there is of it");
+    const [ticks, more] = [once.ticks - start, twice.ticks - start];
+    const isLinear = more <= TIME_FACTOR * Math.max(ticks, LEAST_TICKS);
+    if (isLinear && twice.mib <= MEMORY_FACTOR * once.mib && twice.mib < MOST_MIB) return;
+    tries.push(`${count}: ${ticks} ticks, ${once.mib} MiB; twice: ${more}, ${twice.mib}`);
+  }
+  assert.fail(tries.join("\n"));
 }
 
 for (const [name, shape] of Object.entries<Shape>(SHAPES)) {
