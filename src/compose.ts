@@ -33,6 +33,7 @@ import { dispatchedDeliveries } from "./operations/deliveries.ts";
 import { type Dependencies, noDeliveries, SYSTEM_CHAIN, type World } from "./operations/dependencies.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { lockedSeals } from "./operations/installation_seals.ts";
+import { RegisteredRows } from "./operations/registered.ts";
 import { Shadow } from "./operations/shadow.ts";
 import { SigningKeys } from "./operations/signing.ts";
 import { followTampering, TamperedChains } from "./operations/tampering.ts";
@@ -277,6 +278,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       world,
       log,
       model: modelOf(config.model),
+      registered: new RegisteredRows(),
       tampered: new TamperedChains(),
       shadow,
       logName: config.logName,

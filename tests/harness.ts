@@ -24,6 +24,7 @@ import { openInstallation } from "../src/operations/installation.ts";
 import { type InstallationSeals, lockedSeals } from "../src/operations/installation_seals.ts";
 import { createOrganization } from "../src/operations/organizations.ts";
 import { finishRotation, type SignerSource, SigningKeys } from "../src/operations/signing.ts";
+import { RegisteredRows } from "../src/operations/registered.ts";
 import { TamperedChains } from "../src/operations/tampering.ts";
 import { Shadow, type ShadowBounds } from "../src/operations/shadow.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
@@ -264,6 +265,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     world,
     log,
     model,
+    registered: new RegisteredRows(),
     tampered: options.raisesTampering === true ? new TamperedChains() : null,
     shadow,
     logName: "jiss.test",

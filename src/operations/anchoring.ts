@@ -6,18 +6,24 @@ import { hex } from "../evidence/crypto.ts";
 import { rootOf } from "../evidence/merkle.ts";
 import { readGrownChains } from "../store/chains.ts";
 import { query } from "../store/database.ts";
+import { findUnsignedHeads, notSigned } from "../store/signed_head.ts";
 import { type Dependencies, eventDraft, SYSTEM_CHAIN } from "./dependencies.ts";
+import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 /** Checkpoints in one entry at most. */
 const CHECKPOINTS_IN_ENTRY = 500;
 
-/** Takes in every chain that has grown since it was taken in last; writes nothing where none has. */
-export async function anchorChains(
-  { database, writer, crypto, world }: Dependencies,
-  now: number,
-): Promise<void> {
+/**
+ * Takes in every chain that has grown since it was taken in last; writes nothing if none has. A chain that does not end
+ * as it was signed is left out, and an alert tells of it: what stands in the system chain is signed for good.
+ */
+export async function anchorChains(dependencies: Dependencies, now: number): Promise<void> {
+  const { database, writer, crypto, world } = dependencies;
   for (;;) {
-    const grown = await readGrownChains(database, { except: SYSTEM_CHAIN, limit: CHECKPOINTS_IN_ENTRY });
+    const found = await readGrownChains(database, { except: SYSTEM_CHAIN, limit: CHECKPOINTS_IN_ENTRY });
+    const unsigned = new Set(await findUnsignedHeads(dependencies, found));
+    for (const head of unsigned) await raiseTampering(dependencies, tamperingOf(notSigned(head)), now);
+    const grown = found.filter((head) => !unsigned.has(head));
     if (grown.length === 0) return;
     const draft = eventDraft(world, {
       type: "ORG_CHECKPOINTS",
@@ -45,6 +51,6 @@ export async function anchorChains(
         return () => undefined;
       },
     });
-    if (grown.length < CHECKPOINTS_IN_ENTRY) return;
+    if (found.length < CHECKPOINTS_IN_ENTRY) return;
   }
 }

@@ -154,22 +154,32 @@ export function shownCheckpoint(note: string) {
   return { origin, size, root: hex(root), note };
 }
 
-/** The newest checkpoint of one of the organization's chains. @throws {AlteredError} where it is not the service's own. */
+/** The newest checkpoint of one of the organization's chains. @throws as {@link newestEnd}. */
 export async function currentCheckpoint(
   dependencies: Dependencies,
   caller: OrganizationCaller,
   kind: ChainKind,
 ) {
-  const { note } = await newestOwnCheckpoint(
-    dependencies,
-    await newestChain(dependencies, familyOf(caller, kind)),
-  );
+  const { checkpoint: { note } } = await newestEnd(dependencies, familyOf(caller, kind));
   return shownCheckpoint(note);
 }
 
-async function newestChain(dependencies: Dependencies, family: string): Promise<NamedChain> {
-  const { chain } = await headOf(dependencies, family);
-  return { chain, origin: originOf(dependencies, chain) };
+/**
+ * The chain that a family goes on with, and its newest checkpoint.
+ * @throws {AlteredError} if the checkpoint is not the service's own, or an older one; {ServiceError} SERVICE_UNAVAILABLE
+ *   if the chain is behind what was issued.
+ */
+async function newestEnd(dependencies: Dependencies, family: string) {
+  const { lock } = dependencies;
+  // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
+  const issued = lock.issuedOf([family]);
+  const head = await headOf(dependencies, family);
+  lock.requireCurrent(issued, [head]);
+  const { chain, frontier: { size } } = head;
+  const place: NamedChain = { chain, origin: originOf(dependencies, chain) };
+  const checkpoint = await newestOwnCheckpoint(dependencies, place);
+  if (checkpoint.size < size) throw new AlteredError(chain, `the newest checkpoint of ${chain} is missing`);
+  return { chain, checkpoint };
 }
 
 /**
@@ -182,9 +192,7 @@ export async function proofOfEntry(
   { kind, seq }: { readonly kind: ChainKind; readonly seq: number },
 ) {
   const { database, crypto } = dependencies;
-  const place = await newestChain(dependencies, familyOf(caller, kind));
-  const { chain } = place;
-  const checkpoint = await newestOwnCheckpoint(dependencies, place);
+  const { chain, checkpoint } = await newestEnd(dependencies, familyOf(caller, kind));
   if (seq >= checkpoint.size) {
     throw new ServiceError(
       "NOT_FOUND",

@@ -9,10 +9,13 @@ import { equalBytes } from "../evidence/crypto.ts";
 import { compileOnce } from "../store/compile_once.ts";
 import { query } from "../store/database.ts";
 import { errorFields } from "../observability/log.ts";
+import { heldOf } from "../store/outbox.ts";
 import { organizations } from "../store/records.ts";
+import { AlteredRows } from "../store/seals.ts";
 import type { WriteJob } from "../store/writer.ts";
 import { adminChain, type Dependencies, type OrganizationCaller } from "./dependencies.ts";
 import { storedKey } from "./key_issue.ts";
+import { isRegistered } from "./registered.ts";
 import { requireSealed } from "./sealed_reads.ts";
 
 /**
@@ -20,18 +23,39 @@ import { requireSealed } from "./sealed_reads.ts";
  * @throws {AlteredRows} where the organization's row is not what this installation wrote.
  */
 export async function authenticateKey(
-  dependencies: Pick<Dependencies, "database" | "peppers" | "seals" | "writer" | "log">,
+  dependencies: Pick<
+    Dependencies,
+    "database" | "peppers" | "seals" | "lock" | "registered" | "writer" | "log"
+  >,
   presented: string | undefined,
 ): Promise<OrganizationCaller | null> {
-  const holder = await holderOf(dependencies, presented);
+  const holder = await currentHolder(dependencies, presented);
   if (holder === null) return null;
-  requireSealed(dependencies, organizations, [holder.row]);
   if (holder.row.inactive_reasons !== "[]") return null;
   const { key, prefix, pepper, row } = holder;
   const isOld = pepper !== dependencies.peppers[0] || row.pepper_id === null;
   if (isOld) rehash(dependencies, { orgId: row.org_id, key, before: row.key_hash! });
   return { actor: "api", orgId: row.org_id, prefix };
 }
+
+/** Whose key was presented, by a row that stands. @throws {AlteredRows} */
+async function currentHolder(
+  dependencies: Parameters<typeof authenticateKey>[0],
+  presented: string | undefined,
+): Promise<Holder | null> {
+  for (let reads = 1;; reads += 1) {
+    const holder = await holderOf(dependencies, presented);
+    if (holder === null) return null;
+    requireSealed(dependencies, organizations, [holder.row]);
+    if (await isRegistered(dependencies, holder.row)) return holder;
+    // Another request may have replaced the row between two reads; nobody does that for ever.
+    if (reads === READS) throw new AlteredRows(adminChain(holder.row.org_id), "a row of organization");
+  }
+}
+
+const READS = 3;
+
+type Holder = NonNullable<Awaited<ReturnType<typeof holderOf>>>;
 
 /** Whose key was presented, active or not; the same work where it is nobody's. */
 async function holderOf(
@@ -47,7 +71,8 @@ async function holderOf(
 }
 
 const holderOfPrefix = compileOnce(({ prefix }: { readonly prefix: string }) =>
-  query.selectFrom("organization").selectAll().where("prefix", "=", prefix).compile()
+  query.selectFrom("organization").selectAll().select(heldOf("organization"))
+    .where("prefix", "=", prefix).compile()
 );
 
 /**

@@ -15,6 +15,7 @@ import {
   claimDeliveries,
   claimedBy,
   type ClaimedDelivery,
+  type DestinationRow,
   dueDeliveries,
   insertDeliveries,
   type Lease,
@@ -28,12 +29,12 @@ import {
   settleDelivery,
 } from "../store/outbox.ts";
 import { type WebhookRow, webhooks } from "../store/records.ts";
-import { AlteredRows, shareOf } from "../store/seals.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import type { Dispatched } from "../webhooks/dispatcher.ts";
 import { afterAttempt, type AttemptResult, GONE_STATUS, mustPause, mustResume } from "../webhooks/health.ts";
 import { adminChain, type Caller, type Dependencies, eventDraft, type World } from "./dependencies.ts";
 import { bodyOfEvent, bodyOfPing } from "./events.ts";
+import { isRegistered } from "./registered.ts";
 import { requireSealed } from "./sealed_reads.ts";
 import { raiseTampering, tamperingOf } from "./tampering.ts";
 
@@ -46,7 +47,7 @@ export interface Claimed {
 
 /** How many deliveries a destination can take now. */
 export interface Want {
-  readonly destination: WebhookRow;
+  readonly destination: DestinationRow;
   readonly count: number;
 }
 
@@ -72,17 +73,19 @@ export function drawLease({ world, deliveries: { leaseMs } }: Dependencies, now:
 /** What the loop that sends is made of. */
 export function dispatchedDeliveries(
   dependencies: Dependencies,
-): Dispatched<WebhookRow, Claimed, Outcome> {
+): Dispatched<DestinationRow, Claimed, Outcome> {
   const { database, secretsKeys } = dependencies;
-  const isOurs = unalteredOnly(dependencies);
+  const isOurs = registeredOnly(dependencies);
   return {
     async ready(now) {
-      const rows = await readyDestinations(database, now);
-      // Of a secret that another process's secrets key wrapped the deliveries are that process's.
-      return rows.filter((row) =>
-        isOurs(row) &&
-        unwrapSigningSecret(row.wrapped_secret, { keys: secretsKeys, webhookId: row.webhook_id }) !== null
-      );
+      const ready: DestinationRow[] = [];
+      for (const row of await readyDestinations(database, now)) {
+        const { wrapped_secret: wrapped, webhook_id: webhookId } = row;
+        // If another process's secrets key wrapped the secret, the deliveries are that process's.
+        const isOpened = unwrapSigningSecret(wrapped, { keys: secretsKeys, webhookId }) !== null;
+        if (isOpened && await isOurs(row)) ready.push(row);
+      }
+      return ready;
     },
     async claim(wants, now) {
       const claims = await claim(dependencies, { wants, now });
@@ -95,25 +98,33 @@ export function dispatchedDeliveries(
   };
 }
 
-/** Nothing is sent to an address that nobody registered: the log says so, once for each destination. */
-function unalteredOnly(dependencies: Dependencies): (row: WebhookRow) => boolean {
-  const { seals, log, deliveries: { clock } } = dependencies;
+/**
+ * Whether a destination is one that its organization has registered now: nothing is sent to an address that nobody
+ * registered, nor to one that was removed. The log says so, once for each destination.
+ */
+function registeredOnly(dependencies: Dependencies): (row: DestinationRow) => Promise<boolean> {
+  const { log, deliveries: { clock } } = dependencies;
   const told = new Set<string>();
-  return (row) => {
-    if (shareOf(seals, webhooks, row) !== null) return true;
-    const { org_id, webhook_id } = row;
-    if (!told.has(webhook_id)) {
-      told.add(webhook_id);
-      log.error("a webhook's row was altered: nothing is sent to it", {
-        audit: true,
-        org_id,
-        webhook_id,
-        mend: "put the database back, or accept it without this webhook: jiss restore --acknowledge REASON",
-      });
-      const altered = new AlteredRows(adminChain(org_id), "a row of webhook");
-      void raiseTampering(dependencies, tamperingOf(altered), clock.now());
+  return async (row) => {
+    try {
+      requireSealed(dependencies, webhooks, [row]);
+      return await isRegistered(dependencies, row);
+    } catch (error) {
+      if (isUnavailable(error)) return false;
+      if (!(error instanceof AlteredError)) throw error;
+      const { org_id, webhook_id } = row;
+      if (!told.has(webhook_id)) {
+        told.add(webhook_id);
+        log.error("a webhook's row was altered: nothing is sent to it", {
+          audit: true,
+          org_id,
+          webhook_id,
+          mend: "put the database back, or accept it without this webhook: jiss restore --acknowledge REASON",
+        });
+        void raiseTampering(dependencies, tamperingOf(error), clock.now());
+      }
+      return false;
     }
-    return false;
   };
 }
 
@@ -261,6 +272,8 @@ async function prepareAttempt(
   if (body === null) return { kind: "cancelled", claimed, delivery };
   const destinations = await readDestinations(database, [webhookId]);
   requireSealed(dependencies, webhooks, destinations);
+  // A destination that was changed meanwhile is looked at again.
+  if (!await isRegistered(dependencies, destinations[0]!)) return { kind: "postponed", claimed };
   const url = new URL(destinations[0]!.url);
   return { delivery, url, body, secret: opened.plain };
 }
@@ -271,7 +284,7 @@ async function prepareAttempt(
 export async function settle(
   dependencies: Dependencies,
   { outcomes, now }: { readonly outcomes: readonly Outcome[]; readonly now: number },
-): Promise<readonly WebhookRow[]> {
+): Promise<readonly DestinationRow[]> {
   const { database, writer, log } = dependencies;
   if (outcomes.length === 0) return [];
   const statements = outcomes.flatMap((outcome) => settling(dependencies, outcome, now));
@@ -365,7 +378,7 @@ async function follow(
     const waiting = backlog === undefined ? 0 : backlog.events + backlog.queued;
     const disabled = await change(dependencies, row, {
       type: "WEBHOOK_DISABLED",
-      detail: { id, response_status: GONE_STATUS, events_dropped: waiting },
+      detail: { id, response_status: GONE_STATUS },
       now,
       stands: ({ active }) => active === 1,
       set: { active: 0, paused_at: null, probe_at: null },
@@ -375,11 +388,7 @@ async function follow(
   } else if (mustPause(row, now)) {
     await change(dependencies, row, {
       type: "WEBHOOK_PAUSED",
-      detail: {
-        id,
-        failures: row.failures,
-        failing_since: new Date(row.failing_since!).toISOString(),
-      },
+      detail: { id },
       now,
       stands: (present) => mustPause(present, now),
       set: { paused_at: now, probe_at: now + WEBHOOK_PROBE_MS },
@@ -387,7 +396,7 @@ async function follow(
   } else if (mustResume(row)) {
     await change(dependencies, row, {
       type: "WEBHOOK_RESUMED",
-      detail: { id, paused_since: new Date(row.paused_at!).toISOString() },
+      detail: { id },
       now,
       stands: mustResume,
       set: { paused_at: null, probe_at: null },

@@ -12,6 +12,7 @@ import type { Seals } from "../store/seals.ts";
 import type { Writer } from "../store/writer.ts";
 import type { Deliverer } from "../webhooks/delivery.ts";
 import type { Resolve, TargetPolicy } from "../webhooks/target.ts";
+import type { RegisteredRows } from "./registered.ts";
 import type { Shadow } from "./shadow.ts";
 import type { SigningKeys } from "./signing.ts";
 import type { TamperedChains } from "./tampering.ts";
@@ -34,6 +35,8 @@ export interface Dependencies {
   readonly world: World;
   readonly log: Log;
   readonly model: Model;
+  /** What organizations registered, as far as it was found whole. */
+  readonly registered: RegisteredRows;
   /** The chains that were found altered; null: nobody is told of any. */
   readonly tampered: TamperedChains | null;
   /** The candidate model that runs beside it; null: none. */

@@ -52,7 +52,9 @@ async function* setFindings({ database, seals }: Reading, family: string): Async
   const { chain } = head;
   if (altered !== undefined) {
     yield { chain, seq: null, detail: `a row of ${altered[0].name} was altered` };
-  } else if (held === null || !equalBytes(held, setOf(shares as readonly Uint8Array[]))) {
+  } else if (held === null) {
+    yield { chain, seq: null, detail: "what the chain's head says of its rows was altered" };
+  } else if (!equalBytes(held, setOf(shares as readonly Uint8Array[]))) {
     const names = [...new Set(rows.map(([kind]) => kind.name))].join(" or ") || "operator";
     yield { chain, seq: null, detail: `a row of ${names} is missing, or an old one was put back` };
   }

@@ -211,10 +211,13 @@ async function record(
 
 /** @returns the id of the alert of this day. */
 async function write(
-  { database, writer, world }: Dependencies,
+  dependencies: Dependencies,
   { row, chain }: { readonly row: Draft; readonly chain: string | null },
 ): Promise<string> {
+  const { writer, world } = dependencies;
   const { alert_id, org_id: orgId, severity, kind, detail, created_at: now } = row;
+  const standing = orgId === null ? null : await standingAlert(dependencies, { ...row, org_id: orgId });
+  if (standing?.isRaised === true) return standing.alertId;
   const draft = eventDraft(world, {
     type: "ALERT_RAISED",
     caller: { actor: "system", orgId: chain === null ? null : organizationOf(chain), prefix: null },
@@ -222,26 +225,42 @@ async function write(
     detail: { alert_id, severity, kind, ...JSON.parse(detail) },
   });
   const own = orgId === null ? null : { ...row, org_id: orgId };
-  const isRaised = await writer.submit({
-    needs: own === null ? [] : [{ kind: alertDays, key: alertDays.keyOf(own) }],
+  return await writer.submit({
+    needs: own === null ? [] : [
+      { kind: alertDays, key: alertDays.keyOf(own) },
+      ...(standing === null ? [] : [{ kind: alerts, key: [standing.alertId] }]),
+    ],
     chains: chain === null ? [] : [chain],
     plan(unit) {
-      // Another process found it first, or one that was acknowledged today was another.
-      if (own !== null && unit.get(alertDays, alertDays.keyOf(own)) !== null) return () => false;
       if (own !== null) {
+        const known = unit.get(alertDays, alertDays.keyOf(own));
+        // Another process found it first, or one that was acknowledged today was another.
+        if (known !== null && known.alert_id !== standing?.alertId) return () => known.alert_id;
+        if (known !== null) unit.remove(alerts, [known.alert_id]);
         unit.put(alertDays, own);
         unit.put(alerts, own);
       }
       if (chain !== null) unit.append(chain, draft);
-      return () => true;
+      return () => alert_id;
     },
   });
-  if (isRaised || own === null) return alert_id;
-  const [standing] = await database.read(
-    query.selectFrom("alert").select("alert_id").where("org_id", "=", own.org_id)
-      .where("kind", "=", own.kind).where("day", "=", own.day).compile(),
+}
+
+/** The alert of a chain and day that has a row; `isRaised`: a signed entry says that it was raised. */
+async function standingAlert(
+  dependencies: Dependencies,
+  { org_id, kind, day }: AlertRow,
+): Promise<{ readonly alertId: string; readonly isRaised: boolean } | null> {
+  const [row] = await dependencies.database.read(
+    alertDays.load(JSON.stringify([[org_id, kind, String(day)]])),
   );
-  return standing?.alert_id ?? alert_id;
+  if (row === undefined) return null;
+  for (const family of [adminChain(org_id), SYSTEM_CHAIN]) {
+    const raised = await provenDetails(dependencies, { family, eventType: "ALERT_RAISED" });
+    const isOwn = raised.some(({ detail }) => detail.alert_id === row.alert_id && detail.kind === kind);
+    if (isOwn) return { alertId: row.alert_id, isRaised: true };
+  }
+  return { alertId: row.alert_id, isRaised: false };
 }
 
 // ---- the system chain's own ---------------------------------------------------------------------------------
@@ -300,7 +319,8 @@ async function provenDetails(
     const origin = originOf(dependencies, chain);
     const proven = await readProven(dependencies, { chain, origin, seq }).catch(() => null);
     const text = proven?.stored.parts.get("detail")?.text;
-    if (proven === null || text === undefined) continue;
+    // The column by which it was found is not what was signed.
+    if (proven?.stored.entry.event_type !== of.eventType || text === undefined) continue;
     found.push({ detail: JSON.parse(text), at: Date.parse(proven.stored.entry.timestamp) });
   }
   return found;

@@ -27,6 +27,7 @@ import {
   type OrganizationCaller,
   type World,
 } from "./dependencies.ts";
+import { readRegistered } from "./registered.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer, repeatedAnswer } from "./keyed_calls.ts";
 
@@ -122,10 +123,11 @@ async function requireAllowed({ targets }: Dependencies, url: string): Promise<v
 
 /** The destinations, the oldest first, without their secrets; that they were listed is recorded first. */
 export async function listWebhooks(
-  { database, world, writer }: Dependencies,
+  dependencies: Dependencies,
   caller: OrganizationCaller,
   { now }: Call,
 ): Promise<Record<string, unknown>> {
+  const { world, writer } = dependencies;
   const { orgId } = caller;
   const draft = eventDraft(world, { type: "WEBHOOK_LISTED", caller, now, detail: {} });
   await writer.submit({
@@ -136,10 +138,7 @@ export async function listWebhooks(
       return () => undefined;
     },
   });
-  const rows = await database.read(
-    query.selectFrom("webhook").selectAll().where("org_id", "=", orgId)
-      .orderBy("created_at").orderBy("webhook_id").compile(),
-  );
+  const { webhooks: rows } = await readRegistered(dependencies, orgId);
   return { webhooks: rows.map((row) => ({ ...told(row), last_delivery: lastOf(row) })), count: rows.length };
 }
 

@@ -319,8 +319,9 @@ export function updateHeld(
 }
 
 /** Where a head stands, for the set that it holds. */
-export function placeOfHead({ chain, previous, frontier: { size } }: StoredHead): SetPlace {
-  return { chain, size, head: previous };
+export function placeOfHead({ previous, frontier: { size }, ...head }: StoredHead): SetPlace {
+  const { chain, origin, epoch, firstPosition, keyOrdinal } = head;
+  return { chain, origin, epoch, firstPosition, keyOrdinal, size, head: previous };
 }
 
 /** Marks the size that a chain had before the first commit of a day. */

@@ -3,7 +3,7 @@
  * delivery, made when a destination's turn has come. A row holds no body: an event points at the entry of the chain
  * that its body is made from, so that nothing of a person is kept twice.
  */
-import { type Insertable, type Selectable, sql } from "kysely";
+import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import type { WebhookEvent } from "../domain/enums.ts";
 import { PING } from "../domain/webhook.ts";
 import { compileOnce } from "./compile_once.ts";
@@ -26,6 +26,21 @@ const OF_ACTIVE_ORGANIZATION = sql<
   boolean
 >`exists (select 1 from organization where organization.org_id = webhook.org_id and organization.active = 1)`;
 
+/** A destination, with what the head of its organization's audit log holds. */
+export type DestinationRow = WebhookRow & { readonly held: Uint8Array | null };
+
+/** What the head of the audit log of a row's organization holds. */
+export function heldOf(table: "organization" | "webhook") {
+  return sql<Uint8Array | null>`(select held from audit_chain
+    where family = 'org/' || ${sql.ref(`${table}.org_id`)} || '/admin' order by epoch desc limit 1)`.as("held");
+}
+
+/** An organization's destinations, the oldest first. */
+export function webhooksQuery(orgId: string): CompiledQuery<WebhookRow> {
+  return query.selectFrom("webhook").selectAll().where("org_id", "=", orgId)
+    .orderBy("created_at").orderBy("webhook_id").compile();
+}
+
 /** A new destination is told of what comes from now on. */
 export function startAtNewestEvent(webhookId: string): Statement {
   return query.updateTable("webhook").set((row) => ({
@@ -42,9 +57,9 @@ export function startAtNewestEvent(webhookId: string): Statement {
 export async function readyDestinations(
   database: Database,
   now: number,
-): Promise<readonly WebhookRow[]> {
+): Promise<readonly DestinationRow[]> {
   return await database.read(
-    query.selectFrom("webhook").selectAll().where("active", "=", 1).where(OF_ACTIVE_ORGANIZATION)
+    query.selectFrom("webhook").selectAll().select(heldOf("webhook")).where("active", "=", 1).where(OF_ACTIVE_ORGANIZATION)
       .where((row) => row.or([row("paused_at", "is", null), row("probe_at", "<=", now)]))
       .where((row) =>
         row.or([
@@ -311,9 +326,10 @@ export function recordAttempt(
 export async function readDestinations(
   database: Database,
   ids: readonly string[],
-): Promise<readonly WebhookRow[]> {
+): Promise<readonly DestinationRow[]> {
   return await database.read(
-    query.selectFrom("webhook").selectAll().where("webhook_id", "in", listed<string>(ids)).compile(),
+    query.selectFrom("webhook").selectAll().select(heldOf("webhook"))
+      .where("webhook_id", "in", listed<string>(ids)).compile(),
   );
 }
 

@@ -205,15 +205,16 @@ export const alerts: RecordKind<AlertRow> = {
       })
     ).compile()
   ),
+  remove: ([id]) => query.deleteFrom("alert").where("alert_id", "=", id!).compile(),
 };
 
 /** That an organization has its alert of a kind on a UTC day. */
-export type AlertDay = Pick<AlertRow, "org_id" | "kind" | "day">;
+export type AlertDay = Pick<AlertRow, "alert_id" | "org_id" | "kind" | "day">;
 
 export const alertDays: RecordKind<AlertDay> = {
   name: "alert_day",
   load: loading((keys) =>
-    query.selectFrom("alert").select(["org_id", "kind", "day"])
+    query.selectFrom("alert").select(["alert_id", "org_id", "kind", "day"])
       .where(
         sql<boolean>`(org_id, kind, day) in
           (select value ->> 0, value ->> 1, cast(value ->> 2 as integer) from json_each(${keys}))`,

@@ -20,9 +20,15 @@ export type SealedValue = string | number | null | Uint8Array;
 /** A seal, and a row's share in the hash of its set: the two halves of one MAC. */
 const HALF = 16;
 
-/** What a chain's head says of where it stands. */
+/** What a chain's head says of where it stands, and what no entry of it tells. */
 export interface SetPlace {
   readonly chain: string;
+  readonly origin: string;
+  readonly epoch: number;
+  /** The position of its first entry. */
+  readonly firstPosition: number;
+  /** Which signing key is its own. */
+  readonly keyOrdinal: number;
   readonly size: number;
   /** The hash of the last entry. */
   readonly head: Uint8Array;
@@ -47,8 +53,11 @@ export interface SealHashes {
 }
 
 export function createSeals({ mac, sha256 }: SealHashes): Seals {
-  const tagOf = ({ chain, size, head }: SetPlace, set: Uint8Array) =>
-    mac("set\n", JSON.stringify([chain, size, head.toHex(), set.toHex()])).subarray(0, HALF);
+  const tagOf = (place: SetPlace, set: Uint8Array) => {
+    const { chain, origin, epoch, firstPosition, keyOrdinal, size, head } = place;
+    const values = [chain, origin, epoch, firstPosition, keyOrdinal, size, head.toHex(), set.toHex()];
+    return mac("set\n", JSON.stringify(values)).subarray(0, HALF);
+  };
   const maskOf = (tag: Uint8Array) => mac("mask\n", tag.toHex()).subarray(0, HALF);
   return {
     digestOf: sha256,

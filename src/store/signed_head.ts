@@ -1,5 +1,6 @@
 /** Whether what a chain would go on from is what was signed. Source: evidence design, section 10. */
 import type { CompiledQuery } from "kysely";
+import { AlteredError } from "../domain/errors.ts";
 import { chainPrefix } from "../evidence/chain_name.ts";
 import { type Crypto, equalBytes } from "../evidence/crypto.ts";
 import type { Entry } from "../evidence/entry.ts";
@@ -37,6 +38,11 @@ export async function findUnsignedHeads(
     }
   }
   return unsigned;
+}
+
+/** The error of a head that nobody signed. */
+export function notSigned({ family }: StoredHead): AlteredError {
+  return new AlteredError(family, `the chain ${family} does not end as it was signed`);
 }
 
 export async function isSignedHead(source: ProofSource, head: StoredHead): Promise<boolean> {

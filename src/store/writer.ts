@@ -7,7 +7,7 @@
  * one that takes its place.
  */
 import type { CompiledQuery } from "kysely";
-import { ADMINISTRATOR_RETRY_SECONDS, ServiceError, unavailable } from "../domain/errors.ts";
+import { ServiceError, unavailable } from "../domain/errors.ts";
 import { WRITE_QUEUE_LIMIT } from "../domain/limits.ts";
 import type { Crypto, Signer } from "../evidence/crypto.ts";
 import type { EntryDraft } from "../evidence/entry.ts";
@@ -37,7 +37,7 @@ import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
 import type { OwnSignatures } from "./proofs.ts";
 import type { SigningKeyRow } from "./records.ts";
 import { AlteredRows, EMPTY_SET, type Seals, shareOf, xor } from "./seals.ts";
-import { findUnsignedHeads } from "./signed_head.ts";
+import { findUnsignedHeads, notSigned } from "./signed_head.ts";
 import { nextTurn } from "./turn.ts";
 import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
@@ -503,16 +503,12 @@ function scopeOf({ needs, chains }: WriteJob<unknown>, parent: UnitOfWork): Scop
   return { parent, needs: new Set(needs.map(needKey)), families: new Set(chains) };
 }
 
+/** A text for each head and no other. */
 function identityOf(
-  { chain, previous, lastTimestamp, held, frontier: { size, peaks } }: StoredHead,
+  { chain, origin, epoch, firstPosition, keyOrdinal, previous, lastTimestamp, held, frontier }: StoredHead,
 ): string {
+  const { size, peaks } = frontier;
   const hashes = [previous, held ?? new Uint8Array(), ...peaks];
-  return [chain, size, lastTimestamp, ...hashes.map((hash) => hash.toHex())].join(" ");
-}
-
-function notSigned({ family }: StoredHead): ServiceError {
-  return unavailable(
-    `The database was altered: the chain ${family} does not end as it was signed, and nothing is recorded there until an administrator puts the database back or runs \`jiss restore --acknowledge REASON\`.`,
-    ADMINISTRATOR_RETRY_SECONDS,
-  );
+  const values = [chain, origin, epoch, firstPosition, keyOrdinal, size, lastTimestamp];
+  return [...values, ...hashes.map((hash) => hash.toHex())].join(" ");
 }

@@ -328,6 +328,7 @@ Deno.test("after rotations of the signing key every chain is whole, and each kno
   );
   assert.deepEqual(found.findings.filter(({ fatal }) => fatal).map(({ detail }) => detail), [
     "audit_chain.key_ordinal",
+    "what the chain's head says of its rows was altered",
   ]);
   await harness.abandon();
 });
