@@ -178,13 +178,15 @@ export async function store(
   const chains = starts.map((first, index): Statement => {
     const chain = index === 0 ? `org/${orgId}` : `org/${orgId}/e${index + 1}`;
     const size = (starts[index + 1] ?? story.steps.length) - first;
-    const place = { chain, size, head: HASH };
+    const origin = `jiss.test/${chain}`;
+    const epoch = index + 1;
+    const place = { chain, origin, epoch, firstPosition: first, keyOrdinal: 1, size, head: HASH };
     const isLast = index === starts.length - 1;
     return query.insertInto("audit_chain").values({
       chain,
       family: `org/${orgId}`,
-      origin: `jiss.test/${chain}`,
-      epoch: index + 1,
+      origin,
+      epoch,
       first_position: first,
       key_ordinal: 1,
       anchored_size: 0,

@@ -109,14 +109,20 @@ _jiss_paths() {
   COMPREPLY=($(compgen "$1" -- "$current"))
 }
 _jiss() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" command=jiss index
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}" command=jiss index
   COMPREPLY=()
   for ((index = 1; index < COMP_CWORD; index++)); do
     case "$command \${COMP_WORDS[index]}" in
       ${pathsOf(commands, "|")}) command="$command \${COMP_WORDS[index]}" ;;
     esac
   done
-  case "$command \${COMP_WORDS[COMP_CWORD - 1]}" in
+  # bash takes --option=value apart, the sign being a word of its own.
+  if [[ $current == = ]]; then
+    current=
+  elif [[ $previous == = ]]; then
+    previous="\${COMP_WORDS[COMP_CWORD - 2]}"
+  fi
+  case "$command $previous" in
 ${values.join("\n")}
   esac
   case "$command" in
@@ -160,14 +166,18 @@ ${described(commands.map(({ name, description }) => [name, description]))}
   return `#compdef jiss
 # zsh completion of jiss: a file _jiss in a folder of $fpath. For this shell: source <(jiss completion zsh)
 _jiss() {
-  local command=jiss index
+  local command=jiss index previous="\${words[CURRENT - 1]}"
   local -a flags names
   for ((index = 2; index < CURRENT; index++)); do
     case "$command \${words[index]}" in
       (${pathsOf(commands, "|")}) command="$command \${words[index]}" ;;
     esac
   done
-  case "$command \${words[CURRENT - 1]}" in
+  if [[ $PREFIX == --*=* ]]; then
+    previous="\${PREFIX%%=*}"
+    compset -P '*='
+  fi
+  case "$command $previous" in
 ${values.join("\n")}
   esac
   case "$command" in

@@ -1,13 +1,14 @@
 /** The organization of `jiss dev`, with 90 days of simulated history, and its key. */
 import type { Service } from "../compose.ts";
-import { ServiceError } from "../domain/errors.ts";
+import { isGone, ServiceError } from "../domain/errors.ts";
 import { authenticateKey } from "../operations/authentication.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
-import { createOrganization, organizationExists } from "../operations/organizations.ts";
+import { createOrganization } from "../operations/organizations.ts";
 import { directCall, inactivityOf } from "../operations/organization_change.ts";
 import { rotateByHandTo } from "../operations/organization_states.ts";
 import { scoreInteraction } from "../operations/score.ts";
 import { demoHistory } from "../simulation/demo.ts";
+import { sessionsQuery } from "../store/interactions.ts";
 import { organizationDetailsQuery } from "../store/organizations.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
@@ -50,7 +51,10 @@ export async function demoKeyOf(service: Service, asked: Asked): Promise<DemoKey
  */
 async function prepareDemo({ dependencies }: Service, { given, now }: Asked): Promise<DemoKey> {
   const caller = { actor: "system", orgId: ORGANIZATION, prefix: null } as const;
-  if (await organizationExists(dependencies, ORGANIZATION)) {
+  const [known] = await dependencies.database.read(organizationDetailsQuery(ORGANIZATION));
+  if (known !== undefined) {
+    const endsAt = known.created_at + HISTORY_DAYS * DAY_MS;
+    await writeHistory(dependencies, { prefix: known.prefix, endsAt });
     if (given !== null && (await authenticateKey(dependencies, given))?.orgId === ORGANIZATION) {
       return { apiKey: given, inactive: [] };
     }
@@ -73,11 +77,30 @@ async function prepareDemo({ dependencies }: Service, { given, now }: Asked): Pr
     apiKey: given,
   });
   const { api_key: apiKey, prefix } = body as { api_key: string; prefix: string };
-  const events = demoHistory({ seed: HISTORY_SEED, endsAt: now, days: HISTORY_DAYS });
+  await writeHistory(dependencies, { prefix, endsAt: now });
+  return { apiKey, inactive: [] };
+}
+
+/**
+ * Writes the history that ends at an instant, epoch milliseconds: what of it is not there yet, since a first run may have
+ * been interrupted.
+ */
+async function writeHistory(
+  dependencies: Dependencies,
+  { prefix, endsAt }: { readonly prefix: string | null; readonly endsAt: number },
+): Promise<void> {
+  const { database, world, log } = dependencies;
+  const caller = { actor: "system", orgId: ORGANIZATION, prefix } as const;
+  const events = demoHistory({ seed: HISTORY_SEED, endsAt, days: HISTORY_DAYS });
+  const ids = events.map(({ sessionId }) => sessionId);
+  const rows = await database.read(sessionsQuery(ORGANIZATION, ids));
+  const known = new Set(rows.map(({ session_id }) => session_id));
+  const missing = events.filter(({ sessionId }) => !known.has(sessionId));
+  if (missing.length === 0) return;
   // All at once: they are applied in order, and committed together.
   await Promise.all(
-    events.map(({ at, operatorId, sessionId, domain, interaction }) =>
-      scoreInteraction(dependencies, { ...caller, prefix }, {
+    missing.map(({ at, operatorId, sessionId, domain, interaction }) =>
+      scoreInteraction(dependencies, caller, {
         request: {
           session_id: sessionId,
           operator_id: operatorId,
@@ -87,12 +110,14 @@ async function prepareDemo({ dependencies }: Service, { given, now }: Asked): Pr
           role_tier: "tier_1",
           mode_override: "normal",
         },
-        call: { now: at, requestId: dependencies.world.ulid(at) },
+        call: { now: at, requestId: world.ulid(at) },
+      }).catch((error) => {
+        // The reviewer was erased: the history stays without him.
+        if (!isGone(error)) throw error;
       })
     ),
   );
-  dependencies.log.info("demo history written", { interactions: events.length, days: HISTORY_DAYS });
-  return { apiKey, inactive: [] };
+  log.info("demo history written", { interactions: missing.length, days: HISTORY_DAYS });
 }
 
 /** Why the demo organization is inactive; empty where it is not. */

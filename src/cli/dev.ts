@@ -22,8 +22,8 @@ const DAY_MS = 86_400_000;
  */
 const AUDIT_RETENTION_DAYS = HISTORY_DAYS + 90;
 /**
- * What `--fresh` removes: the files that this command makes, and nothing else. The files of locks stay: a process that
- * holds one would hold nothing any more.
+ * What `--fresh` removes: the files that this command makes, in a directory that it made. The files of locks stay: a
+ * process that holds one would hold nothing any more.
  */
 const OWN_FILES = [
   ENVIRONMENT_FILE,
@@ -52,7 +52,8 @@ export interface DevOptions {
 export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promise<number> {
   requireKey(key);
   const environment = shell.readEnvironment();
-  const directory = environment.JISS_DATA_DIR ?? DEFAULT_DIRECTORY;
+  // An empty variable counts as unset, as everywhere.
+  const directory = environment.JISS_DATA_DIR || DEFAULT_DIRECTORY;
   let run = await takeRunIfThere(directory);
   const environmentFile = `${directory}/${ENVIRONMENT_FILE}`;
   const drafted = fresh || !exists(environmentFile) ? draftSecrets(shell) : null;
@@ -69,7 +70,12 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
     clockRule: CLOCK_RULES.local,
     async claimed(url) {
       run ??= await takeRun(directory);
-      if (fresh) await startOver(shell, directory);
+      const stopped = await requireStopped(shell, directory);
+      try {
+        if (fresh) await startOver(shell, directory);
+      } finally {
+        stopped[Symbol.dispose]();
+      }
       if (drafted !== null) writeSecrets(directory, drafted);
       run.listensAt(url);
     },
@@ -104,21 +110,20 @@ function requireKey(key: string | undefined): void {
   );
 }
 
-/** Removes what an earlier run made. @throws {CommandFailure} where a process works with it. */
+/** Another process that works there, such as jiss serve, would lose its key or its data. @throws {CommandFailure} */
+async function requireStopped(shell: Shell, directory: string): Promise<Disposable> {
+  const stopped = await shell.keepStopped(directory);
+  if (stopped !== null) return stopped;
+  throw new CommandFailure(
+    `another process works with what is in ${directory}: stop it first, or name another directory in JISS_DATA_DIR`,
+    EXIT.failure,
+  );
+}
+
+/** Removes what an earlier run made. */
 async function startOver(shell: Shell, directory: string): Promise<void> {
   using _lock = await shell.lockDirectory(directory);
-  const stopped = await shell.keepStopped(directory);
-  if (stopped === null) {
-    throw new CommandFailure(
-      `another process works with what is in ${directory}: stop it first, then start over`,
-      EXIT.failure,
-    );
-  }
-  try {
-    for (const path of OWN_FILES.map((name) => `${directory}/${name}`).filter(exists)) Deno.removeSync(path);
-  } finally {
-    stopped[Symbol.dispose]();
-  }
+  for (const path of OWN_FILES.map((name) => `${directory}/${name}`).filter(exists)) Deno.removeSync(path);
 }
 
 interface Greeting {

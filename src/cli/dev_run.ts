@@ -2,13 +2,14 @@
  * One `jiss dev` at a time on a data directory: a second one would take the key of the first away. A lock says that one
  * runs; a file beside it says where, since some systems let nobody read a locked file.
  */
-import { exists } from "./init.ts";
+import { ENVIRONMENT_FILE, exists, makeDirectory } from "./init.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
 const LOCK_FILE = "dev.lock";
 const ADDRESS_FILE = "dev-address.txt";
 const PRIVATE_FILE = 0o600;
-const PRIVATE_DIRECTORY = 0o700;
+/** What tells that there is a deployment in a directory. */
+const DEPLOYMENT_FILES = [ENVIRONMENT_FILE, "jiss.db", "signing-key.pem"];
 
 /** The data directory as this process's own, until the process ends. */
 export interface DevRun {
@@ -16,14 +17,24 @@ export interface DevRun {
   listensAt(url: string): void;
 }
 
-/** Where nobody can run there, since there is no such directory, it is null. @throws {CommandFailure} as {@link takeRun}. */
+/** As {@link takeRun}; null if there is no such directory yet. @throws {CommandFailure} as {@link takeRun}. */
 export async function takeRunIfThere(directory: string): Promise<DevRun | null> {
   return exists(directory) ? await takeRun(directory) : null;
 }
 
-/** Makes the directory where it is missing. @throws {CommandFailure} with the address of the run that has it. */
+/**
+ * Makes the directory if it is missing.
+ * @throws {CommandFailure} with the address of the run that has it; if there is a deployment in it that no run made.
+ */
 export async function takeRun(directory: string): Promise<DevRun> {
-  Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  makeDirectory(directory);
+  const isOwn = exists(`${directory}/${LOCK_FILE}`);
+  if (!isOwn && DEPLOYMENT_FILES.some((name) => exists(`${directory}/${name}`))) {
+    throw new CommandFailure(
+      `${directory} holds a deployment that jiss dev did not make, and nothing of it was changed: name another directory in JISS_DATA_DIR`,
+      EXIT.failure,
+    );
+  }
   const file = Deno.openSync(`${directory}/${LOCK_FILE}`, { create: true, write: true, mode: PRIVATE_FILE });
   const address = `${directory}/${ADDRESS_FILE}`;
   if (!await file.tryLock(true)) {

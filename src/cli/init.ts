@@ -32,7 +32,7 @@ export function writeSecrets(
   directory: string,
   { environment, signingKey }: DraftedSecrets,
 ): { readonly directory: string } {
-  Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  makeDirectory(directory);
   const absolute = Deno.realPathSync(directory);
   const files: readonly (readonly [string, string])[] = [
     [`${absolute}/${ENVIRONMENT_FILE}`, environment],
@@ -58,12 +58,28 @@ export function writeSecrets(
   return { directory: absolute };
 }
 
+/** Makes a directory for its owner alone, unless it is there. @throws {CommandFailure} if it cannot be made. */
+export function makeDirectory(directory: string): void {
+  try {
+    Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  } catch (error) {
+    const { name } = error as Error;
+    throw new CommandFailure(
+      `the directory ${
+        JSON.stringify(directory)
+      } cannot be made (${name}): check the path and its permissions`,
+      EXIT.failure,
+    );
+  }
+}
+
+/** Whether there is anything at a path. */
 export function exists(path: string): boolean {
   try {
     Deno.lstatSync(path);
     return true;
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return false;
     throw error;
   }
 }

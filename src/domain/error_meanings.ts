@@ -33,7 +33,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   VALIDATION_FAILED: {
     meaning: "A field, parameter or header is missing, of the wrong type, or out of range.",
     remedy:
-      'Change what `details` names: each has the `path` of a field and what it must be. Nothing is converted: `"8500"` is no number. The status is 422; it is 400 where a header is missing (`Idempotency-Key`, `Host`) or an `alert_id` is malformed.',
+      'Change what `details` names: each has the `path` of a field and what it must be. Nothing is converted: `"8500"` is no number. The status is 422; it is 400 where a header is missing (`Idempotency-Key`) or an `alert_id` is malformed.',
     retry: "no",
     example: {
       message: "Change interaction.time_to_decision_ms: expected number, received string.",

@@ -18,7 +18,6 @@ import { errorFields } from "../observability/log.ts";
 import { DAY_MS } from "../scoring/state.ts";
 import { alertsOfKindsQuery } from "../store/alerts.ts";
 import { placesOfEvents } from "../store/chains.ts";
-import { query } from "../store/database.ts";
 import { readProven } from "../store/proofs.ts";
 import { alertDays, type AlertRow, alerts } from "../store/records.ts";
 import {

@@ -2,6 +2,7 @@
 import { type CompiledQuery, type RawBuilder, type Selectable, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
+import { listed } from "./outbox.ts";
 import type { InteractionRow, NewestInteraction } from "./records.ts";
 import type { SkippedInteractionTable } from "./schema.ts";
 
@@ -16,6 +17,15 @@ export async function readInteraction(
       .where("session_id", "=", sessionId).compile(),
   );
   return row ?? null;
+}
+
+/** Those of some sessions that were scored. */
+export function sessionsQuery(
+  orgId: string,
+  sessionIds: readonly string[],
+): CompiledQuery<Pick<InteractionRow, "session_id">> {
+  return query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
+    .where("session_id", "in", listed<string>(sessionIds)).compile();
 }
 
 /** Where the newest interaction of each of some operators stands; null where none is kept. */

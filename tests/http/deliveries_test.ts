@@ -8,6 +8,7 @@ import { openApiDocument } from "../../src/http/openapi.ts";
 import { dispatchedDeliveries } from "../../src/operations/deliveries.ts";
 import { pruneChains } from "../../src/operations/retention.ts";
 import { query } from "../../src/store/database.ts";
+import { readDestinations } from "../../src/store/outbox.ts";
 import type { AttemptError } from "../../src/domain/webhook.ts";
 import { deliveriesOf, FAILED, register, score, settledOperator, withDeliveries } from "../delivering.ts";
 import { scoreRequest } from "../harness.ts";
@@ -454,7 +455,7 @@ Deno.test(
     assert.notEqual(paused!.paused_at, null);
     const { claims } = await dispatched.claim([{ destination: paused!, count: 1 }], now);
     assert.equal(claims.length, 1);
-    const rows = await database.read(query.selectFrom("webhook").selectAll().compile());
+    const rows = await readDestinations(database, [paused!.webhook_id]);
     for (const destination of [paused!, rows[0]!]) {
       const again = await dispatched.claim([{ destination, count: 1 }], now + 59_999);
       assert.deepEqual(again.claims, []);

@@ -126,13 +126,19 @@ Deno.test({
     "bash completes every command and flag that --help lists, the words of an option, and files [needs bash]",
   ignore: !succeeds("bash", ["--version"]),
   async fn() {
-    await holdsAgainstHelp("bash", {
+    const how = {
       setup: 'source "$COMPLETION"; complete -p jiss > /dev/null || exit 1',
-      ask: (words) =>
+      ask: (words: readonly string[]) =>
         `COMP_WORDS=(jiss ${
           quoted(words)
         }) COMP_CWORD=${words.length}; _jiss; printf '%s\\n' "\${COMPREPLY[@]}"`,
-    });
+    };
+    await holdsAgainstHelp("bash", how);
+    // As bash takes --chain=ev apart.
+    const typed = [["export", "--chain", "="], ["export", "--chain", "=", "ev"]];
+    assert.deepEqual(await offers("bash", { ...how, typed }), [["admin", "evidence", "system"], [
+      "evidence",
+    ]]);
   },
 });
 
@@ -158,6 +164,7 @@ Deno.test({
       ["jiss org rea", "jiss org reactivate "],
       ["jiss export --ch", "jiss export --chain "],
       ["jiss export --chain ev", "jiss export --chain evidence "],
+      ["jiss export --chain=ev", "jiss export --chain=evidence "],
       ["jiss org create list --tier ent", "jiss org create list --tier enterprise "],
       ["jiss verify a\\ b", "jiss verify a\\ bundle.ndjson "],
       ["jiss init a", "jiss init a\\ folder/"],

@@ -225,11 +225,67 @@ Deno.test("a dev whose port is taken, whose configuration is wrong or whose key 
   });
   assert.equal((await again.send("/v1/score", { key, body: scoreRequest() })).status, 200, "the key stands");
   // A service works there: what it works with is not removed.
-  const told = await failure(["dev", "--fresh"], { cwd: directory });
-  assert.match(told, /another process works with what is in \.\/data\/dev/);
+  for (const args of [["dev"], ["dev", "--fresh"]]) {
+    const told = await failure(args, { cwd: directory });
+    assert.match(told, /another process works with what is in \.\/data\/dev/);
+  }
   assert.equal((await again.send("/v1/organization/dashboard", { key })).status, 200);
   assert.equal(await again.stop(), 0);
   taken.close();
+  await Deno.remove(directory, { recursive: true });
+});
+
+Deno.test("a deployment that dev did not make is left alone, and an empty JISS_DATA_DIR counts as none", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+  assert.equal((await runProgram(["init", `${directory}/real`])).code, 0);
+  const env = { JISS_DATA_DIR: `${directory}/real` };
+  const entries = () => [...Deno.readDirSync(`${directory}/real`)].map(({ name }) => name).sort();
+  for (const args of [["dev"], ["dev", "--fresh"]]) {
+    assert.match(await failure(args, { env }), /holds a deployment that jiss dev did not make/);
+    assert.deepEqual(entries(), ["jiss.env", "signing-key.pem"]);
+  }
+  const unset = await startService(["dev"], { cwd: directory, env: { JISS_DATA_DIR: "" } });
+  await greeted(unset);
+  assert.equal(await unset.stop(), 0);
+  assert.ok(exists(`${directory}/data/dev/dev.lock`));
+  await Deno.writeTextFile(`${directory}/file`, "");
+  for (const path of [`${directory}/file`, `${directory}/file/x`]) {
+    for (const args of [["dev"], ["init", path]]) {
+      const told = await failure(args, { env: { JISS_DATA_DIR: path } });
+      assert.match(told, /^jiss: the directory ".*\/file.*" cannot be made \(\w+\): check the path/);
+    }
+  }
+  await Deno.remove(directory, { recursive: true });
+});
+
+Deno.test("a first dev that was killed while it wrote the demo's history is made whole by the next", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-dev-" });
+  const data = `${directory}/data/dev`;
+  const found = (sql: string) => rowsIn(data, sql).catch(() => []);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", `${ROOT}/main.ts`, "dev"],
+    cwd: directory,
+    clearEnv: true,
+    env: { ...baseEnvironment(), JISS_PORT: "0" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  while ((await found("SELECT 1 FROM organization")).length === 0) {
+    await new Promise((next) => setTimeout(next, 1));
+  }
+  child.kill("SIGKILL");
+  await child.status;
+  const before = (await found("SELECT 1 FROM interaction")).length;
+  const next = await startService(["dev"], { cwd: directory });
+  const { key } = await greeted(next);
+  const { body } = await next.send("/v1/organization/dashboard", { key });
+  assert.ok(body.dashboard.total_operators >= 10);
+  const written = next.log().find(({ msg }) => msg === "demo history written");
+  const all = (await found("SELECT 1 FROM interaction")).length;
+  assert.equal(before + Number(written?.interactions ?? 0), all);
+  assert.ok(all > 1000, `${all}`);
+  assert.equal(await next.stop(), 0);
   await Deno.remove(directory, { recursive: true });
 });
 
