@@ -63,6 +63,26 @@ export const seals: Migration = {
     `DROP INDEX interaction_operator`,
     `CREATE INDEX interaction_operator ON interaction (org_id, operator_id, t1, position, jis)`,
 
+    // Frozen calls of an operator follow one another in the same way, and are counted from the first one on.
+    `ALTER TABLE skipped_interaction ADD COLUMN t0 INTEGER NOT NULL DEFAULT 0`,
+    `ALTER TABLE skipped_interaction ADD COLUMN t1 INTEGER NOT NULL DEFAULT 0`,
+    `ALTER TABLE skipped_interaction ADD COLUMN previous INTEGER`,
+    `ALTER TABLE skipped_interaction ADD COLUMN n INTEGER NOT NULL DEFAULT 0`,
+    `DROP INDEX skipped_interaction_time`,
+    `DROP INDEX skipped_interaction_operator`,
+    `CREATE INDEX skipped_interaction_operator ON skipped_interaction (org_id, operator_id, t1, position)`,
+    // Each operator that has frozen calls, with what the last of them says; a start fills it.
+    `CREATE TABLE frozen_operator (
+      org_id TEXT NOT NULL REFERENCES organization (org_id),
+      operator_id TEXT NOT NULL,
+      position INTEGER NOT NULL,
+      n INTEGER NOT NULL,
+      t0 INTEGER NOT NULL,
+      t1 INTEGER NOT NULL,
+      seal BLOB CHECK (length(seal) = 16),
+      PRIMARY KEY (org_id, operator_id)
+    ) WITHOUT ROWID, STRICT`,
+
     ...["installation", "subject", "skipped_interaction", "decision", "organization", "webhook"].map((
       table,
     ) => `ALTER TABLE ${table} ADD COLUMN seal BLOB CHECK (length(seal) = 16)`),

@@ -30,6 +30,7 @@ const TABLES = [
   "interaction",
   "operator_day",
   "skipped_interaction",
+  "frozen_operator",
   "score_commit",
   "outcome_label",
   "score_batch",

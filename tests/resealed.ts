@@ -9,6 +9,7 @@ import { newestHeads, placeOfHead, updateHeld } from "../src/store/chains.ts";
 import { query, type Statement } from "../src/store/database.ts";
 import {
   decisions,
+  frozenOperators,
   type InstallationRow,
   installations,
   interactions,
@@ -29,8 +30,9 @@ const STATEMENTS_IN_WRITE = 500;
 /** Seals every row that there is and that is not sealed, as it stands. */
 export async function resealed(dependencies: Pick<Dependencies, "database" | "seals">): Promise<void> {
   const { database, seals } = dependencies;
-  const [states, accounts, hooks, ...others] = await database.snapshot([
+  const [states, frozen, accounts, hooks, ...others] = await database.snapshot([
     query.selectFrom("operator").selectAll().compile(),
+    query.selectFrom("frozen_operator").selectAll().compile(),
     query.selectFrom("organization").selectAll().compile(),
     query.selectFrom("webhook").selectAll().compile(),
     query.selectFrom("interaction").selectAll().compile(),
@@ -54,10 +56,13 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
       statements.push(updateOf(kind.name, row as Columns, now.row as Columns));
       return { org_id, share: now.share };
     });
-  const operatorsNow = sealing(operators, states, (row) => {
-    const place = { entry: { seq: row.prior_seq }, hash: row.prior_hash };
-    return { ...row, ...movedTo(JSON.parse(row.state), place), state: row.state };
-  });
+  const operatorsNow = [
+    ...sealing(operators, states, (row) => {
+      const place = { entry: { seq: row.prior_seq }, hash: row.prior_hash };
+      return { ...row, ...movedTo(JSON.parse(row.state), place), state: row.state };
+    }),
+    ...sealing(frozenOperators, frozen),
+  ];
   const held = [...sealing(organizations, accounts), ...sealing(webhooks, hooks)];
   const installation = sealing(installations, others.pop() as InstallationRow[]);
   for (const [index, kind] of [interactions, skippedInteractions, decisions, subjects].entries()) {
@@ -89,6 +94,7 @@ export function resealedIn({ JISS_DATA_DIR, ...env }: Readonly<Record<string, st
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   installation: ["id"],
   operator: ["org_id", "operator_id"],
+  frozen_operator: ["org_id", "operator_id"],
   organization: ["org_id"],
   webhook: ["webhook_id"],
   interaction: ["org_id", "session_id"],

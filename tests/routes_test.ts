@@ -76,6 +76,7 @@ const ORGANIZATION_TABLES = [
   "operator",
   "interaction",
   "skipped_interaction",
+  "frozen_operator",
   "decision",
   "score_batch",
   "score_commit",

@@ -5,13 +5,18 @@
  */
 import fc from "fast-check";
 import { DECISIONS } from "../src/domain/enums.ts";
+import { frozenLink, lastFrozen } from "../src/operations/frozen_calls.ts";
 import { type Database, query, type Statement } from "../src/store/database.ts";
 import {
+  type FrozenOperatorRow,
+  frozenOperators,
   type InteractionRow,
   interactions,
   type OperatorRow,
   operators,
   organizations,
+  type SkippedInteractionRow,
+  skippedInteractions,
 } from "../src/store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../src/store/seals.ts";
 
@@ -29,7 +34,12 @@ export const instant = fc.oneof(
 
 /** What happens to an organization, in the order of its chain; most clocks go on, some go back. */
 const step = fc.record({
-  kind: fc.constantFrom("score", "score", "score", "score", "score", "score", "score", "other", "erasure"),
+  kind: fc.oneof(
+    { weight: 7, arbitrary: fc.constant("score") },
+    { weight: 4, arbitrary: fc.constant("frozen") },
+    { weight: 1, arbitrary: fc.constant("other") },
+    { weight: 1, arbitrary: fc.constant("erasure") },
+  ),
   operator: fc.constantFrom(...OPERATORS),
   at: instant,
   decision: fc.constantFrom(...DECISIONS),
@@ -66,6 +76,13 @@ export interface History {
   readonly gone: readonly InteractionRow[];
   /** Operators' rows that stood there once, before the last step of each. */
   readonly earlier: readonly OperatorRow[];
+  /** The same of calls that an incident froze. */
+  readonly frozen: {
+    readonly rows: readonly SkippedInteractionRow[];
+    readonly operators: readonly FrozenOperatorRow[];
+    readonly gone: readonly SkippedInteractionRow[];
+    readonly earlier: readonly FrozenOperatorRow[];
+  };
   /** No row below it is to be counted on: records up to here were pruned. */
   readonly keptFrom: number;
 }
@@ -81,6 +98,7 @@ export function tell(
   const gone: InteractionRow[] = [];
   const earlier: OperatorRow[] = [];
   const now = new Map<string, { readonly row: InteractionRow; readonly operator: OperatorRow }>();
+  const frozen = tellFrozen(story, { seals, orgId });
   for (const [position, { kind, operator, at, decision, departure }] of story.steps.entries()) {
     const before = now.get(operator);
     if (kind === "erasure") {
@@ -148,7 +166,48 @@ export function tell(
     operators: [...now.values()].map(({ operator }) => operator),
     gone: [...gone, ...cut],
     earlier,
+    frozen,
     keptFrom: Math.max(-Infinity, ...story.steps.slice(0, story.pruned).map(({ at }) => at + 1)),
+  };
+}
+
+/** The frozen calls of a story, which move no score and are moved by none. */
+function tellFrozen(
+  story: Story,
+  { seals, orgId }: { readonly seals: Seals; readonly orgId: string },
+): History["frozen"] {
+  const now = new Map<string, FrozenOperatorRow>();
+  const all: SkippedInteractionRow[] = [];
+  const earlier: FrozenOperatorRow[] = [];
+  const erased = new Set<SkippedInteractionRow>();
+  for (const [position, { kind, operator, at }] of story.steps.entries()) {
+    const before = now.get(operator);
+    if (before !== undefined && (kind === "erasure" || kind === "frozen")) earlier.push(before);
+    if (kind === "erasure") {
+      all.filter(({ operator_id }) => operator_id === operator).forEach((row) => erased.add(row));
+      now.delete(operator);
+    }
+    if (kind !== "frozen") continue;
+    const link = frozenLink(before ?? null, { at, position });
+    const { row } = sealed<SkippedInteractionRow>(seals, skippedInteractions, {
+      org_id: orgId,
+      session_id: `frozen-${position}`,
+      operator_id: operator,
+      request_digest: new Uint8Array(32),
+      request_id: "request",
+      at,
+      ...link,
+    });
+    all.push(row);
+    const own = { org_id: orgId, operator_id: operator, ...lastFrozen(link) };
+    now.set(operator, sealed<FrozenOperatorRow>(seals, frozenOperators, own).row);
+  }
+  const isGone = (row: SkippedInteractionRow) => erased.has(row) || row.position < story.pruned;
+  return {
+    rows: all.filter((row) => !isGone(row)),
+    operators: [...now.values()],
+    gone: all.filter(isGone),
+    earlier,
   };
 }
 
@@ -159,7 +218,11 @@ export async function store(
   { database, seals }: { readonly database: Database; readonly seals: Seals },
   { story, history }: { readonly story: Story; readonly history: History },
 ): Promise<void> {
-  const { orgId, rows } = history;
+  const { orgId, rows, frozen } = history;
+  const shares = [
+    ...history.operators.map((row) => shareOf(seals, operators, row)!),
+    ...frozen.operators.map((row) => shareOf(seals, frozenOperators, row)!),
+  ];
   const { row: organization } = sealed(seals, organizations, {
     org_id: orgId,
     name: orgId,
@@ -195,9 +258,7 @@ export async function store(
       last_ts: "",
       peaks: new Uint8Array(),
       min_index: Math.max(0, Math.min(size, story.pruned - first)),
-      held: isLast
-        ? seals.closeSet(place, setOf(history.operators.map((row) => shareOf(seals, operators, row)!)))
-        : null,
+      held: isLast ? seals.closeSet(place, setOf(shares)) : null,
     }).compile();
   });
   await database.batch([
@@ -208,6 +269,8 @@ export async function store(
     ),
     ...history.operators.map((row) => operators.save!(row)),
     ...rows.map((row) => interactions.save!(row)),
+    ...frozen.operators.map((row) => frozenOperators.save!(row)),
+    ...frozen.rows.map((row) => skippedInteractions.save!(row)),
     ...chains,
   ]);
 }

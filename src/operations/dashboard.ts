@@ -3,9 +3,10 @@
  * Source: specification, Organization dashboard; contract, sections 4 and 6; scoring model, section 9.
  */
 import { organizationFigures } from "../scoring/organization.ts";
+import { frozenOperatorsQuery } from "../store/interactions.ts";
 import { operatorFiguresQuery } from "../store/operators.ts";
 import { organizationQuery } from "../store/organizations.ts";
-import { operatorFigures, organizations } from "../store/records.ts";
+import { frozenOperators, operatorFigures, organizations } from "../store/records.ts";
 import { type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
 import { ruleRow } from "./operators.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
@@ -16,13 +17,16 @@ export async function organizationDashboard(
   { orgId }: OrganizationCaller,
   now: number,
 ) {
-  const { head, found: [[organization], operators] } = await snapshotWithHead(
+  const { head, found: [[organization], operators, frozen] } = await snapshotWithHead(
     dependencies,
     evidenceChain(orgId),
-    [organizationQuery(orgId), operatorFiguresQuery(orgId)] as const,
+    [organizationQuery(orgId), operatorFiguresQuery(orgId), frozenOperatorsQuery(orgId)] as const,
   );
   requireSealed(dependencies, organizations, [organization!]);
-  requireWholeSet(dependencies, head, requireSealed(dependencies, operatorFigures, operators));
+  requireWholeSet(dependencies, head, [
+    ...requireSealed(dependencies, operatorFigures, operators),
+    ...requireSealed(dependencies, frozenOperators, frozen),
+  ]);
   const { name, domain, tier } = organization!;
   return {
     organization: { id: orgId, name },

@@ -6,7 +6,7 @@
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { errorFields } from "../observability/log.ts";
 import { type Expunged, query, type Statement } from "../store/database.ts";
-import { operatorNames, operators, subjects, tombstones } from "../store/records.ts";
+import { frozenOperators, operatorNames, operators, subjects, tombstones } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import {
@@ -115,6 +115,7 @@ export function prepareErasure(
       { kind: subjects, key: operator },
       { kind: operatorNames, key: operator },
       { kind: operators, key: operator },
+      { kind: frozenOperators, key: operator },
     ],
     plan(unit) {
       const subject = unit.get(subjects, operator)?.pseudonym;
@@ -125,7 +126,9 @@ export function prepareErasure(
       const held = unit.get(operatorNames, operator)!;
       // Else the parts of somebody else would be destroyed, and the operator's own would stay.
       if (held.strangers > 0) throw new AlteredRows(evidenceChain(orgId), "a row of subject");
-      if (unit.get(operators, operator) !== null) unit.remove(operators, operator);
+      for (const kind of [operators, frozenOperators] as const) {
+        if (unit.get<unknown>(kind, operator) !== null) unit.remove<unknown>(kind, operator);
+      }
       const names: readonly string[] = JSON.parse(held.names);
       const detail = { requested_at: new Date(now).toISOString(), basis, entries: held.entries };
       const draft = { prefix: from.prefix, orgId, subject, at: now };

@@ -1,6 +1,7 @@
 /**
  * What each operator of an organization did in a period, from rows that are held: every one carries its seal, no operator
  * is missing, and no row is missing where the period begins or ends, since each names the position of the one before it.
+ * The same holds for the calls that an incident froze.
  * Source: scoring model, section 10.
  */
 import { DIMENSIONS, type Domain } from "../domain/enums.ts";
@@ -8,10 +9,18 @@ import type { Period } from "../domain/report.ts";
 import type { FullDimensions } from "../scoring/dimensions.ts";
 import type { PeriodData, PeriodRecord } from "../scoring/period.ts";
 import { type EpochSpan, epochSpansQuery } from "../store/chains.ts";
-import { edgeQuery, freezesQuery, PERIOD_EDGES, type PeriodEdge } from "../store/interactions.ts";
+import {
+  edgeQuery,
+  frozenOperatorsQuery,
+  type Histories,
+  PERIOD_EDGES,
+  type PeriodEdge,
+} from "../store/interactions.ts";
 import { operatorFiguresQuery } from "../store/operators.ts";
 import { organizationQuery, type StoredOrganization } from "../store/organizations.ts";
 import {
+  type FrozenOperatorRow,
+  frozenOperators,
   type InteractionRow,
   interactions,
   type OperatorFigures,
@@ -51,24 +60,27 @@ export async function readPeriod(
   const { head, found } = await snapshotWithHead(dependencies, family, [
     organizationQuery(orgId),
     operatorFiguresQuery(orgId),
-    freezesQuery(orgId, period),
+    frozenOperatorsQuery(orgId),
     epochSpansQuery(family),
-    ...PERIOD_EDGES.map((edge) => edgeQuery(orgId, period, edge)),
+    ...PERIOD_EDGES.map((edge) => edgeQuery("interaction", { orgId, period, edge })),
+    ...PERIOD_EDGES.map((edge) => edgeQuery("skipped_interaction", { orgId, period, edge })),
   ]);
-  const [[organization], all, freezes, epochs, ...edges] = found as unknown as [
+  const [[organization], all, frozen, epochs, ...edges] = found as unknown as [
     readonly StoredOrganization[],
     readonly OperatorFigures[],
-    readonly SkippedInteractionRow[],
+    readonly FrozenOperatorRow[],
     readonly EpochSpan[],
-    ...(readonly InteractionRow[])[],
+    ...(readonly Histories[keyof Histories][])[],
   ];
   requireSealed(dependencies, organizations, [organization!]);
-  requireWholeSet(dependencies, head, requireSealed(dependencies, operatorFigures, all));
-  requireSealed(dependencies, skippedInteractions, freezes);
-  for (const rows of edges) requireSealed(dependencies, interactions, rows);
-  const byEdge = new Map(
-    PERIOD_EDGES.map((edge, index) => [edge, new Map(edges[index]!.map((row) => [row.operator_id, row]))]),
-  );
+  requireWholeSet(dependencies, head, [
+    ...requireSealed(dependencies, operatorFigures, all),
+    ...requireSealed(dependencies, frozenOperators, frozen),
+  ]);
+  const scores = edges.slice(0, PERIOD_EDGES.length) as (readonly InteractionRow[])[];
+  const freezes = edges.slice(PERIOD_EDGES.length) as (readonly SkippedInteractionRow[])[];
+  for (const rows of scores) requireSealed(dependencies, interactions, rows);
+  for (const rows of freezes) requireSealed(dependencies, skippedInteractions, rows);
   const cutOff = new Map<string, CutOff>();
   const isCutOff = (position: number) => {
     const index = epochs.findLastIndex(({ first_position }) => first_position <= position);
@@ -81,26 +93,53 @@ export async function readPeriod(
     if (seq >= (cutOff.get(chain)?.seq ?? 0)) cutOff.set(chain, { chain, seq });
     return true;
   };
+  const isHeld = (operator: Last, around: Around<Linked>) => isUnbroken(operator, around, isCutOff);
+  const scored = byOperator(scores);
   const records = all.flatMap((operator) => {
-    const at = (edge: PeriodEdge) => byEdge.get(edge)!.get(operator.operator_id);
-    const around = { before: at("before"), first: at("first"), last: at("last"), after: at("after") };
-    if (!isUnbroken(operator, around, isCutOff)) throw new AlteredRows(family, "a row of interaction");
+    const around = scored(operator.operator_id);
+    if (!isHeld(operator, around)) throw new AlteredRows(family, "a row of interaction");
     const { first, last } = around;
     return first === undefined || last === undefined ? [] : [recordOf(first, last)];
   });
-  const data = { records, incidentFreezes: freezes.length };
-  return { organization: organization!, data, cutOff: [...cutOff.values()] };
+  const skipped = byOperator(freezes);
+  let incidentFreezes = 0;
+  for (const operator of frozen) {
+    const around = skipped(operator.operator_id);
+    if (!isHeld(operator, around)) throw new AlteredRows(family, "a row of skipped_interaction");
+    const { first, last } = around;
+    if (first !== undefined && last !== undefined) incidentFreezes += last.n - first.n + 1;
+  }
+  return { organization: organization!, data: { records, incidentFreezes }, cutOff: [...cutOff.values()] };
 }
 
-type Around = Readonly<Record<PeriodEdge, InteractionRow | undefined>>;
+/** What a row says of its place among those of its operator. */
+type Linked = Pick<InteractionRow & SkippedInteractionRow, "position" | "previous" | "t0">;
+/** What an operator's own row says of the last of them. */
+type Last = Pick<OperatorFigures & FrozenOperatorRow, "position" | "t0">;
+type Around<Row> = Readonly<Record<PeriodEdge, Row | undefined>>;
+
+/** The rows around the edges of a period, by operator, from those at each edge in the order of the edges. */
+function byOperator<Row extends { readonly operator_id: string }>(
+  edges: readonly (readonly Row[])[],
+): (operatorId: string) => Around<Row> {
+  const [before, first, last, after] = edges.map((rows) =>
+    new Map(rows.map((row) => [row.operator_id, row]))
+  );
+  return (operatorId) => ({
+    before: before!.get(operatorId),
+    first: first!.get(operatorId),
+    last: last!.get(operatorId),
+    after: after!.get(operatorId),
+  });
+}
 
 /**
  * Whether the rows around the edges of a period follow one another, so that a deleted one leaves a gap, and whether all of
  * them are of the record that the operator has now: rows of before an erasure, put back, began at another instant.
  */
 function isUnbroken(
-  { position, t0 }: Pick<OperatorFigures, "position" | "t0">,
-  { before, first, last, after }: Around,
+  { position, t0 }: Last,
+  { before, first, last, after }: Around<Linked>,
   isCutOff: (position: number) => boolean,
 ): boolean {
   if ([before, first, last, after].some((row) => row !== undefined && row.t0 !== t0)) return false;
@@ -112,7 +151,7 @@ function isUnbroken(
 /** Whether a row stands at the position that the next one names, or was cut off there. */
 function follows(
   named: number | null,
-  row: InteractionRow | undefined,
+  row: Linked | undefined,
   isCutOff: (position: number) => boolean,
 ): boolean {
   if (named === null || row !== undefined) return (row?.position ?? null) === named;

@@ -12,11 +12,13 @@ import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "
 import type { OperatorState } from "../scoring/state.ts";
 import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
+import { frozenOperatorsQuery } from "../store/interactions.ts";
 import { readHeld } from "../store/record_rows.ts";
 import { readInputs, type RecordedInput } from "../store/recorded_inputs.ts";
 import {
   type DecisionRow,
   decisions,
+  frozenOperators,
   INSTALLATION_KEY,
   installations,
   type InteractionRow,
@@ -32,6 +34,7 @@ import {
 } from "../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../store/seals.ts";
 import { type Dependencies, isEvidenceChain, SYSTEM_CHAIN } from "./dependencies.ts";
+import { frozenLink, type LastFrozen, lastFrozen } from "./frozen_calls.ts";
 import { NO_KEY } from "./key_issue.ts";
 import { readOwnKeys } from "./own_keys.ts";
 import { modelDocument } from "./replay.ts";
@@ -155,6 +158,8 @@ interface Moved {
   readonly domain: string | null;
   /** The operator's row after the last event that moved it. */
   readonly moved: ReturnType<typeof movedTo> | null;
+  /** The last frozen call; null where none is held. */
+  readonly frozen: LastFrozen | null;
 }
 
 const EVENTS = ["SCORE_COMPUTED", "SCORE_SKIPPED", "DRS_COMPUTED", "OUTCOME_LABELLED"];
@@ -177,6 +182,7 @@ async function sealRecords(dependencies: SealingDependencies, family: string): P
     }
   }
   await sealOperators(dependencies, orgId, known);
+  await sealFrozenOperators(dependencies, orgId, known);
 }
 
 /** The rows of a page's records, by their ids. */
@@ -220,6 +226,7 @@ async function sealEvent(
     position: null,
     domain: null,
     moved: null,
+    frozen: null,
     ...known.get(operatorId),
     subject: subject!,
   };
@@ -230,7 +237,7 @@ async function sealEvent(
       const scoreInput = scoreInputSchema.parse(input);
       const scored = computeScore(await documentOf(dependencies, scoreInput), scoreInput);
       const { domain } = scoreInput;
-      known.set(operatorId, { subject: subject!, position, domain, moved: movedTo(scored.state, place) });
+      known.set(operatorId, { ...before, position, domain, moved: movedTo(scored.state, place) });
       const columns = { ...named, previous: before.position, ...scoredColumns(scoreInput, scored) };
       return sealingOf(seals, rows.interaction.get(input.session_id), interactions, columns);
     }
@@ -240,9 +247,12 @@ async function sealEvent(
       known.set(operatorId, { ...before, moved: movedTo(state, place) });
       return null;
     }
-    case "SCORE_SKIPPED":
-      known.set(operatorId, before);
-      return sealingOf(seals, rows.skipped.get(input.session_id), skippedInteractions, named);
+    case "SCORE_SKIPPED": {
+      const link = frozenLink(before.frozen, { at: Date.parse(input.as_of), position });
+      known.set(operatorId, { ...before, frozen: lastFrozen(link) });
+      const columns = { ...named, ...link };
+      return sealingOf(seals, rows.skipped.get(input.session_id), skippedInteractions, columns);
+    }
     default:
       known.set(operatorId, before);
       return sealingOf(seals, rows.decision.get(input.decision_id), decisions, named);
@@ -301,10 +311,34 @@ async function sealOperators(
       return operators.save!(sealed(seals, operators, told).row);
     }),
   ];
-  for (let first = 0; first < statements.length; first += OPERATORS_IN_WRITE) {
-    await database.batch(statements.slice(first, first + OPERATORS_IN_WRITE));
-  }
+  await writeInParts(database, statements);
+}
+
+/**
+ * Makes the row of each operator that has frozen calls from its records. No other row stays: an operator whose frozen calls
+ * were erased, or pruned, begins to have some with the next.
+ */
+async function sealFrozenOperators(
+  { database, seals }: SealingDependencies,
+  orgId: string,
+  known: ReadonlyMap<string, Moved>,
+): Promise<void> {
+  const rows = await database.read(frozenOperatorsQuery(orgId));
+  const told = [...known].flatMap(([operator_id, { frozen }]) =>
+    frozen === null ? [] : [{ org_id: orgId, operator_id, ...frozen }]
+  );
+  await writeInParts(database, [
+    ...rows.filter(({ operator_id }) => (known.get(operator_id)?.frozen ?? null) === null)
+      .map((row) => frozenOperators.remove!(frozenOperators.keyOf(row))),
+    ...told.map((row) => frozenOperators.save!(sealed(seals, frozenOperators, row).row)),
+  ]);
 }
 
 /** Rows that one write seals: a state has some kilobytes. */
 const OPERATORS_IN_WRITE = 200;
+
+async function writeInParts(database: Database, statements: readonly Statement[]): Promise<void> {
+  for (let first = 0; first < statements.length; first += OPERATORS_IN_WRITE) {
+    await database.batch(statements.slice(first, first + OPERATORS_IN_WRITE));
+  }
+}

@@ -14,6 +14,7 @@ import { modeName, type Scored } from "../scoring/score.ts";
 import type { OperatorState } from "../scoring/state.ts";
 import {
   decisions,
+  frozenOperators,
   interactions,
   type OperatorRow,
   operators,
@@ -33,6 +34,7 @@ import {
 } from "./dependencies.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";
+import { frozenLink, lastFrozen } from "./frozen_calls.ts";
 import { refuseGone, tombstoneNeed } from "./gone.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, pastRetention, requireSameId } from "./keyed_calls.ts";
@@ -149,6 +151,7 @@ export function needsOf(orgId: string, { request, tombstone }: PreparedScore): r
     { kind: skippedInteractions, key: session },
     { kind: decisions, key: session },
     ...operatorNeeds(operator),
+    ...(request.mode_override === "incident_frozen" ? [{ kind: frozenOperators, key: operator }] : []),
     { kind: subjects, key: operator },
     subscriptionNeed(orgId),
     tombstone,
@@ -217,7 +220,9 @@ export function planScore(
   });
   const { position } = appended;
   if (planned.scored === null) {
-    unit.put(skippedInteractions, { ...identityOf(orgId, score), position });
+    const link = frozenLink(unit.get(frozenOperators, operator), { at: call.now, position });
+    unit.put(frozenOperators, { org_id: orgId, operator_id: request.operator_id, ...lastFrozen(link) });
+    unit.put(skippedInteractions, { ...identityOf(orgId, score), ...link });
   } else {
     unit.put(operators, {
       org_id: orgId,

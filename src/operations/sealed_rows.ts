@@ -15,9 +15,10 @@ import {
   type RecordRow,
   ROW_KINDS,
 } from "../store/record_rows.ts";
-import { subjects } from "../store/records.ts";
+import { type SkippedInteractionRow, skippedInteractions, subjects } from "../store/records.ts";
 import { type Sealed, setOf, shareOf } from "../store/seals.ts";
 import { type Dependencies, isEvidenceChain } from "./dependencies.ts";
+import { FrozenCheck } from "./frozen_check.ts";
 
 type Reading = Pick<Dependencies, "database" | "seals">;
 
@@ -45,7 +46,7 @@ export async function* sealedRowFindings(
 }
 
 async function* setFindings({ database, seals }: Reading, family: string): AsyncGenerator<SealedRowFinding> {
-  const { head, rows } = await readHeld(database, family);
+  const { head, kinds, rows } = await readHeld(database, family);
   const held = head.held && seals.openSet(placeOfHead(head), head.held);
   const shares = rows.map(([kind, row]) => shareOf(seals, kind, row));
   const altered = rows[shares.indexOf(null)];
@@ -55,7 +56,7 @@ async function* setFindings({ database, seals }: Reading, family: string): Async
   } else if (held === null) {
     yield { chain, seq: null, detail: "what the chain's head says of its rows was altered" };
   } else if (!equalBytes(held, setOf(shares as readonly Uint8Array[]))) {
-    const names = [...new Set(rows.map(([kind]) => kind.name))].join(" or ") || "operator";
+    const names = kinds.map(({ name }) => name).join(" or ");
     yield { chain, seq: null, detail: `a row of ${names} is missing, or an old one was put back` };
   }
 }
@@ -81,6 +82,7 @@ async function* recordFindings(
 ): AsyncGenerator<SealedRowFinding> {
   const orgId = organizationOf(family)!;
   const pseudonyms = new Map<string, string>();
+  const frozen = new FrozenCheck(database, orgId, (place: EntryPlace) => isHeld(database, place));
   let expected = 0;
   const epochs = await loadEpochs(database, family);
   for (const { chain, firstPosition } of epochs) {
@@ -99,7 +101,7 @@ async function* recordFindings(
         const kind = ROW_KINDS.get(record.event_type)!;
         const row = rows.get(`${kind.name} ${record.id}`);
         const position = firstPosition + record.seq;
-        const wrong = row === undefined
+        const altered = row === undefined
           ? `a row of ${kind.name} is missing`
           : shareOf(seals, kind, row) === null || row.position !== position ||
               row.operator_id !== record.operator_id
@@ -107,13 +109,27 @@ async function* recordFindings(
           : pseudonyms.get(record.operator_id) !== record.subject
           ? "a row of subject was altered"
           : null;
+        const place = { chain, seq: record.seq };
+        let wrong = altered;
+        if (kind === skippedInteractions) {
+          if (altered !== null) frozen.lost(record.operator_id);
+          else if (!await frozen.follows({ row: row as unknown as SkippedInteractionRow, place })) {
+            wrong = `a row of ${kind.name} does not go on from the one before it`;
+          }
+        }
         // An erasure takes record and row away at once: where the record is there after its row was read, both were.
-        if (wrong !== null && await isHeld(database, { chain, seq: record.seq })) {
-          yield { chain, seq: record.seq, detail: wrong };
+        if (wrong !== null && await isHeld(database, place)) {
+          yield { ...place, detail: wrong };
         }
       }
       await rest();
     }
+  }
+  for (const place of await frozen.unheld()) {
+    yield {
+      ...place,
+      detail: "a row of frozen_operator does not say what the operator's last frozen call says",
+    };
   }
   // What was written while the entries were read is in neither count, or shows at the next check.
   const found = await countRecordRows(database, orgId);
@@ -122,10 +138,12 @@ async function* recordFindings(
   }
 }
 
-async function isHeld(
-  database: Reading["database"],
-  { chain, seq }: { readonly chain: string; readonly seq: number },
-): Promise<boolean> {
+interface EntryPlace {
+  readonly chain: string;
+  readonly seq: number;
+}
+
+async function isHeld(database: Reading["database"], { chain, seq }: EntryPlace): Promise<boolean> {
   for await (const page of readNamedRecords(database, { chain, first: seq })) return page[0]!.seq === seq;
   return false;
 }

@@ -1,10 +1,9 @@
 /** Reads over scores: one row, an operator's history, its days, the last records of a period. */
-import { type CompiledQuery, type RawBuilder, type Selectable, sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
 import { listed } from "./outbox.ts";
-import type { InteractionRow, NewestInteraction } from "./records.ts";
-import type { SkippedInteractionTable } from "./schema.ts";
+import type { FrozenOperatorRow, InteractionRow, NewestInteraction, SkippedInteractionRow } from "./records.ts";
 
 /** The row of a score. @returns null where the session has none. */
 export async function readInteraction(
@@ -97,15 +96,27 @@ export function daysQuery(
 export const PERIOD_EDGES = ["before", "first", "last", "after"] as const;
 export type PeriodEdge = (typeof PERIOD_EDGES)[number];
 
+/** Rows that follow one another, each operator's for itself: scores, and calls that an incident froze. */
+export interface Histories {
+  readonly interaction: InteractionRow;
+  readonly skipped_interaction: SkippedInteractionRow;
+}
+
+/** The tables that have a row for each operator that has such rows. */
+const OPERATORS_OF = { interaction: "operator", skipped_interaction: "frozen_operator" } as const;
+
 /**
  * For each operator of an organization the row at an edge of a period, where there is one: the last before it, the first
  * and the last in it, the first after it. One look-up in an index for each operator, however long the history is.
  */
-export function edgeQuery(
-  orgId: string,
-  { start, end }: Period,
-  edge: PeriodEdge,
-): CompiledQuery<InteractionRow> {
+export function edgeQuery<Table extends keyof Histories>(
+  table: Table,
+  { orgId, period: { start, end }, edge }: {
+    readonly orgId: string;
+    readonly period: Period;
+    readonly edge: PeriodEdge;
+  },
+): CompiledQuery<Histories[Table]> {
   const inside = {
     before: sql`own.t1 < ${start}`,
     first: sql`own.t1 >= ${start} and own.t1 < ${end}`,
@@ -113,19 +124,16 @@ export function edgeQuery(
     after: sql`own.t1 >= ${end}`,
   }[edge];
   const direction = sql.raw(edge === "before" || edge === "last" ? "desc" : "asc");
-  return sql<InteractionRow>`select interaction.* from operator join interaction
-      on interaction.org_id = operator.org_id and interaction.session_id = (
-        select session_id from interaction as own
+  const rows = sql.table(table);
+  return sql<Histories[Table]>`select history.* from ${sql.table(OPERATORS_OF[table])} as operator
+      join ${rows} as history on history.org_id = operator.org_id and history.session_id = (
+        select session_id from ${rows} as own
         where own.org_id = operator.org_id and own.operator_id = operator.operator_id and ${inside}
         order by own.t1 ${direction}, own.position ${direction} limit 1)
     where operator.org_id = ${orgId}`.compile(query);
 }
 
-/** Calls of a period that an incident froze. */
-export function freezesQuery(
-  orgId: string,
-  { start, end }: Period,
-): CompiledQuery<Selectable<SkippedInteractionTable>> {
-  return query.selectFrom("skipped_interaction").selectAll()
-    .where("org_id", "=", orgId).where("at", ">=", start).where("at", "<", end).compile();
+/** Every operator of an organization that has frozen calls. */
+export function frozenOperatorsQuery(orgId: string): CompiledQuery<FrozenOperatorRow> {
+  return query.selectFrom("frozen_operator").selectAll().where("org_id", "=", orgId).compile();
 }

@@ -6,6 +6,7 @@ import { type Database, query } from "./database.ts";
 import { readPages } from "./paging.ts";
 import {
   decisions,
+  frozenOperators,
   installations,
   interactions,
   operators,
@@ -85,17 +86,21 @@ export async function countRecordRows(database: Database, orgId: string): Promis
 /** A head and the rows that belong to it. */
 export interface HeldRows {
   readonly head: StoredHead;
+  /** The kinds of rows that belong to it, whether there are any or not. */
+  readonly kinds: readonly AnyKind[];
   /** Each with its kind. */
   readonly rows: readonly (readonly [AnyKind, Sealed])[];
 }
 
 /**
- * The newest head of a family and, of the same state, the rows whose set it holds: operators; an organization and its
- * webhooks; or the installation.
+ * The newest head of a family and, of the same state, the rows whose set it holds: operators, and those that have frozen
+ * calls; an organization and its webhooks; or the installation.
  */
 export async function readHeld(database: Database, family: string): Promise<HeldRows> {
   const orgId = organizationOf(family);
-  const kinds: readonly AnyKind[] = orgId === null ? [installations] : [operators, organizations, webhooks];
+  const kinds: readonly AnyKind[] = orgId === null
+    ? [installations]
+    : [operators, frozenOperators, organizations, webhooks];
   const own = kinds.filter(({ sealing }) => sealing!.heldBy!({ org_id: orgId }) === family);
   const [[head], ...found] = await database.snapshot<[HeadRow, ...Sealed[]]>([
     headsQuery([family]),
@@ -106,6 +111,7 @@ export async function readHeld(database: Database, family: string): Promise<Held
   ]);
   return {
     head: headOf(head!),
+    kinds: own,
     rows: own.flatMap((kind, index) => found[index]!.map((row) => [kind, row] as const)),
   };
 }

@@ -13,6 +13,7 @@ import type {
   BreachWindowTable,
   ComplianceReportTable,
   DecisionTable,
+  FrozenOperatorTable,
   IdempotencyTable,
   InstallationTable,
   InteractionTable,
@@ -496,7 +497,10 @@ function callValues(
   return [row.org_id, id, row.operator_id, row.request_digest, row.request_id, row.at, row.position];
 }
 
-export type SkippedInteractionRow = Insertable<SkippedInteractionTable>;
+/** Without its seal until it is saved. */
+export type SkippedInteractionRow =
+  & Omit<Selectable<SkippedInteractionTable>, "seal">
+  & Pick<Insertable<SkippedInteractionTable>, "seal">;
 
 export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
   name: "skipped_interaction",
@@ -505,8 +509,42 @@ export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
       .compile()
   ),
   keyOf: (row) => [row.org_id, row.session_id],
-  sealing: { values: (row) => callValues(row, row.session_id) },
+  sealing: {
+    values: (row) => [...callValues(row, row.session_id), row.t0, row.t1, row.previous, row.n],
+  },
   save: compileOnce((row) => query.insertInto("skipped_interaction").values(row).compile()),
+};
+
+/** Without its seal until it is saved. */
+export type FrozenOperatorRow =
+  & Omit<Selectable<FrozenOperatorTable>, "seal">
+  & Pick<Insertable<FrozenOperatorTable>, "seal">;
+
+/** An operator that has frozen calls, scored or not: nobody can take all frozen calls of one away unnoticed. */
+export const frozenOperators: RecordKind<FrozenOperatorRow> = {
+  name: "frozen_operator",
+  load: loading((keys) =>
+    query.selectFrom("frozen_operator").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile()
+  ),
+  keyOf: (row) => [row.org_id, row.operator_id],
+  sealing: {
+    values: (row) => [row.org_id, row.operator_id, row.position, row.n, row.t0, row.t1],
+    heldBy: ({ org_id }) => `org/${org_id}`,
+  },
+  save: compileOnce((row) =>
+    query.insertInto("frozen_operator").values(row).onConflict((conflict) =>
+      conflict.columns(["org_id", "operator_id"]).doUpdateSet(({ ref }) => ({
+        position: ref("excluded.position"),
+        n: ref("excluded.n"),
+        t0: ref("excluded.t0"),
+        t1: ref("excluded.t1"),
+        seal: ref("excluded.seal"),
+      }))
+    ).compile()
+  ),
+  remove: ([orgId, operatorId]) =>
+    query.deleteFrom("frozen_operator").where("org_id", "=", orgId!).where("operator_id", "=", operatorId!)
+      .compile(),
 };
 
 export type ScoreCommitRow = Selectable<ScoreCommitTable>;

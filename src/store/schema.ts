@@ -196,6 +196,26 @@ export interface SkippedInteractionTable {
   request_id: string;
   at: number;
   position: number;
+  /** The instant of the operator's first frozen call. */
+  t0: number;
+  /** The latest instant of the operator's frozen calls up to it: `at`, unless one before it was later. */
+  t1: number;
+  /** The position of the operator's frozen call before it; null if there is none, or it was pruned long ago. */
+  previous: number | null;
+  /** Frozen calls of the operator up to it. */
+  n: number;
+  seal: Seal;
+}
+
+/** An operator that has frozen calls, as the last of them left it. */
+export interface FrozenOperatorTable {
+  org_id: string;
+  operator_id: string;
+  /** Of the last frozen call. */
+  position: number;
+  n: number;
+  t0: number;
+  t1: number;
   seal: Seal;
 }
 
@@ -401,6 +421,7 @@ export interface Schema {
   operator: OperatorTable;
   interaction: InteractionTable;
   skipped_interaction: SkippedInteractionTable;
+  frozen_operator: FrozenOperatorTable;
   score_commit: ScoreCommitTable;
   outcome_label: OutcomeLabelTable;
   score_batch: ScoreBatchTable;

@@ -138,6 +138,7 @@ async function rowsOf({ database }: Harness, operator: string): Promise<Record<s
       "operator",
       "interaction",
       "skipped_interaction",
+      "frozen_operator",
       "decision",
       "score_batch",
     ] as const
@@ -155,6 +156,7 @@ const NO_ROWS = {
   operator: 0,
   interaction: 0,
   skipped_interaction: 0,
+  frozen_operator: 0,
   decision: 0,
   score_batch: 0,
 };

@@ -226,25 +226,133 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     name: "frozen calls are invented",
+    before: (scene) => freeze(scene, "anna", 1),
+    statements: [
+      `INSERT INTO skipped_interaction (org_id, session_id, operator_id, request_digest, request_id, at, position, seal,
+          t0, t1, previous, n)
+        SELECT org_id, 'invented', operator_id, request_digest, request_id, at, position + 1, seal, t0, t1 + 1, position,
+          n + 1 FROM skipped_interaction`,
+    ],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD, "anna", "freeze anna"],
+  },
+  {
+    name: "the first frozen call of a period is deleted",
+    before: (scene) => freeze(scene, "anna", 3),
+    statements: ["DELETE FROM skipped_interaction WHERE session_id = 'frozen-anna-0'"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD, "freeze anna"],
+  },
+  {
+    name: "the last frozen call of a period is deleted",
+    before: (scene) => freeze(scene, "anna", 3),
+    statements: ["DELETE FROM skipped_interaction WHERE session_id = 'frozen-anna-2'"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD, "freeze anna"],
+  },
+  {
+    name: "all frozen calls of an operator who was never scored are deleted",
+    before: (scene) => freeze(scene, "dora", 2),
+    statements: ["DELETE FROM skipped_interaction"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD],
+  },
+  {
+    name: "all frozen calls of an operator are deleted, and that there were any",
+    before: (scene) => freeze(scene, "dora", 2),
+    statements: ["DELETE FROM skipped_interaction", "DELETE FROM frozen_operator"],
+    refused: [REPORT, ARTICLE_14, DASHBOARD],
+    served: [PROFILE_ANNA, "anna", "freeze anna"],
+  },
+  {
+    name: "that an operator has frozen calls is deleted, and the calls are not",
     before: async (scene) => {
-      const frozen = await scene.ask("/v1/score?mode_override=incident_frozen", {
-        body: scoreRequest({ session_id: "frozen", operator_id: "anna" }),
-      });
-      assert.equal(frozen.status, 200, frozen.text);
+      await freeze(scene, "anna", 1);
+      await freeze(scene, "bela", 1);
+    },
+    statements: ["DELETE FROM frozen_operator WHERE operator_id = 'anna'"],
+    refused: [REPORT, ARTICLE_14, DASHBOARD],
+    served: ["freeze bela"],
+  },
+  {
+    name: "the newest frozen call is deleted, and what told of it is what it was before",
+    before: async (scene) => {
+      await freeze(scene, "anna", 2);
+      await scene.alter(...kept("frozen_operator", "operator_id = 'anna'"));
+      await freeze(scene, "anna", 3);
     },
     statements: [
-      `INSERT INTO skipped_interaction SELECT org_id, 'invented', operator_id, request_digest, request_id, at, position,
-        seal FROM skipped_interaction`,
+      "DELETE FROM skipped_interaction WHERE session_id = 'frozen-anna-2'",
+      "INSERT OR REPLACE INTO frozen_operator SELECT * FROM kept_frozen_operator",
+    ],
+    refused: [REPORT, ARTICLE_14, DASHBOARD],
+    served: [PROFILE_ANNA, "anna"],
+  },
+  {
+    name: "it is altered how many frozen calls an operator has",
+    before: (scene) => freeze(scene, "anna", 3),
+    statements: ["UPDATE frozen_operator SET n = 1"],
+    refused: [REPORT, ARTICLE_14, DASHBOARD, "freeze anna"],
+    served: ["anna", "freeze bela"],
+  },
+  {
+    name: "frozen calls are moved out of a period",
+    before: (scene) => freeze(scene, "anna", 3),
+    statements: ["UPDATE skipped_interaction SET t1 = t1 - 31536000000, at = at - 31536000000"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD],
+  },
+  {
+    name: "frozen calls are counted anew",
+    before: (scene) => freeze(scene, "anna", 3),
+    statements: ["UPDATE skipped_interaction SET n = 1"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD],
+  },
+  {
+    name: "frozen calls are deleted as if their time were past",
+    before: (scene) => freeze(scene, "anna", 3),
+    statements: [
+      `UPDATE audit_chain SET min_index = (SELECT position + 1 FROM skipped_interaction
+        WHERE session_id = 'frozen-anna-0') WHERE chain = 'org/acme'`,
+      "DELETE FROM skipped_interaction WHERE session_id = 'frozen-anna-0'",
     ],
     refused: [REPORT, ARTICLE_14],
     served: [DASHBOARD],
   },
+  {
+    name: "a frozen call of before an erasure is put back before those that came since",
+    before: async (scene) => {
+      await freeze(scene, "anna", 2);
+      await scene.alter(...kept("skipped_interaction", "session_id = 'frozen-anna-0'"));
+      assert.equal((await scene.ask("/v1/operator/anna", { method: "DELETE" })).status, 200);
+      await freeze(scene, "anna", 4, 2);
+    },
+    statements: ["INSERT INTO skipped_interaction SELECT * FROM kept_skipped_interaction"],
+    refused: [REPORT, ARTICLE_14],
+    served: [DASHBOARD, "freeze anna"],
+  },
 ];
+
+const FREEZE = "/v1/score?mode_override=incident_frozen";
+
+/** Calls of an operator that an incident freezes, an hour apart; `count` of them in all. */
+async function freeze(scene: Scene, operator: string, count: number, first = 0): Promise<void> {
+  for (let index = first; index < count; index += 1) {
+    const session_id = `frozen-${operator}-${index}`;
+    const frozen = await scene.ask(FREEZE, { body: scoreRequest({ session_id, operator_id: operator }) });
+    assert.equal(frozen.status, 200, frozen.text);
+    scene.clock.advance(DAY / 24);
+  }
+}
 
 /** Asks as an attack's list says. */
 async function asked(scene: Scene, what: string): Promise<Answer> {
   if (what.startsWith("/")) return await scene.ask(what);
   const [verb, name] = what.split(" ");
+  if (verb === "freeze") {
+    return await scene.ask(FREEZE, { body: scoreRequest({ session_id: "frozen-anew", operator_id: name! }) });
+  }
   if (verb === "erase") return await scene.ask(`/v1/operator/${name}`, { method: "DELETE" });
   if (verb === "decision") {
     return await scene.ask("/v1/decision/score", {

@@ -21,6 +21,7 @@ export async function verifyRows(
   await tombstonesNameTheirCause(database, chains);
   recordsHaveRows(chains, await placesOf(database));
   await scoresFollowOneAnother(database);
+  await frozenCallsFollowOneAnother(database);
 }
 
 /** The entry at a position of an organization's evidence, counted over the epochs. */
@@ -234,6 +235,50 @@ async function scoresFollowOneAnother(database: Database): Promise<void> {
       [newest.position, newest.n, newest.t0, newest.t1, newest.departed, newest.referred, newest.domain],
       [row.position, n, t0, t1, cnt.dep, cnt.ref, row.domain],
       `${name} is where its last score left it`,
+    );
+  }
+}
+
+/**
+ * Each frozen call's row names the one before it, and counts on from it; each operator that has such rows has one that says
+ * what the last of them says. An operator all of whose frozen calls were pruned may have one, too.
+ */
+async function frozenCallsFollowOneAnother(database: Database): Promise<void> {
+  const rows = await database.read(
+    query.selectFrom("skipped_interaction").selectAll().orderBy("position").compile(),
+  );
+  const last = new Map<string, (typeof rows)[number]>();
+  for (const row of rows) {
+    const operator = `${row.org_id}/${row.operator_id}`;
+    const name = `frozen call ${row.session_id}`;
+    const before = last.get(operator);
+    last.set(operator, row);
+    assert.ok(row.seal !== null, `${name} is sealed`);
+    // The first one that is held may go on from one that was pruned.
+    if (before === undefined && row.previous !== null) {
+      assert.ok(row.previous < row.position && row.n > 1 && row.t1 >= row.at, `${name} goes on`);
+      continue;
+    }
+    assert.deepEqual(
+      [row.previous, row.n, row.t0, row.t1],
+      before === undefined
+        ? [null, 1, row.at, row.at]
+        : [before.position, before.n + 1, before.t0, Math.max(before.t1, row.at)],
+      `${name} follows the one before it`,
+    );
+  }
+  const operators = await database.read(query.selectFrom("frozen_operator").selectAll().compile());
+  const known = new Set(operators.map(({ org_id, operator_id }) => `${org_id}/${operator_id}`));
+  for (const name of last.keys()) assert.ok(known.has(name), `${name} is known to have frozen calls`);
+  for (const { org_id, operator_id, position, n, t0, t1, seal } of operators) {
+    const name = `${org_id}/${operator_id}`;
+    assert.ok(seal !== null, `frozen calls of ${name} are sealed`);
+    const newest = last.get(name);
+    if (newest === undefined) continue;
+    assert.deepEqual(
+      [position, n, t0, t1],
+      [newest.position, newest.n, newest.t0, newest.t1],
+      `frozen calls of ${name} are those up to the last`,
     );
   }
 }

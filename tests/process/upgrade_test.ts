@@ -24,6 +24,7 @@ const SEALED = [
   "operator",
   "interaction",
   "skipped_interaction",
+  "frozen_operator",
   "decision",
 ];
 

@@ -15,7 +15,14 @@ import type { PeriodData } from "../../src/scoring/period.ts";
 import { query, type Statement } from "../../src/store/database.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { type InteractionRow, interactions, operators } from "../../src/store/records.ts";
+import {
+  frozenOperators,
+  type InteractionRow,
+  interactions,
+  operators,
+  type SkippedInteractionRow,
+  skippedInteractions,
+} from "../../src/store/records.ts";
 import { AlteredRows } from "../../src/store/seals.ts";
 import { IS_SERVER, openTestDatabase } from "../database.ts";
 import { EPOCH, openHarness, scoreRequest } from "../harness.ts";
@@ -56,8 +63,18 @@ function countOneByOne(rows: readonly Counted[], { start, end }: Period) {
 
 type Figures = ReturnType<typeof countOneByOne>;
 
+const countFrozen = (rows: readonly Pick<SkippedInteractionRow, "t1">[], { start, end }: Period) =>
+  rows.filter(({ t1 }) => t1 >= start && t1 < end).length;
+
+interface Rows {
+  readonly rows: readonly Counted[];
+  readonly frozen: { readonly rows: readonly Pick<SkippedInteractionRow, "t1">[] };
+}
+
 /** Operators come in any order. */
-function says({ records }: PeriodData, expected: Figures, period: Period): void {
+function says({ records, incidentFreezes }: PeriodData, { rows, frozen }: Rows, period: Period): void {
+  const expected = countOneByOne(rows, period);
+  assert.equal(incidentFreezes, countFrozen(frozen.rows, period), nameOf(period));
   const sorted = (figures: Figures) => figures.map((one) => JSON.stringify(one)).sort();
   const figures = records.map(({ jis, n, at, interactions, departures, referrals }) => ({
     jis,
@@ -77,6 +94,7 @@ const nameOf = ({ start, end }: Period) =>
 
 const call = fc.record({
   isErasure: fc.constantFrom(false, false, false, false, false, false, true),
+  mode_override: fc.constantFrom("normal", "normal", "incident_frozen"),
   operator: fc.constantFrom(...OPERATORS),
   gap: fc.constantFrom(0, 1, DAY / 2, DAY / 2 - 1, DAY / 2 + 1, -DAY / 2),
   decision: fc.constantFrom(...DECISIONS),
@@ -93,7 +111,7 @@ Deno.test("a period counts what the service recorded, one by one, whoever was er
       await harness.organization(orgId);
       const caller = { actor: "api", orgId, prefix: null } as const;
       const first = clock.now();
-      for (const [index, { isErasure, operator, gap, decision, extent }] of calls.entries()) {
+      for (const [index, { isErasure, mode_override, operator, gap, decision, extent }] of calls.entries()) {
         clock.advance(gap);
         const now = { now: clock.now(), requestId: `request-${index}` };
         const isKnown = calls.slice(0, index).findLast((before) => before.operator === operator);
@@ -107,17 +125,21 @@ Deno.test("a period counts what the service recorded, one by one, whoever was er
           { session_id: `session-${index}`, operator_id: operator },
           { decision, modification_extent: extent },
         );
-        const request = { ...nestedScoreRequestSchema.parse(body), ...scoreParametersSchema.parse({}) };
+        const request = {
+          ...nestedScoreRequestSchema.parse(body),
+          ...scoreParametersSchema.parse({ mode_override }),
+        };
         await scoreInteraction(dependencies, caller, { request, call: now });
       }
-      const rows = await database.read(
+      const [rows, frozen] = await database.snapshot([
         query.selectFrom("interaction").selectAll().where("org_id", "=", orgId).compile(),
-      );
+        query.selectFrom("skipped_interaction").selectAll().where("org_id", "=", orgId).compile(),
+      ]);
       // The first call is where the drawn instants begin.
       for (const drawn of wanted) {
         const period = { start: drawn.start - START + first, end: drawn.end - START + first };
         const { data } = await readPeriod(dependencies, orgId, period);
-        says(data, countOneByOne(rows, period), period);
+        says(data, { rows, frozen: { rows: frozen } }, period);
       }
       clock.advance(30 * DAY);
     }),
@@ -150,7 +172,7 @@ Deno.test("a period counts sealed rows one by one: erased and pruned ones not, i
       await store(reading, { story, history });
       for (const period of wanted) {
         const { data } = await readPeriod(reading, history.orgId, period);
-        says(data, countOneByOne(history.rows, period), period);
+        says(data, history, period);
       }
     }),
     { seed: SEED, numRuns: IS_SERVER ? 20 : 200 },
@@ -174,6 +196,8 @@ const alterations = fc.array(
       "operator-deleted",
       "operator-altered",
     ),
+    /** Whether it is done to the rows of frozen calls, or to those of scores. */
+    isFrozen: fc.boolean(),
     pick: fc.nat(),
     span: fc.nat({ max: 12 }),
     column: fc.constantFrom(
@@ -194,39 +218,74 @@ const alterations = fc.array(
 );
 type Alteration = typeof alterations extends fc.Arbitrary<readonly (infer Value)[]> ? Value : never;
 
-const ofSession = (orgId: string, { session_id }: Pick<InteractionRow, "session_id">) =>
-  query.deleteFrom("interaction").where("org_id", "=", orgId).where("session_id", "=", session_id).compile();
+/** What a period reads of scores, or of frozen calls: rows that follow one another, and the operators that have some. */
+interface Told {
+  readonly table: "interaction" | "skipped_interaction";
+  readonly operatorTable: "operator" | "frozen_operator";
+  readonly rows: readonly (InteractionRow | SkippedInteractionRow)[];
+  readonly gone: readonly Statement[];
+  readonly earlier: readonly Statement[];
+  readonly operators: readonly { readonly operator_id: string; readonly position: number }[];
+}
+
+function toldOf({ rows, gone, earlier, operators: present, frozen }: History, isFrozen: boolean): Told {
+  return isFrozen
+    ? {
+      table: "skipped_interaction",
+      operatorTable: "frozen_operator",
+      ...frozen,
+      gone: frozen.gone.map((row) => skippedInteractions.save!(row)),
+      earlier: frozen.earlier.map((row) => frozenOperators.save!(row)),
+    }
+    : {
+      table: "interaction",
+      operatorTable: "operator",
+      rows,
+      operators: present,
+      gone: gone.map((row) => interactions.save!(row)),
+      earlier: earlier.map((row) => operators.save!(row)),
+    };
+}
 
 /** The statements of an alteration; none where there is nothing to pick. */
 function statementsOf(
-  { orgId, rows, gone, earlier, operators: present }: History,
-  { kind, pick, span, column, value }: Alteration,
+  history: History,
+  { kind, isFrozen, pick, span, column, value }: Alteration,
 ): readonly Statement[] {
+  const { orgId } = history;
+  const { table, operatorTable, rows, gone, earlier, operators: present } = toldOf(history, isFrozen);
   const one = <Row>(all: readonly Row[]) => (all.length === 0 ? [] : [all[pick % all.length]!]);
-  const update = query.updateTable("interaction").where("org_id", "=", orgId);
+  // The columns that are named here are those of both tables.
+  const update = query.updateTable(table as "interaction").where("org_id", "=", orgId);
+  const deletion = ({ session_id }: { readonly session_id: string }) =>
+    query.deleteFrom(table).where("org_id", "=", orgId).where("session_id", "=", session_id).compile();
+  const ofOperator = ({ operator_id }: { readonly operator_id: string }) =>
+    query.deleteFrom(operatorTable).where("org_id", "=", orgId).where("operator_id", "=", operator_id)
+      .compile();
   switch (kind) {
     case "delete":
-      return one(rows).map((row) => ofSession(orgId, row));
+      return one(rows).map(deletion);
     case "delete-many": {
       const from = rows.length === 0 ? 0 : pick % rows.length;
-      return rows.slice(from, from + span).map((row) => ofSession(orgId, row));
+      return rows.slice(from, from + span).map(deletion);
     }
     case "alter":
       return one(rows).map((row) => {
-        const changed = column === "decision"
+        const name = column in row ? column : "n";
+        const changed = name === "decision"
           ? DECISIONS[value]!
-          : column === "t1"
+          : name === "t1"
           ? row.t1 + [1, -1, DAY, -DAY][value]!
-          : column === "previous"
+          : name === "previous"
           ? [null, 0, row.position, (row.previous ?? 1) - 1][value]!
-          : Number(row[column]) + value - 1;
-        return update.set({ [column]: changed }).where("session_id", "=", row.session_id).compile();
+          : Number(row[name as "n"]) + value - 1;
+        return update.set({ [name]: changed }).where("session_id", "=", row.session_id).compile();
       });
     case "put-back":
-      return one(gone).map((row) => interactions.save!(row));
+      return one(gone);
     case "put-all-back": {
       const from = gone.length === 0 ? 0 : pick % gone.length;
-      return gone.slice(from, from + span).map((row) => interactions.save!(row));
+      return gone.slice(from, from + span);
     }
     case "other-operator":
       return one(rows).map((row) =>
@@ -234,12 +293,12 @@ function statementsOf(
           .where("session_id", "=", row.session_id).compile()
       );
     case "operator-before":
-      return one(earlier).map((row) => operators.save!(row));
+      return one(earlier);
     case "operator-deleted":
-      return one(present).map((row) => operators.remove!(operators.keyOf(row)));
+      return one(present).map(ofOperator);
     case "operator-altered":
       return one(present).map((row) =>
-        query.updateTable("operator").set({ position: row.position + value - 1 })
+        query.updateTable(operatorTable).set({ position: row.position + value - 1 })
           .where("org_id", "=", orgId).where("operator_id", "=", row.operator_id).compile()
       );
   }
@@ -265,20 +324,24 @@ Deno.test("whatever row was deleted, altered or put back, a period says what it 
         // Nobody is answered about records that are past their retention: what is put back there is not looked at.
         if (isPutBack && period.start < history.keptFrom) continue;
         const found = await readPeriod(reading, history.orgId, period).catch((error) => error);
-        const counts = met.getOrInsert(changes[0]!.kind, { same: 0, refused: 0 });
+        const [{ kind, isFrozen }] = changes as [Alteration, ...Alteration[]];
+        const counts = met.getOrInsert(`${kind}${isFrozen ? " of frozen calls" : ""}`, {
+          same: 0,
+          refused: 0,
+        });
         if (found instanceof AlteredRows) {
           counts.refused += 1;
           continue;
         }
         if (found instanceof Error) throw found;
         counts.same += 1;
-        says(found.data, countOneByOne(history.rows, period), period);
+        says(found.data, history, period);
       }
     }),
     { seed: SEED, numRuns: IS_SERVER ? 100 : 1500 },
   );
   // Each kind came to both ends, or the test says nothing of it; an operator's own row is in every answer.
-  assert.equal(met.size, 9);
+  assert.equal(met.size, 18);
   for (const [kind, { same, refused }] of met) {
     assert.ok(refused > 0, `${kind} was refused`);
     if (!kind.startsWith("operator")) assert.ok(same > 0, `${kind} made no difference`);

@@ -127,6 +127,7 @@ const RECORDED: Readonly<Record<string, string>> = {
   operator: "SELECT * FROM operator ORDER BY org_id, operator_id",
   interaction: "SELECT * FROM interaction ORDER BY org_id, session_id",
   skipped_interaction: "SELECT * FROM skipped_interaction ORDER BY org_id, session_id",
+  frozen_operator: "SELECT * FROM frozen_operator ORDER BY org_id, operator_id",
   decision: "SELECT * FROM decision ORDER BY org_id, decision_id",
   audit_chain:
     "SELECT chain, size, held FROM audit_chain WHERE chain GLOB 'org/*' AND chain NOT GLOB '*/admin' ORDER BY chain",
@@ -891,6 +892,7 @@ const SEALED = [
   "operator",
   "interaction",
   "skipped_interaction",
+  "frozen_operator",
   "decision",
 ];
 
@@ -963,6 +965,7 @@ for (
       "WHERE org_id = 'acme'",
     ],
     ["operators of frozen calls", "UPDATE skipped_interaction SET operator_id = 'operator-1'"],
+    ["positions of frozen calls", "UPDATE skipped_interaction SET position = position + 1"],
     ["positions of decisions", "UPDATE decision SET position = position + 1"],
   ] as const
 ) {

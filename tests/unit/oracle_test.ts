@@ -408,6 +408,26 @@ const CHANGES: readonly Change[] = [
     told: /a row where its parts are held/,
   },
   {
+    what: "a frozen call's row is not sealed",
+    change: "UPDATE skipped_interaction SET seal = NULL WHERE session_id = 'after-frozen'",
+    told: /frozen call after-frozen is sealed/,
+  },
+  {
+    what: "a frozen call counts on from another than the one before it",
+    change: "UPDATE skipped_interaction SET n = n + 1 WHERE session_id = 'after-frozen'",
+    told: /frozen call after-frozen follows the one before it/,
+  },
+  {
+    what: "an operator's frozen calls are not those up to the last",
+    change: "UPDATE frozen_operator SET n = n + 1",
+    told: /frozen calls of acme\/\S+ are those up to the last/,
+  },
+  {
+    what: "it is not known that an operator has frozen calls",
+    change: "DELETE FROM frozen_operator",
+    told: /is known to have frozen calls/,
+  },
+  {
     what: "a decision's row is missing",
     change: "DELETE FROM decision WHERE decision_id = 'after-decision'",
     told: /a row where its parts are held/,

@@ -42,6 +42,7 @@ import { operatorFiguresQuery, operatorsPageQuery } from "../../src/store/operat
 import { migrate, NewerSchema } from "../../src/store/migrate.ts";
 import {
   decisions,
+  frozenOperators,
   idempotencyRecords,
   interactions,
   operatorNames,
@@ -539,7 +540,7 @@ Deno.test(
   withStore(async ({ database }) => {
     const tables = await select(database, "SELECT name, strict FROM pragma_table_list WHERE schema = 'main'");
     const own = tables.filter(({ name }) => !String(name).startsWith("sqlite_"));
-    assert.equal(own.length, 32);
+    assert.equal(own.length, 33);
     assert.deepEqual(own.filter(({ strict }) => strict !== 1), []);
   }),
 );
@@ -683,6 +684,7 @@ const KINDS: readonly RecordKind<any>[] = [
   operators,
   interactions,
   skippedInteractions,
+  frozenOperators,
   scoreCommits,
   outcomeLabels,
   scoreBatches,
@@ -755,16 +757,22 @@ Deno.test(
   withStore(async ({ database }) => {
     const period = { start: EPOCH, end: EPOCH + 90 * 86_400_000 };
     const bounds = { before: "t1<?", first: "t1>? AND t1<?", last: "t1>? AND t1<?", after: "t1>?" };
-    for (const edge of PERIOD_EDGES) {
-      const { sql, parameters } = edgeQuery("acme", period, edge);
-      const plan = await planOf(database, sql, parameters);
-      assert.deepEqual(plan.filter((step) => !step.startsWith("CORRELATED")).sort(), [
-        "SEARCH interaction USING PRIMARY KEY (org_id=? AND session_id=?)",
-        "SEARCH operator USING COVERING INDEX operator_last (org_id=?)",
-        `SEARCH own USING COVERING INDEX interaction_operator (org_id=? AND operator_id=? AND ${
-          bounds[edge]
-        })`,
-      ], edge);
+    const operators = {
+      interaction: "COVERING INDEX operator_last",
+      skipped_interaction: "PRIMARY KEY",
+    };
+    for (const table of ["interaction", "skipped_interaction"] as const) {
+      for (const edge of PERIOD_EDGES) {
+        const { sql, parameters } = edgeQuery(table, { orgId: "acme", period, edge });
+        const plan = await planOf(database, sql, parameters);
+        assert.deepEqual(plan.filter((step) => !step.startsWith("CORRELATED")).sort(), [
+          "SEARCH history USING PRIMARY KEY (org_id=? AND session_id=?)",
+          `SEARCH operator USING ${operators[table]} (org_id=?)`,
+          `SEARCH own USING COVERING INDEX ${table}_operator (org_id=? AND operator_id=? AND ${
+            bounds[edge]
+          })`,
+        ], `${table} ${edge}`);
+      }
     }
   }),
 );
@@ -824,7 +832,7 @@ Deno.test(
         ["subject", "PRIMARY KEY"],
         // Positions, which only the rows hold.
         ["interaction", "COVERING INDEX"],
-        ["skipped_interaction", "INDEX"],
+        ["skipped_interaction", "COVERING INDEX"],
         ["decision", "INDEX"],
         ["subject", "PRIMARY KEY"],
       ],
