@@ -338,7 +338,7 @@ Deno.test("whatever row was deleted, altered or put back, a period says what it 
         says(found.data, history, period);
       }
     }),
-    { seed: SEED, numRuns: IS_SERVER ? 100 : 1500 },
+    { seed: SEED, numRuns: IS_SERVER ? 300 : 1500 },
   );
   // Each kind came to both ends, or the test says nothing of it; an operator's own row is in every answer.
   assert.equal(met.size, 18);
