@@ -7,6 +7,7 @@
 import type { Decision, ScenarioType } from "../src/domain/enums.ts";
 import { type Interaction, interactionSchema } from "../src/domain/interaction.ts";
 import {
+  beginningLine,
   type BundleHeader,
   checkpointLine,
   headerLine,
@@ -29,7 +30,7 @@ import {
 } from "../src/evidence/entry.ts";
 import { modelSha256, type PartName } from "../src/evidence/hashes.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "../src/evidence/kept.ts";
-import { rootOf } from "../src/evidence/merkle.ts";
+import { inclusionPath, rootOf } from "../src/evidence/merkle.ts";
 import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
 import { formatCheckpoint, formatVerifierKey, signNote } from "../src/evidence/note.ts";
 import {
@@ -480,6 +481,9 @@ export class ChainWriter {
       const proof = consistencyPath(nodeCrypto, { from, to }, (node) => this.#nodes.get(node)).map(hex);
       lines.push(ladderLine({ from, to, proof }));
     }
+    if (this.#base > 0 && parseChain(this.chain)!.epoch > 1 && parts !== "none") {
+      lines.push(this.#beginning());
+    }
     for (const stored of entries) {
       const { entry, text } = stored;
       lines.push(text, ...partLines(stored, parts));
@@ -491,6 +495,18 @@ export class ChainWriter {
     const body = lines.map((line) => `${line}\n`).join("");
     const bundle_sha256 = hex(nodeCrypto.sha256(utf8(body)));
     return `${body}${trailerLine({ checkpoint: this.checkpoint(size).note, size, bundle_sha256 })}\n`;
+  }
+
+  /** The first entry, which stays below a cut. */
+  #beginning(): string {
+    const { text, parts } = this.#list[0]!;
+    const detail = parts.find(({ name }) => name === "detail")!;
+    return beginningLine({
+      entry: JSON.parse(text),
+      salt: hex(detail.salt),
+      data: JSON.parse(detail.text),
+      path: inclusionPath(nodeCrypto, { leaf: 0, size: this.#base }, (node) => this.#nodes.get(node)).map(hex),
+    });
   }
 
   #header(): Omit<BundleHeader, "kind"> {

@@ -165,8 +165,8 @@ class Auditor {
       const links = isAskedForLinks ? ownKnown.map(({ size }) => size) : [];
       const given = await bundlesOf(deployment, { family, parts, links });
       const chains = rows.filter((row) => row.family === family).filter((row, index, epochs) =>
-        // Of one that is all removed nothing is handed out once the beginning of the next is removed too.
-        row.min_index < row.size || (epochs[index + 1]?.min_index ?? 0) === 0
+        // Without parts nothing tells where one ended that is all removed, once the next one's beginning is removed too.
+        row.min_index < row.size || (epochs[index + 1]?.min_index ?? 0) === 0 || parts !== "none"
       );
       const isCut = chains.map(({ min_index }) => min_index > 0);
       const open = this.#openIn(chains, { known: ownKnown, links, parts });
@@ -251,7 +251,7 @@ class Auditor {
     },
   ): readonly (readonly OpenCheckpoint[])[] {
     // A chain that a restore began tells of the one before it in its first entry.
-    const goesOn = (index: number) => index > 0 && chains[index]!.min_index === 0 && parts !== "none";
+    const goesOn = (index: number) => index > 0 && parts !== "none";
     const firsts = chains.map((_, index) => {
       let first = index;
       while (goesOn(first)) first -= 1;

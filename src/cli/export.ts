@@ -36,7 +36,7 @@ export async function exportChain(
   const links = sizesIn(link);
   return await withStored(shell, storageOf(shell), async (database) => {
     if ((await loadEpochs(database, family)).length === 0) throw unknownChain(org);
-    const longest = await longestOf(database, family);
+    const longest = await longestOf(database, { family, parts });
     if (links.some((size) => size > longest)) {
       throw new CommandFailure(`--link ${beyondLongest(longest)}`, EXIT.usage);
     }

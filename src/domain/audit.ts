@@ -175,9 +175,9 @@ export function linkedSizes(link: string | undefined): readonly number[] {
   return link === undefined ? [] : link.split(",").map(Number);
 }
 
-/** Why a size cannot be linked: no chain of the family was ever so long. */
+/** Why a size cannot be linked: no chain of the family that an export shows is so long. */
 export function beyondLongest(longest: number): string {
-  return `must be at most ${longest}, the size of the longest chain of this kind`;
+  return `must be at most ${longest}, the size of the longest chain that this export shows`;
 }
 
 export const exportParametersSchema = z.object({

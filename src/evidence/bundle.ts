@@ -85,6 +85,21 @@ export const ladderLineSchema = z.strictObject({
 });
 export type LadderLine = z.infer<typeof ladderLineSchema>;
 
+/**
+ * The first entry of a chain that a restore began, with its detail, in a bundle that begins after a removed prefix: it is in
+ * the tree of the base, and names the end of the chain before.
+ */
+export const beginningLineSchema = z.strictObject({
+  kind: z.literal("jis.beginning/1"),
+  entry: z.record(z.string(), z.unknown()),
+  /** Of its detail, as in the line of a part. */
+  salt: hash32,
+  data: z.record(z.string(), z.unknown()),
+  /** From the leaf up to the root of the base. */
+  path: listOf(hash32, PROOF_LIMIT),
+});
+export type BeginningLine = z.infer<typeof beginningLineSchema>;
+
 /** Why a part's content is not in a bundle. */
 export const PART_ABSENCES = ["erased", "pruned", "withheld"] as const;
 export type PartAbsence = (typeof PART_ABSENCES)[number];
@@ -120,6 +135,10 @@ export function modelLine(model: Omit<ModelLine, "kind">): string {
 
 export function ladderLine(ladder: Omit<LadderLine, "kind">): string {
   return canonicalJson({ ...ladder, kind: "jis.ladder/1" });
+}
+
+export function beginningLine(beginning: Omit<BeginningLine, "kind">): string {
+  return canonicalJson({ ...beginning, kind: "jis.beginning/1" });
 }
 
 /** A part as it is stored, or why it is not there. */

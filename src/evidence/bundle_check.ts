@@ -7,32 +7,34 @@
  */
 import type { z } from "zod";
 import {
+  beginningLineSchema,
   type BundleHeader,
   checkpointLineSchema,
   ladderLineSchema,
   modelLineSchema,
   trailerSchema,
 } from "./bundle.ts";
+import { canonicalTextOf } from "./canonical_text.ts";
 import { ChainCheck } from "./chain_check.ts";
 import { CommitCheck } from "./commit_check.ts";
 import { type ChainName, chainPrefix, organizationOf, parseChain } from "./chain_name.ts";
 import { CheckpointCheck } from "./checkpoint_check.ts";
 import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
-import { ENTRY_VERSION } from "./entry.ts";
+import { type Entry, ENTRY_VERSION } from "./entry.ts";
 import type { ChainAnchors } from "./anchors.ts";
 import { ClosedBundle } from "./closed_bundle.ts";
 import type { Family } from "./family.ts";
 import { type FindingBudget, FindingLog } from "./finding_log.ts";
-import { genesisPrevious } from "./hashes.ts";
+import { entryHash, genesisPrevious } from "./hashes.ts";
 import type { Damage } from "./report.ts";
 import type { SignatureMemory } from "./key_index.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 import { type AgreementBudget, type ExpectedEntry, KeptCheck } from "./kept_check.ts";
 import { entryHashOfBytes } from "./line_hashes.ts";
-import { isEntry, isPart } from "./line_shapes.ts";
+import { isEntry, isMembers, isPart } from "./line_shapes.ts";
 import { ModelCheck } from "./model_check.ts";
 import { PartCheck } from "./part_check.ts";
-import { baseFrontier, provePrefix } from "./prefix_check.ts";
+import { baseFrontier, isFirstOf, provePrefix } from "./prefix_check.ts";
 import { ReplayCheck } from "./replay_check.ts";
 import { policyOf, RetentionCheck } from "./retention_check.ts";
 import { SignatureCheck } from "./signature_check.ts";
@@ -71,13 +73,15 @@ export interface BundleCheckOptions {
 const CARRIAGE_RETURN = 0x0d;
 
 /** Where in the order of lines a bundle has come to. */
-const Stage = { models: 0, ladder: 1, entries: 2, over: 3 } as const;
+const Stage = { models: 0, ladder: 1, beginning: 2, entries: 3, over: 4 } as const;
 
 export class BundleCheck {
   readonly #crypto: Crypto;
   readonly #header: BundleHeader;
   readonly #options: BundleCheckOptions;
   readonly #signatures: SignatureCheck;
+  /** The signed end of a removed prefix; null where there is none, or it is not proven. */
+  readonly #prefix: KnownCheckpoint | null;
   readonly #kept: KeptCheck;
   readonly #untrusted: readonly KnownCheckpoint[];
   readonly #retention: RetentionCheck;
@@ -141,6 +145,7 @@ export class BundleCheck {
     });
     const prefix = isWhole ? null : provePrefix(crypto, header, { log, signatures, line: line.number });
     this.#signatures = signatures;
+    this.#prefix = prefix;
     const known = options.known.filter((checkpoint) => signatures.vouchesFor(checkpoint));
     const isVouchedFor = new Set(known);
     this.#untrusted = options.known.filter((checkpoint) => !isVouchedFor.has(checkpoint));
@@ -237,6 +242,8 @@ export class BundleCheck {
         return this.#modelLine(line);
       case "jis.ladder/1":
         return this.#ladderLine(line);
+      case "jis.beginning/1":
+        return this.#beginningLine(line);
       case "jis.trailer/1":
         return this.#trailerLine(line, digest);
       default:
@@ -342,6 +349,36 @@ export class BundleCheck {
     this.#kept.climb(ladder);
   }
 
+  /** The first entry of a chain that a restore began, of which a prefix was removed. */
+  #beginningLine(line: ReadLine): void {
+    const parsed = this.#parse(line, beginningLineSchema);
+    if (parsed === null) return;
+    const { number, bytes, value: { entry, data } } = line;
+    const { base } = this.#header;
+    const isDue = this.#stage < Stage.beginning && base.size > 0 && (this.name?.epoch ?? 1) > 1;
+    if (!isDue) return this.#malformed(number, "a beginning out of place", 0);
+    this.#stage = Stage.beginning;
+    const text = canonicalTextOf(entry);
+    if (text === null || !isMembers(entry) || !isEntry(entry) || entry.seq !== 0) {
+      return this.#malformed(number, "the entry of a beginning", 0);
+    }
+    this.#checkOwner(entry, number);
+    const hash = entryHash(this.#crypto, text);
+    this.#kept.entry(0, hash);
+    const isFirst = entry.prev === hex(genesisPrevious(this.#crypto, this.origin));
+    // Of a base that is not proven the header has said so.
+    const isInTree = this.#prefix === null || isFirstOf(this.#crypto, this.#prefix, { hash, path: parsed.path });
+    if (!isFirst || !isInTree) {
+      const detail = isFirst ? "it is not in the tree of what was removed" : "prev of a beginning";
+      return this.log.add("GENESIS_MISMATCH", { seq: 0, line: number, detail });
+    }
+    const part = { seq: 0, name: "detail", salt: parsed.salt, data } as const;
+    this.#parts.open(entry, number);
+    this.#parts.take({ part, bytes, isCanonical: false }, number);
+    this.#parts.close();
+    this.structure.beginning(entry);
+  }
+
   #entryLine({ number, bytes, value }: ReadLine): void {
     if (typeof value.v === "string" && value.v !== ENTRY_VERSION) {
       this.log.add("UNSUPPORTED_VERSION", { line: number, detail: value.v });
@@ -357,13 +394,7 @@ export class BundleCheck {
     // A second entry of the same seq takes the place of the first, whose parts may follow it.
     if (this.#parts.entry?.seq === value.seq) this.#parts.skipUnreadable();
     this.#closeEntry();
-    if (value.chain !== this.#header.chain || value.org_id !== this.#organization) {
-      this.log.add("WRONG_CHAIN", {
-        seq: value.seq,
-        line: number,
-        detail: `${value.chain} of ${value.org_id ?? "no organization"}`,
-      });
-    }
+    this.#checkOwner(value, number);
     this.#entries += 1;
     this.#entryHash = entryHashOfBytes(this.#crypto, bytes);
     this.chain.entry(value, { hash: this.#entryHash, line: number });
@@ -374,6 +405,11 @@ export class BundleCheck {
       this.#commits.stopFollowing();
     }
     this.#parts.open(value, number);
+  }
+
+  #checkOwner({ seq, chain, org_id }: Entry, line: number): void {
+    if (chain === this.#header.chain && org_id === this.#organization) return;
+    this.log.add("WRONG_CHAIN", { seq, line, detail: `${chain} of ${org_id ?? "no organization"}` });
   }
 
   #partLine({ number, bytes, value, isCanonical }: ReadLine): void {

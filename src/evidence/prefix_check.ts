@@ -6,7 +6,7 @@ import type { BundleHeader } from "./bundle.ts";
 import { type Crypto, equalBytes, fromHex } from "./crypto.ts";
 import type { FindingLog } from "./finding_log.ts";
 import type { KnownCheckpoint } from "./kept.ts";
-import { type Frontier, rootOf } from "./merkle.ts";
+import { type Frontier, rootFromInclusion, rootOf } from "./merkle.ts";
 import type { SignatureCheck } from "./signature_check.ts";
 
 /** The tree before a bundle's first entry; null where the header has not as many peaks as its size asks for. */
@@ -43,6 +43,16 @@ export function provePrefix(
     return unproven("peaks do not fold to the signed root");
   }
   return checkpoint;
+}
+
+/** Whether a path leads from the first entry's hash to the root of a removed prefix. */
+export function isFirstOf(
+  crypto: Crypto,
+  { size, root }: KnownCheckpoint,
+  { hash, path }: { readonly hash: Uint8Array; readonly path: readonly string[] },
+): boolean {
+  const reached = rootFromInclusion(crypto, { leaf: 0, size, leafHash: hash, path: path.map(fromHex) });
+  return reached !== null && equalBytes(reached, root);
 }
 
 /** How many complete subtrees a tree has. */

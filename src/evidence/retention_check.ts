@@ -8,6 +8,7 @@ import type { z } from "zod";
 import { hex } from "./crypto.ts";
 import type { Entry } from "./entry.ts";
 import type { FindingLog } from "./finding_log.ts";
+import type { Restored } from "./restore_check.ts";
 import type { RetentionPolicyName, retentionPolicySchema, retentionPrunedSchema } from "./structural.ts";
 
 const DAY_MS = 86_400_000;
@@ -129,6 +130,16 @@ export class RetentionCheck {
     if (awaited !== null) this.#recorded.add(awaited);
     const violation = this.#violationOf(detail, { seq, timestamp });
     if (violation !== null) this.#log.add("PRUNE_POLICY_VIOLATION", { seq, detail: violation });
+  }
+
+  /**
+   * The chain's own beginning was removed by rule, which goes by age: so was all of the chain that it goes on from. What
+   * recorded that may be gone with it.
+   */
+  removedBefore({ previousOrigin, size, root }: Restored): void {
+    if (root === null) return;
+    const awaited = this.#awaited.find({ origin: previousOrigin, to: size, root });
+    if (awaited !== null) this.#recorded.add(awaited);
   }
 
   /** A part of this entry is said to be pruned. */

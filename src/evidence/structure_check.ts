@@ -68,7 +68,11 @@ export class StructureCheck {
 
   /** Checks an entry whose parts are all read. */
   entry(entry: Entry): void {
-    if (entry.seq === 0) return this.#genesis(entry);
+    if (entry.seq === 0) {
+      const genesis = this.#genesis(entry);
+      if (genesis !== null) this.#options.retention.begin(genesis.retention_days);
+      return;
+    }
     if (entry.actor !== "system") return;
     const { retention, signatures, subjects } = this.#options;
     switch (entry.event_type) {
@@ -100,6 +104,15 @@ export class StructureCheck {
     }
   }
 
+  /**
+   * Checks the first entry of a chain of which a prefix was removed. The retention with which the chain began may have
+   * been changed by an entry that is gone.
+   */
+  beginning(entry: Entry): void {
+    this.#genesis(entry);
+    if (this.#restored !== null) this.#options.retention.removedBefore(this.#restored);
+  }
+
   /** A name that is too long is no chain's. */
   #anchor(origin: string, anchor: Anchor, seq: number): void {
     if (origin.length > NAME_LIMIT) return;
@@ -126,8 +139,11 @@ export class StructureCheck {
     this.#log.add("RECORD_MALFORMED", { seq, part: "detail", detail: path });
   }
 
-  /** The first entry of a chain says which chain it is, and after a restore what went before. */
-  #genesis(entry: Entry): void {
+  /**
+   * The first entry of a chain says which chain it is, and after a restore what went before.
+   * @returns what it says; null where that is not in the file, or none of its kind.
+   */
+  #genesis(entry: Entry): Genesis | RestoredGenesis | null {
     const { chain, parts } = this.#options;
     const isLater = chain !== null && chain.epoch > 1;
     const eventType = isLater && chain.family === "sys" ? "CHAIN_RESTORED" : "CHAIN_GENESIS";
@@ -136,26 +152,28 @@ export class StructureCheck {
     }
     const state = parts.stateOf("detail");
     if (state === "none") return this.#mismatch("no detail");
-    if (state !== "given") return;
+    if (state !== "given") return null;
     const parsed = genesisSchemaOf(chain).safeParse(parts.dataOf("detail"));
     if (!parsed.success) return this.#mismatch(`detail: ${parsed.error.issues[0]!.path.join(".")}`);
     this.#begin(parsed.data);
+    return parsed.data;
   }
 
   #begin(detail: Genesis | RestoredGenesis): void {
-    const { origin, chain, retention } = this.#options;
+    const { origin, chain } = this.#options;
     const prefix = splitName(origin)?.prefix ?? "";
-    retention.begin(detail.retention_days);
-    if (detail.origin !== origin) return this.#mismatch(`origin ${detail.origin}`);
-    if (!prefix.endsWith(`/${detail.deployment}/`)) return this.#mismatch(`deployment ${detail.deployment}`);
-    if (!detail.vkey.startsWith(`${origin}+`)) return this.#mismatch("vkey of another origin");
+    if (detail.origin !== origin) return void this.#mismatch(`origin ${detail.origin}`);
+    if (!prefix.endsWith(`/${detail.deployment}/`)) {
+      return void this.#mismatch(`deployment ${detail.deployment}`);
+    }
+    if (!detail.vkey.startsWith(`${origin}+`)) return void this.#mismatch("vkey of another origin");
     if (!("previous_origin" in detail) || chain === null) return;
     // Not always the one before: a backup may be older than that.
     const previous = parseChain(detail.previous_origin.slice(prefix.length));
     const isEarlier = detail.previous_origin.startsWith(prefix) && previous?.family === chain.family &&
       previous.epoch < chain.epoch;
     if (!isEarlier) {
-      return this.#mismatch(`previous_origin ${detail.previous_origin}`);
+      return void this.#mismatch(`previous_origin ${detail.previous_origin}`);
     }
     const { previous_origin, restored_size, restored_root, last_known_checkpoint: note } = detail;
     const known = note === null ? null : knownCheckpointOrNull(note);
@@ -167,7 +185,8 @@ export class StructureCheck {
     };
   }
 
-  #mismatch(detail: string): void {
+  #mismatch(detail: string): null {
     this.#log.add("GENESIS_MISMATCH", { seq: 0, detail });
+    return null;
   }
 }

@@ -5,6 +5,7 @@
  */
 import { unavailable } from "../domain/errors.ts";
 import {
+  beginningLine,
   CHECKPOINT_EVERY,
   checkpointLine,
   headerLine,
@@ -22,7 +23,7 @@ import {
 } from "../evidence/consistency.ts";
 import { type Crypto, hex, utf8 } from "../evidence/crypto.ts";
 import { genesisPrevious } from "../evidence/hashes.ts";
-import { storedNodeIndex } from "../evidence/merkle.ts";
+import { inclusionNodeIndexes, inclusionPath, storedNodeIndex } from "../evidence/merkle.ts";
 import { formatVerifierKey } from "../evidence/note.ts";
 import {
   type BundleEntry,
@@ -91,29 +92,43 @@ export function softwareName(version: string): string {
   return `jiss ${version}`;
 }
 
-/** A family's bundles, of every epoch of which anything is left, oldest first, as the text of one file. */
+/** A family's bundles, of every epoch that can be shown, oldest first, as the text of one file. */
 export async function* bundleFile(
   source: BundleSource,
-  { family, ...options }: Omit<BundleOptions, "chain" | "base"> & { readonly family: string },
+  options: Omit<BundleOptions, "chain" | "base"> & { readonly family: string },
 ): AsyncGenerator<string> {
-  const epochs = await loadEpochs(source.database, family);
-  for (const [index, chain] of epochs.entries()) {
-    if (isForgotten(chain, epochs[index + 1])) continue;
+  for (const chain of await shownEpochs(source.database, options)) {
     for await (const line of bundleLines(source, { ...options, chain })) yield `${line}\n`;
   }
 }
 
 /**
- * Whether all of an epoch was removed, and so was the beginning of the one after it, which told where it ended and
- * that it was removed: nothing is left of it, and nothing that could prove so.
+ * The epochs of a family that can be shown: all but those of which nothing is left, not even the entry of the next that
+ * names their end. Earlier releases removed that entry, and without details it cannot be shown.
  */
-function isForgotten({ minIndex, frontier: { size } }: StoredChain, next: StoredChain | undefined): boolean {
-  return minIndex === size && next !== undefined && next.minIndex > 0;
+async function shownEpochs(
+  database: Database,
+  { family, parts }: { readonly family: string; readonly parts: BundleParts },
+): Promise<readonly StoredChain[]> {
+  const epochs = await loadEpochs(database, family);
+  const shown: StoredChain[] = [];
+  for (const [index, chain] of epochs.entries()) {
+    const { minIndex, frontier: { size } } = chain;
+    const next = epochs[index + 1];
+    const isCutOff = minIndex === size && next !== undefined && next.minIndex > 0;
+    if (isCutOff && (parts === "none" || await readBeginning(database, next.chain) === null)) continue;
+    shown.push(chain);
+  }
+  return shown;
 }
 
-/** How long the longest chain of a family is: no larger size can be linked. */
-export async function longestOf(database: Database, family: string): Promise<number> {
-  return Math.max(0, ...(await loadEpochs(database, family)).map(({ frontier: { size } }) => size));
+/** How long the longest chain is that an export of a family shows: no larger size can be linked. */
+export async function longestOf(
+  database: Database,
+  options: { readonly family: string; readonly parts: BundleParts },
+): Promise<number> {
+  const epochs = await shownEpochs(database, options);
+  return Math.max(0, ...epochs.map(({ frontier: { size } }) => size));
 }
 
 /**
@@ -149,6 +164,7 @@ async function* contentLines(
   }
   const ladder = await readLadder(database, chain);
   yield* ladderLines(source, { chain, sizes: stepsTo(base.size, [...ladder, ...options.links ?? []]) });
+  yield* beginningLines(source, options, base);
 
   let end = await requireCheckpoint(database, chain);
   const owed = new Set<string>();
@@ -281,6 +297,35 @@ async function* ladderLines(
       });
     yield await readable(`the tree of ${chain}`, line);
   }
+}
+
+/** The first entry of a chain that a restore began, which stays below a cut; null where it is not held. */
+async function readBeginning(database: Database, chain: string): Promise<BundleEntry | null> {
+  const [first] = await readBundleEntries(database, { chain, first: 0, end: 1 });
+  return first ?? null;
+}
+
+/** Where a chain goes on from, in a bundle of which the beginning was removed. */
+async function* beginningLines(
+  { database, crypto }: BundleSource,
+  { chain: { chain, epoch }, parts, base: resumed }: BundleOptions,
+  { size }: Base,
+): AsyncGenerator<string> {
+  if (size === 0 || epoch === 1 || parts === "none" || resumed !== undefined) return;
+  const first = await readBeginning(database, chain);
+  if (first === null) return;
+  const nodes = await readNodes(database, { chain, indexes: inclusionNodeIndexes(0, size) });
+  const line = () => {
+    const held = first.parts.find(({ name }) => name === "detail")?.held ?? null;
+    if (held === null) throw new TypeError("without its detail");
+    return beginningLine({
+      entry: JSON.parse(ofText(first.text)),
+      salt: hex(held.salt),
+      data: JSON.parse(ofText(held.text)),
+      path: inclusionPath(crypto, { leaf: 0, size }, (node) => nodes.get(node)).map(hex),
+    });
+  };
+  yield await readable(`the first entry of ${chain}`, line);
 }
 
 /** An entry's line and those of its parts; pseudonyms of what was erased are `owed` until their erasure is told. */

@@ -13,7 +13,7 @@ import { appendLeaf, EMPTY_FRONTIER, type Frontier, rootOf, storedNodeIndex } fr
 import { keyId, parseNote } from "../evidence/note.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { retentionPrunedSchema } from "../evidence/structural.ts";
-import { readEntry, readNodes, type StoredChain } from "../store/chains.ts";
+import { firstRemovable, readEntry, readNodes, type StoredChain } from "../store/chains.ts";
 import {
   type CheckpointRow,
   type EntryRow,
@@ -91,9 +91,7 @@ export class RowCheck {
     const first = base > minIndex ? base : 0;
     let frontier = await this.#frontierAt(first);
     const nodes = new Rows<NodeRow>(readNodeRows(database, { chain, first: storedNodeIndex(0, first) }));
-    const entries = new Rows<EntryRow>(
-      readEntryRows(database, { chain, first: Math.max(first, minIndex), end: size }),
-    );
+    const entries = new Rows<EntryRow>(this.#entryRows(first));
     const above = first;
     const checkpoints = new Rows<CheckpointRow>(readCheckpointRows(database, { chain, above, upTo: size }));
     const ladder = new Rows<LadderRow & { has_checkpoint: number }>(await readLadderRows(database, chain));
@@ -125,6 +123,15 @@ export class RowCheck {
       const step = await ladder.take((row) => row.size === frontier.size);
       if (step !== null) this.#step(step, entry);
     }
+  }
+
+  /** The rows of entries from one on: of what was cut off there is at most the first, which names the chain before. */
+  async *#entryRows(first: number): AsyncGenerator<EntryRow> {
+    const { database } = this.#dependencies;
+    const { chain: { chain, minIndex }, size } = this.#whole;
+    const kept = Math.min(firstRemovable(chain), minIndex);
+    if (first < kept) yield* readEntryRows(database, { chain, first, end: kept });
+    yield* readEntryRows(database, { chain, first: Math.max(first, minIndex), end: size });
   }
 
   async #frontierAt(size: number): Promise<Frontier> {

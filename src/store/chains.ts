@@ -538,15 +538,26 @@ export async function newestCut(
   return row ?? null;
 }
 
+/**
+ * The first entry of a chain that a cut removes. The very first of one that a restore began stays for good: it names the
+ * end of the chain before, of which nothing else may be left.
+ */
+export function firstRemovable(chain: string): number {
+  return (parseChain(chain)?.epoch ?? 1) > 1 ? 1 : 0;
+}
+
 /** Removes entries below an index, their parts, and the checkpoints below the cut that no old proof is linked over. */
 export function deleteEntriesBelow(
   chain: string,
   { index, minIndex }: { readonly index: number; readonly minIndex: number },
 ): readonly Statement[] {
+  const first = firstRemovable(chain);
   const ladder = query.selectFrom("audit_ladder").select("size").where("chain", "=", chain);
   return [
-    query.deleteFrom("audit_part").where("chain", "=", chain).where("seq", "<", index).compile(),
-    query.deleteFrom("audit_entry").where("chain", "=", chain).where("seq", "<", index).compile(),
+    query.deleteFrom("audit_part").where("chain", "=", chain).where("seq", ">=", first)
+      .where("seq", "<", index).compile(),
+    query.deleteFrom("audit_entry").where("chain", "=", chain).where("seq", ">=", first)
+      .where("seq", "<", index).compile(),
     query.deleteFrom("audit_checkpoint").where("chain", "=", chain).where("size", "<=", index)
       .where("size", "<", minIndex).where("size", "not in", ladder).compile(),
   ];

@@ -1,6 +1,7 @@
 /** Reading what a cut leaves to be removed: entries below it, and the names that their records used. */
 import { sql } from "kysely";
 import { AlteredError } from "../domain/errors.ts";
+import { firstRemovable } from "./chains.ts";
 import { type Database, query } from "./database.ts";
 
 /** An entry below a cut, with the name of the record that goes with it; at most one name is not null. */
@@ -40,7 +41,7 @@ export async function readCause(database: Database, chain: string): Promise<Caus
   return cause;
 }
 
-/** The oldest entries that are still stored below a cut. */
+/** The oldest entries that are still to be removed below a cut. */
 export async function readPrunedRecords(
   database: Database,
   { chain, below, limit }: { readonly chain: string; readonly below: number; readonly limit: number },
@@ -54,7 +55,8 @@ export async function readPrunedRecords(
             .on("p.name", "in", ["input", "detail"]),
       )
       .select(["e.seq", "e.event_type", "p.data"])
-      .where("e.chain", "=", chain).where("e.seq", "<", below).orderBy("e.seq").limit(limit).compile(),
+      .where("e.chain", "=", chain).where("e.seq", ">=", firstRemovable(chain)).where("e.seq", "<", below)
+      .orderBy("e.seq").limit(limit).compile(),
   );
   if (rows.length === 0) return [];
   const cause = await readCause(database, chain);

@@ -5,16 +5,16 @@ is compared with other bundles of the same input (restores, erasures, removals) 
 """
 import hashlib
 
-from canonical import Refused
+from canonical import Refused, canonical_bytes
 from erasures import is_erasure
 from findings import CONTRADICTIONS, NOT_COMPARED, Findings, first_bad
 from kept import KeptOfChain
 from lines import LONGEST_LINE
 from notes import Malformed, Pin, parse_certificate, parse_checkpoint, parse_vkey
-from shapes import CHECKPOINT, ENTRY, HEADER, LADDER, MODEL, PART, TRAILER, whole
+from shapes import BEGINNING, CHECKPOINT, ENTRY, HEADER, LADDER, MODEL, PART, TRAILER, whole
 from states import States
 from structure import ChainName, Cut, Structure
-from tree import Tree, entry_hash, genesis_previous, part_commitment
+from tree import Tree, entry_hash, genesis_previous, part_commitment, root_above
 from trust import Trust
 
 LONGEST_ENTRY = 4096
@@ -30,7 +30,7 @@ class Bundle:
         self.newest = None
         self.name = ChainName(None)
         self.chain = None
-        # Reading: `stage` is 1 among models, 2 among ladder lines, 3 among entries.
+        # Reading: `stage` is 1 among models, 2 among ladder lines, 2.5 after a beginning, 3 among entries.
         self.has_header = self.is_closed = self.is_stopped = False
         self.stage = 0
         self.ladder_end = 0
@@ -83,6 +83,7 @@ class Bundle:
         takers = {
             "jis.model/1": self._take_model,
             "jis.ladder/1": self._take_ladder,
+            "jis.beginning/1": self._take_beginning,
             "jis.part/1": self._take_part,
             "jis.checkpoint/1": self._take_checkpoint,
             "jis.trailer/1": self._take_trailer,
@@ -191,7 +192,42 @@ class Bundle:
         self.kept.climb(first, last, [bytes.fromhex(one) for one in value["proof"]])
         return True
 
+    def _take_beginning(self, value):
+        """The first entry of a later epoch, of which a prefix was removed: it names the end of the chain before."""
+        if self.stage > 2 or self.base_size == 0 or self.name.epoch == 1 or not BEGINNING(value):
+            return False
+        self.stage = 2.5
+        entry = value["entry"]
+        if not ENTRY(entry) or entry["seq"] != 0:
+            return False
+        leaf = entry_hash(canonical_bytes(entry))
+        self._check_owner(entry)
+        self.kept.see_entry(0, leaf, self.findings)
+        root = root_above(leaf, 0, self.base_size, [bytes.fromhex(one) for one in value["path"]])
+        is_first = entry["prev"] == genesis_previous(self.name.origin).hex()
+        if not is_first or self.base_root not in (None, root):
+            self.findings.add("GENESIS_MISMATCH", 0)
+            return True
+        for name in entry["commit"]:
+            if name != "detail":
+                self.findings.add("PART_MISSING", 0)
+        parts = {}
+        if "detail" in entry["commit"]:
+            commitment = part_commitment("detail", bytes.fromhex(value["salt"]), value["data"]).hex()
+            if commitment == entry["commit"]["detail"]:
+                parts["detail"] = value["data"]
+            else:
+                self.findings.add("COMMITMENT_MISMATCH", 0)
+        self.structure.take_beginning(entry, parts)
+        return True
+
     # ---- entries ------------------------------------------------------------------------------------------
+
+    def _check_owner(self, value):
+        # `sys` is nobody's; any other family is named after its organization.
+        owner = (self.name.family.split("/") + [None])[1]
+        if value["chain"] != self.chain or value["org_id"] != owner:
+            self.findings.add("WRONG_CHAIN", value["seq"])
 
     def _take_entry(self, value, raw):
         self.stage = 3
@@ -205,10 +241,7 @@ class Bundle:
         self.entry, self.leaf = value, entry_hash(raw)
         self.parts, self.parts_due, self.parts_passed = {}, sorted(value["commit"]), []
         self.skips_parts = False
-        # `sys` is nobody's; any other family is named after its organization.
-        owner = (self.name.family.split("/") + [None])[1]
-        if value["chain"] != self.chain or value["org_id"] != owner:
-            self.findings.add("WRONG_CHAIN", seq)
+        self._check_owner(value)
         self.is_in_step = self._place(seq)
         self.unread_entries = 0
         if self.is_in_step:

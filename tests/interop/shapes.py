@@ -159,6 +159,14 @@ MODEL = closed(kind=only("jis.model/1"), sha256=hash_text, document=lambda value
 LADDER = closed(
     kind=only("jis.ladder/1"), **{"from": whole(1), "to": whole(1), "proof": items(hash_text, most=128)}
 )
+# The entry is held against its own schema.
+BEGINNING = closed(
+    kind=only("jis.beginning/1"),
+    entry=anything,
+    salt=hash_text,
+    data=lambda value: isinstance(value, dict),
+    path=items(hash_text, most=64),
+)
 _PART = {"kind": only("jis.part/1"), "seq": whole(), "name": only(*PARTS)}
 PART = either(
     closed(**_PART, salt=hash_text, data=anything),

@@ -85,6 +85,19 @@ class Structure:
         elif event_type in _BEARING or (event_type == "ORG_CHECKPOINTS" and self.name.family == "sys"):
             self.bundle.findings.add("RECORD_MALFORMED", entry["seq"])
 
+    def take_beginning(self, entry, parts):
+        """The first entry of a later epoch, below its removed prefix. Of the retention in force it tells no more; but
+        what is older than it, all of the chain before, was removed by the same rule.
+        """
+        self._check_genesis(entry, parts)
+        detail = parts.get("detail")
+        if detail is None or not STRUCTURAL[self._genesis_type()](detail) or not self._agrees(detail):
+            return
+        self.restored_from = Restore.of(detail)
+        if detail["restored_root"] is not None:
+            root = bytes.fromhex(detail["restored_root"])
+            self.cuts.append(Cut(detail["previous_origin"], detail["restored_size"], root))
+
     def need_cut(self, seq):
         """A part of this entry is said to be pruned."""
         self.pruned.append(seq)
@@ -105,9 +118,12 @@ class Structure:
         if event_type == "SIGNING_KEY_ROTATED":
             self.bundle.trust.lose_track()
 
-    def _check_genesis(self, entry, parts):
+    def _genesis_type(self):
         is_restored = self.name.family == "sys" and self.name.epoch > 1
-        expected = "CHAIN_RESTORED" if is_restored else "CHAIN_GENESIS"
+        return "CHAIN_RESTORED" if is_restored else "CHAIN_GENESIS"
+
+    def _check_genesis(self, entry, parts):
+        expected = self._genesis_type()
         agrees = entry["event_type"] == expected and entry["actor"] == "system"
         if agrees and "detail" in parts:
             agrees = STRUCTURAL[expected](parts["detail"]) and self._agrees(parts["detail"])

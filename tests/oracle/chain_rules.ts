@@ -18,6 +18,7 @@ export function verifyChain(chain: Chain, { ladderSince, epochs }: RuleOptions):
   const hasEnded = epochs.some(({ row }) => row.epoch > chain.row.epoch);
   entriesAreKept(chain, { hasEnded });
   for (const link of chain.links) entryIsWhatItsColumnsSay(chain, link);
+  beginningIsTheFirstEntry(chain);
   entriesFollowOneAnother(chain);
   partsAreThoseCommittedTo(chain);
   nodesAreTheTree(chain);
@@ -56,6 +57,18 @@ function entryIsWhatItsColumnsSay({ row: { chain } }: Chain, { row, entry }: Lin
     [chain, row.seq, row.id, row.event_type, row.ts, row.subject, row.prev_hash.toHex()],
     `${where}: columns`,
   );
+}
+
+/** What stays of a cut is the first entry of a chain that a restore began, whole. */
+function beginningIsTheFirstEntry(chain: Chain): void {
+  const { row, beginning, tree } = chain;
+  if (beginning === null) return;
+  entryIsWhatItsColumnsSay(chain, beginning);
+  partsAreThoseCommittedTo({ ...chain, links: [beginning] });
+  assert.deepEqual([...beginning.parts.keys()], ["detail"], `${row.chain}: the detail of its first entry`);
+  assert.ok(row.epoch > 1 && row.min_index > 0, `${row.chain}: it stays below a cut`);
+  assert.deepEqual(tree.hashOf(0, 1), leafHash(beginning.row.body), `${row.chain}: leaf of its first entry`);
+  assert.equal(beginning.entry.prev, sha256(`jis.genesis/1\n${row.origin}`).toHex(), `${row.chain}: link`);
 }
 
 /** Each names the hash of the one before it, gone or not, and time goes forward. */

@@ -26,6 +26,8 @@ export interface Chain {
   readonly row: Selectable<AuditChainTable>;
   /** The entries that are still stored, oldest first. */
   readonly links: readonly Link[];
+  /** The first entry of a chain that a restore began, where it stays below a cut; null where it does not, or is a link. */
+  readonly beginning: Link | null;
   /** In the order of their index. */
   readonly nodes: readonly Selectable<AuditNodeTable>[];
   readonly checkpoints: readonly Selectable<AuditCheckpointTable>[];
@@ -60,14 +62,16 @@ async function readChain(database: Database, row: Selectable<AuditChainTable>): 
     query.selectFrom("audit_ladder").selectAll().where("chain", "=", chain).orderBy("size").compile(),
   );
   const partsOf = Map.groupBy(parts, ({ seq }) => seq);
-  const links = entries.map((entry) => ({
+  const stored = entries.map((entry) => ({
     row: entry,
     entry: JSON.parse(entry.body),
     parts: new Map((partsOf.get(entry.seq) ?? []).map((part) => [part.name, part])),
   }));
+  const isApart = row.epoch > 1 && stored[0]?.row.seq === 0 && (stored[1]?.row.seq ?? row.size) > 1;
+  const [beginning, links] = isApart ? [stored[0]!, stored.slice(1)] : [null, stored];
   const gone = goneLeaves(row.size - links.length, nodes);
   const tree = treeOf([...gone, ...links.map((link) => leafHash(link.row.body))]);
-  return { row, links, nodes, checkpoints, ladder, tree };
+  return { row, links, beginning, nodes, checkpoints, ladder, tree };
 }
 
 /** The stored hashes of the first `count` entries. */

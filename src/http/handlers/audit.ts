@@ -84,7 +84,7 @@ export async function getChainExport(
   const family = familyOf(caller, chain);
   const links = linkedSizes(link);
   if (links.length > 0) {
-    const longest = await longestOf(dependencies.database, family);
+    const longest = await longestOf(dependencies.database, { family, parts });
     if (Math.max(...links) > longest) {
       throw validationFailed([{ path: "link", message: beyondLongest(longest) }]);
     }
