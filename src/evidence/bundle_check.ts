@@ -356,11 +356,11 @@ export class BundleCheck {
     const { number, bytes, value: { entry, data } } = line;
     const { base } = this.#header;
     const isDue = this.#stage < Stage.beginning && base.size > 0 && (this.name?.epoch ?? 1) > 1;
-    if (!isDue) return this.#malformed(number, "a beginning out of place", 0);
+    if (!isDue) return this.#malformed(number, "a beginning out of place");
     this.#stage = Stage.beginning;
     const text = canonicalTextOf(entry);
     if (text === null || !isMembers(entry) || !isEntry(entry) || entry.seq !== 0) {
-      return this.#malformed(number, "the entry of a beginning", 0);
+      return this.#malformed(number, "the entry of a beginning");
     }
     this.#checkOwner(entry, number);
     const hash = entryHash(this.#crypto, text);

@@ -321,7 +321,11 @@ export class KeptCheck {
     if (known.size < this.#base) {
       this.#provesFork = false;
       this.#fork([0, size - 1], `size ${known.size}, brought up to size ${size}${who}`);
-    } else this.#fork([chain.provenSize, size - 1], `size ${size}${who}`);
+    } else {
+      // The base itself is proven, before anything below it is.
+      const first = chain.provenSize < size ? chain.provenSize : 0;
+      this.#fork([first, size - 1], `size ${size}${who}`);
+    }
   }
 
   #agree(known: Root): void {

@@ -213,8 +213,7 @@ class Bundle:
                 self.findings.add("PART_MISSING", 0)
         parts = {}
         if "detail" in entry["commit"]:
-            commitment = part_commitment("detail", bytes.fromhex(value["salt"]), value["data"]).hex()
-            if commitment == entry["commit"]["detail"]:
+            if _commitment_of(value, "detail") == entry["commit"]["detail"]:
                 parts["detail"] = value["data"]
             else:
                 self.findings.add("COMMITMENT_MISMATCH", 0)
@@ -327,11 +326,7 @@ class Bundle:
 
     def _take_data(self, value):
         name = value["name"]
-        try:
-            commitment = part_commitment(name, bytes.fromhex(value["salt"]), value["data"]).hex()
-        except Refused:
-            commitment = None
-        if commitment == self.entry["commit"][name]:
+        if _commitment_of(value, name) == self.entry["commit"][name]:
             self.parts[name] = value["data"]
         else:
             self.findings.add("COMMITMENT_MISMATCH", value["seq"])
@@ -574,6 +569,14 @@ class Bundle:
             "erased": self.erased,
             "replayed": self.states.replayed if self.has_header else 0,
         }
+
+
+def _commitment_of(value, name):
+    """The commitment to the part that a line gives; None where that has no canonical form."""
+    try:
+        return part_commitment(name, bytes.fromhex(value["salt"]), value["data"]).hex()
+    except Refused:
+        return None
 
 
 def pins_of(header):

@@ -18,6 +18,7 @@ import {
   pythonIsMissing,
   type Question,
 } from "../independent_verifier.ts";
+import { REMOVED_EPOCH_ROWS } from "../removed_epoch_rows.ts";
 import { CHAIN_ROWS, SEVERAL_ROWS } from "../tamper_chain_rows.ts";
 import { TAMPER_ROWS } from "../tamper_rows.ts";
 import { inPresentForm, VECTOR_CASES, VECTOR_PINS } from "../vector_cases.ts";
@@ -42,6 +43,7 @@ const CASES: readonly Case[] = [
     text,
     options,
   })),
+  ...REMOVED_EPOCH_ROWS.map(({ name, text, options = {} }) => ({ name, text, options })),
   ...VECTOR_CASES.map(({ text, known = [] }, index) => ({
     name: `the published row "${matrix[index]!.case}"`,
     text: inPresentForm(text),

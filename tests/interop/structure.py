@@ -89,9 +89,8 @@ class Structure:
         """The first entry of a later epoch, below its removed prefix. Of the retention in force it tells no more; but
         what is older than it, all of the chain before, was removed by the same rule.
         """
-        self._check_genesis(entry, parts)
         detail = parts.get("detail")
-        if detail is None or not STRUCTURAL[self._genesis_type()](detail) or not self._agrees(detail):
+        if not self._check_genesis(entry, parts) or detail is None:
             return
         self.restored_from = Restore.of(detail)
         if detail["restored_root"] is not None:
@@ -118,17 +117,15 @@ class Structure:
         if event_type == "SIGNING_KEY_ROTATED":
             self.bundle.trust.lose_track()
 
-    def _genesis_type(self):
-        is_restored = self.name.family == "sys" and self.name.epoch > 1
-        return "CHAIN_RESTORED" if is_restored else "CHAIN_GENESIS"
-
     def _check_genesis(self, entry, parts):
-        expected = self._genesis_type()
+        is_restored = self.name.family == "sys" and self.name.epoch > 1
+        expected = "CHAIN_RESTORED" if is_restored else "CHAIN_GENESIS"
         agrees = entry["event_type"] == expected and entry["actor"] == "system"
         if agrees and "detail" in parts:
             agrees = STRUCTURAL[expected](parts["detail"]) and self._agrees(parts["detail"])
         if not agrees:
             self.bundle.findings.add("GENESIS_MISMATCH", 0)
+        return agrees
 
     def _agrees(self, detail):
         name = self.name

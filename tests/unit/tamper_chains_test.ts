@@ -22,6 +22,7 @@ import {
   RESTORE_ROWS,
   type SeveralRow,
 } from "../tamper_chain_rows.ts";
+import { REMOVED_EPOCH_ROWS } from "../removed_epoch_rows.ts";
 import { assertReport, overallVerdict, run, verify } from "../verification.ts";
 
 // ---- removed prefixes -------------------------------------------------------------------------------------------
@@ -61,6 +62,8 @@ function runSeveral(rows: readonly SeveralRow[]): void {
 runSeveral(RESTORE_ROWS);
 
 runSeveral(ENDED_ROWS);
+
+runSeveral(REMOVED_EPOCH_ROWS);
 
 runSeveral(ANCHOR_ROWS);
 

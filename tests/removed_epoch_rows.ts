@@ -1,0 +1,332 @@
+/**
+ * Epochs of which retention has left nothing, and the first entry of the next one, which stays and names their end: what
+ * of that can be altered, and what both verifiers say of it.
+ */
+import { consistencyPath } from "../src/evidence/consistency.ts";
+import { fromHex, hex } from "../src/evidence/crypto.ts";
+import { ladderLine } from "../src/evidence/bundle.ts";
+import { nodeCrypto } from "../src/evidence/node_crypto.ts";
+import { appendLeaf, EMPTY_FRONTIER } from "../src/evidence/merkle.ts";
+import { buildWorld, type ChainWriter, throwAwaySigner } from "./bundle_builder.ts";
+import { forged, type Json, prunedTo, putTogether, takeApart } from "./bundle_tampering.ts";
+import type { SeveralRow } from "./tamper_chain_rows.ts";
+import { diverged, INTACT, NOT_COMPARED, tampered } from "./verification.ts";
+
+const DAY_MS = 86_400_000;
+const ENDED = 6;
+const CUT = 20;
+const NO_HASH = "0".repeat(64);
+
+/** A day's score each. */
+function scores(chain: ChainWriter, count: number, name = "operator"): void {
+  for (let day = 0; day < count; day += 1) chain.score(`${name}-${day % 2}`);
+}
+
+/** The whole chain up to a size, of which all is removed: its end, and what was signed of it. */
+function allRemoved(chain: ChainWriter, size: number): string {
+  return putTogether(prunedTo(chain.bundle({ size }), size, buildWorld().signers));
+}
+
+/**
+ * A chain of eight entries of which a restore kept six, and the one that goes on from it, of which the first twenty are
+ * past their retention: whatever told of the removal of the first is gone with them.
+ */
+function epochs({ name = "operator", change = () => {} }: {
+  readonly name?: string;
+  /** Of the second, before its cut. */
+  readonly change?: (second: ChainWriter) => void;
+} = {}) {
+  const world = buildWorld({ step: DAY_MS / 2 });
+  const first = world.chain("org/acme", { retentionDays: 30 });
+  scores(first, 7, name);
+  const second = first.restore(ENDED);
+  change(second);
+  scores(second, 60);
+  const whole = second.bundle();
+  second.prune(CUT);
+  scores(second, 1);
+  return { first, second, whole, left: allRemoved(first, ENDED), after: second.bundle() };
+}
+
+const { first, whole, left, after } = epochs();
+const other = epochs({ name: "rewritten" });
+
+/** The same, with the line that names the end of the chain before changed. */
+function withBeginning(change: (line: Json) => void): string {
+  return forged(after, ({ preamble }) => change(preamble.find(isBeginning)));
+}
+
+const isBeginning = ({ kind }: Json) => kind === "jis.beginning/1";
+
+/** With a step that leads from a size to the end. */
+function withLadder(text: string, from: number): string {
+  const open = takeApart(text);
+  const nodes = new Map<number, Uint8Array>();
+  let frontier = EMPTY_FRONTIER;
+  for (let seq = 0; seq < ENDED; seq += 1) {
+    const appended = appendLeaf(nodeCrypto, frontier, fromHex(first.hashOf(seq)));
+    for (const { index, hash } of appended.nodes) nodes.set(index, hash);
+    frontier = appended.frontier;
+  }
+  const proof = consistencyPath(nodeCrypto, { from, to: ENDED }, (index) => nodes.get(index)).map(hex);
+  open.preamble.push(JSON.parse(ladderLine({ from, to: ENDED, proof })));
+  return putTogether(open);
+}
+
+const CUT_FIRST = `PRUNED_PREFIX[0,${ENDED - 1}]`;
+const CUT_SECOND = `PRUNED_PREFIX[0,${CUT - 1}]`;
+const OPEN = `STATE_UNANCHORED@${CUT}`;
+const OF_FIRST = { ...INTACT, findings: [CUT_FIRST] };
+const OF_SECOND = { ...INTACT, findings: [CUT_SECOND, OPEN] };
+const UNPROVEN = tampered([`PRUNED_PREFIX_UNPROVEN[0,${ENDED - 1}]`], 0);
+const UNANCHORED = { verdict: "INTACT, UNANCHORED", exitCode: 0 } as const;
+const TAMPERED = { verdict: "TAMPERED", exitCode: 1 } as const;
+const DIVERGED = { verdict: "DIVERGED", exitCode: 1 } as const;
+const OPEN_OVERALL = { verdict: "INTACT, NOT COMPARED", exitCode: 2 } as const;
+
+/** The bridge does not hold: neither what is after it, nor that the chain before was removed by rule. */
+function broken(name: string, text: string, finding: string): SeveralRow {
+  return {
+    name,
+    text: left + text,
+    options: { known: [first.checkpoint(ENDED)] },
+    reports: [
+      tampered([`PRUNED_PREFIX_UNPROVEN[0,${ENDED - 1}]`], 0),
+      tampered([finding, CUT_SECOND, OPEN], finding.includes("@0") ? 0 : null),
+    ],
+    overall: TAMPERED,
+  };
+}
+
+/** Three epochs of which the first two are all removed, what told so of the first with the second's beginning. */
+function three() {
+  const world = buildWorld({ step: DAY_MS / 2 });
+  const one = world.chain("org/acme", { retentionDays: 30 });
+  scores(one, 4);
+  const two = one.restore(5);
+  scores(two, 4);
+  const three = two.restore(5);
+  scores(three, 60);
+  three.prune(CUT);
+  scores(three, 1);
+  // As the service shows it: of the second the first entry alone.
+  const shown = two.bundle();
+  const open = prunedTo(shown, 5, world.signers);
+  const { salt, data } = takeApart(shown).groups[0]!.parts[0]!;
+  const leaves = [0, 1, 2, 3, 4].map((seq) => fromHex(two.hashOf(seq)));
+  const pair = (a: Uint8Array, b: Uint8Array) => nodeCrypto.sha256(Uint8Array.of(1), a, b);
+  const path = [leaves[1]!, pair(leaves[2]!, leaves[3]!), leaves[4]!].map(hex);
+  open.preamble = [{ kind: "jis.beginning/1", entry: takeApart(shown).groups[0]!.entry, salt, data, path }];
+  return { one, two, texts: [allRemoved(one, 5), putTogether(open), three.bundle()] as const };
+}
+
+const row = three();
+const [ONE, TWO, THREE] = row.texts;
+const OF_ENDED = { ...INTACT, findings: ["PRUNED_PREFIX[0,4]"] };
+
+export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
+  {
+    name: "an epoch of which nothing is left and the one that names its end are intact together",
+    text: left + after,
+    reports: [OF_FIRST, OF_SECOND],
+    overall: UNANCHORED,
+  },
+  {
+    name: "what was kept of an epoch of which nothing is left agrees, and answers for the one after it",
+    text: left + after,
+    options: { known: [first.checkpoint(ENDED)] },
+    reports: [{ ...OF_FIRST, verdict: "INTACT" }, OF_SECOND],
+    overall: UNANCHORED,
+  },
+  {
+    name: "what was kept within an epoch of which nothing is left asks for a link",
+    text: left + after,
+    options: { known: [first.checkpoint(3)] },
+    reports: [
+      { ...NOT_COMPARED, findings: ["KNOWN_CHECKPOINT_UNLINKABLE", CUT_FIRST] },
+      { ...NOT_COMPARED, findings: OF_SECOND.findings },
+    ],
+    overall: OPEN_OVERALL,
+  },
+  {
+    name: "with the link what was kept within an epoch of which nothing is left agrees",
+    text: withLadder(left, 3) + after,
+    options: { known: [first.checkpoint(3)] },
+    reports: [{ ...OF_FIRST, verdict: "INTACT" }, OF_SECOND],
+    overall: UNANCHORED,
+  },
+  {
+    name: "what was lost with the restore is told of by the entry that stayed",
+    text: left + after,
+    options: { known: [first.checkpoint(ENDED), first.checkpoint(7)] },
+    reports: [{ ...OF_FIRST, verdict: "INTACT", findings: [`RESTORED@${ENDED}`, CUT_FIRST] }, OF_SECOND],
+    overall: UNANCHORED,
+  },
+  {
+    name: "the retention with which an epoch began, told by the entry that stayed, is not in force for good",
+    text: (() => {
+      const changed = epochs({ change: (second) => second.setRetention(20) });
+      return changed.left + changed.after;
+    })(),
+    reports: [OF_FIRST, OF_SECOND],
+    overall: UNANCHORED,
+  },
+  {
+    name: "an epoch of which nothing is left, by itself, was removed on no record",
+    text: left,
+    reports: [UNPROVEN],
+    overall: TAMPERED,
+  },
+  {
+    name: "an epoch of which nothing is left was removed on no record where the next one begins whole",
+    text: left + whole,
+    reports: [UNPROVEN, { ...INTACT, findings: ["STATE_UNANCHORED@1"] }],
+    overall: TAMPERED,
+  },
+  {
+    name: "nothing names the end of an epoch where the entry that stayed is left out",
+    text: left +
+      forged(after, (open) => open.preamble = open.preamble.filter((line) => !isBeginning(line))),
+    options: { known: [first.checkpoint(ENDED)] },
+    reports: [UNPROVEN, { ...INTACT, findings: OF_SECOND.findings }],
+    overall: TAMPERED,
+  },
+  {
+    name: "the epoch after one of which nothing is left, by itself, does not lead to what was kept",
+    text: after,
+    options: { known: [first.checkpoint(ENDED)] },
+    reports: [{ ...NOT_COMPARED, findings: [...OF_SECOND.findings, "KNOWN_EPOCH_UNLINKED"] }],
+    overall: OPEN_OVERALL,
+  },
+  broken(
+    "another end of the epoch before is not what the entry that stayed commits to",
+    withBeginning((line) => line.data.restored_root = hex(other.first.checkpoint(ENDED).root)),
+    "COMMITMENT_MISMATCH@0",
+  ),
+  broken(
+    "another salt is not what the entry that stayed commits to",
+    withBeginning((line) => line.salt = NO_HASH),
+    "COMMITMENT_MISMATCH@0",
+  ),
+  broken(
+    "an entry that was altered is not in the tree of what was removed",
+    withBeginning((line) => line.entry.id = "01FORGED"),
+    "GENESIS_MISMATCH@0",
+  ),
+  broken(
+    "an entry that an organization could have appended begins no chain",
+    withBeginning((line) => line.entry.actor = "self_serve"),
+    "GENESIS_MISMATCH@0",
+  ),
+  broken(
+    "another path does not lead to what was signed",
+    withBeginning((line) => line.path[0] = NO_HASH),
+    "GENESIS_MISMATCH@0",
+  ),
+  broken(
+    "a path that is too long leads nowhere",
+    withBeginning((line) => line.path.push(NO_HASH)),
+    "GENESIS_MISMATCH@0",
+  ),
+  broken(
+    "an empty path leads nowhere",
+    withBeginning((line) => line.path = []),
+    "GENESIS_MISMATCH@0",
+  ),
+  broken(
+    "a later entry is no beginning, wherever its path leads",
+    withBeginning((line) => line.entry.seq = 1),
+    "MALFORMED_LINE",
+  ),
+  broken(
+    "an entry that is none is no beginning",
+    withBeginning((line) => delete line.entry.actor),
+    "MALFORMED_LINE",
+  ),
+  {
+    name: "the entry that stayed of another epoch's chain is none of this one's",
+    text: left + forged(after, ({ preamble }) => {
+      Object.assign(preamble.find(isBeginning), takeApart(TWO).preamble[0]);
+    }),
+    reports: [UNPROVEN, tampered(["GENESIS_MISMATCH@0", CUT_SECOND, OPEN], 0)],
+    overall: TAMPERED,
+  },
+  {
+    name: "the entry that stayed is told once",
+    text: left + forged(after, ({ preamble }) => preamble.push(preamble.find(isBeginning))),
+    reports: [UNPROVEN, tampered(["MALFORMED_LINE", CUT_SECOND, OPEN], null)],
+    overall: TAMPERED,
+  },
+  {
+    name: "a chain of which nothing was removed shows its first entry in its place alone",
+    text: forged(whole, ({ preamble }) => preamble.push(takeApart(after).preamble.find(isBeginning))),
+    reports: [tampered(["MALFORMED_LINE", "STATE_UNANCHORED@1"], null)],
+    overall: TAMPERED,
+  },
+  {
+    name: "the first epoch goes on from none",
+    text: forged(left, ({ preamble }) => preamble.push(takeApart(after).preamble.find(isBeginning))) + after,
+    reports: [tampered(["MALFORMED_LINE", CUT_FIRST], null), OF_SECOND],
+    overall: TAMPERED,
+  },
+  {
+    name: "an epoch of which nothing is left ends where the next one says, and no earlier",
+    text: allRemoved(first, 4) + after,
+    reports: [
+      tampered(["TRUNCATED@4", "PRUNED_PREFIX_UNPROVEN[0,3]"], 4),
+      OF_SECOND,
+    ],
+    overall: TAMPERED,
+  },
+  {
+    name: "an epoch of which nothing is left ends where the next one says, and no later",
+    text: allRemoved(first, 7) + after,
+    reports: [tampered(["PRUNED_PREFIX_UNPROVEN[0,6]"], 0), OF_SECOND],
+    overall: TAMPERED,
+  },
+  {
+    name: "an epoch of which nothing is left has the root that the next one says",
+    text: other.left + after,
+    reports: [UNPROVEN, tampered([...OF_SECOND.findings, "GENESIS_MISMATCH@0"], 0)],
+    overall: TAMPERED,
+  },
+  {
+    name: "an epoch that was rewritten and removed with the right key contradicts what was kept of it",
+    text: other.left + other.after,
+    options: { known: [first.checkpoint(ENDED)] },
+    reports: [diverged([`FORK_VS_KNOWN_CHECKPOINT[0,${ENDED - 1}]`, CUT_FIRST], 0), OF_SECOND],
+    overall: DIVERGED,
+  },
+  {
+    name: "peaks of an epoch of which nothing is left that no key signed prove nothing",
+    text: forged(left, ({ header }) => header.base.peaks[0] = NO_HASH) + after,
+    reports: [tampered([`PRUNED_PREFIX_UNPROVEN[0,${ENDED - 1}]`, "ROOT_MISMATCH[0,5]"], 0),
+      tampered([...OF_SECOND.findings, "GENESIS_MISMATCH@0"], 0),
+    ],
+    overall: TAMPERED,
+  },
+  {
+    name: "three epochs of which the first two are gone are intact together",
+    text: ONE + TWO + THREE,
+    options: { known: [row.one.checkpoint(5), row.two.checkpoint(5)] },
+    reports: [{ ...OF_ENDED, verdict: "INTACT" }, { ...OF_ENDED, verdict: "INTACT" }, OF_SECOND],
+    overall: UNANCHORED,
+  },
+  {
+    name: "without the second of three epochs nothing leads from the first to the third",
+    text: ONE + THREE,
+    options: { known: [row.one.checkpoint(5)] },
+    reports: [tampered(["PRUNED_PREFIX_UNPROVEN[0,4]"], 0), OF_SECOND],
+    overall: TAMPERED,
+  },
+  {
+    name: "a next epoch that no trusted key signed puts no removal on record",
+    text: left + forged(after, () => {}, { signers: [throwAwaySigner("stranger")] }),
+    reports: [
+      UNPROVEN,
+      tampered([...[23, 31, 39, 47, 55, 62].map((seq) => `UNTRUSTED_KEY@${seq}`), CUT_SECOND, OPEN], 23),
+    ],
+    overall: TAMPERED,
+  },
+];
+
