@@ -505,7 +505,9 @@ export class ChainWriter {
       entry: JSON.parse(text),
       salt: hex(detail.salt),
       data: JSON.parse(detail.text),
-      path: inclusionPath(nodeCrypto, { leaf: 0, size: this.#base }, (node) => this.#nodes.get(node)).map(hex),
+      path: inclusionPath(nodeCrypto, { leaf: 0, size: this.#base }, (node) => this.#nodes.get(node)).map(
+        hex,
+      ),
     });
   }
 

@@ -3,6 +3,7 @@
  * as much as it can. Only what is needed to reach the costly place is right in them.
  */
 import {
+  beginningLine,
   checkpointLine,
   headerLine,
   ladderLine,
@@ -244,6 +245,23 @@ export const SHAPES = {
     after(
       [header({ base: { size: 2 ** 40, prev: NO_HASH, peaks: [NO_HASH], checkpoint: null } })],
       times(count, (index) => [ladderLine({ from: index + 1, to: index + 2, proof: [] })]),
+    ),
+  beginnings: (count) =>
+    after(
+      [
+        header({
+          chain: "org/acme/e2",
+          base: { size: 2 ** 40, prev: NO_HASH, peaks: [NO_HASH], checkpoint: null },
+        }),
+      ],
+      times(count, (index) => [
+        beginningLine({
+          entry: { index },
+          salt: NO_HASH,
+          data: { a: Array.from({ length: 5_000 }, () => []) },
+          path: Array(64).fill(NO_HASH),
+        }),
+      ]),
     ),
   "proofs that are none": (count) =>
     after(

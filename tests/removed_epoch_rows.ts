@@ -300,7 +300,8 @@ export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
   {
     name: "peaks of an epoch of which nothing is left that no key signed prove nothing",
     text: forged(left, ({ header }) => header.base.peaks[0] = NO_HASH) + after,
-    reports: [tampered([`PRUNED_PREFIX_UNPROVEN[0,${ENDED - 1}]`, "ROOT_MISMATCH[0,5]"], 0),
+    reports: [
+      tampered([`PRUNED_PREFIX_UNPROVEN[0,${ENDED - 1}]`, "ROOT_MISMATCH[0,5]"], 0),
       tampered([...OF_SECOND.findings, "GENESIS_MISMATCH@0"], 0),
     ],
     overall: TAMPERED,
@@ -329,4 +330,3 @@ export const REMOVED_EPOCH_ROWS: readonly SeveralRow[] = [
     overall: TAMPERED,
   },
 ];
-

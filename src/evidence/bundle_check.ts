@@ -367,7 +367,8 @@ export class BundleCheck {
     this.#kept.entry(0, hash);
     const isFirst = entry.prev === hex(genesisPrevious(this.#crypto, this.origin));
     // Of a base that is not proven the header has said so.
-    const isInTree = this.#prefix === null || isFirstOf(this.#crypto, this.#prefix, { hash, path: parsed.path });
+    const isInTree = this.#prefix === null ||
+      isFirstOf(this.#crypto, this.#prefix, { hash, path: parsed.path });
     if (!isFirst || !isInTree) {
       const detail = isFirst ? "it is not in the tree of what was removed" : "prev of a beginning";
       return this.log.add("GENESIS_MISMATCH", { seq: 0, line: number, detail });

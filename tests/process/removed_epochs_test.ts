@@ -297,22 +297,29 @@ Deno.test("whatever is altered in the bridge between two epochs is found, by bot
     const cases: Readonly<Record<string, readonly [string, code: number, finding: string]>> = {
       "as it is": [changed(text, () => undefined), 0, "PRUNED_PREFIX"],
       "another end of the epoch before": [
-        changed(text, (line) =>
-          isBeginning(line) ? [{ ...line, data: { ...detail, restored_root: other } }] : undefined),
+        changed(
+          text,
+          (line) => isBeginning(line) ? [{ ...line, data: { ...detail, restored_root: other } }] : undefined,
+        ),
         1,
         "COMMITMENT_MISMATCH",
       ],
       "another first entry": [
-        changed(text, (line) =>
-          isBeginning(line)
-            ? [{ ...line, entry: { ...line.entry, timestamp: "2026-11-20T00:00:00.000Z" } }]
-            : undefined),
+        changed(
+          text,
+          (line) =>
+            isBeginning(line)
+              ? [{ ...line, entry: { ...line.entry, timestamp: "2026-11-20T00:00:00.000Z" } }]
+              : undefined,
+        ),
         1,
         "GENESIS_MISMATCH",
       ],
       "another path": [
-        changed(text, (line) =>
-          isBeginning(line) ? [{ ...line, path: [other, ...line.path.slice(1)] }] : undefined),
+        changed(
+          text,
+          (line) => isBeginning(line) ? [{ ...line, path: [other, ...line.path.slice(1)] }] : undefined,
+        ),
         1,
         "GENESIS_MISMATCH",
       ],
@@ -322,14 +329,19 @@ Deno.test("whatever is altered in the bridge between two epochs is found, by bot
         "GENESIS_MISMATCH",
       ],
       "another chain's": [
-        changed(text, (line) =>
-          isBeginning(line) ? [{ ...line, entry: { ...line.entry, chain: "org/acme/e3" } }] : undefined),
+        changed(
+          text,
+          (line) =>
+            isBeginning(line) ? [{ ...line, entry: { ...line.entry, chain: "org/acme/e3" } }] : undefined,
+        ),
         1,
         "WRONG_CHAIN",
       ],
       "an entry of another place": [
-        changed(text, (line) =>
-          isBeginning(line) ? [{ ...line, entry: { ...line.entry, seq: 1 } }] : undefined),
+        changed(
+          text,
+          (line) => isBeginning(line) ? [{ ...line, entry: { ...line.entry, seq: 1 } }] : undefined,
+        ),
         1,
         "MALFORMED_LINE",
       ],
@@ -349,18 +361,24 @@ Deno.test("whatever is altered in the bridge between two epochs is found, by bot
         "MALFORMED_LINE",
       ],
       "another base of the epoch before": [
-        changed(text, (line) =>
-          line.chain === "org/acme" && line.base
-            ? [{ ...line, base: { ...line.base, peaks: line.base.peaks.map(() => other) } }]
-            : undefined),
+        changed(
+          text,
+          (line) =>
+            line.chain === "org/acme" && line.base
+              ? [{ ...line, base: { ...line.base, peaks: line.base.peaks.map(() => other) } }]
+              : undefined,
+        ),
         1,
         "PRUNED_PREFIX_UNPROVEN",
       ],
       "another base": [
-        changed(text, (line) =>
-          line.chain === "org/acme/e2" && line.base
-            ? [{ ...line, base: { ...line.base, peaks: line.base.peaks.map(() => other) } }]
-            : undefined),
+        changed(
+          text,
+          (line) =>
+            line.chain === "org/acme/e2" && line.base
+              ? [{ ...line, base: { ...line.base, peaks: line.base.peaks.map(() => other) } }]
+              : undefined,
+        ),
         1,
         "PRUNED_PREFIX_UNPROVEN",
       ],
@@ -406,7 +424,10 @@ Deno.test("the service finds what was altered in an entry that stayed, and says 
     assert.match(String(part!.data), /"reason":"the disk failed"/);
     assert.equal((await deployment.verified()).valid, true);
     const alterations: readonly (readonly [change: string, code: string])[] = [
-      [`UPDATE audit_part SET data = replace(data, 'the disk', 'my disk') WHERE ${at}`, "COMMITMENT_MISMATCH"],
+      [
+        `UPDATE audit_part SET data = replace(data, 'the disk', 'my disk') WHERE ${at}`,
+        "COMMITMENT_MISMATCH",
+      ],
       [`UPDATE audit_part SET salt = NULL, data = NULL WHERE ${at}`, "TRUNCATED"],
       [`DELETE FROM audit_part WHERE ${at}`, "TRUNCATED"],
       [
@@ -487,5 +508,9 @@ Deno.test("of three epochs of which two are gone each is linked to what is left,
       const kept = await save(directory, "kept.txt", note);
       assert.equal((await judged(afterwards, "--key", jwks, "--checkpoint", kept)).code, 0);
     }
-    await assertAgreed(after, { keys: [jwksText], checkpoints: [first, second], verdict: "INTACT, UNANCHORED" });
+    await assertAgreed(after, {
+      keys: [jwksText],
+      checkpoints: [first, second],
+      verdict: "INTACT, UNANCHORED",
+    });
   }));

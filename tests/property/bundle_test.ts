@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { z } from "zod";
 import {
+  beginningLineSchema,
   checkpointLineSchema,
   headerSchema,
   ladderLineSchema,
@@ -46,6 +47,13 @@ chain.score("cyd");
 /** Of every kind of line. */
 const GOOD = chain.bundle({ every: 4, ladder: [2, 4] });
 const LINES = linesOf(GOOD);
+/** A chain that a restore began, below whose cut the first entry stays. */
+const next = chain.restore(10);
+for (const operator of ["ada", "cyd", "ada", "cyd", "ada", "cyd"]) next.score(operator);
+next.prune(5, { last_ts: "2000-01-01T00:00:00.000Z" });
+const NEXT = linesOf(next.bundle());
+const AT = NEXT.findIndex((line) => line.includes('"jis.beginning/1"'));
+const BEGINNING = NEXT[AT]!;
 const BYTES = utf8(GOOD);
 
 function verify(bytes: Uint8Array, options: Partial<VerifierOptions> = {}): readonly BundleReport[] {
@@ -90,8 +98,9 @@ Deno.test("every line that is written fits the schema of its kind, in canonical 
     "jis.model/1": modelLineSchema,
     "jis.part/1": partLineSchema,
     "jis.trailer/1": trailerSchema,
+    "jis.beginning/1": beginningLineSchema,
   };
-  for (const line of LINES) {
+  for (const line of [...LINES, BEGINNING]) {
     const value = JSON.parse(line);
     assert.equal(canonicalJson(value), line);
     assert.deepEqual(schemas[kindOf(line)]!.parse(value), value);
@@ -225,9 +234,29 @@ Deno.test("a proven line with any member set to anything is not accepted though 
   );
 });
 
+Deno.test("the first entry that stays below a cut is not accepted with any byte or any member changed", () => {
+  const judged = (line: string) => isAccepted(verify(utf8(sealed(NEXT.with(AT, line))), { known: [] }));
+  assert.equal(judged(BEGINNING), true);
+  const bytes = utf8(BEGINNING);
+  for (let at = 0; at < bytes.length; at += 1) {
+    const changed = bytes.slice();
+    changed[at]! ^= 1 << (at % 7);
+    assert.equal(judged(new TextDecoder().decode(changed)), false, `byte ${at}`);
+  }
+  const choices = fc.array(fc.nat(), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(choices, anything, (places, value) => {
+      const line = canonicalJson(setSomewhere(JSON.parse(BEGINNING), places, value) as Json);
+      fc.pre(line !== BEGINNING);
+      assert.equal(judged(line), false, line);
+    }),
+    { seed: SEED, numRuns: 200 },
+  );
+});
+
 // ---- anything at all --------------------------------------------------------------------------------------------
 
-const KINDS = [...new Set(LINES.map(kindOf))];
+const KINDS = [...new Set([...LINES, BEGINNING].map(kindOf))];
 const member = fc.oneof(
   anything,
   fc.constantFrom<unknown>(...LINES.flatMap((line) => Object.values(JSON.parse(line)))),
@@ -240,18 +269,19 @@ const object = fc.dictionary(
   member,
 );
 const anyLine = fc.oneof(
-  fc.constantFrom(...LINES),
+  fc.constantFrom(...LINES, BEGINNING),
   fc.string(),
   object.map((value) => JSON.stringify(value)),
   fc.tuple(fc.constantFrom(...KINDS), object).map(([kind, value]) => JSON.stringify({ ...value, kind })),
-  fc.tuple(fc.constantFrom(...LINES), fc.array(fc.nat(), { minLength: 1, maxLength: 3 }), member)
+  fc.tuple(fc.constantFrom(...LINES, BEGINNING), fc.array(fc.nat(), { minLength: 1, maxLength: 3 }), member)
     .map(([line, choices, value]) => JSON.stringify(setSomewhere(JSON.parse(line), choices, value))),
 );
 
 Deno.test("no lines whatever make the verifier throw, with keys or without", () => {
   fc.assert(
     fc.property(fc.array(anyLine, { maxLength: 30 }), fc.boolean(), (lines, pinned) => {
-      const text = [LINES[0]!, ...lines].map((line) => `${line}\n`).join("");
+      const header = lines.includes(BEGINNING) ? NEXT[0]! : LINES[0]!;
+      const text = [header, ...lines].map((line) => `${line}\n`).join("");
       for (const report of verify(utf8(text), pinned ? {} : { pins: null })) {
         assert.ok([0, 1, 2].includes(report.exitCode));
         assert.ok(report.findings.length <= 64);
