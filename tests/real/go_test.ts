@@ -12,6 +12,7 @@ import { type Evidence, formatProof, parseProof } from "../../src/evidence/envel
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { formatVerifierKey, parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
 import { query } from "../../src/store/database.ts";
+import { buildWorld } from "../bundle_builder.ts";
 import { type Harness, pemOf, scoreRequest, withHarness } from "../harness.ts";
 
 const SOURCE = `${import.meta.dirname}/../interop/go`;
@@ -300,4 +301,37 @@ Deno.test({
     ]);
     assertRefused(await check({ consistency: changed }), 13_051, [UNPROVEN]);
   }),
+});
+
+Deno.test({
+  name:
+    "Go leads from the first entry that stays below a cut to the signed root of what was removed [needs go]",
+  ignore: goIsMissing(),
+  async fn() {
+    const place = await Deno.makeTempDir({ prefix: "jiss-go-" });
+    try {
+      const program = `${place}/check`;
+      await build(program);
+      for (const cut of [1, 2, 3, 7, 8, 12]) {
+        const world = buildWorld();
+        const next = world.chain(CHAIN, { retentionDays: 0 }).restore(1);
+        for (let at = 0; at < 13; at += 1) next.score("operator");
+        next.prune(cut);
+        const lines = next.bundle().trimEnd().split("\n").map((line) => JSON.parse(line));
+        const { base: { checkpoint: note } } = lines[0];
+        const { entry, path } = lines.find(({ kind }) => kind === "jis.beginning/1");
+        const proofOf = (hashes: readonly string[]) =>
+          formatProof({ index: 0, path: hashes.map(fromHex), note });
+        const proven = { entry: canonicalJson(entry), entryHash: next.hashOf(0) };
+        const name = next.origin;
+        const vkey = formatVerifierKey(nodeCrypto, { name, publicKey: world.signers[0]!.publicKey });
+        const ask = (proof: string) => run(program, { vkey, notes: [note], proven: [{ ...proven, proof }] });
+        const { code, verdicts } = await ask(proofOf(path));
+        assert.deepEqual([code, verdicts.map(({ ok }) => ok)], [0, [true, true, true]], `cut at ${cut}`);
+        assert.equal((await ask(proofOf([...path, next.hashOf(0)]))).code, 1, `cut at ${cut}, a longer path`);
+      }
+    } finally {
+      await Deno.remove(place, { recursive: true });
+    }
+  },
 });
