@@ -59,6 +59,9 @@ export const seals: Migration = {
     // Counted from the operator's first interaction on: departed from the recommendation or referred; referred.
     `ALTER TABLE interaction ADD COLUMN departed INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE interaction ADD COLUMN referred INTEGER NOT NULL DEFAULT 0`,
+    // The positions of the entry that committed it later, and of its late label; NULL where there is none.
+    `ALTER TABLE interaction ADD COLUMN commit_position INTEGER`,
+    `ALTER TABLE interaction ADD COLUMN label_position INTEGER`,
     `ALTER TABLE interaction ADD COLUMN seal BLOB CHECK (length(seal) = 16)`,
     `DROP INDEX interaction_operator`,
     `CREATE INDEX interaction_operator ON interaction (org_id, operator_id, t1, position, jis)`,
@@ -86,6 +89,10 @@ export const seals: Migration = {
     ...["installation", "subject", "skipped_interaction", "decision", "organization", "webhook"].map((
       table,
     ) => `ALTER TABLE ${table} ADD COLUMN seal BLOB CHECK (length(seal) = 16)`),
+
+    ...["score_commit", "outcome_label", "score_batch"].map((table) =>
+      `ALTER TABLE ${table} ADD COLUMN seal BLOB CHECK (length(seal) = 16)`
+    ),
 
     // The set of the rows that belong to the chain, bound to its head; NULL until they are sealed.
     `ALTER TABLE audit_chain ADD COLUMN held BLOB CHECK (length(held) = 32)`,

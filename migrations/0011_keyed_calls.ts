@@ -21,12 +21,13 @@ export const keyedCalls: Migration = {
       erased_chain TEXT,
       erased_seq INTEGER,
       erased_hash BLOB,
+      seal BLOB CHECK (length(seal) = 16),
       CHECK ((request_digest IS NULL) = (erased_seq IS NOT NULL)),
       CHECK ((erased_seq IS NULL) = (erased_hash IS NULL)),
       CHECK ((erased_seq IS NULL) = (erased_chain IS NULL)),
       CHECK (request_digest IS NOT NULL OR (operator_id IS NULL AND reference IS NULL))
     ) WITHOUT ROWID, STRICT`,
     `CREATE INDEX keyed_call_age ON keyed_call (at)`,
-    `CREATE INDEX keyed_call_operator ON keyed_call (org_id, operator_id) WHERE operator_id IS NOT NULL`,
+    `CREATE INDEX keyed_call_operator ON keyed_call (org_id, operator_id)`,
   ],
 };

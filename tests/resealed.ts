@@ -13,9 +13,13 @@ import {
   type InstallationRow,
   installations,
   interactions,
+  keyedCalls,
   operators,
   organizations,
+  outcomeLabels,
   type RecordKind,
+  scoreBatches,
+  scoreCommits,
   skippedInteractions,
   subjects,
   webhooks,
@@ -39,6 +43,10 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
     query.selectFrom("skipped_interaction").selectAll().compile(),
     query.selectFrom("decision").selectAll().compile(),
     query.selectFrom("subject").selectAll().compile(),
+    query.selectFrom("score_commit").selectAll().compile(),
+    query.selectFrom("outcome_label").selectAll().compile(),
+    query.selectFrom("score_batch").selectAll().compile(),
+    query.selectFrom("keyed_call").selectAll().compile(),
     query.selectFrom("installation").selectAll().compile(),
   ]);
   const statements: Statement[] = [];
@@ -65,7 +73,17 @@ export async function resealed(dependencies: Pick<Dependencies, "database" | "se
   ];
   const held = [...sealing(organizations, accounts), ...sealing(webhooks, hooks)];
   const installation = sealing(installations, others.pop() as InstallationRow[]);
-  for (const [index, kind] of [interactions, skippedInteractions, decisions, subjects].entries()) {
+  const kinds = [
+    interactions,
+    skippedInteractions,
+    decisions,
+    subjects,
+    scoreCommits,
+    outcomeLabels,
+    scoreBatches,
+    keyedCalls,
+  ];
+  for (const [index, kind] of kinds.entries()) {
     sealing(kind as RecordKind<object>, others[index]!);
   }
   for (const head of (await newestHeads(database)).values()) {
@@ -101,6 +119,10 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   skipped_interaction: ["org_id", "session_id"],
   decision: ["org_id", "decision_id"],
   subject: ["org_id", "operator_id"],
+  score_commit: ["org_id", "session_id"],
+  outcome_label: ["org_id", "session_id"],
+  score_batch: ["org_id", "request_digest"],
+  keyed_call: ["name"],
 };
 
 type Columns = Readonly<Record<string, unknown>>;

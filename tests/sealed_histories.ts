@@ -144,6 +144,8 @@ export function tell(
       previous: before?.row.position ?? null,
       departed: (before?.row.departed ?? 0) + (isDeparted ? 1 : 0),
       referred: (before?.row.referred ?? 0) + (isReferral(decision) ? 1 : 0),
+      commit_position: null,
+      label_position: null,
     });
     if (before !== undefined) earlier.push(before.operator);
     const { row: whole } = sealed<OperatorRow>(seals, operators, {

@@ -37,6 +37,7 @@ import {
 } from "./dependencies.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "./gone.ts";
+import { followedBy, followingNeeds, knownFollowing } from "./following.ts";
 import { movedTo, priorOf } from "./score.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall } from "./keyed_calls.ts";
@@ -87,9 +88,7 @@ export async function commitScore(
       members: { session_id: request.sessionId, committed: true },
     },
     needs: [
-      { kind: interactions, key: session },
-      { kind: scoreCommits, key: session },
-      { kind: outcomeLabels, key: session },
+      ...followingNeeds(session),
       ...operatorNeeds(operator),
       { kind: subjects, key: operator },
       subscriptionNeed(orgId),
@@ -111,9 +110,14 @@ export async function commitScore(
         drawn,
         subject: knownPseudonym(unit, operator),
       };
-      const committed = row.committed === 1 ? row : unit.get(scoreCommits, session);
+      const following = knownFollowing(unit, row);
+      const committed = row.committed === 1 ? row : following.commit;
       if (known === null) keyed.remember(unit, { operatorId: row.operator_id });
-      const label = planLabel(unit, dependencies, { context, label: request.outcomeCorrect });
+      const label = planLabel(unit, dependencies, {
+        context,
+        label: request.outcomeCorrect,
+        known: following.label,
+      });
       if (committed !== null) {
         // A call with a label is answered with the committed score under the id of the call that labelled it.
         const { at, request_id } = label?.row ?? committed;
@@ -217,6 +221,7 @@ function planCommit(unit: UnitOfWork, context: Context) {
     at: call.now,
     position: appended.position,
   });
+  followedBy(unit, row, { commit_position: appended.position });
   emitEvent(unit, {
     orgId,
     operatorId: row.operator_id,
@@ -241,13 +246,17 @@ interface Labelled {
 function planLabel(
   unit: UnitOfWork,
   { model }: Dependencies,
-  { context, label }: { readonly context: Context; readonly label: boolean | null },
+  { context, label, known }: {
+    readonly context: Context;
+    readonly label: boolean | null;
+    /** The label that was given before; null if there is none. */
+    readonly known: OutcomeLabelRow | null;
+  },
 ): Labelled | null {
   if (label === null) return null;
   const { caller: { orgId }, call, recorded, drawn } = context;
   const { row, input } = recorded;
   requireLabelable(row.session_id, input.interaction);
-  const known = unit.get(outcomeLabels, [orgId, row.session_id]);
   if (known !== null) {
     if ((known.outcome_correct === 1) === label) return { row: known, isNew: false };
     throw refusedLabel(row.session_id, `it was labelled ${!label} before, and a label is final`);
@@ -285,6 +294,7 @@ function planLabel(
     position: appended.position,
   };
   unit.put(outcomeLabels, labelled);
+  followedBy(unit, row, { label_position: appended.position });
   return { row: labelled, isNew: true };
 }
 

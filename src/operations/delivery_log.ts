@@ -105,7 +105,7 @@ export async function testWebhook(
   const { id, call, idempotency = null } = about;
   const { orgId } = caller;
   const keyed = new KeyedCall(dependencies.installation, { orgId, idempotency, request: {}, call });
-  const before = await keyed.lookUp(dependencies.database);
+  const before = await keyed.lookUp(dependencies);
   if (before !== null) return await testedBefore(dependencies, { id, known: before });
   const { tests } = dependencies.deliveries;
   const name = `${caller.orgId} ${about.id}`;

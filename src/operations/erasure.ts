@@ -21,7 +21,7 @@ import {
 } from "./dependencies.ts";
 import { requireNoOperator, unknownSubject } from "./subjects.ts";
 import { tombstoneName } from "./gone.ts";
-import { endKeyedCalls } from "./keyed_calls.ts";
+import { endKeyedCalls, operatorCallsNeed } from "./keyed_calls.ts";
 
 export interface Erasure {
   readonly erased: true;
@@ -103,7 +103,7 @@ export interface PreparedErasure {
 
 /** An erasure on its way, with what is drawn once. */
 export function prepareErasure(
-  { world, installation }: Pick<Dependencies, "world" | "installation">,
+  { world, installation, seals }: Pick<Dependencies, "world" | "installation" | "seals">,
   { caller, orgId, operatorId, now, basis }: ErasureRequest,
 ): PreparedErasure {
   const operator = [orgId, operatorId] as const;
@@ -116,6 +116,7 @@ export function prepareErasure(
       { kind: operatorNames, key: operator },
       { kind: operators, key: operator },
       { kind: frozenOperators, key: operator },
+      operatorCallsNeed(operator),
     ],
     plan(unit) {
       const subject = unit.get(subjects, operator)?.pseudonym;
@@ -149,7 +150,7 @@ export function prepareErasure(
         parts: [makePart("detail", salts[1], detail)],
       });
       const { entry: { chain, seq }, hash } = appended;
-      unit.execute(endKeyedCalls(operator, appended));
+      endKeyedCalls(unit, { seals }, { operator, erasure: appended });
       const tombstone = { reason: "erased", chain, seq, entry_hash: hash };
       for (const name of names) {
         unit.put(tombstones, {

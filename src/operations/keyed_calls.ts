@@ -9,12 +9,19 @@ import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { requestDigest } from "../keys/secrets.ts";
 import { DAY_MS } from "../scoring/state.ts";
-import { type Database, query, type Statement } from "../store/database.ts";
-import { type KeyedCallRow, keyedCalls } from "../store/records.ts";
+import { query } from "../store/database.ts";
+import {
+  endedKeyedCalls,
+  type KeyedCallRow,
+  keyedCalls,
+  type OperatorCalls,
+  operatorCalls,
+} from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import type { Call, Dependencies, Installation } from "./dependencies.ts";
 import { GoneError } from "./gone.ts";
 import { type IdempotentCall, keyReused } from "./idempotency.ts";
+import { requireSealed } from "./sealed_reads.ts";
 
 /** What an earlier call under the same key left. */
 export interface KnownCall {
@@ -86,7 +93,7 @@ export class KeyedCall {
   /**
    * The earlier call that this one repeats, or null where it is new.
    * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED where the key stands for another request; GONE where the reviewer whom it
-   *   was about was erased.
+   *   was about was erased; {AlteredRows} if the row that tells of it is not what this installation wrote.
    */
   known(unit: UnitOfWork): KnownCall | null {
     if (this.#row === null) return null;
@@ -94,12 +101,13 @@ export class KeyedCall {
   }
 
   /** The same, of the database as it is, for what must be known before a plan. @throws as {@link known}. */
-  async lookUp(database: Database): Promise<KnownCall | null> {
+  async lookUp(dependencies: Pick<Dependencies, "database" | "seals">): Promise<KnownCall | null> {
     if (this.#row === null) return null;
-    const [row] = await database.read(
+    const rows = await dependencies.database.read(
       query.selectFrom("keyed_call").selectAll().where("name", "=", this.#row.name).compile(),
     );
-    return this.#read(row ?? null);
+    requireSealed(dependencies, keyedCalls, rows);
+    return this.#read(rows[0] ?? null);
   }
 
   #read(row: KeyedCallRow | null): KnownCall | null {
@@ -161,19 +169,56 @@ export function pastRetention(): ServiceError {
   );
 }
 
-/** Ends what is remembered of an operator's calls: their keys stay used. */
+/** What {@link endKeyedCalls} reads. */
+export function operatorCallsNeed(operator: OperatorKey): Need {
+  return { kind: operatorCalls, key: operator };
+}
+
+type OperatorKey = readonly [orgId: string, operatorId: string];
+
+/**
+ * Ends what is remembered of an operator's calls: their keys stay used.
+ * @throws {AlteredRows} if one of the rows is not what this installation wrote.
+ */
 export function endKeyedCalls(
-  [orgId, operatorId]: readonly [orgId: string, operatorId: string],
-  { entry: { chain, seq }, hash }: Pick<PlacedEntry, "entry" | "hash">,
-): Statement {
-  return query.updateTable("keyed_call").set({
-    operator_id: null,
-    request_digest: null,
-    reference: null,
-    erased_chain: chain,
-    erased_seq: seq,
-    erased_hash: hash,
-  }).where("org_id", "=", orgId).where("operator_id", "=", operatorId).compile();
+  unit: UnitOfWork,
+  dependencies: Pick<Dependencies, "seals">,
+  { operator, erasure: { entry: { chain, seq }, hash } }: {
+    readonly operator: OperatorKey;
+    /** The entry that tells of it. */
+    readonly erasure: Pick<PlacedEntry, "entry" | "hash">;
+  },
+): void {
+  const rows = callsOf(operator, unit.get(operatorCalls, operator)!);
+  requireSealed(dependencies, keyedCalls, rows);
+  for (const row of rows) {
+    unit.put(endedKeyedCalls, {
+      ...row,
+      operator_id: null,
+      request_digest: null,
+      reference: null,
+      erased_chain: chain,
+      erased_seq: seq,
+      erased_hash: hash,
+    });
+  }
+}
+
+function callsOf([orgId, operatorId]: OperatorKey, { calls }: OperatorCalls): readonly KeyedCallRow[] {
+  const rows: readonly [string, string, string | null, string, number, string][] = JSON.parse(calls);
+  return rows.map(([name, digest, reference, requestId, at, seal]) => ({
+    name: Uint8Array.fromHex(name),
+    org_id: orgId,
+    operator_id: operatorId,
+    request_digest: Uint8Array.fromHex(digest),
+    reference,
+    request_id: requestId,
+    at,
+    erased_chain: null,
+    erased_seq: null,
+    erased_hash: null,
+    seal: Uint8Array.fromHex(seal),
+  }));
 }
 
 /** Calls at or before this instant are forgotten. */

@@ -34,9 +34,21 @@ import { type Place, readEntry, requireEntry, type StoredEntry } from "../store/
 import { type Database, query } from "../store/database.ts";
 import { readInteraction } from "../store/interactions.ts";
 import { newestOwnCheckpoint, proveHashes, requirePlace } from "../store/proofs.ts";
+import {
+  type FollowingEntries,
+  followingEntries,
+  type InteractionRow,
+  interactions,
+  type OutcomeLabelRow,
+  outcomeLabels,
+  type ScoreCommitRow,
+  scoreCommits,
+} from "../store/records.ts";
 import { requireAsked } from "./answers.ts";
 import { type Dependencies, type OrganizationCaller, originOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { requireFollowing } from "./following.ts";
 import { placeOfRecord, requireNotGone } from "./gone.ts";
+import { requireSealed } from "./sealed_reads.ts";
 
 export interface Replay {
   readonly id: string;
@@ -93,7 +105,7 @@ export async function replay(
     input: JSON.parse(input.text),
     auditId: stored.entry.id,
   });
-  const late = kind === "score" ? await replayLabel(dependencies, orgId, id) : null;
+  const late = kind === "score" ? await replayLabel(dependencies, { orgId, sessionId: id }) : null;
   const differences = [
     ...alteredParts(dependencies, stored),
     ...differencesOf(recorded, replayed),
@@ -210,20 +222,16 @@ async function recomputeDecision(
 /** The event by which a score got its late label, explained from its own recorded input. */
 async function replayLabel(
   dependencies: Dependencies,
-  orgId: string,
-  sessionId: string,
+  { orgId, sessionId }: { readonly orgId: string; readonly sessionId: string },
 ): Promise<{ readonly label: ReplayedLabel; readonly altered: readonly Difference[] } | null> {
   const { database } = dependencies;
-  const [row] = await database.read(
-    query.selectFrom("outcome_label").select("position").where("org_id", "=", orgId)
-      .where("session_id", "=", sessionId).compile(),
-  );
+  const position = await placeOfLabel(dependencies, { orgId, sessionId });
   // It was erased or pruned with its score since that was read, or there never was one.
-  if (row === undefined) {
+  if (position === null) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
     return null;
   }
-  const place = await placeOfRecord(dependencies, { orgId, position: row.position });
+  const place = await placeOfRecord(dependencies, { orgId, position });
   const stored = await readEntry(database, place);
   const part = stored?.parts.get("input");
   if (!stored || part === undefined) {
@@ -243,6 +251,29 @@ async function replayLabel(
     altered: alteredParts(dependencies, stored)
       .map((difference) => ({ ...difference, path: `label.${difference.path}` })),
   };
+}
+
+/** Where a score's label stands; null if it has none. @throws {AlteredRows} if a row is not what this installation wrote. */
+async function placeOfLabel(
+  dependencies: Dependencies,
+  { orgId, sessionId }: { readonly orgId: string; readonly sessionId: string },
+): Promise<number | null> {
+  const session = JSON.stringify([[orgId, sessionId]]);
+  const [scores, commits, labels, [entries = null]] = await dependencies.database.snapshot<
+    [InteractionRow, ScoreCommitRow, OutcomeLabelRow, FollowingEntries]
+  >([
+    interactions.load(session),
+    scoreCommits.load(session),
+    outcomeLabels.load(session),
+    followingEntries.load(session),
+  ]);
+  requireSealed(dependencies, interactions, scores);
+  requireSealed(dependencies, scoreCommits, commits);
+  requireSealed(dependencies, outcomeLabels, labels);
+  const [score, commit = null, label = null] = [scores[0], commits[0], labels[0]];
+  if (score === undefined) return null;
+  requireFollowing(score, { commit, label, entries });
+  return label?.position ?? null;
 }
 
 /**

@@ -38,6 +38,8 @@ import { frozenLink, type LastFrozen, lastFrozen } from "./frozen_calls.ts";
 import { NO_KEY } from "./key_issue.ts";
 import { readOwnKeys } from "./own_keys.ts";
 import { modelDocument } from "./replay.ts";
+import { sealFollowing } from "./resealing_following.ts";
+import { sealedRowFindings } from "./sealed_rows.ts";
 import { movedTo, scoredColumns } from "./score.ts";
 import { findDamages } from "./verification.ts";
 
@@ -77,15 +79,26 @@ export async function sealUnsealed(dependencies: SealingDependencies): Promise<v
   log.info("rows are sealed");
 }
 
-/** The heads whose set is not the rows that there are: what a restore's acknowledgement accepts. */
+/** The heads whose rows are not those that were written: what a restore's acknowledgement accepts. */
 export async function unheldHeads(
   dependencies: Pick<SealingDependencies, "database" | "seals">,
 ): Promise<readonly StoredHead[]> {
   const unheld: StoredHead[] = [];
   for (const head of (await newestHeads(dependencies.database)).values()) {
-    if (!await isHeld(dependencies, head.family)) unheld.push(head);
+    if (!await isHeld(dependencies, head.family) || await isAltered(dependencies, head.family)) {
+      unheld.push(head);
+    }
   }
   return unheld;
+}
+
+/** Whether a row beside a family's entries is not the one that was written with them. */
+async function isAltered(
+  dependencies: Pick<SealingDependencies, "database" | "seals">,
+  family: string,
+): Promise<boolean> {
+  const findings = sealedRowFindings(dependencies, family, () => Promise.resolve());
+  return (await findings.next()).done !== true;
 }
 
 /** Whether the rows that belong to a family are those whose set its newest head holds. */
@@ -181,6 +194,7 @@ async function sealRecords(dependencies: SealingDependencies, family: string): P
       if (statements.length > 0) await database.batch(statements);
     }
   }
+  await sealFollowing(dependencies, family);
   await sealOperators(dependencies, orgId, known);
   await sealFrozenOperators(dependencies, orgId, known);
 }
@@ -238,7 +252,14 @@ async function sealEvent(
       const scored = computeScore(await documentOf(dependencies, scoreInput), scoreInput);
       const { domain } = scoreInput;
       known.set(operatorId, { ...before, position, domain, moved: movedTo(scored.state, place) });
-      const columns = { ...named, previous: before.position, ...scoredColumns(scoreInput, scored) };
+      const columns = {
+        ...named,
+        previous: before.position,
+        ...scoredColumns(scoreInput, scored),
+        // What follows it is told by later entries.
+        commit_position: null,
+        label_position: null,
+      };
       return sealingOf(seals, rows.interaction.get(input.session_id), interactions, columns);
     }
     case "OUTCOME_LABELLED": {

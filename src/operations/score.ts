@@ -236,6 +236,8 @@ export function planScore(
       position,
       previous: before?.position ?? null,
       ...scoredColumns(request, planned.scored),
+      commit_position: null,
+      label_position: null,
     });
     if (planned.scored.result.committed) {
       emitEvent(unit, { orgId, operatorId: request.operator_id, event: "score.committed", position, call });

@@ -41,7 +41,7 @@ export async function registerWebhook(
     readonly idempotency?: IdempotentCall | null;
   },
 ): Promise<RepeatableAnswer> {
-  const { database, installation, secretsKeys, world, writer } = dependencies;
+  const { installation, secretsKeys, world, writer } = dependencies;
   const { orgId } = caller;
   const { now } = call;
   const { url, secret: shared, events = WEBHOOK_EVENTS } = request;
@@ -55,7 +55,7 @@ export async function registerWebhook(
       created_at: new Date(known.call.now).toISOString(),
       already_provisioned: true,
     });
-  const before = await keyed.lookUp(database);
+  const before = await keyed.lookUp(dependencies);
   // What was registered is told, whatever became of the host since.
   if (before !== null) return registered(before);
   await requireAllowed(dependencies, url);

@@ -1,9 +1,13 @@
-/** Reading the inputs of a chain's entries out of the database, page by page. */
+/** Reading the inputs of a chain's entries, or other parts, out of the database, page by page. */
+import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
 import { readPages } from "./paging.ts";
 
 /** An entry as it was hashed, with its part `input`. */
-export interface RecordedInput {
+export type RecordedInput = RecordedPart;
+
+/** An entry as it was hashed, with one of its parts. */
+export interface RecordedPart {
   readonly seq: number;
   readonly event_type: string;
   readonly body: string;
@@ -23,24 +27,29 @@ export interface InputSpan {
 const ROWS_IN_PAGE = 200;
 
 /** The entries of these types whose input is still held, oldest first. */
-export function readInputs(
+export function readInputs(database: Database, span: InputSpan): AsyncGenerator<readonly RecordedInput[]> {
+  return readParts(database, { ...span, name: "input" });
+}
+
+/** The entries of these types of which this part is still held, oldest first. */
+export function readParts(
   database: Database,
-  { chain, first, end, eventTypes }: InputSpan,
-): AsyncGenerator<readonly RecordedInput[]> {
-  const inputs = query.selectFrom("audit_entry as e")
+  { chain, first, end, eventTypes, name }: InputSpan & { readonly name: PartName },
+): AsyncGenerator<readonly RecordedPart[]> {
+  const parts = query.selectFrom("audit_entry as e")
     .innerJoin(
       "audit_part as p",
-      (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq").on("p.name", "=", "input"),
+      (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq").on("p.name", "=", name),
     )
     .select(["e.seq", "e.event_type", "e.body", "p.salt", "p.data"])
     .$narrowType<{ salt: Uint8Array; data: string }>()
     .where("p.salt", "is not", null).where("p.data", "is not", null)
     .where("e.chain", "=", chain).where("e.event_type", "in", eventTypes).where("e.seq", "<", end)
     .orderBy("e.seq");
-  return readPages<RecordedInput>(
+  return readPages<RecordedPart>(
     database,
     (after, limit) =>
-      inputs.where("e.seq", ">=", after === null ? first : after.seq + 1).limit(limit).compile(),
+      parts.where("e.seq", ">=", after === null ? first : after.seq + 1).limit(limit).compile(),
     ROWS_IN_PAGE,
   );
 }

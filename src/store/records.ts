@@ -484,9 +484,53 @@ export const interactions: RecordKind<InteractionRow> = {
       row.previous ?? null,
       row.departed,
       row.referred,
+      row.commit_position ?? null,
+      row.label_position ?? null,
     ],
   },
   save: compileOnce((row) => query.insertInto("interaction").values(row).compile()),
+};
+
+/** The same rows, as a commit or a label that comes later changes them. */
+export const followedInteractions: RecordKind<InteractionRow> = {
+  ...interactions,
+  save: (row) => ({ ...saveFollowed(row), mustChange: 1 }),
+};
+
+const saveFollowed = compileOnce((row: InteractionRow) =>
+  query.updateTable("interaction")
+    .set({ commit_position: row.commit_position, label_position: row.label_position, seal: row.seal })
+    .where("org_id", "=", row.org_id).where("session_id", "=", row.session_id).compile()
+);
+
+/** The newest entries that commit and label a score, as the chain's rows have them; null where there is none. */
+export interface FollowingEntries {
+  readonly org_id: string;
+  readonly session_id: string;
+  readonly commit_position: number | null;
+  readonly label_position: number | null;
+}
+
+/** By organization and session. What is read is the operator's entries since the score, and no more. */
+export const followingEntries: RecordKind<FollowingEntries> = {
+  name: "following_entries",
+  load: loading((keys) =>
+    sql<FollowingEntries>`select i.org_id, i.session_id,
+        max(c.first_position + e.seq) filter (where e.event_type = 'SCORE_COMMITTED') as commit_position,
+        max(c.first_position + e.seq) filter (where e.event_type = 'OUTCOME_LABELLED') as label_position
+      from json_each(${keys}) as key
+      cross join interaction as i on i.org_id = key.value ->> 0 and i.session_id = key.value ->> 1
+      cross join subject as s on s.org_id = i.org_id and s.operator_id = i.operator_id
+      cross join audit_chain as c on c.family = 'org/' || i.org_id
+      cross join audit_entry as e indexed by audit_entry_subject
+        on e.subject = s.pseudonym and e.chain = c.chain and e.seq > i.position - c.first_position
+      cross join audit_part as p on p.chain = e.chain and p.seq = e.seq
+        and p.name = case e.event_type when 'SCORE_COMMITTED' then 'result' else 'input' end
+      where e.event_type in ('SCORE_COMMITTED', 'OUTCOME_LABELLED')
+        and case when json_valid(p.data) then p.data ->> '$.session_id' = i.session_id end
+      group by i.org_id, i.session_id`.compile(query)
+  ),
+  keyOf: (row) => [row.org_id, row.session_id],
 };
 
 /** What the seal of a call's row covers. */
@@ -547,7 +591,7 @@ export const frozenOperators: RecordKind<FrozenOperatorRow> = {
       .compile(),
 };
 
-export type ScoreCommitRow = Selectable<ScoreCommitTable>;
+export type ScoreCommitRow = Insertable<ScoreCommitTable>;
 
 export const scoreCommits: RecordKind<ScoreCommitRow> = {
   name: "score_commit",
@@ -555,10 +599,19 @@ export const scoreCommits: RecordKind<ScoreCommitRow> = {
     query.selectFrom("score_commit").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.session_id],
+  sealing: {
+    values: ({ org_id, session_id, request_id, at, position }) => [
+      org_id,
+      session_id,
+      request_id,
+      at,
+      position,
+    ],
+  },
   save: compileOnce((row) => query.insertInto("score_commit").values(row).compile()),
 };
 
-export type OutcomeLabelRow = Selectable<OutcomeLabelTable>;
+export type OutcomeLabelRow = Insertable<OutcomeLabelTable>;
 
 export const outcomeLabels: RecordKind<OutcomeLabelRow> = {
   name: "outcome_label",
@@ -566,10 +619,20 @@ export const outcomeLabels: RecordKind<OutcomeLabelRow> = {
     query.selectFrom("outcome_label").selectAll().where(keyIn(["org_id", "session_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.session_id],
+  sealing: {
+    values: ({ org_id, session_id, outcome_correct, request_id, at, position }) => [
+      org_id,
+      session_id,
+      outcome_correct,
+      request_id,
+      at,
+      position,
+    ],
+  },
   save: compileOnce((row) => query.insertInto("outcome_label").values(row).compile()),
 };
 
-export type ScoreBatchRow = Selectable<ScoreBatchTable>;
+export type ScoreBatchRow = Insertable<ScoreBatchTable>;
 
 export const scoreBatches: RecordKind<ScoreBatchRow> = {
   name: "score_batch",
@@ -577,6 +640,17 @@ export const scoreBatches: RecordKind<ScoreBatchRow> = {
     query.selectFrom("score_batch").selectAll().where(keyIn(["org_id", "request_digest"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.request_digest],
+  sealing: {
+    values: (row) => [
+      row.org_id,
+      row.request_digest,
+      row.request_id,
+      row.at,
+      row.operator_id,
+      row.first_position,
+      row.count,
+    ],
+  },
   save: compileOnce((row) => query.insertInto("score_batch").values(row).compile()),
 };
 
@@ -626,7 +700,10 @@ export const idempotencyRecords: RecordKind<IdempotencyRow> = {
   ),
 };
 
-export type KeyedCallRow = Selectable<KeyedCallTable>;
+/** Without its seal until it is saved. */
+export type KeyedCallRow =
+  & Omit<Selectable<KeyedCallTable>, "seal">
+  & Pick<Insertable<KeyedCallTable>, "seal">;
 
 export const keyedCalls: RecordKind<KeyedCallRow> = {
   name: "keyed_call",
@@ -635,6 +712,20 @@ export const keyedCalls: RecordKind<KeyedCallRow> = {
       .where(sql<boolean>`name in (select unhex(value ->> 0) from json_each(${keys}))`).compile()
   ),
   keyOf: (row) => [row.name.toHex()],
+  sealing: {
+    values: (row) => [
+      row.name,
+      row.org_id,
+      row.operator_id,
+      row.request_digest,
+      row.reference,
+      row.request_id,
+      row.at,
+      row.erased_chain,
+      row.erased_seq,
+      row.erased_hash,
+    ],
+  },
   // A call past its retention is replaced by the one that uses its key anew. One that another process remembered
   // meanwhile is not, and what was planned beside it is planned anew.
   save: (row) => ({ ...saveKeyedCall(row), mustChange: 1 }),
@@ -654,9 +745,38 @@ const saveKeyedCall = compileOnce((row: KeyedCallRow) =>
       erased_chain: ref("excluded.erased_chain"),
       erased_seq: ref("excluded.erased_seq"),
       erased_hash: ref("excluded.erased_hash"),
+      seal: ref("excluded.seal"),
     })).where(sql<boolean>`keyed_call.at <= excluded.at - ${sql.lit(KEYED_CALL_MS)}`)
   ).compile()
 );
+
+/** The same rows, as an erasure ends them. */
+export const endedKeyedCalls: RecordKind<KeyedCallRow> = {
+  ...keyedCalls,
+  save: compileOnce(({ name, org_id: _, request_id: __, at: ___, ...ended }: KeyedCallRow) =>
+    query.updateTable("keyed_call").set(ended).where("name", "=", name).compile()
+  ),
+};
+
+/** The calls that are remembered of an operator. */
+export interface OperatorCalls {
+  readonly org_id: string;
+  readonly operator_id: string;
+  /** A JSON array of rows, each of its values in the order of the columns, bytes in hexadecimal. */
+  readonly calls: string;
+}
+
+export const operatorCalls: RecordKind<OperatorCalls> = {
+  name: "operator_calls",
+  load: loading((keys) =>
+    sql<OperatorCalls>`select value ->> 0 as org_id, value ->> 1 as operator_id, (
+        select json_group_array(
+          json_array(hex(name), hex(request_digest), reference, request_id, at, hex(seal)))
+        from keyed_call where org_id = value ->> 0 and operator_id = value ->> 1
+      ) as calls from json_each(${keys})`.compile(query)
+  ),
+  keyOf: (row) => [row.org_id, row.operator_id],
+};
 
 export type SigningKeyRow = Selectable<SigningKeyTable>;
 

@@ -125,6 +125,10 @@ export interface InteractionTable {
   departed: number;
   /** Of these: deferred or escalated. */
   referred: number;
+  /** The position of the entry that committed it later; null where there is none. */
+  commit_position: number | null;
+  /** The position of its late label; null where there is none. */
+  label_position: number | null;
   seal: Seal;
 }
 
@@ -134,6 +138,7 @@ export interface ScoreCommitTable {
   request_id: string;
   at: number;
   position: number;
+  seal: Seal;
 }
 
 export interface OutcomeLabelTable {
@@ -143,6 +148,7 @@ export interface OutcomeLabelTable {
   request_id: string;
   at: number;
   position: number;
+  seal: Seal;
 }
 
 export interface ScoreBatchTable {
@@ -154,6 +160,7 @@ export interface ScoreBatchTable {
   operator_id: string;
   first_position: number;
   count: number;
+  seal: Seal;
 }
 
 export interface DecisionTable {
@@ -242,6 +249,7 @@ export interface KeyedCallTable {
   erased_chain: string | null;
   erased_seq: number | null;
   erased_hash: Uint8Array | null;
+  seal: Seal;
 }
 
 export interface AlertTable {

@@ -129,6 +129,9 @@ const RECORDED: Readonly<Record<string, string>> = {
   skipped_interaction: "SELECT * FROM skipped_interaction ORDER BY org_id, session_id",
   frozen_operator: "SELECT * FROM frozen_operator ORDER BY org_id, operator_id",
   decision: "SELECT * FROM decision ORDER BY org_id, decision_id",
+  score_commit: "SELECT * FROM score_commit ORDER BY org_id, session_id",
+  outcome_label: "SELECT * FROM outcome_label ORDER BY org_id, session_id",
+  score_batch: "SELECT * FROM score_batch ORDER BY org_id, request_digest",
   audit_chain:
     "SELECT chain, size, held FROM audit_chain WHERE chain GLOB 'org/*' AND chain NOT GLOB '*/admin' ORDER BY chain",
 };
@@ -894,6 +897,9 @@ const SEALED = [
   "skipped_interaction",
   "frozen_operator",
   "decision",
+  "score_commit",
+  "outcome_label",
+  "score_batch",
 ];
 
 Deno.test(
@@ -967,6 +973,14 @@ for (
     ["operators of frozen calls", "UPDATE skipped_interaction SET operator_id = 'operator-1'"],
     ["positions of frozen calls", "UPDATE skipped_interaction SET position = position + 1"],
     ["positions of decisions", "UPDATE decision SET position = position + 1"],
+    ["labels", "UPDATE outcome_label SET outcome_correct = 1 - outcome_correct, position = 0, at = 0"],
+    ["positions of commits", "UPDATE score_commit SET position = position + 1, at = at + 1"],
+    [
+      "labels that nobody gave",
+      `INSERT INTO outcome_label (org_id, session_id, outcome_correct, request_id, at, position)
+        SELECT org_id, session_id, 1, 'x', 1, 1 FROM interaction
+        WHERE (org_id, session_id) NOT IN (SELECT org_id, session_id FROM outcome_label)`,
+    ],
   ] as const
 ) {
   Deno.test(
