@@ -1,6 +1,7 @@
 /** The rows that stand beside the entries of an organization's evidence, each with the entry that it stands for. */
 import { sql } from "kysely";
 import { organizationOf } from "../evidence/chain_name.ts";
+import type { PartName } from "../evidence/hashes.ts";
 import { headOf, type HeadRow, headsQuery, type StoredHead } from "./chains.ts";
 import { type Database, query } from "./database.ts";
 import { readPages } from "./paging.ts";
@@ -11,7 +12,9 @@ import {
   interactions,
   operators,
   organizations,
+  outcomeLabels,
   type RecordKind,
+  scoreCommits,
   skippedInteractions,
   webhooks,
 } from "./records.ts";
@@ -20,62 +23,89 @@ import type { Sealed } from "./seals.ts";
 // deno-lint-ignore no-explicit-any -- rows of several kinds, each beside its own
 export type AnyKind = RecordKind<any>;
 
+/** How a type of entries is joined to its rows. */
+export interface RowKind {
+  readonly kind: AnyKind;
+  /** The part that names the session or decision. */
+  readonly part: PartName;
+}
+
 /** Which rows stand for entries of a type. */
-export const ROW_KINDS: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>([
-  ["SCORE_COMPUTED", interactions],
-  ["SCORE_SKIPPED", skippedInteractions],
-  ["DRS_COMPUTED", decisions],
+export const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>([
+  ["SCORE_COMPUTED", { kind: interactions, part: "input" }],
+  ["SCORE_SKIPPED", { kind: skippedInteractions, part: "input" }],
+  ["DRS_COMPUTED", { kind: decisions, part: "input" }],
+  ["SCORE_COMMITTED", { kind: scoreCommits, part: "result" }],
+  ["OUTCOME_LABELLED", { kind: outcomeLabels, part: "input" }],
 ]);
 
 /** A row that stands for an entry. */
 export interface RecordRow extends Sealed {
-  readonly operator_id: string;
+  /** Not in rows of commits and labels: the score's row has it. */
+  readonly operator_id?: string;
   readonly position: number;
+  /** In the row of a label: 0 or 1. */
+  readonly outcome_correct?: number;
 }
 
-/** An entry that has a row, by what its input says. */
-export interface NamedRecord {
+/** A part that is held of an entry about somebody, by what it says. */
+export interface HeldPart {
   readonly seq: number;
   readonly event_type: string;
-  readonly subject: string | null;
-  readonly operator_id: string;
-  /** The session's id, or the decision's. */
-  readonly id: string;
+  /** The entry's pseudonym. */
+  readonly subject: string;
+  readonly name: PartName;
+  /** null: the part names nobody. */
+  readonly operator_id: string | null;
+  /** The session's id, or the decision's; null: the part names none. */
+  readonly id: string | null;
+  /** The truth that a label tells, 0 or 1; null: it is none. */
+  readonly label: number | null;
 }
 
-const RECORDS_IN_PAGE = 100;
+const PARTS_IN_PAGE = 200;
 
-/** The entries of a chain that have a row and whose input is held, oldest first. Whether they are intact is not looked at. */
-export function readNamedRecords(
+/**
+ * The parts that are held of a chain's entries about somebody, in the order of the entries. Whether they are intact is not
+ * looked at. That an operator was erased is told by the service itself and outlives him: such parts are left out.
+ */
+export function readHeldParts(
   database: Database,
   { chain, first }: { readonly chain: string; readonly first: number },
-): AsyncGenerator<readonly NamedRecord[]> {
-  const records = query.selectFrom("audit_entry as e")
+): AsyncGenerator<readonly HeldPart[]> {
+  // Text that is no JSON is a finding of its own, and must not end the reading of the others.
+  const member = <Value>(path: string) =>
+    sql<Value>`case when json_valid(p.data) then p.data ->> ${sql.lit(path)} end`;
+  const parts = query.selectFrom("audit_entry as e")
     .innerJoin(
       "audit_part as p",
-      (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq").on("p.name", "=", "input"),
+      (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
     )
     .select([
       "e.seq",
       "e.event_type",
       "e.subject",
-      sql<string>`p.data ->> '$.operator_id'`.as("operator_id"),
-      sql<string>`coalesce(p.data ->> '$.session_id', p.data ->> '$.decision_id')`.as("id"),
+      "p.name",
+      member<string | null>("$.operator_id").as("operator_id"),
+      sql<string | null>`coalesce(${member("$.session_id")}, ${member("$.decision_id")})`.as("id"),
+      member<number | null>("$.label").as("label"),
     ])
-    .where("p.data", "is not", null).where("e.chain", "=", chain)
-    .where("e.event_type", "in", [...ROW_KINDS.keys()]).orderBy("e.seq");
-  return readPages<NamedRecord>(
+    .$narrowType<{ subject: string; name: PartName }>()
+    .where("p.data", "is not", null).where("e.chain", "=", chain).where("e.subject", "is not", null)
+    .where("e.event_type", "!=", "SUBJECT_ERASED").orderBy("e.seq").orderBy("p.name");
+  return readPages<HeldPart>(
     database,
     (after, limit) =>
-      records.where("e.seq", ">=", after === null ? first : after.seq + 1).limit(limit).compile(),
-    RECORDS_IN_PAGE,
+      (after === null ? parts.where("e.seq", ">=", first) : parts.where("e.seq", ">=", after.seq)
+        .where(sql<boolean>`(e.seq, p.name) > (${after.seq}, ${after.name})`)).limit(limit).compile(),
+    PARTS_IN_PAGE,
   );
 }
 
 /** How many rows stand beside an organization's evidence. */
 export async function countRecordRows(database: Database, orgId: string): Promise<number> {
   const counts = await database.snapshot(
-    [...ROW_KINDS.values()].map(({ name }) =>
+    [...ROW_KINDS.values()].map(({ kind: { name } }) =>
       query.selectFrom(name as "interaction").select(({ fn }) => fn.countAll<number>().as("count"))
         .where("org_id", "=", orgId).compile()
     ),
