@@ -12,14 +12,16 @@ export async function verifyRows(
 ): Promise<void> {
   const families = familiesOf(chains);
   const find = finderOf(families);
+  await partsAreOfKnownOperators(database, chains);
   await scoresHaveTheirRows(database, find);
+  await scoresAreFollowedAsTheirRowsSay(database, find);
   await decisionsHaveTheirRows(database, find);
   await reportsHaveTheirRows(database, find);
   await batchesAreScores(database, find);
   await keyedCallsAreOfKnownOperators(database);
   await operatorsAreWhereTheirLastEntryLeftThem(database, families, states);
   await tombstonesNameTheirCause(database, chains);
-  recordsHaveRows(chains, await placesOf(database));
+  recordsHaveRows(chains, await placesOf(database), await sessionsOf(database));
   await scoresFollowOneAnother(database);
   await frozenCallsFollowOneAnother(database);
 }
@@ -66,19 +68,53 @@ async function scoresHaveTheirRows(database: Database, find: Find): Promise<void
       );
     }
   }
+}
+
+/** A commit and a late label stand where their own rows and the score's row say, and tell what those tell. */
+async function scoresAreFollowedAsTheirRowsSay(database: Database, find: Find): Promise<void> {
+  const rows = await database.read(query.selectFrom("interaction").selectAll().compile());
+  const scores = new Map(rows.map((row) => [`${row.org_id}/${row.session_id}`, row]));
   for (
-    const [table, type] of [["score_commit", "SCORE_COMMITTED"], [
-      "outcome_label",
-      "OUTCOME_LABELLED",
-    ]] as const
+    const [table, type, part, column] of [
+      ["score_commit", "SCORE_COMMITTED", "result", "commit_position"],
+      ["outcome_label", "OUTCOME_LABELLED", "input", "label_position"],
+    ] as const
   ) {
-    const rows = await database.read(
-      query.selectFrom(table).select(["org_id", "session_id", "position"]).compile(),
-    );
+    const rows = await database.read(query.selectFrom(table).selectAll().compile());
     for (const row of rows) {
-      const link = find(row, type);
-      const { session_id } = said(link, type === "SCORE_COMMITTED" ? "result" : "input");
-      assert.equal(session_id, row.session_id, `${table} ${row.org_id}/${row.session_id}`);
+      const where = `${table} ${row.org_id}/${row.session_id}`;
+      const { session_id, operator_id, label } = said(find(row, type), part);
+      assert.equal(session_id, row.session_id, where);
+      if ("outcome_correct" in row) assert.equal(label ? 1 : 0, row.outcome_correct, where);
+      const score = scores.get(`${row.org_id}/${row.session_id}`);
+      assert.deepEqual([score?.operator_id, score?.[column]], [operator_id, row.position], where);
+      assert.ok(row.seal !== null, `${where} is sealed`);
+    }
+    const noted = [...scores.values()].filter((score) => score[column] !== null);
+    assert.equal(noted.length, rows.length, `each score with a ${column} has its row of ${table}`);
+  }
+}
+
+/** The operator whom an entry is about has the row of its pseudonym as long as a part of the entry is held. */
+async function partsAreOfKnownOperators(database: Database, chains: readonly Chain[]): Promise<void> {
+  const known = new Map(
+    [...await pseudonymsOf(database)].map(([operator, pseudonym]) => [pseudonym, operator]),
+  );
+  const evidence = chains.filter(({ row }) => row.family.split("/").length === 2);
+  for (const { row, links } of evidence) {
+    for (const link of links) {
+      const { subject, event_type, org_id, seq } = link.entry;
+      // That somebody was erased is told by the service itself, and outlives him.
+      if (subject === null || event_type === "SUBJECT_ERASED") continue;
+      const where = `${row.chain} ${seq}`;
+      for (const name of link.parts.keys()) {
+        const part = partOf(link, name);
+        if (part === undefined) continue;
+        const operator = known.get(subject);
+        assert.ok(operator !== undefined, `${where}: ${name} is about somebody who is known`);
+        const told = part.operator_id === undefined ? operator : `${org_id}/${part.operator_id}`;
+        assert.equal(told, operator, `${where}: ${name} is about whom the pseudonym stands for`);
+      }
     }
   }
 }
@@ -115,6 +151,7 @@ async function batchesAreScores(database: Database, find: Find): Promise<void> {
       const link = find({ org_id: row.org_id, position: row.first_position + index }, "SCORE_COMPUTED");
       assert.equal(said(link, "input").operator_id, row.operator_id, `batch ${row.request_digest}`);
     }
+    assert.ok(row.seal !== null, `batch ${row.request_digest} is sealed`);
   }
 }
 
@@ -131,6 +168,10 @@ async function keyedCallsAreOfKnownOperators(database: Database): Promise<void> 
       .where("subject.pseudonym", "is", null).compile(),
   );
   assert.deepEqual(strangers, []);
+  const unsealed = await database.read(
+    query.selectFrom("keyed_call").select("name").where("seal", "is", null).compile(),
+  );
+  assert.deepEqual(unsealed, [], "calls are sealed");
 }
 
 /** The entry that an operator's row names is the last one that moved it, and its state is the state after that. */
@@ -181,19 +222,38 @@ async function placesOf(database: Database): Promise<ReadonlySet<string>> {
 const TABLES = {
   SCORE_COMPUTED: "interaction",
   SCORE_SKIPPED: "skipped_interaction",
+  SCORE_COMMITTED: "score_commit",
+  OUTCOME_LABELLED: "outcome_label",
   DRS_COMPUTED: "decision",
   REPORT_ISSUED: "compliance_report",
 } as const;
 
-/** What is held of a record can be asked for: its row is there, unless its time is past. */
-function recordsHaveRows(chains: readonly Chain[], places: ReadonlySet<string>): void {
+/** The parts by which those that have no input are asked for. */
+const PARTS: Readonly<Record<string, string>> = { REPORT_ISSUED: "detail", SCORE_COMMITTED: "result" };
+
+/** `<org>/<session>` of every score that has a row. */
+async function sessionsOf(database: Database): Promise<ReadonlySet<string>> {
+  const rows = await database.read(
+    query.selectFrom("interaction").select(["org_id", "session_id"]).compile(),
+  );
+  return new Set(rows.map(({ org_id, session_id }) => `${org_id}/${session_id}`));
+}
+
+/** What is held of a record can be asked for: its row is there, unless its time is past, or that of the score it follows. */
+function recordsHaveRows(
+  chains: readonly Chain[],
+  places: ReadonlySet<string>,
+  sessions: ReadonlySet<string>,
+): void {
   for (const { row, links } of chains) {
     for (const link of links) {
       const { event_type, org_id, seq } = link.entry;
       if (!Object.hasOwn(TABLES, event_type) || seq < row.min_index) continue;
-      const erased = partOf(link, event_type === "REPORT_ISSUED" ? "detail" : "input") === undefined;
+      const part = partOf(link, PARTS[event_type] ?? "input");
+      const isFollowing = ["SCORE_COMMITTED", "OUTCOME_LABELLED"].includes(event_type);
+      const isHeld = part !== undefined && (!isFollowing || sessions.has(`${org_id}/${part.session_id}`));
       const has = places.has(`${event_type} ${org_id}/${row.first_position + seq}`);
-      assert.equal(has, !erased, `${row.chain} ${seq}: a row where its parts are held`);
+      assert.equal(has, isHeld, `${row.chain} ${seq}: a row where its parts are held`);
     }
   }
 }

@@ -448,6 +448,43 @@ const CHANGES: readonly Change[] = [
     told: /outcome_label acme\/after-a/,
   },
   {
+    what: "a label is turned round",
+    change: "UPDATE outcome_label SET outcome_correct = 1 - outcome_correct WHERE session_id = 'after-score'",
+    told: /outcome_label acme\/after-score/,
+  },
+  {
+    what: "a label's row is missing",
+    change: "DELETE FROM outcome_label WHERE session_id = 'after-score'",
+    told: /label_position has its row of outcome_label/,
+  },
+  {
+    what: "a commit's row is missing, and the score's row knows of none",
+    change: `DELETE FROM score_commit WHERE session_id = 'after-score';
+      UPDATE interaction SET commit_position = NULL WHERE session_id = 'after-score'`,
+    told: /a row where its parts are held/,
+  },
+  {
+    what: "a label's row is not sealed",
+    change: "UPDATE outcome_label SET seal = NULL WHERE session_id = 'after-score'",
+    told: /outcome_label acme\/after-score is sealed/,
+  },
+  {
+    what: "a score's row says that its label stands elsewhere",
+    change: "UPDATE interaction SET label_position = 0 WHERE session_id = 'after-score'",
+    told: /outcome_label acme\/after-score/,
+  },
+  {
+    what: "an operator with records has no pseudonym",
+    change: `DELETE FROM subject WHERE operator_id =
+      (SELECT operator_id FROM decision WHERE decision_id = 'after-decision')`,
+    told: /is about somebody who is known/,
+  },
+  {
+    what: "a batch is not sealed",
+    change: "UPDATE score_batch SET seal = NULL",
+    told: /batch [0-9a-f]+ is sealed/,
+  },
+  {
     what: "a batch is longer than its entries",
     change: "UPDATE score_batch SET count = count + 1",
     told: /position/,
