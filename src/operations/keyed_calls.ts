@@ -202,6 +202,12 @@ export function endKeyedCalls(
       erased_hash: hash,
     });
   }
+  // A call that repeats a record adds nothing to the chain: another process may have remembered one meanwhile.
+  const [orgId, operatorId] = operator;
+  unit.execute(
+    query.deleteFrom("keyed_call").where("org_id", "=", orgId).where("operator_id", "=", operatorId)
+      .compile(),
+  );
 }
 
 function callsOf([orgId, operatorId]: OperatorKey, { calls }: OperatorCalls): readonly KeyedCallRow[] {

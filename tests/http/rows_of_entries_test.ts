@@ -423,6 +423,32 @@ Deno.test("an erasure ends the calls of whom it erases, sealed, and keeps nothin
   await scene.close();
 });
 
+Deno.test("an erasure keeps no call that another process remembered while it was planned", async () => {
+  let isErasing = false;
+  const scene: Scene = await openScene({
+    wrap: (database) => ({
+      ...database,
+      async batch(statements) {
+        const text = "INSERT INTO keyed_call SELECT * FROM kept_keyed_call";
+        const isEnd = isErasing && statements.some(({ sql }) => sql.includes("tombstone"));
+        if (isEnd) await database.batch([{ sql: text, parameters: [] }]);
+        return await database.batch(statements);
+      },
+    }),
+  });
+  const call = { once: "key-1", body: scoreRequest({ session_id: "s", operator_id: "anna" }) };
+  assertAnswered(await scene.ask("/v1/score", call), "score");
+  await scene.change(keep("keyed_call", "true"), "DELETE FROM keyed_call");
+  isErasing = true;
+  assertAnswered(await scene.ask("/v1/operator/anna", { method: "DELETE" }), "erasure");
+  assert.deepEqual(
+    await select(scene.database, "SELECT name FROM keyed_call WHERE operator_id IS NOT NULL"),
+    [],
+  );
+  assert.equal((await scene.ask("/v1/score", call)).status, 410);
+  await scene.close();
+});
+
 Deno.test("an erasure goes by no row of a call that somebody altered", async () => {
   const scene = await openScene();
   assertAnswered(
@@ -432,7 +458,10 @@ Deno.test("an erasure goes by no row of a call that somebody altered", async () 
   await scene.change("UPDATE keyed_call SET operator_id = 'bela'");
   assertAltered(await scene.ask("/v1/operator/bela", { method: "DELETE" }), "erasure");
   assert.deepEqual(await found(scene), ["a row of keyed_call was altered"]);
-  await scene.abandon();
+  await acknowledgeRestore(scene.dependencies, { reason: "altered", now: scene.clock.now() });
+  assert.deepEqual(await select(scene.database, "SELECT name FROM keyed_call"), []);
+  assertAnswered(await scene.ask("/v1/operator/bela", { method: "DELETE" }), "erasure");
+  await scene.close();
 });
 
 // ---- what only verification finds -------------------------------------------------------------------------
