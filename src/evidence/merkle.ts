@@ -151,3 +151,59 @@ export function rootFromInclusion(
     leafHash,
   );
 }
+
+/** Hashes of some leaves of a tree, in ascending order of their places. */
+export interface KnownLeaves {
+  readonly size: number;
+  /** Each once. */
+  readonly leaves: readonly (readonly [leaf: number, hash: Uint8Array])[];
+}
+
+/** Which stored nodes are needed beside these leaves to compute the root, each once. */
+export function nodesBesideLeaves(leaves: readonly number[], size: number): readonly number[] {
+  const indexes: number[] = [];
+  overLeaves({ leaves, size }, {
+    unknown: (range) => void indexes.push(...completeSubtrees(range)),
+    known: () => undefined,
+    join: () => undefined,
+  });
+  return indexes;
+}
+
+/**
+ * The root of a tree of which some leaves are known, and whatever lies between them is read. It is the tree's own root
+ * only if each of the leaves is, which proves all of them at once: a hash that two paths share is computed once.
+ * @throws {RangeError} if a leaf is not in the tree, or the leaves are not in their order; {Error} if `read` lacks a node.
+ */
+export function rootFromLeaves(crypto: Crypto, { size, leaves }: KnownLeaves, read: ReadNode): Uint8Array {
+  return overLeaves({ leaves: leaves.map(([leaf]) => leaf), size }, {
+    unknown: (range) => rootOf(crypto, readSubtrees(range, read)),
+    known: (index) => leaves[index]![1],
+    join: (left, right) => nodeHash(crypto, left, right),
+  });
+}
+
+/** Goes through a tree, and into those subtrees alone that hold a leaf that is known. */
+function overLeaves<Result>(
+  { leaves, size }: { readonly leaves: readonly number[]; readonly size: number },
+  visit: {
+    /** A range without one. */
+    unknown(range: Range): Result;
+    /** The leaf at this place of the list. */
+    known(index: number): Result;
+    join(left: Result, right: Result): Result;
+  },
+): Result {
+  const inOrder = leaves.every((leaf, index) => leaf >= 0 && leaf < size && !(leaf <= leaves[index - 1]!));
+  if (size < 1 || !inOrder) throw new RangeError(`the leaves are not ascending leaves of a tree of ${size}`);
+  /** `from` to before `to`: those of the leaves that lie in the range. */
+  const within = ([low, high]: Range, from: number, to: number): Result => {
+    if (from === to) return visit.unknown([low, high]);
+    if (high - low === 1) return visit.known(from);
+    const middle = middleOf([low, high]);
+    let split = from;
+    while (split < to && leaves[split]! < middle) split += 1;
+    return visit.join(within([low, middle], from, split), within([middle, high], split, to));
+  };
+  return within([0, size], 0, leaves.length);
+}

@@ -144,7 +144,8 @@ async function stream(services: Services, context: AppContext, reply: StreamRepl
         controller.enqueue(encoder.encode(text));
         if (isLast) controller.close();
       } catch (error) {
-        internalError(services, context, error);
+        if (error instanceof AlteredError) tellAltered(services, context, error);
+        else internalError(services, context, error);
         controller.error(error);
       } finally {
         context.env.isWaitedFor?.();

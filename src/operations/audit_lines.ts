@@ -2,13 +2,17 @@
  * Audit events as lines of the log, each once: what this process records as soon as it is durable, and what others
  * recorded in the same database, a command or another host, when it is looked for.
  */
+import { AlteredError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
 import type { Entry } from "../evidence/entry.ts";
+import { entryHash } from "../evidence/hashes.ts";
 import type { Log } from "../observability/log.ts";
-import { type ChainSize, readChainSizes, readEntries } from "../store/chains.ts";
+import { type ChainSize, readBodies, readChainSizes } from "../store/chains.ts";
 import type { Database } from "../store/database.ts";
+import { standingIn } from "../store/proven_pages.ts";
 import type { PlacedEntry } from "../store/unit_of_work.ts";
-import { isEvidenceChain } from "./dependencies.ts";
+import { type Dependencies, isEvidenceChain, originOf } from "./dependencies.ts";
+import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 /** Entries that are read at once: some tens of kilobytes, of the largest some megabytes. */
 const ENTRIES_IN_PAGE = 100;
@@ -38,18 +42,47 @@ export class AuditLines {
     }
   }
 
-  /** Tells what stands in the database and was not told, each chain in its order. */
-  async tellOthers(database: Database): Promise<void> {
-    for await (const { chain, size } of auditChains(database)) {
+  /**
+   * Tells what stands in the database and was not told, each chain in its order. An entry that is not what was signed is
+   * told as that, and raises the alert.
+   */
+  async tellOthers(dependencies: Dependencies, now: number): Promise<void> {
+    for await (const { chain, size } of auditChains(dependencies.database)) {
       const told = this.#toldOf(chain);
       while (told.next < size) {
         const end = Math.min(told.next + ENTRIES_IN_PAGE, size);
-        const entries = await readEntries(database, { chain, first: told.next, count: end - told.next });
-        for (const { entry, hash } of entries) this.#tell(entry, hash);
+        const altered = await this.#tellPage(dependencies, { chain, first: told.next, end });
         // What was pruned meanwhile is not there to be told.
         advance(told, end);
+        if (altered !== null) await raiseTampering(dependencies, tamperingOf(altered), now);
       }
     }
+  }
+
+  /** @returns what is wrong with an entry of the page; null if all are what was signed. */
+  async #tellPage(
+    dependencies: Dependencies,
+    { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
+  ): Promise<AlteredError | null> {
+    const { database, crypto } = dependencies;
+    const bodies = await readBodies(database, { chain, first, end });
+    const hashes = new Map(bodies.map(({ seq, body }) => [seq, entryHash(crypto, body)]));
+    const standing = await standingIn(dependencies, { chain, origin: originOf(dependencies, chain), hashes });
+    let altered: AlteredError | null = null;
+    for (const { seq, body } of bodies) {
+      if (standing.has(seq)) {
+        // What hashes to what was signed is an entry.
+        this.#tell(JSON.parse(body), hashes.get(seq)!);
+      } else if (!this.#toldOf(chain).beyond.has(seq)) {
+        altered ??= new AlteredError(chain, `entry ${seq} of ${chain} is not what was signed`);
+        this.log.error("an audit event in the database is not what was signed, and is not told", {
+          audit: true,
+          chain,
+          seq,
+        });
+      }
+    }
+    return altered;
   }
 
   #tell({ chain, seq, event_type, actor, org_id }: Entry, hash: Uint8Array): void {

@@ -1,10 +1,12 @@
 /**
- * An organization's own audit log, read and exported; that it was is itself in the log.
+ * An organization's own audit log, read and exported; that it was is itself in the log. Each event is told from an entry
+ * that is proven at that moment, page by page.
  * Source: specification, Self-serve admin; contract, section 5.
  */
 import type { AuditEvent, AuditLogFilter } from "../domain/audit_log.ts";
-import { firstSeqAt, type LoggedEntry, readLogPage } from "../store/audit_log.ts";
-import { loadEpochs } from "../store/chains.ts";
+import { AlteredError } from "../domain/errors.ts";
+import { firstSeqAt, readLogPage } from "../store/audit_log.ts";
+import { type ProvenRecord, readProvenPage } from "../store/proven_pages.ts";
 import { nextTurn } from "../store/turn.ts";
 import {
   adminChain,
@@ -12,7 +14,9 @@ import {
   type Dependencies,
   eventDraft,
   type OrganizationCaller,
+  originOf,
 } from "./dependencies.ts";
+import { ownEpochs } from "./proven_records.ts";
 
 /** Events that are read at once. */
 const PAGE = 100;
@@ -21,7 +25,7 @@ export interface AuditLogQuery extends AuditLogFilter {
   readonly call: Call;
 }
 
-/** The newest events, newest first. @throws {ServiceError} SERVICE_UNAVAILABLE where the reading cannot be recorded. */
+/** The newest events, newest first. @throws {ServiceError} SERVICE_UNAVAILABLE if the reading cannot be recorded; {AlteredError}. */
 export async function readAuditLog(
   dependencies: Dependencies,
   caller: OrganizationCaller,
@@ -81,27 +85,73 @@ interface Range extends Pick<AuditLogFilter, "eventType" | "since" | "until"> {
 }
 
 async function* eventsOf(
-  { database }: Dependencies,
+  dependencies: Dependencies,
   orgId: string,
-  { eventType, since, until, end, page }: Range,
+  { page, end, ...range }: Range,
 ): AsyncGenerator<AuditEvent> {
-  const epochs = await loadEpochs(database, adminChain(orgId));
+  const { database } = dependencies;
+  const { eventType, since, until } = range;
+  const epochs = await ownEpochs(dependencies, adminChain(orgId));
   for (const { chain, firstPosition, minIndex, frontier: { size } } of epochs.toReversed()) {
     const held = { chain, from: minIndex, size: Math.min(size, Math.max(minIndex, end - firstPosition)) };
     const from = since === null ? minIndex : await firstSeqAt(database, { ...held, instant: iso(since) });
     let before = await firstSeqAt(database, { ...held, instant: iso(until) });
     while (before > from) {
-      const entries = await readLogPage(database, { chain, from, before, eventType, limit: page });
-      for (const logged of entries) yield shownEvent(logged);
-      before = entries.length < page ? from : entries.at(-1)!.seq;
+      const seqs = await readLogPage(database, { chain, from, before, eventType, limit: page });
+      requireOrder(chain, seqs, { before, isWhole: eventType === null });
+      const proven = await readProvenPage(dependencies, {
+        chain,
+        origin: originOf(dependencies, chain),
+        seqs,
+        names: ["detail"],
+      });
+      for (const [, record] of [...proven].toReversed()) yield shownEvent(record, range);
+      before = seqs.length < page ? from : seqs.at(-1)!;
       await nextTurn();
     }
   }
 }
 
-function shownEvent({ entry, detail }: LoggedEntry): AuditEvent {
-  const { id, event_type, timestamp, org_id, prefix, actor } = entry;
-  return { event_id: id, event_type, timestamp, org_id, prefix, actor, detail };
+/**
+ * A page goes back along the chain; a whole one without a gap, down to where a cut may have come meanwhile.
+ * @throws {AlteredError} if the columns that it was found by say something else.
+ */
+function requireOrder(
+  chain: string,
+  seqs: readonly number[],
+  { before, isWhole }: { readonly before: number; readonly isWhole: boolean },
+): void {
+  let next = before;
+  for (const seq of seqs) {
+    if (seq >= next || (isWhole && seq !== next - 1)) {
+      throw new AlteredError(chain, `an entry before entry ${next} of ${chain} is missing, or not in its place`);
+    }
+    next = seq;
+  }
+}
+
+/** @throws {AlteredError} if the entry is none that was asked for, or its detail is missing: none is ever erased. */
+function shownEvent(
+  { entry, parts }: ProvenRecord,
+  { eventType, since, until }: AuditLogFilter,
+): AuditEvent {
+  const { id, event_type, timestamp, org_id, prefix, actor, chain, seq } = entry;
+  const at = Date.parse(timestamp);
+  const isAsked = (eventType === null || event_type === eventType) && (since === null || at >= since) && at < until;
+  if (!isAsked) throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
+  const detail = parts.get("detail")?.text;
+  if (detail === undefined && Object.hasOwn(entry.commit, "detail")) {
+    throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
+  }
+  return {
+    event_id: id,
+    event_type,
+    timestamp,
+    org_id,
+    prefix,
+    actor,
+    detail: detail === undefined ? null : JSON.parse(detail),
+  };
 }
 
 function iso(at: number): string {

@@ -54,7 +54,7 @@ export class Upkeep {
     await this.#watch?.stop();
     await this.#running;
     await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
-    await this.#logOthers();
+    await this.#logOthers(now);
   }
 
   async #runOnce(now: number): Promise<void> {
@@ -64,7 +64,7 @@ export class Upkeep {
         this.#epoch = await followOtherHosts(this.dependencies, { from: this.#epoch, now });
       });
     }
-    await this.#logOthers();
+    await this.#logOthers(now);
     await this.#attempt("following alerts", () => followTampering(this.dependencies));
     this.#watch?.start(now);
     await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
@@ -93,10 +93,10 @@ export class Upkeep {
     });
   }
 
-  async #logOthers(): Promise<void> {
-    const { dependencies: { database }, auditLines } = this;
+  async #logOthers(now: number): Promise<void> {
+    const { dependencies, auditLines } = this;
     if (auditLines === null) return;
-    await this.#attempt("logging other processes' audit events", () => auditLines.tellOthers(database));
+    await this.#attempt("logging other processes' audit events", () => auditLines.tellOthers(dependencies, now));
   }
 
   async #attempt(what: string, run: () => Promise<unknown>): Promise<void> {

@@ -1,13 +1,5 @@
-/** The entries of a chain, newest first, with their details. */
-import type { Entry } from "../evidence/entry.ts";
+/** Which entries of a chain a page of its log has, newest first. What they say is read from them once they are proven. */
 import { type Database, query } from "./database.ts";
-
-export interface LoggedEntry {
-  readonly seq: number;
-  readonly entry: Entry;
-  /** null where it is not held any more. */
-  readonly detail: Record<string, unknown> | null;
-}
 
 export interface LogPage {
   readonly chain: string;
@@ -20,28 +12,18 @@ export interface LogPage {
   readonly limit: number;
 }
 
-/** A page of a chain, newest first, over the index of types where one is asked for. */
+/** Where the entries of a page stand, newest first, as their columns have it: over the index of types if one is asked for. */
 export async function readLogPage(
   database: Database,
   { chain, from, before, eventType, limit }: LogPage,
-): Promise<readonly LoggedEntry[]> {
-  const entries = query.selectFrom("audit_entry as e")
-    .leftJoin(
-      "audit_part as p",
-      (join) =>
-        join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq").on("p.name", "=", "detail"),
-    )
-    .select(["e.seq", "e.body", "p.data"])
-    .where("e.chain", "=", chain).where("e.seq", ">=", from).where("e.seq", "<", before);
+): Promise<readonly number[]> {
+  const entries = query.selectFrom("audit_entry").select("seq")
+    .where("chain", "=", chain).where("seq", ">=", from).where("seq", "<", before);
   const ordered = eventType === null
-    ? entries.orderBy("e.seq", "desc")
-    : entries.where("e.event_type", "=", eventType).orderBy("e.ts", "desc").orderBy("e.seq", "desc");
+    ? entries.orderBy("seq", "desc")
+    : entries.where("event_type", "=", eventType).orderBy("ts", "desc").orderBy("seq", "desc");
   const rows = await database.read(ordered.limit(limit).compile());
-  return rows.map(({ seq, body, data }) => ({
-    seq,
-    entry: JSON.parse(body),
-    detail: data === null ? null : JSON.parse(data),
-  }));
+  return rows.map(({ seq }) => seq);
 }
 
 /**

@@ -434,6 +434,17 @@ export async function readEntries(
   });
 }
 
+/** What was hashed of the entries from `first` to before `end`, oldest first. Whether they are intact is not looked at. */
+export function readBodies(
+  database: Database,
+  { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
+): Promise<readonly { readonly seq: number; readonly body: string }[]> {
+  return database.read(
+    query.selectFrom("audit_entry").select(["seq", "body"]).where("chain", "=", chain)
+      .where("seq", ">=", first).where("seq", "<", end).orderBy("seq").compile(),
+  );
+}
+
 /** @returns null where there is no such entry, or nothing of it is held. */
 export async function readEntry(
   database: Database,

@@ -597,7 +597,7 @@ function countingPages(database: Database, pages: { count: number }): Database {
   return {
     ...database,
     read(compiled) {
-      if (/from "audit_entry" as "e".*limit/.test(compiled.sql)) pages.count += 1;
+      if (/^select "seq" from "audit_entry" .*limit/.test(compiled.sql)) pages.count += 1;
       return database.read(compiled);
     },
   };

@@ -16,9 +16,12 @@ import {
   type Frontier,
   inclusionNodeIndexes,
   inclusionPath,
+  nodesBesideLeaves,
   peakNodes,
   rootFromInclusion,
+  rootFromLeaves,
   rootOf,
+  storedNodeIndex,
 } from "../../src/evidence/merkle.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { formatCheckpoint, signNote, type VerifierKey } from "../../src/evidence/note.ts";
@@ -155,6 +158,53 @@ Deno.test("stored-node inclusion proofs are RFC 6962's for random leaves of rand
     fc.property(place, ({ leaf, size }) => assertProof(leaf, size)),
     { seed: SEED, numRuns: 500 },
   );
+});
+
+const someLeaves = fc.integer({ min: 1, max: LARGEST }).chain((size) =>
+  fc.record({
+    size: fc.constant(size),
+    known: fc.uniqueArray(fc.nat({ max: size - 1 }), { maxLength: 40 })
+      .map((found) => found.toSorted((one, other) => one - other)),
+  })
+);
+
+Deno.test("some leaves and the stored nodes beside them are RFC 6962's root, and another leaf's hash among them is not", () => {
+  fc.assert(
+    fc.property(someLeaves, fc.nat(), ({ size, known }, which) => {
+      const named = nodesBesideLeaves(known, size);
+      const read = new Set<number>();
+      const rootWith = (hashOf: (leaf: number) => Uint8Array) =>
+        rootFromLeaves(
+          nodeCrypto,
+          { size, leaves: known.map((leaf) => [leaf, hashOf(leaf)]) },
+          (index) => {
+            read.add(index);
+            return stored[index];
+          },
+        );
+      assert.deepEqual(rootWith((leaf) => leaves[leaf]!), naive.root(0, size));
+      assert.deepEqual(named.toSorted(), [...read].toSorted(), "each that is read was named, once");
+      for (const leaf of known) assert.ok(!read.has(storedNodeIndex(0, leaf)), "no known leaf is read");
+      if (known.length === 0) return;
+      const changed = known[which % known.length]!;
+      const other = rootWith((leaf) => leaf === changed ? sha256(utf8("another")) : leaves[leaf]!);
+      assert.notDeepEqual(other, naive.root(0, size));
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});
+
+Deno.test("leaves that are not ascending leaves of the tree are refused", () => {
+  const root = (size: number, known: readonly number[]) => () =>
+    rootFromLeaves(
+      nodeCrypto,
+      { size, leaves: known.map((leaf) => [leaf, leaves[leaf] ?? leaves[0]!]) },
+      (index) => stored[index],
+    );
+  for (const [size, known] of [[0, []], [5, [5]], [5, [-1]], [5, [2, 1]], [5, [2, 2]]] as const) {
+    assert.throws(root(size, known), RangeError, `${known} of ${size}`);
+  }
+  root(5, [0, 4])();
 });
 
 Deno.test("a frontier of any size is the complete subtrees at their stored places", () => {

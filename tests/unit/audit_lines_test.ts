@@ -52,9 +52,9 @@ Deno.test(
     const own = await record(harness, 2);
     lines.tellOwn(own);
     assert.deepEqual(told.splice(0), own.map(lineOf), "its own at once");
-    await lines.tellOthers(database);
+    await lines.tellOthers(harness.dependencies, harness.clock.now());
     assert.deepEqual(told.splice(0), others.map(lineOf));
-    await lines.tellOthers(database);
+    await lines.tellOthers(harness.dependencies, harness.clock.now());
     lines.tellOwn([...others, ...own]);
     assert.deepEqual(told, []);
   }),
@@ -67,7 +67,7 @@ Deno.test(
     const lines = linesTo(told);
     await lines.passOver(harness.database);
     const own = await record(harness, 3);
-    await Promise.all([lines.tellOthers(harness.database), lines.tellOwn(own.slice(1))]);
+    await Promise.all([lines.tellOthers(harness.dependencies, harness.clock.now()), lines.tellOwn(own.slice(1))]);
     lines.tellOwn(own.slice(0, 1));
     assert.deepEqual(told.sort(), own.map(lineOf).sort());
   }),
@@ -81,7 +81,7 @@ Deno.test(
     await lines.passOver(harness.database);
     const key = await harness.organization("acme");
     assert.equal((await harness.send("/v1/score", { key, body: scoreRequest() })).status, 200);
-    await lines.tellOthers(harness.database);
+    await lines.tellOthers(harness.dependencies, harness.clock.now());
     const chains = told.map((line) => line.split(" ").slice(0, 2).join(" "));
     assert.deepEqual(chains.filter((line) => line.startsWith("org/")), [
       "org/acme/admin 0",

@@ -1,0 +1,121 @@
+/**
+ * Many entries of one chain, proven at once: their hashes lead to the root of one signed checkpoint together. So a page of
+ * entries costs one signature, one read of the tree, and each hash of it once.
+ */
+import { AlteredError } from "../domain/errors.ts";
+import { equalBytes } from "../evidence/crypto.ts";
+import { type Entry, isCommitted, type Part } from "../evidence/entry.ts";
+import { entryHash, PART_NAMES, type PartName } from "../evidence/hashes.ts";
+import type { KnownCheckpoint } from "../evidence/kept.ts";
+import { nodesBesideLeaves, rootFromLeaves } from "../evidence/merkle.ts";
+import { readNodes } from "./chains.ts";
+import { query } from "./database.ts";
+import { listed } from "./outbox.ts";
+import { type NamedChain, newestOwnCheckpoint, nodesOf, type ProofSource } from "./proofs.ts";
+
+/** An entry that was proven, with those of its parts that are held: each is what the entry commits to. */
+export interface ProvenRecord {
+  readonly entry: Entry;
+  readonly hash: Uint8Array;
+  readonly parts: ReadonlyMap<PartName, Part>;
+}
+
+export interface PageOfEntries extends NamedChain {
+  readonly seqs: readonly number[];
+  /** The parts that are read; all of them if it is left out. */
+  readonly names?: readonly PartName[];
+}
+
+/**
+ * Those of these entries that are stored, by their place in ascending order, each proven with its parts.
+ * @throws {AlteredError} if one of them, a part of one, the tree or the checkpoint is not what was signed.
+ */
+export async function readProvenPage(
+  source: ProofSource,
+  { seqs, names = PART_NAMES, chain, origin }: PageOfEntries,
+): Promise<ReadonlyMap<number, ProvenRecord>> {
+  if (seqs.length === 0) return new Map();
+  const { database, crypto } = source;
+  const [entries, parts] = await database.snapshot([
+    query.selectFrom("audit_entry").select(["seq", "body"]).where("chain", "=", chain)
+      .where("seq", "in", listed<number>(seqs)).orderBy("seq").compile(),
+    query.selectFrom("audit_part").select(["seq", "name", "salt", "data"]).where("chain", "=", chain)
+      .where("seq", "in", listed<number>(seqs)).where("name", "in", names).compile(),
+  ]);
+  const hashes = new Map(entries.map(({ seq, body }) => [seq, entryHash(crypto, body)]));
+  await requireInTree(source, { chain, origin, hashes });
+  const partsOf = Map.groupBy(parts, ({ seq }) => seq);
+  return new Map(entries.map(({ seq, body }) => {
+    // What hashes to what was signed is an entry, and the one of this place.
+    const entry: Entry = JSON.parse(body);
+    const held = (partsOf.get(seq) ?? []).flatMap(({ name, salt, data }) => {
+      if (salt === null || data === null) return [];
+      const part: Part = { name: name as PartName, salt, text: data };
+      if (isCommitted(crypto, entry, part)) return [[part.name, part] as const];
+      throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is not what was recorded`);
+    });
+    return [seq, { entry, hash: hashes.get(seq)!, parts: new Map(held) }];
+  }));
+}
+
+interface Hashes extends NamedChain {
+  /** By the place of the entry, ascending. */
+  readonly hashes: ReadonlyMap<number, Uint8Array>;
+}
+
+/**
+ * Entries of these hashes must stand at these places, as the newest checkpoint of the chain holds them.
+ * @throws {AlteredError} if one does not, or the checkpoint is not the deployment's own.
+ */
+export async function requireInTree(source: ProofSource, { hashes, ...place }: Hashes): Promise<void> {
+  if (hashes.size === 0) return;
+  await requireUnder(source, { ...place, hashes, checkpoint: await newestOwnCheckpoint(source, place) });
+}
+
+async function requireUnder(
+  { database, crypto }: ProofSource,
+  { chain, hashes, checkpoint: { size, root } }: Hashes & { readonly checkpoint: KnownCheckpoint },
+): Promise<void> {
+  const seqs = [...hashes.keys()];
+  if (seqs.at(-1)! >= size) {
+    throw new AlteredError(chain, `the checkpoint of ${size} entries of ${chain} does not cover all of them`);
+  }
+  const nodes = await readNodes(database, { chain, indexes: nodesBesideLeaves(seqs, size) });
+  const reached = rootFromLeaves(crypto, { size, leaves: [...hashes] }, nodesOf(chain, nodes));
+  if (equalBytes(reached, root)) return;
+  throw new AlteredError(
+    chain,
+    `an entry from ${seqs[0]} to ${seqs.at(-1)} of ${chain} does not stand in the tree that was signed`,
+  );
+}
+
+/**
+ * Which of these entries stand in the tree that was signed. It is asked for what is shown although some of it was altered:
+ * if they do not stand all together, each of them is proven by itself.
+ */
+export async function standingIn(
+  source: ProofSource,
+  { hashes, ...place }: Hashes,
+): Promise<ReadonlySet<number>> {
+  const checkpoint = await heldOrNull(() => newestOwnCheckpoint(source, place));
+  if (hashes.size === 0 || checkpoint === null) return new Set();
+  const prove = (some: Hashes["hashes"]) =>
+    heldOrNull(async () => {
+      await requireUnder(source, { ...place, checkpoint, hashes: some });
+      return [...some.keys()];
+    });
+  const together = await prove(hashes);
+  if (together !== null) return new Set(together);
+  const standing: number[] = [];
+  for (const one of hashes) standing.push(...await prove(new Map([one])) ?? []);
+  return new Set(standing);
+}
+
+async function heldOrNull<Result>(run: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof AlteredError) return null;
+    throw error;
+  }
+}
