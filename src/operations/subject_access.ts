@@ -1,16 +1,21 @@
 /**
  * Subject access: everything that is kept about one reviewer, each score with what moved it. It is read page by page
  * while it is sent, so that its length costs neither memory nor other people's time, and that it was asked for is
- * itself on record.
+ * itself on record. What does not hold of the records is told as altered, and raises the alert; the rest of the copy is
+ * made of rows that hold, or there is none.
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Article 15.
  */
 import type { SubjectFormat, SubjectHead, SubjectRecord } from "../domain/subject.ts";
+import { HISTORY_POINTS } from "../domain/limits.ts";
+import { AlteredError } from "../domain/errors.ts";
+import { parseChain } from "../evidence/chain_name.ts";
 import { query } from "../store/database.ts";
+import { named, newestQuery, newestRowsQuery } from "../store/interactions.ts";
 import { operatorQuery } from "../store/operators.ts";
 import { organizationQuery } from "../store/organizations.ts";
-import { subjects } from "../store/records.ts";
+import { interactions, organizations, subjects, webhooks } from "../store/records.ts";
+import { shareOf } from "../store/seals.ts";
 import {
-  pseudonymQuery,
   readSubjectEntries,
   type SubjectChain,
   subjectChainsQuery,
@@ -24,10 +29,13 @@ import {
   evidenceChain,
   type OrganizationCaller,
 } from "./dependencies.ts";
+import { requireCurrentOperators } from "./current_operator.ts";
 import { operatorProfile } from "./operators.ts";
+import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
 import { unknownSubject } from "./subjects.ts";
 import { subjectNotice } from "./subject_notice.ts";
-import { Documents, readRecord, readRows, shownRecord } from "./subject_records.ts";
+import { Documents, readRecords, type RecordWithRow, shownRecord, withRows } from "./subject_records.ts";
+import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 /** Entries that are read at once: a few hundred kilobytes. */
 const PAGE = 32;
@@ -41,7 +49,7 @@ export interface SubjectAccess {
   readonly records: AsyncGenerator<SubjectRecord>;
 }
 
-/** Records the access and begins the copy. @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE. */
+/** Records the access and begins the copy. @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE; {AlteredError}. */
 export async function openSubjectAccess(
   dependencies: Dependencies,
   caller: OrganizationCaller,
@@ -51,22 +59,39 @@ export async function openSubjectAccess(
     readonly call: Call;
   },
 ): Promise<SubjectAccess> {
-  const { database } = dependencies;
   const { orgId } = caller;
   const name = { orgId, operatorId };
   await recordAccess(dependencies, caller, { operatorId, format, call });
-  const [[known], [organization], [operator], chains, webhooks] = await database.snapshot([
-    pseudonymQuery(name),
-    organizationQuery(orgId),
-    operatorQuery(orgId, operatorId),
-    subjectChainsQuery(name, [evidenceChain(orgId), adminChain(orgId)]),
-    query.selectFrom("webhook").select("url").where("org_id", "=", orgId).orderBy("created_at").compile(),
+  const families = [evidenceChain(orgId), adminChain(orgId)];
+  const { head, found: [known, ofOrganization, rows, newest, chains, receivers, scores] } = await snapshotWithHead(
+    dependencies,
+    adminChain(orgId),
+    [
+      subjects.load(JSON.stringify([[orgId, operatorId]])),
+      organizationQuery(orgId),
+      operatorQuery(orgId, operatorId),
+      newestQuery(orgId, named(operatorId)),
+      subjectChainsQuery(name, families),
+      query.selectFrom("webhook").selectAll().where("org_id", "=", orgId).orderBy("created_at").compile(),
+      newestRowsQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
+    ] as const,
+  );
+  requireSealed(dependencies, subjects, known);
+  requireWholeSet(dependencies, head, [
+    ...requireSealed(dependencies, organizations, ofOrganization),
+    ...requireSealed(dependencies, webhooks, receivers),
   ]);
-  if (known === undefined) throw unknownSubject(operatorId);
-  const shown = operator === undefined
-    ? { profile: null, jis_history: [] }
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  for (const { chain } of chains) {
+    if (families.includes(parseChain(chain)?.family ?? "")) continue;
+    throw new AlteredError(families[0]!, `${chain} is said to be a chain of ${orgId}`);
+  }
+  const [[subject], [organization], [operator]] = [known, ofOrganization, rows];
+  if (subject === undefined) throw unknownSubject(operatorId);
+  const profile = operator === undefined
+    ? null
     : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
-  const { pseudonym } = known;
+  const { pseudonym } = subject;
   return {
     head: {
       operator_id: operatorId,
@@ -74,14 +99,17 @@ export async function openSubjectAccess(
       pseudonym,
       notice: subjectNotice(dependencies, {
         organization: organization!.name,
-        receivers: [...new Set(webhooks.map(({ url }) => new URL(url).host))],
+        receivers: [...new Set(receivers.map(({ url }) => new URL(url).host))],
         quote: { operator_id: operatorId, pseudonym, request_id: call.requestId },
       }),
-      ...shown,
+      profile: profile?.profile ?? null,
+      // A score whose row was altered is among the records, and told there.
+      jis_history: scores.filter((row) => shareOf(dependencies.seals, interactions, row) !== null)
+        .map(({ t1, jis }) => ({ timestamp: new Date(t1).toISOString(), jis })).toReversed(),
       state: operator === undefined ? null : JSON.parse(operator.state),
       record_count: chains.reduce((sum, { entries }) => sum + entries, 0),
     },
-    records: recordsOf(dependencies, { ...name, pseudonym, chains }),
+    records: recordsOf(dependencies, { ...name, pseudonym, chains }, call.now),
   };
 }
 
@@ -116,21 +144,50 @@ interface Subject {
   readonly chains: readonly SubjectChain[];
 }
 
-async function* recordsOf(dependencies: Dependencies, subject: Subject): AsyncGenerator<SubjectRecord> {
-  const { database } = dependencies;
+async function* recordsOf(
+  dependencies: Dependencies,
+  subject: Subject,
+  now: number,
+): AsyncGenerator<SubjectRecord> {
   const documents = new Documents(dependencies);
-  for (const { chain, last_seq: last } of subject.chains) {
+  let isTold = false;
+  for (const { chain, first_position: firstPosition, last_seq: last } of subject.chains) {
     for (let after = -1; after < last;) {
-      const page = { chain, pseudonym: subject.pseudonym, after, last, limit: PAGE };
-      const entries = await readSubjectEntries(database, subject, page);
-      if (entries === null) throw new Error("the operator was erased while its records were read");
-      const records = entries.map((entry) => readRecord(dependencies.crypto, entry));
-      const rows = await readRows(database, subject.orgId, records);
+      const records = await readPage(dependencies, subject, { chain, firstPosition, after, last });
       for (const [index, record] of records.entries()) {
         if (index % RECORDS_IN_SLICE === 0) await nextTurn();
-        yield await shownRecord(record, { row: rows[index]!, documents });
+        const shown = await shownRecord(record, documents);
+        if (shown.altered && !isTold) tellAltered(dependencies, shown, now);
+        isTold ||= shown.altered;
+        yield shown;
       }
-      after = entries.at(-1)?.seq ?? last;
+      after = records.at(-1)?.record.entry.seq ?? last;
     }
   }
+}
+
+async function readPage(
+  dependencies: Dependencies,
+  subject: Subject,
+  { chain, firstPosition, after, last }: {
+    readonly chain: string;
+    readonly firstPosition: number;
+    readonly after: number;
+    readonly last: number;
+  },
+): Promise<readonly RecordWithRow[]> {
+  const { database } = dependencies;
+  const page = { chain, pseudonym: subject.pseudonym, after, last, limit: PAGE };
+  const entries = await readSubjectEntries(database, subject, page);
+  const records = entries && await readRecords(dependencies, chain, entries);
+  const found = records && await withRows(dependencies, subject, { chain, firstPosition, records });
+  if (found === null) throw new Error("the operator was erased while its records were read");
+  return found;
+}
+
+/** One alert for a copy, however many of its records were altered. */
+function tellAltered(dependencies: Dependencies, { chain, seq }: SubjectRecord, now: number): void {
+  const error = new AlteredError(chain, `entry ${seq} of ${chain}, a part of it or its row is not what was recorded`);
+  void raiseTampering(dependencies, tamperingOf(error), now);
+  dependencies.log.error("a person's copy tells of a record that was altered", { audit: true, chain, seq });
 }

@@ -1,12 +1,14 @@
 /**
  * One record of a subject's copy: an entry with its parts as they are stored, whether they are what was recorded, the
- * row that is kept beside it, and what it moved. A record that was altered is shown, and nothing is concluded from it.
+ * row that is kept beside it, and what it moved. A record that was altered is shown, and nothing is concluded from it: it
+ * is one whose entry does not stand in the tree that was signed, whose parts are not those that the entry commits to, or
+ * whose row is not what this installation wrote for it.
  * Source: contract, section 4.
  */
 import { DIMENSIONS } from "../domain/enums.ts";
 import type { SubjectRecord } from "../domain/subject.ts";
 import { type Crypto, equalBytes, hex } from "../evidence/crypto.ts";
-import { entrySchema, isCommitted } from "../evidence/entry.ts";
+import { type Entry, entrySchema, isCommitted } from "../evidence/entry.ts";
 import { entryHash, PART_NAMES, type PartName } from "../evidence/hashes.ts";
 import { decisionInputSchema, labelInputSchema, lateLabelOf, scoreInputSchema } from "../evidence/record.ts";
 import {
@@ -17,7 +19,7 @@ import {
 } from "../scoring/explain.ts";
 import { errorFields } from "../observability/log.ts";
 import type { ModelDocument } from "../scoring/model.ts";
-import type { Database } from "../store/database.ts";
+import { standingIn } from "../store/proven_pages.ts";
 import {
   decisions,
   type InteractionRow,
@@ -27,8 +29,9 @@ import {
   scoreCommits,
   skippedInteractions,
 } from "../store/records.ts";
-import type { SubjectEntry } from "../store/subjects.ts";
-import type { Dependencies } from "./dependencies.ts";
+import { type Sealed, shareOf } from "../store/seals.ts";
+import { pseudonymQuery, storedSeqsQuery, type SubjectEntry, type SubjectName } from "../store/subjects.ts";
+import { type Dependencies, originOf } from "./dependencies.ts";
 import { modelDocument } from "./replay.ts";
 
 /** A part's data; its text where that is no object. */
@@ -41,23 +44,39 @@ export interface StoredRecord {
   readonly altered: boolean;
 }
 
-export function readRecord(crypto: Crypto, entry: SubjectEntry): StoredRecord {
+/** Entries of one chain as they are stored, each with whether it is what was recorded, as far as it itself tells. */
+export async function readRecords(
+  dependencies: Dependencies,
+  chain: string,
+  entries: readonly SubjectEntry[],
+): Promise<readonly StoredRecord[]> {
+  const { crypto } = dependencies;
+  const hashes = new Map(entries.map(({ seq, text }) => [seq, entryHash(crypto, text)]));
+  const standing = await standingIn(dependencies, { chain, origin: originOf(dependencies, chain), hashes });
+  return entries.map((entry) => readRecord(crypto, entry, standing.has(entry.seq)));
+}
+
+/** @param stands whether what was hashed of it stands in the tree that was signed. */
+function readRecord(crypto: Crypto, stored: SubjectEntry, stands: boolean): StoredRecord {
   const data = (name: PartName) => {
-    const held = entry.parts.get(name);
+    const held = stored.parts.get(name);
     return held === undefined ? null : partData(held.text);
   };
+  const parts = { input: data("input"), result: data("result"), detail: data("detail") };
+  const entry = stands ? entrySchema.parse(JSON.parse(stored.text)) : null;
+  if (entry === null) return { entry: stored, parts, altered: true };
+  // What the entry says itself is what was signed; columns beside it only repeat it.
+  const { id, event_type: eventType, timestamp } = entry;
   return {
-    entry,
-    parts: { input: data("input"), result: data("result"), detail: data("detail") },
-    altered: !isIntact(crypto, entry),
+    entry: { ...stored, id, eventType, timestamp },
+    parts,
+    altered: !isIntact(crypto, stored, entry),
   };
 }
 
-/** Whether an entry is the one that was hashed, and its parts are those that it commits to, all of them. */
-function isIntact(crypto: Crypto, { text, hash, parts }: SubjectEntry): boolean {
-  if (!equalBytes(entryHash(crypto, text), hash)) return false;
-  const entry = entrySchema.safeParse(JSON.parse(text)).data;
-  return entry !== undefined && PART_NAMES.every((name) => {
+/** Whether an entry's hash is kept as it is, and its parts are those that it commits to, all of them. */
+function isIntact(crypto: Crypto, { text, hash, parts }: SubjectEntry, entry: Entry): boolean {
+  return equalBytes(entryHash(crypto, text), hash) && PART_NAMES.every((name) => {
     const held = parts.get(name);
     return held === undefined
       ? !Object.hasOwn(entry.commit, name)
@@ -83,8 +102,11 @@ type Row = Pick<SubjectRecord, "session_id" | "decision_id" | "request_id" | "fu
 
 const NO_ROW: Row = { session_id: null, decision_id: null, request_id: null, full_mode: null };
 
-interface KeptRow {
+interface KeptRow extends Sealed {
+  readonly position: number;
   readonly request_id: string;
+  /** Absent from a row that says nothing of it. */
+  readonly operator_id?: string;
   readonly session_id?: string;
   readonly decision_id?: string;
 }
@@ -105,29 +127,62 @@ const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>([
   ["DRS_COMPUTED", { kind: decisions, part: "result", id: "decision_id" }],
 ]);
 
-/** The row of each record, in their order, read in one go. */
-export async function readRows(
-  database: Database,
-  orgId: string,
-  records: readonly StoredRecord[],
-): Promise<readonly Row[]> {
+/** A record with the row that is kept beside it. */
+export interface RecordWithRow {
+  readonly record: StoredRecord;
+  readonly row: Row;
+}
+
+/**
+ * The records of a page of one chain, in their order, each with its row, which are read in one go. A record whose row is
+ * not what was written for it, or is missing, is an altered one.
+ * @returns null if the operator was erased meanwhile, its rows with it.
+ */
+export async function withRows(
+  { database, seals }: Pick<Dependencies, "database" | "seals">,
+  { orgId, operatorId, pseudonym }: SubjectName & { readonly pseudonym: string },
+  { chain, firstPosition, records }: {
+    readonly chain: string;
+    readonly firstPosition: number;
+    readonly records: readonly StoredRecord[];
+  },
+): Promise<readonly RecordWithRow[] | null> {
   const kinds = [...ROW_KINDS];
   const names = records.map(rowName);
   const keysOf = (eventType: string) =>
     records.flatMap(({ entry }, index) =>
       entry.eventType === eventType && names[index] !== null ? [[orgId, names[index]]] : []
     );
-  const found = await database.snapshot(
-    kinds.map(([eventType, { kind }]) => kind.load(JSON.stringify(keysOf(eventType)))),
-  );
+  const [[known], stored, ...found] = await database.snapshot([
+    pseudonymQuery({ orgId, operatorId }),
+    storedSeqsQuery(chain, records.map(({ entry: { seq } }) => seq)),
+    ...kinds.map(([eventType, { kind }]) => kind.load(JSON.stringify(keysOf(eventType)))),
+  ]) as readonly [
+    readonly { readonly pseudonym: string }[],
+    readonly { readonly seq: number }[],
+    ...(readonly KeptRow[])[],
+  ];
+  if (known?.pseudonym !== pseudonym) return null;
+  const seqs = new Set(stored.map(({ seq }) => seq));
   const rows = new Map(
     kinds.flatMap(([eventType, { id }], index) =>
       found[index]!.map((row) => [`${eventType} ${row[id]}`, row] as const)
     ),
   );
-  return records.map(({ entry: { eventType } }, index) => {
+  return records.map((record, index) => {
+    const { entry: { eventType, seq } } = record;
+    const kind = ROW_KINDS.get(eventType)?.kind;
+    if (kind === undefined || names[index] === null) return { record, row: NO_ROW };
     const row = rows.get(`${eventType} ${names[index]}`);
-    return row === undefined ? NO_ROW : shownRow(eventType, row);
+    // A row goes together with its entry. A kind without seals is looked at by nobody else either.
+    if (row === undefined) {
+      return { record: { ...record, altered: kind.sealing !== undefined && seqs.has(seq) }, row: NO_ROW };
+    }
+    const isOwn = row.position === firstPosition + seq && (row.operator_id ?? operatorId) === operatorId &&
+      (kind.sealing === undefined || shareOf(seals, kind, row) !== null);
+    return isOwn
+      ? { record, row: shownRow(eventType, row) }
+      : { record: { ...record, altered: true }, row: NO_ROW };
   });
 }
 
@@ -159,8 +214,8 @@ function fullMode({ jis, low, high, d1, d2, d3, d4, d5, d6, d7 }: InteractionRow
 
 /** The record as it is shown. */
 export async function shownRecord(
-  { entry, parts, altered }: StoredRecord,
-  { row, documents }: { readonly row: Row; readonly documents: Documents },
+  { record: { entry, parts, altered }, row }: RecordWithRow,
+  documents: Documents,
 ): Promise<SubjectRecord> {
   const explained = altered ? null : await explain(documents, entry.eventType, parts.input);
   return {

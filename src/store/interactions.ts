@@ -54,6 +54,16 @@ export function historyQuery(
     .compile();
 }
 
+/** The rows of the newest points of an operator's history, newest first, with their seals. */
+export function newestRowsQuery(
+  orgId: string,
+  { operatorId, limit }: { readonly operatorId: string; readonly limit: number },
+): CompiledQuery<InteractionRow> {
+  return query.selectFrom("interaction").selectAll().where("org_id", "=", orgId)
+    .where("operator_id", "=", operatorId).orderBy("t1", "desc").orderBy("position", "desc").limit(limit)
+    .compile();
+}
+
 /** A half-open span of days since the epoch (UTC). */
 export interface DaySpan {
   readonly first: number;

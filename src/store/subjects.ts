@@ -46,6 +46,8 @@ export interface SubjectChain {
   readonly entries: number;
   /** Of the newest of them. */
   readonly last_seq: number;
+  /** The position of the chain's first entry, counted over all epochs of its family. */
+  readonly first_position: number;
 }
 
 /** The chains of some families that hold entries of an operator, by family and epoch: one pass over an index. */
@@ -54,7 +56,12 @@ export function subjectChainsQuery(
   families: readonly string[],
 ): CompiledQuery<SubjectChain> {
   return query.selectFrom("audit_entry as e").innerJoin("audit_chain as c", "c.chain", "e.chain")
-    .select(({ fn }) => ["e.chain", fn.countAll<number>().as("entries"), fn.max("e.seq").as("last_seq")])
+    .select(({ fn }) => [
+      "e.chain",
+      "c.first_position",
+      fn.countAll<number>().as("entries"),
+      fn.max("e.seq").as("last_seq"),
+    ])
     .where("e.subject", "=", pseudonymOf(name)).where("c.family", "in", families)
     .groupBy("e.chain").orderBy("c.family").orderBy("c.epoch").compile();
 }
@@ -112,6 +119,15 @@ export async function readSubjectEntries(
     text: body,
     parts: heldOf(partsOf.get(seq) ?? []),
   }));
+}
+
+/** Which of these entries are stored still. */
+export function storedSeqsQuery(
+  chain: string,
+  seqs: readonly number[],
+): CompiledQuery<{ readonly seq: number }> {
+  return query.selectFrom("audit_entry").select("seq").where("chain", "=", chain)
+    .where("seq", "in", listed<number>(seqs)).compile();
 }
 
 type PartRow = Pick<Selectable<AuditPartTable>, "name" | "salt" | "data">;

@@ -373,3 +373,108 @@ Deno.test("the log of the service tells no event that is not what was recorded, 
   assert.deepEqual(told.filter(([, line]) => !String(line).includes("ALERT_RAISED")), []);
   await harness.close();
 });
+
+// ---- a person's copy --------------------------------------------------------------------------------------
+
+/** Rows of the organization that a copy is made of. */
+const ROWS: Rows = {
+  ...EVIDENCE,
+  ...Object.fromEntries(
+    ["interaction", "skipped_interaction", "decision", "operator", "score_commit", "outcome_label", "webhook"].map((
+      table,
+    ) => [table, "org_id = 'acme'"]),
+  ),
+};
+
+Deno.test("a person's copy tells each record that does not hold as altered, raises the alert, and shows the rest", async () => {
+  const { harness, ask } = await openSite();
+  const one = of("org/acme", `seq = ${await seqOf(harness, "anna-1")}`);
+  const forged = await rewritten(harness, {
+    chain: "org/acme",
+    seq: await seqOf(harness, "anna-1"),
+    part: "result",
+    change: (data) => data.jis = 99.99,
+  });
+  const before = (await ask(COPY)).body;
+  const nameOf = ({ event_type, input, result }: Json) => {
+    const { session_id, decision_id } = { ...input, ...result };
+    return `${event_type} ${session_id ?? decision_id}`;
+  };
+  const evidence: readonly string[] = before.records.filter(({ chain }: Json) => chain === "org/acme").map(nameOf);
+  assert.equal(evidence.length, 7);
+  const cases: readonly (readonly [change: string | readonly string[], altered: readonly string[]])[] = [
+    [
+      "UPDATE interaction SET jis = 95, d1 = 95, low = 90, high = 99 WHERE session_id = 'anna-1'",
+      ["SCORE_COMPUTED anna-1"],
+    ],
+    ["UPDATE interaction SET request_id = 'another' WHERE session_id = 'anna-1'", ["SCORE_COMPUTED anna-1"]],
+    ["UPDATE skipped_interaction SET at = 1 WHERE session_id = 'anna-frozen'", ["SCORE_SKIPPED anna-frozen"]],
+    ["DELETE FROM skipped_interaction WHERE session_id = 'anna-frozen'", ["SCORE_SKIPPED anna-frozen"]],
+    ["UPDATE decision SET position = position + 1 WHERE decision_id = 'anna-decision'", [
+      "DRS_COMPUTED anna-decision",
+    ]],
+    ["DELETE FROM decision WHERE decision_id = 'anna-decision'", ["DRS_COMPUTED anna-decision"]],
+    ["UPDATE score_commit SET position = position + 1 WHERE session_id = 'anna-late'", [
+      "SCORE_COMMITTED anna-late",
+    ]],
+    [forged, ["SCORE_COMPUTED anna-1"]],
+    [`UPDATE audit_part SET data = 'no json' WHERE ${one}`, ["SCORE_COMPUTED undefined"]],
+    ["UPDATE audit_node SET hash = zeroblob(32) WHERE chain = 'org/acme'", evidence],
+    ["DELETE FROM audit_checkpoint WHERE chain = 'org/acme'", evidence],
+    // What a column says besides is not told.
+    [`UPDATE audit_entry SET event_type = 'DRS_COMPUTED', ts = '2020-01-01T00:00:00.000Z' WHERE ${one}`, []],
+  ];
+  for (const [change, altered] of cases) {
+    const changes = typeof change === "string" ? [change] : change;
+    await whileRowsAltered(harness, { rows: ROWS, changes }, async () => {
+      const { status, body, text } = await ask(COPY);
+      assert.equal(status, 200, text);
+      const told = body.records.filter((record: Json) => record.altered);
+      assert.deepEqual(told.map(nameOf), altered, `${change}`);
+      for (const record of told) {
+        const { explanation, session_id, decision_id, request_id, full_mode } = record;
+        assert.deepEqual([explanation, session_id, decision_id, request_id, full_mode], [
+          null,
+          null,
+          null,
+          null,
+          null,
+        ]);
+      }
+      const jis = before.jis_history.map((point: Json) => point.jis);
+      for (const point of body.jis_history) assert.ok(jis.includes(point.jis), `${change}`);
+      const page = await ask(`${COPY}?format=html`);
+      assert.equal(page.text.match(/<strong>Altered\.<\/strong>/g)?.length ?? 0, altered.length, `${change}`);
+    });
+    if (altered.length > 0) await assertAlert(harness, "org/acme", `${change}`);
+  }
+  const after = (await ask(COPY)).body;
+  assert.deepEqual(after.records.slice(0, 7), before.records.slice(0, 7));
+  assert.deepEqual(after.jis_history, before.jis_history);
+  await harness.close();
+});
+
+Deno.test("no copy is made by a row of the operator, its name or the receivers that does not hold", async () => {
+  const site = await openSite();
+  const { harness, key, ask } = site;
+  for (const name of ["one", "two"]) {
+    const body = { url: `https://review.acme.example/${name}`, secret: "a-secret-of-the-receiver" };
+    assert.equal((await harness.send("/v1/admin/webhook/register", { key, body })).status, 201);
+  }
+  assert.deepEqual((await ask(COPY)).body.notice.recipients.list, ["review.acme.example"]);
+  for (
+    const change of [
+      "UPDATE webhook SET url = 'https://nobody.example/'",
+      "DELETE FROM webhook WHERE url LIKE '%two'",
+      "UPDATE subject SET pseudonym = (SELECT max(pseudonym) FROM subject WHERE operator_id = 'bela') WHERE operator_id = 'anna'",
+      "UPDATE operator SET state = json_set(state, '$.n', 99) WHERE operator_id = 'anna'",
+      "DELETE FROM operator WHERE operator_id = 'anna'",
+    ]
+  ) {
+    await whileRowsAltered(harness, { rows: ROWS, changes: [change] }, async () => {
+      assertAltered(await ask(COPY), change);
+    });
+  }
+  assert.equal((await ask(COPY)).status, 200);
+  await harness.close();
+});
