@@ -11,7 +11,7 @@ import { requestDigest } from "../keys/secrets.ts";
 import { type Place, placeOf, readEntry, requireIntact } from "../store/chains.ts";
 import { query } from "../store/database.ts";
 import { newestOwnCheckpoint, proveHashes, readProven } from "../store/proofs.ts";
-import { type CauseOfCut, readCause } from "../store/pruning.ts";
+import { type CauseOfCut, readCause, readCut } from "../store/pruning.ts";
 import { tombstones } from "../store/records.ts";
 import type { ToldBy } from "../store/stored_rows.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
@@ -147,22 +147,44 @@ export async function requireCutOff(
 }
 
 /** The entry by which an entry was cut off. @throws {AlteredError} where none tells of it. */
-async function causeOfCut(
+export async function causeOfCut(
   dependencies: GoneDependencies,
   { chain, seq }: Pick<Place, "chain" | "seq">,
 ): Promise<CauseOfCut> {
   const { database } = dependencies;
   const cause = await readCause(database, chain);
-  const proven = await readProven(dependencies, {
-    chain: cause.chain,
-    origin: originOf(dependencies, cause.chain),
-    seq: cause.seq,
-  });
+  const cut = await provenCut(dependencies, cause);
+  if (cut.origin === originOf(dependencies, chain) && seq < cut.to) return { ...cause, entry_hash: cut.hash };
+  throw new AlteredError(chain, `no entry tells that entry ${seq} of ${chain} was removed`);
+}
+
+/** What the entry of a cut tells. @throws {AlteredError} if it is not what was signed, or tells of none. */
+async function provenCut(
+  dependencies: GoneDependencies,
+  { chain, seq }: Pick<CauseOfCut, "chain" | "seq">,
+): Promise<{ readonly origin: string; readonly to: number; readonly hash: Uint8Array }> {
+  const proven = await readProven(dependencies, { chain, origin: originOf(dependencies, chain), seq });
   const detail = retentionPrunedSchema.safeParse(
     JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"),
   ).data;
-  if (proven !== null && detail?.origin === originOf(dependencies, chain) && seq < detail.to) {
-    return { ...cause, entry_hash: proven.stored.hash };
+  const entry = proven?.stored.entry;
+  // A column says what anybody wrote there, and an event means something if the service itself says it.
+  if (detail && entry?.event_type === "RETENTION_PRUNED" && entry.actor === "system") {
+    return { origin: detail.origin, to: detail.to, hash: proven!.stored.hash };
   }
-  throw new AlteredError(chain, `no entry tells that entry ${seq} of ${chain} was removed`);
+  throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no cut`);
+}
+
+/**
+ * How far a chain was cut, which its row and the newest entry of a cut must agree on.
+ * @throws {AlteredError}
+ */
+export async function provenMinIndex(dependencies: GoneDependencies, chain: string): Promise<number> {
+  const { minIndex, cause } = await readCut(dependencies.database, chain);
+  if (cause === null && minIndex === 0) return 0;
+  if (cause !== null) {
+    const { origin, to } = await provenCut(dependencies, cause);
+    if (origin === originOf(dependencies, chain) && to === minIndex) return minIndex;
+  }
+  throw new AlteredError(chain, `no entry tells that ${chain} was cut at entry ${minIndex}`);
 }

@@ -1,6 +1,7 @@
 /**
  * Retention: what is older than a chain's retention is cut off at the end of a day, by an entry that says so. What
- * is left still proves itself: the tree's hashes stay, and the checkpoint at the cut.
+ * is left still proves itself: the tree's hashes stay, and the checkpoint at the cut. Nothing is removed that no entry
+ * of a cut tells of, and nothing before it was proven.
  * Source: evidence design, section 9.
  */
 import { AlteredError } from "../domain/errors.ts";
@@ -15,11 +16,13 @@ import {
   newestCut,
   type StoredChain,
 } from "../store/chains.ts";
-import { query, type Statement } from "../store/database.ts";
+import { query } from "../store/database.ts";
 import { ownCheckpointOfCommit, readProven } from "../store/proofs.ts";
-import { type PrunedRecord, readPrunedRecords } from "../store/pruning.ts";
-import { type Dependencies, eventDraft, evidenceChain, originOf, retentionOf } from "./dependencies.ts";
-import { tombstoneName } from "./gone.ts";
+import { type CauseOfCut, readPrunedSeqs } from "../store/pruning.ts";
+import { type Dependencies, eventDraft, isEvidenceChain, originOf, retentionOf } from "./dependencies.ts";
+import { causeOfCut, provenMinIndex } from "./gone.ts";
+import { requireNamed } from "./proven_records.ts";
+import { removalsOf } from "./pruned_records.ts";
 import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 /** Entries that one write removes at most, so that no other write waits long for it. */
@@ -33,6 +36,7 @@ export async function pruneChains(dependencies: Dependencies, now: number): Prom
   const { database } = dependencies;
   for (const chain of await loadChains(database)) {
     try {
+      requireNamed(dependencies, chain);
       const minIndex = await cutChain(dependencies, { chain, now }) ?? chain.minIndex;
       if (minIndex > 0) await removeBelow(dependencies, { chain, minIndex });
     } catch (error) {
@@ -55,6 +59,9 @@ async function cutChain(
   const cutoff = new Date(now - days * DAY_MS).toISOString();
   const cut = await cutBefore(dependencies, { chain, cutoff });
   if (cut === null || cut.size <= chain.minIndex) return null;
+  // Another process may have cut it since its row was read; what its row says is said again by the entry of this cut.
+  const from = await provenMinIndex(dependencies, chain.chain);
+  if (cut.size <= from) return from;
   const root = await rootOfCut(dependencies, { chain, cut });
   const draft = eventDraft(world, {
     type: "RETENTION_PRUNED",
@@ -62,7 +69,7 @@ async function cutChain(
     now,
     detail: {
       origin: chain.origin,
-      from: chain.minIndex,
+      from,
       to: cut.size,
       root: hex(root),
       last_ts: cut.ts,
@@ -77,7 +84,7 @@ async function cutChain(
     plan(unit) {
       unit.append(chain.family, draft);
       const moved = query.updateTable("audit_chain").set({ min_index: cut.size })
-        .where("chain", "=", chain.chain).where("min_index", "=", chain.minIndex).compile();
+        .where("chain", "=", chain.chain).where("min_index", "=", from).compile();
       // Another process may have cut it meanwhile: it is not cut twice.
       unit.execute({ ...moved, mustChange: 1 });
       // Of a chain that goes on, its next entry marks the step; one that has ended gets none.
@@ -113,84 +120,22 @@ async function cutBefore(
   return await newestCut(database, { chain: chain.chain, before: cutoff });
 }
 
-/** Removes entries, parts and rows below the cut; the names that they used stay used. */
+/** Removes entries, parts and rows below the cut; the names that they used stay used. @throws {AlteredError} */
 async function removeBelow(
   dependencies: Dependencies,
   { chain, minIndex }: { readonly chain: StoredChain; readonly minIndex: number },
 ): Promise<void> {
   const { database } = dependencies;
+  const orgId = isEvidenceChain(chain.family) ? organizationOf(chain.family) : null;
+  let cause: CauseOfCut | null = null;
   for (;;) {
-    const records = await readPrunedRecords(database, {
-      chain: chain.chain,
-      below: minIndex,
-      limit: ENTRIES_IN_WRITE,
-    });
-    if (records.length === 0) return;
-    const last = records.at(-1)!.seq;
+    const page = { chain: chain.chain, below: minIndex, limit: ENTRIES_IN_WRITE };
+    const seqs = await readPrunedSeqs(database, page);
+    if (seqs.length === 0) return;
+    cause ??= await causeOfCut(dependencies, { chain: chain.chain, seq: minIndex - 1 });
     await database.batch([
-      ...removalsOf(dependencies, { chain, records }),
-      ...deleteEntriesBelow(chain.chain, { index: last + 1, minIndex }),
+      ...await removalsOf(dependencies, { orgId, chain, seqs, cause }),
+      ...deleteEntriesBelow(chain.chain, { index: seqs.at(-1)! + 1, minIndex }),
     ]);
   }
-}
-
-/** The rows of an organization's evidence, each before the entry that it stands for. */
-function removalsOf(
-  { installation }: Pick<Dependencies, "installation">,
-  { chain, records }: { readonly chain: StoredChain; readonly records: readonly PrunedRecord[] },
-): readonly Statement[] {
-  const orgId = organizationOf(chain.family);
-  if (orgId === null || chain.family !== evidenceChain(orgId)) return [];
-  const [first, last] = [chain.firstPosition, chain.firstPosition + records.at(-1)!.seq];
-  return [
-    ...records.flatMap((record) =>
-      removalsOfRecord(record, {
-        orgId,
-        name: (kind, name) => tombstoneName(installation, { kind, orgId, name }),
-      })
-    ),
-    query.deleteFrom("score_batch").where("org_id", "=", orgId)
-      .where("first_position", ">=", first).where("first_position", "<=", last).compile(),
-    // Frozen calls: they used no name up, so that none is left behind.
-    query.deleteFrom("skipped_interaction").where("org_id", "=", orgId)
-      .where("position", ">=", first).where("position", "<=", last).compile(),
-  ];
-}
-
-function removalsOfRecord(
-  { session_id, decision_id, report_id, cause }: PrunedRecord,
-  { orgId, name }: {
-    readonly orgId: string;
-    readonly name: (kind: "record" | "report", name: string) => Uint8Array;
-  },
-): readonly Statement[] {
-  const tombstone = (kind: "record" | "report", id: string) =>
-    query.insertInto("tombstone").values({
-      name: name(kind, id),
-      reason: "pruned",
-      ...cause,
-    }).onConflict((conflict) => conflict.column("name").doNothing()).compile();
-  if (session_id !== null) {
-    return [
-      ...(["outcome_label", "score_commit", "interaction"] as const).map((table) =>
-        query.deleteFrom(table).where("org_id", "=", orgId).where("session_id", "=", session_id).compile()
-      ),
-      tombstone("record", session_id),
-    ];
-  }
-  if (decision_id !== null) {
-    return [
-      query.deleteFrom("decision").where("org_id", "=", orgId).where("decision_id", "=", decision_id)
-        .compile(),
-      tombstone("record", decision_id),
-    ];
-  }
-  if (report_id !== null) {
-    return [
-      query.deleteFrom("compliance_report").where("org_id", "=", orgId).where("report_id", "=", report_id)
-        .compile(),
-      tombstone("report", report_id),
-    ];
-  }
-  return [];
 }

@@ -1,0 +1,298 @@
+/**
+ * Retention by rows that somebody altered: nothing is removed that no entry of a cut tells of, no live row goes with a
+ * record of another name, and the chain is left as it is, with an alert, until it is put back.
+ */
+import assert from "node:assert/strict";
+import { pruneChains } from "../../src/operations/retention.ts";
+import { alertsQuery } from "../../src/store/alerts.ts";
+import { alter, select } from "../altering.ts";
+import { type Harness, openHarness, scoreRequest } from "../harness.ts";
+
+const DAY = 86_400_000;
+
+/** What is counted: every table that a cut removes rows from. */
+const TABLES = [
+  "audit_entry",
+  "audit_part",
+  "interaction",
+  "decision",
+  "skipped_interaction",
+  "score_batch",
+  "score_commit",
+  "outcome_label",
+  "compliance_report",
+  "tombstone",
+] as const;
+
+/** Columns of a table that are written. */
+async function columnsOf({ database }: Harness, table: string): Promise<string> {
+  const rows = await select(database, `SELECT name FROM pragma_table_xinfo('${table}') WHERE hidden = 0`);
+  return rows.map(({ name }) => name).join(", ");
+}
+
+interface Site {
+  readonly harness: Harness;
+  readonly key: string;
+}
+
+/** A day of everything that an organization records, and one on which the evidence of the first is past its time. */
+async function openSite(): Promise<Site> {
+  const harness = await openHarness({ evidenceRetentionDays: 10, raisesTampering: true });
+  const key = await harness.organization("acme");
+  await record({ harness, key }, "old");
+  harness.clock.advance(9 * DAY);
+  await record({ harness, key }, "new");
+  return { harness, key };
+}
+
+async function record({ harness, key }: Site, name: string): Promise<void> {
+  const post = async (path: string, body: unknown) => {
+    const { status, text } = await harness.send(path, { key, body });
+    assert.equal(status, 200, text);
+  };
+  const ids = (suffix: string) => ({ session_id: `${name}-${suffix}`, operator_id: "anna" });
+  await post("/v1/score", scoreRequest(ids("score"), { outcome_correct: null }));
+  await post(`/v1/score/${name}-score/commit`, { outcome_correct: true });
+  await post("/v1/score?mode_override=incident_frozen", scoreRequest(ids("frozen")));
+  await post("/v1/score/batch", {
+    operator_id: "anna",
+    domain: "general",
+    interactions: ["a", "b"].map((suffix) => ({
+      session_id: `${name}-${suffix}`,
+      time_to_decision_ms: 5000,
+      decision: "accepted",
+    })),
+  });
+  await post("/v1/decision/score", {
+    decision_id: `${name}-decision`,
+    operator_id: "anna",
+    domain: "general",
+    time_to_decision_ms: 1400,
+    decision: "accepted",
+  });
+  const [start, end] = [harness.clock.now(), harness.clock.now() + DAY]
+    .map((at) => new Date(at).toISOString().slice(0, 10));
+  const { status, text } = await harness.send(
+    `/v1/compliance/report?period_start=${start}&period_end=${end}`,
+    { key },
+  );
+  assert.equal(status, 200, text);
+}
+
+const prune = ({ dependencies, clock }: Harness) => pruneChains(dependencies, clock.now());
+
+async function countsOf({ database }: Harness): Promise<Record<string, unknown>> {
+  const counts: Record<string, unknown> = {};
+  for (const table of TABLES) {
+    const condition = table.startsWith("audit_") ? "WHERE chain LIKE 'org/acme%' AND chain NOT LIKE '%admin%'" : "";
+    const [row] = await select(database, `SELECT count(*) AS count FROM ${table} ${condition}`);
+    counts[table] = row!.count;
+  }
+  return counts;
+}
+
+/** Alters, prunes, finds everything as it was with an alert, and puts back. */
+async function leavesAll(
+  { harness, name, tables, changes }: {
+    readonly harness: Harness;
+    readonly name: string;
+    readonly tables: readonly string[];
+    readonly changes: readonly string[];
+  },
+): Promise<void> {
+  const { database, dependencies } = harness;
+  const kept: string[] = [];
+  const restored: string[] = ["PRAGMA defer_foreign_keys = ON"];
+  for (const table of tables) {
+    const condition = table.startsWith("audit_") ? "chain = 'org/acme'" : "org_id = 'acme'";
+    const columns = await columnsOf(harness, table);
+    kept.push(`CREATE TABLE kept_${table} AS SELECT ${columns} FROM ${table} WHERE ${condition}`);
+    restored.push(
+      `DELETE FROM ${table} WHERE ${condition}`,
+      `INSERT INTO ${table} (${columns}) SELECT * FROM kept_${table}`,
+      `DROP TABLE kept_${table}`,
+    );
+  }
+  await alter(database, ...kept);
+  await alter(database, "PRAGMA defer_foreign_keys = ON", ...changes);
+  const counts = await countsOf(harness);
+  await prune(harness);
+  const after = await countsOf(harness);
+  await alter(database, ...restored);
+  assert.deepEqual(after, counts, name);
+  await dependencies.tampered!.inTurn(() => Promise.resolve());
+  assert.ok(dependencies.tampered!.families.some((family) => family.startsWith("org/acme")), name);
+  const alerts = await database.read(alertsQuery({ all: true }));
+  assert.ok(alerts.some(({ severity }) => severity === "HIGH"), name);
+}
+
+/** Prunes what was put back: the old records go, and the new ones stay. */
+async function goesOn({ harness, key }: Site, name: string): Promise<void> {
+  const { database } = harness;
+  await prune(harness);
+  const [row] = await select(database, "SELECT min_index FROM audit_chain WHERE chain = 'org/acme'");
+  assert.ok(Number(row!.min_index) > 1, name);
+  const rows = await select(database, "SELECT session_id FROM interaction ORDER BY session_id");
+  assert.deepEqual(rows.map(({ session_id }) => session_id), ["new-a", "new-b", "new-score"], name);
+  for (const [id, status] of [["old-score", 410], ["old-a", 410], ["new-score", 200], ["new-a", 200]] as const) {
+    assert.equal((await harness.send(`/v1/decision/replay/${id}`, { key })).status, status, `${name}: ${id}`);
+  }
+}
+
+/** The first score. */
+const OLD = "chain = 'org/acme' AND seq = 1";
+const PRUNED_BY_NOBODY: readonly (readonly [name: string, tables: readonly string[], changes: readonly string[]])[] = [
+  ["min_index alone", ["audit_chain"], ["UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'"]],
+  ["an entry that is relabelled as a cut", ["audit_chain", "audit_entry", "audit_part"], [
+    "UPDATE audit_entry SET event_type = 'RETENTION_PRUNED' WHERE chain = 'org/acme' AND seq = 0",
+    `UPDATE audit_part SET data = json_set(data, '$.to', 5, '$.from', 0, '$.root', '${"0".repeat(64)}', '$.last_ts',
+        '2026-11-20T09:00:00.000Z', '$.cutoff', '2026-11-20T09:00:00.000Z', '$.policy_days', 10)
+      WHERE chain = 'org/acme' AND seq = 0`,
+    "UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'",
+  ]],
+  ["an event that is no JSON", ["audit_chain", "audit_entry", "audit_part"], [
+    "UPDATE audit_entry SET event_type = 'RETENTION_PRUNED' WHERE chain = 'org/acme' AND seq = 0",
+    "UPDATE audit_part SET data = 'no json' WHERE chain = 'org/acme' AND seq = 0",
+    "UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'",
+  ]],
+];
+
+Deno.test("what no entry of a cut tells of is not removed, whatever the chain's row says", async () => {
+  const site = await openSite();
+  for (const [name, tables, changes] of PRUNED_BY_NOBODY) {
+    await leavesAll({ harness: site.harness, name, tables, changes });
+  }
+  site.harness.clock.advance(3 * DAY);
+  await goesOn(site, "afterwards");
+  // And once there was an honest cut, to which more is added.
+  await leavesAll({
+    harness: site.harness,
+    name: "a cut that goes too far",
+    tables: ["audit_chain"],
+    changes: ["UPDATE audit_chain SET min_index = min_index + 4 WHERE chain = 'org/acme'"],
+  });
+  await goesOn(site, "after the second");
+  await site.harness.close();
+});
+
+const FORGED: readonly (readonly [name: string, tables: readonly string[], changes: readonly string[]])[] = [
+  ["a part that names a live session", ["audit_part"], [
+    `UPDATE audit_part SET data = json_set(data, '$.session_id', 'new-score') WHERE ${OLD}`,
+  ]],
+  ["a part that is no JSON", ["audit_part"], [`UPDATE audit_part SET data = 'no json' WHERE ${OLD}`]],
+  ["an entry that is relabelled in itself", ["audit_entry"], [
+    `UPDATE audit_entry SET body = json_set(body, '$.event_type', 'DRS_COMPUTED') WHERE ${OLD}`,
+  ]],
+  ["rows of sessions in each other's place", ["interaction"], [
+    `UPDATE interaction SET position = CASE session_id WHEN 'old-score' THEN 1000 ELSE 1 END
+      WHERE session_id IN ('old-score', 'new-score')`,
+  ]],
+  ["a frozen call at another place", ["skipped_interaction"], [
+    `UPDATE skipped_interaction SET position = 1 - position WHERE session_id = 'old-frozen'`,
+  ]],
+  ["a live batch at an old place", ["score_batch"], [
+    `UPDATE score_batch SET first_position = 2 WHERE first_position = (SELECT max(first_position) FROM score_batch)`,
+  ]],
+  ["a live decision of an old name", ["decision"], [
+    "UPDATE decision SET position = position + 1 WHERE decision_id = 'old-decision'",
+  ]],
+  ["a report in another's place", ["compliance_report"], [
+    "UPDATE compliance_report SET position = position + 1",
+  ]],
+  ["another position of the chain", ["audit_chain"], [
+    "UPDATE audit_chain SET first_position = 100 WHERE chain = 'org/acme'",
+  ]],
+  ["hashes of the tree", ["audit_node"], [
+    "UPDATE audit_node SET hash = zeroblob(32) WHERE chain = 'org/acme'",
+  ]],
+];
+
+Deno.test("a record that was altered takes no other row with it: the chain is left as it is", async () => {
+  for (const [name, tables, changes] of FORGED) {
+    const site = await openSite();
+    const { harness } = site;
+    // The cut is recorded, and its removal was interrupted.
+    harness.clock.advance(3 * DAY);
+    const { database } = harness;
+    const stopped = { ...database, batch: () => Promise.reject(new Error("stopped")) };
+    await assert.rejects(
+      () => pruneChains({ ...harness.dependencies, database: stopped }, harness.clock.now()),
+      /stopped/,
+    );
+    await leavesAll({ harness, name, tables, changes });
+    await goesOn(site, name);
+    await harness.close();
+  }
+});
+
+Deno.test("a chain whose row is another's is not cut", async () => {
+  const site = await openSite();
+  const { harness } = site;
+  harness.clock.advance(3 * DAY);
+  for (
+    const change of [
+      "UPDATE audit_chain SET origin = origin || 'x' WHERE chain = 'org/acme'",
+      "UPDATE audit_chain SET epoch = 3 WHERE chain = 'org/acme'",
+      "UPDATE audit_chain SET family = 'org/nobody' WHERE chain = 'org/acme'",
+    ]
+  ) await leavesAll({ harness, name: change, tables: ["audit_chain"], changes: [change] });
+  const [row] = await select(
+    harness.database,
+    "SELECT count(*) AS cuts FROM audit_entry WHERE event_type = 'RETENTION_PRUNED'",
+  );
+  assert.equal(row!.cuts, 0);
+  await goesOn(site, "afterwards");
+  await harness.close();
+});
+
+Deno.test("a cut tells of no beginning that its chain's row alone says", async () => {
+  const site = await openSite();
+  const { harness } = site;
+  harness.clock.advance(3 * DAY);
+  await prune(harness);
+  harness.clock.advance(8 * DAY);
+  for (const change of ["min_index - 1", "min_index + 1", "0"]) {
+    await leavesAll({
+      harness,
+      name: change,
+      tables: ["audit_chain"],
+      changes: [`UPDATE audit_chain SET min_index = ${change} WHERE chain = 'org/acme'`],
+    });
+  }
+  await prune(harness);
+  const cuts = await select(
+    harness.database,
+    `SELECT data FROM audit_entry JOIN audit_part USING (chain, seq)
+      WHERE chain = 'org/acme' AND event_type = 'RETENTION_PRUNED' ORDER BY seq`,
+  );
+  const told = cuts.map(({ data }) => JSON.parse(String(data)));
+  assert.equal(told.length, 2);
+  assert.equal(told[1].from, told[0].to);
+  await harness.close();
+});
+
+Deno.test("a live row that is said to stand at an old entry's place stays", async () => {
+  const { harness } = await openSite();
+  harness.clock.advance(3 * DAY);
+  await alter(
+    harness.database,
+    `UPDATE skipped_interaction SET position = 1 WHERE session_id = 'new-frozen'`,
+    `UPDATE decision SET position = 1 WHERE decision_id = 'new-decision'`,
+    `UPDATE interaction SET position = 1 WHERE session_id = 'new-score'`,
+  );
+  await prune(harness);
+  const rows = await select(
+    harness.database,
+    `SELECT session_id AS id FROM skipped_interaction UNION ALL SELECT decision_id FROM decision
+      UNION ALL SELECT session_id FROM interaction UNION ALL SELECT session_id || ' label' FROM outcome_label ORDER BY 1`,
+  );
+  assert.deepEqual(rows.map(({ id }) => id), [
+    "new-a",
+    "new-b",
+    "new-decision",
+    "new-frozen",
+    "new-score",
+    "new-score label",
+  ]);
+  await harness.abandon();
+});
