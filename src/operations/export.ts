@@ -335,7 +335,7 @@ function* entryLines(
 ): Generator<string> {
   yield ofText(text);
   if (eventType === "SUBJECT_ERASED" && subject !== null) owed.delete(subject);
-  const structural = (STRUCTURAL_EVENTS as readonly string[]).includes(eventType);
+  const structural = (STRUCTURAL_EVENTS as readonly (string | null)[]).includes(eventType);
   const isGiven = given === "all" || (given === "structural" && structural);
   for (const { name, held } of parts) {
     if (held === null) {

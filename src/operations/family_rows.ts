@@ -148,11 +148,13 @@ async function readTakenIn(
   rest: () => Promise<void>,
 ): Promise<ReadonlyMap<string, number>> {
   const taken = new Map<string, number>();
-  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType: "ORG_CHECKPOINTS" });
+  const eventType = "ORG_CHECKPOINTS";
+  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType });
   for (const place of places) {
     await rest();
     const stored = await readEntry(database, place);
-    const text = stored?.parts.get("detail")?.text ?? "null";
+    if (stored?.entry.event_type !== eventType) continue;
+    const text = stored.parts.get("detail")?.text ?? "null";
     const detail = orgCheckpointsSchema.safeParse(orNull(() => JSON.parse(text))).data;
     for (const { origin, size } of detail?.checkpoints ?? []) {
       taken.set(origin, Math.max(size, taken.get(origin) ?? 0));

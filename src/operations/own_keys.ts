@@ -92,7 +92,8 @@ interface Turn {
 
 async function rangesOf(dependencies: KeyDependencies, faults: string[]): Promise<readonly Turn[]> {
   const { database, crypto } = dependencies;
-  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType: "SIGNING_KEY_ROTATED" });
+  const eventType = "SIGNING_KEY_ROTATED";
+  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType });
   const turns: Turn[] = [];
   for (const { chain, seq, position } of places) {
     const origin = originOf(dependencies, chain);
@@ -102,7 +103,7 @@ async function rangesOf(dependencies: KeyDependencies, faults: string[]): Promis
         JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"),
       ).data;
       const rotation = detail && parseRotationCertificate(crypto, detail.cert);
-      if (!rotation) throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no rotation`);
+      if (!rotation || proven?.stored.entry.event_type !== eventType) throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no rotation`);
       turns.push({ ordinal: rotation.ordinal, overlap: detail.overlap, position });
     } catch (error) {
       if (!(error instanceof AlteredError)) throw error;

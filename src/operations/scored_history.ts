@@ -58,7 +58,7 @@ function eventOf(crypto: Dependencies["crypto"], chain: string, row: RecordedInp
   const [entry, input] = [jsonOf(row.body), jsonOf(row.data)];
   const { data: known } = entrySchema.safeParse(entry);
   const part = { name: "input", salt: row.salt, text: row.data } as const;
-  if (known === undefined || !isCommitted(crypto, known, part)) throw altered();
+  if (known?.event_type !== row.event_type || !isCommitted(crypto, known, part)) throw altered();
   if (row.event_type === EVENT_TYPES.score) {
     const { data } = scoreInputSchema.safeParse(input);
     if (data === undefined) throw altered();

@@ -1,5 +1,6 @@
 /** Reading a chain out of the database, page by page: no read is held open while a bundle is written. */
 import type { PartName } from "../evidence/hashes.ts";
+import { orNull } from "../evidence/or_null.ts";
 import { type Database, query } from "./database.ts";
 
 /** An entry as it was hashed, with what is held of its parts. */
@@ -7,7 +8,8 @@ export interface BundleEntry {
   readonly seq: number;
   readonly text: string;
   readonly subject: string | null;
-  readonly eventType: string;
+  /** As the entry itself says it; null if it is none. */
+  readonly eventType: string | null;
   /** In the order of their names; what is null was erased. */
   readonly parts: readonly BundlePart[];
 }
@@ -23,18 +25,18 @@ export async function readBundleEntries(
   { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
 ): Promise<readonly BundleEntry[]> {
   const [entries, parts] = await database.snapshot([
-    query.selectFrom("audit_entry").select(["seq", "body", "event_type", "subject"])
+    query.selectFrom("audit_entry").select(["seq", "body", "subject"])
       .where("chain", "=", chain).where("seq", ">=", first).where("seq", "<", end).orderBy("seq").compile(),
     query.selectFrom("audit_part").select(["seq", "name", "salt", "data"])
       .where("chain", "=", chain).where("seq", ">=", first).where("seq", "<", end)
       .orderBy("seq").orderBy("name").compile(),
   ]);
   const partsOf = Map.groupBy(parts, ({ seq }) => seq);
-  return entries.map(({ seq, body, event_type, subject }) => ({
+  return entries.map(({ seq, body, subject }) => ({
     seq,
     text: body,
     subject,
-    eventType: event_type,
+    eventType: orNull(() => JSON.parse(body))?.event_type ?? null,
     parts: (partsOf.get(seq) ?? []).map(({ name, salt, data }) => ({
       name: name as PartName,
       held: salt === null || data === null ? null : { salt, text: data },

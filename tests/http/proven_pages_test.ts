@@ -478,3 +478,21 @@ Deno.test("no copy is made by a row of the operator, its name or the receivers t
   assert.equal((await ask(COPY)).status, 200);
   await harness.close();
 });
+
+Deno.test("a bundle without personal parts has none, whatever the columns call their entries", async () => {
+  const { harness, ask } = await openSite();
+  const path = "/v1/audit/chain/export?parts=structural";
+  const partsOf = ({ status, text }: Answer) => {
+    assert.equal(status, 200, text);
+    return text.split("\n").slice(0, -1).map((line) => JSON.parse(line))
+      .filter(({ kind }: Json) => kind === "jis.part/1")
+      .map(({ seq, name, withheld }: Json) => `${seq} ${name} ${withheld ? "withheld" : "given"}`);
+  };
+  const before = partsOf(await ask(path));
+  assert.ok(before.includes("0 detail given") && before.includes("1 input withheld"));
+  const changes = ["UPDATE audit_entry SET event_type = 'CHAIN_GENESIS' WHERE chain = 'org/acme'"];
+  await whileRowsAltered(harness, { rows: EVIDENCE, changes }, async () => {
+    assert.deepEqual(partsOf(await ask(path)), before);
+  });
+  await harness.close();
+});
