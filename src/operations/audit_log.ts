@@ -124,7 +124,10 @@ function requireOrder(
   let next = before;
   for (const seq of seqs) {
     if (seq >= next || (isWhole && seq !== next - 1)) {
-      throw new AlteredError(chain, `an entry before entry ${next} of ${chain} is missing, or not in its place`);
+      throw new AlteredError(
+        chain,
+        `an entry before entry ${next} of ${chain} is missing, or not in its place`,
+      );
     }
     next = seq;
   }
@@ -137,7 +140,8 @@ function shownEvent(
 ): AuditEvent {
   const { id, event_type, timestamp, org_id, prefix, actor, chain, seq } = entry;
   const at = Date.parse(timestamp);
-  const isAsked = (eventType === null || event_type === eventType) && (since === null || at >= since) && at < until;
+  const isAsked = (eventType === null || event_type === eventType) && (since === null || at >= since) &&
+    at < until;
   if (!isAsked) throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
   const detail = parts.get("detail")?.text;
   if (detail === undefined && Object.hasOwn(entry.commit, "detail")) {

@@ -103,7 +103,9 @@ async function rangesOf(dependencies: KeyDependencies, faults: string[]): Promis
         JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"),
       ).data;
       const rotation = detail && parseRotationCertificate(crypto, detail.cert);
-      if (!rotation || proven?.stored.entry.event_type !== eventType) throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no rotation`);
+      if (!rotation || proven?.stored.entry.event_type !== eventType) {
+        throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no rotation`);
+      }
       turns.push({ ordinal: rotation.ordinal, overlap: detail.overlap, position });
     } catch (error) {
       if (!(error instanceof AlteredError)) throw error;

@@ -191,7 +191,9 @@ function listedReport({ crypto }: Dependencies, { report_id, report: text }: Sto
   const detail: Record<string, unknown> = JSON.parse(parts.get("detail")?.text ?? "{}");
   const isIssued = event_type === "REPORT_ISSUED" && detail.report_id === report_id &&
     detail.report_sha256 === hex(crypto.sha256(utf8(text)));
-  if (!isIssued) throw new AlteredError(chain, `the report of entry ${seq} of ${chain} is not what was issued`);
+  if (!isIssued) {
+    throw new AlteredError(chain, `the report of entry ${seq} of ${chain} is not what was issued`);
+  }
   // Its hash is the one that was signed, so that it is the text that was written here.
   const { period: { start, end }, overall_status, status_certain }: Report = JSON.parse(text);
   return { report_id, issued_at: timestamp, period: { start, end }, overall_status, status_certain };

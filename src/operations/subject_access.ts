@@ -15,11 +15,7 @@ import { operatorQuery } from "../store/operators.ts";
 import { organizationQuery } from "../store/organizations.ts";
 import { interactions, organizations, subjects, webhooks } from "../store/records.ts";
 import { shareOf } from "../store/seals.ts";
-import {
-  readSubjectEntries,
-  type SubjectChain,
-  subjectChainsQuery,
-} from "../store/subjects.ts";
+import { readSubjectEntries, type SubjectChain, subjectChainsQuery } from "../store/subjects.ts";
 import { nextTurn } from "../store/turn.ts";
 import {
   adminChain,
@@ -63,19 +59,20 @@ export async function openSubjectAccess(
   const name = { orgId, operatorId };
   await recordAccess(dependencies, caller, { operatorId, format, call });
   const families = [evidenceChain(orgId), adminChain(orgId)];
-  const { head, found: [known, ofOrganization, rows, newest, chains, receivers, scores] } = await snapshotWithHead(
-    dependencies,
-    adminChain(orgId),
-    [
-      subjects.load(JSON.stringify([[orgId, operatorId]])),
-      organizationQuery(orgId),
-      operatorQuery(orgId, operatorId),
-      newestQuery(orgId, named(operatorId)),
-      subjectChainsQuery(name, families),
-      query.selectFrom("webhook").selectAll().where("org_id", "=", orgId).orderBy("created_at").compile(),
-      newestRowsQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
-    ] as const,
-  );
+  const { head, found: [known, ofOrganization, rows, newest, chains, receivers, scores] } =
+    await snapshotWithHead(
+      dependencies,
+      adminChain(orgId),
+      [
+        subjects.load(JSON.stringify([[orgId, operatorId]])),
+        organizationQuery(orgId),
+        operatorQuery(orgId, operatorId),
+        newestQuery(orgId, named(operatorId)),
+        subjectChainsQuery(name, families),
+        query.selectFrom("webhook").selectAll().where("org_id", "=", orgId).orderBy("created_at").compile(),
+        newestRowsQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
+      ] as const,
+    );
   requireSealed(dependencies, subjects, known);
   requireWholeSet(dependencies, head, [
     ...requireSealed(dependencies, organizations, ofOrganization),
@@ -187,7 +184,10 @@ async function readPage(
 
 /** One alert for a copy, however many of its records were altered. */
 function tellAltered(dependencies: Dependencies, { chain, seq }: SubjectRecord, now: number): void {
-  const error = new AlteredError(chain, `entry ${seq} of ${chain}, a part of it or its row is not what was recorded`);
+  const error = new AlteredError(
+    chain,
+    `entry ${seq} of ${chain}, a part of it or its row is not what was recorded`,
+  );
   void raiseTampering(dependencies, tamperingOf(error), now);
   dependencies.log.error("a person's copy tells of a record that was altered", { audit: true, chain, seq });
 }

@@ -96,7 +96,10 @@ export class Upkeep {
   async #logOthers(now: number): Promise<void> {
     const { dependencies, auditLines } = this;
     if (auditLines === null) return;
-    await this.#attempt("logging other processes' audit events", () => auditLines.tellOthers(dependencies, now));
+    await this.#attempt(
+      "logging other processes' audit events",
+      () => auditLines.tellOthers(dependencies, now),
+    );
   }
 
   async #attempt(what: string, run: () => Promise<unknown>): Promise<void> {

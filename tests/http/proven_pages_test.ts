@@ -106,7 +106,11 @@ async function openSite(): Promise<Site> {
 }
 
 function assertAltered({ status, body, text }: Answer, what: string): void {
-  assert.deepEqual([status, body?.error?.code], [503, "SERVICE_UNAVAILABLE"], `${what}: ${text.slice(0, 300)}`);
+  assert.deepEqual(
+    [status, body?.error?.code],
+    [503, "SERVICE_UNAVAILABLE"],
+    `${what}: ${text.slice(0, 300)}`,
+  );
   assert.match(body.error.message, /^The database was altered: /, what);
 }
 
@@ -154,7 +158,9 @@ async function rewritten(
   const body = canonicalJson(entry);
   const quoted = (written: string) => `'${written.replaceAll("'", "''")}'`;
   return [
-    `UPDATE audit_part SET data = ${quoted(text)} WHERE chain = '${chain}' AND seq = ${seq} AND name = '${part}'`,
+    `UPDATE audit_part SET data = ${
+      quoted(text)
+    } WHERE chain = '${chain}' AND seq = ${seq} AND name = '${part}'`,
     `UPDATE audit_entry SET body = ${quoted(body)}, entry_hash = x'${hex(entryHash(nodeCrypto, body))}'
       WHERE chain = '${chain}' AND seq = ${seq}`,
   ];
@@ -286,7 +292,12 @@ Deno.test("the audit log and its export tell what was recorded, or nothing", asy
   for (let index = 0; index < 3; index += 1) await ask(LOG);
   harness.clock.advance(60_000);
   const chain = "org/acme/admin";
-  const forged = await rewritten(harness, { chain, seq: 2, part: "detail", change: (data) => data.limit = 5 });
+  const forged = await rewritten(harness, {
+    chain,
+    seq: 2,
+    part: "detail",
+    change: (data) => data.limit = 5,
+  });
   await refuses(site, {
     paths: [LOG, `${LOG}/export`],
     family: chain,
@@ -380,9 +391,10 @@ Deno.test("the log of the service tells no event that is not what was recorded, 
 const ROWS: Rows = {
   ...EVIDENCE,
   ...Object.fromEntries(
-    ["interaction", "skipped_interaction", "decision", "operator", "score_commit", "outcome_label", "webhook"].map((
-      table,
-    ) => [table, "org_id = 'acme'"]),
+    ["interaction", "skipped_interaction", "decision", "operator", "score_commit", "outcome_label", "webhook"]
+      .map((
+        table,
+      ) => [table, "org_id = 'acme'"]),
   ),
 };
 
@@ -400,7 +412,9 @@ Deno.test("a person's copy tells each record that does not hold as altered, rais
     const { session_id, decision_id } = { ...input, ...result };
     return `${event_type} ${session_id ?? decision_id}`;
   };
-  const evidence: readonly string[] = before.records.filter(({ chain }: Json) => chain === "org/acme").map(nameOf);
+  const evidence: readonly string[] = before.records.filter(({ chain }: Json) => chain === "org/acme").map(
+    nameOf,
+  );
   assert.equal(evidence.length, 7);
   const cases: readonly (readonly [change: string | readonly string[], altered: readonly string[]])[] = [
     [

@@ -84,7 +84,9 @@ const prune = ({ dependencies, clock }: Harness) => pruneChains(dependencies, cl
 async function countsOf({ database }: Harness): Promise<Record<string, unknown>> {
   const counts: Record<string, unknown> = {};
   for (const table of TABLES) {
-    const condition = table.startsWith("audit_") ? "WHERE chain LIKE 'org/acme%' AND chain NOT LIKE '%admin%'" : "";
+    const condition = table.startsWith("audit_")
+      ? "WHERE chain LIKE 'org/acme%' AND chain NOT LIKE '%admin%'"
+      : "";
     const [row] = await select(database, `SELECT count(*) AS count FROM ${table} ${condition}`);
     counts[table] = row!.count;
   }
@@ -134,28 +136,33 @@ async function goesOn({ harness, key }: Site, name: string): Promise<void> {
   assert.ok(Number(row!.min_index) > 1, name);
   const rows = await select(database, "SELECT session_id FROM interaction ORDER BY session_id");
   assert.deepEqual(rows.map(({ session_id }) => session_id), ["new-a", "new-b", "new-score"], name);
-  for (const [id, status] of [["old-score", 410], ["old-a", 410], ["new-score", 200], ["new-a", 200]] as const) {
+  for (
+    const [id, status] of [["old-score", 410], ["old-a", 410], ["new-score", 200], ["new-a", 200]] as const
+  ) {
     assert.equal((await harness.send(`/v1/decision/replay/${id}`, { key })).status, status, `${name}: ${id}`);
   }
 }
 
 /** The first score. */
 const OLD = "chain = 'org/acme' AND seq = 1";
-const PRUNED_BY_NOBODY: readonly (readonly [name: string, tables: readonly string[], changes: readonly string[]])[] = [
-  ["min_index alone", ["audit_chain"], ["UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'"]],
-  ["an entry that is relabelled as a cut", ["audit_chain", "audit_entry", "audit_part"], [
-    "UPDATE audit_entry SET event_type = 'RETENTION_PRUNED' WHERE chain = 'org/acme' AND seq = 0",
-    `UPDATE audit_part SET data = json_set(data, '$.to', 5, '$.from', 0, '$.root', '${"0".repeat(64)}', '$.last_ts',
+const PRUNED_BY_NOBODY:
+  readonly (readonly [name: string, tables: readonly string[], changes: readonly string[]])[] = [
+    ["min_index alone", ["audit_chain"], ["UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'"]],
+    ["an entry that is relabelled as a cut", ["audit_chain", "audit_entry", "audit_part"], [
+      "UPDATE audit_entry SET event_type = 'RETENTION_PRUNED' WHERE chain = 'org/acme' AND seq = 0",
+      `UPDATE audit_part SET data = json_set(data, '$.to', 5, '$.from', 0, '$.root', '${
+        "0".repeat(64)
+      }', '$.last_ts',
         '2026-11-20T09:00:00.000Z', '$.cutoff', '2026-11-20T09:00:00.000Z', '$.policy_days', 10)
       WHERE chain = 'org/acme' AND seq = 0`,
-    "UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'",
-  ]],
-  ["an event that is no JSON", ["audit_chain", "audit_entry", "audit_part"], [
-    "UPDATE audit_entry SET event_type = 'RETENTION_PRUNED' WHERE chain = 'org/acme' AND seq = 0",
-    "UPDATE audit_part SET data = 'no json' WHERE chain = 'org/acme' AND seq = 0",
-    "UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'",
-  ]],
-];
+      "UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'",
+    ]],
+    ["an event that is no JSON", ["audit_chain", "audit_entry", "audit_part"], [
+      "UPDATE audit_entry SET event_type = 'RETENTION_PRUNED' WHERE chain = 'org/acme' AND seq = 0",
+      "UPDATE audit_part SET data = 'no json' WHERE chain = 'org/acme' AND seq = 0",
+      "UPDATE audit_chain SET min_index = 5 WHERE chain = 'org/acme'",
+    ]],
+  ];
 
 Deno.test("what no entry of a cut tells of is not removed, whatever the chain's row says", async () => {
   const site = await openSite();

@@ -67,7 +67,10 @@ Deno.test(
     const lines = linesTo(told);
     await lines.passOver(harness.database);
     const own = await record(harness, 3);
-    await Promise.all([lines.tellOthers(harness.dependencies, harness.clock.now()), lines.tellOwn(own.slice(1))]);
+    await Promise.all([
+      lines.tellOthers(harness.dependencies, harness.clock.now()),
+      lines.tellOwn(own.slice(1)),
+    ]);
     lines.tellOwn(own.slice(0, 1));
     assert.deepEqual(told.sort(), own.map(lineOf).sort());
   }),

@@ -58,7 +58,7 @@ import {
   takenPrefixes,
   tombstones,
 } from "../../src/store/records.ts";
-import { readPrunedRecords } from "../../src/store/pruning.ts";
+import { readPrunedSeqs } from "../../src/store/pruning.ts";
 import { setOf, shareOf } from "../../src/store/seals.ts";
 import { type Need, needKey, UnitOfWork } from "../../src/store/unit_of_work.ts";
 import {
@@ -846,7 +846,7 @@ Deno.test(
         (spy: Database) => placeOf(spy, { family: "org/acme", position: 7 }).catch(() => {}),
         (spy: Database) => newestCut(spy, { chain: "org/acme", before: "2026-11-20T09:00:00.000Z" }),
         (spy: Database) => checkpointOfCommit(spy, { chain: "org/acme", seq: 7 }),
-        (spy: Database) => readPrunedRecords(spy, { chain: "org/acme", below: 7, limit: 9 }),
+        (spy: Database) => readPrunedSeqs(spy, { chain: "org/acme", below: 7, limit: 9 }),
       ]
     ) {
       const asked = await plansOf(database, read);
