@@ -104,7 +104,11 @@ async function scoreUnderId(
       if (stored !== null) return { stored, replayed: true };
       refuseGone(unit, tombstone);
       if (known !== null) throw pastRetention();
-      const input = { ...inputHead(model, call.now), ...request, ...priorOf(currentOperator(unit, operator)) };
+      const input = {
+        ...inputHead(model, call.now),
+        ...request,
+        ...priorOf(currentOperator(unit, operator)),
+      };
       const decision = computeDecision(model.document, input);
       const result = decisionResultPart(input, { result: decision, auditId });
       const appended = unit.append(evidenceChain(orgId), {

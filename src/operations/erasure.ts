@@ -3,11 +3,13 @@
  * pseudonym. The entries stay, and every proof with them; used names stay used.
  * Source: evidence design, "Read first", point 3; contract, section 4.
  */
+import { sql } from "kysely";
+import { unavailable } from "../domain/errors.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { errorFields } from "../observability/log.ts";
 import { type Expunged, query, type Statement } from "../store/database.ts";
-import { frozenOperators, operatorNames, operators, subjects, tombstones } from "../store/records.ts";
-import { AlteredRows } from "../store/seals.ts";
+import { operatorRecords, type RecordTable } from "../store/operator_records.ts";
+import { frozenOperators, operators, subjects, tombstones } from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import {
   adminChain,
@@ -19,6 +21,7 @@ import {
   makePart,
   type OrganizationCaller,
 } from "./dependencies.ts";
+import { type OperatorRecords, proveOperator } from "./operator_proof.ts";
 import { requireNoOperator, unknownSubject } from "./subjects.ts";
 import { tombstoneName } from "./gone.ts";
 import { endKeyedCalls, operatorCallsNeed } from "./keyed_calls.ts";
@@ -34,33 +37,19 @@ export interface Erasure {
   readonly evidence: Evidence;
 }
 
-/** @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE. */
+/**
+ * @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE; {AlteredError} if what the database calls the operator's is not
+ *   what was recorded of the operator: nothing is erased then.
+ */
 export async function eraseOperator(
   dependencies: Dependencies,
   caller: OrganizationCaller,
   { operatorId, call }: { readonly operatorId: string; readonly call: Call },
 ): Promise<Erasure> {
-  const { writer, lock, installation } = dependencies;
+  const { lock, installation } = dependencies;
   const { orgId } = caller;
-  const erasure = prepareErasure(dependencies, {
-    caller,
-    orgId,
-    operatorId,
-    now: call.now,
-    basis: "request",
-  });
-  const answer = await writer.submit({
-    needs: erasure.needs,
-    chains: [evidenceChain(orgId), adminChain(orgId)],
-    alone: true,
-    plan(unit) {
-      const { appended, detail } = erasure.plan(unit);
-      return (receipts) => ({
-        detail,
-        evidence: evidenceOfAppended(appended, { covers: "detail", proof: receipts.proofOf(appended) }),
-      });
-    },
-  });
+  const request = { caller, orgId, operatorId, now: call.now, basis: "request" } as const;
+  const answer = await submitErasure(dependencies, request);
   lock.recordErased({
     name: tombstoneName(installation, { kind: "operator", orgId, name: operatorId }),
     at: call.now,
@@ -73,6 +62,35 @@ export async function eraseOperator(
     physical: await expunged(dependencies),
     ...answer,
   };
+}
+
+/** How often an erasure is proven anew of an operator who was erased, or came back, meanwhile. */
+const ATTEMPTS = 5;
+
+/** Proves what is the operator's, and erases it in a commit of its own. @throws as {@link eraseOperator}. */
+export async function submitErasure(
+  dependencies: Dependencies,
+  request: ErasureRequest,
+): Promise<Pick<Erasure, "detail" | "evidence">> {
+  const { orgId } = request;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const erasure = await prepareErasure(dependencies, request);
+    const answer = await dependencies.writer.submit({
+      needs: erasure.needs,
+      chains: [evidenceChain(orgId), adminChain(orgId)],
+      alone: true,
+      plan(unit) {
+        if (!erasure.isCurrent(unit)) return () => null;
+        const { appended, detail } = erasure.plan(unit);
+        return (receipts) => ({
+          detail,
+          evidence: evidenceOfAppended(appended, { covers: "detail", proof: receipts.proofOf(appended) }),
+        });
+      },
+    });
+    if (answer !== null) return answer;
+  }
+  throw unavailable("The operator's records kept changing; send this again.");
 }
 
 /** The erasure stands, whatever becomes of the bytes now: what is not done is done again each minute. */
@@ -93,47 +111,63 @@ export interface ErasureRequest {
   readonly now: number;
   /** What it rests on. */
   readonly basis: "request" | "restore";
+  /** Whether an administrator accepts the database as it stands with this: see {@link proveOperator}. Default: not. */
+  readonly isAccepted?: boolean;
 }
+
+export type ErasureDependencies = Pick<
+  Dependencies,
+  "world" | "installation" | "database" | "crypto" | "seals" | "signing" | "logName"
+>;
 
 export interface PreparedErasure {
   readonly needs: readonly Need[];
-  /** For a job that is alone in its commit. @throws {ServiceError} NOT_FOUND. */
+  /** Whether what was proven is the operator's still: if not, it must be prepared anew. */
+  isCurrent(unit: UnitOfWork): boolean;
+  /** For a job that is alone in its commit, once it is known to be current. @throws {ServiceError} NOT_FOUND; {AlteredError}. */
   plan(unit: UnitOfWork): { readonly appended: PlacedEntry; readonly detail: Record<string, unknown> };
 }
 
-/** An erasure on its way, with what is drawn once. */
-export function prepareErasure(
-  { world, installation, seals }: Pick<Dependencies, "world" | "installation" | "seals">,
-  { caller, orgId, operatorId, now, basis }: ErasureRequest,
-): PreparedErasure {
+/**
+ * An erasure on its way: what is drawn once, and the proof of what will be destroyed.
+ * @throws {AlteredError} if what the database calls the operator's is not what was recorded of the operator.
+ */
+export async function prepareErasure(
+  dependencies: ErasureDependencies,
+  { caller, orgId, operatorId, now, basis, isAccepted = false }: ErasureRequest,
+): Promise<PreparedErasure> {
+  const { world, installation, seals } = dependencies;
   const operator = [orgId, operatorId] as const;
   const from = { ...caller, orgId };
+  const proof = await proveOperator(dependencies, operator, { isAccepted });
   const ids = [world.ulid(now), world.ulid(now)] as const;
   const salts = [drawSalt(world), drawSalt(world)] as const;
   return {
     needs: [
       { kind: subjects, key: operator },
-      { kind: operatorNames, key: operator },
+      { kind: operatorRecords, key: operator },
       { kind: operators, key: operator },
       { kind: frozenOperators, key: operator },
       operatorCallsNeed(operator),
+      ...proof?.needs ?? [],
     ],
+    isCurrent(unit) {
+      const subject = unit.get(subjects, operator)?.pseudonym;
+      return subject === undefined || proof?.isOf(unit, subject) === true;
+    },
     plan(unit) {
       const subject = unit.get(subjects, operator)?.pseudonym;
-      if (subject === undefined) {
+      if (subject === undefined || proof === null) {
         requireNoOperator(unit, operator);
         throw unknownSubject(operatorId);
       }
-      const held = unit.get(operatorNames, operator)!;
-      // Else the parts of somebody else would be destroyed, and the operator's own would stay.
-      if (held.strangers > 0) throw new AlteredRows(evidenceChain(orgId), "a row of subject");
+      const records = proof.recordsIn(unit);
       for (const kind of [operators, frozenOperators] as const) {
         if (unit.get<unknown>(kind, operator) !== null) unit.remove<unknown>(kind, operator);
       }
-      const names: readonly string[] = JSON.parse(held.names);
-      const detail = { requested_at: new Date(now).toISOString(), basis, entries: held.entries };
+      const detail = { requested_at: new Date(now).toISOString(), basis, entries: records.entries };
       const draft = { prefix: from.prefix, orgId, subject, at: now };
-      for (const statement of deletions(operator, subject)) unit.execute(statement);
+      for (const statement of deletions(operator, records)) unit.execute(statement);
       const appended = unit.append(evidenceChain(orgId), {
         ...draft,
         id: ids[0],
@@ -152,7 +186,7 @@ export function prepareErasure(
       const { entry: { chain, seq }, hash } = appended;
       endKeyedCalls(unit, { seals }, { operator, erasure: appended });
       const tombstone = { reason: "erased", chain, seq, entry_hash: hash };
-      for (const name of names) {
+      for (const name of records.names) {
         unit.put(tombstones, {
           ...tombstone,
           name: tombstoneName(installation, { kind: "record", orgId, name }),
@@ -167,18 +201,15 @@ export function prepareErasure(
   };
 }
 
+/** What an erasure destroys, by the ids and places that were proven and by nothing that stands in the rows now. */
 function deletions(
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
-  subject: string,
+  { destroyed, rows }: OperatorRecords,
 ): readonly Statement[] {
-  const sessions = query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
-    .where("operator_id", "=", operatorId);
-  // The audit log's entries about an operator name the pseudonym and hold nothing personal: their parts stay.
-  const chains = query.selectFrom("audit_chain").select("chain").where("family", "=", evidenceChain(orgId));
-  const entries = query.selectFrom("audit_entry").select(["chain", "seq"]).where("subject", "=", subject)
-    .where("chain", "in", chains);
   const events = query.selectFrom("webhook_event").select("sequence").where("org_id", "=", orgId)
     .where("operator_id", "=", operatorId);
+  const isAmong = (column: string, values: readonly (string | number)[]) =>
+    sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`;
   return [
     // The log of deliveries keeps that something was sent, of which nobody can tell any more what.
     query.updateTable("webhook_delivery")
@@ -186,23 +217,29 @@ function deletions(
         sequence: null,
         status: row.case().when("status", "=", "queued").then("cancelled").else(row.ref("status")).end(),
       })).where("sequence", "in", events).compile(),
-    query.updateTable("audit_part").set({ salt: null, data: null })
-      .where(({ eb, refTuple }) => eb(refTuple("chain", "seq"), "in", entries.$asTuple("chain", "seq")))
+    query.deleteFrom("webhook_event").where("org_id", "=", orgId).where("operator_id", "=", operatorId)
       .compile(),
-    ...(["outcome_label", "score_commit"] as const).map((table) =>
-      query.deleteFrom(table).where("org_id", "=", orgId).where("session_id", "in", sessions).compile()
+    ...[...destroyed].map(([chain, seqs]) =>
+      query.updateTable("audit_part").set({ salt: null, data: null }).where("chain", "=", chain)
+        .where(isAmong("seq", seqs)).compile()
     ),
-    ...([
-      "webhook_event",
-      "interaction",
-      "skipped_interaction",
-      "decision",
-      "score_batch",
-      "subject",
-    ] as const)
-      .map(
-        (table) =>
-          query.deleteFrom(table).where("org_id", "=", orgId).where("operator_id", "=", operatorId).compile(),
-      ),
+    ...ID_OF_TABLE.flatMap(([table, id]) => {
+      const ids = rows.get(table);
+      return ids === undefined ? [] : [
+        query.deleteFrom(table as "interaction").where("org_id", "=", orgId).where(isAmong(id, ids))
+          .compile(),
+      ];
+    }),
+    query.deleteFrom("subject").where("org_id", "=", orgId).where("operator_id", "=", operatorId).compile(),
   ];
 }
+
+/** Each table after those whose rows refer to its own. */
+const ID_OF_TABLE: readonly (readonly [RecordTable, string])[] = [
+  ["outcome_label", "session_id"],
+  ["score_commit", "session_id"],
+  ["interaction", "session_id"],
+  ["skipped_interaction", "session_id"],
+  ["decision", "decision_id"],
+  ["score_batch", "request_digest"],
+];

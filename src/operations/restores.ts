@@ -3,7 +3,7 @@
  * administrator has said why: every chain starts its next epoch, and the record of it is part of the evidence.
  * Source: evidence design, section 10 and "Read first", point 4.
  */
-import { ServiceError } from "../domain/errors.ts";
+import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
 import { organizationOf, splitName } from "../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
@@ -20,11 +20,12 @@ import type { SubjectRow } from "../store/records.ts";
 import { findUnsignedHeads } from "../store/signed_head.ts";
 import { subjectsAfter } from "../store/subjects.ts";
 import { draftGenesis, type Genesis } from "./chains.ts";
-import { adminChain, type Dependencies, evidenceChain, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
-import { prepareErasure } from "./erasure.ts";
+import { type Dependencies, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type PreparedErasure, prepareErasure, submitErasure } from "./erasure.ts";
 import { tombstoneName } from "./gone.ts";
 import { sealFamily, unheldHeads } from "./resealing.ts";
 import { StartError } from "./start_error.ts";
+import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 interface LockFollower extends ProofSource {
   readonly lock: CheckpointLock;
@@ -125,12 +126,12 @@ async function continues(
  * What one host knows must not go with it: this host's lock takes in what others have issued, and once a restore was
  * acknowledged anywhere, what was erased at this host and is here again is erased anew.
  * @param from the epoch of the system chain when this was run last; null: it was not, since the start.
- * @returns the epoch of the system chain now.
+ * @returns the epoch of the system chain now; `from` if an erasure met something that was altered.
  */
 export async function followOtherHosts(
   dependencies: Dependencies,
   { from, now }: { readonly from: number | null; readonly now: number },
-): Promise<number> {
+): Promise<number | null> {
   const { database, lock } = dependencies;
   const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
   const heads = await newestHeads(database);
@@ -139,20 +140,19 @@ export async function followOtherHosts(
   if (unsigned.length === 0) await followDatabase(dependencies, ahead);
   const { epoch } = heads.get(SYSTEM_CHAIN)!;
   if (epoch === 1 || epoch === from) return epoch;
+  let isWhole = true;
   for (const { org_id: orgId, operator_id: operatorId } of await forgottenErasures(dependencies)) {
     const caller = { actor: "system", orgId, prefix: null } as const;
-    const erasure = prepareErasure(dependencies, { caller, orgId, operatorId, now, basis: "restore" });
-    await dependencies.writer.submit({
-      needs: erasure.needs,
-      chains: [evidenceChain(orgId), adminChain(orgId)],
-      alone: true,
-      plan(unit) {
-        erasure.plan(unit);
-        return () => undefined;
-      },
-    });
+    try {
+      await submitErasure(dependencies, { caller, orgId, operatorId, now, basis: "restore" });
+    } catch (error) {
+      // One organization's altered chain keeps no other's operators; it is tried again the next time.
+      if (!(error instanceof AlteredError)) throw error;
+      await raiseTampering(dependencies, tamperingOf(error), now);
+      isWhole = false;
+    }
   }
-  return epoch;
+  return isWhole ? epoch : from;
 }
 
 function isAhead(head: StoredHead, issued: IssuedCheckpoint | undefined): boolean {
@@ -221,9 +221,11 @@ export async function acknowledgeRestore(
   const lost = [...issued.values()].filter(({ family }) => !heads.has(family));
   const forgotten = await forgottenErasures(dependencies);
   const caller = { actor: "system", orgId: null, prefix: null } as const;
-  const erasures = forgotten.map(({ org_id: orgId, operator_id: operatorId }) =>
-    prepareErasure(dependencies, { caller, orgId, operatorId, now, basis: "restore" })
-  );
+  const erasures: PreparedErasure[] = [];
+  for (const { org_id: orgId, operator_id: operatorId } of forgotten) {
+    const request = { caller, orgId, operatorId, now, basis: "restore", isAccepted: true } as const;
+    erasures.push(await prepareErasure(dependencies, request));
+  }
   const erased = forgotten.map(({ pseudonym }) => pseudonym);
   const record = { erased, lost: lost.map(({ origin, note }) => ({ origin, checkpoint: note })) };
   const geneses: Genesis[] = [];
@@ -248,6 +250,7 @@ export async function acknowledgeRestore(
       for (const family of families) {
         if (unit.head(family)?.frontier.size !== heads.get(family)?.frontier.size) throw writtenMeanwhile();
       }
+      if (!erasures.every((erasure) => erasure.isCurrent(unit))) throw writtenMeanwhile();
       for (const genesis of geneses) genesis.open(unit);
       for (const erasure of erasures) erasure.plan(unit);
       return () => undefined;

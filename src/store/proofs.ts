@@ -99,12 +99,7 @@ export async function proveHashes(
 ): Promise<ReadonlyMap<number, InclusionProof>> {
   const seqs = [...hashes.keys()];
   const beyond = seqs.find((seq) => seq >= size);
-  if (beyond !== undefined) {
-    throw new AlteredError(
-      chain,
-      `the checkpoint of ${size} entries of ${chain} does not cover entry ${beyond}`,
-    );
-  }
+  if (beyond !== undefined) throw notCovered(chain, { size, seq: beyond });
   const indexes = seqs.flatMap((seq) => inclusionNodeIndexes(seq, size));
   const nodes = await readNodes(database, { chain, indexes });
   const read = nodesOf(chain, nodes);
@@ -116,6 +111,13 @@ export async function proveHashes(
     }
     return [seq, { index: seq, path, note }];
   }));
+}
+
+function notCovered(
+  chain: string,
+  { size, seq }: { readonly size: number; readonly seq: number },
+): AlteredError {
+  return new AlteredError(chain, `the checkpoint of ${size} entries of ${chain} does not cover entry ${seq}`);
 }
 
 /** Nodes that were read. The function throws {AlteredError} where one is missing. */
@@ -171,7 +173,7 @@ export async function readProven(
 
 /** @throws {AlteredError} where an entry says of itself that it belongs elsewhere. */
 export function requirePlace(
-  { entry }: StoredEntry,
+  { entry }: Pick<StoredEntry, "entry">,
   { chain, seq }: { readonly chain: string; readonly seq: number },
 ): void {
   if (entry.chain === chain && entry.seq === seq) return;

@@ -72,10 +72,17 @@ export async function requireInTree(source: ProofSource, { hashes, ...place }: H
   await requireUnder(source, { ...place, hashes, checkpoint: await newestOwnCheckpoint(source, place) });
 }
 
-async function requireUnder(
-  { database, crypto }: ProofSource,
-  { chain, hashes, checkpoint: { size, root } }: Hashes & { readonly checkpoint: KnownCheckpoint },
+/**
+ * Entries of these hashes must stand at these places under a checkpoint that was found to be the deployment's own.
+ * @throws {AlteredError}
+ */
+export async function requireUnder(
+  { database, crypto }: Pick<ProofSource, "database" | "crypto">,
+  { chain, hashes, checkpoint: { size, root } }: Pick<Hashes, "chain" | "hashes"> & {
+    readonly checkpoint: KnownCheckpoint;
+  },
 ): Promise<void> {
+  if (hashes.size === 0) return;
   const seqs = [...hashes.keys()];
   if (seqs.at(-1)! >= size) {
     throw new AlteredError(chain, `the checkpoint of ${size} entries of ${chain} does not cover all of them`);

@@ -249,7 +249,9 @@ async function ask(service: RunningService, { path, init, tally }: {
 function withLog(service: RunningService, serverErrors: ReadonlyMap<string, string>): readonly string[] {
   const lines = service.log();
   return [...serverErrors].map(([id, text]) =>
-    [text, ...lines.filter(({ request_id }) => request_id === id).map((line) => JSON.stringify(line))].join("\n")
+    [text, ...lines.filter(({ request_id }) => request_id === id).map((line) => JSON.stringify(line))].join(
+      "\n",
+    )
   );
 }
 
