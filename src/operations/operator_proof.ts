@@ -9,35 +9,35 @@ import { AlteredError } from "../domain/errors.ts";
 import { BATCH_MAX } from "../domain/limits.ts";
 import { parseChain } from "../evidence/chain_name.ts";
 import { type Crypto, equalBytes, fromHex, hex } from "../evidence/crypto.ts";
-import { type Entry, entrySchema, isCommitted } from "../evidence/entry.ts";
 import { entryHash } from "../evidence/hashes.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";
-import { orNull } from "../evidence/or_null.ts";
 import { loadEpochs, type StoredChain } from "../store/chains.ts";
 import {
   chainTails,
   entriesOfTail,
   type EntryPlace,
   operatorRecords,
-  readEntriesAt,
   type RecordTable,
   type RowPlace,
-  type StoredText,
 } from "../store/operator_records.ts";
 import { piecesOf } from "../store/paging.ts";
-import { leafHash, newestOwnCheckpoint, requirePlace } from "../store/proofs.ts";
-import { requireUnder } from "../store/proven_pages.ts";
+import { leafHash, newestOwnCheckpoint } from "../store/proofs.ts";
 import { operators, subjects } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
 import { nextTurn } from "../store/turn.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies, evidenceChain, originOf } from "./dependencies.ts";
+import { evidenceChain, originOf } from "./dependencies.ts";
 import { requireCutOff } from "./gone.ts";
-
-export type ProofDependencies = Pick<
-  Dependencies,
-  "database" | "crypto" | "signing" | "logName" | "installation"
->;
+import {
+  entryOf,
+  heldEntry,
+  notRecorded,
+  notTheirs,
+  type OwnEntry,
+  type Prior,
+  type ProofDependencies,
+  proveEntries,
+} from "./operator_entries.ts";
 
 /** What is destroyed with an operator. */
 export interface OperatorRecords {
@@ -66,22 +66,6 @@ const NAMED_TABLES: readonly RecordTable[] = ["interaction", "skipped_interactio
 
 /** Entries that are read and proven together: with their parts about a megabyte. */
 const ENTRIES_IN_PAGE = 200;
-
-/** The entry that moved an operator's state last, as a later record names it. */
-interface Prior {
-  readonly seq: number;
-  readonly entry_hash: string;
-}
-
-/** What an entry of the operator says. */
-interface OwnEntry {
-  readonly eventType: string;
-  /** In hexadecimal. */
-  readonly hash: string;
-  /** The session or the decision; null if no part tells. */
-  readonly name: string | null;
-  readonly prior: Prior | null;
-}
 
 type Operator = readonly [orgId: string, operatorId: string];
 
@@ -320,115 +304,6 @@ async function checkpointOf(
   }
 }
 
-interface OwnChain {
-  readonly dependencies: ProofDependencies;
-  readonly chain: string;
-  readonly pseudonym: string;
-  readonly operatorId: string;
-}
-
-interface EntriesToProve {
-  readonly seqs: readonly number[];
-  readonly checkpoint: KnownCheckpoint | null;
-  readonly isStrict: boolean;
-}
-
-async function proveEntries(
-  own: OwnChain,
-  { seqs, checkpoint, isStrict }: EntriesToProve,
-): Promise<ReadonlyMap<number, OwnEntry | null>> {
-  const { dependencies, chain } = own;
-  const stored = await readEntriesAt(dependencies.database, { chain, seqs });
-  if (isStrict) return await provenEntries(own, stored, checkpoint!);
-  try {
-    if (checkpoint !== null) return await provenEntries(own, stored, checkpoint);
-  } catch (error) {
-    if (!(error instanceof AlteredError)) throw error;
-  }
-  const found = new Map<number, OwnEntry | null>();
-  for (const one of stored) found.set(one.seq, await acceptedEntry(own, one, checkpoint));
-  return found;
-}
-
-/** @throws {AlteredError} if one of them is not what was recorded, or another operator's. */
-async function provenEntries(
-  { dependencies, chain, pseudonym, operatorId }: OwnChain,
-  stored: readonly StoredText[],
-  checkpoint: KnownCheckpoint,
-): Promise<ReadonlyMap<number, OwnEntry>> {
-  const { crypto } = dependencies;
-  const entries = new Map(stored.map((one) => {
-    const entry = entryOf(chain, one);
-    if (entry.subject !== pseudonym) throw notTheirs(chain, one.seq);
-    return [one.seq, heldEntry(crypto, { chain, stored: one, entry, operatorId })];
-  }));
-  const hashes = new Map([...entries].map(([seq, { hash }]) => [seq, fromHex(hash)]));
-  await requireUnder(dependencies, { chain, hashes, checkpoint });
-  return entries;
-}
-
-/** What an entry of an accepted epoch is; null: not the operator's, as far as can be told. */
-async function acceptedEntry(
-  own: OwnChain,
-  stored: StoredText,
-  checkpoint: KnownCheckpoint | null,
-): Promise<OwnEntry | null> {
-  const { dependencies: { crypto }, operatorId } = own;
-  try {
-    if (checkpoint !== null) return (await provenEntries(own, [stored], checkpoint)).get(stored.seq)!;
-  } catch (error) {
-    if (!(error instanceof AlteredError)) throw error;
-  }
-  const data = stored.parts.map(({ text }) => dataOf(text));
-  if (!data.some((part) => part?.operator_id === operatorId)) return null;
-  return {
-    eventType: "",
-    hash: hex(entryHash(crypto, stored.text)),
-    name: data.map(nameIn).find((name) => name !== null) ?? null,
-    prior: null,
-  };
-}
-
-/** @throws {AlteredError} if the row of an entry holds none, or that of another place. */
-function entryOf(chain: string, { seq, text }: StoredText): Entry {
-  const entry = entrySchema.safeParse(orNull(() => JSON.parse(text))).data;
-  if (entry === undefined) throw notRecorded(chain, seq);
-  requirePlace({ entry }, { chain, seq });
-  return entry;
-}
-
-/** @throws {AlteredError} if a part is not what the entry commits to, or names somebody else. */
-function heldEntry(
-  crypto: Crypto,
-  { chain, stored: { seq, text, parts }, entry, operatorId }: {
-    readonly chain: string;
-    readonly stored: StoredText;
-    readonly entry: Entry;
-    readonly operatorId: string;
-  },
-): OwnEntry {
-  if (!parts.every((part) => isCommitted(crypto, entry, part))) throw notRecorded(chain, seq);
-  const records = parts.filter(({ name }) => name !== "detail").map((part) => dataOf(part.text));
-  if (records.some((data) => data?.operator_id !== operatorId)) throw notTheirs(chain, seq);
-  const input = parts.find(({ name }) => name === "input");
-  return {
-    eventType: entry.event_type,
-    hash: hex(entryHash(crypto, text)),
-    name: records.map(nameIn).find((name) => name !== null) ?? null,
-    prior: (input === undefined ? null : dataOf(input.text)?.prior as Prior | null | undefined) ?? null,
-  };
-}
-
-function dataOf(text: string): Readonly<Record<string, unknown>> | null {
-  const data: unknown = orNull(() => JSON.parse(text));
-  return typeof data === "object" ? data as Record<string, unknown> | null : null;
-}
-
-function nameIn(data: Readonly<Record<string, unknown>> | null): string | null {
-  const name = data?.session_id ?? data?.decision_id;
-  return typeof name === "string" ? name : null;
-}
-
 /**
  * Which of the entries that records name as the one before them are rightly not among the operator's: they were cut off,
  * or stand in an epoch that an administrator accepted.
@@ -473,12 +348,4 @@ function placeName(chain: string, seq: number): string {
 function placeOfName(name: string): EntryPlace {
   const [chain, seq] = name.split(" ");
   return [chain!, Number(seq)];
-}
-
-function notRecorded(chain: string, seq: number): AlteredError {
-  return new AlteredError(chain, `entry ${seq} of ${chain} or a part of it is not what was recorded`);
-}
-
-function notTheirs(chain: string, seq: number): AlteredError {
-  return new AlteredError(chain, `entry ${seq} of ${chain} is said to be of an operator whose it is not`);
 }

@@ -4,42 +4,41 @@
  * have altered; what no record tells is taken as it stands: an organization, its webhooks, request digests, and an
  * operator of whom retention has left nothing but the state.
  */
+import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { entrySchema } from "../evidence/entry.ts";
 import { entryHash } from "../evidence/hashes.ts";
+import { orNull } from "../evidence/or_null.ts";
 import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "../evidence/record.ts";
+import { requestDigest } from "../keys/secrets.ts";
 import type { OperatorState } from "../scoring/state.ts";
 import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
-import { frozenOperatorsQuery } from "../store/interactions.ts";
 import { readHeld } from "../store/record_rows.ts";
 import { readInputs, type RecordedInput } from "../store/recorded_inputs.ts";
 import {
   type DecisionRow,
   decisions,
-  frozenOperators,
   INSTALLATION_KEY,
   installations,
   type InteractionRow,
   interactions,
-  type OperatorRow,
-  operators,
   organizations,
   type RecordKind,
   type SkippedInteractionRow,
   skippedInteractions,
-  subjects,
   webhooks,
 } from "../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../store/seals.ts";
+import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
 import { type Dependencies, isEvidenceChain, SYSTEM_CHAIN } from "./dependencies.ts";
-import { frozenLink, type LastFrozen, lastFrozen } from "./frozen_calls.ts";
+import { frozenLink, lastFrozen } from "./frozen_calls.ts";
 import { NO_KEY } from "./key_issue.ts";
 import { readOwnKeys } from "./own_keys.ts";
 import { modelDocument } from "./replay.ts";
+import { type Moved, NOTHING_KNOWN, sealFrozenOperators, sealOperators } from "./operator_seals.ts";
 import { sealFollowing } from "./resealing_following.ts";
-import { sealedRowFindings } from "./sealed_rows.ts";
 import { movedTo, scoredColumns } from "./score.ts";
 import { findDamages } from "./verification.ts";
 
@@ -79,28 +78,6 @@ export async function sealUnsealed(dependencies: SealingDependencies): Promise<v
   log.info("rows are sealed");
 }
 
-/** The heads whose rows are not those that were written: what a restore's acknowledgement accepts. */
-export async function unheldHeads(
-  dependencies: Pick<SealingDependencies, "database" | "seals">,
-): Promise<readonly StoredHead[]> {
-  const unheld: StoredHead[] = [];
-  for (const head of (await newestHeads(dependencies.database)).values()) {
-    if (!await isHeld(dependencies, head.family) || await isAltered(dependencies, head.family)) {
-      unheld.push(head);
-    }
-  }
-  return unheld;
-}
-
-/** Whether a row beside a family's entries is not the one that was written with them. */
-async function isAltered(
-  dependencies: Pick<SealingDependencies, "database" | "seals">,
-  family: string,
-): Promise<boolean> {
-  const findings = sealedRowFindings(dependencies, family, () => Promise.resolve());
-  return (await findings.next()).done !== true;
-}
-
 /** Whether the rows that belong to a family are those whose set its newest head holds. */
 export async function isHeld(
   { database, seals }: Pick<SealingDependencies, "database" | "seals">,
@@ -125,7 +102,7 @@ export async function sealFamily(
   const { database, seals } = dependencies;
   const { family } = head;
   if (family === SYSTEM_CHAIN) await sealInstallation(dependencies);
-  else if (isEvidenceChain(family)) await sealRecords(dependencies, family);
+  else if (isEvidenceChain(family)) await sealRecords(dependencies, family, { isUpgrade });
   else await sealRegistered(dependencies, organizationOf(family)!, { isUpgrade });
   const { rows } = await readHeld(database, family);
   const shares = rows.map(([kind, row]) => shareOf(seals, kind, row)!);
@@ -163,54 +140,54 @@ async function sealRegistered(
   if (statements.length > 0) await database.batch(statements);
 }
 
-/** What is known of an operator by its records so far. */
-interface Moved {
-  readonly subject: string;
-  /** Of the last interaction; null where none is held. */
-  readonly position: number | null;
-  readonly domain: string | null;
-  /** The operator's row after the last event that moved it. */
-  readonly moved: ReturnType<typeof movedTo> | null;
-  /** The last frozen call; null where none is held. */
-  readonly frozen: LastFrozen | null;
-}
-
 const EVENTS = ["SCORE_COMPUTED", "SCORE_SKIPPED", "DRS_COMPUTED", "OUTCOME_LABELLED"];
 
-async function sealRecords(dependencies: SealingDependencies, family: string): Promise<void> {
+/**
+ * Seals the rows of an organization's records. Of an upgrade the chain was verified as a whole just before. Else nothing
+ * that is read is believed: an input counts if it is proven, what was erased stays erased, and a row that none of them
+ * tells of is removed.
+ */
+async function sealRecords(
+  dependencies: SealingDependencies,
+  family: string,
+  { isUpgrade }: { readonly isUpgrade: boolean },
+): Promise<void> {
   const { database } = dependencies;
   const orgId = organizationOf(family)!;
   const known = new Map<string, Moved>();
-  for (const { chain, firstPosition, minIndex, frontier } of await loadEpochs(database, family)) {
-    const span = { chain, first: minIndex, end: frontier.size, eventTypes: EVENTS };
+  const erased = isUpgrade ? new Set<string>() : await destroyErased(dependencies, family);
+  for (const epoch of await loadEpochs(database, family)) {
+    const { chain, firstPosition, minIndex, frontier } = epoch;
+    const accepted = isUpgrade ? null : await AcceptedChain.open(dependencies, epoch);
+    const span = isUpgrade
+      ? { chain, first: minIndex, end: frontier.size, eventTypes: EVENTS }
+      : { chain, first: 0, end: Number.MAX_SAFE_INTEGER, eventTypes: null };
     for await (const page of readInputs(database, span)) {
+      const proven = await accepted?.parts(page, "input") ?? null;
       const rows = await rowsOf(database, orgId, page);
       const statements: Statement[] = [];
       for (const input of page) {
-        const event = { input, position: firstPosition + input.seq };
-        const statement = await sealEvent(dependencies, event, { known, rows });
+        const event = { input, position: firstPosition + input.seq, orgId, isUpgrade };
+        const context = { known, rows };
+        const eventType = proven === null ? input.event_type : proven.get(input.seq)?.event_type ?? null;
+        const statement = eventType === null
+          ? keepRow(dependencies, event, context)
+          : EVENTS.includes(eventType)
+          ? await sealEvent(dependencies, { ...event, eventType }, context)
+          : null;
         if (statement !== null) statements.push(statement);
       }
       if (statements.length > 0) await database.batch(statements);
     }
   }
-  await sealFollowing(dependencies, family);
-  await sealOperators(dependencies, orgId, known);
+  if (!isUpgrade) await removeStrayRows(dependencies, family);
+  await sealFollowing(dependencies, family, { isUpgrade });
+  await sealOperators(dependencies, { orgId, isUpgrade, known, erased });
   await sealFrozenOperators(dependencies, orgId, known);
 }
 
-/** The rows of a page's records, by their ids. */
-interface PageRows {
-  readonly interaction: ReadonlyMap<string, InteractionRow>;
-  readonly skipped: ReadonlyMap<string, SkippedInteractionRow>;
-  readonly decision: ReadonlyMap<string, DecisionRow>;
-}
-
 async function rowsOf(database: Database, orgId: string, page: readonly RecordedInput[]): Promise<PageRows> {
-  const keys = JSON.stringify(page.map(({ data }) => {
-    const { session_id, decision_id } = JSON.parse(data);
-    return [orgId, session_id ?? decision_id];
-  }));
+  const keys = JSON.stringify(page.map(({ data }) => [orgId, namesIn(data)?.id ?? ""]));
   const [scores, skipped, decided] = await database.snapshot<
     [InteractionRow, SkippedInteractionRow, DecisionRow]
   >([interactions.load(keys), skippedInteractions.load(keys), decisions.load(keys)]);
@@ -221,46 +198,105 @@ async function rowsOf(database: Database, orgId: string, page: readonly Recorded
   };
 }
 
+/** The rows of a page's records, by their ids. */
+interface PageRows {
+  readonly interaction: ReadonlyMap<string, InteractionRow>;
+  readonly skipped: ReadonlyMap<string, SkippedInteractionRow>;
+  readonly decision: ReadonlyMap<string, DecisionRow>;
+}
+
+/** Whom and what an input names; null if it is none. */
+function namesIn(data: string): { readonly id: string; readonly operatorId: string } | null {
+  const input = orNull(() => JSON.parse(data)) as Readonly<Record<string, unknown>> | null;
+  const [id, operatorId] = [input?.session_id ?? input?.decision_id, input?.operator_id];
+  return typeof id === "string" && typeof operatorId === "string" ? { id, operatorId } : null;
+}
+
 interface RecordedEvent {
   readonly input: RecordedInput;
   readonly position: number;
+  readonly orgId: string;
+  readonly isUpgrade: boolean;
 }
 
-/** The statement that seals the row of a record; null where it has none. */
+interface SealingContext {
+  readonly known: Map<string, Moved>;
+  readonly rows: PageRows;
+}
+
+/**
+ * An input that is not proven tells nothing. A row of the installation's own beside it stays, and names the one that is kept
+ * before it.
+ */
+function keepRow(
+  { seals }: SealingDependencies,
+  { input: { data }, position }: RecordedEvent,
+  { known, rows }: SealingContext,
+): Statement | null {
+  const named = namesIn(data);
+  if (named === null) return null;
+  const { id, operatorId } = named;
+  const own = <Row extends { readonly position: number; readonly operator_id: string }>(
+    kind: RecordKind<Row>,
+    row: Row | undefined,
+  ): Row | null =>
+    row !== undefined && row.position === position && row.operator_id === operatorId &&
+      shareOf(seals, kind, row) !== null
+      ? row
+      : null;
+  const before = known.get(operatorId) ?? NOTHING_KNOWN;
+  const score = own(interactions, rows.interaction.get(id));
+  if (score !== null) {
+    known.set(operatorId, { ...before, position });
+    return sealingOf(seals, score, interactions, { previous: before.position });
+  }
+  const frozen = own(skippedInteractions, rows.skipped.get(id));
+  if (frozen === null) return null;
+  const link = frozenLink(before.frozen, frozen);
+  known.set(operatorId, { ...before, frozen: lastFrozen(link) });
+  return sealingOf(seals, frozen, skippedInteractions, link);
+}
+
+/** The statement that seals the row of a record, or makes it anew; null where it has none. */
 async function sealEvent(
   dependencies: SealingDependencies,
-  { input: { seq, event_type, body, data }, position }: RecordedEvent,
-  { known, rows }: { readonly known: Map<string, Moved>; readonly rows: PageRows },
+  { input: { seq, body, data }, position, orgId, isUpgrade, eventType }: RecordedEvent & {
+    readonly eventType: string;
+  },
+  { known, rows }: SealingContext,
 ): Promise<Statement | null> {
   const { crypto, seals } = dependencies;
-  const { subject } = entrySchema.parse(JSON.parse(body));
+  const { subject, id } = entrySchema.parse(JSON.parse(body));
   const input = JSON.parse(data);
   const { operator_id: operatorId } = input;
-  const before: Moved = {
-    position: null,
-    domain: null,
-    moved: null,
-    frozen: null,
-    ...known.get(operatorId),
-    subject: subject!,
-  };
+  const before: Moved = { ...NOTHING_KNOWN, ...known.get(operatorId), subject };
   const place = { entry: { seq }, hash: entryHash(crypto, body) };
   const named = { operator_id: operatorId as string, position };
-  switch (event_type) {
+  // An earlier program's row may tell of its request what its record does not.
+  const told = isUpgrade ? null : toldOfRequest(dependencies, eventType, input);
+  const anew = told && { ...named, ...told, org_id: orgId, request_id: id };
+  /** No record tells a request's id: one that somebody may have written gives way to the entry's. */
+  const toldOf = <Row extends object>(kind: RecordKind<Row>, row: Row | undefined) => ({
+    ...named,
+    ...told,
+    ...told !== null && row !== undefined && shareOf(seals, kind, row) === null ? { request_id: id } : {},
+  });
+  switch (eventType) {
     case "SCORE_COMPUTED": {
       const scoreInput = scoreInputSchema.parse(input);
       const scored = computeScore(await documentOf(dependencies, scoreInput), scoreInput);
-      const { domain } = scoreInput;
+      const { domain, session_id } = scoreInput;
       known.set(operatorId, { ...before, position, domain, moved: movedTo(scored.state, place) });
-      const columns = {
-        ...named,
+      const row = rows.interaction.get(session_id);
+      const scoredAs = {
         previous: before.position,
         ...scoredColumns(scoreInput, scored),
         // What follows it is told by later entries.
         commit_position: null,
         label_position: null,
       };
-      return sealingOf(seals, rows.interaction.get(input.session_id), interactions, columns);
+      const columns = { ...toldOf(interactions, row), ...scoredAs };
+      return sealingOf(seals, row, interactions, columns, anew && { ...anew, ...scoredAs, session_id });
     }
     case "OUTCOME_LABELLED": {
       const label = labelInputSchema.parse(input);
@@ -271,23 +307,43 @@ async function sealEvent(
     case "SCORE_SKIPPED": {
       const link = frozenLink(before.frozen, { at: Date.parse(input.as_of), position });
       known.set(operatorId, { ...before, frozen: lastFrozen(link) });
-      const columns = { ...named, ...link };
-      return sealingOf(seals, rows.skipped.get(input.session_id), skippedInteractions, columns);
+      const { session_id } = input;
+      const row = rows.skipped.get(session_id);
+      const columns = { ...toldOf(skippedInteractions, row), ...link };
+      return sealingOf(seals, row, skippedInteractions, columns, anew && { ...anew, ...link, session_id });
     }
-    default:
+    default: {
       known.set(operatorId, before);
-      return sealingOf(seals, rows.decision.get(input.decision_id), decisions, named);
+      const { decision_id } = input;
+      const row = rows.decision.get(decision_id);
+      return sealingOf(seals, row, decisions, toldOf(decisions, row), anew && { ...anew, decision_id });
+    }
   }
 }
 
-/** The statement that seals a row with what its record says of it; null where there is no row. */
+/** What an input tells of the request that it was made of: when it came, and the hash by which a repeat is known. */
+function toldOfRequest(
+  { installation }: SealingDependencies,
+  eventType: string,
+  input: Readonly<Record<string, unknown>>,
+): { readonly at: number; readonly request_digest: Uint8Array } {
+  const { v: _v, algo: _algo, as_of, prior: _prior, state: _state, weights: _weights, ...request } = input;
+  const kind = eventType === "DRS_COMPUTED" ? "decision" : "score";
+  return {
+    at: Date.parse(String(as_of)),
+    request_digest: requestDigest(installation.key, canonicalJson({ kind, ...request })),
+  };
+}
+
+/** The statement that seals a row with what its record says of it; one that makes `fresh`, if given, where there is no row. */
 function sealingOf<Row extends object>(
   seals: Seals,
   row: Row | undefined,
   kind: RecordKind<Row>,
   columns: Partial<Row>,
+  fresh: Row | null = null,
 ): Statement | null {
-  if (row === undefined) return null;
+  if (row === undefined) return fresh === null ? null : kind.save!(sealed(seals, kind, fresh).row);
   const { seal } = sealed(seals, kind, { ...row, ...columns }).row;
   const [orgId, id] = kind.keyOf(row);
   return query.updateTable(kind.name as "interaction").set({ ...columns as Partial<InteractionRow>, seal })
@@ -300,66 +356,4 @@ function documentOf(
   { algo }: { readonly algo: { readonly model_sha256: string } },
 ) {
   return modelDocument(dependencies, algo.model_sha256);
-}
-
-/** The first position of every family, which is pruned where anything is. */
-const PRUNED_POSITION = 0;
-
-async function sealOperators(
-  { database, seals }: SealingDependencies,
-  orgId: string,
-  known: ReadonlyMap<string, Moved>,
-): Promise<void> {
-  const [names, rows] = await database.snapshot([
-    query.selectFrom("subject").selectAll().where("org_id", "=", orgId).compile(),
-    query.selectFrom("operator").selectAll().where("org_id", "=", orgId).compile(),
-  ]);
-  const statements = [
-    ...names.map((row) => {
-      const pseudonym = known.get(row.operator_id)?.subject ?? row.pseudonym;
-      const { seal } = sealed(seals, subjects, { ...row, pseudonym }).row;
-      return query.updateTable("subject").set({ pseudonym, seal }).where("org_id", "=", orgId)
-        .where("operator_id", "=", row.operator_id).compile();
-    }),
-    ...rows.map((row) => {
-      const { position, domain, moved } = known.get(row.operator_id) ?? {};
-      const told: OperatorRow = {
-        ...row,
-        ...(moved ?? movedTo(JSON.parse(row.state), { entry: { seq: row.prior_seq }, hash: row.prior_hash })),
-        domain: domain ?? row.domain,
-        position: position ?? PRUNED_POSITION,
-      };
-      return operators.save!(sealed(seals, operators, told).row);
-    }),
-  ];
-  await writeInParts(database, statements);
-}
-
-/**
- * Makes the row of each operator that has frozen calls from its records. No other row stays: an operator whose frozen calls
- * were erased, or pruned, begins to have some with the next.
- */
-async function sealFrozenOperators(
-  { database, seals }: SealingDependencies,
-  orgId: string,
-  known: ReadonlyMap<string, Moved>,
-): Promise<void> {
-  const rows = await database.read(frozenOperatorsQuery(orgId));
-  const told = [...known].flatMap(([operator_id, { frozen }]) =>
-    frozen === null ? [] : [{ org_id: orgId, operator_id, ...frozen }]
-  );
-  await writeInParts(database, [
-    ...rows.filter(({ operator_id }) => (known.get(operator_id)?.frozen ?? null) === null)
-      .map((row) => frozenOperators.remove!(frozenOperators.keyOf(row))),
-    ...told.map((row) => frozenOperators.save!(sealed(seals, frozenOperators, row).row)),
-  ]);
-}
-
-/** Rows that one write seals: a state has some kilobytes. */
-const OPERATORS_IN_WRITE = 200;
-
-async function writeInParts(database: Database, statements: readonly Statement[]): Promise<void> {
-  for (let first = 0; first < statements.length; first += OPERATORS_IN_WRITE) {
-    await database.batch(statements.slice(first, first + OPERATORS_IN_WRITE));
-  }
 }

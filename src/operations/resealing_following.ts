@@ -21,21 +21,39 @@ import {
   scoreCommits,
 } from "../store/records.ts";
 import { sealed, shareOf } from "../store/seals.ts";
+import { type AcceptanceDependencies, AcceptedChain } from "./accepted_records.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 type Sealing = Pick<Dependencies, "database" | "seals">;
 
-/** Seals what follows the scores of a family, whose own rows were sealed before, and the rows that stand for no entry. */
-export async function sealFollowing(dependencies: Sealing, family: string): Promise<void> {
+/**
+ * Seals what follows the scores of a family, whose own rows were sealed before, and the rows that stand for no entry. Of an
+ * upgrade the chain was verified as a whole just before; else an entry counts if it is proven.
+ */
+export async function sealFollowing(
+  dependencies: AcceptanceDependencies,
+  family: string,
+  { isUpgrade }: { readonly isUpgrade: boolean },
+): Promise<void> {
   const { database } = dependencies;
   const orgId = organizationOf(family)!;
   const epochs = await loadEpochs(database, family);
   for (const { name, eventType } of FOLLOWING) {
-    for (const { chain, firstPosition, minIndex, frontier } of epochs) {
-      const span = { chain, first: minIndex, end: frontier.size, eventTypes: [eventType], name };
-      for await (const page of readParts(database, span)) {
+    for (const epoch of epochs) {
+      const { chain, firstPosition, minIndex, frontier } = epoch;
+      const accepted = isUpgrade ? null : await AcceptedChain.open(dependencies, epoch);
+      const span = isUpgrade
+        ? { chain, first: minIndex, end: frontier.size, eventTypes: [eventType], name }
+        : { chain, first: 0, end: Number.MAX_SAFE_INTEGER, eventTypes: null, name };
+      for await (const stored of readParts(database, span)) {
+        const proven = await accepted?.parts(stored, name);
+        const page = stored.filter(({ seq, event_type }) =>
+          (proven === undefined ? event_type : proven.get(seq)?.event_type) === eventType
+        );
         const rows = await rowsOf(database, orgId, page);
-        const followed = page.flatMap((part) => followedOf(part, firstPosition + part.seq, rows));
+        const followed = page.flatMap((part) =>
+          followedOf({ ...part, event_type: eventType }, firstPosition + part.seq, rows)
+        );
         await write(dependencies, followed);
       }
     }

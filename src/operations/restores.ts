@@ -7,11 +7,9 @@ import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
 import { organizationOf, splitName } from "../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
-import { knownCheckpointOrNull } from "../evidence/kept.ts";
 import { rootOf } from "../evidence/merkle.ts";
 import type { Log } from "../observability/log.ts";
-import { endOfEntries } from "../store/bundles.ts";
-import { newestCheckpoint, newestHeads, notesOfHeads, readNodes, type StoredHead } from "../store/chains.ts";
+import { newestHeads, notesOfHeads, readNodes, type StoredHead } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { type CheckpointLock, isBehind, type IssuedCheckpoint, type SuspectFamily } from "../store/lock.ts";
 import { piecesOf, readPages } from "../store/paging.ts";
@@ -19,11 +17,15 @@ import type { ProofSource } from "../store/proofs.ts";
 import type { SubjectRow } from "../store/records.ts";
 import { findUnsignedHeads } from "../store/signed_head.ts";
 import { subjectsAfter } from "../store/subjects.ts";
+import { nextTurn } from "../store/turn.ts";
 import { draftGenesis, type Genesis } from "./chains.ts";
-import { type Dependencies, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type Dependencies, isEvidenceChain, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { type PreparedErasure, prepareErasure, submitErasure } from "./erasure.ts";
+import { erasedFindings } from "./erased_findings.ts";
 import { tombstoneName } from "./gone.ts";
-import { sealFamily, unheldHeads } from "./resealing.ts";
+import { isHeld, sealFamily } from "./resealing.ts";
+import { sealedRowFindings } from "./sealed_rows.ts";
+import { mendCheckpoints, mendFirstPositions, ownOrigin, signedEnd } from "./signed_ends.ts";
 import { StartError } from "./start_error.ts";
 import { raiseTampering, tamperingOf } from "./tampering.ts";
 
@@ -204,15 +206,15 @@ export async function acknowledgeRestore(
 ): Promise<RestoreRecord> {
   const { database, writer, lock } = dependencies;
   const behind = await followLock(dependencies);
-  const unheld = await unheldHeads(dependencies);
-  if (behind.length === 0 && unheld.length === 0 && !isPutBack) {
+  const altered = await alteredHeads(dependencies);
+  if (behind.length === 0 && altered.length === 0 && !isPutBack) {
     throw new ServiceError(
       "CONFLICT",
       "The database is not older than what was issued, and its rows are those that were written: there is nothing to acknowledge.",
     );
   }
   const isUpgrade = !dependencies.installation.isSealed;
-  for (const head of unheld) await sealFamily(dependencies, head, { isUpgrade });
+  for (const head of altered) await sealFamily(dependencies, head, { isUpgrade });
   // What was just brought in line with the database is read back.
   await lock.sync();
   const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
@@ -234,7 +236,7 @@ export async function acknowledgeRestore(
     geneses.push(
       nextEpoch(dependencies, {
         family,
-        end: head === null ? null : await endOf(database, head),
+        end: head === null ? null : await endOf(dependencies, head, issued.get(family) ?? null),
         issued: issued.get(family) ?? null,
         reason,
         now,
@@ -260,13 +262,39 @@ export async function acknowledgeRestore(
   return { chains: families.length, erased, lost: lost.map(({ origin }) => origin) };
 }
 
+/** The heads of families whose rows are not those that were written: what an acknowledgement accepts. */
+async function alteredHeads(dependencies: Dependencies): Promise<readonly StoredHead[]> {
+  const issued = new Map(dependencies.lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
+  const altered: StoredHead[] = [];
+  for (const head of (await newestHeads(dependencies.database)).values()) {
+    const { family } = head;
+    const isMended = [
+      await mendCheckpoints(dependencies, head, issued.get(family) ?? null),
+      await mendFirstPositions(dependencies, family),
+    ].includes(true);
+    if (isMended || !await isHeld(dependencies, family) || await hasFinding(dependencies, family)) {
+      altered.push(head);
+    }
+  }
+  return altered;
+}
+
+/** Whether a row beside an organization's evidence was altered, or something is there again that was erased. */
+async function hasFinding(dependencies: Dependencies, family: string): Promise<boolean> {
+  if (!isEvidenceChain(family)) return false;
+  for (const findings of [sealedRowFindings, erasedFindings]) {
+    for await (const _finding of findings(dependencies, family, nextTurn)) return true;
+  }
+  return false;
+}
+
 function writtenMeanwhile(): ServiceError {
   return new ServiceError("CONFLICT", "The database was written to meanwhile: run this again.");
 }
 
 /** Where a chain ends for good. */
 interface ChainEnd extends Pick<StoredHead, "origin" | "epoch"> {
-  /** Of its newest checkpoint: what stands beyond it was never signed. */
+  /** Of its newest checkpoint that is the deployment's own: what stands beyond it was never signed. */
   readonly size: number;
   readonly root: Uint8Array | null;
   /** The first position that no entry of it has. */
@@ -274,18 +302,18 @@ interface ChainEnd extends Pick<StoredHead, "origin" | "epoch"> {
 }
 
 async function endOf(
-  database: Database,
-  { chain, origin, epoch, firstPosition, frontier }: StoredHead,
+  dependencies: Dependencies,
+  head: StoredHead,
+  issued: IssuedCheckpoint | null,
 ): Promise<ChainEnd> {
-  const newest = await newestCheckpoint(database, chain);
-  const signed = newest && knownCheckpointOrNull(newest.note);
+  const signed = await signedEnd(dependencies, head, issued);
+  const size = signed?.size ?? 0;
   return {
-    origin,
-    epoch,
-    size: signed?.size ?? 0,
+    origin: ownOrigin(dependencies, head),
+    epoch: head.epoch,
+    size,
     root: signed?.root ?? null,
-    nextPosition: firstPosition +
-      Math.max(frontier.size, await endOfEntries(database, chain), signed?.size ?? 0),
+    nextPosition: head.firstPosition + size,
   };
 }
 

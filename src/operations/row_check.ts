@@ -28,6 +28,7 @@ import {
 import { type Dependencies, originOf } from "./dependencies.ts";
 import type { OwnKey } from "./own_keys.ts";
 import type { Found, FoundRows, RowCode } from "./row_findings.ts";
+import { restoredSize } from "./signed_ends.ts";
 
 /** What was found whole of a chain, and is held against. */
 export interface WholeChain {
@@ -238,12 +239,17 @@ export class RowCheck {
   /** A chain goes on at the position after the last that the one before it has. */
   async #firstPosition(): Promise<void> {
     const { chain, before } = this.#whole;
-    let expected = 0;
+    const ends = [0];
     if (before !== null) {
       const { last_entry } = await readRowBounds(this.#dependencies.database, before.chain);
-      expected = before.firstPosition + Math.max(before.frontier.size, (last_entry ?? -1) + 1);
+      // Earlier programs counted what nobody signed, too.
+      ends[0] = Math.max(before.frontier.size, (last_entry ?? -1) + 1);
+      const signed = await restoredSize(this.#dependencies, chain.chain);
+      if (signed !== null) ends.push(signed);
     }
-    if (chain.firstPosition !== expected) this.#column(null, "audit_chain.first_position");
+    if (!ends.some((end) => chain.firstPosition === (before?.firstPosition ?? 0) + end)) {
+      this.#column(null, "audit_chain.first_position");
+    }
   }
 }
 

@@ -20,7 +20,8 @@ export interface InputSpan {
   /** The first entry, and the one after the last. */
   readonly first: number;
   readonly end: number;
-  readonly eventTypes: readonly string[];
+  /** null: of every type, which whoever holds the file can have altered. */
+  readonly eventTypes: readonly string[] | null;
 }
 
 /** Rows of a page: an input has about three kilobytes. */
@@ -44,8 +45,8 @@ export function readParts(
     .select(["e.seq", "e.event_type", "e.body", "p.salt", "p.data"])
     .$narrowType<{ salt: Uint8Array; data: string }>()
     .where("p.salt", "is not", null).where("p.data", "is not", null)
-    .where("e.chain", "=", chain).where("e.event_type", "in", eventTypes).where("e.seq", "<", end)
-    .orderBy("e.seq");
+    .where("e.chain", "=", chain).where("e.seq", "<", end)
+    .$if(eventTypes !== null, (all) => all.where("e.event_type", "in", eventTypes!)).orderBy("e.seq");
   return readPages<RecordedPart>(
     database,
     (after, limit) =>
