@@ -83,7 +83,7 @@ export class AlteredError extends ServiceError {
   constructor(readonly chain: string, readonly what: string) {
     super(
       "SERVICE_UNAVAILABLE",
-      `The database was altered: ${what}. It is not answered from until an administrator puts the database back.`,
+      `The database was altered: ${what}. It is not answered from until an administrator puts the database back, or accepts it as it stands with \`jiss restore --acknowledge REASON\`.`,
       { headers: retryAfter(ADMINISTRATOR_RETRY_SECONDS) },
     );
   }

@@ -21,7 +21,6 @@ import { nextTurn } from "../store/turn.ts";
 import { draftGenesis, type Genesis } from "./chains.ts";
 import { type Dependencies, isEvidenceChain, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { type PreparedErasure, prepareErasure, submitErasure } from "./erasure.ts";
-import { erasedFindings } from "./erased_findings.ts";
 import { tombstoneName } from "./gone.ts";
 import { isHeld, sealFamily } from "./resealing.ts";
 import { sealedRowFindings } from "./sealed_rows.ts";
@@ -279,12 +278,10 @@ async function alteredHeads(dependencies: Dependencies): Promise<readonly Stored
   return altered;
 }
 
-/** Whether a row beside an organization's evidence was altered, or something is there again that was erased. */
+/** Whether a row beside an organization's evidence was altered, or put back after an erasure. */
 async function hasFinding(dependencies: Dependencies, family: string): Promise<boolean> {
   if (!isEvidenceChain(family)) return false;
-  for (const findings of [sealedRowFindings, erasedFindings]) {
-    for await (const _finding of findings(dependencies, family, nextTurn)) return true;
-  }
+  for await (const _finding of sealedRowFindings(dependencies, family, nextTurn)) return true;
   return false;
 }
 

@@ -28,7 +28,6 @@ import { findUnsignedHeads, isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
 import { type Dependencies, originOf, retentionOf, SYSTEM_CHAIN } from "./dependencies.ts";
 import { ownPins, readOwnKeys } from "./own_keys.ts";
-import { erasedFindings } from "./erased_findings.ts";
 import { bundleFile, bundleLines, type BundleSource } from "./export.ts";
 import { checkFamilyRows, type FamilyRows, readAnchored } from "./family_rows.ts";
 import { type Cut, RowCheck } from "./row_check.ts";
@@ -329,11 +328,6 @@ async function headFindings(
 /** Told at most: the first of them says that the database was altered, and the rest where to look. */
 const ALTERED_ROWS_MAX = 100;
 
-async function* rowFindingsOf(dependencies: Dependencies, family: string, rest: () => Promise<void>) {
-  yield* sealedRowFindings(dependencies, family, rest);
-  yield* erasedFindings(dependencies, family, rest);
-}
-
 /** The rows beside the chain, which answers are made from, must be those that were written with its entries. */
 async function alteredRows(
   dependencies: Dependencies,
@@ -341,7 +335,7 @@ async function alteredRows(
   rest: () => Promise<void>,
 ): Promise<readonly ShownFinding[]> {
   const findings: ShownFinding[] = [];
-  for await (const { chain, seq, detail } of rowFindingsOf(dependencies, family, rest)) {
+  for await (const { chain, seq, detail } of sealedRowFindings(dependencies, family, rest)) {
     findings.push({
       chain,
       code: "ROW_ALTERED",

@@ -8,16 +8,6 @@ import { piecesOf, readPages } from "./paging.ts";
 const PSEUDONYMS_TOGETHER = 50;
 const ENTRIES_IN_PAGE = 200;
 
-/** The pseudonyms of whom an entry of a family tells that they were erased. Whether the entries are intact is not looked at. */
-export async function readErasedPseudonyms(database: Database, family: string): Promise<readonly string[]> {
-  const rows = await database.read(
-    query.selectFrom("audit_chain as c").innerJoin("audit_entry as e", "e.chain", "c.chain")
-      .select("e.subject").distinct().where("c.family", "=", family)
-      .where("e.event_type", "=", "SUBJECT_ERASED").where("e.subject", "is not", null).compile(),
-  );
-  return rows.map(({ subject }) => subject!);
-}
-
 interface HeldEntry {
   readonly chain: string;
   readonly seq: number;
@@ -47,21 +37,5 @@ export async function* readHeldEntries(
       ENTRIES_IN_PAGE,
     );
     for await (const page of pages) yield page.map(({ chain, seq }) => [chain, seq]);
-    // Nothing is held, unless somebody put it back: whoever looks at all of them is to be told of each step.
-    yield [];
   }
-}
-
-/** How many operators of an organization have one of these pseudonyms. */
-export async function countSubjects(
-  database: Database,
-  { orgId, pseudonyms }: { readonly orgId: string; readonly pseudonyms: readonly string[] },
-): Promise<number> {
-  const list = JSON.stringify(pseudonyms);
-  const [row] = await database.read(
-    query.selectFrom("subject").select(({ fn }) => fn.countAll<number>().as("count"))
-      .where("org_id", "=", orgId).where(sql<boolean>`pseudonym in (select value from json_each(${list}))`)
-      .compile(),
-  );
-  return row!.count;
 }

@@ -261,14 +261,14 @@ const rowsBack = (table: string) =>
 
 /** What is put back of an erased operator, and what the verification must say. */
 const PUT_BACK: Readonly<Record<string, { readonly changes: readonly string[]; readonly found: RegExp }>> = {
-  "the parts alone": { changes: [PARTS_BACK], found: /ROW_ALTERED a part of an operator who was erased/ },
+  "the parts alone": { changes: [PARTS_BACK], found: /ROW_ALTERED a part of an entry outlived/ },
   "the name alone": {
     changes: [rowsBack("subject")],
-    found: /ROW_ALTERED the name of an operator who was erased/,
+    found: /ROW_ALTERED a row of subject was put back/,
   },
   "the parts and the scores": {
     changes: [PARTS_BACK, rowsBack("interaction")],
-    found: /ROW_ALTERED a part of an operator who was erased/,
+    found: /ROW_ALTERED a part of an entry outlived/,
   },
   "everything, and that they were erased is forgotten": {
     changes: [
@@ -276,7 +276,7 @@ const PUT_BACK: Readonly<Record<string, { readonly changes: readonly string[]; r
       ...(["subject", "operator", "interaction"] as const).map(rowsBack),
       "DELETE FROM tombstone",
     ],
-    found: /ROW_ALTERED a part of an operator who was erased/,
+    found: /ROW_ALTERED a row of subject was put back/,
   },
 };
 

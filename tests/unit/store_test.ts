@@ -828,8 +828,7 @@ Deno.test(
       [
         ["subject", "PRIMARY KEY"],
         ["interaction", "COVERING INDEX"],
-        // Positions, which only the rows hold.
-        ["skipped_interaction", "INDEX"],
+        ["skipped_interaction", "COVERING INDEX"],
         ["decision", "INDEX"],
         ["score_batch", "INDEX"],
         // Labels and commits, by the sessions.
