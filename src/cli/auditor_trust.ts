@@ -101,6 +101,11 @@ export class AuditorTrust {
       .map(({ publicKey }) => publicKey);
   }
 
+  /** Those keys, and all that certificates join to them. */
+  joinedSignersOf(checkpoint: KnownCheckpoint): readonly Uint8Array[] {
+    return this.#logOf(checkpoint.origin).joinedTo(this.signersOf(checkpoint));
+  }
+
   /** Of these, the keys that are in use; one from before may be anybody's by now. */
   currentSignersOf(checkpoint: KnownCheckpoint): readonly Uint8Array[] {
     const log = this.#logOf(checkpoint.origin);

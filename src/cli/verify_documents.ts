@@ -9,7 +9,7 @@ import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { type BundleReport, isWhole } from "../evidence/report.ts";
-import { tellsOf } from "../evidence/restore_check.ts";
+import { hasLost } from "../evidence/restore_check.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import type { AuditorTrust } from "./auditor_trust.ts";
 import { isDrawnFrom, isPage, signedReportIn } from "./report_page.ts";
@@ -106,7 +106,8 @@ export function heldAgainst(
     report.origin === origin && isWhole(report) &&
     entries.some(({ entryHash }) => report.refuted.includes(entryHash))
   );
-  const whole = reports.filter((report) => report.origin === origin && isWhole(report));
+  const family = placeOf(origin!)?.family;
+  const whole = reports.filter((report) => isWhole(report) && placeOf(report.origin)?.family === family);
   const place = isRefuted ? "alone" : placeIn(whole, { checkpoint: checkpoint!, entries });
   const isFalse = said.some((verdicts) => verdicts.some(({ isTrue }) => !isTrue));
   return {
@@ -126,49 +127,42 @@ function uncomparedOf(
   place: DocumentPlace,
   { checkpoint, whole, kept, trust }: {
     readonly checkpoint: KnownCheckpoint;
-    /** Of its log. */
+    /** Of its family. */
     readonly whole: readonly BundleReport[];
     readonly kept: readonly KeptCheckpoint[];
     readonly trust: AuditorTrust;
   },
 ): KnownCheckpoint | null {
-  if (place === "removed") {
-    const open = whole.flatMap(({ verdict, uncompared }) =>
-      verdict === "INTACT, NOT COMPARED" ? uncompared : []
-    );
-    return whole.every(({ verdict }) => verdict === "INTACT, NOT COMPARED")
-      ? open[0]?.checkpoint ?? null
-      : null;
+  if (place === "removed" || place === "lost") {
+    // The bundles have to answer for its checkpoint, as for what was kept.
+    const isAnswered = whole.some(({ verdict }) => verdict !== "INTACT, NOT COMPARED");
+    return isAnswered ? null : whole.flatMap(({ uncompared }) => uncompared)[0]?.checkpoint ?? checkpoint;
   }
   const own = placeOf(checkpoint.origin);
   if (place !== "alone" || own === null) return null;
-  const placed = kept.flatMap((one) => {
-    const place = placeOf(one.origin);
-    return place === null ? [] : [{ ...place, checkpoint: one }];
-  });
-  const family = placed.filter((one) => one.family === own.family).map((one) => one.checkpoint);
+  const family = kept.filter((one) => placeOf(one.origin)?.family === own.family);
   if (family.length === 0) {
-    return new KeptElsewhere(nodeCrypto, placed).find({ place: own, keys: trust.signersOf(checkpoint) });
+    const elsewhere = KeptElsewhere.of(nodeCrypto, kept);
+    return elsewhere.find({ place: own, keys: trust.joinedSignersOf(checkpoint) }) ??
+      elsewhere.systemOf(own.prefix);
   }
   const isSame = family.some((one) => identityOf(one) === identityOf(checkpoint));
   return isSame ? null : family.at(-1)!;
 }
 
-/** Where entries that a checkpoint covers are in the bundles of their log. */
+/** Where entries, and the checkpoint that covers them, are in the bundles of their family. */
 function placeIn(
-  reports: readonly BundleReport[],
-  { checkpoint: { origin, size, root }, entries }: {
+  family: readonly BundleReport[],
+  { checkpoint, entries }: {
     readonly checkpoint: KnownCheckpoint;
     readonly entries: DocumentReport["entries"];
   },
 ): DocumentPlace {
-  if (reports.length === 0) return "alone";
-  if (reports.some((report) => entries.every(({ seq }) => seq >= report.base && seq < report.size))) {
-    return "held";
-  }
-  if (reports.some((report) => entries.every(({ seq }) => seq < report.size))) return "removed";
-  const isTold = reports.some(({ restore }) =>
-    restore !== null && tellsOf(restore, { origin, beyond: { size, roots: [root] } })
-  );
-  return isTold ? "lost" : "beyond";
+  const own = family.filter(({ origin }) => origin === checkpoint.origin);
+  // One that ends before the checkpoint was not held against it, whatever entries it has.
+  const reaching = own.filter(({ size }) => checkpoint.size <= size);
+  if (reaching.some(({ base }) => entries.every(({ seq }) => seq >= base))) return "held";
+  if (reaching.length > 0) return "removed";
+  if (family.some(({ restore }) => restore !== null && hasLost(restore, checkpoint))) return "lost";
+  return own.length === 0 ? "alone" : "beyond";
 }

@@ -2,6 +2,7 @@
 import { hex } from "../evidence/crypto.ts";
 import { sentenceOf } from "../evidence/findings.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";
+import type { NamedRoot } from "../evidence/owed.ts";
 import {
   judge,
   judgeBundle,
@@ -62,10 +63,16 @@ function bundleJson(bundle: VerifiedBundle, replay: boolean) {
     findings_dropped: bundle.dropped,
     untrusted_kept: bundle.untrustedKept.map(checkpointJson),
     contradicted: bundle.contradicted.map(checkpointJson),
-    uncompared: bundle.uncompared.map(({ why, checkpoint }) => ({
+    uncompared: bundle.uncompared.map(({ why, checkpoint, anchor }) => ({
       why,
       checkpoint: checkpointJson(checkpoint),
+      anchor: rootJson(anchor),
     })),
+    lost: bundle.lost && {
+      entries: bundle.lost.entries,
+      newest: rootJson(bundle.lost.newest),
+      agreed: rootJson(bundle.lost.agreed),
+    },
   };
 }
 
@@ -87,6 +94,10 @@ function documentJson(document: VerifiedDocument) {
     uncompared: checkpointJson(document.uncompared),
     page,
   };
+}
+
+function rootJson(root: NamedRoot | null) {
+  return root && { origin: root.origin, size: root.size, root: hex(root.root) };
 }
 
 function checkpointJson(checkpoint: KnownCheckpoint | null) {

@@ -23,8 +23,8 @@ export interface VerifiedBundle extends FileReport {
 
 /**
  * Where a document's entries are, as the bundles that were given have it: an intact one of its log holds them; its
- * retention has removed them; a restore has lost them, and the next chain tells of it; it ends before them; there is
- * none.
+ * retention has removed them; a restore has lost them, or what was signed after them, and the next chain tells of it; it
+ * ends before the document's checkpoint; there is none.
  */
 export type DocumentPlace = "held" | "removed" | "lost" | "beyond" | "alone";
 
@@ -164,7 +164,7 @@ const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
   removed:
     "What its evidence covers is what the log recorded. The bundle begins after it: its entry was removed since, by the retention rule.",
   lost:
-    "What its evidence covers is what the log recorded. The database was restored from a backup since: its entry was lost, and the next chain says so.",
+    "What its evidence covers is what the log recorded. The database was restored from a backup since, one from before its checkpoint: the next chain says so.",
   beyond:
     "What its evidence covers is what the log recorded, but the bundle ends before it: that was exported earlier, was cut off, or is of a chain that a restore ended since. Ask for a new export of all epochs.",
   alone:
@@ -200,8 +200,12 @@ function sentenceOfContent(document: VerifiedDocument): string {
   if (isForked) {
     return "You kept a checkpoint of the same size that says otherwise: the log was rewritten. Keep both, together they prove it.";
   }
-  return uncompared === null ? PLACE_SENTENCES[place] : sentenceOfUncompared(uncompared);
+  if (uncompared === null) return PLACE_SENTENCES[place];
+  return place === "lost" ? LOST_AND_UNCOMPARED : sentenceOfUncompared(uncompared);
 }
+
+const LOST_AND_UNCOMPARED =
+  "What its evidence covers is what the log recorded. The next chain says that a restore from a backup lost it, and nothing older that you kept agrees with what is left, so history may have been rewritten: make sure that there was such a restore, and pass what you kept yourself, an older answer too, with --checkpoint.";
 
 function sentenceOfUncompared({ origin, size }: KnownCheckpoint): string {
   return `What its evidence covers is what a log recorded that your key signed. It was not held against your checkpoint of ${size} entries of ${origin}: verify it beside a bundle that leads from there to it, or it may be of a rewritten history.`;

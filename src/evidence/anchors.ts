@@ -4,8 +4,8 @@
  * them by as many look-ups as it has entries.
  */
 import { equalBytes } from "./crypto.ts";
-import type { KnownCheckpoint } from "./kept.ts";
-import { ANCHORED_CHAIN_LIMIT } from "./limits.ts";
+import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
+import { ANCHOR_LIMIT } from "./limits.ts";
 
 /** A root of a chain. */
 export interface Anchor {
@@ -13,19 +13,25 @@ export interface Anchor {
   readonly root: Uint8Array;
   /** Who says so: the system chain, another bundle of the same chain, or a saved document. */
   readonly by: "system" | "bundle" | "document";
+  /**
+   * The first kept checkpoint of the system chain that is of the entry which says so: who kept that one kept this root
+   * with it. null: none is, or it is no system chain that says so.
+   */
+  readonly pinnedBy: KeptCheckpoint | null;
 }
 
 /** What is known of one chain. */
 export class ChainAnchors {
   readonly #bySize = new Map<number, readonly Anchor[]>();
-  readonly #documents: Anchor[] = [];
-  /** Of the system chain's the newest alone counts. */
+  /** Saved documents', and pinned ones. */
+  readonly #awaited: Anchor[] = [];
+  /** Of those of the system chain that nothing pins the newest alone counts. */
   #system: Anchor | null = null;
   #largestEnd = 0;
 
-  /** The roots that saved documents prove at smaller sizes than this. */
-  documentsBelow(size: number): readonly Anchor[] {
-    return this.#documents.filter((anchor) => anchor.size < size);
+  /** The roots at smaller sizes than this that must be answered for: a ladder has to lead from there. */
+  awaitedBelow(size: number): readonly Anchor[] {
+    return this.#awaited.filter((anchor) => anchor.size < size);
   }
 
   /** The roots that are known at a size. */
@@ -39,17 +45,25 @@ export class ChainAnchors {
     return Math.max(this.#largestEnd, this.#system?.size ?? 0);
   }
 
-  add(anchor: Anchor): void {
-    if (anchor.by === "system") {
+  /** How many more are held for it: 0 or 1. */
+  add(anchor: Anchor): number {
+    if (anchor.by === "system" && anchor.pinnedBy === null) {
+      const more = this.#system === null ? 1 : 0;
       this.#system = anchor;
-      return;
+      return more;
     }
+    if (anchor.by !== "document") this.#largestEnd = Math.max(this.#largestEnd, anchor.size);
     const known = this.#bySize.get(anchor.size) ?? [];
-    const isKnown = known.some(({ by, root }) => by === anchor.by && equalBytes(root, anchor.root));
-    if (!isKnown) this.#bySize.set(anchor.size, [...known, anchor]);
-    if (!isKnown && anchor.by === "document") this.#documents.push(anchor);
-    if (anchor.by === "bundle") this.#largestEnd = Math.max(this.#largestEnd, anchor.size);
+    if (known.some(({ by, root }) => by === anchor.by && equalBytes(root, anchor.root))) return 0;
+    this.#bySize.set(anchor.size, [...known, anchor]);
+    if (isAwaited(anchor)) this.#awaited.push(anchor);
+    return 1;
   }
+}
+
+/** Whether a bundle has to answer for it, so that it is awaited from the beginning also where the bundle begins later. */
+export function isAwaited({ by, pinnedBy }: Anchor): boolean {
+  return by === "document" || pinnedBy !== null;
 }
 
 const NOTHING = new ChainAnchors();
@@ -57,27 +71,26 @@ const NOTHING = new ChainAnchors();
 /** What is known of all chains, by their origins. */
 export class Anchors {
   readonly #chains = new Map<string, ChainAnchors>();
-  #anchored = 0;
+  #ofSystem = 0;
 
   /** `proven` are checkpoints of saved documents. */
   constructor(proven: readonly KnownCheckpoint[]) {
-    for (const { origin, size, root } of proven) this.add(origin, { size, root, by: "document" });
+    for (const { origin, size, root } of proven) {
+      this.add(origin, { size, root, by: "document", pinnedBy: null });
+    }
   }
 
   of(origin: string): ChainAnchors {
     return this.#chains.get(origin) ?? NOTHING;
   }
 
-  /** False where a system chain anchors one chain too many: then it is not held. */
-  add(origin: string, anchor: Anchor): boolean {
+  /** "full" where system chains anchor one root too many: then it is not held. */
+  add(origin: string, anchor: Anchor): "new" | "known" | "full" {
+    if (anchor.by === "system" && this.#ofSystem >= ANCHOR_LIMIT) return "full";
     let chain = this.#chains.get(origin);
-    if (chain === undefined) {
-      if (anchor.by === "system" && this.#anchored >= ANCHORED_CHAIN_LIMIT) return false;
-      if (anchor.by === "system") this.#anchored += 1;
-      chain = new ChainAnchors();
-      this.#chains.set(origin, chain);
-    }
-    chain.add(anchor);
-    return true;
+    if (chain === undefined) this.#chains.set(origin, chain = new ChainAnchors());
+    const more = chain.add(anchor);
+    if (anchor.by === "system") this.#ofSystem += more;
+    return more > 0 ? "new" : "known";
   }
 }

@@ -184,6 +184,7 @@ export class BundleCheck {
       retention,
       signatures,
       subjects,
+      known,
     });
     this.#models = new ModelCheck(crypto, log);
     this.#states = new StateCheck(crypto, log, family);
@@ -221,7 +222,7 @@ export class BundleCheck {
     return this.#isAbandoned || this.log.fatal.has("MISSING") || this.log.fatal.has("TRUNCATED");
   }
 
-  /** The trusted keys whose good signatures it carries. */
+  /** The trusted keys whose good signatures it carries, and those that certificates join to these. */
   get signers(): readonly Uint8Array[] {
     return this.#signatures.signers;
   }
@@ -308,6 +309,7 @@ export class BundleCheck {
       isAnchored,
       agreed,
       keptElsewhere,
+      hidesAnchors: base.size > 0 || this.structure.anchors.hides,
       provesFork,
       replay,
     });

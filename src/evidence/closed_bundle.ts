@@ -2,11 +2,11 @@
  * What is left of a bundle once it was read: its report, and the little that the bundles after it, or the end of the
  * input, may still change in it. Of its lines, keys and models nothing is left.
  */
-import type { Uncompared } from "./coverage.ts";
 import type { Family } from "./family.ts";
 import type { FindingLog } from "./finding_log.ts";
 import type { KnownCheckpoint } from "./kept.ts";
 import type { Beyond, Root } from "./kept_check.ts";
+import type { Lost, Uncompared } from "./owed.ts";
 import { type BundleReport, isDivergence, verdictOf } from "./report.ts";
 import type { Restored } from "./restore_check.ts";
 import type { RemovalRecords, UnrecordedPrefix } from "./retention_check.ts";
@@ -27,6 +27,8 @@ type Told = Omit<
   | "restore"
   | "uncompared"
   | "isOfKeptFamily"
+  | "isOfKeptSystem"
+  | "lost"
 >;
 
 /** What is told of kept checkpoints that are of other chains than the bundle's. */
@@ -59,16 +61,21 @@ interface ClosedBundleFacts {
   readonly agreed: readonly Root[];
   /** What was kept of another deployment for the same organization, signed by a key that signed this too. */
   readonly keptElsewhere: KnownCheckpoint | null;
+  /** On `sys`: whether it does not give all that it anchored up to a kept checkpoint. */
+  readonly hidesAnchors: boolean;
   readonly provesFork: boolean;
   readonly replay: boolean;
 }
+
+/** How a bundle that answers for everything answers. */
+type Answered = Pick<BundleReport, "isOfKeptFamily" | "isOfKeptSystem" | "lost">;
 
 export class ClosedBundle {
   readonly #facts: ClosedBundleFacts;
   #newestKey: string | null;
   #restore: Restored | null = null;
   #uncompared: readonly Uncompared[] = [];
-  #isOfKeptFamily = false;
+  #answered: Answered = { isOfKeptFamily: false, isOfKeptSystem: false, lost: null };
 
   constructor(facts: ClosedBundleFacts) {
     this.#facts = facts;
@@ -82,6 +89,11 @@ export class ClosedBundle {
   /** Entries of the chain as far as the bundle goes. */
   get size(): number {
     return this.#facts.told.size;
+  }
+
+  /** Entries before its first. */
+  get base(): number {
+    return this.#facts.told.base;
   }
 
   get root(): Uint8Array | null {
@@ -135,6 +147,10 @@ export class ClosedBundle {
     return this.#facts.keptElsewhere;
   }
 
+  get hidesAnchors(): boolean {
+    return this.#facts.hidesAnchors;
+  }
+
   /** Whether a trusted key signed it, and nothing in it is wrong. */
   get isSound(): boolean {
     return this.#newestKey !== null && this.log.fatal.size === 0;
@@ -145,9 +161,9 @@ export class ClosedBundle {
     this.#restore = restore;
   }
 
-  /** It agrees with what the auditor kept of its family, by itself or by way of restores. */
-  answers(): void {
-    this.#isOfKeptFamily = true;
+  /** It answers for all that the auditor kept, by itself or by way of restores. */
+  answers(answered: Answered): void {
+    this.#answered = answered;
   }
 
   /** What the auditor kept of its family, or of another deployment, was not held against it. */
@@ -188,7 +204,7 @@ export class ClosedBundle {
       provesFork: provesFork && [...log.fatal].every(isDivergence),
       restore: this.#restore,
       uncompared,
-      isOfKeptFamily: this.#isOfKeptFamily,
+      ...this.#answered,
     };
   }
 }

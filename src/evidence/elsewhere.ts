@@ -37,6 +37,14 @@ export function placeOf(origin: string): Place | null {
   };
 }
 
+/** What was kept, each with its place; what is of no chain of such a log is left out. */
+function placed(kept: readonly KnownCheckpoint[]): readonly (Place & Concerned)[] {
+  return kept.flatMap((checkpoint) => {
+    const place = placeOf(checkpoint.origin);
+    return place === null ? [] : [{ ...place, checkpoint }];
+  });
+}
+
 interface KeptNote {
   readonly kept: Concerned;
   readonly note: Note;
@@ -49,11 +57,22 @@ export class KeptElsewhere {
   /** By key, in hexadecimal: what it says of the notes that name it. */
   readonly #said = new Map<string, ReadonlyMap<Concerned, NoteVerdict>>();
 
-  constructor(crypto: Crypto, kept: readonly Concerned[]) {
+  /** `kept` is what the auditor kept, and no document: whoever shows a bundle can hand over documents of it. */
+  static of(crypto: Crypto, kept: readonly KnownCheckpoint[]): KeptElsewhere {
+    return new KeptElsewhere(crypto, placed(kept));
+  }
+
+  private constructor(crypto: Crypto, kept: readonly Concerned[]) {
     this.#crypto = crypto;
     this.#kept = kept;
     const notes = kept.map((one) => ({ kept: one, note: parseNote(one.checkpoint.note) }));
     this.#byOrigin = Map.groupBy(notes, ({ kept: { checkpoint } }) => checkpoint.origin);
+  }
+
+  /** The last one that was kept of a deployment's system chain, which pins all its chains; null where there is none. */
+  systemOf(prefix: string): KnownCheckpoint | null {
+    const found = this.#kept.findLast((one) => one.prefix === prefix && one.organization === null);
+    return found?.checkpoint ?? null;
   }
 
   /**
@@ -74,10 +93,8 @@ export class KeptElsewhere {
     const others = concerned.filter((one) => one.prefix !== prefix);
     if (others.length === 0) return null;
     const said = keys.map((key) => this.#saidBy(key));
-    const found = others.findLast((one) => {
-      const verdicts = said.map((verdicts) => verdicts.get(one));
-      return verdicts.includes("verified") && !verdicts.includes("bad_signature");
-    });
+    // A false signature of another of these keys, which nobody knew when it was kept, takes back none that is good.
+    const found = others.findLast((one) => said.some((verdicts) => verdicts.get(one) === "verified"));
     return found?.checkpoint ?? null;
   }
 

@@ -11,7 +11,7 @@ import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
 import type { LadderLine } from "./bundle.ts";
 import type { ChainCheck } from "./chain_check.ts";
 import type { FindingLog } from "./finding_log.ts";
-import type { Anchor, ChainAnchors } from "./anchors.ts";
+import { type Anchor, type ChainAnchors, isAwaited } from "./anchors.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 import { AGREEMENT_LIMIT } from "./limits.ts";
 
@@ -63,6 +63,8 @@ interface Target {
   readonly by: Anchor["by"] | null;
   /** Whether a key that is in use stands for it. */
   readonly isCurrent: boolean;
+  /** Whether it is an anchor that a kept checkpoint of the system chain covers. */
+  readonly isPinned: boolean;
 }
 
 /** Those that the ladder has brought to one size and one root. */
@@ -131,9 +133,10 @@ export class KeptCheck {
     this.#agreements = agreements;
     const kept = known.map((checkpoint) => {
       const { size, root } = checkpoint;
-      return { size, root, known: checkpoint, by: null, isCurrent: isByCurrentKey(checkpoint) };
+      const isCurrent = isByCurrentKey(checkpoint);
+      return { size, root, known: checkpoint, by: null, isCurrent, isPinned: false };
     });
-    const proven = anchors.documentsBelow(base).map(targetOf);
+    const proven = anchors.awaitedBelow(base).map(targetOf);
     this.#anchors = anchors;
     for (const target of [...kept.filter(({ size }) => size < base), ...proven]) this.#await(target);
     this.#targets = kept.filter(({ size }) => size >= base);
@@ -167,8 +170,8 @@ export class KeptCheck {
   climb({ from, to, proof }: LadderLine): void {
     if (from < this.#base) {
       for (const anchor of this.#anchors.at(from)) {
-        // What documents prove is awaited from the beginning.
-        if (anchor.by !== "document") this.#await(targetOf(anchor));
+        // The others are awaited from the beginning.
+        if (!isAwaited(anchor)) this.#await(targetOf(anchor));
       }
     }
     const rungs = this.#below.get(from);
@@ -300,9 +303,9 @@ export class KeptCheck {
     return this.#expected.size === 0 ? undefined : this.#expected.get(seq);
   }
 
-  /** Told of what an auditor has; of what the input itself says it is no news. */
-  #unlinkable({ known: { size }, by }: Target): void {
-    if (by === "system" || by === "bundle") return;
+  /** Told of what an auditor has, as the kept system chain has it too; of what the input itself says it is no news. */
+  #unlinkable({ known: { size }, by, isPinned }: Target): void {
+    if (by === "bundle" || (by === "system" && !isPinned)) return;
     const detail = by === null ? `size ${size}` : `size ${size}, ${ANCHORED_BY[by]}`;
     this.#log.add("KNOWN_CHECKPOINT_UNLINKABLE", { detail });
   }
@@ -349,6 +352,6 @@ export class KeptCheck {
 }
 
 function targetOf(anchor: Anchor): Target {
-  const { size, root, by } = anchor;
-  return { size, root, known: anchor, by, isCurrent: by !== "document" };
+  const { size, root, by, pinnedBy } = anchor;
+  return { size, root, known: anchor, by, isCurrent: by !== "document", isPinned: pinnedBy !== null };
 }

@@ -24,8 +24,11 @@ export const SIGNER_SET_LIMIT = 64;
 /** Bytes of all model documents of one bundle. One document has about 70,000. */
 export const MODEL_BYTES_LIMIT = 8_388_608;
 
-/** Chains whose newest checkpoint the system chains of an input hold. */
-export const ANCHORED_CHAIN_LIMIT = 131_072;
+/**
+ * Roots of chains that the system chains of an input anchor: for each chain the newest, and the newest as of each kept
+ * checkpoint of the system chain.
+ */
+export const ANCHOR_LIMIT = 262_144;
 
 /** Known roots that are found again in all bundles of an input: 1,448 exports of one chain, each from its beginning, have as many. */
 export const AGREEMENT_LIMIT = 1_048_576;

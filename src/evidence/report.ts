@@ -6,9 +6,9 @@ import type { FindingCounts } from "./finding_groups.ts";
 import type { FindingLog } from "./finding_log.ts";
 import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./findings.ts";
 import { parseChain } from "./chain_name.ts";
-import type { Uncompared } from "./coverage.ts";
 import type { KnownCheckpoint } from "./kept.ts";
 import type { ComparedScore } from "./kept_check.ts";
+import type { Lost, NamedRoot, Uncompared } from "./owed.ts";
 import type { Restored } from "./restore_check.ts";
 
 export const VERDICTS_BY_WEIGHT = [
@@ -80,6 +80,10 @@ export interface BundleReport {
   readonly uncompared: readonly Uncompared[];
   /** Whether it agrees with what was kept of its family, by itself or by way of restores. */
   readonly isOfKeptFamily: boolean;
+  /** Whether it agrees with what the system chain anchored of its family as of a checkpoint of that which was kept. */
+  readonly isOfKeptSystem: boolean;
+  /** What a restore took away of what the auditor had been shown; null where nothing, or where that was told before. */
+  readonly lost: Lost | null;
 }
 
 /** What a verdict follows from. */
@@ -154,6 +158,8 @@ export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleRep
     untrustedKept: [],
     uncompared: [],
     isOfKeptFamily: false,
+    isOfKeptSystem: false,
+    lost: null,
   };
 }
 
@@ -241,12 +247,34 @@ function sentenceOfDamage({ damage, counts }: BundleReport): string | null {
   return `The file is cut off: ${where}. ${rest} Copy it again to its end, or ask for a new export; if that ends there too, somebody cut it off.`;
 }
 
-function sentenceOfIntact({ verdict, keptCount, isOfKeptFamily }: BundleReport): string {
+function sentenceOfIntact(report: BundleReport): string {
+  const { lost } = report;
+  const sentence = sentenceOfAgreement(report);
+  if (lost === null) return sentence;
+  const { entries, newest, agreed } = lost;
+  const gone = entries === 1 ? "an entry that you had" : `${entries} entries that you had`;
+  return `${sentence} But a restore took away ${gone} a checkpoint of, up to ${
+    sizeOf(newest)
+  }, as the chain after it says. Of what is left you had kept ${
+    sizeOf(agreed)
+  }: nobody can show that what stands between there and the end that the restore names was not rewritten, so make sure that there was such a restore.`;
+}
+
+function sizeOf({ origin, size }: NamedRoot): string {
+  return `${size === 1 ? "1 entry" : `${size} entries`} of ${origin}`;
+}
+
+function sentenceOfAgreement(
+  { verdict, keptCount, isOfKeptFamily, isOfKeptSystem }: BundleReport,
+): string {
   if (verdict === "INTACT") {
     return "Nothing was changed, and the file goes on from what you kept of an earlier visit.";
   }
   if (isOfKeptFamily) {
     return "Nothing was changed after signing, and it is of one history with another epoch of its chain, which agrees with what you kept. Keep its own checkpoint now.";
+  }
+  if (isOfKeptSystem) {
+    return "Nothing was changed after signing, and it agrees with what the system chain recorded of it up to what you kept of that. Keep its own checkpoint now.";
   }
   const kept = keptCount === 0
     ? "You kept nothing of this chain to hold it against"
@@ -258,11 +286,11 @@ function sentenceOfIntact({ verdict, keptCount, isOfKeptFamily }: BundleReport):
 function sentenceOfUncompared({ chain, uncompared }: BundleReport): string {
   const begin =
     "Nothing in the file was changed after signing, but it was not held against what you kept of an earlier visit, so history may have been rewritten since.";
-  const sizes = uncompared.filter(({ why }) => why === "unlinkable").map(({ checkpoint }) => checkpoint.size);
+  const unlinkable = uncompared.filter(({ why }) => why === "unlinkable");
   const other = uncompared.find(({ why }) => why !== "unlinkable");
   const reasons = [
-    ...(sizes.length === 0 ? [] : [sentenceOfUnlinkable(chain, sizes)]),
-    ...(other === undefined ? [] : [OTHER_CHAIN[other.why as keyof typeof OTHER_CHAIN](other.checkpoint)]),
+    ...(unlinkable.length === 0 ? [] : [sentenceOfUnlinkable(chain, unlinkable)]),
+    ...(other === undefined ? [] : [OTHER_REASONS[other.why as keyof typeof OTHER_REASONS](other)]),
   ];
   return [begin, ...reasons].join(" ");
 }
@@ -270,22 +298,42 @@ function sentenceOfUncompared({ chain, uncompared }: BundleReport): string {
 const BEGIN_ANEW =
   "If you accept that, begin a memory of its own for what is there now (another --state directory), and keep the old one.";
 
-const OTHER_CHAIN = {
-  restore: ({ origin, size }: KnownCheckpoint) =>
-    `Your checkpoint of ${size} entries of ${origin} is of entries that a restore lost, as the chain after it says in a signed record, and you kept nothing older that agrees with what is left: make sure that there was such a restore, and look for an older checkpoint or answer to hold it against. ${BEGIN_ANEW}`,
-  epoch: ({ origin, size }: KnownCheckpoint) =>
-    `Your checkpoint of ${size} entries is of ${origin}, another epoch of this chain, and what was given does not lead from there to here: ask for a new export of all epochs, and verify it whole. Where nothing of that epoch is left, ask why. ${BEGIN_ANEW}`,
-  deployment: ({ origin, size }: KnownCheckpoint) =>
-    `The key that signed it also signed your checkpoint of ${size} entries of ${origin}, in another deployment, to which nothing in the file goes back: ask why there is a new one, and for the export of the one that you know. ${BEGIN_ANEW}`,
+/** What was kept, or what a kept checkpoint of the system chain pins. */
+function yoursOf({ checkpoint, anchor }: Uncompared): string {
+  if (anchor === null) return `Your checkpoint of ${checkpoint.size} entries`;
+  return `What your checkpoint of ${checkpoint.size} entries of ${checkpoint.origin} pins, ${anchor.size} entries,`;
+}
+
+const OTHER_REASONS = {
+  restore: (one: Uncompared) =>
+    `${yoursOf(one)} of ${
+      (one.anchor ?? one.checkpoint).origin
+    } is of entries that a restore lost, as the chain after it says in a signed record, and you kept nothing older that agrees with what is left: make sure that there was such a restore, and look for an older checkpoint or answer that you kept yourself, to pass with --checkpoint. ${BEGIN_ANEW}`,
+  epoch: (one: Uncompared) =>
+    `${yoursOf(one)} is of ${
+      (one.anchor ?? one.checkpoint).origin
+    }, another epoch of this chain, and what was given does not lead from there to here: ask for a new export of all epochs, and verify it whole. Where nothing of that epoch is left, ask why. ${BEGIN_ANEW}`,
+  deployment: ({ checkpoint: { origin, size } }: Uncompared) =>
+    `The key that signed it, or one that certificates join to it, also signed your checkpoint of ${size} entries of ${origin}, in another deployment, to which nothing in the file goes back: ask why there is a new one, and for the export of the one that you know. ${BEGIN_ANEW}`,
+  system: ({ checkpoint: { origin, size } }: Uncompared) =>
+    `You kept nothing of this chain itself, but a checkpoint of ${size} entries of ${origin}, which pins it: give the system chain with it, whole and before it. The administrator exports that by jiss export --chain system.`,
+  behind: ({ anchor, checkpoint }: Uncompared) =>
+    `The system chain, up to your checkpoint of ${checkpoint.size} entries of it, says that this chain had ${anchor?.size} entries, and the file ends before them: it was exported earlier, or history was cut off. Ask for a new export of all epochs.`,
 } as const;
 
 /** Sizes that one request can link. */
 const LINKED_AT_ONCE = 64;
 
-function sentenceOfUnlinkable(chain: string, sizes: readonly number[]): string {
+function sentenceOfUnlinkable(chain: string, unlinkable: readonly Uncompared[]): string {
+  const sizes = unlinkable.map(({ checkpoint, anchor }) => (anchor ?? checkpoint).size);
   const list = [...new Set(sizes)].slice(0, LINKED_AT_ONCE).join(",");
-  const those = sizes.length === 1 ? `${sizes[0]} entries is` : `${list.replaceAll(",", ", ")} entries are`;
-  const own = sizes.length === 1 ? "checkpoint" : "checkpoints";
+  const those = `${list.replaceAll(",", ", ")} entries`;
+  const isPinned = unlinkable.every(({ anchor }) => anchor !== null);
+  const yours = isPinned
+    ? `What the system chain pins of this one by what you kept of it, at ${those}, is`
+    : sizes.length === 1
+    ? `Your checkpoint of ${those} is`
+    : `Your checkpoints of ${those} are`;
   const family = parseChain(chain)?.family ?? chain;
   const [, organization, isAdmin] = family.split("/");
   const command = organization === undefined
@@ -293,7 +341,7 @@ function sentenceOfUnlinkable(chain: string, sizes: readonly number[]): string {
     : `jiss export --org ${organization}${isAdmin === undefined ? "" : " --chain admin"} --link ${list}`;
   const path = `/v1/audit/chain/export?${isAdmin === undefined ? "" : "chain=admin&"}link=${list}`;
   const call = organization === undefined ? "" : `, or by the organization's own GET ${path}`;
-  return `Your ${own} of ${those} older than its first entry, what was between was removed by the retention rule, and nothing in the file leads over that: ask for a new export that does, by ${command}${call}.`;
+  return `${yours} older than its first entry, what was between was removed by the retention rule, and nothing in the file leads over that: ask for a new export that does, by ${command}${call}.`;
 }
 
 /** A file that is damaged, or was exported earlier, accuses nobody. */

@@ -7,10 +7,13 @@ import { parseChain, splitName } from "./chain_name.ts";
 import type { ClosedBundle } from "./closed_bundle.ts";
 import { equalBytes } from "./crypto.ts";
 import { endsAsRestored } from "./family.ts";
+import type { KnownCheckpoint } from "./kept.ts";
 import type { Beyond } from "./kept_check.ts";
 
 /** What a chain that a restore began says of the one before it. */
 export interface Restored {
+  /** Of the chain that says it. */
+  readonly origin: string;
   readonly previousOrigin: string;
   /** The size at which that chain ended for good. */
   readonly size: number;
@@ -59,6 +62,21 @@ export function tellsOf(
   if (last.origin !== origin) return false;
   return last.size > beyond.size ||
     (last.size === beyond.size && beyond.roots.every((root) => equalBytes(root, last.root)));
+}
+
+/**
+ * Whether a restore's record tells that a checkpoint is of entries that it lost: beyond the end of the chain from which
+ * it went on, or of an epoch between that chain and the new one, which a second restore of an older backup loses whole.
+ */
+export function hasLost(
+  restored: Restored,
+  { origin, size, root }: Pick<KnownCheckpoint, "origin" | "size" | "root">,
+): boolean {
+  const { previousOrigin, origin: next } = restored;
+  const isLost = origin === previousOrigin
+    ? size > restored.size
+    : isLaterEpoch(origin, previousOrigin) && isLaterEpoch(next, origin);
+  return isLost && tellsOf(restored, { origin, beyond: { size, roots: [root] } });
 }
 
 /** Whether an origin is that of a later epoch of the same family as another. */

@@ -114,9 +114,9 @@ export class SignatureCheck {
     for (const { cert } of keys) if (cert !== null) this.#admit(cert, { line });
   }
 
-  /** The trusted keys whose good signatures it carries. */
+  /** The trusted keys whose good signatures it carries, and those that certificates join to these. */
   get signers(): readonly Uint8Array[] {
-    return [...this.#signers.values()];
+    return this.#trust.joinedTo([...this.#signers.values()]);
   }
 
   /** What is left to be said once the bundle is over. */

@@ -7,9 +7,7 @@ import { type ChainName, parseChain, splitName } from "./chain_name.ts";
 import { fromHex } from "./crypto.ts";
 import type { Entry } from "./entry.ts";
 import type { FindingLog } from "./finding_log.ts";
-import type { Anchor } from "./anchors.ts";
-import { knownCheckpointOrNull } from "./kept.ts";
-import { ANCHORED_CHAIN_LIMIT, NAME_LIMIT } from "./limits.ts";
+import { type KeptCheckpoint, knownCheckpointOrNull } from "./kept.ts";
 import type { Restored } from "./restore_check.ts";
 import type { PartCheck } from "./part_check.ts";
 import type { RetentionCheck } from "./retention_check.ts";
@@ -25,6 +23,7 @@ import {
   signingKeyRotatedSchema,
 } from "./structural.ts";
 import type { SubjectMemory } from "./subject_memory.ts";
+import { SystemAnchors } from "./system_anchors.ts";
 
 type Genesis = z.infer<typeof genesisSchema>;
 
@@ -36,6 +35,8 @@ export interface StructureCheckOptions {
   readonly retention: RetentionCheck;
   readonly signatures: SignatureCheck;
   readonly subjects: SubjectMemory;
+  /** Checkpoints of this chain that the auditor kept. */
+  readonly known: readonly KeptCheckpoint[];
 }
 
 /** Of a chain's first entry. */
@@ -47,18 +48,14 @@ function genesisSchemaOf(chain: ChainName | null): z.ZodType<Genesis | RestoredG
 export class StructureCheck {
   readonly #log: FindingLog;
   readonly #options: StructureCheckOptions;
-  readonly #anchors = new Map<string, Anchor>();
+  /** What it holds of other chains: on `sys` alone. */
+  readonly anchors: SystemAnchors;
   #restored: Restored | null = null;
-  #hasLostAnchors = false;
 
   constructor(log: FindingLog, options: StructureCheckOptions) {
     this.#log = log;
     this.#options = options;
-  }
-
-  /** On `sys`: the newest checkpoint of each chain that it holds, by origin. */
-  get anchors(): ReadonlyMap<string, Anchor> {
-    return this.#anchors;
+    this.anchors = new SystemAnchors(log, options.known);
   }
 
   /** What a chain that a restore began says of the one before it; null for any other, or where it is withheld. */
@@ -96,9 +93,10 @@ export class StructureCheck {
         return;
       case "ORG_CHECKPOINTS":
         if (this.#options.chain?.family !== "sys") return;
+        if (this.#options.parts.stateOf("detail") !== "given") this.anchors.hide(entry.seq);
         return this.#with(entry, orgCheckpointsSchema, (detail) => {
           for (const { origin, size, root } of detail?.checkpoints ?? []) {
-            this.#anchor(origin, { size, root: fromHex(root), by: "system" }, entry.seq);
+            this.anchors.take(origin, { size, root: fromHex(root) }, entry.seq);
           }
         });
     }
@@ -111,20 +109,6 @@ export class StructureCheck {
   beginning(entry: Entry): void {
     this.#genesis(entry);
     if (this.#restored !== null) this.#options.retention.removedBefore(this.#restored);
-  }
-
-  /** A name that is too long is no chain's. */
-  #anchor(origin: string, anchor: Anchor, seq: number): void {
-    if (origin.length > NAME_LIMIT) return;
-    if (this.#anchors.size < ANCHORED_CHAIN_LIMIT || this.#anchors.has(origin)) {
-      this.#anchors.set(origin, anchor);
-    } else if (!this.#hasLostAnchors) {
-      this.#hasLostAnchors = true;
-      this.#log.add("LIMIT_EXCEEDED", {
-        seq,
-        detail: `checkpoints of more than ${ANCHORED_CHAIN_LIMIT} chains`,
-      });
-    }
   }
 
   /** Hands over the entry's detail: null where it is not in the file; not at all where it is none of its kind. */
@@ -178,6 +162,7 @@ export class StructureCheck {
     const { previous_origin, restored_size, restored_root, last_known_checkpoint: note } = detail;
     const known = note === null ? null : knownCheckpointOrNull(note);
     this.#restored = {
+      origin,
       previousOrigin: previous_origin,
       size: restored_size,
       root: restored_root,

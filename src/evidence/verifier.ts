@@ -180,13 +180,15 @@ export class BundleVerifier {
     const bundle = check.close(this.#coverage.keptElsewhere(check));
     this.#bundles.push(bundle);
     if (!bundle.isSound) return;
-    for (const [origin, anchor] of check.structure.anchors) {
-      if (this.#anchors.add(origin, anchor)) continue;
+    for (const [origin, anchor] of check.structure.anchors.all) {
+      const added = this.#anchors.add(origin, anchor);
+      if (added === "new") this.#coverage.pin(origin, anchor);
+      if (added !== "full") continue;
       return bundle.log.add("LIMIT_EXCEEDED", { detail: "it holds checkpoints of too many chains" });
     }
     if (bundle.checkpoint === null) return;
     const { size, root } = bundle.checkpoint;
-    this.#anchors.add(bundle.origin, { size, root, by: "bundle" });
+    this.#anchors.add(bundle.origin, { size, root, by: "bundle", pinnedBy: null });
   }
 
   #endWithinLine(): void {

@@ -523,7 +523,7 @@ class Bundle:
             self.findings.add(code)
 
     def anchors(self):
-        """Checkpoints of other chains, as a good bundle of `sys` holds them."""
+        """Checkpoints of other chains, as a good bundle of `sys` holds them, and the seq of the entry that does."""
         return self.structure.anchors if self.has_header and not self.is_bad() else []
 
     # ---- what came of it ----------------------------------------------------------------------------------

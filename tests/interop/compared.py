@@ -2,6 +2,7 @@
 could not be compared".
 """
 import re
+from collections import namedtuple
 
 from notes import good_signers
 
@@ -11,24 +12,71 @@ _ORIGIN = re.compile(
 )
 
 
+# What a kept checkpoint of `sys` pins of another chain.
+_Pinned = namedtuple("_Pinned", "origin size root")
+
+
+def anchors_of(bundle, checkpoints):
+    """What a bundle of `sys` anchors: of each chain the newest as of each kept checkpoint of this `sys`, and the newest of
+    all, as tuples of origin, size, root and the size of the first kept checkpoint that covers it, None where none does.
+    """
+    sizes = sorted(one.size for one in checkpoints if one.origin == bundle.name.origin)
+    found = {}
+    for origin, size, root, seq in bundle.anchors():
+        pin = next((kept for kept in sizes if kept > seq), None)
+        found[origin, pin] = (origin, size, root, pin)
+    return list(found.values())
+
+
 def settle(bundles, checkpoints):
     """Tells each bundle in which nothing is wrong what it leaves open; every bundle of the input was read."""
     sound = [bundle for bundle in bundles if bundle.has_header and not bundle.is_bad()]
     # The verdict on a chain's own bundle tells more where something is wrong with it.
     told = {bundle.name.origin for bundle in bundles if bundle.has_header and bundle.is_bad()}
     kept = [(match, one) for one in checkpoints if (match := _ORIGIN.fullmatch(one.origin)) is not None]
-    for history in _histories(sound):
-        place = _ORIGIN.fullmatch(history[0].name.origin)
-        family = [one for match, one in kept if _family(match) == _family(place)]
-        if family:
-            left = [one for one in family if one.origin not in told and not _is_answered(history, one, family)]
-            code = "KNOWN_EPOCH_UNLINKED" if any(_is_of_another_epoch(history, one) for one in left) else None
-            for bundle in history:
-                bundle.leaves_open(left != [], code)
+    pinned = [
+        _Pinned(*one[:3]) for bundle in sound for one in anchors_of(bundle, checkpoints) if one[3] is not None
+    ]
+    # Prefixes of which `sys` is in the input, agrees with all that was kept of it, and shows all that it anchored.
+    systems = set()
+    histories = [(history, _ORIGIN.fullmatch(history[0].name.origin)) for history in _histories(sound)]
+    for history, place in sorted(histories, key=lambda one: one[1] is None or one[1]["org"] is not None):
+        if place is None:
             continue
+        own = [one for match, one in kept if _family(match) == _family(place)]
+        pins = [one for one in pinned if (match := _ORIGIN.fullmatch(one.origin)) and _family(match) == _family(place)]
+        left = [
+            one for one in own + pins if one.origin not in told and not _is_answered(history, one, own + pins)
+        ]
+        is_epoch = any(_is_of_another_epoch(history, one) and not _is_lost(history, one) for one in left)
+        has_system = place["org"] is None or place["prefix"] in systems
+        lacks_system = not own and not has_system and any(
+            match["org"] is None and match["prefix"] == place["prefix"] for match, _ in kept
+        )
+        is_any_open = False
         for bundle in history:
-            if _is_known_elsewhere(bundle, place, kept):
+            is_elsewhere = not own and _is_known_elsewhere(bundle, place, kept)
+            is_open = left != [] or lacks_system or is_elsewhere
+            bundle.leaves_open(is_open, "KNOWN_EPOCH_UNLINKED" if is_epoch else None)
+            if is_elsewhere:
                 bundle.leaves_open(True, "KNOWN_DEPLOYMENT_OTHER")
+            is_any_open = is_any_open or is_open
+        if place["org"] is None and not is_any_open and _pins_all(history, own):
+            systems.add(place["prefix"])
+
+
+def _pins_all(history, own):
+    """Whether a history of `sys` shows all that it anchored up to what was kept of it, in every epoch of that."""
+    agrees = any(_agrees(history, one) for one in own)
+    is_whole = all(not _is_of_another_epoch(history, one) or _is_lost(history, one) for one in own)
+    last = {bundle.name.origin: 0 for bundle in history}
+    for one in own:
+        last[one.origin] = max(last.get(one.origin, 0), one.size)
+    hides = any(
+        bundle.base_size > 0 or any(seq < last[bundle.name.origin] for seq in bundle.structure.hidden_anchors)
+        for bundle in history
+    )
+    return agrees and is_whole and not hides
 
 
 def _family(match):
@@ -66,8 +114,39 @@ def _is_answered(history, one, family):
     """Whether it agrees; or is told to be lost with a restore, while something older that was kept agrees."""
     if _agrees(history, one):
         return True
-    is_lost = any(bundle.name.origin == one.origin and one.size > bundle.next_seq for bundle in history)
-    return is_lost and any(_agrees(history, other) and _rank(other) < _rank(one) for other in family)
+    return _is_lost(history, one) and any(
+        _agrees(history, other) and _rank(other) < _rank(one) for other in family
+    )
+
+
+def _is_lost(history, one):
+    """Whether a chain of the history tells that a restore lost it: beyond the end of the chain that it goes on from, or in
+    an epoch between the two.
+    """
+    ends = {}
+    for bundle in history:
+        ends[bundle.name.origin] = min(bundle.next_seq, ends.get(bundle.name.origin, bundle.next_seq))
+    if one.size <= ends.get(one.origin, 0):
+        return False
+    return any(_loses(bundle, one) for bundle in history if _goes_on_within(bundle, ends))
+
+
+def _goes_on_within(bundle, ends):
+    told = bundle.structure.restored_from
+    return told is not None and told.origin in ends
+
+
+def _loses(bundle, one):
+    told = bundle.structure.restored_from
+    place = bundle.name.sibling(one.origin)
+    previous = bundle.name.sibling(told.origin)
+    if place is None or previous is None:
+        return False
+    if one.origin == told.origin:
+        is_lost = one.size > told.size
+    else:
+        is_lost = previous.epoch < place.epoch < bundle.name.epoch
+    return is_lost and told.knew_of(one.size, one.root, place)
 
 
 def _agrees(history, one):
@@ -94,7 +173,9 @@ def _is_known_elsewhere(bundle, place, kept):
     ]
     if any(match["prefix"] == place["prefix"] and match["org"] == organization for match, _ in concerned):
         return False
+    # Each by itself: a bad signature by one of them takes nothing from another's.
+    keys = bundle.trust.joined()
     return any(
-        match["prefix"] != place["prefix"] and good_signers(one.note, one.origin, bundle.trust.signed)
+        match["prefix"] != place["prefix"] and any(good_signers(one.note, one.origin, [key]) for key in keys)
         for match, one in concerned
     )

@@ -9,6 +9,7 @@ from tree import advanced_root
 @dataclass
 class Kept:
     """A size and root to hold a chain against; `checkpoint` is None for an anchor, which anchors nothing by itself.
+    `is_pinned` is one that a kept checkpoint of `sys` covers.
 
     `found` is the chain's root at that size, once it was passed; `climbed` how far ladder lines lead from it, and
     `climbed_root` the root there, None once a line did not fit.
@@ -17,6 +18,7 @@ class Kept:
     size: int
     root: bytes
     checkpoint: Optional[Checkpoint] = None
+    is_pinned: bool = False
     found: Optional[bytes] = None
     climbed: int = 0
     climbed_root: Optional[bytes] = None
@@ -72,7 +74,7 @@ class KeptOfChain:
             bundle.findings.add("FORK_VS_KNOWN_CHECKPOINT", span=(0, one.size - 1))
         elif is_at_base and bundle.base_root is not None:
             self._hold(one)
-        elif one.checkpoint is not None:
+        elif one.checkpoint is not None or one.is_pinned:
             bundle.findings.add("KNOWN_CHECKPOINT_UNLINKABLE")
 
     def _compare_beyond_end(self, one, bundle):

@@ -19,6 +19,7 @@ import {
   type Question,
 } from "../independent_verifier.ts";
 import { REMOVED_EPOCH_ROWS } from "../removed_epoch_rows.ts";
+import { SIDESTEP_ROWS } from "../sidestep_rows.ts";
 import { CHAIN_ROWS, SEVERAL_ROWS } from "../tamper_chain_rows.ts";
 import { TAMPER_ROWS } from "../tamper_rows.ts";
 import { inPresentForm, VECTOR_CASES, VECTOR_PINS } from "../vector_cases.ts";
@@ -38,7 +39,9 @@ const CASES: readonly Case[] = [
     text,
     options: given({ pins, known, expected, replay }),
   })),
-  ...SEVERAL_ROWS.filter(({ isOfMemory = false }) => !isOfMemory).map(({ name, text, options = {} }) => ({
+  ...[...SEVERAL_ROWS, ...SIDESTEP_ROWS].filter(({ isOfMemory = false }) => !isOfMemory).map((
+    { name, text, options = {} },
+  ) => ({
     name,
     text,
     options,

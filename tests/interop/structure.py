@@ -67,7 +67,9 @@ class Structure:
         self.has_withheld_cut = False
         self.pruned = []
         self.restored_from = None
+        # Checkpoints of other chains, each with the seq of the entry that holds it; seqs of entries that hide theirs.
         self.anchors = []
+        self.hidden_anchors = []
 
     def take(self, entry, parts):
         """An entry with those of its parts that are given."""
@@ -77,7 +79,7 @@ class Structure:
         if entry["actor"] != "system" or event_type not in STRUCTURAL:
             return
         if "detail" not in parts:
-            self._pass_over(event_type)
+            self._pass_over(event_type, entry["seq"])
         elif STRUCTURAL[event_type](parts["detail"]):
             handler = getattr(self, "_take_" + event_type.lower(), None)
             if handler is not None:
@@ -108,8 +110,10 @@ class Structure:
             if seq >= end:
                 self.bundle.findings.add("ERASURE_UNPROVEN", seq)
 
-    def _pass_over(self, event_type):
+    def _pass_over(self, event_type, seq):
         """The detail is not given, so that what it would have said is not known."""
+        if event_type == "ORG_CHECKPOINTS":
+            self.hidden_anchors.append(seq)
         if event_type == "RETENTION_PRUNED":
             self.has_withheld_cut = True
         if event_type == "RETENTION_POLICY":
@@ -180,10 +184,10 @@ class Structure:
             for size in trust.rotate(entry["seq"], certificate):
                 self.bundle.findings.add("UNTRUSTED_KEY", size - 1)
 
-    def _take_org_checkpoints(self, _entry, detail):
+    def _take_org_checkpoints(self, entry, detail):
         if self.name.family == "sys":
             self.anchors.extend(
-                (one["origin"], one["size"], bytes.fromhex(one["root"]))
+                (one["origin"], one["size"], bytes.fromhex(one["root"]), entry["seq"])
                 for one in detail["checkpoints"]
                 if one["size"] > 0
             )

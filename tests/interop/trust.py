@@ -45,6 +45,18 @@ class Trust:
                     self.handing.add(one.new)
             grown = len(self.trusted) + len(self.handing) > before
 
+    def joined(self):
+        """The keys that signed the bundle, and all that certificates join to any of them."""
+        joined = set(self.signed)
+        grown = True
+        while grown:
+            before = len(joined)
+            for one in self.certificates:
+                if joined & {one.old, one.new}:
+                    joined |= {one.old, one.new}
+            grown = len(joined) > before
+        return joined
+
     def follows(self, certificate):
         """Whether a certificate hands on from the key whose turn it is."""
         return not self.rotations or self.rotations[-1][2] == certificate.old

@@ -68,13 +68,14 @@ class Input:
         """Sizes and roots to hold against the chain of this origin."""
         kept = [Kept(one.size, one.root, one) for one in self.checkpoints if one.origin == origin]
         anchors = [
-            Kept(size, root)
+            Kept(size, root, is_pinned=pin is not None)
             for bundle in self.bundles
-            for anchored, size, root in bundle.anchors()
+            for anchored, size, root, pin in compared.anchors_of(bundle, self.checkpoints)
             if anchored == origin
         ]
+        pinned = [one for one in anchors if one.is_pinned]
         others = [one.newest for one in self.bundles if one.newest and one.name.origin == origin and not one.is_bad()]
-        return kept + anchors[-1:] + [Kept(size, root) for size, root in others]
+        return kept + pinned + [one for one in anchors[-1:] if not one.is_pinned] + [Kept(size, root) for size, root in others]
 
     def entries_of(self, origin):
         """Hashes of entries to hold against the chain of this origin, by seq."""

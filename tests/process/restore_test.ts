@@ -148,13 +148,21 @@ Deno.test(
         ["org/acme/e2", "INTACT, UNANCHORED", []],
       ],
     );
+    assert.match(
+      visit.report.bundles[2].sentence,
+      /But a restore took away \d+ entries that you had a checkpoint of, .* Of what is left you had kept \d+ entries of /,
+    );
     // Who has nothing of before the backup has nothing that is left to hold it against.
-    const lateVisit = await verifyProgram([...bundles, "--state", late, "--json"]);
+    const lateVisit = await verifyProgram([bundles[1]!, "--state", late, "--json"]);
     assert.deepEqual([lateVisit.code, lateVisit.report.verdict], [2, "INTACT, NOT COMPARED"]);
     assert.match(
       lateVisit.report.sentence,
       /is of entries that a restore lost, as the chain after it says .* make sure that there was such a restore/,
     );
+    // But the system chain had not grown since, and it anchored the beginning of the chain.
+    const anchored = await verifyProgram([...bundles, "--state", late, "--json"]);
+    assert.equal(anchored.code, 0, anchored.stdout);
+    assert.match(anchored.report.bundles[2].sentence, /But a restore took away/);
     const text = (await Promise.all(bundles.map((path) => Deno.readTextFile(path)))).join("");
     assert.match(text, /"reason":"disk failure on 21 November"/);
     // An answer of the chain that was lost, and the record of the restore that names it.
@@ -201,8 +209,8 @@ Deno.test(
     const older = await save(directory, "older.ndjson", epochs[0]);
     const newer = await save(directory, "newer.ndjson", epochs[1]);
 
-    const judged = async (...files: string[]) => {
-      const { code, report, stderr } = await verifyProgram([...files, "--key", jwks, "--json"]);
+    const judged = async (...args: string[]) => {
+      const { code, report, stderr } = await verifyProgram([...args, "--key", jwks, "--json"]);
       assert.equal(stderr, "");
       return {
         code,
@@ -216,11 +224,23 @@ Deno.test(
       verdict: "INTACT, UNANCHORED",
       places: ["lost", "lost"],
       sentences: new Set([
-        "What its evidence covers is what the log recorded. The database was restored from a backup since: its entry was lost, and the next chain says so.",
+        "What its evidence covers is what the log recorded. The database was restored from a backup since, one from before its checkpoint: the next chain says so.",
+      ]),
+    };
+    const open = {
+      code: 2,
+      verdict: "INTACT, NOT COMPARED",
+      places: ["lost", "lost"],
+      sentences: new Set([
+        "What its evidence covers is what the log recorded. The next chain says that a restore from a backup lost it, and nothing older that you kept agrees with what is left, so history may have been rewritten: make sure that there was such a restore, and pass what you kept yourself, an older answer too, with --checkpoint.",
       ]),
     };
     for (const bundles of [[acme], [sys, acme], [older, newer], [newer, older]]) {
-      assert.deepEqual(await judged(...bundles, ...lost), told);
+      // Who made up the restore may have made the older answer too: it must be one that the auditor says to have kept.
+      assert.deepEqual(await judged(...bundles, ...lost), open);
+      assert.deepEqual((await judged(...bundles, ...lost, kept)).code, 2);
+      const { verdict, ...rest } = await judged(...bundles, ...lost, "--checkpoint", kept);
+      assert.deepEqual({ verdict: "INTACT, UNANCHORED", ...rest }, told, verdict);
     }
     const beyond = {
       code: 2,
@@ -276,7 +296,7 @@ Deno.test(
     assert.deepEqual([tampered.code, tampered.report.code], [1, "RESULT_MISMATCH"]);
     const lost = await save(directory, "lost.json", answer);
     for (
-      const [file, place, exitCode] of [[lost, "lost", 0], [untold, "beyond", 2], [
+      const [file, place, exitCode] of [[lost, "lost", 2], [untold, "beyond", 2], [
         furthest,
         "beyond",
         2,

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { UNCOMPARED_REASONS } from "../../src/evidence/coverage.ts";
+import { UNCOMPARED_REASONS } from "../../src/evidence/owed.ts";
 import { concat, utf8 } from "../../src/evidence/crypto.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { VERDICTS_BY_WEIGHT } from "../../src/evidence/report.ts";
@@ -920,6 +920,7 @@ const checkpoint = z.strictObject({
   root: z.string().regex(/^[0-9a-f]{64}$/),
   note: z.string(),
 });
+const namedRoot = checkpoint.omit({ note: true });
 const reportSchema = z.strictObject({
   v: z.literal("jis.verify/1"),
   ...judgment,
@@ -951,7 +952,12 @@ const reportSchema = z.strictObject({
     findings_dropped: z.int(),
     untrusted_kept: z.array(checkpoint),
     contradicted: z.array(checkpoint),
-    uncompared: z.array(z.strictObject({ why: z.enum(UNCOMPARED_REASONS), checkpoint })),
+    uncompared: z.array(z.strictObject({
+      why: z.enum(UNCOMPARED_REASONS),
+      checkpoint,
+      anchor: namedRoot.nullable(),
+    })),
+    lost: z.strictObject({ entries: z.int(), newest: namedRoot, agreed: namedRoot }).nullable(),
   })),
   documents: z.array(z.strictObject({
     ...judgment,

@@ -8,7 +8,7 @@ import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { keyedHash } from "../../src/evidence/keyed_hash.ts";
 import {
   AGREEMENT_LIMIT,
-  ANCHORED_CHAIN_LIMIT,
+  ANCHOR_LIMIT,
   BUNDLE_LIMIT,
   INPUT_FINDING_LIMIT,
   KEY_LIMIT,
@@ -178,7 +178,7 @@ Deno.test("more sets of signers, certificates or anchored chains than are kept a
   assert.equal(count(fatalIn(rotations(KEY_LIMIT))), 0);
   assert.equal(count(fatalIn(rotations(KEY_LIMIT + 10))), 1);
   const anchored = SHAPES["chains that the system chain anchors"];
-  const entries = Math.ceil(ANCHORED_CHAIN_LIMIT / 500);
+  const entries = Math.ceil(ANCHOR_LIMIT / 500);
   assert.equal(count(fatalIn(anchored(entries - 1))), 0);
   assert.equal(count(fatalIn(anchored(entries + 2))), 1);
 });

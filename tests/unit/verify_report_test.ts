@@ -59,6 +59,8 @@ function bundle(fields: Partial<VerifiedBundle> = {}): VerifiedBundle {
     untrustedKept: [],
     uncompared: [],
     isOfKeptFamily: false,
+    isOfKeptSystem: false,
+    lost: null,
     contradicted: [],
     ...fields,
   };
@@ -317,7 +319,7 @@ Deno.test("a document that a restore lost, or that ends beyond its bundle, is to
     toldReport(outcome({ documents: [document({ place })] })).split("\n").slice(0, 2);
   assert.deepEqual(said("lost"), [
     "INTACT, UNANCHORED",
-    "What its evidence covers is what the log recorded. The database was restored from a backup since: its entry was lost, and the next chain says so.",
+    "What its evidence covers is what the log recorded. The database was restored from a backup since, one from before its checkpoint: the next chain says so.",
   ]);
   assert.deepEqual(said("beyond"), [
     "NOT VERIFIABLE",
@@ -417,10 +419,26 @@ Deno.test("the JSON report says of the worst what a program asks first, and of e
     page: null,
   });
   const kept = checkpointOf(5, 0xcd);
-  const open = bundle({ verdict: "INTACT, NOT COMPARED", uncompared: [{ why: "epoch", checkpoint: kept }] });
+  const anchor = checkpointOf(3, 0xab);
+  const open = bundle({
+    verdict: "INTACT, NOT COMPARED",
+    uncompared: [{ why: "epoch", checkpoint: kept, anchor: null }, {
+      why: "behind",
+      checkpoint: kept,
+      anchor,
+    }],
+  });
+  const checkpoint = { origin: ORIGIN, size: 5, root: "cd".repeat(32), note: kept.note };
   assert.deepEqual(jsonReport(outcome({ bundles: [open] })).bundles[0]!.uncompared, [
-    { why: "epoch", checkpoint: { origin: ORIGIN, size: 5, root: "cd".repeat(32), note: kept.note } },
+    { why: "epoch", checkpoint, anchor: null },
+    { why: "behind", checkpoint, anchor: { origin: ORIGIN, size: 3, root: "ab".repeat(32) } },
   ]);
+  const lost = bundle({ lost: { entries: 2, newest: kept, agreed: anchor } });
+  assert.deepEqual(jsonReport(outcome({ bundles: [lost] })).bundles[0]!.lost, {
+    entries: 2,
+    newest: { origin: ORIGIN, size: 5, root: "cd".repeat(32) },
+    agreed: { origin: ORIGIN, size: 3, root: "ab".repeat(32) },
+  });
 });
 
 Deno.test("only signatures accuse: a damaged file and an older one that contradict what was kept are said to be that", () => {
@@ -464,6 +482,24 @@ Deno.test("who kept something that could not be compared is not told that he kep
     sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", isOfKeptFamily: true })),
     /^Nothing was changed .* another epoch of its chain, which agrees with what you kept\./,
   );
+  assert.match(
+    sentenceOfVerdict(bundle({ verdict: "INTACT, UNANCHORED", isOfKeptSystem: true })),
+    /^Nothing was changed .* agrees with what the system chain recorded of it up to what you kept of that\./,
+  );
+});
+
+Deno.test("what a restore took away of what was kept is said, however well the rest agrees", () => {
+  const [newest, agreed] = [checkpointOf(31, 1), checkpointOf(1, 2)];
+  const told = (entries: number, more: Partial<VerifiedBundle> = {}) =>
+    sentenceOfVerdict(bundle({ lost: { entries, newest, agreed }, ...more }));
+  assert.match(
+    told(29),
+    /^Nothing was changed, and the file goes on from .* But a restore took away 29 entries that you had a checkpoint of, up to 31 entries of jiss\.test\/01J\/org\/acme, as the chain after it says\. Of what is left you had kept 1 entry of jiss\.test\/01J\/org\/acme: .* make sure that there was such a restore\.$/,
+  );
+  assert.match(
+    told(1, { verdict: "INTACT, UNANCHORED", isOfKeptFamily: true }),
+    /took away an entry that you had a checkpoint of, up to/,
+  );
 });
 
 Deno.test("what was kept and not compared: the sentence says why, and what to ask for", () => {
@@ -473,7 +509,7 @@ Deno.test("what was kept and not compared: the sentence says why, and what to as
     more: Partial<VerifiedBundle> = {},
   ) => judgeBundle(bundle({ chain, verdict: "INTACT, NOT COMPARED", exitCode: 2, uncompared, ...more }));
   const below = (...sizes: readonly number[]) =>
-    sizes.map((size) => ({ why: "unlinkable", checkpoint: checkpointOf(size, 1) }) as const);
+    sizes.map((size) => ({ why: "unlinkable", checkpoint: checkpointOf(size, 1), anchor: null }) as const);
   const begin =
     /^Nothing in the file was changed after signing, but it was not held against what you kept of an earlier visit, so history may have been rewritten since\. /;
   const asked = {
@@ -495,17 +531,38 @@ Deno.test("what was kept and not compared: the sentence says why, and what to as
   );
   const other = checkpointOf(3, 1);
   assert.match(
-    told("org/acme/e2", [{ why: "epoch", checkpoint: other }]).sentence,
+    told("org/acme/e2", [{ why: "epoch", checkpoint: other, anchor: null }]).sentence,
     /Your checkpoint of 3 entries is of jiss\.test\/01J\/org\/acme, another epoch .* a new export of all epochs/,
   );
   assert.match(
-    told("org/acme", [{ why: "restore", checkpoint: other }]).sentence,
+    told("org/acme", [{ why: "restore", checkpoint: other, anchor: null }]).sentence,
     /Your checkpoint of 3 entries of .* is of entries that a restore lost, .* make sure that there was such a restore/,
   );
   assert.match(
-    told("org/acme", [{ why: "deployment", checkpoint: other }]).sentence,
-    /The key that signed it also signed your checkpoint of 3 entries of .*, in another deployment, .* \(another --state directory\)/,
+    told("org/acme", [{ why: "deployment", checkpoint: other, anchor: null }]).sentence,
+    /The key that signed it, or one that certificates join to it, also signed your checkpoint of 3 entries of .*, in another deployment, .* \(another --state directory\)/,
   );
+  const system = { ...checkpointOf(9, 3), origin: "jiss.test/01J/sys" };
+  assert.match(
+    told("org/acme", [{ why: "system", checkpoint: system, anchor: null }]).sentence,
+    /You kept nothing of this chain itself, but a checkpoint of 9 entries of jiss\.test\/01J\/sys, which pins it: give the system chain with it, whole and before it\. .* jiss export --chain system\.$/,
+  );
+  const pinned = (why: "unlinkable" | "restore" | "epoch" | "behind") =>
+    told("org/acme", [{ why, checkpoint: system, anchor: other }]).sentence;
+  assert.match(
+    pinned("unlinkable"),
+    /What the system chain pins of this one by what you kept of it, at 3 entries, is older than its first entry, .* jiss export --org acme --link 3, or/,
+  );
+  assert.match(
+    pinned("behind"),
+    /The system chain, up to your checkpoint of 9 entries of it, says that this chain had 3 entries, and the file ends before them/,
+  );
+  for (const why of ["restore", "epoch"] as const) {
+    assert.match(
+      pinned(why),
+      /What your checkpoint of 9 entries of jiss\.test\/01J\/sys pins, 3 entries,.* of jiss\.test\/01J\/org\/acme/,
+    );
+  }
   const withheld = told("org/acme", below(3), { withheld: 2 });
   assert.equal(withheld.words, "INTACT, NOT COMPARED (2 parts withheld, not replayed)");
   assert.match(withheld.sentence, /The file withholds 2 contents/);
@@ -524,4 +581,10 @@ Deno.test("a document that was not held against what was kept of its log says so
   const judged = judgeDocument(document({ uncompared: checkpointOf(3, 1) }));
   assert.deepEqual([judged.verdict, judged.exitCode], ["INTACT, NOT COMPARED", 2]);
   assert.match(judged.sentence, /It was not held against your checkpoint of 3 entries of jiss\.test/);
+  const lost = judgeDocument(document({ place: "lost", uncompared: checkpointOf(3, 1) }));
+  assert.deepEqual([lost.verdict, lost.exitCode], ["INTACT, NOT COMPARED", 2]);
+  assert.match(
+    lost.sentence,
+    /a restore from a backup lost it, and nothing older that you kept agrees .* with --checkpoint\.$/,
+  );
 });

@@ -1,0 +1,220 @@
+/**
+ * What the bundles of one history owe an answer for: what the auditor kept of their family, what saved documents prove
+ * of it, and what a kept checkpoint of the system chain pins of it. Source: docs/evidence-format.md, section 9, "What
+ * could not be compared".
+ */
+import type { ClosedBundle } from "./closed_bundle.ts";
+import type { Place } from "./elsewhere.ts";
+import { identityOf, type KnownCheckpoint } from "./kept.ts";
+import { hasLost, type Restored } from "./restore_check.ts";
+
+/**
+ * Why a kept checkpoint was not compared: the entries up to it were removed and no proof leads over the cut; it is of
+ * entries that a restore lost, and nothing older was compared; it is of another epoch, from which the bundles do not
+ * lead here; it is of another deployment; it is of the system chain, which pins this one, and which was not given in
+ * full before it; the bundle ends before what that anchored.
+ */
+export const UNCOMPARED_REASONS = [
+  "unlinkable",
+  "restore",
+  "epoch",
+  "deployment",
+  "system",
+  "behind",
+] as const;
+
+export type UncomparedReason = (typeof UNCOMPARED_REASONS)[number];
+
+/** A chain's root at a size. */
+export type NamedRoot = Pick<KnownCheckpoint, "origin" | "size" | "root">;
+
+/** A kept checkpoint that a bundle does not answer for. */
+export interface Uncompared {
+  readonly why: UncomparedReason;
+  readonly checkpoint: KnownCheckpoint;
+  /** What a kept checkpoint of the system chain pins of the bundle's family; null where that itself was not compared. */
+  readonly anchor: NamedRoot | null;
+}
+
+/** What a restore took away of what the auditor had been shown, and what the rest was held against. */
+export interface Lost {
+  /** How many entries of which a checkpoint was kept. */
+  readonly entries: number;
+  readonly newest: NamedRoot;
+  /** The newest that was kept before it and agrees. */
+  readonly agreed: NamedRoot;
+}
+
+/** Who says what is owed an answer: the auditor kept it, a saved document, the kept system chain. */
+type Source = "kept" | "document" | "anchor";
+
+interface OwedFacts {
+  readonly place: Place;
+  readonly root: NamedRoot;
+  readonly source: Source;
+  /** What the auditor keeps of it. */
+  readonly checkpoint: KnownCheckpoint;
+  readonly isSettled: boolean;
+}
+
+/** Something to be answered for. */
+export class Owed {
+  readonly #checkpoint: KnownCheckpoint;
+  readonly #uncompared = new Map<UncomparedReason, Uncompared>();
+  readonly root: NamedRoot;
+  readonly source: Source;
+  readonly isSettled: boolean;
+  readonly epoch: number;
+  readonly identity: string;
+
+  constructor({ place, root, source, checkpoint, isSettled }: OwedFacts) {
+    this.#checkpoint = checkpoint;
+    this.root = root;
+    this.source = source;
+    this.isSettled = isSettled;
+    this.epoch = place.epoch;
+    this.identity = identityOf(root);
+  }
+
+  /** Whether the auditor kept it: whoever handed over the bundle may have handed over a document too. */
+  get isKept(): boolean {
+    return this.source !== "document";
+  }
+
+  /** What bundles that do not answer for it are told, made once for all of them. */
+  uncompared(why: UncomparedReason): Uncompared {
+    const known = this.#uncompared.get(why);
+    if (known !== undefined) return known;
+    const anchor = this.source === "anchor" ? this.root : null;
+    const uncompared = { why, checkpoint: this.#checkpoint, anchor };
+    this.#uncompared.set(why, uncompared);
+    return uncompared;
+  }
+}
+
+/** How the bundles of one history answer. */
+export interface Answer {
+  readonly open: readonly Uncompared[];
+  /** null where no restore lost anything that was kept, or a newer one that was kept and settled stands for it. */
+  readonly lost: Lost | null;
+  /** Whether each epoch of which something was kept is there, or is told to be lost. */
+  readonly isWhole: boolean;
+}
+
+/** How far the bundles of one history go. */
+class Extent {
+  /** By origin, where the shortest of its bundles ends, and where the earliest begins. */
+  readonly #ends = new Map<string, number>();
+  readonly #bases = new Map<string, number>();
+  readonly #restores: readonly Restored[];
+
+  constructor(line: readonly ClosedBundle[]) {
+    for (const { origin, size, base } of line) {
+      this.#ends.set(origin, Math.min(this.#ends.get(origin) ?? Infinity, size));
+      this.#bases.set(origin, Math.min(this.#bases.get(origin) ?? Infinity, base));
+    }
+    this.#restores = line.flatMap(({ restored }) => {
+      const isHere = restored !== null && this.#ends.has(restored.previousOrigin);
+      return isHere ? [restored] : [];
+    });
+  }
+
+  has({ origin }: NamedRoot): boolean {
+    return this.#ends.has(origin);
+  }
+
+  /** Whether it is of more entries than its chain has. */
+  isBeyond({ origin, size }: NamedRoot): boolean {
+    return size > (this.#ends.get(origin) ?? Infinity);
+  }
+
+  isBefore({ origin, size }: NamedRoot): boolean {
+    return size < (this.#bases.get(origin) ?? 0);
+  }
+
+  /** Whether a later epoch tells that a restore lost it. */
+  isLost(root: NamedRoot): boolean {
+    return (this.isBeyond(root) || !this.has(root)) && this.#restores.some((one) => hasLost(one, root));
+  }
+
+  /** How many entries of its chain went with it. */
+  lostWith({ origin, size }: NamedRoot): number {
+    return size - (this.#ends.get(origin) ?? 0);
+  }
+}
+
+/** What the bundles of one history leave open of what is owed by their family, and what restores took of it. */
+export function answerOf(
+  line: readonly ClosedBundle[],
+  { owed, agreed, told }: {
+    readonly owed: readonly Owed[];
+    /** Identities of what agrees with these bundles. */
+    readonly agreed: ReadonlySet<string>;
+    /** Chains whose own verdict tells more. */
+    readonly told: ReadonlySet<string>;
+  },
+): Answer {
+  const extent = new Extent(line);
+  const agreeing = owed.filter(({ identity, isKept }) => isKept && agreed.has(identity));
+  const oldest = mostOf(agreeing, (one, than) => isLater(than, one));
+  const newest = mostOf(agreeing.filter(({ isSettled }) => isSettled), isLater);
+  const isAnswered = ({ identity, source, root, ...one }: Owed) => {
+    if (agreed.has(identity)) return true;
+    if (extent.isLost(root)) return oldest !== null && isLater({ root, ...one }, oldest);
+    // Of a document beyond the end of the bundle the document's own verdict tells.
+    return source === "document" && extent.isBeyond(root);
+  };
+  const stands = (one: Owed) => one.isSettled && newest !== null && isLater(newest, one);
+  const open = owed.filter((one) => !told.has(one.root.origin) && !isAnswered(one) && !stands(one));
+  // One that is settled stands for those before it.
+  const settled = open.filter(({ isSettled }) => isSettled);
+  const latest = mostOf(settled, isLater);
+  const last = settled.filter((one) => !isLater(latest!, one));
+  return {
+    open: [...last, ...open.filter(({ isSettled }) => !isSettled)].map((one) =>
+      one.uncompared(reasonOf(one, extent))
+    ),
+    lost: lostOf(owed.filter((one) => isLostNews(one)), { extent, agreeing }),
+    isWhole: owed.every(({ source, root }) => source !== "kept" || extent.has(root) || extent.isLost(root)),
+  };
+
+  function isLostNews(one: Owed): boolean {
+    return one.isKept && !agreed.has(one.identity) && !stands(one) && extent.isLost(one.root);
+  }
+}
+
+function reasonOf({ root }: Owed, extent: Extent): UncomparedReason {
+  if (extent.isLost(root)) return "restore";
+  if (!extent.has(root)) return "epoch";
+  if (extent.isBeyond(root)) return "behind";
+  // One within the bundle is compared, but for an anchor that came after it in the input.
+  return extent.isBefore(root) ? "unlinkable" : "system";
+}
+
+function lostOf(
+  lost: readonly Owed[],
+  { extent, agreeing }: { readonly extent: Extent; readonly agreeing: readonly Owed[] },
+): Lost | null {
+  const [first, newest] = [mostOf(lost, (one, than) => isLater(than, one)), mostOf(lost, isLater)];
+  if (first === null) return null;
+  const agreed = mostOf(agreeing.filter((one) => isLater(first, one)), isLater);
+  if (agreed === null) return null;
+  const byChain = Map.groupBy(lost, ({ root }) => root.origin);
+  const entries = [...byChain.values()].reduce(
+    (sum, ones) => sum + Math.max(...ones.map(({ root }) => extent.lostWith(root))),
+    0,
+  );
+  return { entries, newest: newest!.root, agreed: agreed.root };
+}
+
+type Ranked = Pick<Owed, "epoch" | "root">;
+
+/** The one before which no other goes; null of none. */
+function mostOf(owed: readonly Owed[], goesBefore: (one: Owed, than: Owed) => boolean): Owed | null {
+  return owed.reduce<Owed | null>((most, one) => most === null || goesBefore(one, most) ? one : most, null);
+}
+
+/** Whether it is of a later epoch, or of the same and larger. */
+function isLater(one: Ranked, than: Ranked): boolean {
+  return one.epoch === than.epoch ? one.root.size > than.root.size : one.epoch > than.epoch;
+}

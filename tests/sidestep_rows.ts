@@ -1,0 +1,536 @@
+/**
+ * Histories that whoever holds the signing key shows so that nothing of them meets what an auditor kept, and the
+ * honest ones that look like them. Rows as those of tests/tamper_chain_rows.ts: the product's verifier and the
+ * independent one judge them alike.
+ */
+import { hex, utf8 } from "../src/evidence/crypto.ts";
+import { type KeptCheckpoint, type KnownCheckpoint, knownCheckpointOrNull } from "../src/evidence/kept.ts";
+import { nodeCrypto } from "../src/evidence/node_crypto.ts";
+import { keyId } from "../src/evidence/note.ts";
+import { buildWorld, type ChainWriter, type World } from "./bundle_builder.ts";
+import type { SeveralRow } from "./tamper_chain_rows.ts";
+import { diverged, type Expectation, INTACT, NOT_COMPARED } from "./verification.ts";
+
+const DAY_MS = 86_400_000;
+const NOT_COMPARED_OVERALL = { verdict: "INTACT, NOT COMPARED", exitCode: 2 } as const;
+const UNANCHORED = { verdict: "INTACT, UNANCHORED", exitCode: 0 } as const;
+const DIVERGED_OVERALL = { verdict: "DIVERGED", exitCode: 1 } as const;
+const KEPT_INTACT: Expectation = { ...INTACT, verdict: "INTACT" };
+
+const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: true });
+
+/** Appends events of the organization's own, which say what they are told to say. */
+export function told(chain: ChainWriter, says: string, count = 1): ChainWriter {
+  for (let at = 0; at < count; at += 1) {
+    chain.append({
+      eventType: "APP_EVENT",
+      actor: "self_serve",
+      parts: { detail: { says: `${says} ${at}` } },
+    });
+  }
+  return chain;
+}
+
+// ---- a new deployment under a key that certificates join to the known one -----------------------------------------
+
+const first = buildWorld({ deployment: "01DEPLOYMENTONE" });
+const FIRST_ORG = told(first.chain("org/acme"), "true").checkpoint();
+const FIRST_SYSTEM = first.chain("sys").checkpoint();
+
+/** The same vendor's next deployment, after so many rotations; the newest key alone signs. */
+function rotated(rotations: number): World {
+  const world = buildWorld({ deployment: "01DEPLOYMENTTWO" });
+  for (let at = 0; at < rotations; at += 1) world.makeKey();
+  world.dropOldKeys();
+  return world;
+}
+
+/** What was kept bears a signature line of a key that nobody knew then, and that says nothing. */
+function withLineOf(checkpoint: KnownCheckpoint, publicKey: Uint8Array): KnownCheckpoint {
+  const id = keyId(nodeCrypto, { name: checkpoint.origin, publicKey });
+  const signature = Uint8Array.from([
+    ...id,
+    ...nodeCrypto.sha256(utf8("one")),
+    ...nodeCrypto.sha256(utf8("two")),
+  ]);
+  return knownCheckpointOrNull(`${checkpoint.note}— ${checkpoint.origin} ${signature.toBase64()}\n`)!;
+}
+
+const OF_ANOTHER_DEPLOYMENT = {
+  reports: [{ ...NOT_COMPARED, findings: ["KNOWN_DEPLOYMENT_OTHER"] }],
+  overall: NOT_COMPARED_OVERALL,
+} as const;
+
+/** One that was certified away from, which a deployment of its own still uses. */
+function ofEarlierKey(): Pick<SeveralRow, "text" | "options"> {
+  const later = buildWorld({ deployment: "01DEPLOYMENTONE" });
+  later.makeKey();
+  later.dropOldKeys();
+  const shown = buildWorld({ deployment: "01DEPLOYMENTTWO" });
+  const chain = told(shown.chain("org/acme"), "forged");
+  // Its header brings the certificate; its checkpoints the first key signs.
+  shown.makeKey();
+  const pins = [shown.pin(1), shown.pin(2)];
+  return {
+    text: chain.bundle(),
+    options: { pins, known: [told(later.chain("org/acme"), "true").checkpoint()] },
+  };
+}
+
+const CERTIFIED_ROWS: readonly SeveralRow[] = [
+  {
+    name: "a new deployment under a key that the known one certified goes on from nothing that was kept",
+    text: told(rotated(1).chain("org/acme"), "forged").bundle(),
+    options: { known: [FIRST_ORG] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "its system chain goes on from nothing that was kept either",
+    text: rotated(1).chain("sys").bundle(),
+    options: { known: [FIRST_ORG] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "so it is where two certificates lead to its key, and the system chain alone was kept",
+    text: told(rotated(2).chain("org/acme"), "forged").bundle(),
+    options: { known: [FIRST_SYSTEM] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name:
+      "a new deployment under the key from which a certificate leads to the known one is joined to it too",
+    ...ofEarlierKey(),
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name:
+      "a false signature line by the certified key in what was kept takes the known key's word from nobody",
+    text: told(rotated(1).chain("org/acme"), "forged").bundle(),
+    options: { known: [withLineOf(FIRST_ORG, rotated(1).newSigner(2).publicKey)] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "a key that no certificate joins to the known one is another vendor's",
+    text: (() => {
+      const vendor = buildWorld({ seed: "another vendor", deployment: "01DEPLOYMENTTWO" });
+      vendor.makeKey();
+      return told(vendor.chain("org/acme"), "true").bundle();
+    })(),
+    options: {
+      pins: [buildWorld({ seed: "another vendor" }).pin(), buildWorld().pin()],
+      known: [FIRST_ORG, FIRST_SYSTEM],
+    },
+    reports: [INTACT],
+    overall: UNANCHORED,
+  },
+];
+
+// ---- the system chain alone was kept -----------------------------------------------------------------------------
+
+const world = buildWorld();
+const system = world.chain("sys");
+const org = told(world.chain("org/acme", { retentionDays: 1 }), "true", 2);
+system.anchor([org]);
+const KEPT_SYSTEM = system.checkpoint();
+const OLD_SYSTEM = system.bundle();
+
+/** The same keys' organization, rewritten from its second entry on. */
+function rewritten(count: number): { readonly world: World; readonly chain: ChainWriter } {
+  const other = buildWorld();
+  const chain = told(other.chain("org/acme", { retentionDays: 1 }), "forged", count);
+  return { world: other, chain };
+}
+
+/** Cut off at a size of which the system chain knows nothing. */
+function cut({ world: of, chain }: ReturnType<typeof rewritten>, to: number): ChainWriter {
+  of.now += 3 * DAY_MS;
+  chain.prune(to);
+  return told(chain, "later");
+}
+
+const FORGED = rewritten(4).chain;
+const HONEST_EARLY = org.bundle();
+told(org, "more", 2);
+const HONEST = org.bundle();
+system.anchor([FORGED]);
+const SYSTEM_OF_THE_FORGED = system.bundle();
+const honestCut = (() => {
+  const again = buildWorld();
+  again.chain("sys");
+  const chain = told(told(again.chain("org/acme", { retentionDays: 1 }), "true", 2), "more", 3);
+  return cut({ world: again, chain }, 5);
+})();
+const forgedCut = cut(rewritten(6), 5);
+const OF_THE_CUT = ["KNOWN_CHECKPOINT_UNLINKABLE", "PRUNED_PREFIX[0,4]"] as const;
+const kept = { known: [KEPT_SYSTEM] } as const;
+
+/** Honest from beginning to end, with another organization and a restore. */
+function restoredWorld(backup: { readonly org: number; readonly system: number }) {
+  const of = buildWorld();
+  const sys = of.chain("sys");
+  const acme = told(of.chain("org/acme"), "true", 2);
+  sys.anchor([acme]);
+  const early = sys.checkpoint();
+  told(acme, "more", 4);
+  sys.anchor([acme]);
+  const late = sys.checkpoint();
+  const left = [sys.bundle({ size: backup.system }), acme.bundle({ size: backup.org })];
+  const [sys2, acme2] = [sys.restore(backup.system), acme.restore(backup.org)];
+  told(acme2, "after", 2);
+  sys2.anchor([acme2]);
+  return { early, late, left, next: [sys2.bundle(), acme2.bundle()] };
+}
+
+const agreed = restoredWorld({ org: 7, system: 3 });
+const RESTORED_ALL = `${agreed.left[0]}${agreed.next[0]}${agreed.left[1]}${agreed.next[1]}`;
+/** Each chain was backed up at another moment, so that the organization's lacks what the system's knows. */
+const torn = restoredWorld({ org: 4, system: 3 });
+const TORN_ALL = `${torn.left[0]}${torn.next[0]}${torn.left[1]}${torn.next[1]}`;
+
+const SYSTEM_ROWS: readonly SeveralRow[] = [
+  {
+    name: "who kept the system chain alone cannot tell a rewritten chain that is shown without it",
+    text: FORGED.bundle(),
+    options: kept,
+    reports: [NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "nor a true one, which looks the same",
+    text: HONEST,
+    options: kept,
+    reports: [NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "with the system chain a true one is held against what that anchored as it was kept",
+    text: OLD_SYSTEM + HONEST,
+    options: kept,
+    reports: [KEPT_INTACT, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "and a rewritten one contradicts it",
+    text: OLD_SYSTEM + FORGED.bundle(),
+    options: kept,
+    reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]"], 0)],
+    overall: DIVERGED_OVERALL,
+  },
+  {
+    name: "a later anchor of the rewritten chain takes the place of no earlier one that was kept",
+    text: SYSTEM_OF_THE_FORGED + FORGED.bundle(),
+    options: kept,
+    reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]"], 0)],
+    overall: DIVERGED_OVERALL,
+  },
+  {
+    name: "nor does one that was kept too, by way of the system chain alone",
+    text: SYSTEM_OF_THE_FORGED + FORGED.bundle(),
+    options: { known: [settled(KEPT_SYSTEM), settled(system.checkpoint())] },
+    reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]"], 0)],
+    overall: DIVERGED_OVERALL,
+    isOfMemory: true,
+  },
+  {
+    name: "a rewritten chain that is cut off above the anchored size is not compared",
+    text: OLD_SYSTEM + forgedCut.bundle(),
+    options: kept,
+    reports: [KEPT_INTACT, { ...NOT_COMPARED, findings: OF_THE_CUT }],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "nor is a true one without a ladder",
+    text: OLD_SYSTEM + honestCut.bundle(),
+    options: kept,
+    reports: [KEPT_INTACT, { ...NOT_COMPARED, findings: OF_THE_CUT }],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "over the ladder the true one agrees with what was anchored",
+    text: OLD_SYSTEM + honestCut.bundle({ ladder: [3, 5] }),
+    options: kept,
+    reports: [KEPT_INTACT, { ...INTACT, findings: ["PRUNED_PREFIX[0,4]"] }],
+    overall: UNANCHORED,
+  },
+  {
+    name: "and the rewritten one contradicts it",
+    text: OLD_SYSTEM + forgedCut.bundle({ ladder: [3, 5] }),
+    options: kept,
+    reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]", "PRUNED_PREFIX[0,4]"], 0)],
+    overall: DIVERGED_OVERALL,
+  },
+  {
+    name: "a chain that ends before the anchored size is not compared",
+    text: OLD_SYSTEM + FORGED.bundle({ size: 2 }),
+    options: kept,
+    reports: [KEPT_INTACT, { ...NOT_COMPARED, findings: ["ANCHOR_AHEAD"] }],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "the system chain behind it in the input pins nothing",
+    text: FORGED.bundle() + OLD_SYSTEM,
+    options: kept,
+    reports: [NOT_COMPARED, KEPT_INTACT],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "a system chain that withholds what it anchored pins nothing",
+    text: system.bundle({ parts: "none" }) + FORGED.bundle(),
+    options: { ...kept, replay: false },
+    reports: [KEPT_INTACT, NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "a system chain that ends before the kept one is no help",
+    text: system.bundle({ size: 1 }) + FORGED.bundle(),
+    options: kept,
+    reports: [diverged(["ROLLBACK_VS_KNOWN_CHECKPOINT@1"], 1), NOT_COMPARED],
+    overall: DIVERGED_OVERALL,
+  },
+  {
+    name: "an organization that came after what was kept of the system chain is met for the first time",
+    text: (() => {
+      const later = buildWorld();
+      const sys = later.chain("sys");
+      const acme = told(later.chain("org/acme", { retentionDays: 1 }), "true", 2);
+      sys.anchor([acme]);
+      const other = told(later.chain("org/other"), "true");
+      sys.anchor([other]);
+      return sys.bundle() + other.bundle();
+    })(),
+    options: kept,
+    reports: [KEPT_INTACT, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "what was kept of the organization itself needs no system chain",
+    text: HONEST,
+    options: { known: [KEPT_SYSTEM, org.checkpoint(3)] },
+    reports: [KEPT_INTACT],
+    overall: { verdict: "INTACT", exitCode: 0 },
+  },
+  {
+    name: "what was kept of the organization stands for no anchor that it does not agree with",
+    text: OLD_SYSTEM + FORGED.bundle(),
+    options: { known: [KEPT_SYSTEM, FORGED.checkpoint(4)] },
+    reports: [KEPT_INTACT, diverged(["FORK_VS_KNOWN_CHECKPOINT[0,2]"], 0)],
+    overall: DIVERGED_OVERALL,
+  },
+  {
+    name: "a newer remembered checkpoint of the chain stands for an anchor below a cut",
+    text: OLD_SYSTEM + honestCut.bundle(),
+    options: { known: [settled(KEPT_SYSTEM), settled(honestCut.checkpoint(5))] },
+    reports: [KEPT_INTACT, { ...KEPT_INTACT, findings: OF_THE_CUT }],
+    overall: { verdict: "INTACT", exitCode: 0 },
+    isOfMemory: true,
+  },
+  {
+    name: "a true chain that ends as the anchor says is compared",
+    text: OLD_SYSTEM + HONEST_EARLY,
+    options: kept,
+    reports: [KEPT_INTACT, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "another deployment's system chain pins nothing here",
+    text: FORGED.bundle(),
+    options: {
+      pins: [buildWorld().pin(), buildWorld({ seed: "another vendor" }).pin()],
+      known: [buildWorld({ seed: "another vendor", deployment: "01OTHER" }).chain("sys").checkpoint()],
+    },
+    reports: [INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "after a restore all epochs agree with what was kept of the system chain",
+    text: RESTORED_ALL,
+    options: { known: [agreed.early, agreed.late] },
+    reports: [KEPT_INTACT, INTACT, INTACT, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "the organization's later epoch alone leads to nothing that the kept system chain anchored",
+    text: agreed.left[0]! + agreed.next[0] + agreed.next[1],
+    options: { known: [agreed.late] },
+    reports: [KEPT_INTACT, INTACT, { ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] }],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "an anchor of entries that a restore lost is answered for by an older one that agrees",
+    text: TORN_ALL,
+    options: { known: [torn.early, torn.late] },
+    reports: [KEPT_INTACT, INTACT, { ...INTACT, findings: ["ANCHOR_AHEAD"] }, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "and is not compared where there is none",
+    text: TORN_ALL,
+    options: { known: [torn.late] },
+    reports: [KEPT_INTACT, INTACT, { ...NOT_COMPARED, findings: ["ANCHOR_AHEAD"] }, NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+];
+
+// ---- the same backup put back twice -------------------------------------------------------------------------------
+
+/** An epoch that was visited, and that a second restore of the older backup lost as a whole. */
+function twiceRestored(more: Record<string, unknown> = {}) {
+  const of = buildWorld();
+  const e1 = told(of.chain("org/acme"), "true", 5);
+  const e2 = told(e1.restore(6), "second", 2);
+  const end = { previous_origin: e1.origin, restored_size: 6, restored_root: hex(e1.checkpoint(6).root) };
+  const e3 = told(e2.restore(0, { ...end, ...more }), "third");
+  return { e1, e2, e3, text: e1.bundle() + e3.bundle() };
+}
+
+const twice = twiceRestored();
+const E2_KEPT = twice.e2.checkpoint(2);
+
+const TWICE_ROWS: readonly SeveralRow[] = [
+  {
+    name: "an epoch that a second restore lost is answered for by an older one that agrees",
+    text: twice.text,
+    options: { known: [twice.e1.checkpoint(4), E2_KEPT] },
+    reports: [KEPT_INTACT, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "so it is where a memory holds both",
+    text: twice.text,
+    options: { known: [settled(twice.e1.checkpoint(6)), settled(E2_KEPT)] },
+    reports: [KEPT_INTACT, INTACT],
+    overall: UNANCHORED,
+    isOfMemory: true,
+  },
+  {
+    name: "and is not compared where nothing older was kept",
+    text: twice.text,
+    options: { known: [E2_KEPT] },
+    reports: [NOT_COMPARED, NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "a restore whose record tells of less than was kept of the lost epoch excuses nothing",
+    text: twiceRestored({ last_known_checkpoint: twice.e2.checkpoint(1).note }).text,
+    options: { known: [twice.e1.checkpoint(4), E2_KEPT] },
+    reports: [
+      { ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] },
+      { ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] },
+    ],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "a restore loses no epoch later than its own",
+    text: twiceRestored({
+      last_known_checkpoint: told(buildWorld().chain("org/acme/e9"), "ninth", 9).checkpoint().note,
+    }).text,
+    options: {
+      known: [twice.e1.checkpoint(4), told(buildWorld().chain("org/acme/e5"), "fifth").checkpoint()],
+    },
+    reports: [
+      { ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] },
+      { ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] },
+    ],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "the last epoch alone says nothing of the lost one",
+    text: twice.e3.bundle(),
+    options: { known: [twice.e1.checkpoint(4), E2_KEPT] },
+    reports: [{ ...NOT_COMPARED, findings: ["KNOWN_EPOCH_UNLINKED"] }],
+    overall: NOT_COMPARED_OVERALL,
+  },
+];
+
+// ---- saved documents, which the operator may have handed over -------------------------------------------------------
+
+const anew = told(buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain("org/acme"), "forged", 3);
+
+/** A chain of ten entries, of which a forger shows four others and the epoch after a restore that never was. */
+const whole = told(buildWorld().chain("org/acme"), "true", 9);
+const forgedEnd = told(buildWorld().chain("org/acme"), "forged", 3);
+const afterwards = told(forgedEnd.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
+const CLAIMED = forgedEnd.bundle() + afterwards.bundle();
+const trueEnd = told(buildWorld().chain("org/acme"), "true", 9);
+const HONEST_RESTORE = trueEnd.bundle({ size: 4 }) + told(trueEnd.restore(4), "after").bundle();
+const LOST_REPORTS = {
+  reports: [{ ...NOT_COMPARED, findings: ["RESTORED@4"] }, NOT_COMPARED],
+  overall: NOT_COMPARED_OVERALL,
+} as const;
+
+const DOCUMENT_ROWS: readonly SeveralRow[] = [
+  {
+    name: "an answer of a new deployment beside its bundle makes it known to nobody",
+    text: anew.bundle(),
+    options: { known: [FIRST_ORG], proven: [anew.checkpoint(2), anew.checkpoint(4)] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "nor do answers of its system chain and its audit log",
+    text: anew.bundle(),
+    options: {
+      known: [FIRST_ORG],
+      proven: ["sys", "org/acme/admin"].map((chain) =>
+        buildWorld({ deployment: "01DEPLOYMENTTWO" }).chain(chain).checkpoint()
+      ),
+    },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "an answer of a rewritten chain beside it is nothing older that was kept",
+    text: CLAIMED,
+    options: {
+      known: [whole.checkpoint(10)],
+      proven: [forgedEnd.checkpoint(1), forgedEnd.checkpoint(3), afterwards.checkpoint(1)],
+    },
+    ...LOST_REPORTS,
+  },
+  {
+    name: "so it is where the lost checkpoint is one that a memory settled",
+    text: CLAIMED,
+    options: { known: [settled(whole.checkpoint(10))], proven: [forgedEnd.checkpoint(3)] },
+    ...LOST_REPORTS,
+  },
+  {
+    name: "an answer about a chain that is shown without the kept system chain is no word on it",
+    text: FORGED.bundle(),
+    options: { known: [KEPT_SYSTEM], proven: [FORGED.checkpoint(2), KEPT_SYSTEM] },
+    reports: [NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "an answer of entries that a restore lost is not compared where nothing older was kept",
+    text: CLAIMED,
+    options: { proven: [whole.checkpoint(10)] },
+    reports: [NOT_COMPARED, NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "another answer, which is older, may be the forger's",
+    text: CLAIMED,
+    options: { proven: [whole.checkpoint(10), forgedEnd.checkpoint(3)] },
+    reports: [NOT_COMPARED, NOT_COMPARED],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "an older checkpoint that was kept and agrees answers for it",
+    text: HONEST_RESTORE,
+    options: { known: [trueEnd.checkpoint(3)], proven: [trueEnd.checkpoint(10)] },
+    reports: [KEPT_INTACT, INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "an answer beyond an older export tells by its own verdict",
+    text: trueEnd.bundle({ size: 4 }),
+    options: { proven: [trueEnd.checkpoint(10)] },
+    reports: [INTACT],
+    overall: UNANCHORED,
+  },
+].map((row) => ({ ...row, isOfMemory: true }));
+
+export const SIDESTEP_ROWS: readonly SeveralRow[] = [
+  ...CERTIFIED_ROWS,
+  ...SYSTEM_ROWS,
+  ...TWICE_ROWS,
+  ...DOCUMENT_ROWS,
+];
