@@ -61,7 +61,10 @@ export interface Foretold {
   readonly mayTell: readonly string[];
 }
 
-interface OpenCheckpoint extends KnownCheckpoint {
+/** What is to be answered for: kept, or pinned by what was kept of the system chain. */
+type Owed = Pick<KnownCheckpoint, "origin" | "size">;
+
+interface OpenCheckpoint extends Owed {
   /** Whether no bundle of its own chain is of one history with this one. */
   readonly isOfAnother: boolean;
 }
@@ -160,6 +163,9 @@ class Auditor {
     const bundles: Foretold[] = [];
     const texts: string[] = [];
     const isAskedForLinks = random.bernoulli(0.5);
+    let pinned: readonly Owed[] = [];
+    let hasSystem = false;
+    // The system's is the first.
     for (const family of families) {
       const ownKnown = known.filter(({ origin }) => familyIn(origin) === family);
       const links = isAskedForLinks ? ownKnown.map(({ size }) => size) : [];
@@ -169,11 +175,24 @@ class Auditor {
         row.min_index < row.size || (epochs[index + 1]?.min_index ?? 0) === 0 || parts !== "none"
       );
       const isCut = chains.map(({ min_index }) => min_index > 0);
-      const open = this.#openIn(chains, { known: ownKnown, links, parts });
+      const owed = [...ownKnown, ...pinned.filter(({ origin }) => familyIn(origin) === family)];
+      const open = this.#openIn(chains, { owed, links, parts });
+      if (family === "sys") {
+        const isOpen = open.some((ones) => ones.length > 0);
+        const anchors = chains.map(({ origin }, index) =>
+          anchorsIn(given[index]!, sizesOf(ownKnown, origin))
+        );
+        pinned = anchors.flatMap((ones) => ones.pinned);
+        hasSystem = ownKnown.length > 0 && !isOpen && !anchors.some(({ hides }) => hides);
+      } else if (ownKnown.length === 0 && !hasSystem) {
+        const [system] = known.filter(({ origin }) => familyIn(origin) === "sys");
+        if (system !== undefined) { for (const ones of open) ones.push({ ...system, isOfAnother: false }); }
+      }
       for (const [index, chain] of chains.entries()) {
         const isOpen = isCut.slice(0, index + 1).includes(true);
         bundles.push(this.#foretell(chain, {
           known: ownKnown,
+          owed,
           links,
           open: open[index]!,
           replay,
@@ -196,8 +215,9 @@ class Auditor {
 
   #foretell(
     { chain, origin, size, min_index: base }: ChainRow,
-    { known, links, open, withheld, replay, mayTell }: {
+    { known, owed, links, open, withheld, replay, mayTell }: {
       readonly known: readonly KnownCheckpoint[];
+      readonly owed: readonly Owed[];
       readonly links: readonly number[];
       readonly open: readonly OpenCheckpoint[];
       readonly withheld: number;
@@ -205,12 +225,12 @@ class Auditor {
       readonly mayTell: readonly string[];
     },
   ): Foretold {
-    const own = known.filter((checkpoint) => checkpoint.origin === origin).map((checkpoint) =>
-      checkpoint.size
-    );
+    const own = sizesOf(known, origin);
     const isLinked = (kept: number) => this.#isLinked(kept, { chain, size, min_index: base }, links);
     const told = [
-      ...(own.some((kept) => kept < base && !isLinked(kept)) ? ["KNOWN_CHECKPOINT_UNLINKABLE"] : []),
+      ...(sizesOf(owed, origin).some((kept) => kept < base && !isLinked(kept))
+        ? ["KNOWN_CHECKPOINT_UNLINKABLE"]
+        : []),
       ...(open.some((checkpoint) => checkpoint.isOfAnother) ? ["KNOWN_EPOCH_UNLINKED"] : []),
       ...(base > 0 ? ["PRUNED_PREFIX"] : []),
       ...(own.some((kept) => kept > size) ? ["RESTORED"] : []),
@@ -241,15 +261,15 @@ class Auditor {
     return links.includes(kept) || [...this.#days.get(chain)!.values()].includes(kept);
   }
 
-  /** What was kept of a family, and the bundle of each of its chains does not answer for. */
+  /** What is owed by a family, and the bundle of each of its chains does not answer for. */
   #openIn(
     chains: readonly ChainRow[],
-    { known, links, parts }: {
-      readonly known: readonly KnownCheckpoint[];
+    { owed, links, parts }: {
+      readonly owed: readonly Owed[];
       readonly links: readonly number[];
       readonly parts: BundleParts;
     },
-  ): readonly (readonly OpenCheckpoint[])[] {
+  ): OpenCheckpoint[][] {
     // A chain that a restore began tells of the one before it in its first entry.
     const goesOn = (index: number) => index > 0 && parts !== "none";
     const firsts = chains.map((_, index) => {
@@ -259,17 +279,21 @@ class Auditor {
     });
     return chains.map((_, index) => {
       const line = chains.filter((_, other) => firsts[other] === firsts[index]);
-      return known.flatMap((checkpoint) => {
+      return owed.flatMap((checkpoint) => {
         const own = line.find(({ origin }) => origin === checkpoint.origin);
-        // What is beyond a chain's end was lost with a restore, and the next one says so: what is older must agree.
-        const isLost = own !== undefined && checkpoint.size > own.size;
-        const isOlderThere = line.slice(0, line.indexOf(own!) + 1).some((chain) =>
-          known.some(({ origin, size }) => origin === chain.origin && this.#isLinked(size, chain, links))
+        // What is beyond a chain's end was lost with a restore, and the next one says so: what is older must agree. So was
+        // an epoch between two that follow one another.
+        const before = line.filter((chain) => epochIn(chain.origin) <= epochIn(checkpoint.origin));
+        const isLost = own === undefined
+          ? before.length > 0 && before.length < line.length
+          : checkpoint.size > own.size;
+        const isOlderThere = before.some((chain) =>
+          owed.some(({ origin, size }) => origin === chain.origin && this.#isLinked(size, chain, links))
         );
         const isAnswered = isLost
           ? isOlderThere
           : own !== undefined && this.#isLinked(checkpoint.size, own, links);
-        return isAnswered ? [] : [{ ...checkpoint, isOfAnother: own === undefined }];
+        return isAnswered ? [] : [{ ...checkpoint, isOfAnother: own === undefined && !isLost }];
       });
     });
   }
@@ -294,6 +318,41 @@ class Auditor {
 /** The family of an origin. */
 function familyIn(origin: string): string {
   return parseChain(splitName(origin)!.rest)!.family;
+}
+
+function epochIn(origin: string): number {
+  return parseChain(splitName(origin)!.rest)!.epoch;
+}
+
+/** The sizes that are owed by a chain. */
+function sizesOf(owed: readonly Owed[], origin: string): readonly number[] {
+  return owed.filter((one) => one.origin === origin).map(({ size }) => size);
+}
+
+/**
+ * What a bundle of the system chain says of other chains in entries that kept checkpoints of these sizes are of: of each
+ * chain the last as of each of them; and whether it withholds some of it.
+ */
+function anchorsIn(
+  bundle: string,
+  kept: readonly number[],
+): { readonly pinned: readonly Owed[]; readonly hides: boolean } {
+  const lines = bundle.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const entries = lines.filter(({ event_type }) => event_type === "ORG_CHECKPOINTS");
+  const details = new Map(
+    lines.filter(({ kind, name }) => kind === "jis.part/1" && name === "detail").map((
+      part,
+    ) => [part.seq, part]),
+  );
+  const pinned = kept.flatMap((size) => {
+    const last = new Map<string, Owed>();
+    for (const { seq } of entries.filter(({ seq }) => seq < size)) {
+      for (const one of details.get(seq).data?.checkpoints ?? []) last.set(one.origin, one);
+    }
+    return [...last.values()];
+  });
+  const hides = entries.some(({ seq }) => seq < Math.max(0, ...kept) && details.get(seq).withheld === true);
+  return { pinned, hides };
 }
 
 /** The newest checkpoint of each chain. */

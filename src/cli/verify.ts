@@ -19,7 +19,7 @@ import { verifyBundles } from "./verify_bundles.ts";
 import { heldAgainst, readDocuments } from "./verify_documents.ts";
 import { type Input, openInput, STANDARD_INPUT } from "./verify_input.ts";
 import { jsonReport } from "./verify_json.ts";
-import { isIntact, judge, type Outcome, type VerifiedDocument } from "./verify_outcome.ts";
+import { isIntact, judge, type Outcome } from "./verify_outcome.ts";
 import { toldReport } from "./verify_report.ts";
 
 /** What can neither be verified nor refuted, as the contract has it: never 1, which says that something is wrong. */
@@ -103,7 +103,7 @@ async function verifyFiles(
   );
   const outcome = {
     bundles: reports.map((report) => ({
-      ...anchoredBy(documents, report),
+      ...report,
       contradicted: contradictedBy(report, trusted),
     })),
     documents,
@@ -187,17 +187,6 @@ function unusedOf(
 ): readonly KnownCheckpoint[] {
   const origins = new Set(verified.map(({ origin }) => origin));
   return kept.filter(({ origin }) => !origins.has(origin));
-}
-
-/** An entry that a document proves and a bundle holds anchors as a checkpoint does: it names all before it. */
-function anchoredBy<Report extends BundleReport>(
-  documents: readonly VerifiedDocument[],
-  report: Report,
-): Report {
-  const isHeld = documents.some((document) =>
-    document.place === "held" && document.report?.origin === report.origin
-  );
-  return isHeld && report.verdict === "INTACT, UNANCHORED" ? { ...report, verdict: "INTACT" } : report;
 }
 
 /** What an auditor kept and a bundle contradicts: of the sizes that its findings name. */

@@ -274,7 +274,7 @@ export class BundleCheck {
   /** What is left of it, once it is over. `keptElsewhere`: what was kept of another deployment under its keys. */
   close(keptElsewhere: KnownCheckpoint | null): ClosedBundle {
     const { origin, chain, base } = this.#header;
-    const { pins, replay, known, expected } = this.#options;
+    const { pins, replay, known } = this.#options;
     const { withheld, erased } = this.#parts;
     const { compared, refuted, provesFork, isAnchored, knownSize, agreed } = this.#kept;
     return new ClosedBundle({
@@ -290,7 +290,7 @@ export class BundleCheck {
         replayed: this.#replay.replayed,
         selfTrusted: pins === null,
         damage: this.#hasForeignLineEnds ? "line ends" : this.#cut,
-        keptCount: known.length + expected.length,
+        keptCount: known.length,
         comparedScores: compared,
         refuted,
         untrustedKept: this.#untrusted.length === known.length ? known : this.#untrusted,

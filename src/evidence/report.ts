@@ -65,7 +65,7 @@ export interface BundleReport {
   readonly keyFingerprint: string | null;
   /** Whether no key was pinned, so that the file was held against the key that it carries itself. */
   readonly selfTrusted: boolean;
-  /** Checkpoints and entries of this chain that the auditor kept. */
+  /** Checkpoints of this chain that the auditor kept. */
   readonly keptCount: number;
   /** Whether what contradicts these is proven by signatures alone, and nothing else is wrong with the file. */
   readonly provesFork: boolean;

@@ -84,7 +84,10 @@ for (const kept of KEPT) {
       const pinned = createPublicKey(firstKey(kept)).export({ format: "pem", type: "spki" });
       await Deno.writeTextFile(pem, pinned.toString());
       const answer = await save(directory, "answer.json", JSON.parse(kept.calls[0]!.text));
-      const { report, stderr } = await verifyProgram([bundle, answer, "--key", pem, "--json"]);
+      const { report, stderr } = await verifyProgram([
+        ...[bundle, answer, "--key", pem],
+        ...["--checkpoint", answer, "--json"],
+      ]);
       assert.equal(report?.verdict, "INTACT", stderr + JSON.stringify(report));
       await Deno.remove(directory, { recursive: true });
     },

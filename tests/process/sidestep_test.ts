@@ -1,0 +1,259 @@
+/**
+ * Saved answers beside bundles: the operator may have handed them over with the bundle, so they make nothing known, and
+ * what an auditor kept is passed with `--checkpoint`. What bundles alone say of what was kept: tests/sidestep_rows.ts.
+ */
+import assert from "node:assert/strict";
+import { canonicalJson } from "../../src/evidence/canonical.ts";
+import { fromHex, hex, utf8 } from "../../src/evidence/crypto.ts";
+import { formatProof } from "../../src/evidence/envelope.ts";
+import { appendLeaf, EMPTY_FRONTIER, inclusionPath } from "../../src/evidence/merkle.ts";
+import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
+import { publicKeyPem, save, verifyProgram, withDirectory } from "../auditing.ts";
+import { buildWorld, type ChainWriter } from "../bundle_builder.ts";
+import { told } from "../sidestep_rows.ts";
+
+const NOT_COMPARED = "INTACT, NOT COMPARED";
+
+/** What the service answers about the event at `seq`, with a proof of the first `size` entries. */
+function answerOf(chain: ChainWriter, seq: number, size = chain.size): string {
+  const lines = chain.bundle().trim().split("\n").map((line) => JSON.parse(line));
+  const entry = lines.find((line) => line.kind === undefined && line.seq === seq);
+  const { data, salt } = lines.find((line) =>
+    line.kind === "jis.part/1" && line.seq === seq && line.name === "detail"
+  );
+  const nodes = new Map<number, Uint8Array>();
+  let frontier = EMPTY_FRONTIER;
+  for (let at = 0; at < size; at += 1) {
+    const leaf = appendLeaf(nodeCrypto, frontier, fromHex(chain.hashOf(at)));
+    frontier = leaf.frontier;
+    for (const node of leaf.nodes) nodes.set(node.index, node.hash);
+  }
+  const path = inclusionPath(nodeCrypto, { leaf: seq, size }, (index) => nodes.get(index));
+  const proof = formatProof({ index: seq, path, note: chain.checkpoint(size).note });
+  const evidence = {
+    v: "jis.evidence/1",
+    covers: "detail",
+    sha256: entry.commit.detail,
+    salt,
+    entry,
+    entry_hash: chain.hashOf(seq),
+    proof,
+  };
+  return JSON.stringify({ detail: data, evidence });
+}
+
+/** A compliance report's answer, which the chain records. */
+function reportOf(chain: ChainWriter): string {
+  const report = { report_id: `report-${chain.size}`, overall_status: "compliant" };
+  const report_sha256 = hex(nodeCrypto.sha256(utf8(canonicalJson(report))));
+  const detail = { report_id: report.report_id, report_sha256 };
+  const seq = chain.append({ eventType: "REPORT_ISSUED", actor: "api", parts: { detail } });
+  const { evidence } = JSON.parse(answerOf(chain, seq));
+  return JSON.stringify({ report_id: report.report_id, report, report_sha256, evidence });
+}
+
+const KEY = publicKeyPem(buildWorld().newSigner(1).publicKey);
+
+/** An auditor with a directory of his own. */
+class Visitor {
+  readonly #directory: string;
+  #files = 0;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async file(text: string): Promise<string> {
+    this.#files += 1;
+    return await save(this.#directory, `file-${this.#files}`, text);
+  }
+
+  memory(): string {
+    this.#files += 1;
+    return `${this.#directory}/memory-${this.#files}`;
+  }
+
+  /** Verdict and exit code of all, the worst sentence, and where documents were found. */
+  async sees(files: readonly string[], ...args: readonly string[]) {
+    const key = await this.file(KEY);
+    const { code, report, stderr } = await verifyProgram([...files, "--key", key, ...args, "--json"]);
+    assert.notEqual(report, null, stderr);
+    const places = report.documents.map(({ place }: { place: string }) => place);
+    return { code, verdict: report.verdict, places, sentence: report.sentence as string };
+  }
+
+  /** Sees the files and is not satisfied; nothing of them is remembered. */
+  async doubts(state: string, files: readonly string[], sentence: RegExp): Promise<void> {
+    const before = await remembered(state);
+    const seen = await this.sees(files, "--state", state);
+    assert.deepEqual([seen.code, seen.verdict], [2, NOT_COMPARED], seen.sentence);
+    assert.match(seen.sentence, sentence);
+    assert.equal(await remembered(state), before);
+  }
+}
+
+async function remembered(state: string): Promise<string | null> {
+  return await Deno.readTextFile(`${state}/jiss-memory.json`).catch(() => null);
+}
+
+const visit = (test: (visitor: Visitor) => Promise<void>) => () =>
+  withDirectory((directory) => test(new Visitor(directory)));
+
+Deno.test(
+  "answers and a report of a new deployment beside its bundle do not make it known: 2, and nothing is remembered",
+  visit(async (visitor) => {
+    const state = visitor.memory();
+    const known = told(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2);
+    assert.equal((await visitor.sees([await visitor.file(known.bundle())], "--state", state)).code, 0);
+    const anew = buildWorld({ deployment: "01DEPLOYMENTTWO" });
+    const chain = told(anew.chain("org/acme"), "forged", 2);
+    const report = await visitor.file(reportOf(chain));
+    const [bundle, first, second, system] = await Promise.all(
+      [chain.bundle(), answerOf(chain, 1), answerOf(chain, 2, 3), answerOf(anew.chain("sys"), 0)].map((
+        text,
+      ) => visitor.file(text)),
+    ) as [string, string, string, string];
+    const sentence = /in another deployment/;
+    await visitor.doubts(state, [bundle, first], sentence);
+    await visitor.doubts(state, [bundle, report], sentence);
+    await visitor.doubts(
+      state,
+      [bundle, first, second, report, system],
+      /in another deployment|\/01DEPLOYMENTONE\//,
+    );
+    await visitor.doubts(state, [bundle], sentence);
+    await visitor.doubts(
+      state,
+      [report],
+      /not held against your checkpoint of 3 entries of .*\/01DEPLOYMENTONE\//,
+    );
+  }),
+);
+
+Deno.test(
+  "an answer of a deployment under a certified successor of the known key is not held against what was kept: 2",
+  visit(async (visitor) => {
+    const state = visitor.memory();
+    const known = told(buildWorld({ deployment: "01DEPLOYMENTONE" }).chain("org/acme"), "true", 2);
+    assert.equal((await visitor.sees([await visitor.file(known.bundle())], "--state", state)).code, 0);
+    const anew = buildWorld({ deployment: "01DEPLOYMENTTWO" });
+    anew.makeKey();
+    anew.dropOldKeys();
+    const chain = told(anew.chain("org/acme"), "forged", 2);
+    const [system, answer] = [
+      await visitor.file(anew.chain("sys").bundle()),
+      await visitor.file(answerOf(chain, 1)),
+    ];
+    await visitor.doubts(state, [system], /one that certificates join to it, also signed your checkpoint/);
+    await visitor.doubts(state, [system, answer], /your checkpoint of 3 entries of .*\/01DEPLOYMENTONE\//);
+  }),
+);
+
+Deno.test(
+  "after a restore that is only claimed, answers of the rewritten epochs are nothing older that was kept: 2",
+  visit(async (visitor) => {
+    const state = visitor.memory();
+    const whole = told(buildWorld().chain("org/acme"), "true", 9);
+    assert.equal((await visitor.sees([await visitor.file(whole.bundle())], "--state", state)).code, 0);
+    const forged = told(buildWorld().chain("org/acme"), "forged", 3);
+    const next = told(forged.restore(4, { last_known_checkpoint: whole.checkpoint(10).note }), "forged");
+    const bundles = await visitor.file(forged.bundle() + next.bundle());
+    const answers = [await visitor.file(answerOf(forged, 2)), await visitor.file(answerOf(next, 1))];
+    const sentence = /is of entries that a restore lost/;
+    await visitor.doubts(state, [bundles], sentence);
+    for (const answer of answers) await visitor.doubts(state, [bundles, answer], sentence);
+    await visitor.doubts(state, [bundles, ...answers], sentence);
+
+    // The one true answer that an auditor has is no more worth as a FILE than as a checkpoint.
+    const answer = await visitor.file(answerOf(whole, 9));
+    await visitor.doubts(
+      visitor.memory(),
+      [bundles, answer],
+      /nothing older that you kept agrees with what is left/,
+    );
+    await visitor.doubts(
+      visitor.memory(),
+      [bundles, answer, ...answers],
+      /nothing older that you kept agrees/,
+    );
+    const asCheckpoint = await visitor.sees([bundles], "--checkpoint", answer);
+    assert.deepEqual([asCheckpoint.code, asCheckpoint.verdict], [2, NOT_COMPARED]);
+  }),
+);
+
+Deno.test(
+  "an answer whose checkpoint goes beyond the bundle was not held against it, though its entry is there",
+  visit(async (visitor) => {
+    const whole = told(buildWorld().chain("org/acme"), "true", 9);
+    const replay = await visitor.file(answerOf(whole, 2, 10));
+    const early = await visitor.file(whole.bundle({ size: 4 }));
+    const seen = await visitor.sees([early, replay]);
+    assert.deepEqual([seen.code, seen.verdict, seen.places], [2, "NOT VERIFIABLE", ["beyond"]]);
+    const next = told(whole.restore(4), "after");
+    const restored = await visitor.file(whole.bundle({ size: 4 }) + next.bundle());
+    const lost = await visitor.sees([restored, replay]);
+    assert.deepEqual([lost.code, lost.verdict, lost.places], [2, NOT_COMPARED, ["lost"]]);
+    const kept = await visitor.file(answerOf(whole, 1, 3));
+    const answered = await visitor.sees([restored, replay], "--checkpoint", kept);
+    assert.deepEqual([answered.code, answered.places], [0, ["lost"]], answered.sentence);
+    const later = await visitor.sees([await visitor.file(whole.bundle()), replay]);
+    assert.deepEqual([later.code, later.verdict, later.places], [0, "INTACT, UNANCHORED", ["held"]]);
+  }),
+);
+
+Deno.test(
+  "an answer of an epoch that a second restore of the same backup lost is told to be lost",
+  visit(async (visitor) => {
+    const first = told(buildWorld().chain("org/acme"), "true", 5);
+    const second = told(first.restore(6), "second", 2);
+    const third = told(
+      second.restore(0, {
+        previous_origin: first.origin,
+        restored_size: 6,
+        restored_root: hex(first.checkpoint(6).root),
+      }),
+      "third",
+    );
+    const bundles = await visitor.file(first.bundle() + third.bundle());
+    const answer = await visitor.file(answerOf(second, 2));
+    const open = await visitor.sees([bundles, answer]);
+    assert.deepEqual([open.code, open.verdict, open.places], [2, NOT_COMPARED, ["lost"]]);
+    const kept = await visitor.file(answerOf(first, 3, 4));
+    const answered = await visitor.sees([bundles, answer], "--checkpoint", kept);
+    assert.deepEqual([answered.code, answered.places], [0, ["lost"]], answered.sentence);
+  }),
+);
+
+Deno.test(
+  "who kept the system chain alone is told to ask for it with an organization's bundle or answer; with it both are compared",
+  visit(async (visitor) => {
+    const state = visitor.memory();
+    const world = buildWorld();
+    const system = world.chain("sys");
+    const chain = told(world.chain("org/acme"), "true", 2);
+    system.anchor([chain]);
+    const systemFile = await visitor.file(system.bundle());
+    assert.equal((await visitor.sees([systemFile], "--state", state)).code, 0);
+    const bundle = await visitor.file(chain.bundle());
+    const answer = await visitor.file(answerOf(chain, 1));
+    const ofSystem = await visitor.file(answerOf(system, 1));
+    await visitor.doubts(state, [bundle], /which pins it: give the system chain with it/);
+    await visitor.doubts(state, [bundle, answer], /which pins it: give the system chain with it/);
+    await visitor.doubts(state, [bundle, ofSystem], /which pins it: give the system chain with it/);
+    await visitor.doubts(state, [answer], /not held against your checkpoint of 2 entries of .*\/sys/);
+    const forged = told(buildWorld().chain("org/acme"), "forged", 4);
+    const contradiction = await visitor.sees(
+      [await visitor.file(forged.bundle()), systemFile],
+      "--state",
+      state,
+    );
+    assert.deepEqual([contradiction.code, contradiction.verdict], [1, "DIVERGED"]);
+    // In any order on the command line.
+    const both = await visitor.sees([bundle, systemFile, answer], "--state", state);
+    assert.deepEqual([both.code, both.verdict], [0, "INTACT, UNANCHORED"]);
+    assert.match(both.sentence, /agrees with what the system chain recorded of it/);
+    assert.deepEqual((await visitor.sees([bundle], "--state", state)).verdict, "INTACT");
+    // Who kept nothing at all has nothing to compare.
+    assert.equal((await visitor.sees([bundle], "--state", visitor.memory())).code, 0);
+  }),
+);
