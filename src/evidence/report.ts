@@ -316,7 +316,7 @@ const OTHER_REASONS = {
   deployment: ({ checkpoint: { origin, size } }: Uncompared) =>
     `The key that signed it, or one that certificates join to it, also signed your checkpoint of ${size} entries of ${origin}, in another deployment, to which nothing in the file goes back: ask why there is a new one, and for the export of the one that you know. ${BEGIN_ANEW}`,
   system: ({ checkpoint: { origin, size } }: Uncompared) =>
-    `You kept nothing of this chain itself, but a checkpoint of ${size} entries of ${origin}, which pins it: give the system chain with it, whole and before it. The administrator exports that by jiss export --chain system.`,
+    `Your checkpoint of ${size} entries of ${origin} pins this chain too, but what was given does not tell how: give the system chain with it, whole and before it. The administrator exports that by jiss export --chain system.`,
   behind: ({ anchor, checkpoint }: Uncompared) =>
     `The system chain, up to your checkpoint of ${checkpoint.size} entries of it, says that this chain had ${anchor?.size} entries, and the file ends before them: it was exported earlier, or history was cut off. Ask for a new export of all epochs.`,
 } as const;
@@ -328,9 +328,11 @@ function sentenceOfUnlinkable(chain: string, unlinkable: readonly Uncompared[]):
   const sizes = unlinkable.map(({ checkpoint, anchor }) => (anchor ?? checkpoint).size);
   const list = [...new Set(sizes)].slice(0, LINKED_AT_ONCE).join(",");
   const those = `${list.replaceAll(",", ", ")} entries`;
-  const isPinned = unlinkable.every(({ anchor }) => anchor !== null);
-  const yours = isPinned
-    ? `What the system chain pins of this one by what you kept of it, at ${those}, is`
+  const pinned = unlinkable.filter(({ anchor }) => anchor !== null).length;
+  const yours = pinned > 0
+    ? `What ${
+      pinned < unlinkable.length ? "you kept of it, and what " : ""
+    }the system chain pins of it by what you kept of that, at ${those}, is`
     : sizes.length === 1
     ? `Your checkpoint of ${those} is`
     : `Your checkpoints of ${those} are`;

@@ -4,7 +4,10 @@
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { publicKeyPem } from "../auditing.ts";
+import { buildWorld } from "../bundle_builder.ts";
 import { type RunningService, runProgram } from "../program.ts";
+import { told } from "../sidestep_rows.ts";
 import { assertAccessible, chromiumIsMissing, NEEDS_CHROMIUM, THEMES, withBrowser } from "./browser.ts";
 import { go, signIn } from "./console.ts";
 import { withDemo } from "./demo_service.ts";
@@ -117,6 +120,46 @@ Deno.test({
           assert.match(path, /^\/(?:console\/verify|assets\/[\w.-]+|\.well-known\/jwks\.json)$/);
         }
       }, { resolve: INTRANET });
+    }, PATIENT);
+  },
+});
+
+Deno.test({
+  name:
+    `what a kept checkpoint of the system chain pins is held against the others, in any order of files ${NEEDS_CHROMIUM}`,
+  ignore,
+  async fn() {
+    await withDemo(async ({ service }) => {
+      const directory = await Deno.makeTempDir({ prefix: "jiss-verify-" });
+      const world = buildWorld();
+      const [system, chain] = [world.chain("sys"), told(world.chain("org/acme"), "true", 2)];
+      system.anchor([chain]);
+      const forged = told(buildWorld().chain("org/acme"), "forged", 2);
+      const save = async (name: string, text: string) => {
+        await Deno.writeTextFile(`${directory}/${name}`, text);
+        return `${directory}/${name}`;
+      };
+      const sys = await save("system.ndjson", system.bundle());
+      await withBrowser(service.url, async (visit) => {
+        const { page } = await visit();
+        await page.goto("/console/verify");
+        await page.getByLabel("Keys that I got another way").check();
+        await page.getByLabel("Public keys").fill(publicKeyPem(world.newSigner(1).publicKey));
+        await page.getByText("Hold it against a checkpoint").click();
+        await page.locator("#kept").fill(system.checkpoint().note);
+        const say = async (paths: readonly string[], text: string) => {
+          await page.locator("#bundle").setInputFiles([...paths]);
+          await page.getByText(text).first().waitFor();
+        };
+        const [own, other] = [
+          await save("acme.ndjson", chain.bundle()),
+          await save("forged.ndjson", forged.bundle()),
+        ];
+        await say([own], "give the system chain with it");
+        await say([own, sys], "agrees with what the system chain recorded of it");
+        await say([other, sys], "contradicts a checkpoint");
+      });
+      await Deno.remove(directory, { recursive: true });
     }, PATIENT);
   },
 });

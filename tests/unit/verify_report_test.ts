@@ -545,13 +545,17 @@ Deno.test("what was kept and not compared: the sentence says why, and what to as
   const system = { ...checkpointOf(9, 3), origin: "jiss.test/01J/sys" };
   assert.match(
     told("org/acme", [{ why: "system", checkpoint: system, anchor: null }]).sentence,
-    /You kept nothing of this chain itself, but a checkpoint of 9 entries of jiss\.test\/01J\/sys, which pins it: give the system chain with it, whole and before it\. .* jiss export --chain system\.$/,
+    /Your checkpoint of 9 entries of jiss\.test\/01J\/sys pins this chain too, .*: give the system chain with it, whole and before it\. .* jiss export --chain system\.$/,
   );
   const pinned = (why: "unlinkable" | "restore" | "epoch" | "behind") =>
     told("org/acme", [{ why, checkpoint: system, anchor: other }]).sentence;
   assert.match(
     pinned("unlinkable"),
-    /What the system chain pins of this one by what you kept of it, at 3 entries, is older than its first entry, .* jiss export --org acme --link 3, or/,
+    /What the system chain pins of it by what you kept of that, at 3 entries, is older than its first entry, .* jiss export --org acme --link 3, or/,
+  );
+  assert.match(
+    told("org/acme", [...below(5), { why: "unlinkable", checkpoint: system, anchor: other }]).sentence,
+    /What you kept of it, and what the system chain pins of it by what you kept of that, at 5, 3 entries, is older .* --link 5,3, or/,
   );
   assert.match(
     pinned("behind"),

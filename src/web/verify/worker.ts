@@ -29,16 +29,17 @@ self.onmessage = async ({ data }: MessageEvent<Question>) => {
   }
 };
 
-async function verify({ files, keys, kept }: Question): Promise<void> {
+async function verify({ files: given, keys, kept }: Question): Promise<void> {
   const pins = read("keys", keys, (text) => parsePins(browserCrypto, text));
   if ("kind" in pins) return tell(pins);
   const known = read("kept", kept, checkpointsIn);
   if ("kind" in known) return tell(known);
-  for (const file of files) {
+  for (const file of given) {
     if (await isAnswer(file)) {
       return tell({ kind: "unusable", field: "files", message: NO_BUNDLE(file.name) });
     }
   }
+  const files = await inOrder(given);
   const verifier = new FilesVerifier(browserCrypto, {
     pins: keys.trim() === "" ? null : pins.items,
     known: known.items,
@@ -62,6 +63,17 @@ async function verify({ files, keys, kept }: Question): Promise<void> {
   }
   const { told: reports, others } = choose(verifier.end());
   tell({ kind: "verified", bundles: reports.map(shown), others });
+}
+
+/** Characters of a header in which its chain is named: a system chain is never cut, so that little stands before. */
+const HEAD_BYTES = 4_096;
+const SYSTEM_HEADER = /^\{"base":[^\n]*"chain":"sys(?:\/e\d+)?"/;
+
+/** System chains first: what they say of the others is held against what follows. People choose files in any order. */
+async function inOrder(files: readonly File[]): Promise<readonly File[]> {
+  const heads = await Promise.all(files.map((file) => file.slice(0, HEAD_BYTES).text()));
+  const isSystem = heads.map((head) => SYSTEM_HEADER.test(head));
+  return [...files.filter((_, at) => isSystem[at]), ...files.filter((_, at) => !isSystem[at])];
 }
 
 /** The largest that is looked into. */
