@@ -203,6 +203,8 @@ export interface EventFields {
 export interface ScoreFields {
   readonly interaction?: Partial<Interaction>;
   readonly mode?: ScoreInput["mode"];
+  /** Default: one that no other score of the chain has. */
+  readonly session?: string;
 }
 
 export interface BundleFields {
@@ -268,12 +270,15 @@ export class ChainWriter {
   }
 
   /** Scores an interaction of an operator; its seq. */
-  score(operatorId: string, { interaction = {}, mode = "full" }: ScoreFields = {}): number {
+  score(
+    operatorId: string,
+    { interaction = {}, mode = "full", session = this.#nameOf("session") }: ScoreFields = {},
+  ): number {
     const world = this.#world;
     const row = this.#operator(operatorId);
     const input = {
       ...this.#inputHead(operatorId, row),
-      session_id: `session-${this.size}`,
+      session_id: session,
       domain: "general",
       interaction: interactionAt(this.size, interaction),
       mode,
@@ -291,11 +296,11 @@ export class ChainWriter {
   }
 
   /** A frozen call; its seq. */
-  skip(operatorId: string): number {
+  skip(operatorId: string, session = this.#nameOf("session")): number {
     const row = this.#operator(operatorId);
     const input = {
       ...this.#inputHead(operatorId, { ...row, prior: null, state: null }),
-      session_id: `session-${this.size}`,
+      session_id: session,
       domain: "general",
       interaction: interactionAt(this.size, {}),
       mode: "full",
@@ -318,12 +323,12 @@ export class ChainWriter {
   }
 
   /** Scores a decision; its seq. */
-  decide(operatorId: string): number {
+  decide(operatorId: string, name = this.#nameOf("decision")): number {
     const row = this.#operator(operatorId);
     const id = this.#world.id();
     const input = {
       ...this.#inputHead(operatorId, row),
-      decision_id: `decision-${this.size}`,
+      decision_id: name,
       domain: "general",
       interaction: interactionAt(this.size, {}),
       ai_confidence: 0.9,
@@ -535,6 +540,12 @@ export class ChainWriter {
       exported_at,
       software: "jiss test",
     };
+  }
+
+  /** A name that no other epoch of the chain uses. */
+  #nameOf(kind: "session" | "decision"): string {
+    const { epoch } = parseChain(this.chain)!;
+    return epoch === 1 ? `${kind}-${this.size}` : `${kind}-e${epoch}-${this.size}`;
   }
 
   #operator(operatorId: string): OperatorRow {

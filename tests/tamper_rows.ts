@@ -138,7 +138,8 @@ export const ENTRY_ROWS: readonly Row[] = [
     ...tampered(["MISSING[2,3]"], 2),
   },
   {
-    name: "an entry put in, with all after it renumbered, is caught by the next signed root",
+    name:
+      "an entry copied in, with all after it renumbered, is a record made twice, and caught by the next signed root",
     text: forged(GOOD, ({ groups }) => {
       groups.splice(6, 0, structuredClone(groups[5]!));
       for (const [seq, group] of groups.entries()) {
@@ -147,7 +148,10 @@ export const ENTRY_ROWS: readonly Row[] = [
       }
       groups[7]!.checkpoints = groups[8]!.checkpoints.splice(0);
     }, WITHOUT_KEY),
-    ...tampered(["ROOT_MISMATCH[4,7]", "UNSIGNED_TAIL[12,12]", "TRAILER_SIZE_MISMATCH@13"], 12),
+    ...tampered(
+      ["RECORD_REPEATED@6", "ROOT_MISMATCH[4,7]", "UNSIGNED_TAIL[12,12]", "TRAILER_SIZE_MISMATCH@13"],
+      6,
+    ),
   },
   {
     name: "a second entry of one seq is a duplicate",

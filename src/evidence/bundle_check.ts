@@ -35,6 +35,7 @@ import { isEntry, isMembers, isPart } from "./line_shapes.ts";
 import { ModelCheck } from "./model_check.ts";
 import { PartCheck } from "./part_check.ts";
 import { baseFrontier, isFirstOf, provePrefix } from "./prefix_check.ts";
+import { RepeatCheck } from "./repeat_check.ts";
 import { ReplayCheck } from "./replay_check.ts";
 import { policyOf, RetentionCheck } from "./retention_check.ts";
 import { SignatureCheck } from "./signature_check.ts";
@@ -67,6 +68,8 @@ export interface BundleCheckOptions {
   readonly agreements: AgreementBudget | null;
   readonly family: Family;
   readonly replay: boolean;
+  /** Whether records that can be made once only are looked for twice. */
+  readonly repeats: boolean;
   readonly requirePruneRecord: boolean;
 }
 
@@ -89,6 +92,7 @@ export class BundleCheck {
   readonly #models: ModelCheck;
   readonly #states: StateCheck;
   readonly #commits: CommitCheck;
+  readonly #repeats: RepeatCheck;
   readonly #replay: ReplayCheck;
   /** null for the system chain. */
   readonly #organization: string | null;
@@ -192,6 +196,7 @@ export class BundleCheck {
       isLaterEpoch: (this.name?.epoch ?? 1) > 1,
       first: base.size,
     });
+    this.#repeats = new RepeatCheck(log, { parts, names: family.names });
     this.#replay = new ReplayCheck(log, {
       parts,
       models: this.#models,
@@ -404,6 +409,7 @@ export class BundleCheck {
     this.#kept.entry(value.seq, this.#entryHash);
     this.#kept.compare(this.chain);
     if (!this.chain.isUnbroken) {
+      this.#repeats.stopFollowing();
       this.#states.stopFollowing();
       this.#commits.stopFollowing();
     }
@@ -468,6 +474,7 @@ export class BundleCheck {
     if (this.#parts.stateOf("result") === "given") {
       this.#kept.score(entry.seq, { hash: this.#entryHash, result: this.#parts.dataOf("result") });
     }
+    if (this.#options.repeats) this.#repeats.entry(entry);
     if (this.#options.replay) this.#replay.entry(entry, this.#entryHash);
   }
 

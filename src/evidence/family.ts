@@ -2,8 +2,9 @@
  * What the bundles of one family of chains hand on, from each to the next: what is remembered of operators, and where
  * the last chain ended, so that one that a restore began can go on from there.
  */
-import { hex } from "./crypto.ts";
+import { type Crypto, hex } from "./crypto.ts";
 import type { HashSeed } from "./keyed_hash.ts";
+import { RecordNames } from "./record_names.ts";
 import type { Restored } from "./restore_check.ts";
 import { AwaitedRemovals } from "./retention_check.ts";
 import { SubjectMemory } from "./subject_memory.ts";
@@ -19,12 +20,15 @@ export interface ChainEnd {
 
 export class Family {
   readonly subjects: SubjectMemory;
+  /** Sessions and decisions of which something was recorded. */
+  readonly names: RecordNames;
   readonly removals = new AwaitedRemovals();
   #beginsOpen = false;
   #last: ChainEnd | null = null;
 
-  constructor(seed?: HashSeed) {
+  constructor(crypto: Crypto, seed?: HashSeed) {
     this.subjects = new SubjectMemory(seed);
+    this.names = new RecordNames(crypto, seed);
   }
 
   /** Whether operators' states may begin with a history that is not in the input. */
@@ -35,6 +39,7 @@ export class Family {
   /** A bundle begins that goes on from no other: with the chain's first entry, or after a removed prefix. */
   begin({ isOpen }: { readonly isOpen: boolean }): void {
     this.subjects.forgetStates();
+    this.names.forget();
     this.#beginsOpen = isOpen;
   }
 

@@ -176,6 +176,11 @@ const TABLE = {
     ({ seq }) =>
       `Entry ${seq} does not start from where the operator's entry before it ended: one of them was made up.`,
   ],
+  RECORD_REPEATED: [
+    EXACT,
+    ({ seq }) =>
+      `Entry ${seq} records a second time what happens once: a session is scored, committed and labelled at most once, and a decision is scored once.`,
+  ],
   RECORD_MALFORMED: [
     EXACT,
     ({ seq }) => `What entry ${seq} records is not a record of its kind, so that it cannot be checked.`,

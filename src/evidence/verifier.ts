@@ -2,8 +2,8 @@
  * Verifies bundles as they stream by: chain, tree, signatures, parts, retention, erasures, and every score anew.
  *
  * One pass over bytes in any pieces, for a file of one bundle or of several one after another, in time that grows with
- * the bytes. Memory grows with the number of operators (under 100 bytes each), never with entries; all else that grows
- * has a limit (`limits.ts`). No input makes it throw: what is wrong is a finding. Source: evidence design, section 8.
+ * the bytes. Memory grows with the number of operators (under 100 bytes each) and with that of sessions and decisions
+ * (under 20 bytes each); all else that grows has a limit (`limits.ts`). No input makes it throw: what is wrong is a finding. Source: evidence design, section 8.
  */
 import { Anchors } from "./anchors.ts";
 import { BundleCheck, type ReadLine } from "./bundle_check.ts";
@@ -40,6 +40,8 @@ export interface VerifierOptions {
   readonly proven?: readonly KnownCheckpoint[];
   /** Whether scores, decisions and labels are computed anew. */
   readonly replay: boolean;
+  /** Whether records that can be made once only are looked for twice. Default: true. */
+  readonly repeats?: boolean;
   /** Whether a removed prefix needs its RETENTION_PRUNED. Default: true; the published vectors have none. */
   readonly requirePruneRecord?: boolean;
   /** Whether headers may lack what the published vectors' lack. Default: false. */
@@ -146,7 +148,7 @@ export class BundleVerifier {
       this.#strayed = true;
       return this.#unusable("LIMIT_EXCEEDED", "a header with too many keys, or too long a name");
     }
-    const { pins, replay, requirePruneRecord = true } = this.#options;
+    const { pins, replay, repeats = true, requirePruneRecord = true } = this.#options;
     this.#open = new BundleCheck(this.#crypto, header, line, {
       index: this.#bundles.length,
       pins,
@@ -158,6 +160,7 @@ export class BundleVerifier {
       agreements: this.#coverage.isOfNothing ? null : this.#agreements,
       family: this.#familyOf(header),
       replay,
+      repeats,
       requirePruneRecord,
     });
   }
@@ -166,7 +169,7 @@ export class BundleVerifier {
   #familyOf({ origin, chain }: { readonly origin: string; readonly chain: string }): Family {
     const prefix = chainPrefix(origin, chain);
     const name = prefix === null ? origin : `${prefix}${parseChain(chain)!.family}`;
-    const family = this.#families.get(name) ?? new Family(this.#options.seed);
+    const family = this.#families.get(name) ?? new Family(this.#crypto, this.#options.seed);
     this.#families.set(name, family);
     return family;
   }

@@ -11,6 +11,7 @@ from findings import CONTRADICTIONS, NOT_COMPARED, Findings, first_bad
 from kept import KeptOfChain
 from lines import LONGEST_LINE
 from notes import Malformed, Pin, parse_certificate, parse_checkpoint, parse_vkey
+from repeats import Repeats
 from shapes import BEGINNING, CHECKPOINT, ENTRY, HEADER, LADDER, MODEL, PART, TRAILER, whole
 from states import States
 from structure import ChainName, Cut, Structure
@@ -116,7 +117,7 @@ class Bundle:
         self._close_entry()
         self.unread_entries += 1
         self.skips_parts = True
-        self.states.lose_track()
+        self._lose_track()
 
     def _stop(self):
         """Of a version that is not known: what is not read is not missed."""
@@ -142,6 +143,7 @@ class Bundle:
             self._take_certificate(key["cert"])
         self.structure = Structure(self)
         self.states = States(name, value["base"]["size"], self.findings)
+        self.repeats = Repeats(self.findings)
         self.erasures = self.inputs.erasures_of(name.prefix + name.family)
         self.kept = KeptOfChain(self.inputs.kept_of(name.origin), self.inputs.entries_of(name.origin))
         self._take_base(value["base"])
@@ -246,6 +248,8 @@ class Bundle:
         if self.is_in_step:
             self._check_link(value)
             self._append(value)
+        else:
+            self.repeats.lose_track()
         return True
 
     def _place(self, seq):
@@ -278,7 +282,11 @@ class Bundle:
     def _skip_to(self, seq):
         """The entries up to this one are not there, or could not be read."""
         self.next_seq, self.head, self.tree_is_sound = seq, None, False
+        self._lose_track()
+
+    def _lose_track(self):
         self.states.lose_track()
+        self.repeats.lose_track()
 
     def _check_link(self, value):
         seq = value["seq"]
@@ -287,7 +295,7 @@ class Bundle:
                 self.findings.add("GENESIS_MISMATCH", 0)
             else:
                 self.findings.add("LINK_BROKEN", seq if seq in self.good_sizes[-1:] else seq - 1)
-                self.states.lose_track()
+                self._lose_track()
         if value["timestamp"] < self.last_timestamp:
             self.findings.add("CLOCK_ROLLBACK", seq)
 
@@ -347,6 +355,7 @@ class Bundle:
             self.states.forget(entry["subject"])
         if self.is_in_step:
             self.structure.take(entry, self.parts)
+            self.repeats.take(entry, self.parts)
             if self.inputs.replays:
                 self.states.take(entry, self.leaf, self.parts)
 
@@ -414,6 +423,7 @@ class Bundle:
             elif not self.findings.has("ROOT_MISMATCH"):
                 first = self.good_sizes[-1] if self.good_sizes else self.base_size
                 self.findings.add("ROOT_MISMATCH", span=(min(first, size - 1), size - 1))
+                self.repeats.lose_track()
         return code
 
     # ---- the end of the bundle ----------------------------------------------------------------------------
@@ -503,6 +513,7 @@ class Bundle:
         for earlier in reversed(self.inputs.bundles):
             if earlier.name.origin == told.origin and earlier.ends_at(told) and not earlier.findings.is_fatal():
                 self.states.inherit(earlier.states)
+                self.repeats.inherit(earlier.repeats)
                 return
 
     def ends_at(self, told):

@@ -19,6 +19,7 @@ import {
   type Question,
 } from "../independent_verifier.ts";
 import { REMOVED_EPOCH_ROWS } from "../removed_epoch_rows.ts";
+import { REPEAT_ROWS, RESTORED_REPEAT_ROWS } from "../repeat_rows.ts";
 import { SIDESTEP_ROWS } from "../sidestep_rows.ts";
 import { CHAIN_ROWS, SEVERAL_ROWS } from "../tamper_chain_rows.ts";
 import { TAMPER_ROWS } from "../tamper_rows.ts";
@@ -34,12 +35,14 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  ...[...TAMPER_ROWS, ...CHAIN_ROWS].map(({ name, text, pins, known, expected, replay }) => ({
+  ...[...TAMPER_ROWS, ...CHAIN_ROWS, ...REPEAT_ROWS].map(({ name, text, pins, known, expected, replay }) => ({
     name,
     text,
     options: given({ pins, known, expected, replay }),
   })),
-  ...[...SEVERAL_ROWS, ...SIDESTEP_ROWS].filter(({ isOfMemory = false }) => !isOfMemory).map((
+  ...[...SEVERAL_ROWS, ...SIDESTEP_ROWS, ...RESTORED_REPEAT_ROWS].filter(({ isOfMemory = false }) =>
+    !isOfMemory
+  ).map((
     { name, text, options = {} },
   ) => ({
     name,

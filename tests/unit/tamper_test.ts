@@ -194,6 +194,8 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     STATE_MISMATCH:
       "Entry 5 does not start from where the operator's entry before it ended: one of them was made up.",
     RECORD_MALFORMED: "What entry 5 records is not a record of its kind, so that it cannot be checked.",
+    RECORD_REPEATED:
+      "Entry 5 records a second time what happens once: a session is scored, committed and labelled at most once, and a decision is scored once.",
     MODEL_MISSING:
       "Entry 5 was scored by a model that is not in the file, so that it cannot be computed anew.",
     MODEL_MISMATCH:

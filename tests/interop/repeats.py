@@ -1,0 +1,48 @@
+"""Finds records that can be made once only, docs/evidence-format.md section 9, "Records that are made once".
+
+Of each name a keyed hash of 16 bytes is kept, which nobody who chooses names can make equal to another's.
+"""
+import hashlib
+import os
+
+_KEY = os.urandom(16)
+# What a record names, and the parts that may give it.
+_NAMES = {
+    "SCORE_COMPUTED": ("session_id", ("input", "result")),
+    "SCORE_COMMITTED": ("session_id", ("result",)),
+    "OUTCOME_LABELLED": ("session_id", ("input",)),
+    "DRS_COMPUTED": ("decision_id", ("input", "result")),
+}
+
+
+class Repeats:
+    """What one chain, and those that it goes on from, recorded of each session and decision."""
+
+    def __init__(self, findings):
+        self.findings = findings
+        self.known = set()
+        self.is_off_track = False
+
+    def lose_track(self):
+        """Entries are missing or altered: one that comes may be one that came before."""
+        self.is_off_track = True
+
+    def inherit(self, earlier):
+        """This chain goes on from one that was read before."""
+        self.known = set(earlier.known)
+
+    def take(self, entry, parts):
+        """An entry with those of its parts that are given."""
+        event_type = entry["event_type"]
+        if self.is_off_track or event_type not in _NAMES:
+            return
+        member, names = _NAMES[event_type]
+        given = next((parts[name] for name in names if name in parts), None)
+        name = given.get(member) if isinstance(given, dict) else None
+        if not isinstance(name, str):
+            return
+        text = f"{event_type}\n{name}".encode("utf-8", "surrogatepass")
+        told = hashlib.blake2b(text, digest_size=16, key=_KEY).digest()
+        if told in self.known:
+            self.findings.add("RECORD_REPEATED", entry["seq"])
+        self.known.add(told)
