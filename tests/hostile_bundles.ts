@@ -2,6 +2,7 @@
  * Files that an attacker would send an auditor: each of one shape, as long as is asked for, made to cost the verifier
  * as much as it can. Only what is needed to reach the costly place is right in them.
  */
+import { interactionSchema } from "../src/domain/interaction.ts";
 import {
   beginningLine,
   checkpointLine,
@@ -20,6 +21,7 @@ import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { formatCheckpoint, formatVerifierKey, signNote } from "../src/evidence/note.ts";
 import { formatRotationCertificate } from "../src/evidence/rotation.ts";
 import { throwAwaySigner } from "./bundle_builder.ts";
+import { JIS_1_0_0 } from "./models.ts";
 
 const PREFIX = "jiss.test/01HOSTILE/";
 const NOW = "2026-11-20T09:00:00.000Z";
@@ -241,6 +243,34 @@ export const SHAPES = {
         return [modelLine({ sha256: modelSha256(nodeCrypto, document), document })];
       }),
     ),
+  "one large model and many scores that name it": (count) =>
+    largeModel(count, ({ decay }) => {
+      decay.projection_days = Array(Math.min(400_000, 400 * count)).fill(1);
+    }),
+  "one model of a long name and many scores that name it": (count) =>
+    largeModel(count, (document) => {
+      document.version = "x".repeat(Math.min(900_000, 1_000 * count));
+    }),
+  "one model with words that every score repeats": (count) =>
+    largeModel(count, ({ maintenance }) => {
+      const word = "x".repeat(Math.min(120_000, 200 * count));
+      for (const name of Object.keys(maintenance.interventions)) {
+        maintenance.interventions[name as keyof typeof maintenance.interventions] = word;
+      }
+    }),
+  "models of too much that nobody reads": (count) =>
+    after(
+      [header()],
+      times(count, (index) => {
+        const { maintenance } = JIS_1_0_0;
+        const trend = {
+          ...maintenance.trend,
+          ...Object.fromEntries(Array(5_000).entries().map(([at]) => [at, []])),
+        };
+        const document = { ...JIS_1_0_0, maintenance: { ...maintenance, trend }, index };
+        return [modelLine({ sha256: modelSha256(nodeCrypto, document), document })];
+      }),
+    ),
   ladders: (count) =>
     after(
       [header({ base: { size: 2 ** 40, prev: NO_HASH, peaks: [NO_HASH], checkpoint: null } })],
@@ -380,6 +410,18 @@ export const SHAPES = {
   "operators whose pseudonyms collide": (count) => operators(count, collidingSubjectOf, "erased"),
   "operators, then headers": (count) =>
     after(operators(count, subjectOf, "erased"), times(count, () => [header()])),
+  "records, each of a name of its own": (count) => {
+    const chain = new Chain();
+    return after(
+      after([header({ keys: own })], chain.genesis()),
+      times(count, (index) =>
+        chain.entry({
+          eventType: "DRS_COMPUTED",
+          subject: subjectOf(0),
+          parts: { input: { decision_id: `d${index}` }, result: {} },
+        })),
+    );
+  },
   "scores of inputs that are none": (count) => {
     const chain = new Chain();
     return after(
@@ -396,6 +438,41 @@ export const SHAPES = {
     );
   },
 } satisfies Record<string, Shape>;
+
+/** A document that was changed, and so many scores of new operators by it. */
+function* largeModel(
+  count: number,
+  change: (document: { -readonly [Name in keyof typeof JIS_1_0_0]: (typeof JIS_1_0_0)[Name] }) => void,
+): Generator<string> {
+  const document = structuredClone(JIS_1_0_0);
+  change(document);
+  const sha256 = modelSha256(nodeCrypto, document);
+  const chain = new Chain();
+  yield header({ keys: own });
+  yield modelLine({ sha256, document });
+  yield* chain.genesis();
+  const input = {
+    v: "jis.input/1",
+    algo: { formulas: document.formulas, model_version: document.version.slice(0, 64), model_sha256: sha256 },
+    as_of: NOW,
+    operator_id: "o",
+    domain: "general",
+    interaction: interactionSchema.parse({ time_to_decision_ms: 4000, decision: "accepted" }),
+    mode: "full",
+    role_tier: "tier_1",
+    mode_override: "normal",
+    prior: null,
+    state: null,
+    weights: { omega: 1, s: 0, r: 0, kappa: 0, wP: 0, inert: false, domain: "general", presented: true },
+  };
+  for (let index = 0; index < count; index += 1) {
+    yield* chain.entry({
+      eventType: "SCORE_COMPUTED",
+      subject: subjectOf(index),
+      parts: { input: { ...input, session_id: `s${index}` }, result: {} },
+    });
+  }
+}
 
 function* operators(count: number, name: (index: number) => string, absent: "erased"): Generator<string> {
   const chain = new Chain();

@@ -1,16 +1,22 @@
-/** The model documents that a bundle brings: each must hash to its name, and each that an entry names must be there. */
+/**
+ * The model documents that a bundle brings: each must hash to its name and be one to compute with, and each that an
+ * entry names must be there.
+ */
 import type { ModelDocument } from "../scoring/model.ts";
 import type { Crypto } from "./crypto.ts";
 import type { FindingLog } from "./finding_log.ts";
 import { modelSha256 } from "./hashes.ts";
 import { MODEL_BYTES_LIMIT } from "./limits.ts";
+import { readRecordedModel } from "./recorded_model.ts";
 
 /** Documents that a bundle holds at most: one whose model never changes holds one. */
 const MODEL_LIMIT = 256;
 
 interface KnownModel {
-  /** null where the line's document does not hash to its name. */
+  /** null where nothing can be computed from the line's document. */
   readonly document: ModelDocument | null;
+  /** Why: it does not hash to its name; it is of formulas of a later release; what else is wrong with it was said. */
+  readonly fault: "MODEL_MISMATCH" | "UNSUPPORTED_VERSION" | "said" | null;
   readonly line: number;
 }
 
@@ -29,33 +35,46 @@ export class ModelCheck {
 
   /** Takes a model's line, of so many bytes; one that is not taken is the second under its name, or one too many. */
   add(
-    { sha256, document }: { readonly sha256: string; readonly document: unknown },
+    { sha256, document }: { readonly sha256: string; readonly document: Readonly<Record<string, unknown>> },
     { line, bytes }: { readonly line: number; readonly bytes: number },
   ): "taken" | "known" | "too many" {
     if (this.#models.has(sha256)) return "known";
     this.#bytes += bytes;
     if (this.#models.size >= MODEL_LIMIT || this.#bytes > MODEL_BYTES_LIMIT) return "too many";
-    // It was validated when it came into use, by the schema of its time; its hash says that it is the same document.
-    const isNamed = this.#sha256Of(document) === sha256;
-    this.#models.set(sha256, { document: isNamed ? document as ModelDocument : null, line });
+    this.#models.set(sha256, { ...this.#read({ sha256, document }, line), line });
     return "taken";
+  }
+
+  /** A document in a stranger's file was never validated by anybody, whatever its hash says. */
+  #read(
+    { sha256, document }: { readonly sha256: string; readonly document: Readonly<Record<string, unknown>> },
+    line: number,
+  ): Pick<KnownModel, "document" | "fault"> {
+    if (this.#sha256Of(document) !== sha256) return { document: null, fault: "MODEL_MISMATCH" };
+    const read = readRecordedModel(document);
+    if ("document" in read) return { ...read, fault: null };
+    if (read.fault === "of later formulas") return { document: null, fault: "UNSUPPORTED_VERSION" };
+    const code = read.fault === "too large" ? "LIMIT_EXCEEDED" : "MALFORMED_LINE";
+    this.#log.add(code, { line, detail: `a model document: ${read.detail}` });
+    return { document: null, fault: "said" };
   }
 
   /** The document that an entry names; null, and a finding, where the bundle has none that counts. */
   find(sha256: string, seq: number): ModelDocument | null {
     const model = this.#models.get(sha256);
     const document = model?.document ?? null;
-    if (document === null && !this.#reported.has(sha256)) {
+    const fault = model === undefined ? "MODEL_MISSING" : model.fault;
+    if (fault !== null && fault !== "said" && !this.#reported.has(sha256)) {
       this.#reported.add(sha256);
-      this.#log.add(model === undefined ? "MODEL_MISSING" : "MODEL_MISMATCH", { seq, detail: sha256 });
+      this.#log.add(fault, { seq, detail: sha256 });
     }
     return document;
   }
 
   /** Reports what no entry used, and lets go of the documents. */
   finish(): void {
-    for (const [sha256, { document, line }] of this.#models) {
-      if (document !== null || this.#reported.has(sha256)) continue;
+    for (const [sha256, { fault, line }] of this.#models) {
+      if (fault !== "MODEL_MISMATCH" || this.#reported.has(sha256)) continue;
       this.#log.add("MODEL_MISMATCH", { line, detail: sha256 });
     }
     this.#models.clear();

@@ -16,6 +16,14 @@ export const DEPARTURE_EXPONENT_MAX = 16;
 const LEAST = 1e-9;
 const MOST = 1e9;
 const COUNT_MOST = 1_000_000;
+/** Every score has a line for each of these days. */
+const PROJECTIONS_MOST = 366;
+/** Beyond these a catalogue or a law is no longer one that somebody reads. */
+const ROWS_MOST = 1_000;
+const TEXTS_MOST = 100;
+const TEXT_MOST = 10_000;
+/** Of a name that every score repeats, characters. */
+const NAME_MOST = 128;
 
 const share = z.number().min(0).max(1);
 const fraction = z.number().min(LEAST).max(1);
@@ -63,8 +71,8 @@ function sumComplaint(values: readonly number[]): string | null {
 
 const exerciseParams = z.record(z.string(), z.json());
 
-const text = z.string().min(1);
-const texts = z.array(text).min(1);
+const text = z.string().min(1).max(TEXT_MOST);
+const texts = z.array(text).min(1).max(TEXTS_MOST);
 
 /** One worked case; `ai_recommendation` and `ai_is_right` are null where the exercise withholds the AI. */
 const sampleCase = z.strictObject({
@@ -133,7 +141,7 @@ const lawRule = checked(
     /** What was read. A finding names it only where it is `primary`, the official text itself. */
     source: z.string().min(1),
     date_confidence: z.enum(["primary", "secondary"]),
-    domains: z.array(z.enum(DOMAINS)).min(1).nullable(),
+    domains: z.array(z.enum(DOMAINS)).min(1).max(DOMAINS.length).nullable(),
     conditions: checked(
       z.partialRecord(z.enum([...DIMENSIONS, "jis", "mean_correct_acceptance"]), points),
       (row) => {
@@ -321,7 +329,7 @@ const shape = z.strictObject({
       target_jis: points,
       critical_jis: points,
       dimension_floor: points,
-      floor_dimensions: z.array(dimension).min(1),
+      floor_dimensions: z.array(dimension).min(1).max(DIMENSIONS.length),
       action_required_days: nonNegative,
     }),
     (row) =>
@@ -360,7 +368,7 @@ const shape = z.strictObject({
     improve_slope: nonNegative,
     improve_min: fraction,
     horizon_days: count,
-    projection_days: z.array(count).min(1),
+    projection_days: z.array(count).min(1).max(PROJECTIONS_MOST),
     recovery_ceiling: points,
   }),
   /** Section 8: urgency, interventions and the exercise catalogue; injected errors as the vigilance instrument [16][17]. */
@@ -377,14 +385,14 @@ const shape = z.strictObject({
     provisional_cap: z.enum(URGENCIES),
     triggers_at: z.enum(URGENCIES),
     truth_target: dimension,
-    withhold: z.strictObject({ below: points, dimensions: z.array(dimension) }),
-    interventions: record(DIMENSIONS, z.string().min(1)),
+    withhold: z.strictObject({ below: points, dimensions: z.array(dimension).max(DIMENSIONS.length) }),
+    interventions: record(DIMENSIONS, z.string().min(1).max(NAME_MOST)),
     difficulty: checked(
       z.strictObject({ easy_below: points, moderate_below: points }),
       (row) => (row.easy_below <= row.moderate_below ? null : "easy_below must not be above moderate_below"),
     ),
     difficulties: z.strictObject({ easy: difficulty, moderate: difficulty, hard: difficulty }),
-    exercises: z.array(exercise).min(1).superRefine((rows, context) => {
+    exercises: z.array(exercise).min(1).max(ROWS_MOST).superRefine((rows, context) => {
       if (new Set(rows.map((row) => row.id)).size !== rows.length) {
         context.addIssue({ code: "custom", message: "ids must be unique" });
       }
@@ -431,7 +439,7 @@ const shape = z.strictObject({
       z.strictObject({ compliant: share, partial: share }),
       (row) => (row.partial <= row.compliant ? null : "partial must not be above compliant"),
     ),
-    rules: z.array(lawRule).min(1),
+    rules: z.array(lawRule).min(1).max(ROWS_MOST),
   }),
 });
 
@@ -446,8 +454,8 @@ function largestWeight({ scenario_weights, updates, recalibration }: ModelDocume
   return Math.max(1, ...weights) * Math.max(...Object.values(scenario_weights));
 }
 
-/** Validates a model document: every field, sum and order, all problems at once. */
-export const modelSchema = shape.superRefine((model, context) => {
+/** What holds between the sections of a document. */
+function requireTogether(model: ModelDocument, context: z.RefinementCtx): void {
   if ((model.formulas === "jis-2") !== (model.classification.departure_exponent !== undefined)) {
     const message = "must be there with the formulas jis-2, and only with them";
     context.addIssue({ code: "custom", path: ["classification", "departure_exponent"], message });
@@ -462,7 +470,21 @@ export const modelSchema = shape.superRefine((model, context) => {
     const message = "must not be below restraint.full_at, or an unknown operator would start restrained";
     context.addIssue({ code: "custom", path: ["buckets", "Q", "prior_mean"], message });
   }
-});
+}
+
+/** Validates a model document: every field, sum and order, all problems at once. */
+export const modelSchema = shape.superRefine(requireTogether);
+
+/**
+ * Validates what a record is computed from, and nothing else: exercises, law and the figures of organizations are of no
+ * number in a record, and earlier programs wrote them in other shapes. What was ever taken here must be taken for good.
+ */
+export const recordedModelSchema = z.object({
+  ...shape.omit({ law: true, organization: true, maintenance: true }).shape,
+  maintenance: z.object(
+    shape.shape.maintenance.omit({ difficulty: true, difficulties: true, exercises: true }).shape,
+  ),
+}).superRefine((model, context) => requireTogether(model as ModelDocument, context));
 
 /** A model in use: its document and the one hash that names it in responses and evidence. */
 export interface Model {

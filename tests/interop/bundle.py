@@ -552,7 +552,7 @@ class Bundle:
         if not self.has_header:
             return "NOT VERIFIABLE"
         codes = {finding.code for finding in self.findings.said(self.is_trusted()) if finding.fatal}
-        cannot_be_told = {"UNSUPPORTED_VERSION"}
+        cannot_be_told = {"UNSUPPORTED_VERSION", "LIMIT_EXCEEDED"}
         if not self.is_trusted():
             cannot_be_told |= {"UNTRUSTED_KEY", "RETIRED_KEY", "EARLIER_KEY_ONLY"}
         if codes - cannot_be_told:

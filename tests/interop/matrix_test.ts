@@ -18,6 +18,7 @@ import {
   pythonIsMissing,
   type Question,
 } from "../independent_verifier.ts";
+import { MODEL_ROWS } from "../model_rows.ts";
 import { REMOVED_EPOCH_ROWS } from "../removed_epoch_rows.ts";
 import { REPEAT_ROWS, RESTORED_REPEAT_ROWS } from "../repeat_rows.ts";
 import { SIDESTEP_ROWS } from "../sidestep_rows.ts";
@@ -35,7 +36,9 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  ...[...TAMPER_ROWS, ...CHAIN_ROWS, ...REPEAT_ROWS].map(({ name, text, pins, known, expected, replay }) => ({
+  ...[...TAMPER_ROWS, ...CHAIN_ROWS, ...REPEAT_ROWS, ...MODEL_ROWS].map((
+    { name, text, pins, known, expected, replay },
+  ) => ({
     name,
     text,
     options: given({ pins, known, expected, replay }),

@@ -5,6 +5,7 @@ the state is not known.
 """
 import replay
 from commits import Commits
+from models import fault_of
 from shapes import INPUTS
 from tree import model_hash, state_hash
 
@@ -26,7 +27,9 @@ class States:
         self.base_size = base_size
         self.findings = findings
         self.documents = {}
+        # What entries name and is not to be computed with, once it was said; what is wrong with a document.
         self.missing = set()
+        self.faults = {}
         self.known = {}
         self.commits = Commits(base_size, is_first=name.epoch == 1, findings=findings)
         self.is_off_track = False
@@ -38,7 +41,12 @@ class States:
         """Takes a model document; False where there is one of that name already."""
         if sha256 in self.documents:
             return False
-        self.documents[sha256] = document if model_hash(document).hex() == sha256 else None
+        fault = fault_of(document) if model_hash(document).hex() == sha256 else "MODEL_MISMATCH"
+        self.documents[sha256] = document if fault is None else None
+        self.faults[sha256] = fault
+        if fault in ("MALFORMED_LINE", "LIMIT_EXCEEDED"):
+            self.findings.add(fault)
+            self.missing.add(sha256)
         return True
 
     def lose_track(self):
@@ -58,8 +66,8 @@ class States:
     def settle(self):
         """The bundle has ended: a document that no record named must hash to its name too."""
         self.commits.settle()
-        for sha256, document in self.documents.items():
-            if document is None and sha256 not in self.missing:
+        for sha256, fault in self.faults.items():
+            if fault == "MODEL_MISMATCH" and sha256 not in self.missing:
                 self.findings.add("MODEL_MISMATCH")
 
     def take(self, entry, hash_of_entry, parts):
@@ -140,7 +148,7 @@ class States:
         document = self.documents.get(sha256)
         if document is None and sha256 not in self.missing:
             self.missing.add(sha256)
-            self.findings.add("MODEL_MISMATCH" if sha256 in self.documents else "MODEL_MISSING", seq)
+            self.findings.add(self.faults.get(sha256, "MODEL_MISSING"), seq)
         return document
 
     def _check_state(self, entry, given):
