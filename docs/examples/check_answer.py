@@ -3,7 +3,7 @@
 Takes the answers that carry evidence: scores, commits, decisions, replays, reports, appended events, erasures and
 batches (whose entries are proven, not the numbers). Standard library only. It recomputes every hash; the signature
 under the checkpoint is Ed25519 (C2SP signed note) and needs a library of your choice. The last line says what was
-shown; the exit code is 0 where all of it holds.
+shown. Exit code: 0 if all of it holds, 1 if the answer proves nothing, 2 if the file is no answer that can be read.
 """
 import base64, decimal, hashlib, json, sys
 
@@ -25,6 +25,10 @@ def require(holds, what):
     if not holds:
         sys.exit(f"This answer proves nothing: {what}. Get it from the service again, and compare.")
 
+def unusable(why):
+    print(f"Nothing was checked: {why}.", file=sys.stderr)
+    sys.exit(2)
+
 def covered_part(body):  # what the evidence speaks of
     if "detail" in body:  # an appended event, an erasure
         return body["detail"]
@@ -38,8 +42,11 @@ def covered_part(body):  # what the evidence speaks of
 
 def check_place(index, leaf, path, note):  # RFC 6962, section 2.1.1
     origin, size, root = note.split("\n")[:3]
+    require("\n\n\u2014 " in note, "its checkpoint bears no signature")
     node, last, hashed = index, int(size) - 1, leaf
+    require(0 <= index <= last, "the entry lies beyond the signed root")
     for sibling in path:
+        require(last > 0, "the entry is not under the signed root")
         if node % 2 == 1 or node == last:
             hashed = sha256(b"\x01", sibling, hashed)
             while node % 2 == 0:
@@ -51,6 +58,7 @@ def check_place(index, leaf, path, note):  # RFC 6962, section 2.1.1
     print(f"intact: entry {index} of {size} in {origin}")
 
 def check_batch(evidence):  # the full evidence of an item comes from GET /v1/decision/replay/{session_id}
+    require(isinstance(evidence["items"], list) and evidence["items"], "its evidence names no entry")
     for item in evidence["items"]:
         path = [base64.b64decode(h) for h in item["path"]]
         check_place(item["index"], bytes.fromhex(item["entry_hash"]), path, evidence["checkpoint"])
@@ -73,9 +81,33 @@ def check_one(body):
     check_place(index, leaf, path, note)
     return "This answer says what that entry recorded, and the entry stands in the log that its checkpoint names."
 
-body = json.load(open(sys.argv[1], encoding="utf-8"))
-if "evidence" not in body:
-    sys.exit("this answer carries no evidence: what it shows is read from the records, and kept nowhere")
-is_batch = body["evidence"]["v"] == "jis.evidence-batch/1"
-shown = check_batch(body["evidence"]) if is_batch else check_one(body)
+def read_answer(path):
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read()
+    except OSError as error:
+        unusable(f"{path} cannot be read ({error.strerror})")
+    except UnicodeDecodeError:
+        unusable(f"{path} is no text in UTF-8")
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        what = "a page, not JSON: save the answer itself" if text.lstrip().startswith("<") else "not JSON, or not all of it"
+        unusable(f"{path} is {what}")
+    if not isinstance(body, dict):
+        unusable(f"{path} holds no answer of the service")
+    if "evidence" not in body:
+        unusable("this answer carries no evidence: what it shows is read from the records, and kept nowhere")
+    return body
+
+if len(sys.argv) != 2:
+    unusable("give one file, python3 check_answer.py response.json")
+body = read_answer(sys.argv[1])
+try:
+    version = body["evidence"]["v"]
+    is_batch = version == "jis.evidence-batch/1"
+    require(is_batch or version == "jis.evidence/1", "its evidence is of no version that is known here")
+    shown = check_batch(body["evidence"]) if is_batch else check_one(body)
+except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    require(False, "its evidence is not of the form in which the service writes it")
 print(f"{shown} Who signed the checkpoint was not checked: jiss verify does, with a key that you pin.")

@@ -126,8 +126,107 @@ Deno.test({
     assert.match((await check(file)).text, /the report was changed/);
     const profile = await service.send("/v1/operator/operator-1/profile", { key });
     await Deno.writeTextFile(file, JSON.stringify(profile.body));
-    assert.match((await check(file)).text, /carries no evidence/);
+    const none = await check(file);
+    assert.equal(none.code, 2);
+    assert.match(none.text, /^Nothing was checked: this answer carries no evidence.*\.\n$/);
     await service.stop();
+    await deployment.remove();
+  },
+});
+
+type Json = ReturnType<typeof JSON.parse>;
+
+/** What is no answer, whole files. */
+const UNREADABLE: Readonly<Record<string, string | Uint8Array>> = {
+  "nothing": "",
+  "a blank": " \n",
+  "a page": "<!doctype html>\n<html><body>502 Bad Gateway</body></html>\n",
+  "words": "upstream timed out",
+  "a number": "7",
+  "a list": "[1, 2]",
+  "null": "null",
+  "depth alone": "[".repeat(200_000),
+  "bytes that are no text": Uint8Array.of(0xff, 0xfe, 0x00, 0x7b),
+};
+
+/** Ways to damage the evidence of an answer, each of which leaves JSON. */
+const DAMAGES: readonly ((evidence: Json) => void)[] = [
+  ...["v", "covers", "sha256", "salt", "entry", "entry_hash", "proof"].flatMap((name) => [
+    ...[7, null, [], {}, "", "\ud800", "\n\n", true].map((value) => (evidence: Json) =>
+      evidence[name] = value
+    ),
+    (evidence: Json) => delete evidence[name],
+  ]),
+  ...[7, null, [], {}, "x"].map((commit) => (evidence: Json) => evidence.entry.commit = commit),
+  ...[-1, 1e300, "1", null, 2 ** 53].map((seq) => (evidence: Json) => evidence.entry.seq = seq),
+  (evidence) => evidence.proof = evidence.proof.slice(0, evidence.proof.indexOf("\u2014")),
+  (evidence) => evidence.proof = evidence.proof.slice(0, 40),
+  (evidence) => evidence.proof = evidence.proof.replaceAll("\n", "\r\n"),
+  (evidence) => evidence.proof = evidence.proof.replace(/index \d+/, "index -1"),
+  (evidence) => evidence.proof = evidence.proof.replace(/index \d+/, "index x"),
+  // More siblings than the tree has levels.
+  (evidence) =>
+    evidence.proof = evidence.proof.replace(/(index \d+\n)/, `$1${`${"A".repeat(43)}=\n`.repeat(60)}`),
+  (evidence) => evidence.proof = evidence.proof.replace(/\n\d+\n(?=[^\n]+\n\n)/, "\n0\n"),
+  (evidence) => evidence.proof = evidence.proof.replace(/\n\d+\n(?=[^\n]+\n\n)/, "\nmany\n"),
+];
+
+Deno.test({
+  name:
+    "docs/examples/check_answer.py ends in a sentence and an exit code, however a file was damaged [needs python3]",
+  ignore: pythonIsMissing(),
+  async fn() {
+    const deployment = await freshDeployment();
+    const service = await startService(["serve"], deployment);
+    const key = await createOrganization(service, deployment.env);
+    const file = `${deployment.directory}/damaged.json`;
+    const { body: score } = await service.send("/v1/score", { key, body: scoreRequest({ session_id: "s" }) });
+    const { body: batch } = await service.send("/v1/score/batch", {
+      key,
+      body: {
+        operator_id: "operator-1",
+        domain: "general",
+        interactions: [{ session_id: "b", time_to_decision_ms: 4000, decision: "accepted" }],
+      },
+    });
+    await service.stop();
+    const whole = JSON.stringify(score);
+    const requireSentence = async (what: string, content: string | Uint8Array, codes: readonly number[]) => {
+      await Deno.writeFile(file, typeof content === "string" ? new TextEncoder().encode(content) : content);
+      const { code, text } = await check(file);
+      assert.ok(codes.includes(code), `${what}: exit code ${code}, ${text}`);
+      assert.match(text, /^(?:Nothing was checked|This answer proves nothing): [^\n]+\.\n$/, what);
+    };
+    for (const [what, content] of Object.entries(UNREADABLE)) await requireSentence(what, content, [2]);
+    for (const share of [0.1, 0.5, 0.99]) {
+      await requireSentence("cut off", whole.slice(0, Math.floor(whole.length * share)), [2]);
+    }
+    for (const [index, damage] of DAMAGES.entries()) {
+      const changed = structuredClone(score);
+      damage(changed.evidence);
+      await requireSentence(`${index}: ${damage}`, JSON.stringify(changed), [1]);
+    }
+    for (const evidence of [7, null, [], "x", {}]) {
+      await requireSentence("evidence that is none", JSON.stringify({ ...score, evidence }), [1]);
+    }
+    for (
+      const items of [7, null, {}, [7], [{}], [{ ...batch.evidence.items[0], path: 7 }], [{
+        ...batch.evidence.items[0],
+        index: -5,
+      }]]
+    ) {
+      const changed = { ...batch, evidence: { ...batch.evidence, items } };
+      await requireSentence("items that are none", JSON.stringify(changed), [1]);
+    }
+    await Deno.remove(file);
+    const missing = await check(file);
+    assert.equal(missing.code, 2);
+    assert.match(missing.text, /^Nothing was checked: .* cannot be read \(No such file or directory\)\.\n$/);
+    const directory = await check(deployment.directory);
+    assert.deepEqual([directory.code, directory.text.includes("Is a directory")], [2, true]);
+    // As it came, with the mark that some editors put before a text.
+    await Deno.writeTextFile(file, `\ufeff${whole}`);
+    assert.equal((await check(file)).code, 0);
     await deployment.remove();
   },
 });
