@@ -191,6 +191,7 @@ export const SHAPES = {
   headers: (count) => times(count, () => [header()]),
   "headers, each of a chain of its own": (count) =>
     times(count, (index) => [header({ chain: `org/o${index}` })]),
+  "headers behind the mark of an editor": (count) => times(count, () => [`\ufeff${header()}`]),
   "headers that are none": (count) => times(count, () => ['{"kind":"jis.bundle/1"}']),
   "headers of a later version": (count) => times(count, () => ['{"kind":"jis.bundle/9"}']),
   "headers with long names": (count) => times(count, (index) => [header({ chain: `${ONE_KIB}${index}` })]),

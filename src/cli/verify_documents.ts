@@ -14,7 +14,7 @@ import { fingerprint } from "../evidence/trust.ts";
 import type { AuditorTrust } from "./auditor_trust.ts";
 import { isDrawnFrom, isPage, signedReportIn } from "./report_page.ts";
 import { type Input, textOf } from "./verify_input.ts";
-import type { DocumentPlace, VerifiedDocument } from "./verify_outcome.ts";
+import type { DocumentPage, DocumentPlace, VerifiedDocument } from "./verify_outcome.ts";
 
 /** The largest document. */
 const DOCUMENT_LIMIT_BYTES = 16_777_216;
@@ -26,7 +26,9 @@ export async function readDocuments(
 ): Promise<readonly VerifiedDocument[]> {
   const documents: VerifiedDocument[] = [];
   for (const input of inputs) {
-    const { report, unreadable, page } = readDocument(await textOf(input, DOCUMENT_LIMIT_BYTES), trust);
+    const { report, unreadable, page }: ReadDocument = input.isUtf16
+      ? { report: null, unreadable: "UTF-16", page: null }
+      : readDocument(await textOf(input, DOCUMENT_LIMIT_BYTES), trust);
     documents.push({
       file: input.name,
       report,
@@ -64,8 +66,13 @@ function readDocument(text: string | null, trust: AuditorTrust): ReadDocument {
   if (signed === null) return { report: null, unreadable: "a page", page: null };
   const answer = readAnswer(signed, trust);
   // Nothing is drawn but what the service signed.
-  const isDrawn = answer.report?.fault === null && isDrawnFrom(text, JSON.parse(signed));
-  return { ...answer, page: isDrawn ? "drawn" : "other" };
+  const page = answer.report?.fault === null ? pageOf(text, JSON.parse(signed)) : "other";
+  return { ...answer, page };
+}
+
+function pageOf(text: string, answer: Readonly<Record<string, unknown>>): DocumentPage {
+  if (isDrawnFrom(text, answer)) return "drawn";
+  return text.includes("\r\n") && isDrawnFrom(text.replaceAll("\r\n", "\n"), answer) ? "line ends" : "other";
 }
 
 function readAnswer(text: string, trust: AuditorTrust): Omit<ReadDocument, "page"> {

@@ -31,6 +31,8 @@ export interface Input {
   readonly size: number | null;
   /** null where it is no bundle. */
   readonly head: BundleHead | null;
+  /** Whether it begins with the mark of UTF-16, in which nothing of the service is written. */
+  readonly isUtf16: boolean;
   /** All bytes, once; each piece is only lent until the next. */
   pieces(): AsyncGenerator<Uint8Array>;
   close(): void;
@@ -50,6 +52,7 @@ export async function openInput(name: string): Promise<Input> {
       name,
       size: status?.isFile ? status.size : null,
       head: headIn(first),
+      isUtf16: isUtf16(first),
       async *pieces() {
         if (start !== null) yield start;
         start = null;
@@ -114,6 +117,12 @@ async function readFirstLine(
     bytes += length;
   }
   return concat(...pieces);
+}
+
+/** By the mark, and a first letter of which one byte is zero, as of all that a file of the service can begin with. */
+function isUtf16([first, second, third, fourth]: Uint8Array): boolean {
+  if (first === 0xff && second === 0xfe) return third !== 0 && fourth === 0;
+  return first === 0xfe && second === 0xff && third === 0 && fourth !== 0;
 }
 
 function headIn(first: Uint8Array): BundleHead | null {

@@ -29,13 +29,14 @@ export interface VerifiedBundle extends FileReport {
 export type DocumentPlace = "held" | "removed" | "lost" | "beyond" | "alone";
 
 /** Why a file is not read as a document. */
-export type Unreadable = "not JSON" | "too large" | "a checkpoint" | "a page";
+export type Unreadable = "not JSON" | "too large" | "UTF-16" | "a checkpoint" | "a page";
 
 /**
  * A report that was saved as a page, in which its signed JSON is what is verified: the page is the one that this program
- * draws of it, to the letter, or another, whose words and figures nobody vouches for.
+ * draws of it, to the letter; it is that but for line ends, which a copy made those of Windows; or it is another, whose
+ * words and figures nobody vouches for.
  */
-export type DocumentPage = "drawn" | "other";
+export type DocumentPage = "drawn" | "line ends" | "other";
 
 export interface VerifiedDocument {
   readonly file: string;
@@ -154,6 +155,8 @@ const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
   "not JSON":
     "The file is neither a bundle nor a saved answer of the service, or one in which something stands twice.",
   "too large": "The file is no bundle, and no text in UTF-8, or larger than any answer of the service.",
+  "UTF-16":
+    "The file is a text in UTF-16, as the > of some shells writes what a program says: copy it again byte for byte, or have the file written by the program itself (jiss export -o FILE).",
   "a page":
     "The file is a page that carries no signed report, or carries two: save the report's page again, as it is served, or its JSON.",
   "a checkpoint": "The file is a checkpoint, to hold a bundle against: pass it with --checkpoint.",
@@ -173,6 +176,8 @@ const PLACE_SENTENCES: Readonly<Record<DocumentPlace, string>> = {
 
 const PAGE_SENTENCES: Readonly<Record<DocumentPage, string>> = {
   drawn: "The page shows what that report says.",
+  "line ends":
+    "The page shows what that report says: it was copied as a text by something that changes line ends (CR LF), and nothing else in it was changed.",
   other:
     "That holds for the report inside the page. What the page shows may be something else: it is not, to the letter, what this program draws, because a browser saved it in its own form, another version drew it, or somebody changed it. Rely on its JSON, or get the page anew.",
 };

@@ -98,8 +98,9 @@ export class BundleCheck {
   readonly #organization: string | null;
   #stage: (typeof Stage)[keyof typeof Stage] = Stage.models;
   #isAbandoned = false;
-  /** Whether every line so far ends in a carriage return. */
-  #hasForeignLineEnds = true;
+  /** Lines so far, and how many of them end in a carriage return. */
+  #lines = 0;
+  #foreignLines = 0;
   #cut: Damage | null = null;
   #ladderSize = 0;
   #entries = 0;
@@ -294,7 +295,7 @@ export class BundleCheck {
         erased,
         replayed: this.#replay.replayed,
         selfTrusted: pins === null,
-        damage: this.#hasForeignLineEnds ? "line ends" : this.#cut,
+        damage: this.#damage,
         keptCount: known.length,
         comparedScores: compared,
         refuted,
@@ -321,7 +322,13 @@ export class BundleCheck {
   }
 
   #noteLineEnd({ bytes }: ReadLine): void {
-    if (bytes.at(-1) !== CARRIAGE_RETURN) this.#hasForeignLineEnds = false;
+    this.#lines += 1;
+    if (bytes.at(-1) === CARRIAGE_RETURN) this.#foreignLines += 1;
+  }
+
+  get #damage(): Damage | null {
+    if (this.#foreignLines === 0) return this.#cut;
+    return this.#foreignLines === this.#lines ? "line ends" : "some line ends";
   }
 
   #malformed(number: number, detail: string, seq: number | null = null): void {

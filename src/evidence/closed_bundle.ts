@@ -189,12 +189,22 @@ export class ClosedBundle {
 
   report(): BundleReport {
     const { told, log, signatures, isAnchored, provesFork, replay } = this.#facts;
-    const { withheld, selfTrusted, untrustedKept } = told;
+    const { withheld, selfTrusted, untrustedKept, damage } = told;
     const sawTrusted = this.#newestKey !== null;
     const uncompared = this.#uncompared;
     return {
       ...told,
-      ...verdictOf({ log, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept, uncompared }),
+      ...verdictOf({
+        log,
+        sawTrusted,
+        selfTrusted,
+        isAnchored,
+        withheld,
+        replay,
+        untrustedKept,
+        uncompared,
+        damage,
+      }),
       firstBadSeq: log.firstBadSeq,
       firstBadRange: log.firstBadRange,
       findings: log.findings,

@@ -24,10 +24,15 @@ export type Verdict = (typeof VERDICTS_BY_WEIGHT)[number];
 export type ExitCode = 0 | 1 | 2;
 
 /**
- * A copy whose line ends are those of Windows, one that ends in the middle of a line, one that lacks its last line: what
- * happens to files on their way.
+ * What happens to files on their way: all line ends, or some, became those of Windows; an editor put its mark before the
+ * text; the file ends in the middle of a line, or lacks its last line.
  */
-export type Damage = "line ends" | "cut within a line" | "cut off";
+export type Damage = "line ends" | "some line ends" | "byte order mark" | "cut within a line" | "cut off";
+
+/** Damage that changes every hash after it, so that no contradiction with what was kept follows from it. */
+export function isMiscopied(damage: Damage | null): boolean {
+  return damage === "line ends" || damage === "some line ends" || damage === "byte order mark";
+}
 
 export interface BundleReport {
   /** Empty, as `chain`, where the input is no bundle at all. */
@@ -97,6 +102,7 @@ export interface VerdictFacts {
   readonly replay: boolean;
   readonly untrustedKept: readonly KnownCheckpoint[];
   readonly uncompared: readonly Uncompared[];
+  readonly damage: Damage | null;
 }
 
 const DIVERGENCES: readonly FindingCode[] = ["FORK_VS_KNOWN_CHECKPOINT", "ROLLBACK_VS_KNOWN_CHECKPOINT"];
@@ -111,10 +117,20 @@ export function isDivergence(code: FindingCode): boolean {
 
 /** The verdict on one bundle, and the exit code that says it. */
 export function verdictOf(
-  { log: { fatal }, sawTrusted, selfTrusted, isAnchored, withheld, replay, untrustedKept, uncompared }:
-    VerdictFacts,
+  {
+    log: { fatal },
+    sawTrusted,
+    selfTrusted,
+    isAnchored,
+    withheld,
+    replay,
+    untrustedKept,
+    uncompared,
+    damage,
+  }: VerdictFacts,
 ): { readonly verdict: Verdict; readonly exitCode: ExitCode } {
-  if (DIVERGENCES.some((code) => fatal.has(code))) return { verdict: "DIVERGED", exitCode: 1 };
+  const isDiverged = !isMiscopied(damage) && DIVERGENCES.some((code) => fatal.has(code));
+  if (isDiverged) return { verdict: "DIVERGED", exitCode: 1 };
   const proves = (code: FindingCode) =>
     !UNREAD.includes(code) && (sawTrusted || !FINDINGS[code].needsTrustedRoot);
   if ([...fatal].some(proves)) return { verdict: "TAMPERED", exitCode: 1 };
@@ -129,7 +145,10 @@ export function verdictOf(
 }
 
 /** The report on an input that is no bundle, as the one finding in the log says. */
-export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleReport {
+export function unusableReport(
+  log: FindingLog,
+  { selfTrusted, damage }: Pick<BundleReport, "selfTrusted" | "damage">,
+): BundleReport {
   return {
     origin: "",
     chain: "",
@@ -144,7 +163,7 @@ export function unusableReport(log: FindingLog, selfTrusted: boolean): BundleRep
     findings: log.findings,
     dropped: 0,
     counts: log.counts,
-    damage: null,
+    damage,
     withheld: 0,
     erased: 0,
     replayed: 0,
@@ -228,13 +247,23 @@ export function sentenceOfVerdict(report: BundleReport): string {
 /** Findings that follow from a cut-off end alone. */
 const OF_A_CUT: readonly FindingCode[] = ["TRUNCATED", "PART_MISSING", "ROLLBACK_VS_KNOWN_CHECKPOINT"];
 
+const COPY_AGAIN =
+  "Copy it again byte for byte, or export it again; whether anything else was changed, this copy cannot tell.";
+
+const MISCOPIED_SENTENCES = {
+  "line ends":
+    `Each line of the file ends as Windows ends lines (CR LF): it was copied as a text by something that changes line ends. ${COPY_AGAIN}`,
+  "some line ends":
+    `Some lines of the file end as Windows ends lines (CR LF), and no line does that is written by this program: an editor, or something that joins texts, changed them. ${COPY_AGAIN}`,
+  "byte order mark":
+    `The file begins with a byte order mark, which some editors put before a text: it was copied as a text. ${COPY_AGAIN}`,
+} as const;
+
 /** What happened to a file on its way, and what to do; null where that does not say what is wrong with it. */
 function sentenceOfDamage({ damage, counts }: BundleReport): string | null {
   if (damage === null) return null;
-  if (damage !== "line ends" && counts.FORK_VS_KNOWN_CHECKPOINT !== undefined) return null;
-  if (damage === "line ends") {
-    return "Each line of the file ends as Windows ends lines (CR LF): it was copied as a text by something that changes line ends. Copy it again byte for byte, or export it again; whether anything else was changed, this copy cannot tell.";
-  }
+  if (isMiscopied(damage)) return MISCOPIED_SENTENCES[damage as keyof typeof MISCOPIED_SENTENCES];
+  if (counts.FORK_VS_KNOWN_CHECKPOINT !== undefined) return null;
   const where = damage === "cut within a line"
     ? "it ends in the middle of a line"
     : "its last line, which closes it, is missing";

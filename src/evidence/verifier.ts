@@ -22,7 +22,7 @@ import type { HashSeed } from "./keyed_hash.ts";
 import { BUNDLE_LIMIT, KEY_LIMIT, NAME_LIMIT } from "./limits.ts";
 import { type LineHandler, LineReader } from "./line_reader.ts";
 import { isMembers } from "./line_shapes.ts";
-import { type BundleReport, unusableReport } from "./report.ts";
+import { type BundleReport, type Damage, unusableReport } from "./report.ts";
 import { settle } from "./settlement.ts";
 import type { PinnedKey } from "./trust.ts";
 
@@ -54,6 +54,7 @@ export interface VerifierOptions {
 
 const OBJECT_START = /^[ \t\r]*\{/;
 const HEADER_KIND = /^jis\.bundle\/\d+$/;
+const BYTE_ORDER_MARK = "\ufeff";
 
 export class BundleVerifier {
   readonly #crypto: Crypto;
@@ -123,8 +124,20 @@ export class BundleVerifier {
   #takeLine(text: string | null, bytes: Uint8Array): void {
     this.#line += 1;
     if (this.#stopped) return;
+    if (text !== null && text.startsWith(BYTE_ORDER_MARK)) return this.#takeMarked(text, bytes);
+    this.#takeText(text, bytes);
+  }
+
+  /** Before a header it is what an editor puts before a text; elsewhere it belongs to no line. */
+  #takeMarked(text: string, bytes: Uint8Array): void {
+    const line = readLine(text.slice(BYTE_ORDER_MARK.length), { number: this.#line, bytes });
+    if (isHeader(line)) this.#takeHeader(line, { isMarked: true });
+    else this.#takeText(text, bytes);
+  }
+
+  #takeText(text: string | null, bytes: Uint8Array): void {
     const line = text === null ? "too long, or not UTF-8" : readLine(text, { number: this.#line, bytes });
-    if (typeof line !== "string" && HEADER_KIND.test(String(line.value.kind))) return this.#takeHeader(line);
+    if (isHeader(line)) return this.#takeHeader(line, { isMarked: false });
     if (this.#open === null) return this.#stray("not a header");
     if (typeof line === "string") return this.#open.unreadable(this.#line, line);
     this.#open.line(line, this.#digest);
@@ -134,13 +147,17 @@ export class BundleVerifier {
     this.#reader.restart({ afterLine: true });
   }
 
-  #takeHeader(line: ReadLine): void {
+  #takeHeader(line: ReadLine, { isMarked }: { readonly isMarked: boolean }): void {
     this.#open?.cut("cut off");
     this.#close();
     this.#strayed = false;
     this.#reader.restart({ afterLine: false });
     const { lenientHeader = false, bundleLimit = BUNDLE_LIMIT } = this.#options;
     if (this.#bundles.length >= bundleLimit) return this.#stopShort(bundleLimit);
+    if (isMarked) {
+      this.#strayed = true;
+      return this.#unusable("MALFORMED_LINE", "a byte order mark before the header", "byte order mark");
+    }
     const parsed = (lenientHeader ? lenientHeaderSchema : headerSchema).safeParse(line.value);
     if (!parsed.success) return this.#strayHeader(line);
     const header = parsed.data;
@@ -225,15 +242,23 @@ export class BundleVerifier {
     this.#unusable("LIMIT_EXCEEDED", detail);
   }
 
-  #unusable(code: "MALFORMED_LINE" | "UNSUPPORTED_VERSION" | "LIMIT_EXCEEDED", detail: string): void {
+  #unusable(
+    code: "MALFORMED_LINE" | "UNSUPPORTED_VERSION" | "LIMIT_EXCEEDED",
+    detail: string,
+    damage: Damage | null = null,
+  ): void {
     const log = new FindingLog(this.#budget);
     log.add(code, { line: Math.max(1, this.#line), detail });
-    this.#bundles.push(unusableReport(log, this.#options.pins === null));
+    this.#bundles.push(unusableReport(log, { selfTrusted: this.#options.pins === null, damage }));
   }
 }
 
 function isTooLarge({ origin, chain, keys }: BundleHeader): boolean {
   return origin.length > NAME_LIMIT || chain.length > NAME_LIMIT || keys.length > KEY_LIMIT;
+}
+
+function isHeader(line: ReadLine | string): line is ReadLine {
+  return typeof line !== "string" && HEADER_KIND.test(String(line.value.kind));
 }
 
 /** A line as JSON, or why it is none. */

@@ -45,6 +45,8 @@ class Bundle:
         self.skips_parts = False
         self.unread_entries = 0
         self.withheld = self.erased = 0
+        # Whether a line ends in a carriage return, so that the file is a copy that went wrong.
+        self.has_foreign_ends = False
         # Whether something that was kept was not compared.
         self.is_open = False
         # The chain so far.
@@ -65,6 +67,7 @@ class Bundle:
         """Takes a line without its line feed, and what `read_line` made of it."""
         if self.is_stopped:
             return
+        self.has_foreign_ends = self.has_foreign_ends or raw.endswith(b"\r")
         if value is not None and not is_canonical:
             self.findings.add("NON_CANONICAL_LINE", self._place_of(value))
         try:
@@ -556,7 +559,8 @@ class Bundle:
         if not self.is_trusted():
             cannot_be_told |= {"UNTRUSTED_KEY", "RETIRED_KEY", "EARLIER_KEY_ONLY"}
         if codes - cannot_be_told:
-            return "DIVERGED" if codes & CONTRADICTIONS else "TAMPERED"
+            is_diverged = codes & CONTRADICTIONS and not self.has_foreign_ends
+            return "DIVERGED" if is_diverged else "TAMPERED"
         is_trusted = self.is_trusted() and not self.is_self_trusted
         if codes or not is_trusted or (not self.is_stopped and self.kept.has_bad_signature):
             return "NOT VERIFIABLE"

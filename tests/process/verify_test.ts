@@ -406,6 +406,50 @@ Deno.test(
   }),
 );
 
+Deno.test(
+  "a copy that went wrong is told as such, is not DIVERGED from what is remembered, and is remembered by nobody",
+  withVisit(async ({ harness, put, jwks, directory }) => {
+    const text = await bundleOf(harness, "org/acme");
+    const file = await put("acme.ndjson", text);
+    const state = `${directory}/state`;
+    assert.deepEqual(await judged([file, "--key", jwks, "--state", state]), UNANCHORED);
+    const remembered = await Deno.readTextFile(`${state}/jiss-memory.json`);
+    let line = 0;
+    const copies: readonly (readonly [string, string, string, number, RegExp])[] = [
+      ["crlf", text.replaceAll("\n", "\r\n"), "TAMPERED", 1, /Each line of the file ends as Windows/],
+      [
+        "mixed",
+        text.replaceAll("\n", () => (line += 1) % 2 === 0 ? "\r\n" : "\n"),
+        "TAMPERED",
+        1,
+        /Some lines of the file end as Windows/,
+      ],
+      ["bom", `\ufeff${text}`, "NOT VERIFIABLE", 2, /The file begins with a byte order mark/],
+      ["utf16", text, "NOT VERIFIABLE", 2, /The file is a text in UTF-16/],
+    ];
+    for (const [name, content, verdict, exit, told] of copies) {
+      const copy = await put(`${name}.ndjson`, content);
+      if (name === "utf16") await Deno.writeFile(copy, utf16(content));
+      const { code, stdout } = await verify([copy, "--state", state]);
+      assert.deepEqual([code, stdout.split("\n")[0]], [exit, verdict], name);
+      assert.match(stdout, told);
+      assert.match(stdout, /opy it again byte for byte/);
+      assert.doesNotMatch(stdout, /DIVERGED|Keep both|together they prove/);
+    }
+    assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), remembered);
+    assert.deepEqual(await judged([file, "--state", state]), INTACT);
+  }),
+);
+
+/** As PowerShell writes what a program says. */
+function utf16(text: string): Uint8Array {
+  const bytes = new Uint8Array(2 + 2 * text.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, 0xfeff, true);
+  for (let at = 0; at < text.length; at += 1) view.setUint16(2 + 2 * at, text.charCodeAt(at), true);
+  return bytes;
+}
+
 // ---- documents --------------------------------------------------------------------------------------------
 
 Deno.test(
@@ -423,6 +467,16 @@ Deno.test(
     const said = (await verify([page, "--key", jwks])).stdout;
     assert.match(said, /The page shows what that report says\.\n/);
     assert.match(said, /\n {2}document {4}\S+report\.html, one recorded event, inside a page\n/);
+    const copied = await put("copied.html", text.replaceAll("\n", "\r\n"));
+    assert.deepEqual(await judged([copied, "--key", jwks]), UNANCHORED);
+    assert.match(
+      (await verify([copied, "--key", jwks])).stdout,
+      /The page shows what that report says: it was copied .* changes line ends \(CR LF\), and nothing else in it was changed\.\n/,
+    );
+    assert.deepEqual(
+      await judged([await put("marked.html", `\ufeff${text}`), "--key", jwks]),
+      UNANCHORED,
+    );
 
     // Another figure on the page is none in the report; a browser, too, saves it in a form of its own.
     const shown = text.replace(
@@ -973,7 +1027,7 @@ const reportSchema = z.strictObject({
     })),
     place: z.enum(["held", "removed", "lost", "beyond", "alone"]),
     uncompared: checkpoint.nullable(),
-    page: z.enum(["drawn", "other"]).nullable(),
+    page: z.enum(["drawn", "line ends", "other"]).nullable(),
   })),
   unused_checkpoints: z.int(),
 });

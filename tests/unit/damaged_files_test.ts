@@ -17,6 +17,9 @@ function someBundle(): string {
 
 const LINE_ENDS =
   /^Each line of the file ends as Windows ends lines \(CR LF\): .* Copy it again byte for byte/;
+const SOME_LINE_ENDS =
+  /^Some lines of the file end as Windows ends lines \(CR LF\), .* Copy it again byte for byte/;
+const BYTE_ORDER_MARK = /^The file begins with a byte order mark, .* Copy it again byte for byte/;
 const WITHIN_A_LINE =
   /^The file is cut off: it ends in the middle of a line\. What it holds up to there follows\./;
 const NO_LAST_LINE =
@@ -29,13 +32,62 @@ function sentenceOn(text: string): string {
   return sentenceOfVerdict(report!);
 }
 
-Deno.test("a copy with the line ends of Windows is told as such, and only where every line has them", () => {
+Deno.test("a copy with the line ends of Windows is told as such, whether every line has them or some", () => {
   const text = someBundle();
   assert.match(sentenceOn(text.replaceAll("\n", "\r\n")), LINE_ENDS);
-  assert.doesNotMatch(sentenceOn(text.replace("\n", "\r\n")), LINE_ENDS);
-  const kept = buildWorld().chain("org/acme");
-  const [report] = verify(text.replaceAll("\n", "\r\n"), { known: [kept.checkpoint()] });
-  assert.match(sentenceOfVerdict(report!), LINE_ENDS);
+  assert.match(sentenceOn(text.replace("\n", "\r\n")), SOME_LINE_ENDS);
+  assert.match(sentenceOn(text.replace(/\n$/, "\r\n")), SOME_LINE_ENDS);
+  let line = 0;
+  assert.match(
+    sentenceOn(text.replaceAll("\n", () => (line += 1) % 2 === 0 ? "\r\n" : "\n")),
+    SOME_LINE_ENDS,
+  );
+  assert.match(sentenceOn(text.replaceAll("\n", "\r\n").slice(0, -30)), LINE_ENDS);
+});
+
+Deno.test("a copy that went wrong contradicts nothing that was kept: it is no proof of anything", () => {
+  const text = someBundle();
+  const chain = buildWorld().chain("org/acme");
+  for (let index = 0; index < 6; index += 1) chain.score("operator-1");
+  let line = 0;
+  const copies = {
+    all: text.replaceAll("\n", "\r\n"),
+    some: text.replaceAll("\n", () => (line += 1) % 2 === 0 ? "\r\n" : "\n"),
+  };
+  for (const size of [1, 3, 7]) {
+    const known = [chain.checkpoint(size)];
+    assert.equal(verify(text, { known })[0]!.verdict, "INTACT");
+    for (const [name, copy] of Object.entries(copies)) {
+      const [report] = verify(copy, { known });
+      assert.deepEqual([report!.verdict, report!.exitCode, report!.provesFork], ["TAMPERED", 1, false], name);
+      assert.match(sentenceOfVerdict(report!), name === "all" ? LINE_ENDS : SOME_LINE_ENDS);
+    }
+  }
+  // Nothing else is passed over: without those line ends the same file does contradict.
+  const other = buildWorld({ seed: "world", step: 999 }).chain("org/acme");
+  for (let index = 0; index < 6; index += 1) other.score("operator-1");
+  assert.equal(verify(text, { known: [other.checkpoint(3)] })[0]!.verdict, "DIVERGED");
+});
+
+Deno.test("a file behind the mark of an editor is told as such, and accuses neither itself nor the one before it", () => {
+  const text = someBundle();
+  const marked = `\ufeff${text}`;
+  for (const copy of [marked, marked.replaceAll("\n", "\r\n")]) {
+    const [report, ...others] = verify(copy);
+    assert.deepEqual(others, []);
+    assert.deepEqual([report!.verdict, report!.exitCode], ["NOT VERIFIABLE", 2]);
+    assert.match(sentenceOfVerdict(report!), BYTE_ORDER_MARK);
+  }
+  const three = verify(text + marked + text);
+  assert.deepEqual(three.map(({ verdict }) => verdict), [
+    "INTACT, UNANCHORED",
+    "NOT VERIFIABLE",
+    "INTACT, UNANCHORED",
+  ]);
+  assert.equal(verify(text.slice(0, -40) + "\n" + marked)[0]!.damage, "cut off");
+  // Within a bundle the mark is part of a line, which is none.
+  const [within] = verify(text.replace(/\n(?=\{"actor")/, "\n\ufeff"));
+  assert.deepEqual([within!.verdict, within!.damage], ["TAMPERED", null]);
 });
 
 Deno.test("a file that was cut off anywhere behind its header is told as such, whatever line it ends in", () => {
