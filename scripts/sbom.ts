@@ -114,8 +114,8 @@ export function billOfMaterials(
     /** Of the program. */
     readonly version: string;
     readonly licence: string;
-    /** The version that the bundle runs on, and the digest of its archive for one system, hexadecimal. */
-    readonly deno: { readonly version: string; readonly archive: string; readonly sha512: string };
+    /** What the bundle runs on. */
+    readonly deno: PinnedDeno;
     /** When what is listed was made; null: that is not known. */
     readonly at: Date | null;
     /** Of the bundle. */
@@ -135,7 +135,9 @@ export function billOfMaterials(
     version: deno.version,
     bomRef: `pkg:npm/deno@${deno.version}`,
     purl: `pkg:npm/deno@${deno.version}`,
+    hashes: new Models.HashDictionary([[Enums.HashAlgorithm["SHA-512"], deno.packageSha512]]),
     externalReferences: new Models.ExternalReferenceRepository([
+      distributionOf("deno", { version: deno.version, sha512: deno.packageSha512 }),
       distributionOf(`@deno/${deno.archive}`, { version: deno.version, sha512: deno.sha512 }),
     ]),
     description: "What the bundle runs on, or is compiled with; SQLite and V8 are inside",
@@ -229,15 +231,34 @@ async function gitSays(folder: string, ...args: readonly string[]): Promise<stri
   }
 }
 
-/** Deno as docs/install.md fetches it. @throws where the digest of the pinned version is missing. */
-async function pinnedDeno(): Promise<Parameters<typeof billOfMaterials>[0]["deno"]> {
+/** A version of Deno on npm: one package, which fetches the archive of the system that it is installed on. */
+interface PinnedDeno {
+  readonly version: string;
+  /** Of the package, hexadecimal. */
+  readonly packageSha512: string;
+  /** The archive of one system, and its digest. */
+  readonly archive: string;
+  readonly sha512: string;
+}
+
+/** System that docs/install.md fetches Deno for. */
+const DENO_ARCHIVE = "linux-x64-glibc";
+
+/** Deno as docs/install.md fetches it. @throws where a digest of the pinned version is missing. */
+async function pinnedDeno(): Promise<PinnedDeno> {
   const version = (await Deno.readTextFile(`${ROOT}/.deno-version`)).trim();
-  const digests = await Deno.readTextFile(`${ROOT}/docs/ops/deno.sha512`);
-  const [, sha512, archive] = /^([0-9a-f]{128}) {2}deno-(linux-x64-glibc)-/m.exec(digests) ?? [];
-  if (archive === undefined || !digests.includes(`${archive}-${version}.tgz`)) {
-    throw new Error(`docs/ops/deno.sha512 has no digest of Deno ${version}`);
-  }
-  return { version, archive, sha512: sha512! };
+  const lines = (await Deno.readTextFile(`${ROOT}/docs/ops/deno.sha512`)).split("\n");
+  const digestOf = (file: string) => {
+    const line = lines.find((line) => line.endsWith(`  ${file}`));
+    if (line === undefined) throw new Error(`docs/ops/deno.sha512 has no digest of ${file}`);
+    return line.slice(0, line.indexOf(" "));
+  };
+  return {
+    version,
+    packageSha512: digestOf(`deno-${version}.tgz`),
+    archive: DENO_ARCHIVE,
+    sha512: digestOf(`deno-${DENO_ARCHIVE}-${version}.tgz`),
+  };
 }
 
 function licenceOf(licence: string): Models.License {

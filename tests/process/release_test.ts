@@ -118,6 +118,27 @@ interface Listed {
   readonly externalReferences: readonly { readonly url: string; readonly hashes?: unknown }[];
 }
 
+/** Deno's package has its own digest, and the archive that it stands for here that which the installation is held to. */
+async function hasDenosDigests(
+  { hashes, externalReferences }: Pick<Listed, "hashes" | "externalReferences">,
+): Promise<void> {
+  const text = await Deno.readTextFile(`${ROOT}/docs/ops/deno.sha512`);
+  const digests = new Map(
+    text.trim().split("\n").map((line) => {
+      const [content, file] = line.split("  ");
+      return [file!, [{ alg: "SHA-512", content }]];
+    }),
+  );
+  const own = digests.get(`deno-${Deno.version.deno}.tgz`);
+  assert.ok(own !== undefined);
+  assert.deepEqual(hashes, own);
+  const referenced = externalReferences.map(({ url, hashes }) => [url.split("/").at(-1)!, hashes] as const);
+  assert.deepEqual(
+    new Map(referenced.map(([file, hashes]) => [file.startsWith("deno-") ? file : `deno-${file}`, hashes])),
+    digests,
+  );
+}
+
 /** Every package has the digest that Deno held its archive against. */
 async function hasTheDigestsOfTheLock(components: readonly Listed[]): Promise<void> {
   const { npm } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`)) as {
@@ -128,8 +149,7 @@ async function hasTheDigestsOfTheLock(components: readonly Listed[]): Promise<vo
     const id = decodeURIComponent(purl.replace("pkg:npm/", ""));
     const archive = externalReferences.find(({ url }) => url.endsWith(".tgz"));
     if (id === `deno@${Deno.version.deno}`) {
-      const [digest] = (await Deno.readTextFile(`${ROOT}/docs/ops/deno.sha512`)).split(" ");
-      assert.deepEqual(archive?.hashes, [{ alg: "SHA-512", content: digest }]);
+      await hasDenosDigests({ hashes, externalReferences });
       continue;
     }
     const locked = Object.entries(npm).find(([name]) => name === id || name.startsWith(`${id}_`));
