@@ -12,8 +12,9 @@ const FEW_ENTRIES = 10_000;
 const MANY_ENTRIES = 1_000_000;
 const FEW_OPERATORS = 4_000;
 const MANY_OPERATORS = 400_000;
-/** What an operator may take, bytes. */
+/** What an operator may take, and a session or a decision whose parts are given, bytes. */
 const OPERATOR_BYTES = 100;
+const NAME_BYTES = 20;
 /**
  * By how much two runs may differ besides: garbage that V8 has no reason to collect yet, within its cap, and buffers
  * of the system. A million entries that kept 65 bytes each would be more.
@@ -94,7 +95,7 @@ export interface BigBundleFigures {
     readonly seconds: number;
     readonly peak_mib: number | null;
   }[];
-  /** From one run to another, less what the operators between them may take. */
+  /** From one run to another, less what the operators and names between them may take. */
   readonly growth_mib: Readonly<Record<"entries" | "entries_erased" | "operators_erased", number | null>>;
   readonly slack_mib: number;
 }
@@ -131,5 +132,7 @@ export async function bigBundles(): Promise<BigBundleFigures> {
 
 function growthOf(from: VerifiedBigBundle, to: VerifiedBigBundle): number | null {
   if (from.peak === null || to.peak === null) return null;
-  return Math.round((to.peak - from.peak - OPERATOR_BYTES * (to.operators - from.operators)) / MIB);
+  const operators = OPERATOR_BYTES * (to.operators - from.operators);
+  const names = to.erased ? 0 : NAME_BYTES * (to.entries - from.entries);
+  return Math.round((to.peak - from.peak - operators - names) / MIB);
 }
