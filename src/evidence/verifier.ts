@@ -5,14 +5,14 @@
  * the bytes. Memory grows with the number of operators (under 100 bytes each) and with that of sessions and decisions
  * (under 20 bytes each); all else that grows has a limit (`limits.ts`). No input makes it throw: what is wrong is a finding. Source: evidence design, section 8.
  */
-import { Anchors } from "./anchors.ts";
+import { type Anchor, Anchors } from "./anchors.ts";
 import { BundleCheck, type ReadLine } from "./bundle_check.ts";
 import { type BundleHeader, headerSchema, lenientHeaderSchema } from "./bundle.ts";
 import { isCanonicalText } from "./canonical_text.ts";
 import { chainPrefix, parseChain } from "./chain_name.ts";
 import { ClosedBundle } from "./closed_bundle.ts";
 import { Coverage } from "./coverage.ts";
-import type { Crypto } from "./crypto.ts";
+import { type Crypto, equalBytes } from "./crypto.ts";
 import { Family } from "./family.ts";
 import { findingBudget, FindingLog } from "./finding_log.ts";
 import type { SignatureMemory } from "./key_index.ts";
@@ -199,14 +199,14 @@ export class BundleVerifier {
     this.#finishedEntries += check.entries;
     const bundle = check.close(this.#coverage.keptElsewhere(check));
     this.#bundles.push(bundle);
-    if (!bundle.isSound) return;
     for (const [origin, anchor] of check.structure.anchors.all) {
+      if (!bundle.isSound && !isKeptWith(bundle, anchor)) continue;
       const added = this.#anchors.add(origin, anchor);
       if (added === "new") this.#coverage.pin(origin, anchor);
       if (added !== "full") continue;
       return bundle.log.add("LIMIT_EXCEEDED", { detail: "it holds checkpoints of too many chains" });
     }
-    if (bundle.checkpoint === null) return;
+    if (!bundle.isSound || bundle.checkpoint === null) return;
     const { size, root } = bundle.checkpoint;
     this.#anchors.add(bundle.origin, { size, root, by: "bundle", pinnedBy: null });
   }
@@ -251,6 +251,15 @@ export class BundleVerifier {
     log.add(code, { line: Math.max(1, this.#line), detail });
     this.#bundles.push(unusableReport(log, { selfTrusted: this.#options.pins === null, damage }));
   }
+}
+
+/**
+ * Whether a kept checkpoint that agrees with the bundle holds an anchor: whoever signed it, it is what was kept. An earlier
+ * epoch can be signed by keys that nobody names any more.
+ */
+function isKeptWith({ agreed, log }: ClosedBundle, { pinnedBy }: Anchor): boolean {
+  return pinnedBy !== null && log.fatal.size === 0 &&
+    agreed.some(({ size, root }) => size === pinnedBy.size && equalBytes(root, pinnedBy.root));
 }
 
 function isTooLarge({ origin, chain, keys }: BundleHeader): boolean {
