@@ -44,31 +44,53 @@ const eventTypeSchema = z.string()
     override: { not: { pattern: RESERVED_NAME.source } },
   });
 
-/** What is wrong with a value that must be the same in every language, or null. */
-function unsoundPlace(value: unknown, path: readonly string[]): { path: string[]; message: string } | null {
+interface Unsound {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/**
+ * What is wrong with a value that must be the same in every language, or null. Its path is made only once something is
+ * found: a payload may have half a million members.
+ */
+function unsoundPlace(value: unknown): Unsound | null {
   if (typeof value === "number") {
-    if (!Number.isFinite(value)) return { path: [...path], message: "must be a finite number" };
+    if (!Number.isFinite(value)) return { path: [], message: "must be a finite number" };
     const isExact = !Number.isInteger(value) || Number.isSafeInteger(value);
-    return isExact
-      ? null
-      : { path: [...path], message: "must be a whole number within 2^53: write it as text" };
+    return isExact ? null : { path: [], message: "must be a whole number within 2^53: write it as text" };
   }
   if (typeof value === "string") {
-    return value.isWellFormed() ? null : { path: [...path], message: "must be well-formed Unicode" };
+    return value.isWellFormed() ? null : { path: [], message: "must be well-formed Unicode" };
   }
   if (typeof value !== "object" || value === null) return null;
-  for (const [name, member] of Object.entries(value)) {
-    if (!name.isWellFormed()) return { path: [...path], message: "must have names of well-formed Unicode" };
-    const place = unsoundPlace(member, [...path, name]);
-    if (place !== null) return place;
+  return Array.isArray(value) ? unsoundItem(value) : unsoundMember(value as Record<string, unknown>);
+}
+
+function unsoundItem(items: readonly unknown[]): Unsound | null {
+  for (let index = 0; index < items.length; index += 1) {
+    const place = unsoundPlace(items[index]);
+    if (place !== null) return below(String(index), place);
   }
   return null;
 }
 
+function unsoundMember(members: Readonly<Record<string, unknown>>): Unsound | null {
+  for (const name of Object.keys(members)) {
+    if (!name.isWellFormed()) return { path: [], message: "must have names of well-formed Unicode" };
+    const place = unsoundPlace(members[name]);
+    if (place !== null) return below(name, place);
+  }
+  return null;
+}
+
+function below(name: string, { path, message }: Unsound): Unsound {
+  return { path: [name, ...path], message };
+}
+
 const payloadSchema = z.record(z.string(), z.unknown(), { error: "must be an object" }).superRefine(
   (payload, context) => {
-    const place = unsoundPlace(payload, []);
-    if (place !== null) context.addIssue({ code: "custom", ...place });
+    const place = unsoundPlace(payload);
+    if (place !== null) context.addIssue({ code: "custom", message: place.message, path: [...place.path] });
   },
 ).meta({
   description:

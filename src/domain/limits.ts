@@ -57,6 +57,8 @@ export const AUTH_FLOOR_WAITERS = 1_000;
 export const BODY_KEY_SUNSET = Date.UTC(2026, 6, 15);
 
 export const WEBHOOKS_MAX = 10;
+/** Events that a registration may name; one may be named more than once. */
+export const WEBHOOK_EVENTS_NAMED_MAX = 100;
 export const WEBHOOK_SECRET_MIN_LENGTH = 16;
 export const WEBHOOK_SECRET_MAX_LENGTH = 1_024;
 export const WEBHOOK_URL_MAX_LENGTH = 2_048;

@@ -6,6 +6,7 @@ import * as z from "zod";
 import {
   DELIVERIES_PAGE_DEFAULT,
   DELIVERIES_PAGE_MAX,
+  WEBHOOK_EVENTS_NAMED_MAX,
   WEBHOOK_SECRET_MAX_LENGTH,
   WEBHOOK_SECRET_MIN_LENGTH,
   WEBHOOK_URL_MAX_LENGTH,
@@ -42,9 +43,18 @@ function problemOf(text: string): string | null {
   return hash === "" ? null : "must hold no fragment: it is never sent";
 }
 
-const eventsSchema = z.array(eventSchema).min(1)
+/** The length is looked at before any item is: each item that is wrong is a finding of its own. */
+const eventsSchema = z.array(z.unknown()).min(1).max(WEBHOOK_EVENTS_NAMED_MAX)
+  .pipe(z.array(eventSchema))
   .transform((events) => WEBHOOK_EVENTS.filter((event) => events.includes(event)))
-  .meta({ override: { type: "array", minItems: 1, items: { type: "string", enum: [...WEBHOOK_EVENTS] } } });
+  .meta({
+    override: {
+      type: "array",
+      minItems: 1,
+      maxItems: WEBHOOK_EVENTS_NAMED_MAX,
+      items: { type: "string", enum: [...WEBHOOK_EVENTS] },
+    },
+  });
 
 const SECRET_LENGTH = `must have ${WEBHOOK_SECRET_MIN_LENGTH} to ${WEBHOOK_SECRET_MAX_LENGTH} characters`;
 

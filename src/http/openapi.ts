@@ -29,7 +29,8 @@ const errorSchema = z.object({
         entry: z.object({ seq: z.int(), entry_hash: z.string() }).nullable(),
       }),
     ]).optional().meta({
-      description: "Each field that is wrong; of what is gone why, and the entry that tells of it.",
+      description:
+        "Each field that is wrong, the first 100 of them; of what is gone why, and the entry that tells of it.",
     }),
   }),
 }).meta({ id: "Error" });

@@ -2,6 +2,12 @@
 import type { z } from "zod";
 import { type ErrorDetail, ServiceError } from "../domain/errors.ts";
 
+/** Details that one answer shows. */
+const DETAILS_MAX = 100;
+/** Characters of a detail's path and of its message. */
+const PATH_MAX_LENGTH = 300;
+const MESSAGE_MAX_LENGTH = 1_000;
+
 /** @throws {ServiceError} VALIDATION_FAILED naming each field, what it must be and why it is not. */
 export function parseWith<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
@@ -34,14 +40,22 @@ function detailsOf(
   { of: value, prefix = [] }: { readonly of: unknown; readonly prefix?: readonly PropertyKey[] },
 ): readonly ErrorDetail[] {
   return issues.map(({ path, message }) => ({
-    path: [...prefix, ...path].map(String).join("."),
-    message: at(value, path) === undefined
-      ? message.replace(
-        MISSING,
-        (_, type: string) => `is missing: it must be ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`,
-      ).replace(NO_OPTION, "is missing: it must be $1")
-      : message,
+    path: shortened([...prefix, ...path].map(String).join("."), PATH_MAX_LENGTH),
+    message: shortened(
+      at(value, path) === undefined
+        ? message.replace(
+          MISSING,
+          (_, type: string) => `is missing: it must be ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`,
+        ).replace(NO_OPTION, "is missing: it must be $1")
+        : message,
+      MESSAGE_MAX_LENGTH,
+    ),
   }));
+}
+
+/** A path can have names in it that the caller chose, of any length. */
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 }
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {
@@ -51,17 +65,21 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
+/** The answer shows the first {@link DETAILS_MAX} details, and says how many there are. */
 export function validationFailed(details: readonly ErrorDetail[]): ServiceError {
   const [first] = details;
   const where = first === undefined || first.path === "" ? "the request" : first.path;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : "";
   return new ServiceError(
     "VALIDATION_FAILED",
-    `Change ${where}: ${first?.message ?? "it is not valid"}${more}.`,
-    {
-      details,
-    },
+    `Change ${where}: ${first?.message ?? "it is not valid"}${moreThanFirst(details.length)}.`,
+    { details: details.slice(0, DETAILS_MAX) },
   );
+}
+
+function moreThanFirst(count: number): string {
+  if (count <= 1) return "";
+  const shown = count > DETAILS_MAX ? `details shows the first ${DETAILS_MAX}` : "see details";
+  return ` (and ${count - 1} more, ${shown})`;
 }
 
 /** Whether a body, or a batch's item, has its interaction in an object of its own. */

@@ -1,0 +1,153 @@
+/** What is wrong with a body is told in an answer of bounded length, however much is wrong with it. */
+import assert from "node:assert/strict";
+import { openApiDocument } from "../../src/http/openapi.ts";
+import type { Route } from "../../src/http/exchange.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { targetOf } from "../examples.ts";
+import { type Answer, type Harness, MASTER_KEYS, withHarness } from "../harness.ts";
+import { SHAPES } from "../heavy_bodies.ts";
+
+/** Bytes of an answer that says what is wrong, at most: 100 details, each with a path and a message. */
+const ANSWER_BYTES = 65_536;
+const DETAILS = 100;
+
+const HEAVY = ["whole numbers", "empty objects", "one object of many names", "one long string"] as const;
+
+/** Junk of each shape, made once. */
+const JUNK = HEAVY.map((shape) => [shape, SHAPES[shape]!(1_000_000)] as const);
+
+const WITH_BODY = ROUTES.filter(({ body }) => body !== null);
+
+type Json = Readonly<Record<string, unknown>>;
+
+// deno-lint-ignore no-explicit-any -- the document is walked by its names
+const document = openApiDocument("http://jiss.test") as any;
+
+/** Names of the members that a schema of the document knows, of each of its forms. */
+// deno-lint-ignore no-explicit-any -- as above
+function namesIn(schema: any): readonly string[] {
+  if (schema === undefined) return [];
+  if (schema.$ref !== undefined) return namesIn(document.components.schemas[schema.$ref.split("/").at(-1)]);
+  const forms = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  return [...Object.keys(schema.properties ?? {}), ...forms.flatMap(namesIn)];
+}
+
+function membersOf({ path, method }: Route): readonly string[] {
+  const { requestBody } = document.paths[path][method.toLowerCase()];
+  return [...new Set(namesIn(requestBody.content["application/json"].schema))];
+}
+
+async function sent({ send }: Harness, route: Route, { key, body }: { key: string; body: string }) {
+  return await send(targetOf(route, route.examples[0]!, {}), {
+    method: route.method,
+    body,
+    headers: route.idempotent ? { "Idempotency-Key": crypto.randomUUID() } : {},
+    ...(route.auth.kind === "none"
+      ? {}
+      : { key: route.auth.kind === "key" ? key : MASTER_KEYS[route.auth.scope] }),
+  });
+}
+
+function assertBounded({ status, text, body }: Answer, what: string): void {
+  assert.ok(status < 500, `${what}: ${status} ${text.slice(0, 300)}`);
+  assert.ok(text.length <= ANSWER_BYTES, `${what}: ${status} with ${text.length} characters`);
+  const details = body.error?.details ?? [];
+  assert.ok(!Array.isArray(details) || details.length <= DETAILS, `${what}: ${details.length} details`);
+}
+
+/** JSON of the body of a route's example, with one member given as JSON. */
+function bodyWith(route: Route, name: string, json: string): string {
+  const rest = Object.entries(route.examples[0]!.body ?? {}).filter(([other]) => other !== name)
+    .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`);
+  return `{${rest.join("")}${JSON.stringify(name)}:${json}}`;
+}
+
+for (const route of WITH_BODY) {
+  Deno.test(
+    `${route.method} ${route.path}: whatever a member holds, the answer says what is wrong in bounded length`,
+    withHarness(async (harness) => {
+      const key = await harness.organization("caller");
+      const members = membersOf(route);
+      // Else nothing would be tried: a route's body has members, or is empty.
+      assert.ok(members.length > 0 || route.body!.optional === true, route.path);
+      for (const name of [...members, "interaction", "unknown"]) {
+        for (const [shape, json] of JUNK) {
+          const answer = await sent(harness, route, { key, body: bodyWith(route, name, json) });
+          assertBounded(answer, `${route.path} ${name} ${shape}`);
+        }
+      }
+      for (const [shape, json] of JUNK) {
+        const answer = await sent(harness, route, { key, body: json });
+        assertBounded(answer, `${route.path} ${shape}`);
+      }
+    }, { masterSecrets: undefined, adminDashboard: true, rateLimitIp: 100_000, rateLimitKey: 100_000 }),
+  );
+}
+
+/** An item of which each member is wrong. */
+const ALL_WRONG: Json = Object.fromEntries(
+  membersOf(ROUTES.find(({ operationId }) => operationId === "postDecision")!)
+    .filter((name) => name !== "interaction").map((name) => [name, ["wrong"]]),
+);
+
+Deno.test(
+  "of more findings than an answer shows it shows the first, and says how many there are",
+  withHarness(async ({ send, organization }) => {
+    const key = await organization("acme");
+    const interactions = Array.from({ length: 100 }, () => ALL_WRONG);
+    const batch = await send("/v1/score/batch", {
+      key,
+      body: { operator_id: "operator-1", domain: "general", interactions },
+    });
+    assert.equal(batch.status, 422);
+    const { details, message } = batch.body.error;
+    assert.equal(details.length, DETAILS);
+    assert.match(details[0].path, /^interactions\.0\./);
+    const [, more] = /\(and (\d+) more, details shows the first 100\)/.exec(message) ?? [];
+    assert.ok(Number(more) > 500, message);
+    assertBounded(batch, "batch");
+
+    const three = await send("/v1/score/batch", {
+      key,
+      body: { operator_id: "operator-1", domain: "general", interactions: [{}] },
+    });
+    assert.match(three.body.error.message, /\(and \d+ more, see details\)/);
+  }),
+);
+
+Deno.test(
+  "an array of events is one finding if it is too long, and a finding for each that is wrong if it is not",
+  withHarness(async ({ send, organization }) => {
+    const key = await organization("acme");
+    const register = (events: unknown) =>
+      send("/v1/admin/webhook/register", {
+        key,
+        body: { url: "https://review.acme.example/jiss", secret: "a-secret-of-the-receiver", events },
+      });
+    const long = await register(Array(101).fill(1));
+    assert.deepEqual([long.status, long.body.error.details.length], [422, 1]);
+    assert.equal(long.body.error.details[0].path, "events");
+    const wrong = await register(["score.committed", 1, "x"]);
+    assert.deepEqual(
+      wrong.body.error.details.map(({ path }: { path: string }) => path),
+      ["events.1", "events.2"],
+    );
+    const twice = await register(Array(100).fill("drs.escalation"));
+    assert.deepEqual([twice.status, twice.body.events], [201, ["drs.escalation"]]);
+  }),
+);
+
+Deno.test(
+  "a name that the caller chose is not said again at its length",
+  withHarness(async ({ send, organization }) => {
+    const key = await organization("acme");
+    const name = "n".repeat(900_000);
+    const answer = await send("/v1/audit/append", {
+      key,
+      body: `{"event_type":"REVIEW_POLICY_CHANGED","payload":{"${name}":{"inner":1e400}}}`,
+    });
+    assert.equal(answer.status, 422, answer.text.slice(0, 300));
+    assert.match(answer.body.error.details[0].path, /^payload\.n{100,}…$/);
+    assert.ok(answer.text.length < 2_000, `${answer.text.length} characters`);
+  }),
+);
