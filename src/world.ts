@@ -6,6 +6,7 @@ import type { Config, Environment } from "./config/config.ts";
 import { RESOLUTION_TIMEOUT_MS } from "./domain/limits.ts";
 import type { Clock } from "./http/exchange.ts";
 import { createProcessLog, type ProcessLog } from "./observability/log.ts";
+import { writePatiently } from "./observability/patient_write.ts";
 import type { World } from "./operations/dependencies.ts";
 import { nextTurn } from "./store/turn.ts";
 
@@ -87,7 +88,7 @@ export function standardLog(format: Config["logFormat"]): ProcessLog {
     format: format ?? (Deno.stdout.isTerminal() ? "pretty" : "json"),
     clock: () => realClock.now(),
     // Another thread waits until the reader takes it; it does not keep the process from its end.
-    write: (bytes) => Deno.stdout.write(bytes),
+    write: (bytes) => writePatiently((rest) => Deno.stdout.write(rest), bytes),
     onLost: (reason) =>
       tellStandardError(
         `jiss: the log cannot be written, and its lines are left out until it can: ${reason}`,
@@ -101,7 +102,7 @@ let isTelling = false;
 function tellStandardError(line: string): void {
   if (isTelling) return;
   isTelling = true;
-  Deno.stderr.write(new TextEncoder().encode(`${line}\n`)).catch(() => {
+  writePatiently((bytes) => Deno.stderr.write(bytes), new TextEncoder().encode(`${line}\n`)).catch(() => {
     // Nobody is left to be told.
   }).finally(() => isTelling = false);
 }

@@ -1,4 +1,5 @@
 /** Text by the piece, of any length: to standard output, or to a file that is there only once it is whole. */
+import { writePatiently } from "../observability/patient_write.ts";
 import { renameDurably } from "../store/durable_file.ts";
 import { exists } from "./init.ts";
 import { CommandFailure, EXIT, isSystemError } from "./shell.ts";
@@ -10,7 +11,9 @@ const PIECE_LENGTH = 65_536;
 /** Writes to standard output; false where its reader has gone. */
 export async function writeToStandardOutput(pieces: AsyncIterable<string>): Promise<boolean> {
   try {
-    await writePieces(pieces, Deno.stdout);
+    await writePieces(pieces, {
+      write: (bytes) => writePatiently((rest) => Deno.stdout.write(rest), bytes),
+    });
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return false;

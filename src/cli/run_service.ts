@@ -68,10 +68,15 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   const log = shell.standardLog(config.logFormat);
   try {
     return await runUntilStopped(shell, { config, addresses, hooks, log });
-  } finally {
-    // What must not be lost stands on the chains: a reader that takes nothing does not hold up the end.
-    await Promise.race([log.settled(), shell.clock.wait(LOG_END_MS)]);
+  } catch (error) {
+    await endLog(shell, log);
+    throw error;
   }
+}
+
+/** What must not be lost stands on the chains: a reader that takes nothing does not hold up the end. */
+async function endLog({ clock }: Shell, log: ProcessLog): Promise<void> {
+  await Promise.race([log.settled(), clock.wait(LOG_END_MS)]);
 }
 
 async function runUntilStopped(
@@ -138,8 +143,10 @@ async function runUntilStopped(
   await service.close();
   await metrics?.shutdown();
   clearTimeout(lastResort);
-  for (const [name, handler] of signals) Deno.removeSignalListener(name, handler);
   log.info("stopped");
+  await endLog(shell, log);
+  // Only now: a signal that nobody listens for ends the process, in place of its exit code.
+  for (const [name, handler] of signals) Deno.removeSignalListener(name, handler);
   return exitCode;
 }
 

@@ -51,11 +51,22 @@ class PausingReader {
   }
 }
 
+/** Becomes the command that its arguments name, with standard output that does not wait for its reader. */
+const NON_BLOCKING = "import os, sys; os.set_blocking(1, False); os.execvp(sys.argv[1], sys.argv[1:])";
+
+interface Streams {
+  /** Whether standard error goes the way of standard output. */
+  readonly joined?: boolean;
+  /** Whether standard output says "try again" where it has no room. */
+  readonly nonBlocking?: boolean;
+}
+
 /** The service with standard output, and standard error where it is `joined`, in a pipe that this reads when asked to. */
-function start({ env }: Deployment, { joined = false } = {}) {
+function start({ env }: Deployment, { joined = false, nonBlocking = false }: Streams = {}) {
   const serve = [Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, "serve"];
+  const command = nonBlocking ? ["python3", "-c", NON_BLOCKING, ...serve] : serve;
   const child = new Deno.Command("sh", {
-    args: ["-c", joined ? 'exec "$@" 2>&1' : 'exec "$@"', "sh", ...serve],
+    args: ["-c", joined ? 'exec "$@" 2>&1' : 'exec "$@"', "sh", ...command],
     clearEnv: true,
     env: environmentOf({ ...env, JISS_PORT: "0", JISS_LOG: "json", JISS_METRICS_ADDR: "127.0.0.1:0" }),
     stdin: "null",
@@ -132,5 +143,54 @@ Deno.test("a service whose log and standard error nobody reads any more goes on,
   assert.ok(await lostLines(String(metricsUrl)) > 0);
   child.kill("SIGTERM");
   assert.equal((await child.status).code, 0);
+  await deployment.remove();
+});
+
+Deno.test("a pipe that does not wait for its reader loses no line that may wait", async () => {
+  const deployment = await freshDeployment();
+  const { child, reader } = start(deployment, { nonBlocking: true });
+  const errors = new Response(child.stderr).text();
+  const { url, metrics_url: metricsUrl } = await reader.readUntil(isNamed("listening"));
+  // Three times, so that lines are also added while the reader catches up.
+  for (let round = 0; round < 3; round += 1) {
+    await ask(String(url), FILLS_THE_PIPE);
+    assert.equal(await lostLines(String(metricsUrl)), 0);
+    await reader.readUntil(isNamed("request"));
+  }
+  child.kill("SIGTERM");
+  await reader.readToEnd();
+  assert.equal((await child.status).code, 0);
+  assert.equal(reader.lines.filter(isNamed("request")).length, 3 * FILLS_THE_PIPE);
+  assert.equal(reader.lines.at(-1)!.msg, "stopped");
+  assert.equal(await errors, "");
+  await deployment.remove();
+});
+
+/** Waits until nobody listens there. */
+async function untilClosed(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await (await fetch(url)).body?.cancel();
+    } catch {
+      return;
+    }
+  }
+}
+
+Deno.test("a signal that comes again while the end waits for a reader that stands still does not kill", async () => {
+  const deployment = await freshDeployment();
+  const { child, reader } = start(deployment);
+  await child.stderr.cancel();
+  const { url, metrics_url: metricsUrl } = await reader.readUntil(isNamed("listening"));
+  await ask(String(url), FILLS_THE_PIPE);
+  child.kill("SIGTERM");
+  await untilClosed(String(metricsUrl));
+  // Nothing but the log is waited for now.
+  child.kill("SIGTERM");
+  const { code, signal } = await child.status;
+  assert.equal(signal, null);
+  // 130 says that the second one came so late that it was one of its own.
+  assert.ok([0, 130].includes(code), `${code}`);
+  await reader.goAway();
   await deployment.remove();
 });
