@@ -106,7 +106,7 @@ export const SECRET_MIN_LENGTH = 32;
 export const FIRST_REQUEST_MS = 30_000;
 /** How long a client may be waited for after that: longer than the 60 seconds for which proxies keep a connection. */
 export const CLIENT_WAIT_MS = 75_000;
-/** Connections at once, each about 25 KB. */
+/** Connections at once, each about 25 KB until the head of a request is there. */
 export const CONNECTIONS_MAX = 4_096;
 /** File descriptors that they leave to everything else. */
 export const DESCRIPTOR_RESERVE = 128;

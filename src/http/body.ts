@@ -44,60 +44,108 @@ function checkContentEncoding({ headers }: Request): void {
   );
 }
 
+/** How a body is read: its limit in bytes, and what counts its memory. */
+interface Reading {
+  readonly limit: number;
+  readonly lease: BodyLease;
+}
+
 /**
  * Reads the body.
- * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off; SERVICE_UNAVAILABLE where no more is held.
+ * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON if it breaks off; SERVICE_UNAVAILABLE if no more is held.
  */
-export async function readBody(
-  request: Request,
-  { limit, lease }: { readonly limit: number; readonly lease: BodyLease },
-): Promise<Uint8Array> {
+export async function readBody(request: Request, reading: Reading): Promise<Uint8Array> {
+  const { limit, lease } = reading;
   try {
-    if (!isDeclaredSmall(request, limit)) return await readCounting(request, { limit, lease });
-    // The server lets no more through than was declared; reading that at once costs a fraction of counting as it comes.
-    const body = await request.bytes();
+    const declared = declaredLength(request);
+    const isSmall = declared !== null && declared <= Math.min(limit, FIRST_BYTES);
+    lease.take(WAITING_BYTES + (isSmall ? COUNTED * declared : 0));
+    // The server lets no more through than was declared; reading that at once costs half of reading as it comes.
+    const body = isSmall ? await request.bytes() : await readGrowing(request, reading);
     if (body.length > limit) throw receivedTooMuch(limit);
-    lease.take(COUNTED * body.length);
+    lease.giveBack(WAITING_BYTES);
     return body;
   } catch (error) {
     throw error instanceof ServiceError ? error : invalidJson("The body could not be read to its end.");
   }
 }
 
-/** Up to here, what was declared and has not come yet is no memory to speak of. */
-const SMALL_BYTES = 65_536;
+/**
+ * Bytes that a request takes beside its connection while its body has not come: the server's and the program's own objects,
+ * measured for HTTP/1.1 and for HTTP/2, of which one connection has many (docs/decisions.md).
+ */
+export const WAITING_BYTES = 24 * 1_024;
 
-function isDeclaredSmall({ headers }: Request, limit: number): boolean {
+/**
+ * Bytes for which there is room before any of them has come. A body that declares no more is read at once, for which Deno
+ * makes room twice; of a larger one more room is made once that is full, so many times as much.
+ */
+const FIRST_BYTES = 16_384;
+const GROWTH = 4;
+
+function declaredLength({ headers }: Request): number | null {
   const declared = headers.get("Content-Length");
-  return declared !== null && /^[0-9]+$/.test(declared) && Number(declared) <= Math.min(limit, SMALL_BYTES);
+  return declared !== null && /^[0-9]+$/.test(declared) ? Number(declared) : null;
 }
 
 /**
- * For what each byte counts as it comes: for itself and for the text that is made of it. Else bodies that come at once could
- * fill the memory with their bytes alone, and none of them could be parsed.
+ * For what each byte counts as there is room for it: for itself and for the text that is made of it. Else bodies that come at
+ * once could fill the memory with their bytes alone, and none of them could be parsed.
  */
 const COUNTED = 2;
 
-/** Reads as it comes, up to the limit: what was declared and never sent is held by nobody. */
-async function readCounting(
-  request: Request,
-  { limit, lease }: { readonly limit: number; readonly lease: BodyLease },
+/**
+ * Reads as it comes, into one buffer that grows with what has come: what was declared and never sent is held by nobody, and
+ * a body that comes byte by byte takes no more than one that comes at once.
+ * (Pieces as a stream hands them out would keep 64 KiB each.)
+ */
+async function readGrowing(request: Request, { limit, lease }: Reading): Promise<Uint8Array> {
+  const reader = comingReader(request);
+  if (reader === null) {
+    const whole = await request.bytes();
+    lease.take(COUNTED * whole.length);
+    return whole;
+  }
+  // It is not cancelled if that fails: Deno would close the connection before its client has the answer.
+  return await readInto(reader, { limit, lease, declared: declaredLength(request) });
+}
+
+/** Bytes that are read at once: Deno makes as much room again as it is given. */
+const READ_BYTES = 65_536;
+/** Bytes of room beyond what may come: Deno 2.9.6 reads nothing of a chunked body, for ever, where there are fewer than five. */
+const ROOM_BYTES = 64;
+
+async function readInto(
+  reader: ReadableStreamBYOBReader,
+  { limit, lease, declared }: Reading & { readonly declared: number | null },
 ): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  const most = Math.min(declared ?? limit, limit) + ROOM_BYTES;
+  let buffer = new Uint8Array(0);
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
+  for (;;) {
+    if (buffer.length - length < ROOM_BYTES) {
+      const size = Math.min(Math.max(GROWTH * length, FIRST_BYTES), most);
+      lease.take(COUNTED * (size - buffer.length));
+      buffer = new Uint8Array(buffer.buffer.transfer(size));
+    }
+    const { value, done } = await reader.read(buffer.subarray(length, length + READ_BYTES));
+    // The buffer is another one now, with the same bytes.
+    if (value !== undefined) buffer = new Uint8Array(value.buffer);
+    if (done) return buffer.subarray(0, length);
+    length += value.length;
     if (length > limit) throw receivedTooMuch(limit);
-    lease.take(COUNTED * chunk.length);
-    chunks.push(chunk);
   }
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
+}
+
+/** null: the body is whole already, as one without a byte is. */
+function comingReader({ body }: Request): ReadableStreamBYOBReader | null {
+  try {
+    return body?.getReader({ mode: "byob" }) ?? null;
+  } catch (error) {
+    // Deno makes a stream of bytes only of what is still to come.
+    if (error instanceof TypeError) return null;
+    throw error;
   }
-  return whole;
 }
 
 function receivedTooMuch(limit: number): ServiceError {

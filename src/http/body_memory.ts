@@ -1,10 +1,10 @@
 /**
- * A bound on the memory of request bodies that are held at once, from their reading to their answer: their bytes as they
- * come, and what parsing makes of them before it does. A request that waits for the writer keeps its body, and many large
- * ones would be memory without end.
+ * A bound on the memory of request bodies that are held at once, from their reading to their answer: the request itself
+ * while it waits for its body, the body's bytes as there is room for them, and what parsing makes of them before it does. A
+ * request that waits for the writer keeps its body, and many large ones would be memory without end.
  *
- * A body that is worth more than half of the bound by itself, as one of a million empty objects is, has a place of its
- * own beside the bound, which holds one such body: else it could never be taken while others are in work.
+ * A body that, parsed and as it came, is worth more than half of the bound by itself, as one of a million empty objects is,
+ * has a place of its own beside the bound, which holds one such body: else it could never be taken.
  */
 import { unavailable } from "../domain/errors.ts";
 
@@ -35,11 +35,11 @@ export class BodyMemory {
   }
 
   /**
-   * @param bytes - what is made of a body.
+   * @param bytes - what is made of a body, beside what its lease has taken for its bytes.
    * @throws {ServiceError} SERVICE_UNAVAILABLE
    */
   takeParsed(bytes: number, lease: BodyLease): void {
-    if (bytes <= this.limit / 2) return lease.take(bytes);
+    if (lease.taken + bytes <= this.limit / 2) return lease.take(bytes);
     if (this.#heaviest !== null) {
       throw unavailable("Another request as heavy as this one is in work; send this again in a moment.");
     }
@@ -64,12 +64,17 @@ function isOver(held: number, bytes: number, limit: number): boolean {
 
 /** What one request holds. */
 export class BodyLease {
-  readonly #taken: { readonly bytes: number; readonly holder: string }[] = [];
+  readonly #taken: { bytes: number; readonly holder: string }[] = [];
   #isOver = false;
   #isParsed = false;
 
   /** `holder`: whom what is taken from now on is counted for. */
   constructor(private readonly memory: BodyMemory, public holder: string) {}
+
+  /** Bytes that it holds, but for what has a place of its own. */
+  get taken(): number {
+    return this.#taken.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
 
   /** @throws {ServiceError} SERVICE_UNAVAILABLE */
   take(bytes: number): void {
@@ -78,6 +83,15 @@ export class BodyLease {
     const taken = { bytes, holder: this.holder };
     this.#orNothing(() => this.memory.take(bytes, taken.holder));
     this.#taken.push(taken);
+  }
+
+  /** Gives back so many bytes of what was taken first, which were no fewer. */
+  giveBack(bytes: number): void {
+    const [first] = this.#taken;
+    // A body that was given up may have come to its end.
+    if (first === undefined) return;
+    first.bytes -= bytes;
+    this.memory.give(bytes, first.holder);
   }
 
   /** Takes what is made of the body, once, however often it is parsed. @throws {ServiceError} SERVICE_UNAVAILABLE */

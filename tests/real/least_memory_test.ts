@@ -5,7 +5,14 @@ import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from "../../src/domain/limit
 import { memoryGroup, memoryGroupIsMissing } from "../cgroups.ts";
 import { scoreRequest } from "../harness.ts";
 import { SHAPES } from "../heavy_bodies.ts";
-import { createOrganization, environmentOf, freshDeployment, watch } from "../program.ts";
+import { lateBodies, lateStreams } from "../late_bodies.ts";
+import {
+  createOrganization,
+  environmentOf,
+  freshDeployment,
+  type RunningService,
+  watch,
+} from "../program.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const AT_ONCE = 60;
@@ -41,79 +48,135 @@ async function statuses(answers: readonly Promise<Response>[]): Promise<Readonly
   return counts;
 }
 
+/** The service in a group of the least memory, as the launcher starts it, with the keys of two organizations. */
+async function withLeastMemory(use: (world: World) => Promise<void>): Promise<void> {
+  const limit = await statedBytes();
+  const group = memoryGroup(limit)!;
+  const deployment = await freshDeployment();
+  const place = await Deno.makeTempDir({ prefix: "jiss-memory-" });
+  await bundle(`${place}/jiss.js`);
+  await Deno.copyFile(`${ROOT}/docs/ops/jiss`, `${place}/jiss`);
+  await Deno.chmod(`${place}/jiss`, 0o755);
+  await Deno.symlink(Deno.execPath(), `${place}/deno`);
+  const service = await watch(
+    new Deno.Command("sh", {
+      args: ["-c", group.enter, "sh", `${place}/jiss`, "serve"],
+      clearEnv: true,
+      env: environmentOf({ ...deployment.env, JISS_PORT: "0", JISS_LOG: "json" }),
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn(),
+  );
+  const keys = [
+    await createOrganization(service, deployment.env, "acme"),
+    await createOrganization(service, deployment.env, "other"),
+  ] as const;
+  const post = (path: string, body: string, key?: string) =>
+    fetch(service.url + path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...(key === undefined ? {} : { "X-API-Key": key }) },
+      body,
+    });
+  await use({ service, keys, post });
+
+  const { status } = await service.send("/v1/score", { key: keys[0], body: scoreRequest() });
+  assert.equal(status, 200);
+  assert.equal(await service.stop(), 0);
+  const peak = group.peak();
+  assert.ok(peak < limit, `${peak / MIB} MiB`);
+  if (Deno.env.has("JISS_TEST_FIGURES")) console.log(`at most ${Math.round(peak / MIB)} MiB`);
+  await group.remove();
+  await Deno.remove(place, { recursive: true });
+  await deployment.remove();
+}
+
+interface World {
+  readonly service: RunningService;
+  readonly keys: readonly [string, string];
+  post(path: string, body: string, key?: string): Promise<Response>;
+}
+
+/** 60 batches at once of two organizations, of the shape, which count for more than is held at once. */
+async function sendHeavy({ post, keys }: World, shape: string): Promise<Readonly<Record<string, number>>> {
+  const junk = SHAPES[shape]!(BATCH_BODY_LIMIT_BYTES - BATCH_BYTES);
+  return await statuses(
+    Array.from(
+      { length: AT_ONCE },
+      (_, index) =>
+        post("/v1/score/batch", batchWith(junk, `${shape.replaceAll(/\W/g, "")}-${index}`), keys[index % 2]!),
+    ),
+  );
+}
+
+const HEAVIEST = [
+  "deep arrays",
+  "arrays of one object",
+  "objects, each with a name of its own",
+  "one object of many objects",
+  "one long string with a Greek letter",
+];
+
 Deno.test({
   name:
     "with the least memory that is stated, 60 bodies at once of whatever shape are answered or told to come again, and nothing ends [needs a cgroup for memory]",
   ignore: await memoryGroupIsMissing(),
-  async fn() {
-    const limit = await statedBytes();
-    const group = memoryGroup(limit)!;
-    const deployment = await freshDeployment();
-    const place = await Deno.makeTempDir({ prefix: "jiss-memory-" });
-    await bundle(`${place}/jiss.js`);
-    await Deno.copyFile(`${ROOT}/docs/ops/jiss`, `${place}/jiss`);
-    await Deno.chmod(`${place}/jiss`, 0o755);
-    await Deno.symlink(Deno.execPath(), `${place}/deno`);
-    const service = await watch(
-      new Deno.Command("sh", {
-        args: ["-c", group.enter, "sh", `${place}/jiss`, "serve"],
-        clearEnv: true,
-        env: environmentOf({ ...deployment.env, JISS_PORT: "0", JISS_LOG: "json" }),
-        stdin: "null",
-        stdout: "piped",
-        stderr: "piped",
-      }).spawn(),
-    );
-    const keys = [
-      await createOrganization(service, deployment.env, "acme"),
-      await createOrganization(service, deployment.env, "other"),
-    ];
-    const post = (path: string, body: string, key?: string) =>
-      fetch(service.url + path, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", ...(key === undefined ? {} : { "X-API-Key": key }) },
-        body,
-      });
-    const heaviest = [
-      "deep arrays",
-      "arrays of one object",
-      "objects, each with a name of its own",
-      "one object of many objects",
-      "one long string with a Greek letter",
-    ];
-    for (const shape of heaviest) {
-      const junk = SHAPES[shape]!(BATCH_BODY_LIMIT_BYTES - BATCH_BYTES);
-      const counts = await statuses(
+  fn: () =>
+    withLeastMemory(async (world) => {
+      for (const shape of HEAVIEST) {
+        const counts = await sendHeavy(world, shape);
+        assert.deepEqual(Object.keys(counts), ["200", "503"], `${shape}: ${JSON.stringify(counts)}`);
+      }
+      // Who has no key has the public demo.
+      const junk = SHAPES["deep arrays"]!(BODY_LIMIT_BYTES - 1_000);
+      const demo = await statuses(
         Array.from(
           { length: AT_ONCE },
-          (_, index) =>
-            post(
-              "/v1/score/batch",
-              batchWith(junk, `${shape.replaceAll(/\W/g, "")}-${index}`),
-              keys[index % 2]!,
-            ),
+          () => world.post("/assessments", `{"sessionId":"demo-2026-000001","records":${junk}}`),
         ),
       );
-      assert.deepEqual(Object.keys(counts), ["200", "503"], `${shape}: ${JSON.stringify(counts)}`);
-    }
-    // Who has no key has the public demo.
-    const junk = SHAPES["deep arrays"]!(BODY_LIMIT_BYTES - 1_000);
-    const demo = await statuses(
-      Array.from(
-        { length: AT_ONCE },
-        () => post("/assessments", `{"sessionId":"demo-2026-000001","records":${junk}}`),
-      ),
-    );
-    assert.ok(Object.keys(demo).every((status) => ["422", "503"].includes(status)), JSON.stringify(demo));
+      assert.ok(
+        Object.keys(demo).every((status) => ["422", "503"].includes(status)),
+        JSON.stringify(demo),
+      );
+    }),
+});
 
-    const { status } = await service.send("/v1/score", { key: keys[0]!, body: scoreRequest() });
-    assert.equal(status, 200);
-    assert.equal(await service.stop(), 0);
-    assert.ok(group.peak() < limit, `${group.peak() / MIB} MiB`);
-    await group.remove();
-    await Deno.remove(place, { recursive: true });
-    await deployment.remove();
-  },
+/** Connections of each kind without a key, and those of one organization: together nearly as many as there may be. */
+const LATE = 1_100;
+const LATE_OF_ONE = 600;
+/** Connections of HTTP/2, and requests on each. */
+const SESSIONS = 100;
+const STREAMS = 100;
+
+Deno.test({
+  name:
+    "with the least memory that is stated, as many late bodies as there may be, and heavy ones beside them, are answered or told to come again, and nothing ends [needs a cgroup for memory]",
+  ignore: await memoryGroupIsMissing(),
+  fn: () =>
+    withLeastMemory(async (world) => {
+      const { service: { url }, keys } = world;
+      const late = [
+        ...await lateBodies(url, { count: LATE, declared: 65_536, sent: 65_535 }),
+        ...await lateBodies(url, { count: LATE, declared: 1_000_000, sent: 7 }),
+        ...await lateBodies(url, { count: LATE, declared: 16_384, sent: 7 }),
+        // They leave room for what is heavy, which takes most.
+        ...await lateBodies(url, { count: LATE_OF_ONE, declared: 16_384, sent: 16_383, key: keys[0] }),
+      ];
+      const sessions = await lateStreams(url, { sessions: SESSIONS, streams: STREAMS });
+      const one = await fetch(url);
+      assert.equal(one.status, 200);
+      await one.body!.cancel();
+      for (const shape of HEAVIEST.slice(0, 2)) {
+        const counts = await sendHeavy(world, shape);
+        assert.deepEqual(Object.keys(counts), ["200", "503"], `${shape}: ${JSON.stringify(counts)}`);
+      }
+      for (const connection of [...late, ...sessions]) connection.close();
+      // What they took is there again.
+      while ((await world.post("/assessments", "{}")).status === 503) {
+        await new Promise((next) => setTimeout(next, 50));
+      }
+    }),
 });
 
 Deno.test("the launcher, the image, Compose and Kubernetes grant the least memory that is stated, and half of it to the heap", async () => {

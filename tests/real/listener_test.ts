@@ -166,7 +166,7 @@ bothWays("whoever sends nothing but PINGs is silent", async ({ authority, tls })
 });
 
 Deno.test("a body has its own time, whatever else its client does on the same connection, and holds nothing after it", async () => {
-  const harness = await openHarness({ bodyMemoryBytes: 16_000 });
+  const harness = await openHarness({ bodyMemoryBytes: 200_000 });
   const key = await harness.organization("acme");
   await listening((request, client) => harness.app.fetch(request, client), async (listener, closed) => {
     const session = http2(listener);
@@ -197,7 +197,7 @@ Deno.test("a body has its own time, whatever else its client does on the same co
     // What comes of it all the same takes nothing from others.
     late.write(" ".repeat(1_800));
     await new Promise((next) => setTimeout(next, 200));
-    const next = await harness.send("/v1/score", { key, body: scoreRequest({ note: "x".repeat(1_000) }) });
+    const next = await harness.send("/v1/score", { key, body: scoreRequest({ note: "x".repeat(15_000) }) });
     assert.equal(next.status, 200, next.text);
     session.destroy();
   });

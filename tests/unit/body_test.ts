@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { ServiceError } from "../../src/domain/errors.ts";
-import { parseJson, readBody } from "../../src/http/body.ts";
+import { BATCH_BODY_LIMIT_BYTES, BODY_MEMORY_BYTES } from "../../src/domain/limits.ts";
+import { parseJson, readBody, WAITING_BYTES } from "../../src/http/body.ts";
 import { type BodyLease, BodyMemory } from "../../src/http/body_memory.ts";
 import { survey } from "../../src/http/json_cost.ts";
 
 const LIMIT = 1000;
-const within = () => ({ limit: LIMIT, lease: new BodyMemory(4 * LIMIT).lease("somebody") });
+const within = () => ({ limit: LIMIT, lease: new BodyMemory(1_000_000).lease("somebody") });
 
 type Read = { readonly length: number } | { readonly code: string } | { readonly refused: string };
 
@@ -193,4 +195,124 @@ Deno.test("of bodies that come at once and are too many together, those that are
   }
   // Of 20 each: two fit into half.
   assert.equal(isTaken.filter(Boolean).length, 2);
+});
+
+/** Requests whose bodies do not come: each holds its memory until `end`. */
+async function lateBodies(
+  count: number,
+  { head, memory }: { readonly head: string; readonly memory: BodyMemory },
+) {
+  const refused: string[] = [];
+  let came = 0;
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
+    came += 1;
+    const lease = memory.lease("somebody");
+    try {
+      await readBody(request, { limit: LIMIT_OF_MANY, lease });
+    } catch (error) {
+      refused.push((error as ServiceError).code);
+    } finally {
+      lease.release();
+    }
+    return new Response();
+  });
+  const connections: Deno.TcpConn[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const connection = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+    connection.setNoDelay();
+    connections.push(connection);
+    await connection.write(new TextEncoder().encode(`POST / HTTP/1.1\r\nHost: a\r\n${head}`));
+  }
+  while (came < count) await new Promise((next) => setTimeout(next, 5));
+  return {
+    connections,
+    refused,
+    async end() {
+      for (const connection of connections) connection.close();
+      await server.shutdown();
+    },
+  };
+}
+
+const LIMIT_OF_MANY = 1_048_576;
+
+for (
+  const [what, head, each] of [
+    ["small body", declared(100), WAITING_BYTES + 200],
+    ["large body", `${declared(1_000_000)}{`, WAITING_BYTES + 2 * 16_384],
+    ["body without a declared length", `${CHUNKED}\r\n${chunk(1)}`, WAITING_BYTES + 2 * 16_384],
+  ] as const
+) {
+  Deno.test(`a request that waits for its ${what} is counted, and whoever has too many of them is told to come again`, async () => {
+    // Half of it is one holder's.
+    const memory = new BodyMemory(2 * 5 * each);
+    const late = await lateBodies(8, { head, memory });
+    while (late.refused.length < 3) await new Promise((next) => setTimeout(next, 5));
+    assert.deepEqual(late.refused, Array(3).fill("SERVICE_UNAVAILABLE"));
+    assert.throws(() => memory.lease("somebody").take(1), /of yours/);
+    memory.lease("another").take(each);
+    await late.end();
+    // All of it is there again.
+    memory.lease("somebody").take(5 * each);
+  });
+}
+
+Deno.test("once a body is there, its request counts for no more than the body", async () => {
+  for (const length of [0, 10, 16_384, 16_385, 100_000]) {
+    const lease = new BodyMemory(10_000_000).lease("somebody");
+    const body = new ReadableStream({
+      type: "bytes",
+      start(controller) {
+        if (length > 0) controller.enqueue(new Uint8Array(length));
+        controller.close();
+      },
+    });
+    const headers = { "Content-Length": String(length) };
+    const request = new Request("http://a/", { method: "POST", body, headers });
+    assert.equal((await readBody(request, { limit: LIMIT_OF_MANY, lease })).length, length);
+    assert.ok(lease.taken >= 2 * length && lease.taken <= 2 * length + 200, `${length}: ${lease.taken}`);
+  }
+});
+
+Deno.test("a body that comes byte by byte takes no more memory than one that comes at once", async () => {
+  const before = Deno.memoryUsage();
+  const memory = new BodyMemory(100_000_000);
+  const late = await lateBodies(10, { head: declared(1_000_000), memory });
+  for (let count = 0; count < 300; count += 1) {
+    for (const connection of late.connections) await connection.write(new Uint8Array([32]));
+    await new Promise((next) => setTimeout(next, 1));
+  }
+  const after = Deno.memoryUsage();
+  // 3,000 pieces of 64 KiB each would be 190 MiB.
+  const taken = after.external + after.heapUsed - before.external - before.heapUsed;
+  assert.ok(taken < 40 * 1_048_576, `${taken}`);
+  await late.end();
+  assert.deepEqual(late.refused, Array(10).fill("INVALID_JSON"));
+});
+
+Deno.test("a lone body of any length and any cost is taken, however it comes", () => {
+  const half = BODY_MEMORY_BYTES / 2;
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: BATCH_BODY_LIMIT_BYTES }),
+      // What is made of a byte at most is 33 times as much; near half of the memory it is looked at more often.
+      fc.oneof(
+        fc.integer({ min: 0, max: 40 * BATCH_BODY_LIMIT_BYTES }),
+        fc.integer({ min: half - 2e7, max: half }),
+      ),
+      fc.array(fc.integer({ min: 1, max: 1_000 }), { maxLength: 20 }),
+      fc.boolean(),
+      (length, cost, parts, startsAsStranger) => {
+        const lease = new BodyMemory(BODY_MEMORY_BYTES).lease(startsAsStranger ? "stranger" : "a");
+        lease.take(WAITING_BYTES);
+        const sum = parts.reduce((one, other) => one + other, 0);
+        for (const part of parts) lease.take(Math.round(2 * length * part / sum));
+        lease.giveBack(WAITING_BYTES);
+        lease.holder = "a";
+        lease.takeParsed(cost);
+        lease.release();
+      },
+    ),
+    { numRuns: 2_000 },
+  );
 });
