@@ -188,6 +188,9 @@ smallDiskTest(
   },
 );
 
+/** Lines that are written at once, in four kilobytes. */
+const LINES_OF_A_PIECE = 20;
+
 smallDiskTest(
   "a log that cannot be written stops nothing, and how much of it is missing is told once it can be",
   async (disk, env) => {
@@ -221,8 +224,9 @@ smallDiskTest(
     await until(() => losses().length > 0 && kept() > keptWhileFull);
     const lost = losses().reduce((sum, line) => sum + Number(line.lost), 0);
     assert.ok(lost > 10, `${lost}`);
-    // Deno holds on to the rest of the line in which the room ended: it counts as lost, and is there in the end.
-    assert.ok([61, 62].includes(kept() + lost), `${kept()} and ${lost}`);
+    // Deno holds on to the rest of the piece in which the room ended: its lines count as lost, and are there in the end.
+    const toldTwice = kept() + lost - 61;
+    assert.ok(toldTwice >= 0 && toldTwice <= LINES_OF_A_PIECE, `${kept()} and ${lost}`);
     child.kill("SIGTERM");
     assert.equal((await child.status).code, 0);
     assert.match(await errors, /^jiss: the log cannot be written, [^\n]*No space left on device[^\n]*\n$/);
