@@ -114,7 +114,8 @@ class RecordCheck {
     const wrong: WrongPart[] = [];
     for (const part of parts) {
       const row = isRecord(part) ? await this.#wrongRow(part, { rows, firstPosition }) : null;
-      const detail = row ?? await this.#wrongFreeze({ chain, part }, rows) ?? this.#wrongSubject(part, altered);
+      const detail = row ?? await this.#wrongFreeze({ chain, part }, rows) ??
+        this.#wrongSubject(part, altered);
       if (row !== null && isFreeze(part)) this.frozen.lost(part.operator_id!);
       if (detail !== null) wrong.push({ part, detail });
     }

@@ -49,6 +49,7 @@ export async function readRegistered(dependencies: Reading, orgId: string): Prom
     dependencies,
     adminChain(orgId),
     [organizationQuery(orgId), webhooksQuery(orgId)] as const,
+    { ofPutBack: true },
   );
   const own = organization === undefined ? [] : [organization];
   const shares = [

@@ -27,12 +27,14 @@ export function requireSealed<Row extends Sealed & { readonly org_id: string }>(
 
 /**
  * A snapshot of the head of a family and of what the queries ask for.
+ * @param options.ofPutBack whether a database that was found to be put back, and is read only, may be behind. Default: not.
  * @throws {ServiceError} SERVICE_UNAVAILABLE where the head is behind what was issued.
  */
 export async function snapshotWithHead<Rows extends readonly unknown[]>(
   { database, lock }: Pick<Dependencies, "database" | "lock">,
   family: string,
   queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
+  { ofPutBack = false }: { readonly ofPutBack?: boolean } = {},
 ): Promise<
   { readonly head: HeadRow; readonly found: { readonly [Index in keyof Rows]: readonly Rows[Index][] } }
 > {
@@ -41,7 +43,7 @@ export async function snapshotWithHead<Rows extends readonly unknown[]>(
   const all = await database.snapshot<readonly unknown[]>([headsQuery([family]), ...queries]);
   const [[head], ...found] = all as unknown as readonly [readonly HeadRow[], ...Rows[]];
   if (head === undefined) throw new Error(`${family} is not in the database`);
-  lock.requireCurrent(issued, [headOf(head)]);
+  if (!ofPutBack || lock.suspected() === null) lock.requireCurrent(issued, [headOf(head)]);
   return { head, found: found as never };
 }
 

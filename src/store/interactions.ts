@@ -3,7 +3,12 @@ import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
 import { listed } from "./outbox.ts";
-import type { FrozenOperatorRow, InteractionRow, NewestInteraction, SkippedInteractionRow } from "./records.ts";
+import type {
+  FrozenOperatorRow,
+  InteractionRow,
+  NewestInteraction,
+  SkippedInteractionRow,
+} from "./records.ts";
 
 /** The row of a score. @returns null where the session has none. */
 export async function readInteraction(

@@ -109,7 +109,8 @@ export async function readEntriesAt(
 ): Promise<readonly StoredText[]> {
   const wanted = sql<boolean>`seq in (select value from json_each(${JSON.stringify(seqs)}))`;
   const entries: CompiledQuery<{ readonly seq: number; readonly body: string }> = query
-    .selectFrom("audit_entry").select(["seq", "body"]).where("chain", "=", chain).where(wanted).orderBy("seq").compile();
+    .selectFrom("audit_entry").select(["seq", "body"]).where("chain", "=", chain).where(wanted).orderBy("seq")
+    .compile();
   const parts: CompiledQuery<PartRow> = query.selectFrom("audit_part").select(["seq", "name", "salt", "data"])
     .where("chain", "=", chain).where(wanted).compile();
   const [bodies, held] = await database.snapshot<[{ readonly seq: number; readonly body: string }, PartRow]>(

@@ -32,7 +32,9 @@ export type DestinationRow = WebhookRow & { readonly held: Uint8Array | null };
 /** What the head of the audit log of a row's organization holds. */
 export function heldOf(table: "organization" | "webhook") {
   return sql<Uint8Array | null>`(select held from audit_chain
-    where family = 'org/' || ${sql.ref(`${table}.org_id`)} || '/admin' order by epoch desc limit 1)`.as("held");
+    where family = 'org/' || ${sql.ref(`${table}.org_id`)} || '/admin' order by epoch desc limit 1)`.as(
+    "held",
+  );
 }
 
 /** An organization's destinations, the oldest first. */
@@ -59,7 +61,9 @@ export async function readyDestinations(
   now: number,
 ): Promise<readonly DestinationRow[]> {
   return await database.read(
-    query.selectFrom("webhook").selectAll().select(heldOf("webhook")).where("active", "=", 1).where(OF_ACTIVE_ORGANIZATION)
+    query.selectFrom("webhook").selectAll().select(heldOf("webhook")).where("active", "=", 1).where(
+      OF_ACTIVE_ORGANIZATION,
+    )
       .where((row) => row.or([row("paused_at", "is", null), row("probe_at", "<=", now)]))
       .where((row) =>
         row.or([
