@@ -70,7 +70,7 @@ Deno.test({
           assert.ok(scrolled > 0, path);
         }
         await page.goto("/docs/verify-offline");
-        await page.getByRole("link", { name: "evidence-format.md" }).click();
+        await page.getByRole("link", { name: "evidence-format.md" }).first().click();
         await page.getByRole("link", { name: "formulas.md" }).first().click();
         assert.equal(new URL(page.url()).pathname, "/docs/formulas");
         for (const path of ["/demo", "/docs", "/console", ...DOCUMENTS]) {
