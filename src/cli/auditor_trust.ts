@@ -101,7 +101,7 @@ export class AuditorTrust {
       .map(({ publicKey }) => publicKey);
   }
 
-  /** Those keys, and all that certificates join to them. */
+  /** These keys, and all that certificates join to them. */
   joinedSignersOf(checkpoint: KnownCheckpoint): readonly Uint8Array[] {
     return this.#logOf(checkpoint.origin).joinedTo(this.signersOf(checkpoint));
   }

@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
  */
 const AUDIT_RETENTION_DAYS = HISTORY_DAYS + 90;
 /**
- * What `--fresh` removes: the files that this command makes, in a directory that it made. The files of locks stay: a
+ * `--fresh` removes these files, which this command makes, from a directory that it made. The files of locks stay: a
  * process that holds one would hold nothing any more.
  */
 const OWN_FILES = [

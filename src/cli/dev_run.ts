@@ -8,7 +8,7 @@ import { CommandFailure, EXIT } from "./shell.ts";
 const LOCK_FILE = "dev.lock";
 const ADDRESS_FILE = "dev-address.txt";
 const PRIVATE_FILE = 0o600;
-/** What tells that there is a deployment in a directory. */
+/** If one of these files is in a directory, there is a deployment in it. */
 const DEPLOYMENT_FILES = [ENVIRONMENT_FILE, "jiss.db", "signing-key.pem"];
 
 /** The data directory as this process's own, until the process ends. */

@@ -74,7 +74,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   }
 }
 
-/** What must not be lost stands on the chains: a reader that takes nothing does not hold up the end. */
+/** A reader that takes nothing does not hold up the end: the chains hold what must not be lost. */
 async function endLog({ clock }: Shell, log: ProcessLog): Promise<void> {
   await Promise.race([log.settled(), clock.wait(LOG_END_MS)]);
 }

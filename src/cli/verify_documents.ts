@@ -134,7 +134,7 @@ function uncomparedOf(
   place: DocumentPlace,
   { checkpoint, whole, kept, trust }: {
     readonly checkpoint: KnownCheckpoint;
-    /** Of its family. */
+    /** The bundles of its family. */
     readonly whole: readonly BundleReport[];
     readonly kept: readonly KeptCheckpoint[];
     readonly trust: AuditorTrust;

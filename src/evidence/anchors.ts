@@ -25,7 +25,7 @@ export class ChainAnchors {
   readonly #bySize = new Map<number, readonly Anchor[]>();
   /** Saved documents', and pinned ones. */
   readonly #awaited: Anchor[] = [];
-  /** Of those of the system chain that nothing pins the newest alone counts. */
+  /** The newest anchor of the system chain that no kept checkpoint pins: an older one does not count. */
   #system: Anchor | null = null;
   #largestEnd = 0;
 

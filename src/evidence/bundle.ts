@@ -92,7 +92,7 @@ export type LadderLine = z.infer<typeof ladderLineSchema>;
 export const beginningLineSchema = z.strictObject({
   kind: z.literal("jis.beginning/1"),
   entry: z.record(z.string(), z.unknown()),
-  /** Of its detail, as in the line of a part. */
+  /** The salt of its detail, as in the line of a part. */
   salt: hash32,
   data: z.record(z.string(), z.unknown()),
   /** From the leaf up to the root of the base. */

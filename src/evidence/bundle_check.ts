@@ -380,7 +380,7 @@ export class BundleCheck {
     const hash = entryHash(this.#crypto, text);
     this.#kept.entry(0, hash);
     const isFirst = entry.prev === hex(genesisPrevious(this.#crypto, this.origin));
-    // Of a base that is not proven the header has said so.
+    // If the base is not proven, the header has said so.
     const isInTree = this.#prefix === null ||
       isFirstOf(this.#crypto, this.#prefix, { hash, path: parsed.path });
     if (!isFirst || !isInTree) {

@@ -161,7 +161,7 @@ export function answerOf(
   const isAnswered = ({ identity, source, root, ...one }: Owed) => {
     if (agreed.has(identity)) return true;
     if (extent.isLost(root)) return oldest !== null && isLater({ root, ...one }, oldest);
-    // Of a document beyond the end of the bundle the document's own verdict tells.
+    // If a document lies beyond the end of the bundle, its own verdict tells.
     return source === "document" && extent.isBeyond(root);
   };
   const stands = (one: Owed) => one.isSettled && newest !== null && isLater(newest, one);

@@ -12,7 +12,7 @@ import type { Beyond } from "./kept_check.ts";
 
 /** What a chain that a restore began says of the one before it. */
 export interface Restored {
-  /** Of the chain that says it. */
+  /** The origin of the chain that says it. */
   readonly origin: string;
   readonly previousOrigin: string;
   /** The size at which that chain ended for good. */

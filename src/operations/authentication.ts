@@ -6,10 +6,10 @@ import { apiKeyPrefix, comparableKey, matchingPepper, mayBeHeld } from "../keys/
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../keys/master_keys.ts";
 import { isUnavailable } from "../domain/errors.ts";
 import { equalBytes } from "../evidence/crypto.ts";
+import { heldOf } from "../store/chains.ts";
 import { compileOnce } from "../store/compile_once.ts";
 import { query } from "../store/database.ts";
 import { errorFields } from "../observability/log.ts";
-import { heldOf } from "../store/outbox.ts";
 import { organizations } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
 import type { WriteJob } from "../store/writer.ts";

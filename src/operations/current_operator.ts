@@ -1,6 +1,6 @@
 /**
- * How an operator stands, by rows that must be of now: an operator's old row that was put back, or one that was taken
- * away, is told by its newest interaction.
+ * Reads an operator's row, which must not be older than the operator's newest interaction: so an old row that was put
+ * back, or one that was taken away, is noticed.
  */
 import {
   type NewestInteraction,
@@ -17,14 +17,14 @@ import { requireSealed } from "./sealed_reads.ts";
 
 type OperatorKey = readonly [orgId: string, operatorId: string];
 
-/** What {@link currentOperator} reads. */
+/** The rows that {@link currentOperator} reads. */
 export function operatorNeeds(key: OperatorKey): readonly Need[] {
   return [{ kind: operators, key }, { kind: newestInteractions, key }];
 }
 
 /**
- * An operator's row; null where the operator has no interactions.
- * @throws {AlteredRows} where it is not what this installation wrote, or not of the newest interaction.
+ * An operator's row; null if the operator has no interactions.
+ * @throws {AlteredRows} if it is not what this installation wrote, or is older than the newest interaction.
  */
 export function currentOperator(unit: UnitOfWork, key: OperatorKey): OperatorRow | null {
   const row = unit.get(operators, key);

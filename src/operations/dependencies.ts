@@ -35,7 +35,7 @@ export interface Dependencies {
   readonly world: World;
   readonly log: Log;
   readonly model: Model;
-  /** What organizations registered, as far as it was found whole. */
+  /** The registered rows of organizations that were found whole. */
   readonly registered: RegisteredRows;
   /** The chains that were found altered; null: nobody is told of any. */
   readonly tampered: TamperedChains | null;

@@ -74,7 +74,7 @@ export class OperatorProof {
   readonly #crypto: Crypto;
   readonly #operator: Operator;
   readonly #isAccepted: boolean;
-  /** Of this state, the oldest first. */
+  /** The epochs as they were when the proof was made, the oldest first. */
   readonly #epochs: readonly StoredChain[];
   readonly #pseudonym: string;
   /** By {@link placeName}; null: of an epoch that an administrator accepted, and not the operator's. */
@@ -100,7 +100,7 @@ export class OperatorProof {
     this.#pseudonym = pseudonym;
     this.#entries = entries;
     this.#earlier = earlier;
-    // Of what is accepted the whole database stands still, or it is not accepted.
+    // While a database is accepted nothing else is written, or it is not accepted.
     this.needs = isAccepted ? [] : [this.#tail];
   }
 

@@ -15,7 +15,7 @@ import { movedTo } from "./score.ts";
 export interface Moved {
   /** null: no record that is proven tells. */
   readonly subject: string | null;
-  /** Of the last interaction; null where none is held. */
+  /** The position of the last interaction; null if none is held. */
   readonly position: number | null;
   readonly domain: string | null;
   /** The operator's row after the last event that moved it. */

@@ -16,7 +16,7 @@ import type { ProvingDependencies } from "./proven_records.ts";
 /** An entry below a cut whose row goes with it. */
 interface PrunedRecord {
   readonly kind: RowKind;
-  /** Of the session, the decision or the report. */
+  /** The id of the session, the decision or the report. */
   readonly id: string;
   /** null for a report. */
   readonly operatorId: string | null;

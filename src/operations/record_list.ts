@@ -30,7 +30,7 @@ interface Page {
 
 interface Asked {
   readonly eventTypes: readonly string[];
-  /** Of whom, and what the entries call them; null: of all. */
+  /** The operator who is asked for, and the pseudonym in the entries; null: all. */
   readonly operator: { readonly id: string; readonly pseudonym: string } | null;
 }
 

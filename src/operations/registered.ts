@@ -1,6 +1,6 @@
 /**
- * What an organization registered: its own row and its webhooks'. An old row that was put back with its seal is told by
- * the set that the head of the audit log holds, so that a key that was replaced opens nothing again.
+ * Holds an organization's row and its webhooks' rows to the set that the head of its audit log holds. So a key that was
+ * replaced opens nothing again if its old row is put back with its seal.
  */
 import { equalBytes } from "../evidence/crypto.ts";
 import type { StoredHead } from "../store/chains.ts";
@@ -13,7 +13,7 @@ import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads
 
 type Reading = Pick<Dependencies, "database" | "lock" | "seals" | "registered">;
 
-/** What was found whole, by organization: as long as a head holds the same, its rows need no second look. */
+/** Remembers the rows that were found whole: as long as a head holds the same set, they need no second look. */
 export class RegisteredRows {
   readonly #known = new Map<string, { readonly held: Uint8Array; readonly seals: ReadonlySet<string> }>();
 

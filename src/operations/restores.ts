@@ -291,7 +291,7 @@ function writtenMeanwhile(): ServiceError {
 
 /** Where a chain ends for good. */
 interface ChainEnd extends Pick<StoredHead, "origin" | "epoch"> {
-  /** Of its newest checkpoint that is the deployment's own: what stands beyond it was never signed. */
+  /** The size in its newest checkpoint that is the deployment's own: what stands beyond it was never signed. */
   readonly size: number;
   readonly root: Uint8Array | null;
   /** The first position that no entry of it has. */

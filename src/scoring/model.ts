@@ -22,7 +22,7 @@ const PROJECTIONS_MOST = 366;
 const ROWS_MOST = 1_000;
 const TEXTS_MOST = 100;
 const TEXT_MOST = 10_000;
-/** Of a name that every score repeats, characters. */
+/** The longest name that every score repeats, in characters. */
 const NAME_MOST = 128;
 
 const share = z.number().min(0).max(1);

@@ -318,6 +318,14 @@ export function updateHeld(
   return { ...update.compile(), mustChange: 1 };
 }
 
+/** The set that the head of the audit log of a row's organization holds, as a column beside the row. */
+export function heldOf(table: "organization" | "webhook") {
+  return sql<Uint8Array | null>`(select held from audit_chain
+    where family = 'org/' || ${sql.ref(`${table}.org_id`)} || '/admin' order by epoch desc limit 1)`.as(
+    "held",
+  );
+}
+
 /** Where a head stands, for the set that it holds. */
 export function placeOfHead({ previous, frontier: { size }, ...head }: StoredHead): SetPlace {
   const { chain, origin, epoch, firstPosition, keyOrdinal } = head;

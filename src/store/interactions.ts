@@ -3,11 +3,12 @@ import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
 import { listed } from "./outbox.ts";
-import type {
-  FrozenOperatorRow,
-  InteractionRow,
-  NewestInteraction,
-  SkippedInteractionRow,
+import {
+  type FrozenOperatorRow,
+  type InteractionRow,
+  type NewestInteraction,
+  newestPosition,
+  type SkippedInteractionRow,
 } from "./records.ts";
 
 /** The row of a score. @returns null where the session has none. */
@@ -37,10 +38,9 @@ export function newestQuery(
   orgId: string,
   operators: OperatorNames,
 ): CompiledQuery<Pick<NewestInteraction, "operator_id" | "position">> {
-  return sql<NewestInteraction>`select value as operator_id, (
-      select position from interaction where org_id = ${orgId} and operator_id = operator.value
-      order by t1 desc, position desc limit 1
-    ) as position from ${operators} as operator`.compile(query);
+  const position = newestPosition(sql`${orgId}`, sql.ref("operator.value"));
+  return sql<NewestInteraction>`select value as operator_id, ${position} as position
+    from ${operators} as operator`.compile(query);
 }
 
 export interface HistoryPoint {

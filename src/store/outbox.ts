@@ -6,6 +6,7 @@
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import type { WebhookEvent } from "../domain/enums.ts";
 import { PING } from "../domain/webhook.ts";
+import { heldOf } from "./chains.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
 import type { WebhookRow } from "./records.ts";
@@ -28,14 +29,6 @@ const OF_ACTIVE_ORGANIZATION = sql<
 
 /** A destination, with what the head of its organization's audit log holds. */
 export type DestinationRow = WebhookRow & { readonly held: Uint8Array | null };
-
-/** What the head of the audit log of a row's organization holds. */
-export function heldOf(table: "organization" | "webhook") {
-  return sql<Uint8Array | null>`(select held from audit_chain
-    where family = 'org/' || ${sql.ref(`${table}.org_id`)} || '/admin' order by epoch desc limit 1)`.as(
-    "held",
-  );
-}
 
 /** An organization's destinations, the oldest first. */
 export function webhooksQuery(orgId: string): CompiledQuery<WebhookRow> {

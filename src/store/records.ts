@@ -2,7 +2,7 @@
  * The rows that a plan may read and replace by their key, each kind with the one query that loads it and the
  * one statement that saves it.
  */
-import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
+import { type CompiledQuery, type Insertable, type RawBuilder, type Selectable, sql } from "kysely";
 import { IDEMPOTENCY_RETENTION_DAYS } from "../domain/limits.ts";
 import { compileOnce } from "./compile_once.ts";
 import { query, type Statement } from "./database.ts";
@@ -396,13 +396,19 @@ export interface NewestInteraction {
   readonly position: number | null;
 }
 
+/** The position of an operator's newest interaction, by one look-up in an index; null if none is kept. */
+export function newestPosition(orgId: RawBuilder<unknown>, operatorId: RawBuilder<unknown>) {
+  return sql<number | null>`(select position from interaction
+    where org_id = ${orgId} and operator_id = ${operatorId} order by t1 desc, position desc limit 1)`;
+}
+
 export const newestInteractions: RecordKind<NewestInteraction> = {
   name: "newest_interaction",
   load: loading((keys) =>
-    sql<NewestInteraction>`select value ->> 0 as org_id, value ->> 1 as operator_id, (
-        select position from interaction where org_id = value ->> 0 and operator_id = value ->> 1
-        order by t1 desc, position desc limit 1
-      ) as position from json_each(${keys})`.compile(query)
+    sql<NewestInteraction>`select value ->> 0 as org_id, value ->> 1 as operator_id,
+      ${newestPosition(sql`value ->> 0`, sql`value ->> 1`)} as position from json_each(${keys})`.compile(
+      query,
+    )
   ),
   keyOf: (row) => [row.org_id, row.operator_id],
 };

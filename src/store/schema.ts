@@ -218,7 +218,7 @@ export interface SkippedInteractionTable {
 export interface FrozenOperatorTable {
   org_id: string;
   operator_id: string;
-  /** Of the last frozen call. */
+  /** The position of the last frozen call. */
   position: number;
   n: number;
   t0: number;
