@@ -3,7 +3,6 @@
  * randomness; every test's evidence is verified when it closes.
  */
 import { createPrivateKey, hash } from "node:crypto";
-import { MIGRATIONS } from "../migrations/mod.ts";
 import { RATE_WINDOW_MS } from "../src/domain/limits.ts";
 import { canonicalJson } from "../src/evidence/canonical.ts";
 import { modelSha256 } from "../src/evidence/hashes.ts";
@@ -30,7 +29,6 @@ import { Shadow, type ShadowBounds } from "../src/operations/shadow.ts";
 import type { ModelDocument } from "../src/scoring/model.ts";
 import { type Database, query } from "../src/store/database.ts";
 import { openLock } from "../src/store/lock.ts";
-import { migrate } from "../src/store/migrate.ts";
 import { Writer } from "../src/store/writer.ts";
 import { keyMint } from "../src/startup.ts";
 import { createDeliverer, type Deliverer } from "../src/webhooks/delivery.ts";
@@ -38,6 +36,7 @@ import { isListener, type OwnListener } from "../src/webhooks/target.ts";
 import { openTestDatabase } from "./database.ts";
 import { JIS_1_0_0 } from "./models.ts";
 import { verifyDatabase } from "./oracle.ts";
+import { bringToSchema } from "./schema.ts";
 
 /** 2026-11-20T09:00:00.000Z: after the sunset of body keys. */
 export const EPOCH = 1_795_165_200_000;
@@ -224,7 +223,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     write: (line) => lines.push(JSON.parse(line)),
   });
   const embedded = await openTestDatabase(options.path ?? ":memory:");
-  await migrate(embedded, { migrations: MIGRATIONS, now: clock.now() });
+  await bringToSchema(embedded, clock.now());
   const database = options.wrap?.(embedded) ?? embedded;
   const signer = signerFromPem(SIGNING_KEY_PEM);
   const lock = openLock({ path: options.lockPath ?? ":memory:", onTrouble: () => {} });

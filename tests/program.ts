@@ -8,6 +8,9 @@ import { type Sqld, startSqld } from "./sqld.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 
+/** The program in one file, which starts in half the time; the lane of whole programs makes it once. */
+const BUNDLE = Deno.env.get("JISS_TEST_BUNDLE");
+
 export interface Finished {
   readonly code: number;
   readonly stdout: string;
@@ -18,7 +21,7 @@ export interface RunOptions {
   /** The whole environment but what Deno itself needs. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The file of a bundle, to be run in place of the sources. */
+  /** The file of a bundle, to be run in place of the sources. Default: the one that the run of the tests made. */
   readonly bundle?: string;
   /** Limit of open file descriptors. */
   readonly descriptors?: number;
@@ -56,14 +59,15 @@ export function environmentOf(env: Readonly<Record<string, string>>): Record<str
 }
 
 function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
-  const { env = {}, cwd, bundle, main = "main.ts", descriptors, output } = options;
+  const { env = {}, cwd, descriptors, output } = options;
+  const bundle = options.bundle ?? (options.main === undefined ? BUNDLE : undefined);
   const line = [
     Deno.execPath(),
     "run",
     "--quiet",
     "--no-prompt",
     ...RELEASE_PERMISSIONS,
-    ...(bundle === undefined ? [`${ROOT}/${main}`] : ["--no-config", bundle]),
+    ...(bundle === undefined ? [`${ROOT}/${options.main ?? "main.ts"}`] : ["--no-config", bundle]),
     ...args,
   ];
   const steps = [

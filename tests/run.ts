@@ -1,28 +1,39 @@
 /**
- * `task test`: every test, then how many ran, and each one that was skipped with its reason.
+ * The tests, in three lanes, and then how many ran, the slowest, and each one that was skipped with its reason.
+ *
+ * - `task test`: what needs no other program: units, properties, layers, HTTP on the embedded database.
+ * - `task gate`: what a change must pass besides: the contract of a database on a libSQL server, the program as a
+ *   process, browsers, real servers, verifiers in other languages.
+ * - `task endure`: all of HTTP, and the program, on a libSQL server. The soaks and the mutations are tasks of their own.
+ * - `task test FILE…`: what is named, with any other argument of `deno test`.
  *
  * A test that needs something of the machine names it in square brackets at the end of its name; that is the
- * reason which is printed where it is missing. Arguments are handed to `deno test` (a file, `--filter`). A file that
- * did not run is a failure.
- *
- * Without arguments two lanes run beside each other, and the tests of HTTP run on both backends; with `--everywhere` those of
- * the whole program too, which takes ten minutes more. `JISS_TEST_BACKEND=sqld` runs what is named on a libSQL server.
+ * reason which is printed if it is missing. A file that did not run is a failure, and so is one that does not end.
+ * `JISS_TEST_BACKEND=sqld` runs what is named on a libSQL server.
  */
+import { bundle } from "../scripts/bundle.ts";
 import { buildWeb, filesUnder } from "../scripts/web.ts";
 import { HAS_SQLD } from "./sqld.ts";
 
-const ROOT = `${import.meta.dirname}/..`;
+const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
+/** How many runs go on at once: many wait for a process, a server or a clock. */
+const LANES = navigator.hardwareConcurrency + 1;
+/** A run that takes longer hangs. */
+const RUN_MS = 300_000;
+const SLOWEST = 10;
 
 interface Run {
   readonly name: string;
-  /** Each by its name: of a folder that holds a member of the workspace Deno 2.9.6 takes that member's tests alone. */
   readonly files: readonly string[];
   readonly backend?: "sqld";
+  readonly options?: readonly string[];
+  readonly limitMs?: number;
 }
 
 /** Of one test, as JUnit's report has it. */
 interface Case {
   readonly name: string;
+  readonly seconds: number;
   readonly isSkipped: boolean;
   readonly isFailed: boolean;
 }
@@ -33,27 +44,44 @@ interface Finished {
   readonly unrun: readonly string[];
 }
 
-async function run({ name, files, backend }: Run): Promise<Finished> {
+/** Types are what `task check` looks at. */
+const OPTIONS = ["-A", "--quiet", "--no-check"];
+
+async function run({ name, files, backend, options = [], limitMs = RUN_MS }: Run): Promise<Finished> {
   const report = await Deno.makeTempFile({ prefix: "jiss-tests-", suffix: ".xml" });
   const started = performance.now();
-  const done = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "--quiet", `--junit-path=${report}`, ...files],
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["test", ...OPTIONS, `--junit-path=${report}`, ...options, ...files],
     cwd: ROOT,
-    env: backend === undefined ? {} : { JISS_TEST_BACKEND: backend },
-    stdout: isWhole ? "piped" : "inherit",
-    stderr: isWhole ? "piped" : "inherit",
-  }).output();
-  if (isWhole) {
+    env: {
+      ...(bundled === null ? {} : { JISS_TEST_BUNDLE: bundled }),
+      ...(backend === undefined ? {} : { JISS_TEST_BACKEND: backend }),
+    },
+    stdout: isLane ? "piped" : "inherit",
+    stderr: isLane ? "piped" : "inherit",
+  }).spawn();
+  let isHanging = false;
+  const limit = setTimeout(() => {
+    isHanging = true;
+    child.kill("SIGKILL");
+  }, limitMs);
+  const output = isLane ? await child.output() : null;
+  const { code } = await child.status;
+  clearTimeout(limit);
+  if (output !== null) {
     const seconds = Math.round((performance.now() - started) / 1000);
-    console.log(`\n== ${name}: ${seconds} s\n${decode(done.stdout)}${decode(done.stderr)}`);
+    const how = isHanging ? "did not end" : code === 0 ? "ok" : "failed";
+    console.log(`\n== ${name}: ${seconds} s, ${how}`);
+    if (code !== 0) console.log(decode(output.stdout) + decode(output.stderr));
   }
   const xml = await Deno.readTextFile(report);
   await Deno.remove(report);
-  const cases = [...xml.matchAll(/<testcase name="([^"]*)"[^>]*?(?:\/>|>(.*?)<\/testcase>)/gs)];
+  const cases = [...xml.matchAll(/<testcase name="([^"]*)"([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)];
   return {
-    code: done.code,
-    cases: cases.map(([, title, inside]) => ({
+    code,
+    cases: cases.map(([, title, attributes, inside]) => ({
       name: backend === undefined ? title! : `${title} (on a libSQL server)`,
+      seconds: Number(/ time="([\d.]+)"/.exec(attributes!)?.[1] ?? 0),
       isSkipped: inside?.includes("<skipped") ?? false,
       isFailed: (inside?.includes("<failure") || inside?.includes("<error")) ?? false,
     })),
@@ -65,11 +93,47 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-const isEverywhere = Deno.args.length === 1 && Deno.args[0] === "--everywhere";
-const isWhole = Deno.args.length === 0 || isEverywhere;
 const files = (await filesUnder("tests")).filter((path) => path.endsWith("_test.ts")).sort();
 const within = (...folders: readonly string[]) =>
   files.filter((path) => folders.some((folder) => path.startsWith(`tests/${folder}/`)));
+/** @throws where one of them is not there any more. */
+function named(names: readonly string[]): readonly string[] {
+  const paths = names.map((name) => `tests/${name}_test.ts`);
+  for (const path of paths) if (!files.includes(path)) throw new Error(`there is no ${path}`);
+  return paths;
+}
+
+/** What needs another program, or this one as a process of its own. */
+const beside = within("browser", "interop", "process", "real");
+
+/** Begun first, so that all lanes end together. */
+const LONGEST = named([
+  "browser/collector",
+  "browser/demo",
+  "browser/console",
+  "browser/docs",
+  "browser/patience",
+  "process/soak",
+  "process/dev",
+  "process/fuzz_api",
+]);
+
+/** What the store must do on any backend, asked over HTTP: writes, conflicts, proofs, erasure, what was altered. */
+const CONTRACT = named([
+  "http/accepted_rows",
+  "http/altered_rows",
+  "http/batch",
+  "http/commit",
+  "http/decision",
+  "http/deliveries",
+  "http/erasure",
+  "http/frozen_calls",
+  "http/idempotency",
+  "http/operators",
+  "http/proven_pages",
+  "http/score",
+  "http/verification",
+]);
 
 /** Tests of the whole program that would say nothing more on a server, and why. */
 const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[] = [
@@ -117,30 +181,41 @@ const ONE_BACKEND: readonly (readonly [why: string, files: readonly string[]])[]
     "real/server_start",
   ]],
 ];
+const onOneBackend = ONE_BACKEND.flatMap(([, names]) => named(names));
 
-const onOneBackend = ONE_BACKEND.flatMap(([, names]) => names.map((name) => `tests/${name}_test.ts`));
-for (const path of onOneBackend) if (!files.includes(path)) throw new Error(`there is no ${path}`);
-const [pages, program, real, http] = ["browser", "process", "real", "http"].map((folder) => within(folder));
-const core = files.filter((path) => ![...pages!, ...program!, ...real!].includes(path));
+const alone = (path: string): Run => ({ name: path, files: [path] });
+const onServer = (path: string): Run => ({
+  name: `${path} on a libSQL server`,
+  files: [path],
+  backend: "sqld",
+});
 
-/** The longest first, so that both lanes end together. */
-const everything: readonly Run[] = [
-  { name: "the core, and HTTP", files: core },
-  { name: "pages in a browser", files: pages! },
-  ...(HAS_SQLD ? [{ name: "HTTP on a libSQL server", files: http!, backend: "sqld" } as const] : []),
-  { name: "the program", files: program! },
-  { name: "against real servers", files: real! },
-  ...(HAS_SQLD && isEverywhere
-    ? [
-      {
-        name: "the program on a libSQL server",
-        files: [...program!, ...real!].filter((path) => !onOneBackend.includes(path)),
-        backend: "sqld",
-      } as const,
-    ]
-    : []),
-];
-const waiting: Run[] = isWhole ? [...everything] : [{ name: "what is named", files: Deno.args }];
+/** The runs of each lane. */
+const LANE: Readonly<Record<string, () => readonly Run[]>> = {
+  test: () => [{
+    name: "the core, and HTTP",
+    files: files.filter((path) => !beside.includes(path)),
+    options: ["--parallel"],
+    limitMs: 2 * RUN_MS,
+  }],
+  gate: () => [
+    ...[...LONGEST, ...beside.filter((path) => !LONGEST.includes(path))].map(alone),
+    ...(HAS_SQLD ? CONTRACT.map(onServer) : []),
+  ],
+  endure: () =>
+    HAS_SQLD
+      ? [
+        ...within("http"),
+        ...within("process", "real").filter((path) => !onOneBackend.includes(path)),
+      ].map(onServer)
+      : [],
+};
+
+const [first = "test", ...rest] = Deno.args;
+const isLane = first in LANE && rest.length === 0;
+const waiting: Run[] = isLane
+  ? [...LANE[first]!()]
+  : [{ name: "what is named", files: Deno.args, limitMs: 2 ** 31 - 1 }];
 
 /** Takes what waits, one after another. */
 async function lane(): Promise<readonly Finished[]> {
@@ -150,10 +225,23 @@ async function lane(): Promise<readonly Finished[]> {
 }
 
 await buildWeb();
-const finished = (await Promise.all([lane(), lane()])).flat();
+let bundled: string | null = null;
+if (isLane && first !== "test") {
+  bundled = `${await Deno.makeTempDir({ prefix: "jiss-tests-" })}/jiss.js`;
+  await bundle(bundled);
+}
+const finished = (await Promise.all(Array.from({ length: LANES }, lane))).flat();
+if (bundled !== null) await Deno.remove(bundled.replace(/\/[^/]*$/, ""), { recursive: true });
+
 const cases = finished.flatMap((one) => one.cases);
 const skipped = cases.filter(({ isSkipped }) => isSkipped);
 const failed = cases.filter(({ isFailed }) => isFailed);
+if (isLane) {
+  console.log(`\nThe ${SLOWEST} slowest:`);
+  for (const { name, seconds } of cases.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)) {
+    console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${name}`);
+  }
+}
 // What a filter leaves out stands in the report as if it were skipped.
 const isFiltered = Deno.args.some((argument) => argument.startsWith("--filter"));
 for (const { name } of isFiltered ? [] : skipped) {
@@ -161,16 +249,15 @@ for (const { name } of isFiltered ? [] : skipped) {
     `SKIPPED ${name}: ${/\[needs ([^\]]*)\]/.exec(name)?.[1] ?? "no reason given"} is missing here`,
   );
 }
-if (!HAS_SQLD && isWhole) {
+if (!HAS_SQLD && isLane && first !== "test") {
   console.log("SKIPPED every test on a libSQL server: there is none for this machine");
 }
-for (const { name } of isWhole ? failed : []) console.log(`FAILED ${name}`);
 const unrun = finished.flatMap((one) => one.unrun);
-for (const path of isWhole ? unrun : []) console.log(`NOT RUN ${path}`);
-console.log(
-  `\n${
-    cases.length - skipped.length - failed.length
-  } passed, ${failed.length} failed, ${skipped.length} skipped`,
-);
+if (isLane) {
+  for (const { name } of failed) console.log(`FAILED ${name}`);
+  for (const path of unrun) console.log(`NOT RUN ${path}`);
+}
+const passed = cases.length - skipped.length - failed.length;
+console.log(`\n${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
 const code = finished.find((one) => one.code !== 0)?.code ?? 0;
-Deno.exit(code !== 0 ? code : cases.length === 0 || (isWhole && unrun.length > 0) ? 1 : 0);
+Deno.exit(code !== 0 ? code : cases.length === 0 || (isLane && unrun.length > 0) ? 1 : 0);

@@ -26,6 +26,7 @@ import {
 } from "../harness.ts";
 import { verifyDatabase } from "../oracle.ts";
 import { contentOf, statusWith, storedOrganization } from "../scenario.ts";
+import { bringToSchema } from "../schema.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -218,6 +219,22 @@ Deno.test(
     await fresh.close();
   }),
 );
+
+Deno.test("the schema that a test's database gets at once is the one that the migrations leave, row by row", async () => {
+  const [migrated, atOnce] = [0, 1].map(() => openEmbedded({ path: ":memory:", onFatal: () => {} }));
+  await migrate(migrated!, { migrations: MIGRATIONS, now: EPOCH });
+  await bringToSchema(atOnce!, EPOCH);
+  await isAsNew(atOnce!, migrated!);
+  const tables = await rowsOf(
+    migrated!,
+    "SELECT name FROM sqlite_schema WHERE type = 'table'",
+  );
+  for (const { name } of tables) {
+    const rows = `SELECT * FROM "${name}"`;
+    assert.deepEqual(await rowsOf(atOnce!, rows), await rowsOf(migrated!, rows), String(name));
+  }
+  await Promise.all([migrated!.close(), atOnce!.close()]);
+});
 
 /** The same tables, indexes, triggers and steps; no reference dangles, and the file is sound. */
 async function isAsNew(database: Database, fresh: Database): Promise<void> {

@@ -69,6 +69,7 @@ import {
   Writer,
 } from "../../src/store/writer.ts";
 import { verifyDatabase } from "../oracle.ts";
+import { bringToSchema } from "../schema.ts";
 import { fixedSeals } from "../seals.ts";
 
 const EPOCH = 1_795_165_200_000;
@@ -127,7 +128,7 @@ function memory(onFatal: (error: unknown) => void = () => {}): Database {
 function withStore(test: (store: Store) => Promise<void>, options: StoreOptions = {}): () => Promise<void> {
   return async () => {
     const database = openEmbedded({ path: options.path ?? ":memory:", onFatal: () => {} });
-    await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
+    await bringToSchema(database, EPOCH);
     const batches: (readonly Statement[])[] = [];
     const waits: number[] = [];
     let reads = 0;
