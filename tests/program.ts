@@ -1,5 +1,6 @@
 /** The whole program as a process of its own: started, asked, stopped and killed by the tests. */
 import { CompiledQuery } from "kysely";
+import { bundle } from "../scripts/bundle.ts";
 import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
 import type { Database, Statement } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
@@ -27,7 +28,7 @@ export interface RunOptions {
   readonly descriptors?: number;
   /** A file that standard output goes to. */
   readonly output?: string;
-  /** Its file. Default: `main.ts`. */
+  /** The file of the sources to be run: `main.ts`, or one that calls it. */
   readonly main?: string;
 }
 
@@ -58,16 +59,21 @@ export function environmentOf(env: Readonly<Record<string, string>>): Record<str
   return { ...baseEnvironment(), ...namesOfServer(env.JISS_DATA_DIR ?? ""), ...env };
 }
 
+/** Puts the program's one file at a path. */
+export async function placeBundle(path: string): Promise<void> {
+  await (BUNDLE === undefined ? bundle(path) : Deno.copyFile(BUNDLE, path));
+}
+
 function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
   const { env = {}, cwd, descriptors, output } = options;
-  const bundle = options.bundle ?? (options.main === undefined ? BUNDLE : undefined);
+  const file = options.bundle ?? (options.main === undefined ? BUNDLE : undefined);
   const line = [
     Deno.execPath(),
     "run",
     "--quiet",
     "--no-prompt",
     ...RELEASE_PERMISSIONS,
-    ...(bundle === undefined ? [`${ROOT}/${options.main ?? "main.ts"}`] : ["--no-config", bundle]),
+    ...(file === undefined ? [`${ROOT}/${options.main ?? "main.ts"}`] : ["--no-config", file]),
     ...args,
   ];
   const steps = [

@@ -4,7 +4,7 @@
  * - `task test`: what needs no other program: units, properties, layers, HTTP on the embedded database.
  * - `task gate`: what a change must pass besides: the contract of a database on a libSQL server, the program as a
  *   process, browsers, real servers, verifiers in other languages.
- * - `task endure`: all of HTTP, and the program, on a libSQL server. The soaks and the mutations are tasks of their own.
+ * - `task endure`: all of HTTP, and the program, on a libSQL server; limits shared through a KV Connect server.
  * - `task test FILE…`: what is named, with any other argument of `deno test`.
  *
  * A test that needs something of the machine names it in square brackets at the end of its name; that is the
@@ -106,6 +106,9 @@ function named(names: readonly string[]): readonly string[] {
 /** What needs another program, or this one as a process of its own. */
 const beside = within("browser", "interop", "process", "real");
 
+/** What takes minutes to install: a KV Connect server has to be built. */
+const ENDURING = named(["real/denokv"]);
+
 /** Begun first, so that all lanes end together. */
 const LONGEST = named([
   "browser/collector",
@@ -199,16 +202,18 @@ const LANE: Readonly<Record<string, () => readonly Run[]>> = {
     limitMs: 2 * RUN_MS,
   }],
   gate: () => [
-    ...[...LONGEST, ...beside.filter((path) => !LONGEST.includes(path))].map(alone),
+    ...[...LONGEST, ...beside.filter((path) => ![...LONGEST, ...ENDURING].includes(path))].map(alone),
     ...(HAS_SQLD ? CONTRACT.map(onServer) : []),
   ],
-  endure: () =>
-    HAS_SQLD
+  endure: () => [
+    ...ENDURING.map(alone),
+    ...(HAS_SQLD
       ? [
         ...within("http"),
         ...within("process", "real").filter((path) => !onOneBackend.includes(path)),
       ].map(onServer)
-      : [],
+      : []),
+  ],
 };
 
 const [first = "test", ...rest] = Deno.args;

@@ -1,15 +1,21 @@
 /** The release's form: one file, run where nothing else is, with the release's permissions and no more. */
 import assert from "node:assert/strict";
-import { bundle } from "../../scripts/bundle.ts";
 import { filesUnder } from "../../scripts/web.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
 import { scoreRequest } from "../harness.ts";
-import { baseEnvironment, createOrganization, freshDeployment, runProgram, watch } from "../program.ts";
+import {
+  baseEnvironment,
+  createOrganization,
+  freshDeployment,
+  placeBundle,
+  runProgram,
+  watch,
+} from "../program.ts";
 
 Deno.test("the bundle serves from an empty directory, with no npm, no cache, no network and only its own files", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
   const deployment = await freshDeployment();
-  await bundle(`${place}/jiss.js`);
+  await placeBundle(`${place}/jiss.js`);
   await Deno.mkdir(`${place}/empty`);
   const data = `${deployment.directory}/data`;
   const child = new Deno.Command(Deno.execPath(), {
@@ -82,7 +88,7 @@ async function startBy(step: string): Promise<void> {
 
 Deno.test("what init tells to run next starts the service: for a bundle, with its launcher or without, and in a clone", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss init " });
-  await bundle(`${place}/jiss.js`);
+  await placeBundle(`${place}/jiss.js`);
   const bare = await runProgram(["init", `${place}/one`], { bundle: `${place}/jiss.js` });
   await startBy(nextStepOf(bare.stdout));
 
@@ -94,7 +100,7 @@ Deno.test("what init tells to run next starts the service: for a bundle, with it
 
   // The task of a clone needs a deno on the PATH, or npx.
   await Deno.mkdir(`${place}/bin`);
-  const cloned = await runProgram(["init", `${place}/three`], { cwd: place });
+  const cloned = await runProgram(["init", `${place}/three`], { cwd: place, main: "main.ts" });
   const step = nextStepOf(cloned.stdout);
   assert.match(step, /&& (?:deno|npx -y deno@[\d.]+) task jiss serve\)\n$/);
   for (const [name, args] of [["deno", '"$@"'], ["npx", '"${@:3}"']] as const) {
@@ -146,7 +152,7 @@ Deno.test("what the program disposes of at the end of a block the bundle dispose
   const texts = await Promise.all(sources.map((path) => Deno.readTextFile(`${root}/${path}`)));
   const written = texts.flatMap((text) => text.match(/^ +using \w+ = /gm) ?? []).length;
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
-  await bundle(`${place}/jiss.js`);
+  await placeBundle(`${place}/jiss.js`);
   const kept = (await Deno.readTextFile(`${place}/jiss.js`)).match(/\busing [\w$]+ ?=/g) ?? [];
   // A minifier that puts a value in the place of its only use loses it: close that one in a `finally`.
   assert.ok(written >= 5 && kept.length === written, `${written} are written, ${kept.length} left`);

@@ -4,7 +4,6 @@
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { bundle } from "../../scripts/bundle.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
 import { copyInto, fill, MOUNT_IS_MISSING, mountSmall, unmount } from "../disks.ts";
 import { scoreRequest } from "../harness.ts";
@@ -14,6 +13,7 @@ import {
   baseEnvironment,
   createOrganization,
   freshDeployment,
+  placeBundle,
   type RunningService,
   startService,
   until,
@@ -229,7 +229,7 @@ Deno.test({
 Deno.test("the bundle shares its limits with the release's flags and only its own files, and without the flag says what it needs", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
   const { directory, env, remove } = await freshDeployment();
-  await bundle(`${place}/jiss.js`);
+  await placeBundle(`${place}/jiss.js`);
   const data = `${directory}/data`;
   const start = (flags: readonly string[]) =>
     new Deno.Command(Deno.execPath(), {

@@ -1,9 +1,8 @@
 /** Cuts the power of the service's disk under load, again and again, and looks for what it had acknowledged. */
 import assert from "node:assert/strict";
-import { bundle } from "../../scripts/bundle.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { openPowerDisk, type PowerDisk } from "../power.ts";
-import { deploymentIn, type RunningService, startService } from "../program.ts";
+import { deploymentIn, placeBundle, type RunningService, startService } from "../program.ts";
 import { examine, type Load, onCopy, openLoad, type Survived, untilAcknowledged } from "./remembered.ts";
 
 /** Acknowledged calls before a cut. */
@@ -30,7 +29,7 @@ export interface ControlFigures {
 /** The release's one file, and the same that does not wait for the disk: the program itself has no such setting. */
 export async function bundles(folder: string): Promise<{ readonly full: string; readonly normal: string }> {
   const [full, normal] = [`${folder}/jiss.js`, `${folder}/jiss-normal.js`];
-  await bundle(full);
+  await placeBundle(full);
   const text = await Deno.readTextFile(full);
   assert.equal(text.split(FULL).length - 1, 2, "the bundle opens a database in two places");
   await Deno.writeTextFile(normal, text.replaceAll(FULL, NORMAL));
