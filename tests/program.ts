@@ -1,7 +1,7 @@
 /** The whole program as a process of its own: started, asked, stopped and killed by the tests. */
 import { CompiledQuery } from "kysely";
 import { bundle } from "../scripts/bundle.ts";
-import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../scripts/compile.ts";
 import type { Database, Statement } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
 import { copyFolder, IS_SERVER, openServer } from "./database.ts";
@@ -64,16 +64,21 @@ export async function placeBundle(path: string): Promise<void> {
   await (BUNDLE === undefined ? bundle(path) : Deno.copyFile(BUNDLE, path));
 }
 
+/** What `deno run` is told to run. */
+export function programOf({ bundle, main }: Pick<RunOptions, "bundle" | "main"> = {}): readonly string[] {
+  const file = bundle ?? (main === undefined ? BUNDLE : undefined);
+  return file === undefined ? [`${ROOT}/${main ?? "main.ts"}`] : ["--no-config", ...UNSTABLE_FEATURES, file];
+}
+
 function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
   const { env = {}, cwd, descriptors, output } = options;
-  const file = options.bundle ?? (options.main === undefined ? BUNDLE : undefined);
   const line = [
     Deno.execPath(),
     "run",
     "--quiet",
     "--no-prompt",
     ...RELEASE_PERMISSIONS,
-    ...(file === undefined ? [`${ROOT}/${options.main ?? "main.ts"}`] : ["--no-config", file]),
+    ...programOf(options),
     ...args,
   ];
   const steps = [

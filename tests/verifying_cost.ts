@@ -1,5 +1,6 @@
 /** What `jiss verify` costs, as a process of its own: processor time and its peak of resident memory. */
 import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
+import { programOf } from "./program.ts";
 
 const WATCH_MS = 5;
 
@@ -21,7 +22,7 @@ export async function verifyingCost(args: readonly string[]): Promise<Cost> {
       "--quiet",
       "--no-prompt",
       ...RELEASE_PERMISSIONS,
-      `${import.meta.dirname}/../main.ts`,
+      ...programOf(),
       "verify",
       ...args,
     ],
