@@ -133,50 +133,60 @@ interface Sent {
 
 type Send = (url: string, jobs: readonly Job[]) => Promise<Sent>;
 
-/** The page's program, ready to send jobs with the key. */
-async function withSender(
-  language: Language,
-  key: string,
-  use: (send: Send) => Promise<void>,
-): Promise<void> {
+/** Each language's program in a directory of its own, which is made once: to compile it takes longer than to run it. */
+const places = new Map<Language, Promise<string>>();
+
+function placeOf(language: Language): Promise<string> {
+  let place = places.get(language);
+  if (place === undefined) places.set(language, place = prepared(language));
+  return place;
+}
+
+async function prepared({ fence, file, build }: Language): Promise<string> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-sender-" });
-  const at = { cwd: directory, env: { REVIEW_JISS_KEY_FILE: "key" } };
-  try {
-    await Deno.writeTextFile(`${directory}/key`, `${key}\n`);
-    await Deno.writeTextFile(`${directory}/${language.file}`, codeOf(language.fence, language.file));
-    if (language.build !== undefined) {
-      const [command, ...args] = language.build;
-      const { success, stderr } = await new Deno.Command(command!, { args, cwd: directory }).output();
-      assert.ok(success, new TextDecoder().decode(stderr));
-    }
-    const [command, ...args] = language.run;
-    const path = command.startsWith("./") ? `${directory}/${command}` : command;
-    await use(async (url, jobs) => {
-      const child = new Deno.Command(path, {
-        ...at,
-        args,
-        env: { ...at.env, REVIEW_JISS_URL: url },
-        stdin: "piped",
-        stdout: "piped",
-        stderr: "piped",
-      }).spawn();
-      const writer = child.stdin.getWriter();
-      await writer.write(new TextEncoder().encode(jobs.map((job) => `${JSON.stringify(job)}\n`).join("")));
-      await writer.close();
-      const { code, stdout, stderr } = await child.output();
-      const errors = new TextDecoder().decode(stderr);
-      assert.ok(code === 0 || code === 75, `${code}: ${errors}`);
-      assert.ok(!errors.includes(key), "the key is in no log");
-      const lines = new TextDecoder().decode(stdout).split("\n").slice(0, -1);
-      const answers = lines.map((line) => JSON.parse(line)).map((answered) => ({
-        ...answered,
-        answer: JSON.parse(answered.answer),
-      }));
-      return { code, answers };
-    });
-  } finally {
-    await Deno.remove(directory, { recursive: true });
+  await Deno.writeTextFile(`${directory}/${file}`, codeOf(fence, file));
+  if (build !== undefined) {
+    const [command, ...args] = build;
+    const { success, stderr } = await new Deno.Command(command!, { args, cwd: directory }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
   }
+  return directory;
+}
+
+Deno.test.afterAll(async () => {
+  for (const place of places.values()) await Deno.remove(await place, { recursive: true });
+});
+
+/** The page's program, ready to send jobs with the key. */
+async function senderOf(language: Language, key: string): Promise<Send> {
+  const directory = await placeOf(language);
+  const keyFile = await Deno.makeTempFile({ dir: directory, prefix: "key-" });
+  await Deno.writeTextFile(keyFile, `${key}\n`);
+  const [command, ...args] = language.run;
+  const path = command.startsWith("./") ? `${directory}/${command}` : command;
+  return async (url, jobs) => {
+    const child = new Deno.Command(path, {
+      args,
+      cwd: directory,
+      env: { REVIEW_JISS_KEY_FILE: keyFile.slice(directory.length + 1), REVIEW_JISS_URL: url },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(jobs.map((job) => `${JSON.stringify(job)}\n`).join("")));
+    await writer.close();
+    const { code, stdout, stderr } = await child.output();
+    const errors = new TextDecoder().decode(stderr);
+    assert.ok(code === 0 || code === 75, `${code}: ${errors}`);
+    assert.ok(!errors.includes(key), "the key is in no log");
+    const lines = new TextDecoder().decode(stdout).split("\n").slice(0, -1);
+    const answers = lines.map((line) => JSON.parse(line)).map((answered) => ({
+      ...answered,
+      answer: JSON.parse(answered.answer),
+    }));
+    return { code, answers };
+  };
 }
 
 // ---- what stands between ----------------------------------------------------------------------------------
@@ -256,36 +266,59 @@ interface World {
   counted(): Promise<number>;
 }
 
-async function withWorld(language: Language, use: (world: World) => Promise<void>): Promise<void> {
+interface Served {
+  readonly service: RunningService;
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** One service for all tests: each has an organization of its own. */
+let served: Promise<Served> | null = null;
+let organizations = 0;
+
+async function openService(): Promise<Served> {
   const { env, remove } = await freshDeployment();
   // Whoever tries both on one machine has the sender's variables in the service's environment too.
   const shared = { REVIEW_JISS_URL: "http://127.0.0.1:8080", REVIEW_JISS_KEY_FILE: "key" };
   const service = await startService(["serve"], { env: { ...env, ...shared } });
-  try {
-    const key = await createOrganization(service, env);
-    await withSender(language, key, (send) =>
-      use({
-        service,
-        send,
-        async through(fates, jobs) {
-          const proxy = await openProxy(service.url, fates);
-          try {
-            return { ...await send(proxy.url, jobs), paths: proxy.paths };
-          } finally {
-            await proxy.close();
-          }
-        },
-        async counted() {
-          const { body } = await service.send("/v1/admin/org/acme/usage", {
-            key: env.MASTER_ADMIN_KEY_ORG_USAGE_READ!,
-          });
-          return body.interaction_count_current_period;
-        },
-      }));
-  } finally {
-    await service.stop();
-    await remove();
-  }
+  return {
+    service,
+    env,
+    async stop() {
+      const code = await service.stop();
+      await remove();
+      assert.equal(code, 0, service.errors());
+    },
+  };
+}
+
+Deno.test.afterAll(async () => {
+  await (await served)?.stop();
+});
+
+async function withWorld(language: Language, use: (world: World) => Promise<void>): Promise<void> {
+  const { service, env } = await (served ??= openService());
+  const orgId = `org-${++organizations}`;
+  const key = await createOrganization(service, env, orgId);
+  const send = await senderOf(language, key);
+  await use({
+    service,
+    send,
+    async through(fates, jobs) {
+      const proxy = await openProxy(service.url, fates);
+      try {
+        return { ...await send(proxy.url, jobs), paths: proxy.paths };
+      } finally {
+        await proxy.close();
+      }
+    },
+    async counted() {
+      const { body } = await service.send(`/v1/admin/org/${orgId}/usage`, {
+        key: env.MASTER_ADMIN_KEY_ORG_USAGE_READ!,
+      });
+      return body.interaction_count_current_period;
+    },
+  });
 }
 
 const statusesOf = ({ answers }: Sent) => answers.map(({ status, replayed }) => [status, replayed]);
