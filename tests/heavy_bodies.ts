@@ -2,19 +2,29 @@
 
 const EMPTY_FRAME = ["[", "]"] as const;
 
-/** As many pieces, joined by commas, as fit into so many bytes. */
+const encoder = new TextEncoder();
+
+function bytesOf(text: string): number {
+  // deno-lint-ignore no-control-regex -- all of ASCII
+  return /^[\0-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length;
+}
+
+/** As many pieces, joined by commas, as fit into so many bytes; a text is the same piece again and again. */
 function filled(
   bytes: number,
-  piece: (index: number) => string,
+  piece: string | ((index: number) => string),
   [start, end]: readonly [string, string] = EMPTY_FRAME,
 ): string {
+  const room = bytes - start.length - end.length;
+  if (typeof piece === "string") {
+    const count = Math.floor(room / (bytesOf(piece) + 1));
+    return start + `${piece},`.repeat(count).slice(0, -1) + end;
+  }
   const pieces: string[] = [];
-  let length = start.length + end.length;
-  const encoder = new TextEncoder();
-  for (let index = 0;; index += 1) {
+  for (let index = 0, length = 0;; index += 1) {
     const next = piece(index);
-    length += encoder.encode(next).length + 1;
-    if (length > bytes) return start + pieces.join(",") + end;
+    length += bytesOf(next) + 1;
+    if (length > room) return start + pieces.join(",") + end;
     pieces.push(next);
   }
 }
@@ -24,20 +34,20 @@ const AN_OBJECT = ["{", "}"] as const;
 
 /** Name of a shape → a JSON value of that shape, of so many bytes at most. */
 export const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
-  "empty objects": (bytes) => filled(bytes, () => "{}"),
-  "empty arrays": (bytes) => filled(bytes, () => "[]"),
-  "arrays of one object": (bytes) => filled(bytes, () => "[{}]"),
-  "arrays of one number": (bytes) => filled(bytes, () => "[0]"),
-  "deep arrays": (bytes) => filled(bytes, () => "[".repeat(12) + "]".repeat(12)),
+  "empty objects": (bytes) => filled(bytes, "{}"),
+  "empty arrays": (bytes) => filled(bytes, "[]"),
+  "arrays of one object": (bytes) => filled(bytes, "[{}]"),
+  "arrays of one number": (bytes) => filled(bytes, "[0]"),
+  "deep arrays": (bytes) => filled(bytes, "[".repeat(12) + "]".repeat(12)),
   "objects, each with a name of its own": (bytes) => filled(bytes, (index) => `{"${name(index)}":0}`),
   "objects with three names each": (bytes) =>
     filled(bytes, (index) => `{"${name(index)}":0,"${name(index + 1)}":0,"${name(index + 2)}":0}`),
-  "objects of one name": (bytes) => filled(bytes, () => '{"":{}}'),
+  "objects of one name": (bytes) => filled(bytes, '{"":{}}'),
   "one object of many names": (bytes) => filled(bytes, (index) => `"${name(index)}":0`, AN_OBJECT),
   "one object of many objects": (bytes) => filled(bytes, (index) => `"${name(index)}":{}`, AN_OBJECT),
   "one object of many numbers as names": (bytes) =>
     filled(bytes, (index) => `"${(index * 9_973) % 99_999_999}":0`, AN_OBJECT),
-  "whole numbers": (bytes) => filled(bytes, () => "1"),
+  "whole numbers": (bytes) => filled(bytes, "1"),
   "broken numbers": (bytes) => filled(bytes, (index) => index === 0 ? '""' : "0.5"),
   "large numbers": (bytes) => filled(bytes, (index) => index === 0 ? '""' : String(5e9 + index)),
   "short strings": (bytes) => filled(bytes, (index) => `"${name(index)}"`),
