@@ -76,15 +76,15 @@ async function scored(service: RunningService, key: string, session: string) {
 
 Deno.test({
   name:
-    "5 power cuts under load lose nothing that was acknowledged and double nothing, lock.db never leads, and every chain is whole; without synchronous=FULL a cut loses [needs the right to mount]",
+    "3 power cuts under load lose nothing that was acknowledged and double nothing, lock.db never leads, and every chain is whole; without synchronous=FULL a cut loses [needs the right to mount]",
   ignore: IGNORED,
   async fn() {
     const folder = await Deno.makeTempDir({ prefix: "jiss-power-bundle-" });
     const { full, normal } = await bundles(folder);
-    const { acknowledged, unanswered: _, ...figures } = await powerCuts({ cuts: 5, bundle: full });
+    const { acknowledged, unanswered: _, ...figures } = await powerCuts({ cuts: 3, bundle: full });
     assert.ok(acknowledged > 100, `only ${acknowledged} were acknowledged before the cuts`);
     assert.deepEqual(figures, {
-      cuts: 5,
+      cuts: 3,
       lost: 0,
       unerased: 0,
       doubled: 0,
