@@ -1,7 +1,7 @@
 /** The whole program as a process of its own: started, asked, stopped and killed by the tests. */
 import { CompiledQuery } from "kysely";
 import { bundle } from "../scripts/bundle.ts";
-import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../scripts/compile.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/permissions.ts";
 import type { Database, Statement } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
 import { copyFolder, IS_SERVER, openServer } from "./database.ts";
@@ -28,7 +28,7 @@ export interface RunOptions {
   readonly descriptors?: number;
   /** A file that standard output goes to. */
   readonly output?: string;
-  /** The file of the sources to be run: `main.ts`, or one that calls it. */
+  /** Its file. Default: `main.ts`. */
   readonly main?: string;
 }
 
@@ -59,28 +59,29 @@ export function environmentOf(env: Readonly<Record<string, string>>): Record<str
   return { ...baseEnvironment(), ...namesOfServer(env.JISS_DATA_DIR ?? ""), ...env };
 }
 
-/** Puts the program's one file at a path. */
-export async function placeBundle(path: string): Promise<void> {
-  await (BUNDLE === undefined ? bundle(path) : Deno.copyFile(BUNDLE, path));
+/** Puts the program in one file at a path: the run's bundle, if there is one. */
+export async function putBundle(path: string): Promise<void> {
+  if (BUNDLE === undefined) await bundle(path);
+  else await Deno.copyFile(BUNDLE, path);
 }
 
-/** What `deno run` is told to run. */
-export function programOf({ bundle, main }: Pick<RunOptions, "bundle" | "main"> = {}): readonly string[] {
-  const file = bundle ?? (main === undefined ? BUNDLE : undefined);
-  return file === undefined ? [`${ROOT}/${main ?? "main.ts"}`] : ["--no-config", ...UNSTABLE_FEATURES, file];
+/** The program and its arguments, as a command line: the run's bundle, if there is one and no other file is named. */
+export function programLine(
+  args: readonly string[],
+  options: Pick<RunOptions, "bundle" | "main"> = {},
+): readonly [string, ...string[]] {
+  const file = options.bundle !== undefined
+    ? ["--no-config", options.bundle]
+    : options.main !== undefined || BUNDLE === undefined
+    ? [`${ROOT}/${options.main ?? "main.ts"}`]
+    // Without the configuration, which turns on what the release's launcher turns on, too.
+    : ["--no-config", ...UNSTABLE_FEATURES, BUNDLE];
+  return [Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, ...file, ...args];
 }
 
 function commandOf(args: readonly string[], options: RunOptions): Deno.Command {
   const { env = {}, cwd, descriptors, output } = options;
-  const line = [
-    Deno.execPath(),
-    "run",
-    "--quiet",
-    "--no-prompt",
-    ...RELEASE_PERMISSIONS,
-    ...programOf(options),
-    ...args,
-  ];
+  const line = programLine(args, options);
   const steps = [
     ...(descriptors === undefined ? [] : [`ulimit -n ${descriptors} &&`]),
     'exec "$@"',

@@ -1,8 +1,5 @@
 /** The whole program under strace: where it connects to and sends, as the kernel was asked. */
-import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
-import { baseEnvironment, type RunningService, watch } from "./program.ts";
-
-const MAIN = `${import.meta.dirname}/../main.ts`;
+import { baseEnvironment, programLine, type RunningService, watch } from "./program.ts";
 
 export interface TracedService {
   readonly service: RunningService;
@@ -33,7 +30,7 @@ export async function startTraced(
   const child = new Deno.Command("strace", {
     args: [
       ...[...tracing, "-e", "trace=connect,sendto,sendmsg,sendmmsg"],
-      ...[Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, "serve"],
+      ...programLine(["serve"]),
     ],
     clearEnv: true,
     env: {
@@ -78,7 +75,7 @@ export async function runKilled(
     args: [
       ...["-D", "-f", "-qq", "-o", "/dev/null", ...(path === null ? [] : ["-P", path])],
       ...["-e", `trace=${LASTING_CALLS}`, "-e", `inject=${LASTING_CALLS}:signal=SIGKILL:when=${count}`],
-      ...[Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, ...args],
+      ...programLine(args),
     ],
     clearEnv: true,
     env: { ...baseEnvironment(), JISS_PORT: "0", JISS_LOG: "json", ...env },

@@ -1,6 +1,5 @@
 /** What `jiss verify` costs, as a process of its own: processor time and its peak of resident memory. */
-import { RELEASE_PERMISSIONS } from "../scripts/compile.ts";
-import { programOf } from "./program.ts";
+import { programLine } from "./program.ts";
 
 const WATCH_MS = 5;
 
@@ -16,16 +15,9 @@ export interface Cost {
 
 /** Runs `jiss verify` with these arguments and watches it. Needs a system with /proc. */
 export async function verifyingCost(args: readonly string[]): Promise<Cost> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--quiet",
-      "--no-prompt",
-      ...RELEASE_PERMISSIONS,
-      ...programOf(),
-      "verify",
-      ...args,
-    ],
+  const [command, ...rest] = programLine(["verify", ...args]);
+  const child = new Deno.Command(command, {
+    args: rest,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

@@ -7,7 +7,7 @@ import {
   baseEnvironment,
   createOrganization,
   freshDeployment,
-  placeBundle,
+  putBundle,
   runProgram,
   watch,
 } from "../program.ts";
@@ -15,7 +15,7 @@ import {
 Deno.test("the bundle serves from an empty directory, with no npm, no cache, no network and only its own files", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
   const deployment = await freshDeployment();
-  await placeBundle(`${place}/jiss.js`);
+  await putBundle(`${place}/jiss.js`);
   await Deno.mkdir(`${place}/empty`);
   const data = `${deployment.directory}/data`;
   const child = new Deno.Command(Deno.execPath(), {
@@ -88,7 +88,7 @@ async function startBy(step: string): Promise<void> {
 
 Deno.test("what init tells to run next starts the service: for a bundle, with its launcher or without, and in a clone", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss init " });
-  await placeBundle(`${place}/jiss.js`);
+  await putBundle(`${place}/jiss.js`);
   const bare = await runProgram(["init", `${place}/one`], { bundle: `${place}/jiss.js` });
   await startBy(nextStepOf(bare.stdout));
 
@@ -152,7 +152,7 @@ Deno.test("what the program disposes of at the end of a block the bundle dispose
   const texts = await Promise.all(sources.map((path) => Deno.readTextFile(`${root}/${path}`)));
   const written = texts.flatMap((text) => text.match(/^ +using \w+ = /gm) ?? []).length;
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
-  await placeBundle(`${place}/jiss.js`);
+  await putBundle(`${place}/jiss.js`);
   const kept = (await Deno.readTextFile(`${place}/jiss.js`)).match(/\busing [\w$]+ ?=/g) ?? [];
   // A minifier that puts a value in the place of its only use loses it: close that one in a `finally`.
   assert.ok(written >= 5 && kept.length === written, `${written} are written, ${kept.length} left`);

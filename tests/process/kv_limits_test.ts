@@ -13,7 +13,7 @@ import {
   baseEnvironment,
   createOrganization,
   freshDeployment,
-  placeBundle,
+  putBundle,
   type RunningService,
   startService,
   until,
@@ -229,7 +229,7 @@ Deno.test({
 Deno.test("the bundle shares its limits with the release's flags and only its own files, and without the flag says what it needs", async () => {
   const place = await Deno.makeTempDir({ prefix: "jiss-bundle-" });
   const { directory, env, remove } = await freshDeployment();
-  await placeBundle(`${place}/jiss.js`);
+  await putBundle(`${place}/jiss.js`);
   const data = `${directory}/data`;
   const start = (flags: readonly string[]) =>
     new Deno.Command(Deno.execPath(), {

@@ -20,14 +20,12 @@ import {
   createOrganization,
   environmentOf,
   freshDeployment,
+  programLine,
   type RunningService,
   runProgram,
   startService,
   until,
 } from "../program.ts";
-import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
-
-const MAIN = `${import.meta.dirname}/../../main.ts`;
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -194,10 +192,9 @@ const LINES_OF_A_PIECE = 20;
 smallDiskTest(
   "a log that cannot be written stops nothing, and how much of it is missing is told once it can be",
   async (disk, env) => {
-    const serve = [Deno.execPath(), "run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, "serve"];
     await Deno.writeTextFile(`${disk}/log`, "");
     const child = new Deno.Command("sh", {
-      args: ["-c", `exec "$@" > ${disk}/log`, "sh", ...serve],
+      args: ["-c", `exec "$@" > ${disk}/log`, "sh", ...programLine(["serve"])],
       clearEnv: true,
       env: environmentOf({ ...env, JISS_DATA_DIR: `${disk}/../data`, JISS_PORT: "0", JISS_LOG: "json" }),
       stdin: "null",

@@ -4,9 +4,8 @@
  * tests of their own.)
  */
 import assert from "node:assert/strict";
-import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
 import { scoreRequest } from "../harness.ts";
-import { baseEnvironment, type RunningService, watch } from "../program.ts";
+import { baseEnvironment, programLine, type RunningService, watch } from "../program.ts";
 import { freePort } from "../sqld.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
@@ -31,16 +30,8 @@ async function freshWalk(): Promise<Walk> {
   const directory = await Deno.makeTempDir({ prefix: "jiss-walk-" });
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const program = [
-    Deno.execPath(),
-    "run",
-    "--quiet",
-    "--no-prompt",
-    ...RELEASE_PERMISSIONS,
-    `${ROOT}/main.ts`,
-  ];
   const scripts = {
-    jiss: `exec ${program.map((part) => `'${part}'`).join(" ")} "$@"`,
+    jiss: `exec ${programLine([]).map((part) => `'${part}'`).join(" ")} "$@"`,
     // The tasks of a clone, whose own folder is not to be written to.
     deno:
       `case "$1 $2" in "task jiss") shift 2; exec jiss "$@";; "task start") exec jiss serve;; esac; exit 2`,

@@ -4,11 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
 import { startWithLongChain } from "../long_chain.ts";
-import { environmentOf, type RunningService } from "../program.ts";
+import { environmentOf, programLine, type RunningService } from "../program.ts";
 
-const MAIN = `${import.meta.dirname}/../../main.ts`;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Each is about 0.7 MB of the write-ahead log. */
 const BATCHES = 120;
@@ -53,8 +51,9 @@ Deno.test("readers of exports who stop reading do not let the write-ahead log gr
       `GET /v1/audit/chain/export HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`,
     ),
   );
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", ...RELEASE_PERMISSIONS, MAIN, "export", "--org", "acme"],
+  const [program, ...args] = programLine(["export", "--org", "acme"]);
+  const command = new Deno.Command(program, {
+    args,
     clearEnv: true,
     env: environmentOf({ JISS_DATA_DIR: data }),
     stdin: "null",

@@ -1,8 +1,7 @@
 /** HTTPS served directly, with a certificate made for the test. */
 import assert from "node:assert/strict";
-import { environmentOf, freshDeployment, runProgram, startService, watch } from "../program.ts";
+import { freshDeployment, runProgram, startService } from "../program.ts";
 import { certificate, opensslIsMissing } from "../receiver.ts";
-import { RELEASE_PERMISSIONS } from "../../scripts/compile.ts";
 
 Deno.test({
   name:
@@ -38,22 +37,8 @@ Deno.test({
       stderr: "null",
     }).output();
     assert.ok(made.success);
-    const env = {
-      ...deployment.env,
-      JISS_TLS_CERT_FILE: cert,
-      JISS_TLS_KEY_FILE: key,
-      JISS_PORT: "0",
-      JISS_LOG: "json",
-    };
-    const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", ...RELEASE_PERMISSIONS, `${import.meta.dirname}/../../main.ts`, "serve"],
-      clearEnv: true,
-      env: environmentOf(env),
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    const service = await watch(child);
+    const env = { ...deployment.env, JISS_TLS_CERT_FILE: cert, JISS_TLS_KEY_FILE: key };
+    const service = await startService(["serve"], { env });
     assert.match(service.url, /^https:/);
     const client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(cert)] });
     const response = await fetch(service.url, { client });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { openPowerDisk, type PowerDisk } from "../power.ts";
-import { deploymentIn, placeBundle, type RunningService, startService } from "../program.ts";
+import { deploymentIn, putBundle, type RunningService, startService } from "../program.ts";
 import { examine, type Load, onCopy, openLoad, type Survived, untilAcknowledged } from "./remembered.ts";
 
 /** Acknowledged calls before a cut. */
@@ -29,7 +29,7 @@ export interface ControlFigures {
 /** The release's one file, and the same that does not wait for the disk: the program itself has no such setting. */
 export async function bundles(folder: string): Promise<{ readonly full: string; readonly normal: string }> {
   const [full, normal] = [`${folder}/jiss.js`, `${folder}/jiss-normal.js`];
-  await placeBundle(full);
+  await putBundle(full);
   const text = await Deno.readTextFile(full);
   assert.equal(text.split(FULL).length - 1, 2, "the bundle opens a database in two places");
   await Deno.writeTextFile(normal, text.replaceAll(FULL, NORMAL));
