@@ -20,9 +20,9 @@ import { EPOCH, SIGNING_KEY_PEM } from "../harness.ts";
 import { fixedSeals } from "../seals.ts";
 import { HAS_SQLD, setDurability, withSqld } from "../sqld.ts";
 
-const CHAINS = 6_000;
+const CHAINS = 3_000;
 /** So long a name makes of a few thousand chains as much to read as of many thousand. */
-const PREFIX = `${"jiss.test.".repeat(200)}/01TEST00000000000000000000`;
+const PREFIX = `${"jiss.test.".repeat(400)}/01TEST00000000000000000000`;
 
 /** Opens a chain with its first entry. */
 function opening(family: string): WriteJob<void> {

@@ -66,16 +66,16 @@ async function verifiedScores({ sqld, signingKey }: SharedDeployment): Promise<R
   return new Map(rows.map(({ session, n }) => [String(session), Number(n)]));
 }
 
-const SCORES = 2_000;
+const SCORES = 600;
 const ORGANIZATIONS = 5;
-const SENDERS = 64;
+const SENDERS = 32;
 const PATIENCE_MS = 120_000;
 const REPLICATION_MS = 1_000;
 const SILENCE_MS = 25_000;
 
 Deno.test({
   name:
-    "2,000 scores of 5 organizations at once from both replicas, one killed, the primary killed before and after it took a write of the other: each acknowledged one is there once [needs sqld]",
+    "600 scores of 5 organizations at once from both replicas, one killed, the primary killed before and after it took a write of the other: each acknowledged one is there once [needs sqld]",
   ignore: !HAS_SQLD,
   async fn() {
     const fates: Fate[] = [];
@@ -144,7 +144,7 @@ Deno.test({
     assert.equal(answers.size, SCORES);
     assert.equal(scored.size, SCORES);
     assert.deepEqual([...scored].filter(([, count]) => count !== 1), []);
-    for (let index = 0; index < SCORES; index += 97) {
+    for (let index = 0; index < SCORES; index += 29) {
       const again = await one.send("/v1/score", request(index));
       assert.equal(again.headers.get("Idempotency-Replayed"), "true");
       assert.deepEqual(again.body, answers.get(index)!.body);
@@ -200,11 +200,14 @@ replicasTest(
       }
     };
     const senders = Promise.all(refusals.map((_, index) => sender(index)));
-    await until(() => acknowledged.size > 500);
+    await until(() => acknowledged.size > 100);
     Deno.kill(deployment.sqld.pid, "SIGSTOP");
-    await new Promise((resolve) => setTimeout(resolve, SILENCE_MS));
+    const isRefused = () => refusals.every((count) => count > 0);
+    for (const end = performance.now() + SILENCE_MS; !isRefused() && performance.now() < end;) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     // A request may end in 8 s; the batch in doubt is looked for 5 s more. In groups, one after another, it took longer.
-    assert.ok(refusals.every((count) => count > 0), "nobody waits for all of the silence");
+    assert.ok(isRefused(), "nobody waits for all of the silence");
     Deno.kill(deployment.sqld.pid, "SIGCONT");
     const before = acknowledged.size;
     await until(() => acknowledged.size > before);
