@@ -4,6 +4,7 @@
 `canonical(parse(text))` finds white space, members that stand twice and second spellings of a number or a string.
 """
 import json
+from json.encoder import encode_basestring
 
 MAXIMAL_DEPTH = 64
 WHOLE_LIMIT = 2**53
@@ -52,6 +53,9 @@ def number_text(value):
         raise Refused("a number that is not finite")
     if value == 0:
         return "0"
+    if "e" not in shown:
+        # From 1e-4 up to 1e16 both write the same digits in the same layout, but for a fraction of nothing.
+        return shown[:-2] if shown.endswith(".0") else shown
     sign = "-" if shown[0] == "-" else ""
     mantissa, _, exponent = shown.lstrip("-").partition("e")
     whole, _, fraction = mantissa.partition(".")
@@ -85,8 +89,9 @@ def _utf16(name):
 
 
 def _string(value):
-    # Python escapes what RFC 8785 escapes, in the same way, where it may leave the rest as it is.
-    return json.dumps(value, ensure_ascii=False)
+    # Python escapes what RFC 8785 escapes, in the same way, if it may leave the rest as it is: what
+    # json.dumps(value, ensure_ascii=False) does with a string, without an encoder for each.
+    return encode_basestring(value)
 
 
 def _write(value, put, depth):
@@ -117,7 +122,7 @@ def _write(value, put, depth):
 def _write_members(value, put, depth):
     _check_depth(depth)
     names = list(value)
-    names.sort(key=None if all(name.isascii() for name in names) else _utf16)
+    names.sort(key=None if "".join(names).isascii() else _utf16)
     put("{")
     for index, name in enumerate(names):
         if index > 0:
