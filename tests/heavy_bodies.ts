@@ -5,7 +5,6 @@ const EMPTY_FRAME = ["[", "]"] as const;
 const encoder = new TextEncoder();
 
 function bytesOf(text: string): number {
-  // deno-lint-ignore no-control-regex -- all of ASCII
   return /^[\0-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length;
 }
 
