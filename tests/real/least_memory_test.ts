@@ -117,7 +117,7 @@ const HEAVIEST = [
   "one long string with a Greek letter",
 ];
 /** Beside late bodies: another one of most containers. */
-const HEAVY = "arrays of one object";
+const HEAVY = "deep arrays";
 
 Deno.test({
   name:
