@@ -16,7 +16,15 @@ const TIMER_GRAIN_MS = 2;
 export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  wait(milliseconds, cut) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, milliseconds);
+    cut?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    return promise;
+  },
   async until(instant) {
     for (;;) {
       const left = instant - realClock.monotonic();

@@ -18,7 +18,8 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never go back. */
   monotonic(): number;
-  wait(milliseconds: number): Promise<void>;
+  /** Resolves after so long, or as soon as it is cut. */
+  wait(milliseconds: number, cut?: AbortSignal): Promise<void>;
   /** Resolves at an instant of {@link monotonic}, to some microseconds where nothing else is to be done, never before. */
   until(instant: number): Promise<void>;
 }

@@ -75,7 +75,7 @@ export interface DispatcherOptions {
   readonly clock: {
     /** Epoch milliseconds. */
     now(): number;
-    wait(milliseconds: number): Promise<void>;
+    wait(milliseconds: number, cut?: AbortSignal): Promise<void>;
   };
   /** Whether somebody waits for an answer of the service, and nothing is urgent: attempts begin at intervals then. */
   mayWait(): boolean;
@@ -131,9 +131,12 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     this.#wake();
     await this.#running;
     if (this.#attempts.size > 0) {
-      const cut = setTimeout(() => this.#cut.abort(), STOP_MS);
+      const ended = new AbortController();
+      void this.#options.clock.wait(STOP_MS, ended.signal).then(() => {
+        if (!ended.signal.aborted) this.#cut.abort();
+      });
       await Promise.all(this.#attempts);
-      clearTimeout(cut);
+      ended.abort();
     }
     for (const claims of this.#waiting.values()) {
       this.#outcomes.push(...claims.map((claim) => this.#dispatched.release(claim)));
@@ -154,11 +157,9 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
 
   /** Until it is time to look again, or an attempt has ended. */
   async #rest(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, LOOK_MS);
-    this.#wake = resolve;
-    await promise;
-    clearTimeout(timer);
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await this.#options.clock.wait(LOOK_MS, woken.signal);
   }
 
   /** Whether the work was done. */

@@ -10,6 +10,7 @@ import {
   Dispatcher,
   LEASE_MARGIN_MS,
 } from "../../src/webhooks/dispatcher.ts";
+import { nextTurn } from "../../src/store/turn.ts";
 
 const TIMEOUT_MS = 10_000;
 const LEASE_MS = TIMEOUT_MS + 30_000;
@@ -23,7 +24,12 @@ interface Outcome {
   readonly kind: "attempted" | "released";
 }
 
-/** Queues in memory, and attempts that the test ends. */
+interface Timer {
+  readonly at: number;
+  fire(): void;
+}
+
+/** Queues in memory, attempts that the test ends, and a clock that stands until the test moves it. */
 class World {
   readonly queues = new Map<string, string[]>();
   readonly failures = new Map<string, number>();
@@ -36,6 +42,7 @@ class World {
   most = { each: 0, all: 0 };
   now = 1_000_000;
   readonly dispatcher: Dispatcher<DispatchedDestination, Claim, Outcome>;
+  readonly #timers = new Set<Timer>();
 
   constructor({ leaseMs = LEASE_MS, settle }: {
     readonly leaseMs?: number;
@@ -92,7 +99,7 @@ class World {
     }, {
       clock: {
         now: () => this.now,
-        wait: (milliseconds) => new Promise((next) => setTimeout(next, milliseconds)),
+        wait: (milliseconds, cut) => this.#wait(milliseconds, cut),
       },
       mayWait: () => false,
       timeoutMs: TIMEOUT_MS,
@@ -114,13 +121,50 @@ class World {
     return this.settled.filter(({ kind, claim }) => kind === "attempted" && claim.webhookId === id).length;
   }
 
-  /** Moves the clock on with real time, or by so much at a time, until something is so. */
+  #wait(milliseconds: number, cut?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = {
+      at: this.now + milliseconds,
+      fire: () => {
+        this.#timers.delete(timer);
+        resolve();
+      },
+    };
+    this.#timers.add(timer);
+    cut?.addEventListener("abort", timer.fire);
+    return promise;
+  }
+
+  /** Moves the clock on by so much at a time, past whatever waits for an instant before, until something is so. */
   async until(isSo: () => boolean, each = () => {}, step = 50): Promise<void> {
     while (!isSo()) {
       each();
-      this.now += step;
-      await new Promise((next) => setTimeout(next, 2));
+      const end = this.now + step;
+      for (let next = this.#before(end); next !== null; next = this.#before(end)) {
+        this.now = Math.max(this.now, next.at);
+        next.fire();
+        await nextTurn();
+      }
+      this.now = end;
+      await nextTurn();
     }
+  }
+
+  /** The timer that is due first, until an instant. */
+  #before(end: number): Timer | null {
+    let first: Timer | null = null;
+    for (const timer of this.#timers) {
+      if (timer.at <= end && (first === null || timer.at < first.at)) first = timer;
+    }
+    return first;
+  }
+
+  /** Stops the loop; the clock goes on meanwhile, so that what never ends is cut. */
+  async stop(): Promise<void> {
+    let isStopped = false;
+    const stopped = this.dispatcher.stop().finally(() => isStopped = true);
+    await this.until(() => isStopped);
+    await stopped;
   }
 }
 
@@ -152,7 +196,7 @@ Deno.test("destinations that never answer, however many, do not keep another wai
   assert.ok(world.most.all <= 64, `${world.most.all}`);
   assert.ok(dead().every(([, list]) => list.length <= 2));
   for (const [id] of dead()) world.queues.set(id, []);
-  await world.dispatcher.stop();
+  await world.stop();
   assert.deepEqual(world.errors, []);
 });
 
@@ -181,7 +225,7 @@ Deno.test("nor do destinations that have taken nothing yet, nor those that answe
     );
     assert.ok(others <= 32, `${kind}: ${others}`);
     for (let n = 0; n < 40; n += 1) world.queue(`${kind}-${n}`, 0);
-    await world.dispatcher.stop();
+    await world.stop();
   }
 });
 
@@ -196,7 +240,7 @@ Deno.test("a thousand destinations all get their turn, and no more is claimed th
   await world.until(() => total() === 3_000, () => {
     for (const id of world.inFlight.keys()) world.endAll(id);
   });
-  await world.dispatcher.stop();
+  await world.stop();
 });
 
 Deno.test("a destination that has taken nothing yet has one attempt at a time, however its first ones failed", async () => {
@@ -215,8 +259,10 @@ Deno.test("a destination that has taken nothing yet has one attempt at a time, h
   }
   // Now it is a failing one.
   await world.until(() => world.inFlight.get("silent")?.length === 2);
+  const { now } = world;
+  await world.until(() => world.now > now + 1_000);
   world.queue("silent", 0);
-  const stopped = world.dispatcher.stop();
+  const stopped = world.stop();
   world.endAll("silent");
   await stopped;
   assert.ok(world.most.each <= 2);
@@ -241,7 +287,7 @@ Deno.test("beside dead destinations a slow one and a new one are served as well"
   }, 5);
   assert.equal([...world.inFlight.values()].reduce((sum, { length }) => sum + length, 0), 32);
   for (let n = 0; n < 40; n += 1) world.queue(`dead-${n}`, 0);
-  await world.dispatcher.stop();
+  await world.stop();
 });
 
 Deno.test("a paused destination is tried once at a time, and what was claimed before is given back", async () => {
@@ -263,7 +309,7 @@ Deno.test("a paused destination is tried once at a time, and what was claimed be
   assert.ok(world.settled.some(({ kind }) => kind === "released"), "what waited was given back");
   world.queue("failing", 0);
   world.endAll("failing");
-  await world.dispatcher.stop();
+  await world.stop();
 });
 
 Deno.test("a stop begins nothing more, lets attempts end, and gives back what was only claimed", async () => {
@@ -271,8 +317,11 @@ Deno.test("a stop begins nothing more, lets attempts end, and gives back what wa
   world.queue("well", 30);
   world.dispatcher.start();
   await world.until(() => world.begun.length === 8);
-  const stopped = world.dispatcher.stop();
-  setTimeout(() => world.endAll("well"), 100);
+  const stopped = world.stop();
+  const { now } = world;
+  await world.until(() => world.now > now + 100);
+  assert.equal(world.settled.length, 0);
+  world.endAll("well");
   await stopped;
   assert.equal(world.begun.length, 8);
   const kinds = Object.groupBy(world.settled, ({ kind }) => kind);
@@ -289,7 +338,7 @@ Deno.test("what the database does not take now is settled with the next, and not
   world.queue("well", 20);
   world.dispatcher.start();
   await world.until(() => world.attempted("well") === 20, () => world.endAll("well"));
-  await world.dispatcher.stop();
+  await world.stop();
   assert.equal(new Set(world.begun).size, 20);
   assert.equal(world.begun.length, 20);
   assert.deepEqual(world.errors, []);
@@ -305,5 +354,5 @@ Deno.test("a claim that waited too long to outlast its attempt is given back, no
   await world.until(() => world.settled.length === 16);
   assert.equal(world.begun.length, 8);
   assert.equal(world.settled.filter(({ kind }) => kind === "released").length, 8);
-  await world.dispatcher.stop();
+  await world.stop();
 });
