@@ -20,8 +20,29 @@ export interface NoteSigners {
   readonly signers: readonly VerifierKey[];
 }
 
-/** Verdicts on signatures of kept checkpoints, by key: the same for every bundle of an input. */
-export type SignatureMemory = WeakMap<KnownCheckpoint, Map<string, boolean>>;
+/** A note as it is held against keys, taken apart once. */
+interface ReadNote {
+  readonly message: Uint8Array;
+  /** Each different one, with its key's id in hexadecimal. */
+  readonly signatures: readonly { readonly name: string; readonly id: string; readonly signature: Uint8Array }[];
+}
+
+interface RememberedNote extends ReadNote {
+  /** Verdicts by key and signature. */
+  readonly verdicts: Map<string, boolean>;
+}
+
+/** Kept checkpoints as they were read, and what their signatures are: the same for every bundle of an input. */
+export type SignatureMemory = WeakMap<KnownCheckpoint, RememberedNote>;
+
+function readNote(note: Note): ReadNote {
+  const signatures = distinct(note.signatures).map(({ name, keyId: id, signature }) => ({
+    name,
+    id: hex(id),
+    signature,
+  }));
+  return { message: utf8(note.text), signatures };
+}
 
 export class KeyIndex {
   readonly #crypto: Crypto;
@@ -39,7 +60,7 @@ export class KeyIndex {
   /** Holds a note against the keys that are trusted now. */
   signersOf(note: Note): NoteSigners {
     return this.#judge(
-      note,
+      readNote(note),
       (key, message, signature) => this.#crypto.verifyEd25519(key.publicKey, message, signature),
     );
   }
@@ -47,27 +68,29 @@ export class KeyIndex {
   /** The same of what an auditor kept; each signature is checked once for all bundles. */
   signersOfKept(checkpoint: KnownCheckpoint, memory: SignatureMemory): NoteSigners {
     let known = memory.get(checkpoint);
-    if (known === undefined) memory.set(checkpoint, known = new Map());
-    return this.#judge(parseNote(checkpoint.note), (key, message, signature) => {
+    if (known === undefined) {
+      memory.set(checkpoint, known = { ...readNote(parseNote(checkpoint.note)), verdicts: new Map() });
+    }
+    const { verdicts } = known;
+    return this.#judge(known, (key, message, signature) => {
       const name = `${hex(key.publicKey)} ${hex(signature)}`;
-      let isGood = known.get(name);
+      let isGood = verdicts.get(name);
       if (isGood === undefined) {
-        known.set(name, isGood = this.#crypto.verifyEd25519(key.publicKey, message, signature));
+        verdicts.set(name, isGood = this.#crypto.verifyEd25519(key.publicKey, message, signature));
       }
       return isGood;
     });
   }
 
   #judge(
-    note: Note,
+    { message, signatures }: ReadNote,
     isGood: (key: VerifierKey, message: Uint8Array, signature: Uint8Array) => boolean,
   ): NoteSigners {
     this.#index();
-    const message = utf8(note.text);
     const [good, forged] = [new Set<IndexedKey>(), new Set<IndexedKey>()];
-    for (const { name, keyId: id, signature } of distinct(note.signatures)) {
+    for (const { name, id, signature } of signatures) {
       if (name !== this.#origin) continue;
-      for (const key of this.#byId.get(hex(id)) ?? []) {
+      for (const key of this.#byId.get(id) ?? []) {
         (isGood(key, message, signature) ? good : forged).add(key);
       }
     }
