@@ -24,6 +24,11 @@ function hasMemory(): boolean {
   }
 }
 
+/** A new directory in memory if there is enough, for files that need no disk. */
+export function makeQuickDir(prefix: string): Promise<string> {
+  return Deno.makeTempDir({ prefix, ...(hasMemory() ? { dir: MEMORY } : {}) });
+}
+
 /** A test of the embedded database's own files. */
 export function embeddedTest(name: string, test: () => Promise<void>): void {
   Deno.test({
@@ -51,10 +56,7 @@ export async function copyFolder(from: string, to: string): Promise<void> {
 export async function openTestDatabase(path: string): Promise<Database> {
   if (!IS_SERVER) return openEmbedded({ path, onFatal: () => {} });
   const isKept = path !== ":memory:";
-  const directory = isKept ? `${path}.sqld` : await Deno.makeTempDir({
-    prefix: "jiss-sqld-",
-    ...(hasMemory() ? { dir: MEMORY } : {}),
-  });
+  const directory = isKept ? `${path}.sqld` : await makeQuickDir("jiss-sqld-");
   const sqld = await startSqld({ directory });
   await setDurability(sqld, "strong");
   const database = openServer(sqld);

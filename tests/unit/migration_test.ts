@@ -13,6 +13,7 @@ import type { Database } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { addUsage, countUsage } from "../../src/store/usage.ts";
+import { makeQuickDir } from "../database.ts";
 import { earlierDatabase, earlierRowsQuery, type Row, rowsOf, tablesOf } from "../earlier_schema.ts";
 import {
   type Answer,
@@ -86,40 +87,90 @@ async function writeHistory({ send, organization, clock }: Harness, { gap }: { r
   return lite;
 }
 
+/** Runs with a directory that is gone afterwards. */
+async function withDirectory<Result>(run: (directory: string) => Promise<Result>): Promise<Result> {
+  const directory = await makeQuickDir("jiss-step-");
+  try {
+    return await run(directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** What is made for the first test that asks for it, and kept for the others: histories take most of the time. */
+function once<Key, Made>(make: (key: Key) => Promise<Made>): (key: Key) => Promise<Made> {
+  const made = new Map<Key, Promise<Made>>();
+  return (key) => {
+    const known = made.get(key) ?? make(key);
+    made.set(key, known);
+    return known;
+  };
+}
+
+async function openFile(path: string, content: Uint8Array): Promise<Database> {
+  await Deno.writeFile(path, content);
+  return openEmbedded({ path, onFatal: () => {} });
+}
+
+/** A history with so much time between its calls: the file of today's service, which was verified, and that of step 1. */
+const historyOf = once((gap: number) =>
+  withDirectory(async (directory) => {
+    const [today, step1] = [`${directory}/today.db`, `${directory}/step-1.db`];
+    const harness = await openHarness({ path: today });
+    const lite = await writeHistory(harness, { gap });
+    await (await earlierDatabase(harness.database, { version: 1, path: step1 })).close();
+    const now = harness.clock.now();
+    await harness.close();
+    return { lite, now, today: await Deno.readFile(today), step1: await Deno.readFile(step1) };
+  })
+);
+
 interface Upgraded {
   /** Written by today's service. */
-  readonly harness: Harness;
+  readonly written: Database;
   /** The same history, written at step 1 and brought to step 2. */
   readonly database: Database;
   readonly lite: LiteIntervals;
+  /** When the history ends. */
+  readonly now: number;
 }
 
 const STEPS = MIGRATIONS.slice(0, 2);
+const GAP = 5 * HOUR + 17;
+const LONG_GAP = 21 * HOUR + 41 * 60_000;
 
-/** Writes a history, takes a copy back to step 1, brings it to step 2, runs the test, and verifies both. */
-function withUpgraded(
-  test: (upgraded: Upgraded) => Promise<void>,
-  { gap }: { readonly gap: number } = { gap: 5 * HOUR + 17 },
-): () => Promise<void> {
-  return async () => {
-    const harness = await openHarness();
-    const lite = await writeHistory(harness, { gap });
-    const database = await earlierDatabase(harness.database, { version: 1 });
-    assert.deepEqual(await migrate(database, { migrations: STEPS, now: harness.clock.now() }), ["surface"]);
-    try {
-      await test({ harness, database, lite });
-      await migrate(database, { migrations: MIGRATIONS, now: harness.clock.now() });
+/** Brings a copy of a history of step 1 to step 2, and runs the test. */
+function withUpgraded(test: (upgraded: Upgraded) => Promise<void>, gap = GAP): () => Promise<void> {
+  return () =>
+    withDirectory(async (directory) => {
+      const { lite, now, today, step1 } = await historyOf(gap);
+      const written = await openFile(`${directory}/today.db`, today);
+      const database = await openFile(`${directory}/jiss.db`, step1);
+      try {
+        assert.deepEqual(await migrate(database, { migrations: STEPS, now }), ["surface"]);
+        await test({ written, database, lite, now });
+      } finally {
+        await database.close();
+        await written.close();
+      }
+    });
+}
+
+for (const gap of [GAP, LONG_GAP]) {
+  Deno.test(
+    `a history of step 1 with ${gap} ms between its calls is verified and sealed as the service seals, once all steps and a start are over`,
+    withUpgraded(async ({ written, database, now }) => {
+      await migrate(database, { migrations: MIGRATIONS, now });
+      const harness = await openHarness();
       // As a start does.
       const { publicKey } = harness.verifierKey("any");
       await database.batch([insertFirstKey(publicKey)]);
       await sealUnsealed({ ...harness.dependencies, database });
       await verifyDatabase(database, { publicKey });
-      await isSealedAlike(database, harness.database);
-    } finally {
-      await database.close();
+      await isSealedAlike(database, written);
       await harness.close();
-    }
-  };
+    }, gap),
+  );
 }
 
 /** Rows that follow from the records of a chain, and the heads that hold them, by table. */
@@ -150,9 +201,9 @@ async function isSealedAlike(database: Database, written: Database): Promise<voi
 
 Deno.test(
   "after the step an interaction has the row that today's service writes, but for the interval of lite ones",
-  withUpgraded(async ({ harness, database, lite }) => {
-    const query = await earlierRowsQuery("interaction", { earlier: database, today: harness.database });
-    const written = await rowsOf(harness.database, `${query} ORDER BY org_id, session_id`);
+  withUpgraded(async ({ written: source, database, lite }) => {
+    const query = await earlierRowsQuery("interaction", { earlier: database, today: source });
+    const written = await rowsOf(source, `${query} ORDER BY org_id, session_id`);
     const migrated = await rowsOf(database, "SELECT * FROM interaction ORDER BY org_id, session_id");
     assert.equal(migrated.length, written.length);
     assert.ok(written.length > 70 && lite.size > 15);
@@ -187,19 +238,18 @@ Deno.test(
 
 Deno.test(
   "after the step usage counters are those that today's service keeps",
-  withUpgraded(async ({ harness, database }) => {
+  withUpgraded(async ({ written: source, database, now }) => {
     for (const text of ["SELECT * FROM usage_hour", "SELECT * FROM usage_instant"]) {
-      const [written, migrated] = [await rowsOf(harness.database, text), await rowsOf(database, text)];
+      const [written, migrated] = [await rowsOf(source, text), await rowsOf(database, text)];
       assert.ok(written.length > 30);
       assert.deepEqual(migrated, written);
     }
-    const now = harness.clock.now();
     for (const orgId of ["acme", "other", "empty"]) {
       for (const to of [now, now - DAY, now - 1]) {
         const window = { from: to - WINDOW, to };
         assert.equal(
           await countUsage(database, orgId, window),
-          await countUsage(harness.database, orgId, window),
+          await countUsage(source, orgId, window),
         );
       }
     }
@@ -252,16 +302,16 @@ async function isAsNew(database: Database, fresh: Database): Promise<void> {
 
 Deno.test(
   "the step leaves every other row as it is: chains, operators, organizations, frozen calls",
-  withUpgraded(async ({ harness, database }) => {
+  withUpgraded(async ({ written, database }) => {
     const unchanged = (await tablesOf(database)).filter((name) =>
       !["interaction", "installation"].includes(name) && !COMPUTED.includes(name)
     );
     assert.equal(unchanged.length, 12);
     for (const table of unchanged) {
-      const text = await earlierRowsQuery(table, { earlier: database, today: harness.database });
+      const text = await earlierRowsQuery(table, { earlier: database, today: written });
       assert.deepEqual(
         await rowsOf(database, await earlierRowsQuery(table, { earlier: database, today: database })),
-        await rowsOf(harness.database, text),
+        await rowsOf(written, text),
         table,
       );
     }
@@ -291,29 +341,27 @@ Deno.test("the step applies to a database without a single score", async () => {
   await harness.close();
 });
 
-Deno.test("a step that fails leaves the database at the step before it, with every row", async () => {
-  const harness = await openHarness();
-  await writeHistory(harness, { gap: HOUR });
-  const database = await earlierDatabase(harness.database, { version: 1 });
-  const text = "SELECT * FROM interaction ORDER BY org_id, session_id";
-  const before = await rowsOf(database, text);
-  const [initial, surface] = MIGRATIONS;
-  const broken = { ...surface!, statements: [...surface!.statements, "INSERT INTO nowhere VALUES (1)"] };
-  await assert.rejects(() => migrate(database, { migrations: [initial!, broken], now: EPOCH }));
-  assert.deepEqual(await rowsOf(database, text), before);
-  assert.deepEqual(await rowsOf(database, "SELECT max(version) AS version FROM schema_migration"), [
-    { version: 1 },
-  ]);
-  assert.deepEqual(await migrate(database, { migrations: STEPS, now: EPOCH }), ["surface"]);
-  await database.close();
-  await harness.close();
-});
+Deno.test("a step that fails leaves the database at the step before it, with every row", () =>
+  withDirectory(async (directory) => {
+    const database = await openFile(`${directory}/jiss.db`, (await historyOf(GAP)).step1);
+    const text = "SELECT * FROM interaction ORDER BY org_id, session_id";
+    const before = await rowsOf(database, text);
+    const [initial, surface] = MIGRATIONS;
+    const broken = { ...surface!, statements: [...surface!.statements, "INSERT INTO nowhere VALUES (1)"] };
+    await assert.rejects(() => migrate(database, { migrations: [initial!, broken], now: EPOCH }));
+    assert.deepEqual(await rowsOf(database, text), before);
+    assert.deepEqual(await rowsOf(database, "SELECT max(version) AS version FROM schema_migration"), [
+      { version: 1 },
+    ]);
+    assert.deepEqual(await migrate(database, { migrations: STEPS, now: EPOCH }), ["surface"]);
+    await database.close();
+  }));
 
 // ---- old instants -----------------------------------------------------------------------------------------
 
 Deno.test(
   "instants over 31 days old are given up when a new hour begins, by organization, and counts stay exact",
-  withUpgraded(async ({ harness, database }) => {
+  withUpgraded(async ({ database, now }) => {
     const instants = () => rowsOf(database, "SELECT * FROM usage_instant ORDER BY org_id, at");
     const hoursText = "SELECT * FROM usage_hour ORDER BY org_id, hour";
     const scored = (await rowsOf(database, "SELECT org_id, at FROM interaction")).map(({ org_id, at }) => ({
@@ -331,7 +379,6 @@ Deno.test(
         );
       }
     };
-    const now = harness.clock.now();
     assert.ok(scored.some(({ at }) => at < now - 35 * DAY), "the history is long enough");
     await agrees(now);
     const before = await instants();
@@ -362,7 +409,7 @@ Deno.test(
     for (const to of [next, next + 1, next + HOUR, ...scored.map(({ at }) => at + WINDOW)]) {
       if (to >= next) await agrees(to);
     }
-  }, { gap: 21 * HOUR + 41 * 60_000 }),
+  }, LONG_GAP),
 );
 
 // ---- step 3 -----------------------------------------------------------------------------------------------
@@ -479,42 +526,65 @@ interface Earlier {
   open(): Promise<Harness>;
 }
 
-/** Writes a history, and takes it back to a step in a file that the next program finds. */
+type Also = (harness: Harness) => Promise<void>;
+
+const nothing: Also = () => Promise.resolve();
+
+/** A history of step 2 with what is written besides: the file of today's service, which was verified. */
+const step2HistoryOf = once((also: Also) =>
+  withDirectory(async (directory) => {
+    const path = `${directory}/today.db`;
+    const harness = await openHarness({ adminDashboard: true, path });
+    const history = await writeStep2History(harness);
+    await also(harness);
+    const now = harness.clock.now();
+    await harness.close();
+    return { history, now, today: await Deno.readFile(path) };
+  })
+);
+
+/** The same, taken back to each step. */
+const earlierOf = once((also: Also) =>
+  Promise.resolve(once((version: number) =>
+    withDirectory(async (directory) => {
+      const today = await openFile(`${directory}/today.db`, (await step2HistoryOf(also)).today);
+      const path = `${directory}/jiss.db`;
+      await (await earlierDatabase(today, { version, path })).close();
+      await today.close();
+      return await Deno.readFile(path);
+    })
+  ))
+);
+
+/** A history that was taken back to a step, in a file that the next program finds. */
 function withStep(
-  { version, also = async () => {} }: {
+  { version, also = nothing }: {
     readonly version: number;
     /** What is written besides. */
-    readonly also?: (harness: Harness) => Promise<void>;
+    readonly also?: Also;
   },
   test: (earlier: Earlier) => Promise<void>,
 ): () => Promise<void> {
-  return async () => {
-    const directory = await Deno.makeTempDir({ prefix: "jiss-step-" });
-    const path = `${directory}/jiss.db`;
-    const harness = await openHarness({ adminDashboard: true });
-    const history = await writeStep2History(harness);
-    await also(harness);
-    const earlier = await earlierDatabase(harness.database, { version, path });
-    try {
-      await test({
-        source: harness.database,
-        earlier,
-        history,
-        async open() {
-          await earlier.close();
-          return await openHarness({
-            path,
-            run: 1,
-            startsAt: harness.clock.now(),
-            adminDashboard: true,
-          });
-        },
-      });
-    } finally {
-      await harness.close();
-      await Deno.remove(directory, { recursive: true });
-    }
-  };
+  return () =>
+    withDirectory(async (directory) => {
+      const { history, now, today } = await step2HistoryOf(also);
+      const path = `${directory}/jiss.db`;
+      const source = await openFile(`${directory}/today.db`, today);
+      const earlier = await openFile(path, await (await earlierOf(also))(version));
+      try {
+        await test({
+          source,
+          earlier,
+          history,
+          async open() {
+            await earlier.close();
+            return await openHarness({ path, run: 1, startsAt: now, adminDashboard: true });
+          },
+        });
+      } finally {
+        await source.close();
+      }
+    });
 }
 
 function stepsAfter(version: number): readonly string[] {
@@ -1050,7 +1120,7 @@ Deno.test(
 );
 
 Deno.test("of operators whose records were pruned before step 10 every answer is as it was, and the record goes on", async () => {
-  const directory = await Deno.makeTempDir({ prefix: "jiss-step-" });
+  const directory = await makeQuickDir("jiss-step-");
   const path = `${directory}/jiss.db`;
   const options = { evidenceRetentionDays: 3 };
   const source = await openHarness(options);
