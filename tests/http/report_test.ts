@@ -12,6 +12,7 @@ import { entryHash, partCommitment } from "../../src/evidence/hashes.ts";
 import { rootFromInclusion } from "../../src/evidence/merkle.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { parseCheckpoint, parseNote, verifyNote } from "../../src/evidence/note.ts";
+import { IS_SERVER } from "../database.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import {
   type Answer,
@@ -1228,16 +1229,17 @@ async function multiply({ database, dependencies }: Harness, count: number): Pro
   await resealed(dependencies);
 }
 
-const MANY = 40_000;
+/** A database server's answer has a limit, which so many rows are beyond; the embedded database's has none. */
+const MANY = IS_SERVER ? 40_000 : 2_000;
 
 Deno.test(
-  "what is said of 40,000 operators is said of all of them",
+  `what is said of ${MANY} operators is said of all of them`,
   withAlterations(async (harness) => {
     const key = await harness.organization("acme");
     await score(harness, key);
     await multiply(harness, MANY - 1);
     const { body: { report } } = await reportOf(harness, key);
-    assert.match(report.caveats.join(), /: 40000 of 40000\./);
+    assert.ok(report.caveats.join().includes(`: ${MANY} of ${MANY}.`));
     const { status, body } = await harness.send("/v1/organization/dashboard", { key });
     assert.equal(status, 200);
     assert.equal(body.dashboard.total_operators, MANY);

@@ -3,6 +3,7 @@
  * form among the tests. Without a name they run one after another.
  */
 import { bigBundles } from "./bundle.ts";
+import { verifyClean } from "../clean_bundles.ts";
 import { tableText } from "../fuzzing/route_table.ts";
 import { crashCycles } from "./crashes.ts";
 import { fuzz } from "./fuzz.ts";
@@ -106,6 +107,13 @@ const SOAKS: Readonly<Record<string, Soak>> = {
       const { runs, growth_mib, slack_mib } = figures;
       const isBounded = Object.values(growth_mib).every((grown) => grown !== null && grown <= slack_mib);
       return { figures, passed: isBounded && runs.every(({ exit_code }) => exit_code === 0) };
+    },
+  },
+  clean_bundles: {
+    about: "1,000 bundles that honest deployments hand out: the verifier raises no alarm (--seed)",
+    async run() {
+      const figures = await verifyClean(options.get("seed") ?? "soak", { bundles: 1_000 });
+      return { figures, passed: figures.bundles >= 1_000 };
     },
   },
   fuzz_api: {

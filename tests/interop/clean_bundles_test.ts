@@ -1,0 +1,53 @@
+/**
+ * No false alarm in the independent verifier either: the files that honest deployments hand out are intact there too.
+ *
+ * A history that fails names its seed: the same seed makes the same files.
+ */
+import assert from "node:assert/strict";
+import { codesOf, filesOf, Seen } from "../clean_bundles.ts";
+import { askIndependently, type IndependentAnswer, pythonIsMissing } from "../independent_verifier.ts";
+import type { HandedOut } from "../random_worlds.ts";
+
+const BUNDLES = 100;
+
+Deno.test({
+  name:
+    "a hundred bundles that an honest deployment hands out raise no alarm in the independent verifier [needs python3 with cryptography]",
+  ignore: pythonIsMissing(),
+  async fn() {
+    const files = await chosenFiles();
+    const answers = await askIndependently(files.map(({ text, key, known, expected, replay }) => ({
+      files: [text],
+      keys: [key],
+      checkpoints: known.map(({ note }) => note),
+      entries: expected,
+      replay,
+    })));
+    for (const [index, file] of files.entries()) assertNoAlarm(answers[index]!, file);
+  },
+});
+
+/** So many bundles, and as many more as it takes to hold everything. */
+async function chosenFiles(): Promise<readonly HandedOut[]> {
+  const seen = new Seen();
+  const files: HandedOut[] = [];
+  for await (const file of filesOf("clean 2")) {
+    if (seen.bundles >= BUNDLES && !seen.isNews(file)) continue;
+    files.push(file);
+    seen.take(file);
+    if (seen.bundles >= BUNDLES && seen.isComplete) break;
+  }
+  return files;
+}
+
+function assertNoAlarm({ exit_code, bundles }: IndependentAnswer, file: HandedOut): void {
+  assert.deepEqual(
+    bundles.map(({ origin, verdict, withheld, findings }, index) => ({
+      ...{ origin, verdict, withheld },
+      told: codesOf(findings, file.bundles[index]!),
+    })),
+    file.bundles.map(({ origin, verdict, withheld, told }) => ({ origin, verdict, withheld, told })),
+    file.name,
+  );
+  assert.equal(exit_code, Math.max(...file.bundles.map(({ exit }) => exit)), file.name);
+}
