@@ -115,77 +115,77 @@ function badRequests(route: Route) {
   ];
 }
 
-for (const route of ROUTES) {
-  const name = `${route.method} ${route.path}`;
-
-  Deno.test(`${name}: each example of the catalogue is answered as the OpenAPI document says`, async () => {
-    const { harness, key, names } = await openWorld(route);
-    assert.ok(route.examples.length > 0);
-    for (const [index, example] of route.examples.entries()) {
-      const { summary, body } = example;
-      const answer = await harness.send(targetOf(route, example, names), {
-        method: route.method,
-        headers: route.idempotent
-          ? { "Idempotency-Key": String(body?.idempotency_key ?? `example-${index}`) }
-          : {},
-        ...(key === undefined ? {} : { key }),
-        ...(body === undefined ? {} : { body }),
-      });
-      assert.equal(answer.status, route.success.status, `${summary}: ${answer.text}`);
-      const type = answer.headers.get("Content-Type")!;
-      if (route.method === "HEAD") assert.equal(answer.text, "");
-      else if (type !== "application/json") assert.ok(route.success.otherTypes?.includes(type), type);
-      else assert.equal(misfits(route, answer.status, answer.body), null, summary);
-    }
-    await harness.close();
-  });
-
-  if (route.auth.kind !== "none") {
-    Deno.test(
-      `${name}: a bad key, another kind of key and no key are 401, as the OpenAPI document says`,
-      async () => {
-        const { harness } = await openWorld(route);
-        const path = pathOf(route, route.examples[0]!.path ?? {});
-        const otherKind = route.auth.kind === "key" ? USAGE_KEY : await harness.organization("other");
-        for (const key of ["nobody's key", otherKind, undefined]) {
-          const before = await harness.rowCounts();
-          const answer = await harness.send(path, {
-            method: route.method,
-            ...(key === undefined ? {} : { key }),
-            ...(route.body === null ? {} : { body: route.examples[0]!.body ?? {} }),
-          });
-          assert.equal(answer.status, 401);
-          assert.equal(misfits(route, 401, answer.body), null);
-          // What the system chain tells of a master key may have been added, and nothing else.
-          const after = await harness.rowCounts();
-          for (const table of ORGANIZATION_TABLES) assert.equal(after[table], before[table], table);
-          assert.deepEqual(organizationHeads(after), organizationHeads(before));
-        }
-        await harness.close();
-      },
-    );
-  }
-
-  const bad = badRequests(route);
-  if (bad.length > 0) {
-    Deno.test(`${name}: bad input is refused, as the OpenAPI document says, and writes nothing`, async () => {
-      const { harness, key } = await openWorld(route);
-      const headers: Record<string, string> = route.idempotent ? { "Idempotency-Key": "bad" } : {};
-      const before = await harness.rowCounts();
-      for (const { path, body, status } of bad) {
-        const answer = await harness.send(path, {
-          method: route.method,
-          headers,
-          ...(key === undefined ? {} : { key }),
-          ...(body === undefined ? {} : { body }),
-        });
-        assert.equal(answer.status, status, `${path}: ${answer.text.slice(0, 300)}`);
-        assert.equal(misfits(route, status, answer.body), null);
-      }
-      assert.deepEqual(await harness.rowCounts(), before);
-      await harness.close();
+async function refusesKeys({ harness }: World, route: Route): Promise<void> {
+  const path = pathOf(route, route.examples[0]!.path ?? {});
+  const otherKind = route.auth.kind === "key" ? USAGE_KEY : await harness.organization("other");
+  for (const key of ["nobody's key", otherKind, undefined]) {
+    const before = await harness.rowCounts();
+    const answer = await harness.send(path, {
+      method: route.method,
+      ...(key === undefined ? {} : { key }),
+      ...(route.body === null ? {} : { body: route.examples[0]!.body ?? {} }),
     });
+    assert.equal(answer.status, 401);
+    assert.equal(misfits(route, 401, answer.body), null);
+    // What the system chain tells of a master key may have been added, and nothing else.
+    const after = await harness.rowCounts();
+    for (const table of ORGANIZATION_TABLES) assert.equal(after[table], before[table], table);
+    assert.deepEqual(organizationHeads(after), organizationHeads(before));
   }
+}
+
+async function refusesInput({ harness, key }: World, route: Route): Promise<void> {
+  const headers: Record<string, string> = route.idempotent ? { "Idempotency-Key": "bad" } : {};
+  const before = await harness.rowCounts();
+  for (const { path, body, status } of badRequests(route)) {
+    const answer = await harness.send(path, {
+      method: route.method,
+      headers,
+      ...(key === undefined ? {} : { key }),
+      ...(body === undefined ? {} : { body }),
+    });
+    assert.equal(answer.status, status, `${path}: ${answer.text.slice(0, 300)}`);
+    assert.equal(misfits(route, status, answer.body), null);
+  }
+  assert.deepEqual(await harness.rowCounts(), before);
+}
+
+async function answersExamples({ harness, key, names }: World, route: Route): Promise<void> {
+  assert.ok(route.examples.length > 0);
+  for (const [index, example] of route.examples.entries()) {
+    const { summary, body } = example;
+    const answer = await harness.send(targetOf(route, example, names), {
+      method: route.method,
+      headers: route.idempotent
+        ? { "Idempotency-Key": String(body?.idempotency_key ?? `example-${index}`) }
+        : {},
+      ...(key === undefined ? {} : { key }),
+      ...(body === undefined ? {} : { body }),
+    });
+    assert.equal(answer.status, route.success.status, `${summary}: ${answer.text}`);
+    const type = answer.headers.get("Content-Type")!;
+    if (route.method === "HEAD") assert.equal(answer.text, "");
+    else if (type !== "application/json") assert.ok(route.success.otherTypes?.includes(type), type);
+    else assert.equal(misfits(route, answer.status, answer.body), null, summary);
+  }
+}
+
+for (const route of ROUTES) {
+  // One world for the three: what is refused writes nothing, and so disturbs nothing that comes after it.
+  Deno.test(`${route.method} ${route.path} is as the OpenAPI document says`, async (test) => {
+    const world = await openWorld(route);
+    if (route.auth.kind !== "none") {
+      await test.step(
+        "a bad key, another kind of key and no key are 401",
+        () => refusesKeys(world, route),
+      );
+    }
+    if (badRequests(route).length > 0) {
+      await test.step("bad input is refused, and writes nothing", () => refusesInput(world, route));
+    }
+    await test.step("each example of the catalogue is answered", () => answersExamples(world, route));
+    await world.harness.close();
+  });
 }
 
 Deno.test("what was erased is 410 on every route that asks for it by its id, as the OpenAPI document says", async () => {

@@ -40,8 +40,9 @@ const CASES = [
 function exercise(model: ModelDocument): void {
   let state: OperatorState | null = null;
   let now = START;
-  for (const domain of DOMAINS) {
-    for (const interaction of CASES) {
+  for (const [index, domain] of DOMAINS.entries()) {
+    // All cases in the first domain; in each other one every third, so that all of them come to stand in some.
+    for (const interaction of index === 0 ? CASES : CASES.filter((_, at) => at % 3 === index % 3)) {
       now += 40 * DAY_MS;
       const scored: Scored = score(model, state, { interaction, domain, now }, {
         mode: "full",
@@ -59,13 +60,20 @@ function exercise(model: ModelDocument): void {
   }
 }
 
+/** `assert` is called for what is wrong alone: there are twenty million numbers. */
 function assertNumbers(value: unknown): void {
-  if (typeof value === "number") assert.ok(Number.isFinite(value));
-  else if (typeof value === "object" && value !== null) Object.values(value).forEach(assertNumbers);
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) assert.fail(`${value} is no number`);
+  } else if (typeof value === "object" && value !== null) {
+    const members = value as Readonly<Record<string, unknown>>;
+    for (const name in members) assertNumbers(members[name]);
+  }
 }
 
+const TEXT = JSON.stringify(DEFAULT_MODEL_DOCUMENT);
+
 function withNumber(path: readonly (string | number)[], value: number): unknown {
-  const document = structuredClone(DEFAULT_MODEL_DOCUMENT);
+  const document = JSON.parse(TEXT);
   // deno-lint-ignore no-explicit-any -- walked by names
   const parent = path.slice(0, -1).reduce((inner: any, name) => inner[name], document);
   parent[path.at(-1)!] = value;

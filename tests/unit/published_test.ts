@@ -6,7 +6,7 @@ import { environmentOf, memberOf, published, PUBLISHED_STUDIES } from "../../src
 import { seeded } from "../../src/simulation/random.ts";
 import { shareOf } from "../../src/simulation/statistics.ts";
 
-const CASES = 20_000;
+const CASES = 8_000;
 
 for (const study of PUBLISHED_STUDIES) {
   for (const group of study.groups) {
@@ -65,7 +65,7 @@ Deno.test("the figures of the studies are those that were printed", () => {
 
 Deno.test("scores stand in the order of the studies, on seeds of their own", () => {
   for (const seed of [11, 12]) {
-    const figures = published({ model, seed, operators: 100 });
+    const figures = published({ model, seed, operators: 60 });
     for (const { name } of PUBLISHED_STUDIES) {
       const [inOrder] = figures.filter(({ measure, of, after }) =>
         measure.endsWith("in the study's order") && of === name && after === 200
@@ -86,7 +86,7 @@ Deno.test("where the rate for right advice is assumed, another one gives the sam
       ...study,
       groups: study.groups.map((group) => ({ ...group, goesAlong: { ...group.goesAlong, whenRight } })),
     }));
-    const inOrder = published({ model, seed: 11, operators: 200 }, others).filter(({ measure, after }) =>
+    const inOrder = published({ model, seed: 11, operators: 100 }, others).filter(({ measure, after }) =>
       measure.endsWith("in the study's order") && after === 200
     );
     assert.deepEqual(inOrder.map(({ value }) => value), assuming.map(() => 1), `${whenRight}`);
@@ -105,7 +105,7 @@ Deno.test("groups that decide alike are not told apart, and an order that is not
     ...study!,
     order: study!.order.map(([better, worse]) => [worse, better] as const),
   };
-  const figures = (given: typeof study) => published({ model, seed: 11, operators: 100 }, [given!]);
+  const figures = (given: typeof study) => published({ model, seed: 11, operators: 60 }, [given!]);
   for (const { value } of figures(alike).filter(({ measure }) => measure.endsWith("AUC"))) {
     assert.ok(Math.abs(value - 0.5) < 0.15, `${value}`);
   }
