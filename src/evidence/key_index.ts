@@ -24,7 +24,11 @@ export interface NoteSigners {
 interface ReadNote {
   readonly message: Uint8Array;
   /** Each different one, with its key's id in hexadecimal. */
-  readonly signatures: readonly { readonly name: string; readonly id: string; readonly signature: Uint8Array }[];
+  readonly signatures: readonly {
+    readonly name: string;
+    readonly id: string;
+    readonly signature: Uint8Array;
+  }[];
 }
 
 interface RememberedNote extends ReadNote {
