@@ -44,38 +44,58 @@ export interface VisitOptions {
   readonly height?: number;
 }
 
-/** Opens a browser; `visit` opens a page in a context of its own. All is closed when `use` returns. */
-export async function withBrowser(
-  origin: string,
-  use: (visit: (options?: VisitOptions) => Promise<Visit>) => Promise<void>,
-  { resolve }: {
-    /** A name that stands for loopback. */
-    readonly resolve?: string;
-  } = {},
-): Promise<void> {
-  const browser = await chromium.launch({
+/** A name that stands for loopback and, unlike that, is no secure context: its pages have no `crypto.subtle`. */
+export const INTRANET = "jiss.intranet.example";
+
+/**
+ * The browser of all tests of a file: its start costs more than most of them, and each visit is a context of its own,
+ * with its own cookies, storage and cache.
+ */
+let browser: Browser | null = null;
+
+export async function closeBrowser(): Promise<void> {
+  await browser?.close();
+  browser = null;
+}
+Deno.test.afterAll(closeBrowser);
+
+async function openBrowser(): Promise<Browser> {
+  // What one test broke is no other's.
+  if (browser?.isConnected()) return browser;
+  browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: [
       "--no-sandbox",
       "--disable-gpu",
+      // What would be a process of its own has little to do.
+      "--in-process-gpu",
       "--disable-quic",
       "--no-first-run",
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
-      ...(resolve === undefined ? [] : [`--host-resolver-rules=MAP ${resolve} 127.0.0.1`]),
+      `--host-resolver-rules=MAP ${INTRANET} 127.0.0.1`,
     ],
   });
+  return browser;
+}
+
+/** `visit` opens a page in a context of its own; all are closed when `use` returns. */
+export async function withBrowser(
+  origin: string,
+  use: (visit: (options?: VisitOptions) => Promise<Visit>) => Promise<void>,
+): Promise<void> {
+  const shared = await openBrowser();
   const visits: Watched[] = [];
   try {
     await use(async (options) => {
-      const watched = await open(browser, origin, options);
+      const watched = await open(shared, origin, options);
       visits.push(watched);
       return watched;
     });
     for (const { complaints } of visits) assert.deepEqual(complaints(), []);
   } finally {
-    await browser.close();
+    for (const { context } of visits) await context.close();
   }
 }
 
@@ -144,8 +164,8 @@ async function open(
 
 /** Fails where axe-core finds anything wrong with what the page shows. */
 export async function assertAccessible(page: Page, what: string): Promise<void> {
-  // Evaluated from outside, so that the page's policy needs no exception.
-  await page.evaluate(axe.source);
+  // Evaluated from outside, so that the page's policy needs no exception; once, since it is long.
+  if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {
     const found = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
     return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);

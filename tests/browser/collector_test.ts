@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { JissCollection, JissCollectorApi, JissMeasurement } from "../../src/web/collector/main.ts";
-import { freshDeployment, startService } from "../program.ts";
 import {
   assertAccessible,
   CHROMIUM,
@@ -15,6 +14,10 @@ import {
   type Visit,
   withBrowser,
 } from "./browser.ts";
+import { sharedService } from "./demo_service.ts";
+
+/** It is asked for its script alone. */
+const withService = sharedService();
 
 // ---- the customer's page ----------------------------------------------------------------------------------
 
@@ -34,11 +37,9 @@ interface Customer {
 }
 
 /** The service, and a page elsewhere that loads its script. */
-async function withCustomer(use: (customer: Customer) => Promise<void>): Promise<void> {
-  const { directory, env, remove } = await freshDeployment();
-  const service = await startService(["serve"], { env, cwd: directory });
-  let body = "";
-  try {
+function withCustomer(use: (customer: Customer) => Promise<void>): Promise<void> {
+  return withService(async ({ service }) => {
+    let body = "";
     const script = await (await fetch(`${service.url}/collector.js`)).text();
     const integrity = `sha384-${createHash("sha384").update(script).digest("base64")}`;
     const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
@@ -63,10 +64,7 @@ async function withCustomer(use: (customer: Customer) => Promise<void>): Promise
     } finally {
       await server.shutdown();
     }
-  } finally {
-    await service.stop();
-    await remove();
-  }
+  });
 }
 
 /** A case under review: its page, whose clock stands. */
@@ -78,9 +76,12 @@ interface Review {
   start(options?: { readonly of?: string; readonly name?: string; readonly idleMs?: number }): Promise<void>;
   measure(name?: string): Promise<JissMeasurement>;
   stop(name?: string): Promise<JissMeasurement>;
+  /** The same case loaded anew, which costs a quarter of another window. The mouse stays where it is. */
+  again(): Promise<void>;
 }
 
 async function openReview(page: Page, { origin, show }: Customer, html: string): Promise<Review> {
+  let loads = 1;
   show(html);
   await page.clock.install({ time: 0 });
   await page.goto(`${origin}/`);
@@ -99,6 +100,11 @@ async function openReview(page: Page, { origin, show }: Customer, html: string):
       page.evaluate((name) => (globalThis as CollectorWindow).collections[name]!.measure(), name),
     stop: (name = "one") =>
       page.evaluate((name) => (globalThis as CollectorWindow).collections[name]!.stop(), name),
+    async again() {
+      show(html);
+      // Another address: the same one would be scrolled to where it was.
+      await page.goto(`${origin}/?again=${loads++}`);
+    },
   };
 }
 
@@ -513,10 +519,11 @@ reviewTest("measures the same depth by keyboard, wheel and focus", async (open) 
     };
   const link = (id: string, top: number) =>
     `<a href="#" id="${id}" style="position:absolute;top:${top}px">x</a>`;
+  const review = await open(
+    `<main style="position:relative;height:2400px">${link("mid", 1300)}${link("end", 2370)}</main>`,
+  );
   for (const [way, [half, whole]] of Object.entries(ways)) {
-    const review = await open(
-      `<main style="position:relative;height:2400px">${link("mid", 1300)}${link("end", 2370)}</main>`,
-    );
+    await review.again();
     await review.page.mouse.move(400, 300);
     await review.start();
     const depth = async () => (await review.measure()).scroll_depth!;
@@ -821,12 +828,13 @@ const REPLACED: Readonly<Record<string, string>> = {
 reviewTest(
   "answers with its time whatever of the browser fails, and throws nothing into the page",
   async (open) => {
+    const { page, pass, ...review } = await open(
+      `<main>${parts(3, "data-jiss-part tabindex=0")}<button data-jiss-view="a">A</button>${
+        TALL(2000)
+      }</main>`,
+    );
     for (const [what, code] of Object.entries(REPLACED)) {
-      const { page, pass, ...review } = await open(
-        `<main>${parts(3, "data-jiss-part tabindex=0")}<button data-jiss-view="a">A</button>${
-          TALL(2000)
-        }</main>`,
-      );
+      await review.again();
       await page.evaluate(`{ const fail = () => { throw new Error("replaced") }; ${code}; }`);
       await review.start();
       for (let seconds = 0; seconds < 4; seconds++) {

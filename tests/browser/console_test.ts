@@ -6,22 +6,16 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { NO_DATA } from "../../src/pages/wording.ts";
 import type { RunningService } from "../program.ts";
-import {
-  assertAccessible,
-  assertFits,
-  chromiumIsMissing,
-  NEEDS_CHROMIUM,
-  THEMES,
-  withBrowser,
-} from "./browser.ts";
-import { withDemo, withEmpty } from "./demo_service.ts";
+import { assertAccessible, assertFits, chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
+import { sharedDemo, sharedWithEmpty } from "./demo_service.ts";
 import { go, shown, signIn } from "./console.ts";
 
 const ignore = chromiumIsMissing();
 const API = /^\/(?:v1|\.well-known|openapi\.json|assessments)/;
 
-/** More than the tests ask for, so that only the test of the limit meets it. */
-const PATIENT = { JISS_RATE_LIMIT_IP: "10000", JISS_RATE_LIMIT_KEY: "10000" };
+/** No test takes away there what another looks at, nor the key. */
+const withDemo = sharedDemo();
+const withEmpty = sharedWithEmpty();
 
 // deno-lint-ignore no-explicit-any -- an answer is whatever the service said
 type Json = any;
@@ -50,8 +44,14 @@ async function assertFigures(page: Page, answers: readonly Json[], least: number
   }
 }
 
-/** A decision, a late label and a report, beside the scores that the demo has. */
-async function prepare(service: RunningService, key: string): Promise<string> {
+let prepared: Promise<string> | null = null;
+
+/** A decision, a late label and a report, beside the scores that the demo has; once for all tests. The report's id. */
+function prepare(service: RunningService, key: string): Promise<string> {
+  return prepared ??= write(service, key);
+}
+
+async function write(service: RunningService, key: string): Promise<string> {
   await ask(service, key, "/v1/decision/score", {
     decision_id: "decision-1",
     operator_id: "reviewer-goran",
@@ -73,6 +73,16 @@ async function prepare(service: RunningService, key: string): Promise<string> {
     "/v1/compliance/report?period_start=2026-01-01&period_end=2027-01-01",
   );
   return report.report_id;
+}
+
+/** The first score of an operator. */
+async function scoreOnce(service: RunningService, key: string, operator: string): Promise<void> {
+  await ask(service, key, "/v1/score", {
+    session_id: `${operator}-1`,
+    operator_id: operator,
+    domain: "general",
+    interaction: { time_to_decision_ms: 15000, decision: "overridden", outcome_correct: true },
+  });
 }
 
 Deno.test({
@@ -112,41 +122,40 @@ Deno.test({
           ["/verify", "Verify", 0, []],
         ];
       await withBrowser(service.url, async (visit) => {
-        for (const width of [1200, 360]) {
-          for (const theme of THEMES) {
-            const { page, requests, idle } = await visit({ theme, width });
-            await page.goto("/console");
-            await signIn(page, key);
+        // Each width and each theme once: colours do not depend on the width, nor does the layout on the theme.
+        for (const [theme, width] of [["light", 1200], ["dark", 360]] as const) {
+          const { page, requests, idle } = await visit({ theme, width });
+          await page.goto("/console");
+          await signIn(page, key);
+          await shown(page);
+          await idle();
+          for (const [view, heading, least, asked] of views) {
+            const before = requests.length;
+            await go(page, `/console${view}`);
+            await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
             await shown(page);
             await idle();
-            for (const [view, heading, least, asked] of views) {
-              const before = requests.length;
-              await go(page, `/console${view}`);
-              await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
-              await shown(page);
-              await idle();
-              const made = requests.slice(before);
-              const calls = made.filter(({ path }) => API.test(path));
-              assert.ok(calls.length <= 3, `${view}: ${calls.map(({ path }) => path)}`);
-              // What a browser loads once counts for each view.
-              const bytes = made.concat(requests.filter(({ path }) => path.startsWith("/assets/")))
-                .reduce((sum, request) => sum + request.bytes, 0);
-              assert.ok(bytes <= 500_000, `${view}: ${bytes} bytes`);
-              assert.ok(await page.locator("tr").count() <= 201, view);
-              await assertFits(page, `${view} at ${width}`);
-              await assertAccessible(page, `${view} ${theme} ${width}`);
-              const answers = await Promise.all(asked.map((path) => ask(service, key, path)));
-              if (view === "/operators/reviewer-ada") {
-                answers.push(
-                  await ask(service, key, "/v1/maintenance/recommend", { operator_id: "reviewer-ada" }),
-                );
-              }
-              if (asked.length > 0) await assertFigures(page, answers, least);
+            const made = requests.slice(before);
+            const calls = made.filter(({ path }) => API.test(path));
+            assert.ok(calls.length <= 3, `${view}: ${calls.map(({ path }) => path)}`);
+            // What a browser loads once counts for each view.
+            const bytes = made.concat(requests.filter(({ path }) => path.startsWith("/assets/")))
+              .reduce((sum, request) => sum + request.bytes, 0);
+            assert.ok(bytes <= 500_000, `${view}: ${bytes} bytes`);
+            assert.ok(await page.locator("tr").count() <= 201, view);
+            await assertFits(page, `${view} at ${width}`);
+            await assertAccessible(page, `${view} ${theme} ${width}`);
+            const answers = await Promise.all(asked.map((path) => ask(service, key, path)));
+            if (view === "/operators/reviewer-ada") {
+              answers.push(
+                await ask(service, key, "/v1/maintenance/recommend", { operator_id: "reviewer-ada" }),
+              );
             }
+            if (asked.length > 0) await assertFigures(page, answers, least);
           }
         }
       });
-    }, PATIENT);
+    });
   },
 });
 
@@ -248,7 +257,7 @@ Deno.test({
         await idle();
         assert.equal(requests.length, before + 1);
       });
-    }, PATIENT);
+    });
   },
 });
 
@@ -292,7 +301,7 @@ Deno.test({
         await page.getByLabel("API key").waitFor();
         assert.equal(await page.getByLabel("API key").inputValue(), "");
       });
-    }, PATIENT);
+    });
   },
 });
 
@@ -301,7 +310,8 @@ Deno.test({
     `rotation warns, shows the new key once and goes on with it; elsewhere the old one is asked for anew ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
-    await withDemo(async ({ service, key }) => {
+    await withEmpty(async ({ service, key }) => {
+      await scoreOnce(service, key, "reviewer-ada");
       await withBrowser(service.url, async (visit) => {
         const [here, elsewhere] = [await visit(), await visit()];
         elsewhere.expectErrors(/401/);
@@ -342,7 +352,7 @@ Deno.test({
         await signIn(elsewhere.page, rotated);
         await elsewhere.page.getByRole("link", { name: "reviewer-ada" }).waitFor();
       });
-    }, PATIENT);
+    });
   },
 });
 
@@ -390,7 +400,7 @@ Deno.test({
     `a rotation that is slow, refused for now or left behind loses no key and signs nobody in ${NEEDS_CHROMIUM}`,
   ignore,
   async fn() {
-    await withDemo(async ({ service, key }) => {
+    await withEmpty(async ({ service, key }) => {
       await withBrowser(service.url, async (visit) => {
         const { page, expectErrors } = await visit();
         expectErrors(/401|429/);
@@ -449,7 +459,7 @@ Deno.test({
         await signIn(page, rotated);
         await page.getByRole("heading", { level: 1, name: "Decisions" }).waitFor();
       });
-    }, PATIENT);
+    });
   },
 });
 
@@ -458,12 +468,7 @@ Deno.test({
   ignore,
   async fn() {
     await withEmpty(async ({ service, key }) => {
-      await ask(service, key, "/v1/score", {
-        session_id: "one-1",
-        operator_id: "newbie",
-        domain: "general",
-        interaction: { time_to_decision_ms: 15000, decision: "overridden", outcome_correct: true },
-      });
+      await scoreOnce(service, key, "newbie");
       await withBrowser(service.url, async (visit) => {
         const { page, expectErrors } = await visit();
         expectErrors(/422/);
@@ -514,6 +519,6 @@ Deno.test({
           "/v1/organization/decisions?limit=50",
         ]);
       });
-    }, PATIENT);
+    });
   },
 });

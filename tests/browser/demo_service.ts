@@ -1,37 +1,102 @@
-/** `jiss dev` with its seeded demo organization, on a port and in a directory of its own. */
+/** Services that tests of pages look at: one of a test's own, or one that all tests of a file share. */
 import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
+
+type Environment = Readonly<Record<string, string>>;
 
 export interface DemoService {
   readonly service: RunningService;
-  /** Of the organization `demo`. */
+  /** Of the organization `demo`, or of the one that the test has for itself. */
   readonly key: string;
+}
+
+interface Started<Given> {
+  readonly given: Given;
+  stop(): Promise<void>;
+}
+
+/** More than any test asks for but the one of the limit. */
+const PATIENT: Environment = { JISS_RATE_LIMIT_IP: "1000000", JISS_RATE_LIMIT_KEY: "1000000" };
+
+/** `jiss dev` with its seeded demo organization, on a port and in a directory of its own. */
+async function startDemo(env: Environment): Promise<Started<DemoService>> {
+  const directory = await Deno.makeTempDir({ prefix: "jiss-demo-" });
+  const remove = () => Deno.remove(directory, { recursive: true });
+  const service = await startService(["dev"], { cwd: directory, env }).catch(async (error) => {
+    await remove();
+    throw error;
+  });
+  return {
+    given: { service, key: await printedKey(service) },
+    async stop() {
+      await service.stop();
+      await remove();
+    },
+  };
 }
 
 export async function withDemo(
   use: (demo: DemoService) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
+  env: Environment = {},
 ): Promise<void> {
-  const directory = await Deno.makeTempDir({ prefix: "jiss-demo-" });
-  const service = await startService(["dev"], { cwd: directory, env });
+  const { given, stop } = await startDemo(env);
   try {
-    await use({ service, key: await printedKey(service) });
+    await use(given);
   } finally {
-    await service.stop();
-    await Deno.remove(directory, { recursive: true });
+    await stop();
   }
 }
 
-/** A service with an organization of which there is no record. */
-export async function withEmpty(use: (demo: DemoService) => Promise<void>): Promise<void> {
-  const { env, remove } = await freshDeployment();
-  const service = await startService(["serve"], { env });
-  try {
-    // Its name, which is its id, has no place to be broken at.
-    await use({ service, key: await createOrganization(service, env, "W".repeat(128)) });
-  } finally {
-    await service.stop();
-    await remove();
-  }
+/** Starts with the first test that asks and stops after the file's last: a start costs more than most tests. */
+function shared<Given>(
+  start: () => Promise<Started<Given>>,
+): (use: (given: Given) => Promise<void>) => Promise<void> {
+  let started: Promise<Started<Given>> | null = null;
+  Deno.test.afterAll(async () => {
+    // Whoever asked was told that it did not start.
+    const running = await started?.catch(() => null);
+    await running?.stop();
+  });
+  return async (use) => use((await (started ??= start())).given);
+}
+
+/** One demo for tests that change nothing there which another looks at. */
+export function sharedDemo(): (use: (demo: DemoService) => Promise<void>) => Promise<void> {
+  return shared(() => startDemo(PATIENT));
+}
+
+export interface Service {
+  readonly service: RunningService;
+  readonly env: Environment;
+}
+
+/** One service, without anything in it at first. */
+export function sharedService(
+  env: Environment = {},
+): (use: (service: Service) => Promise<void>) => Promise<void> {
+  return shared(async () => {
+    const deployment = await freshDeployment();
+    const whole = { ...deployment.env, ...env };
+    const service = await startService(["serve"], { env: whole, cwd: deployment.directory });
+    return {
+      given: { service, env: whole },
+      async stop() {
+        await service.stop();
+        await deployment.remove();
+      },
+    };
+  });
+}
+
+/** One service for tests that each have an organization of their own there, of which there is no record. */
+export function sharedWithEmpty(): (use: (demo: DemoService) => Promise<void>) => Promise<void> {
+  const withService = sharedService();
+  let organizations = 0;
+  return (use) =>
+    withService(async ({ service, env }) => {
+      // Its name, which is its id, has no place to be broken at.
+      const name = `${"W".repeat(125)}${String(organizations++).padStart(3, "0")}`;
+      await use({ service, key: await createOrganization(service, env, name) });
+    });
 }
 
 /** The greeting follows the line that says that the service listens. */

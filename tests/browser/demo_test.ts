@@ -8,7 +8,7 @@ import { interactionSchema } from "../../src/domain/interaction.ts";
 import type { JissMeasurement } from "../../src/web/collector/main.ts";
 import { CASES, outcomeOf } from "../../src/web/demo/cases.ts";
 import type { Assessment } from "../../src/web/demo/run.ts";
-import { freshDeployment, type RunningService, startService } from "../program.ts";
+import type { RunningService } from "../program.ts";
 import {
   assertAccessible,
   assertFits,
@@ -19,30 +19,20 @@ import {
   type VisitOptions,
   withBrowser,
 } from "./browser.ts";
+import { sharedService } from "./demo_service.ts";
+
+/** Not as long as by default, so that the page is seen to tell of this service. */
+const RETENTION_DAYS = "7";
+/** Each run has a name of its own. */
+const withService = sharedService({ JISS_ASSESSMENT_RETENTION_DAYS: RETENTION_DAYS });
 
 type Open = (options?: VisitOptions) => Promise<Visit>;
 
-function browserTest(
-  name: string,
-  run: (visit: Open, service: RunningService) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
-): void {
+function browserTest(name: string, run: (visit: Open, service: RunningService) => Promise<void>): void {
   Deno.test({
     name: `${name} ${NEEDS_CHROMIUM}`,
     ignore: chromiumIsMissing(),
-    async fn() {
-      const deployment = await freshDeployment();
-      const service = await startService(["serve"], {
-        env: { ...deployment.env, ...env },
-        cwd: deployment.directory,
-      });
-      try {
-        await withBrowser(service.url, (visit) => run(visit, service));
-      } finally {
-        await service.stop();
-        await deployment.remove();
-      }
-    },
+    fn: () => withService(({ service }) => withBrowser(service.url, (visit) => run(visit, service))),
   });
 }
 
@@ -613,9 +603,8 @@ browserTest(
   async (visit) => {
     const { page } = await visit();
     await page.goto("/demo");
-    await page.getByText("The service keeps them for 7 days").waitFor();
+    await page.getByText(`The service keeps them for ${RETENTION_DAYS} days`).waitFor();
   },
-  { JISS_ASSESSMENT_RETENTION_DAYS: "7" },
 );
 
 // ---- for everybody ----------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ import {
   THEMES,
   withBrowser,
 } from "./browser.ts";
-import { withDemo } from "./demo_service.ts";
+import { sharedDemo } from "./demo_service.ts";
 
+const withDemo = sharedDemo();
 const DOCUMENTS = ["/docs/verify-offline", "/docs/evidence-format", "/docs/formulas"];
 const PAGES = ["/console", "/docs", "/docs/errors", ...DOCUMENTS, "/demo"];
 
@@ -29,7 +30,7 @@ Deno.test({
           }
         }
       });
-    }, { JISS_RATE_LIMIT_IP: "1000" });
+    });
   },
 });
 
@@ -78,6 +79,6 @@ Deno.test({
           assert.equal(page.url(), `${service.url}${path}?from=link#here`);
         }
       });
-    }, { JISS_RATE_LIMIT_IP: "1000" });
+    });
   },
 });

@@ -4,9 +4,10 @@ import type { Page } from "playwright-core";
 import { scoreRequest } from "../harness.ts";
 import { assertFits, chromiumIsMissing, NEEDS_CHROMIUM, withBrowser } from "./browser.ts";
 import { go, shown, signIn } from "./console.ts";
-import { withDemo, withEmpty } from "./demo_service.ts";
+import { sharedWithEmpty, withDemo } from "./demo_service.ts";
 
 const ignore = chromiumIsMissing();
+const withEmpty = sharedWithEmpty();
 
 Deno.test({
   name:

@@ -1,5 +1,5 @@
 /** `task picture`: docs/console.png, the README's picture, taken of the console over the seeded demo. Needs Chromium. */
-import { withBrowser } from "./browser.ts";
+import { closeBrowser, withBrowser } from "./browser.ts";
 import { shown, signIn } from "./console.ts";
 import { withDemo } from "./demo_service.ts";
 
@@ -16,5 +16,6 @@ await withDemo(async ({ service, key }) => {
     await page.mouse.click(1110, 1050);
     await page.screenshot({ path: OUTPUT });
   });
+  await closeBrowser();
 });
 console.log(`docs/console.png: ${(await Deno.stat(OUTPUT)).size} bytes`);

@@ -8,15 +8,20 @@ import { publicKeyPem } from "../auditing.ts";
 import { buildWorld } from "../bundle_builder.ts";
 import { type RunningService, runProgram } from "../program.ts";
 import { told } from "../sidestep_rows.ts";
-import { assertAccessible, chromiumIsMissing, NEEDS_CHROMIUM, THEMES, withBrowser } from "./browser.ts";
+import {
+  assertAccessible,
+  chromiumIsMissing,
+  INTRANET,
+  NEEDS_CHROMIUM,
+  THEMES,
+  withBrowser,
+} from "./browser.ts";
 import { go, signIn } from "./console.ts";
-import { withDemo } from "./demo_service.ts";
+import { sharedDemo } from "./demo_service.ts";
 
 const ignore = chromiumIsMissing();
-const PATIENT = { JISS_RATE_LIMIT_IP: "10000" };
-
-/** A name that is no secure context, where pages have no `crypto.subtle`. */
-const INTRANET = "jiss.intranet.example";
+/** No test changes anything there. */
+const withDemo = sharedDemo();
 
 async function exported(service: RunningService, key: string): Promise<string> {
   const answer = await fetch(`${service.url}/v1/audit/chain/export`, { headers: { "X-API-Key": key } });
@@ -119,8 +124,8 @@ Deno.test({
           assert.equal(method, "GET");
           assert.match(path, /^\/(?:console\/verify|assets\/[\w.-]+|\.well-known\/jwks\.json)$/);
         }
-      }, { resolve: INTRANET });
-    }, PATIENT);
+      });
+    });
   },
 });
 
@@ -160,7 +165,7 @@ Deno.test({
         await say([other, sys], "contradicts a checkpoint");
       });
       await Deno.remove(directory, { recursive: true });
-    }, PATIENT);
+    });
   },
 });
 
@@ -217,7 +222,7 @@ Deno.test({
           await assertAccessible(page, "a bundle that is cut off");
         }
       });
-    }, PATIENT);
+    });
   },
 });
 
@@ -248,7 +253,7 @@ Deno.test({
         await page.dispatchEvent(".drop", "drop", { dataTransfer: transfer });
         await page.locator("[data-verdict='INTACT, UNANCHORED']").waitFor();
       });
-    }, PATIENT);
+    });
   },
 });
 
@@ -317,6 +322,6 @@ Deno.test({
         await files.give(page, JSON.stringify(body, null, 2));
         await page.getByText("is a saved answer of the service, not a bundle").waitFor();
       });
-    }, PATIENT);
+    });
   },
 });
