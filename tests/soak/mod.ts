@@ -4,6 +4,7 @@
  */
 import { bigBundles } from "./bundle.ts";
 import { verifyClean } from "../clean_bundles.ts";
+import { consoleWithOperators } from "./console.ts";
 import { tableText } from "../fuzzing/route_table.ts";
 import { crashCycles } from "./crashes.ts";
 import { fuzz } from "./fuzz.ts";
@@ -114,6 +115,14 @@ const SOAKS: Readonly<Record<string, Soak>> = {
     async run() {
       const figures = await verifyClean(options.get("seed") ?? "soak", { bundles: 1_000 });
       return { figures, passed: figures.bundles >= 1_000 };
+    },
+  },
+  console: {
+    about:
+      "the console over 10,000 operators on a slow line: each view asks for at most 500 KB and shows at most 200 rows",
+    async run() {
+      const figures = await consoleWithOperators(10_000);
+      return { figures, passed: figures.exit_code === 0 };
     },
   },
   fuzz_api: {

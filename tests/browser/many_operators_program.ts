@@ -1,0 +1,15 @@
+/** A program of its own, since pages are typed by other libraries than the soaks: prints its figures. */
+import { createOrganization, freshDeployment, startService } from "../program.ts";
+import { closeBrowser } from "./browser.ts";
+import { lookAtManyOperators } from "./many_operators.ts";
+
+const { env, directory, remove } = await freshDeployment();
+const service = await startService(["serve"], { env, cwd: directory });
+try {
+  const key = await createOrganization(service, env);
+  console.log(JSON.stringify(await lookAtManyOperators({ service, key }, Number(Deno.args[0]))));
+} finally {
+  await closeBrowser();
+  await service.stop();
+  await remove();
+}
