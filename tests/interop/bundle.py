@@ -536,10 +536,6 @@ class Bundle:
         if is_open and code is not None:
             self.findings.add(code)
 
-    def anchors(self):
-        """Checkpoints of other chains, as a good bundle of `sys` holds them, and the seq of the entry that does."""
-        return self.structure.anchors if self.has_header and not self.is_bad() else []
-
     # ---- what came of it ----------------------------------------------------------------------------------
 
     def is_trusted(self):
@@ -548,7 +544,11 @@ class Bundle:
 
     def is_bad(self):
         """Whether it is fatally wrong, or cannot be told."""
-        return not self.is_trusted() or any(finding.fatal for finding in self.findings.listed)
+        return not self.is_trusted() or self.is_wrong()
+
+    def is_wrong(self):
+        """Whether anything fatal was found."""
+        return any(finding.fatal for finding in self.findings.listed)
 
     def verdict(self):
         """One of the verdicts of section 9."""

@@ -20,11 +20,16 @@ def anchors_of(bundle, checkpoints):
     """What a bundle of `sys` anchors: of each chain the newest as of each kept checkpoint of this `sys`, and the newest of
     all, as tuples of origin, size, root and the size of the first kept checkpoint that covers it, None where none does.
     """
-    sizes = sorted(one.size for one in checkpoints if one.origin == bundle.name.origin)
+    if not bundle.has_header or bundle.is_wrong():
+        return []
+    own = sorted((one for one in checkpoints if one.origin == bundle.name.origin), key=lambda one: one.size)
     found = {}
-    for origin, size, root, seq in bundle.anchors():
-        pin = next((kept for kept in sizes if kept > seq), None)
-        found[origin, pin] = (origin, size, root, pin)
+    for origin, size, root, seq in bundle.structure.anchors:
+        pin = next((kept.size for kept in own if kept.size > seq), None)
+        # An earlier epoch can be signed by keys that nobody names yet; what was kept of it speaks for itself.
+        holds = any(kept.size == pin and (kept.size, kept.root) in bundle.kept.agreed for kept in own)
+        if bundle.is_trusted() or holds:
+            found[origin, pin] = (origin, size, root, pin)
     return list(found.values())
 
 
