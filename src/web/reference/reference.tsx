@@ -1,5 +1,5 @@
 /** The API reference: fetched from /openapi.json, filtered, and linkable to each of its parts. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
 import { Contents, Tools } from "./contents.tsx";
@@ -134,35 +134,43 @@ function GroupView({ group: { id, name, description, operations }, isShown }: Gr
  * gives it the focus. `reveal` takes away the filter that hides it.
  */
 function useTarget(reveal: () => void): void {
+  // Whoever has gone on meanwhile is not called back: a busy machine may be late to tell of a link, and to draw.
+  const inputs = useRef(0);
   // A new object each time: a link may be followed twice.
-  const [target, setTarget] = useState(() => ({ id: location.hash.slice(1) }));
+  const [target, setTarget] = useState(() => ({ id: location.hash.slice(1), asked: 0 }));
   useEffect(() => {
-    const follow = () => setTarget({ id: location.hash.slice(1) });
+    let clickedAt: number | null = null;
+    const count = () => {
+      inputs.current += 1;
+    };
+    const follow = () => {
+      setTarget({ id: location.hash.slice(1), asked: clickedAt ?? inputs.current });
+      clickedAt = null;
+    };
     const click = ({ target }: MouseEvent) => {
       const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[href^="#"]') : null;
-      if (link?.hash === location.hash) follow();
+      if (link === null) return;
+      clickedAt = inputs.current;
+      if (link.hash === location.hash) follow();
     };
-    addEventListener("hashchange", follow);
-    addEventListener("click", click);
+    const listeners = { hashchange: follow, click, keydown: count, pointerdown: count };
+    for (const [name, listener] of Object.entries(listeners)) {
+      addEventListener(name, listener as EventListener);
+    }
     return () => {
-      removeEventListener("hashchange", follow);
-      removeEventListener("click", click);
+      for (const [name, listener] of Object.entries(listeners)) {
+        removeEventListener(name, listener as EventListener);
+      }
     };
   }, []);
   useEffect(() => {
     const element = document.getElementById(target.id);
     if (target.id !== "" && (element === null || element.closest("[hidden]") !== null)) reveal();
     // After what reveals it is drawn.
-    const frame = requestAnimationFrame(() => goTo(target.id));
-    // Whoever has gone on meanwhile is not called back: a busy machine may draw late.
-    const leave = () => cancelAnimationFrame(frame);
-    addEventListener("keydown", leave);
-    addEventListener("pointerdown", leave);
-    return () => {
-      leave();
-      removeEventListener("keydown", leave);
-      removeEventListener("pointerdown", leave);
-    };
+    const frame = requestAnimationFrame(() => {
+      if (inputs.current === target.asked) goTo(target.id);
+    });
+    return () => cancelAnimationFrame(frame);
   }, [target]);
 }
 
