@@ -876,19 +876,19 @@ reviewTest("measures a form whose fields hide the form's own properties", async 
   ];
   const fields = hiding.map((name) => `<input type="hidden" name="${name}">`).join("");
   const html = `<form name="hidden">${fields}<main>${parts(2)}${TALL(1200)}</main></form>`;
-  for (const  of of["main", "form"]) {
+  for (const part of ["main", "form"]) {
     const review = await open(html);
-    await review.start({ of });
+    await review.start({ of: part });
     // Where the second part is: Playwright's own search for it never ends in such a form.
     await review.page.mouse.move(50, 35);
     await review.pass(2000);
     const { scroll_depth, ...others } = await review.stop();
-    assert.ok(scroll_depth! > 0.4 && scroll_depth! < 0.6, `${of} ${scroll_depth}`);
+    assert.ok(scroll_depth! > 0.4 && scroll_depth! < 0.6, `${part} ${scroll_depth}`);
     assert.deepEqual(others, {
       time_to_decision_ms: 2000,
       hover_events: 1,
       alternative_views_checked: null,
-    }, of);
+    }, part);
   }
 });
 
