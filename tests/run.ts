@@ -121,17 +121,15 @@ const LONGEST = named([
   "process/fuzz_api",
 ]);
 
-/** What the store must do on any backend, asked over HTTP: writes, conflicts, proofs, erasure, what was altered. */
+/** What the store must do on any backend, asked over HTTP: writes, conflicts, proofs, erasure, pages, retries. */
 const CONTRACT = named([
   "http/accepted_rows",
-  "http/altered_rows",
   "http/batch",
   "http/commit",
   "http/decision",
   "http/deliveries",
   "http/erasure",
   "http/frozen_calls",
-  "http/idempotency",
   "http/operators",
   "http/proven_pages",
   "http/score",

@@ -39,28 +39,19 @@ export interface Chain {
 /** Every chain, in the order of their names. */
 export async function readChains(database: Database): Promise<readonly Chain[]> {
   const rows = await database.read(query.selectFrom("audit_chain").selectAll().orderBy("chain").compile());
-  const chains: Chain[] = [];
-  for (const row of rows) chains.push(await readChain(database, row));
-  return chains;
+  return await Promise.all(rows.map((row) => readChain(database, row)));
 }
 
 async function readChain(database: Database, row: Selectable<AuditChainTable>): Promise<Chain> {
   const { chain } = row;
-  const entries = await database.read(
+  // At once: to a server each question is a journey.
+  const [entries, parts, nodes, checkpoints, ladder] = await database.snapshot([
     query.selectFrom("audit_entry").selectAll().where("chain", "=", chain).orderBy("seq").compile(),
-  );
-  const parts = await database.read(
     query.selectFrom("audit_part").selectAll().where("chain", "=", chain).compile(),
-  );
-  const nodes = await database.read(
     query.selectFrom("audit_node").selectAll().where("chain", "=", chain).orderBy("idx").compile(),
-  );
-  const checkpoints = await database.read(
     query.selectFrom("audit_checkpoint").selectAll().where("chain", "=", chain).orderBy("size").compile(),
-  );
-  const ladder = await database.read(
     query.selectFrom("audit_ladder").selectAll().where("chain", "=", chain).orderBy("size").compile(),
-  );
+  ]);
   const partsOf = Map.groupBy(parts, ({ seq }) => seq);
   const stored = entries.map((entry) => ({
     row: entry,
