@@ -17,6 +17,7 @@ export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   wait(milliseconds, cut) {
+    if (cut?.aborted) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, milliseconds);
     cut?.addEventListener("abort", () => {
