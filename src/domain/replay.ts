@@ -33,7 +33,9 @@ export function replayResponseSchema<Evidence extends z.ZodType>(evidence: Evide
     }),
     match: z.boolean(),
     differences: z.array(z.object({ path: z.string(), recorded: z.unknown(), replayed: z.unknown() })),
-    explanation: explanationSchema,
+    explanation: explanationSchema.meta({
+      description: "Empty if the recorded input was altered: what follows from it explains nothing.",
+    }),
     label: z.object({
       outcome_correct: z.boolean(),
       labelled_at: isoTimestamp,

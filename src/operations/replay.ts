@@ -49,6 +49,7 @@ import { type Dependencies, type OrganizationCaller, originOf, SYSTEM_CHAIN } fr
 import { requireFollowing } from "./following.ts";
 import { placeOfRecord, requireNotGone } from "./gone.ts";
 import { requireSealed } from "./sealed_reads.ts";
+import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 export interface Replay {
   readonly id: string;
@@ -71,11 +72,15 @@ export interface ReplayedLabel {
   readonly explanation: readonly DimensionExplanation[];
 }
 
-/** @throws {ServiceError} NOT_FOUND where neither a score nor a decision has this id; GONE. */
+/**
+ * A part that was altered is shown as what it is, beside what was recorded of it; nothing is explained by it, and an
+ * alert is raised.
+ * @throws {ServiceError} NOT_FOUND where neither a score nor a decision has this id; GONE.
+ */
 export async function replay(
   dependencies: Dependencies,
   { orgId }: OrganizationCaller,
-  id: string,
+  { id, now }: { readonly id: string; readonly now: number },
 ): Promise<Replay> {
   const { database } = dependencies;
   const found = await find(database, orgId, id);
@@ -105,12 +110,10 @@ export async function replay(
     input: JSON.parse(input.text),
     auditId: stored.entry.id,
   });
-  const late = kind === "score" ? await replayLabel(dependencies, { orgId, sessionId: id }) : null;
-  const differences = [
-    ...alteredParts(dependencies, stored),
-    ...differencesOf(recorded, replayed),
-    ...(late?.altered ?? []),
-  ];
+  const late = kind === "score" ? await replayLabel(dependencies, { orgId, sessionId: id, now }) : null;
+  const altered = alteredParts(dependencies, stored);
+  tellAltered(dependencies, { place, altered, now });
+  const differences = [...altered, ...differencesOf(recorded, replayed), ...(late?.altered ?? [])];
   return {
     id,
     kind,
@@ -118,7 +121,7 @@ export async function replay(
     replayed,
     match: differences.length === 0,
     differences,
-    explanation,
+    explanation: isInput(altered) ? [] : explanation,
     model,
     label: late?.label ?? null,
     evidence: evidenceOf({ ...stored, part: result, proof }),
@@ -166,6 +169,25 @@ function alteredParts({ crypto }: Dependencies, { entry, parts }: StoredEntry): 
     recorded: entry.commit[part.name] ?? null,
     replayed: hex(partCommitment(crypto, part)),
   }));
+}
+
+function isInput(altered: readonly Difference[]): boolean {
+  return altered.some(({ path }) => path === "commit.input");
+}
+
+/** One alert for a record, however many of its parts were altered. */
+function tellAltered(
+  dependencies: Dependencies,
+  { place: { chain, seq }, altered, now }: {
+    readonly place: Place;
+    readonly altered: readonly Difference[];
+    readonly now: number;
+  },
+): void {
+  if (altered.length === 0) return;
+  const error = new AlteredError(chain, `entry ${seq} of ${chain}, a part of it is not what was recorded`);
+  void raiseTampering(dependencies, tamperingOf(error), now);
+  dependencies.log.error("a replay tells of a record that was altered", { audit: true, chain, seq });
 }
 
 async function find(
@@ -222,7 +244,7 @@ async function recomputeDecision(
 /** The event by which a score got its late label, explained from its own recorded input. */
 async function replayLabel(
   dependencies: Dependencies,
-  { orgId, sessionId }: { readonly orgId: string; readonly sessionId: string },
+  { orgId, sessionId, now }: { readonly orgId: string; readonly sessionId: string; readonly now: number },
 ): Promise<{ readonly label: ReplayedLabel; readonly altered: readonly Difference[] } | null> {
   const { database } = dependencies;
   const position = await placeOfLabel(dependencies, { orgId, sessionId });
@@ -242,14 +264,15 @@ async function replayLabel(
   await proveStored(dependencies, stored, place);
   const input = labelInputSchema.parse(JSON.parse(part.text));
   const document = await modelDocument(dependencies, input.algo.model_sha256);
+  const altered = alteredParts(dependencies, stored);
+  tellAltered(dependencies, { place, altered, now });
   return {
     label: {
       outcome_correct: input.label,
       labelled_at: input.as_of,
-      explanation: explainLabel(document, input.state, lateLabelOf(input)),
+      explanation: isInput(altered) ? [] : explainLabel(document, input.state, lateLabelOf(input)),
     },
-    altered: alteredParts(dependencies, stored)
-      .map((difference) => ({ ...difference, path: `label.${difference.path}` })),
+    altered: altered.map((difference) => ({ ...difference, path: `label.${difference.path}` })),
   };
 }
 

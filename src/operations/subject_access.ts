@@ -178,7 +178,8 @@ async function readPage(
   const entries = await readSubjectEntries(database, subject, page);
   const records = entries && await readRecords(dependencies, chain, entries);
   const found = records && await withRows(dependencies, subject, { chain, firstPosition, records });
-  if (found === null) throw new Error("the operator was erased while its records were read");
+  // It was erased since it was looked up.
+  if (found === null) throw unknownSubject(subject.operatorId);
   return found;
 }
 

@@ -697,6 +697,7 @@ Deno.test("a recorded input that was tampered with no longer leads to the record
   assert.equal(body.match, false);
   assert.deepEqual(body.recorded.jis, 66.3);
   assert.ok(differences.some(({ path }) => path === "jis"));
+  assert.deepEqual(body.explanation, [], "nothing is explained by what was altered");
 });
 
 Deno.test("a late label that was altered is told, though the score that it belongs to is whole", async () => {

@@ -111,6 +111,45 @@ Deno.test("a request that meets what was altered raises the alert, too, once for
   await harness.abandon();
 });
 
+Deno.test("a replay that tells of an altered part raises the alert, too, of a score, a label and a decision", async (t) => {
+  const parts = [
+    ["unlabelled", "SCORE_COMPUTED", "commit.input"],
+    ["unlabelled", "OUTCOME_LABELLED", "label.commit.input"],
+    ["d-1", "DRS_COMPUTED", "commit.input"],
+  ] as const;
+  for (const [id, event, path] of parts) {
+    await t.step(event, async () => {
+      const { harness, key, tampered } = await open();
+      const calls = [
+        ["/v1/score", scoreRequest({ session_id: "unlabelled" }, { outcome_correct: null })],
+        ["/v1/score/unlabelled/commit", { outcome_correct: true }],
+        ["/v1/decision/score", {
+          ...{ decision_id: "d-1", operator_id: "operator-1", domain: "general", stakes: "high" },
+          ...{ time_to_decision_ms: 1400, decision: "accepted" },
+        }],
+      ] as const;
+      for (const [path, body] of calls) {
+        const { status, text } = await harness.send(path, { key, body });
+        assert.equal(status, 200, text);
+      }
+      await alter(
+        harness.database,
+        `UPDATE audit_part SET salt = zeroblob(32) WHERE name = 'input' AND chain = 'org/acme' AND seq =
+          (SELECT max(seq) FROM audit_entry WHERE chain = 'org/acme' AND event_type = '${event}')`,
+      );
+      const { status, body: told } = await harness.send(`/v1/decision/replay/${id}`, { key });
+      assert.deepEqual([status, told.match], [200, false]);
+      assert.ok(told.differences.some((one: { path: string }) => one.path === path), told.differences);
+      await tampered.inTurn(() => Promise.resolve());
+      assert.deepEqual((await alertsOf(harness)).map(({ code, chain }) => [code, chain]), [[
+        "ALTERED",
+        "org/acme",
+      ]]);
+      await harness.abandon();
+    });
+  }
+});
+
 Deno.test("where the audit log itself cannot be written, the alert's event stands on the system chain", async () => {
   const { harness, tampered } = await open();
   await alter(harness.database, "UPDATE audit_chain SET head = zeroblob(32) WHERE chain = 'org/acme/admin'");

@@ -35,5 +35,6 @@ export async function getReplay(
   { context, exchange }: HandlerInput,
 ): Promise<Reply> {
   const { id } = parseWith(replayPathSchema, context.req.param());
-  return { status: 200, body: { ...await replay(dependencies, exchange.caller!, id) } };
+  const { now } = exchange.call;
+  return { status: 200, body: { ...await replay(dependencies, exchange.caller!, { id, now }) } };
 }
