@@ -15,7 +15,7 @@ import { type Cost, verifyingCost } from "../verifying_cost.ts";
 import { withDirectory } from "../auditing.ts";
 
 /** Of the smaller file. */
-const BYTES = 1_000_000;
+const BYTES = 1_500_000;
 /** Things of a shape by which its size is estimated. */
 const PROBED = 20;
 
