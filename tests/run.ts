@@ -17,9 +17,9 @@ import { HAS_SQLD } from "./sqld.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 /** How many runs go on at once: many wait for a process, a server or a clock. */
-const LANES = navigator.hardwareConcurrency + 1;
+const AT_ONCE = navigator.hardwareConcurrency + 1;
 /** A run that takes longer hangs. */
-const RUN_MS = 300_000;
+const RUN_MS = 600_000;
 const SLOWEST = 10;
 
 interface Run {
@@ -27,7 +27,6 @@ interface Run {
   readonly files: readonly string[];
   readonly backend?: "sqld";
   readonly options?: readonly string[];
-  readonly limitMs?: number;
 }
 
 /** Of one test, as JUnit's report has it. */
@@ -47,7 +46,7 @@ interface Finished {
 /** Types are what `task check` looks at. */
 const OPTIONS = ["-A", "--quiet", "--no-check"];
 
-async function run({ name, files, backend, options = [], limitMs = RUN_MS }: Run): Promise<Finished> {
+async function run({ name, files, backend, options = [] }: Run): Promise<Finished> {
   const report = await Deno.makeTempFile({ prefix: "jiss-tests-", suffix: ".xml" });
   const started = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
@@ -59,12 +58,16 @@ async function run({ name, files, backend, options = [], limitMs = RUN_MS }: Run
     },
     stdout: isLane ? "piped" : "inherit",
     stderr: isLane ? "piped" : "inherit",
+    detached: isLane,
   }).spawn();
   let isHanging = false;
-  const limit = setTimeout(() => {
-    isHanging = true;
-    child.kill("SIGKILL");
-  }, limitMs);
+  const limit = isLane
+    ? setTimeout(() => {
+      isHanging = true;
+      // With all that it started, which hold its output open.
+      Deno.kill(-child.pid, "SIGKILL");
+    }, RUN_MS)
+    : undefined;
   const output = isLane ? await child.output() : null;
   const { code } = await child.status;
   clearTimeout(limit);
@@ -106,7 +109,7 @@ function named(names: readonly string[]): readonly string[] {
 /** What needs another program, or this one as a process of its own. */
 const beside = within("browser", "interop", "process", "real");
 
-/** What takes minutes to install: a KV Connect server has to be built. */
+/** Files whose tests need minutes of preparation: a KV Connect server has to be built. */
 const ENDURING = named(["real/denokv"]);
 
 /** Begun first, so that all lanes end together. */
@@ -197,7 +200,6 @@ const LANE: Readonly<Record<string, () => readonly Run[]>> = {
     name: "the core, and HTTP",
     files: files.filter((path) => !beside.includes(path)),
     options: ["--parallel"],
-    limitMs: 2 * RUN_MS,
   }],
   gate: () => [
     ...[...LONGEST, ...beside.filter((path) => ![...LONGEST, ...ENDURING].includes(path))].map(alone),
@@ -216,12 +218,10 @@ const LANE: Readonly<Record<string, () => readonly Run[]>> = {
 
 const [first = "test", ...rest] = Deno.args;
 const isLane = first in LANE && rest.length === 0;
-const waiting: Run[] = isLane
-  ? [...LANE[first]!()]
-  : [{ name: "what is named", files: Deno.args, limitMs: 2 ** 31 - 1 }];
+const waiting: Run[] = isLane ? [...LANE[first]!()] : [{ name: "what is named", files: Deno.args }];
 
 /** Takes what waits, one after another. */
-async function lane(): Promise<readonly Finished[]> {
+async function worker(): Promise<readonly Finished[]> {
   const finished: Finished[] = [];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) finished.push(await run(next));
   return finished;
@@ -233,7 +233,7 @@ if (isLane && first !== "test") {
   bundled = `${await Deno.makeTempDir({ prefix: "jiss-tests-" })}/jiss.js`;
   await bundle(bundled);
 }
-const finished = (await Promise.all(Array.from({ length: LANES }, lane))).flat();
+const finished = (await Promise.all(Array.from({ length: AT_ONCE }, worker))).flat();
 if (bundled !== null) await Deno.remove(bundled.replace(/\/[^/]*$/, ""), { recursive: true });
 
 const cases = finished.flatMap((one) => one.cases);

@@ -49,7 +49,7 @@ import { type Dependencies, type OrganizationCaller, originOf, SYSTEM_CHAIN } fr
 import { requireFollowing } from "./following.ts";
 import { placeOfRecord, requireNotGone } from "./gone.ts";
 import { requireSealed } from "./sealed_reads.ts";
-import { raiseTampering, tamperingOf } from "./tampering.ts";
+import { tellAlteredRecord } from "./tampering.ts";
 
 export interface Replay {
   readonly id: string;
@@ -105,14 +105,12 @@ export async function replay(
     id,
   });
   const proof = await proveStored(dependencies, stored, place);
-  const recorded = JSON.parse(result.text);
-  const { replayed, explanation, model } = await recompute(dependencies, kind, {
-    input: JSON.parse(input.text),
-    auditId: stored.entry.id,
-  });
+  const altered = toldOf(dependencies, { stored, place, now });
+  const { recorded, replayed, explanation, model } = await madeOf(place, altered, async () => ({
+    recorded: JSON.parse(result.text),
+    ...await recompute(dependencies, kind, { input: JSON.parse(input.text), auditId: stored.entry.id }),
+  }));
   const late = kind === "score" ? await replayLabel(dependencies, { orgId, sessionId: id, now }) : null;
-  const altered = alteredParts(dependencies, stored);
-  tellAltered(dependencies, { place, altered, now });
   const differences = [...altered, ...differencesOf(recorded, replayed), ...(late?.altered ?? [])];
   return {
     id,
@@ -171,23 +169,36 @@ function alteredParts({ crypto }: Dependencies, { entry, parts }: StoredEntry): 
   }));
 }
 
+/** The parts of an entry that were altered, of which an alert tells. */
+function toldOf(
+  dependencies: Dependencies,
+  { stored, place: { chain, seq }, now }: {
+    readonly stored: StoredEntry;
+    readonly place: Place;
+    readonly now: number;
+  },
+): readonly Difference[] {
+  const altered = alteredParts(dependencies, stored);
+  if (altered.length > 0) tellAlteredRecord(dependencies, { chain, seq, shown: "a replay", now });
+  return altered;
+}
+
 function isInput(altered: readonly Difference[]): boolean {
   return altered.some(({ path }) => path === "commit.input");
 }
 
-/** One alert for a record, however many of its parts were altered. */
-function tellAltered(
-  dependencies: Dependencies,
-  { place: { chain, seq }, altered, now }: {
-    readonly place: Place;
-    readonly altered: readonly Difference[];
-    readonly now: number;
-  },
-): void {
-  if (altered.length === 0) return;
-  const error = new AlteredError(chain, `entry ${seq} of ${chain}, a part of it is not what was recorded`);
-  void raiseTampering(dependencies, tamperingOf(error), now);
-  dependencies.log.error("a replay tells of a record that was altered", { audit: true, chain, seq });
+/** What `compute` makes of a stored record. @throws {AlteredError} if it is none any more, as parts of it were altered. */
+async function madeOf<Result>(
+  { chain, seq }: Place,
+  altered: readonly Difference[],
+  compute: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await compute();
+  } catch (error) {
+    if (altered.length === 0) throw error;
+    throw new AlteredError(chain, `entry ${seq} of ${chain}, a part of it is no record any more`);
+  }
 }
 
 async function find(
@@ -262,10 +273,11 @@ async function replayLabel(
   }
   requireRecordOf(dependencies, stored, { event: "OUTCOME_LABELLED", name: "session_id", id: sessionId });
   await proveStored(dependencies, stored, place);
-  const input = labelInputSchema.parse(JSON.parse(part.text));
-  const document = await modelDocument(dependencies, input.algo.model_sha256);
-  const altered = alteredParts(dependencies, stored);
-  tellAltered(dependencies, { place, altered, now });
+  const altered = toldOf(dependencies, { stored, place, now });
+  const { input, document } = await madeOf(place, altered, async () => {
+    const input = labelInputSchema.parse(JSON.parse(part.text));
+    return { input, document: await modelDocument(dependencies, input.algo.model_sha256) };
+  });
   return {
     label: {
       outcome_correct: input.label,

@@ -31,7 +31,7 @@ import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads
 import { unknownSubject } from "./subjects.ts";
 import { subjectNotice } from "./subject_notice.ts";
 import { Documents, readRecords, type RecordWithRow, shownRecord, withRows } from "./subject_records.ts";
-import { raiseTampering, tamperingOf } from "./tampering.ts";
+import { tellAlteredRecord } from "./tampering.ts";
 
 /** Entries that are read at once: a few hundred kilobytes. */
 const PAGE = 32;
@@ -154,7 +154,10 @@ async function* recordsOf(
       for (const [index, record] of records.entries()) {
         if (index % RECORDS_IN_SLICE === 0) await nextTurn();
         const shown = await shownRecord(record, documents);
-        if (shown.altered && !isTold) tellAltered(dependencies, shown, now);
+        // One alert for a copy, however many of its records were altered.
+        if (shown.altered && !isTold) {
+          tellAlteredRecord(dependencies, { chain, seq: shown.seq, shown: "a person's copy", now });
+        }
         isTold ||= shown.altered;
         yield shown;
       }
@@ -181,14 +184,4 @@ async function readPage(
   // It was erased since it was looked up.
   if (found === null) throw unknownSubject(subject.operatorId);
   return found;
-}
-
-/** One alert for a copy, however many of its records were altered. */
-function tellAltered(dependencies: Dependencies, { chain, seq }: SubjectRecord, now: number): void {
-  const error = new AlteredError(
-    chain,
-    `entry ${seq} of ${chain}, a part of it or its row is not what was recorded`,
-  );
-  void raiseTampering(dependencies, tamperingOf(error), now);
-  dependencies.log.error("a person's copy tells of a record that was altered", { audit: true, chain, seq });
 }

@@ -11,7 +11,7 @@ import {
   chainTamperedSchema,
   mustLeaveRotation,
 } from "../domain/alert.ts";
-import type { AlteredError } from "../domain/errors.ts";
+import { AlteredError } from "../domain/errors.ts";
 import { organizationOf, parseChain } from "../evidence/chain_name.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { errorFields } from "../observability/log.ts";
@@ -121,6 +121,24 @@ export function raiseTampering(dependencies: Dependencies, tampering: Tampering,
       log.error("an alert of an altered chain could not be raised", { audit: true, ...errorFields(error) });
     }
   });
+}
+
+/** Tells of an entry that is shown although a part of it, or its row, is not what was recorded. `shown`: what tells of it. */
+export function tellAlteredRecord(
+  dependencies: Dependencies,
+  { chain, seq, shown, now }: {
+    readonly chain: string;
+    readonly seq: number;
+    readonly shown: string;
+    readonly now: number;
+  },
+): void {
+  const error = new AlteredError(
+    chain,
+    `entry ${seq} of ${chain}, a part of it or its row is not what was recorded`,
+  );
+  void raiseTampering(dependencies, tamperingOf(error), now);
+  dependencies.log.error(`${shown} tells of a record that was altered`, { audit: true, chain, seq });
 }
 
 async function raiseInTurn(

@@ -715,6 +715,33 @@ Deno.test("a late label that was altered is told, though the score that it belon
   await harness.abandon();
 });
 
+Deno.test("a part that is no record any more is answered as altered, of a score, a label and a decision: 503", async (t) => {
+  for (
+    const [id, event] of [["session-1", "SCORE_COMPUTED"], ["session-1", "OUTCOME_LABELLED"], [
+      "decision",
+      "DRS_COMPUTED",
+    ]]
+  ) {
+    for (const data of ["{}", "no JSON", '{"algo":{"model_sha256":"0"}}']) {
+      await t.step(`${event}: ${data}`, async () => {
+        const harness = await openHarness();
+        const { post, replay, commit } = await opened(harness);
+        await post(SCORE, scoreRequest({}, { outcome_correct: null }));
+        await commit("session-1", true);
+        await post(DECISION, decisionRequest("decision"));
+        const update =
+          `UPDATE audit_part SET data = '${data}' WHERE name = 'input' AND chain = 'org/acme' AND seq =
+          (SELECT seq FROM audit_entry WHERE chain = 'org/acme' AND event_type = '${event}')`;
+        await harness.database.batch([{ sql: update, parameters: [], mustChange: 1 }]);
+        const { status, text } = await replay(id!);
+        assert.equal(status, 503, text);
+        assert.match(text, /The database was altered/);
+        await harness.abandon();
+      });
+    }
+  }
+});
+
 Deno.test("an input altered where no number follows from it does not match either", async () => {
   const { body, differences } = await differencesAfter(
     (part) => part.prior = { seq: 7, entry_hash: "0".repeat(64) },

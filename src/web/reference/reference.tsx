@@ -134,7 +134,7 @@ function GroupView({ group: { id, name, description, operations }, isShown }: Gr
  * gives it the focus. `reveal` takes away the filter that hides it.
  */
 function useTarget(reveal: () => void): void {
-  // Whoever has gone on meanwhile is not called back: a busy machine may be late to tell of a link, and to draw.
+  // A visitor who has gone on meanwhile is not called back: a busy machine may be late to tell of a link, and to draw.
   const inputs = useRef(0);
   // A new object each time: a link may be followed twice.
   const [target, setTarget] = useState(() => ({ id: location.hash.slice(1), asked: 0 }));
@@ -153,15 +153,13 @@ function useTarget(reveal: () => void): void {
       clickedAt = inputs.current;
       if (link.hash === location.hash) follow();
     };
-    const listeners = { hashchange: follow, click, keydown: count, pointerdown: count };
-    for (const [name, listener] of Object.entries(listeners)) {
-      addEventListener(name, listener as EventListener);
-    }
-    return () => {
-      for (const [name, listener] of Object.entries(listeners)) {
-        removeEventListener(name, listener as EventListener);
-      }
-    };
+    const left = new AbortController();
+    const { signal } = left;
+    addEventListener("hashchange", follow, { signal });
+    addEventListener("click", click, { signal });
+    addEventListener("keydown", count, { signal });
+    addEventListener("pointerdown", count, { signal });
+    return () => left.abort();
   }, []);
   useEffect(() => {
     const element = document.getElementById(target.id);
