@@ -19,7 +19,7 @@ const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 /** How many runs go on at once: many wait for a process, a server or a clock. */
 const AT_ONCE = navigator.hardwareConcurrency + 1;
 /** A run that takes longer hangs. */
-const RUN_MS = 600_000;
+const RUN_MS = 400_000;
 const SLOWEST = 10;
 
 interface Run {

@@ -540,8 +540,12 @@ Deno.test(
   withDeliveries(async (harness, { recording }) => {
     const { send } = harness;
     const held = Promise.withResolvers<void>();
+    const all = Promise.withResolvers<void>();
     const { deliver } = recording;
+    let sent = 0;
     recording.deliver = async (attempt, signal) => {
+      sent += 1;
+      if (sent === 100) all.resolve();
       await held.promise;
       return await deliver(attempt, signal);
     };
@@ -553,6 +557,7 @@ Deno.test(
     const test = ({ key, id }: (typeof webhooks)[number]) =>
       send(`/v1/admin/webhook/${id}/test`, { key, method: "POST" });
     const tests = webhooks.slice(0, 100).map(test);
+    await all.promise;
     const twice = await test(webhooks[0]!);
     assert.deepEqual([twice.status, twice.body.error.code], [409, "CONFLICT"]);
     const more = await test(webhooks[100]!);
