@@ -11,6 +11,7 @@ import { departures } from "./0008_departures.ts";
 import { days } from "./0009_days.ts";
 import { seals } from "./0010_seals.ts";
 import { keyedCalls } from "./0011_keyed_calls.ts";
+import { erasedSubjects } from "./0012_erased_subjects.ts";
 
 export const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   days,
   seals,
   keyedCalls,
+  erasedSubjects,
 ];

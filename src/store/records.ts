@@ -323,14 +323,31 @@ export const webhookCounts: RecordKind<WebhookCount> = {
 
 export type SubjectRow = Insertable<SubjectTable>;
 
+/** A subject's row as it is loaded to be used. */
+interface UsedSubject extends SubjectRow {
+  /** Whether an entry tells that the pseudonym was erased: 1 if so. */
+  readonly erased?: number;
+}
+
 export const subjects: RecordKind<SubjectRow> = {
   name: "subject",
   isReferredTo: true,
   load: loading((keys) =>
-    query.selectFrom("subject").selectAll().where(keyIn(["org_id", "operator_id"], keys)).compile()
+    query.selectFrom("subject").selectAll().select(
+      sql<number>`exists (select 1 from audit_entry as e indexed by audit_entry_erased
+        where e.subject = subject.pseudonym and e.event_type = 'SUBJECT_ERASED')`.as("erased"),
+    ).where(keyIn(["org_id", "operator_id"], keys)).compile()
   ),
   keyOf: (row) => [row.org_id, row.operator_id],
-  sealing: { values: ({ org_id, operator_id, pseudonym }) => [org_id, operator_id, pseudonym] },
+  sealing: {
+    // A row that was put back after its erasure has its seal; what it has become since is none that was ever sealed.
+    values: ({ org_id, operator_id, pseudonym, erased }: UsedSubject) => [
+      org_id,
+      operator_id,
+      pseudonym,
+      ...(erased === 1 ? ["erased"] : []),
+    ],
+  },
   save: compileOnce((row) => query.insertInto("subject").values(row).compile()),
 };
 

@@ -291,6 +291,10 @@ for (const [what, { changes, found }] of Object.entries(PUT_BACK)) {
     assert.ok(findings.some((finding) => found.test(finding)), findings.join("\n"));
     const erasure = await scene.ask("/v1/operator/anna", "DELETE");
     assert.ok([404, 503].includes(erasure.status), erasure.text);
+    if (changes.includes(rowsBack("subject"))) {
+      const refused = await scene.score("under-an-erased-name", "anna");
+      assert.equal(refused.status, 503, refused.text);
+    }
     const { erased } = await scene.accept();
     assert.deepEqual(erased, []);
     assert.equal(await heldParts(scene, "anna"), 0);

@@ -1,0 +1,10 @@
+/** Schema 12: whether a pseudonym was erased is looked up wherever one is used. */
+import type { Migration } from "../src/store/migrate.ts";
+
+export const erasedSubjects: Migration = {
+  version: 12,
+  name: "erased_subjects",
+  statements: [
+    `CREATE INDEX audit_entry_erased ON audit_entry (subject) WHERE event_type = 'SUBJECT_ERASED'`,
+  ],
+};
