@@ -15,7 +15,7 @@ import { renameDurably, syncFile } from "../store/durable_file.ts";
 import { StorageFailure } from "../store/faults.ts";
 import { issuedPlaces, MEND_LOCK } from "../store/lock.ts";
 import { markRestore } from "../store/unfinished_restore.ts";
-import { NewerSchema } from "../store/migrate.ts";
+import { SchemaRefused } from "../store/migrate.ts";
 import type { StorageConfig } from "../config/config.ts";
 import { fileOf } from "./backup.ts";
 import { exists } from "./init.ts";
@@ -81,7 +81,7 @@ async function prepare(
   try {
     await shell.bringUpToDate(copy);
   } catch (error) {
-    if (error instanceof NewerSchema) throw refused(error.message);
+    if (error instanceof SchemaRefused) throw refused(error.message);
     throw error;
   }
   const file = { kind: "file", path: copy } as const;

@@ -25,7 +25,7 @@ export interface Shell {
   lockDirectory(directory: string): Promise<Disposable>;
   /** Keeps processes from working with what is in the directory until disposed of; null where one does. */
   keepStopped(directory: string): Promise<Disposable | null>;
-  /** Brings a database's file to the schema of this program. @throws {NewerSchema}. */
+  /** Brings a database's file to the schema of this program. @throws {SchemaRefused}. */
   bringUpToDate(path: string): Promise<void>;
   /** The key in an organization's key file, which is called `name`; one that is minted is written there first. */
   keyInFile(path: string, options: { readonly name: string; readonly mint: () => string }): string;

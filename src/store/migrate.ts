@@ -1,6 +1,8 @@
 /** Brings a database to the schema that this program knows; refuses one that is ahead of it. */
 import { sql } from "kysely";
-import { type Database, query, WriteConflict } from "./database.ts";
+import { ServiceError } from "../domain/errors.ts";
+import { type Database, DatabaseBusy, query, WriteConflict } from "./database.ts";
+import { StorageFailure } from "./faults.ts";
 
 /** One step of the schema; `migrations/` lists them all. */
 export interface Migration {
@@ -11,9 +13,9 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** The database was written by a newer program. */
-export class NewerSchema extends Error {
-  override readonly name = "NewerSchema";
+/** The database cannot be brought to the schema of this program; the message says why, and what to do. */
+export class SchemaRefused extends Error {
+  override readonly name = "SchemaRefused";
 }
 
 /** The step that a database has been brought to; 0: none. */
@@ -25,7 +27,8 @@ export async function schemaVersionOf(database: Database): Promise<number> {
  * Applies what is pending, each step in one atomic batch. Where another host applies the same at once, one of both
  * does each step.
  * @returns the names of the steps applied.
- * @throws {NewerSchema} where the database knows a step that this program does not.
+ * @throws {SchemaRefused} if the database knows a step that this program does not, or has not the tables of the step that
+ *   it names.
  */
 export async function migrate(
   database: Database,
@@ -43,7 +46,7 @@ export async function migrate(
   for (;;) {
     const current = await schemaVersion(database);
     if (current > known) {
-      throw new NewerSchema(
+      throw new SchemaRefused(
         `the database has schema version ${current}, this program knows up to ${known}: run the program that wrote it, or a newer one`,
       );
     }
@@ -54,9 +57,20 @@ export async function migrate(
       applied.push(next.name);
     } catch (error) {
       // Another host did the same step first.
-      if (!(error instanceof WriteConflict) || await schemaVersion(database) === current) throw error;
+      if (error instanceof WriteConflict && await schemaVersion(database) !== current) continue;
+      if (isOfStorage(error)) throw error;
+      throw new SchemaRefused(
+        `the database calls itself schema version ${current}, and the step to version ${next.version} fails (${
+          (error as Error).message
+        }), so that its tables are others: put the database, or a backup of it, back`,
+      );
     }
   }
+}
+
+/** Whether it says something of where the database lies, and nothing of its tables. */
+function isOfStorage(error: unknown): boolean {
+  return [WriteConflict, DatabaseBusy, ServiceError, StorageFailure].some((kind) => error instanceof kind);
 }
 
 async function schemaVersion(database: Database): Promise<number> {

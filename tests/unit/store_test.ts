@@ -39,7 +39,7 @@ import { openEmbedded } from "../../src/store/embedded.ts";
 import { daysQuery, edgeQuery, historyQuery, named, PERIOD_EDGES } from "../../src/store/interactions.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { operatorFiguresQuery, operatorsPageQuery } from "../../src/store/operators.ts";
-import { migrate, NewerSchema } from "../../src/store/migrate.ts";
+import { migrate, SchemaRefused } from "../../src/store/migrate.ts";
 import {
   decisions,
   frozenOperators,
@@ -475,6 +475,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     "days",
     "seals",
     "keyed_calls",
+    "erased_subjects",
   ]);
   const schema = await select(database, "SELECT type, name, sql FROM sqlite_schema ORDER BY name");
   assert.deepEqual(await migrate(database, { migrations: MIGRATIONS, now: EPOCH + 1 }), []);
@@ -492,6 +493,7 @@ Deno.test("migrating applies every step, and migrating again is a no-op", async 
     { version: 9, name: "days", applied_at: EPOCH },
     { version: 10, name: "seals", applied_at: EPOCH },
     { version: 11, name: "keyed_calls", applied_at: EPOCH },
+    { version: 12, name: "erased_subjects", applied_at: EPOCH },
   ]);
   await database.close();
 });
@@ -512,10 +514,25 @@ Deno.test("a database that is ahead of the program is refused and left as it is"
   await assert.rejects(
     migrate(database, { migrations: MIGRATIONS, now: EPOCH }),
     (error: unknown) =>
-      error instanceof NewerSchema &&
+      error instanceof SchemaRefused &&
       error.message.includes(
         `schema version ${newer.version}, this program knows up to ${MIGRATIONS.length}`,
       ),
+  );
+  assert.deepEqual(await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name"), schema);
+  await database.close();
+});
+
+Deno.test("a database whose record of steps is gone is refused, and left as it is", async () => {
+  const database = memory();
+  await migrate(database, { migrations: MIGRATIONS, now: EPOCH });
+  await database.batch([{ sql: "DELETE FROM schema_migration WHERE version > 4", parameters: [] }]);
+  const schema = await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name");
+  await assert.rejects(
+    migrate(database, { migrations: MIGRATIONS, now: EPOCH }),
+    (error: unknown) =>
+      error instanceof SchemaRefused &&
+      /calls itself schema version 4, .* put the database, or a backup of it, back$/.test(error.message),
   );
   assert.deepEqual(await select(database, "SELECT name, sql FROM sqlite_schema ORDER BY name"), schema);
   await database.close();
@@ -528,7 +545,10 @@ Deno.test("a step that fails leaves nothing of itself, and the steps before it s
     name: "broken",
     statements: ["CREATE TABLE half (n INTEGER)", "NOT SQL"],
   };
-  await assert.rejects(migrate(database, { migrations: [...MIGRATIONS, broken], now: EPOCH }));
+  await assert.rejects(
+    migrate(database, { migrations: [...MIGRATIONS, broken], now: EPOCH }),
+    /the step to version \d+ fails \(.*NOT.*\), so that its tables are others/,
+  );
   assert.deepEqual(await select(database, "SELECT name FROM sqlite_schema WHERE name = 'half'"), []);
   assert.equal(await count(database, "schema_migration"), MIGRATIONS.length);
   const mended = { ...broken, statements: ["CREATE TABLE whole (n INTEGER)"] };
