@@ -36,7 +36,7 @@ import { lockedSeals } from "./operations/installation_seals.ts";
 import { RegisteredRows } from "./operations/registered.ts";
 import { Shadow } from "./operations/shadow.ts";
 import { SigningKeys } from "./operations/signing.ts";
-import { followTampering, TamperedChains } from "./operations/tampering.ts";
+import { followTampering, raiseSuspicion, TamperedChains } from "./operations/tampering.ts";
 import { Upkeep } from "./operations/upkeep.ts";
 import { isUnavailable } from "./domain/errors.ts";
 import { WEBHOOK_LEASE_MARGIN_MS } from "./domain/limits.ts";
@@ -103,7 +103,7 @@ const CLOCK_LOOK_MS = 1_000;
 /** For so long after an answer the next request is expected. */
 const BUSY_MS = 50;
 
-/** Brings a database's file, which nobody else has open, to the schema of this program. @throws {NewerSchema}. */
+/** Brings a database's file, which nobody else has open, to the schema of this program. @throws {SchemaRefused}. */
 export async function bringUpToDate(path: string): Promise<void> {
   const database = openEmbedded({ path, onFatal: () => {} });
   try {
@@ -158,7 +158,7 @@ export interface Service {
 
 /**
  * Opens the store, brings it up to date and wires the application.
- * @throws {StartError} and {NewerSchema} where the start cannot go on; {DatabaseUnavailable} where the database could
+ * @throws {StartError} and {SchemaRefused} where the start cannot go on; {DatabaseUnavailable} where the database could
  *   not be used for some seconds.
  */
 export async function openService(options: ComposeOptions): Promise<Service> {
@@ -344,6 +344,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
       clockWatch.look({ record: (anomaly) => recordClockAnomaly(unwatched, anomaly), resume });
     await lookAtClock();
     await followTampering(dependencies);
+    await raiseSuspicion(dependencies, clock.now());
 
     let draining = false;
     let dispatched: Promise<void> | null = null;

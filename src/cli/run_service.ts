@@ -10,7 +10,7 @@ import { webhookWrappings } from "../operations/webhooks.ts";
 import { StartError } from "../operations/start_error.ts";
 import { DatabaseBusy, DatabaseUnavailable } from "../store/database.ts";
 import { FAULT_TEXTS } from "../store/faults.ts";
-import { NewerSchema } from "../store/migrate.ts";
+import { SchemaRefused } from "../store/migrate.ts";
 import { requireDescriptors } from "./descriptors.ts";
 import { type Addresses, answerAt, claimAddresses, ownListeners, releaseAddresses } from "./listening.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -233,7 +233,7 @@ async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
     if (error instanceof StartError && error.mayPass) {
       throw new CommandFailure(`cannot start at the moment: ${error.message}`, EXIT.ioError);
     }
-    if (error instanceof StartError || error instanceof NewerSchema || error instanceof ServiceError) {
+    if (error instanceof StartError || error instanceof SchemaRefused || error instanceof ServiceError) {
       throw new CommandFailure(`cannot start: ${error.message}`, EXIT.configuration);
     }
     if (error instanceof DatabaseBusy) {

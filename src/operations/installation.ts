@@ -132,6 +132,9 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   return { installation: { ...installation, isSealed: true }, current: true };
 }
 
+/** What the set of the system chain holds, as the subject of a sentence. */
+const INSTALLATION_ROW = "the row of installation";
+
 /** Whether the installation's row is what was written; where it is not, nothing is recorded. */
 async function isInstallationHeld({ database, seals, lock, log }: InstallationOptions): Promise<boolean> {
   if (await isHeld({ database, seals }, SYSTEM_CHAIN)) return true;
@@ -140,7 +143,7 @@ async function isInstallationHeld({ database, seals, lock, log }: InstallationOp
     mend: "put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
   });
   const { epoch } = await headOf({ database }, SYSTEM_CHAIN);
-  lock.suspect({ family: SYSTEM_CHAIN, epoch });
+  lock.suspect({ family: SYSTEM_CHAIN, epoch, altered: INSTALLATION_ROW });
   return false;
 }
 

@@ -16,6 +16,7 @@ import type { Log } from "../observability/log.ts";
 import type { StoredHead } from "../store/chains.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
 import type { SigningKeyRow } from "../store/records.ts";
+import { AlteredRows } from "../store/seals.ts";
 import type { Signing, SigningSource, Writer } from "../store/writer.ts";
 import { eventDraft, originOf, SYSTEM_CHAIN, type World } from "./dependencies.ts";
 
@@ -97,7 +98,7 @@ export class SigningKeys implements SigningSource {
 
   /**
    * What to sign with now.
-   * @throws {ServiceError} SERVICE_UNAVAILABLE where no key is held that the database lets sign.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE where no key is held that the database lets sign; {AlteredRows}.
    */
   current(): Signing {
     return this.#signingBy(this.#signers, this.#rows);
@@ -170,6 +171,8 @@ export class SigningKeys implements SigningSource {
 
   #signingBy(signers: readonly Signer[], rows: readonly SigningKeyRow[]): Signing {
     const { world } = this.#options;
+    // No key is retired before its successor signs.
+    if (rows.at(-1)?.until_size != null) throw new AlteredRows(SYSTEM_CHAIN, "a row of signing_key");
     const active = rows.filter((row) => row.until_size === null);
     // One key may lie in both files where a rotation was cut short: it signs once.
     const known = signers.filter(({ publicKey }, index) =>

@@ -20,6 +20,7 @@ import { alertsOfKindsQuery } from "../store/alerts.ts";
 import { placesOfEvents } from "../store/chains.ts";
 import { readProven } from "../store/proofs.ts";
 import { alertDays, type AlertRow, alerts } from "../store/records.ts";
+import { AlteredRows } from "../store/seals.ts";
 import {
   adminChain,
   type Dependencies,
@@ -121,6 +122,13 @@ export function raiseTampering(dependencies: Dependencies, tampering: Tampering,
       log.error("an alert of an altered chain could not be raised", { audit: true, ...errorFields(error) });
     }
   });
+}
+
+/** Tells of rows that the start found altered, by which nothing is recorded. */
+export async function raiseSuspicion(dependencies: Dependencies, now: number): Promise<void> {
+  const { family, altered } = dependencies.lock.suspected() ?? {};
+  if (family === undefined || altered === undefined) return;
+  await raiseTampering(dependencies, tamperingOf(new AlteredRows(family, altered)), now);
 }
 
 /** Tells of an entry that is shown although a part of it, or its row, is not what was recorded. `shown`: what tells of it. */

@@ -11,6 +11,7 @@ import { ADMINISTRATOR_RETRY_SECONDS, unavailable } from "../domain/errors.ts";
 import type { StoredHead } from "./chains.ts";
 import { connectTo, told } from "./faults.ts";
 import { GatheredEntries, type LockEntries } from "./lock_entries.ts";
+import { AlteredRows } from "./seals.ts";
 
 /** The newest checkpoint of a family. */
 export interface IssuedCheckpoint {
@@ -33,7 +34,10 @@ export interface ErasedOperator {
 }
 
 /** A family with the epoch in which it is not what was issued. */
-export type SuspectFamily = Pick<IssuedCheckpoint, "family" | "epoch">;
+export interface SuspectFamily extends Pick<IssuedCheckpoint, "family" | "epoch"> {
+  /** Which of its rows were altered, as the subject of a sentence; absent if the chain is older than what was issued. */
+  readonly altered?: string;
+}
 
 /** How far a family was issued. */
 export type IssuedPlace = Pick<IssuedCheckpoint, "epoch" | "size">;
@@ -53,7 +57,7 @@ export interface CheckpointLock {
   record(checkpoints: readonly IssuedCheckpoint[]): void;
   /** How far each of these families was issued, where it was: read before the heads that are held against it. */
   issuedOf(families: readonly string[]): ReadonlyMap<string, IssuedPlace>;
-  /** @throws {ServiceError} SERVICE_UNAVAILABLE where a family's head is behind what was issued, or is suspect. */
+  /** @throws {ServiceError} SERVICE_UNAVAILABLE if a family's head is behind what was issued, or is suspect; {AlteredRows}. */
   requireCurrent(issued: ReadonlyMap<string, IssuedPlace>, heads: readonly StoredHead[]): void;
   /**
    * This family is not what was issued: nothing is recorded anywhere before it has begun a later epoch than this one,
@@ -207,6 +211,7 @@ export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
         const head = heads.find((candidate) => candidate.family === family);
         const isSuspect = suspected?.family === family && (head?.epoch ?? 0) <= suspected.epoch;
         if (head !== undefined && !isBehind(head, issued) && !isSuspect) continue;
+        if (isSuspect && suspected?.altered !== undefined) throw new AlteredRows(family, suspected.altered);
         throw unavailable(
           "The database is older than what this installation has issued, or was altered: nothing is recorded until an administrator runs `jiss restore --acknowledge REASON`.",
           ADMINISTRATOR_RETRY_SECONDS,

@@ -41,6 +41,7 @@ const CHECKS = [
   "lost_pepper",
   "previous_pepper",
   "installation_key",
+  "installation_row",
   "webhook_secrets",
   "master_secrets",
   "signing_key",
@@ -130,6 +131,7 @@ Deno.test(
         "ok  lost_pepper  no key hangs on a pepper that is not configured",
         "ok  previous_pepper  no key hangs on a previous pepper",
         "ok  installation_key  the installation key is wrapped under the present secret",
+        "ok  installation_row  the installation's row is what was written",
         "ok  webhook_secrets  the signing secrets of webhooks are wrapped under the present secret",
         "ok  master_secrets  no previous master secret is honoured",
         "ok  signing_key  one key signs",
@@ -222,7 +224,7 @@ Deno.test(
     await serving({}, () => Promise.resolve());
     const lost = await examine({ JISS_KEY_PEPPER: "another-pepper-0123456789-0123456789" });
     assert.equal(lost.code, 1);
-    assert.deepEqual(statesOf(lost), { installation_key: "wrong" });
+    assert.deepEqual(statesOf(lost), { installation_key: "wrong", installation_row: "note" });
     assert.match(lost.found.installation_key.what, /the service cannot start/);
 
     const scoped = await examine({
@@ -295,6 +297,47 @@ Deno.test(
       what: `others can put files of their own into ${data} (0777)`,
       mend: `chmod go-w ${data}`,
     });
+  }),
+);
+
+Deno.test(
+  "an altered row of the installation or of the signing key is wrong; the service says which, is not ready, and goes on once it is put back",
+  withSite(async ({ data, env, examine, serving }) => {
+    const observed = { JISS_METRICS_ADDR: "127.0.0.1:0" };
+    await serving({}, async (service) => void await createOrganization(service, env));
+    const rows = [
+      ["installation", "installation_row", "evidence_retention_days = 30", "evidence_retention_days = NULL"],
+      ["signing_key", "signing_key", "until_size = 1", "until_size = NULL"],
+    ] as const;
+    for (const [table, check, altered, asItWas] of rows) {
+      await changeRows(data, { sql: `UPDATE ${table} SET ${altered}`, parameters: [] });
+      const examined = await examine();
+      assert.deepEqual(statesOf(examined), { [check]: "wrong" });
+      assert.match(examined.found[check].what, /was altered/);
+      await serving(observed, async (service) => {
+        const body = {
+          org_id: "beta",
+          name: "b",
+          domain: "financial",
+          tier: "standard",
+          allowed_origins: "",
+        };
+        const headers = { "Idempotency-Key": "create-beta" };
+        const refused = await service.send("/v1/admin/org/create", {
+          key: env.MASTER_ADMIN_KEY_ORG_CREATE!,
+          headers,
+          body,
+        });
+        assert.equal(refused.status, 503);
+        assert.match(refused.body.error.message, new RegExp(`^The database was altered: .*row of ${table}`));
+        const told = service.log().find(({ msg }) => msg === "listening")!;
+        const ready = await fetch(`${told.metrics_url}/readyz`);
+        assert.deepEqual([ready.status, (await ready.json()).status], [503, "chains altered"]);
+      });
+      await changeRows(data, { sql: `UPDATE ${table} SET ${asItWas}`, parameters: [] });
+      assert.deepEqual(statesOf(await examine()), {});
+    }
+    await serving({}, async (service) => void await createOrganization(service, env, "beta"));
   }),
 );
 

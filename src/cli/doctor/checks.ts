@@ -7,6 +7,7 @@ import { durability } from "./durability.ts";
 import { fileModes } from "./file_modes.ts";
 import { freeSpace } from "./free_space.ts";
 import { installationKey } from "./installation_key.ts";
+import { installationRow } from "./installation_row.ts";
 import { lostPepper } from "./lost_pepper.ts";
 import { masterSecrets } from "./master_secrets.ts";
 import { previousPepper } from "./previous_pepper.ts";
@@ -19,6 +20,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   lost_pepper: lostPepper,
   previous_pepper: previousPepper,
   installation_key: installationKey,
+  installation_row: installationRow,
   webhook_secrets: webhookSecrets,
   master_secrets: masterSecrets,
   signing_key: signingKey,

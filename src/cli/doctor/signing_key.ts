@@ -13,6 +13,14 @@ export async function signingKey({ config, database }: Examined): Promise<Findin
   );
   const inUse = rows.at(-1)?.public_key;
   if (inUse === undefined) return ok("no key has signed yet");
+  if (rows.at(-1)!.until_size !== null) {
+    return {
+      state: "wrong",
+      what:
+        "a row of signing_key was altered: it says that the newest key was retired, and nothing is recorded",
+      mend: "put the database back",
+    };
+  }
   const isInUse = (publicKey: Uint8Array | null) => publicKey !== null && equalBytes(publicKey, inUse);
   if (!isReadable(config.signingKeyFile)) {
     return {

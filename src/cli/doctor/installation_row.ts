@@ -1,0 +1,31 @@
+/** Whether the installation's row is what the service wrote. */
+import { SYSTEM_CHAIN } from "../../operations/dependencies.ts";
+import { unwrapInstallationKey } from "../../operations/installation.ts";
+import { lockedSeals } from "../../operations/installation_seals.ts";
+import { isHeld } from "../../operations/resealing.ts";
+import { query } from "../../store/database.ts";
+import { type Examined, type Finding, ok } from "./check.ts";
+
+export async function installationRow({ config, database }: Examined): Promise<Finding> {
+  const [row] = await database.read(query.selectFrom("installation").select("wrapped_key").compile());
+  if (row === undefined) return ok("there is no installation yet: the first start makes one");
+  const opened = unwrapInstallationKey(row.wrapped_key, config.secretsKeys);
+  if (opened === null) {
+    return {
+      state: "note",
+      what: "the installation's row cannot be looked at while no secret opens the installation key",
+      mend: "see installation_key",
+    };
+  }
+  if (!opened.isSealed) return ok("the next start seals the rows that an earlier program wrote");
+  const seals = lockedSeals();
+  seals.unlock(opened.plain);
+  if (await isHeld({ database, seals }, SYSTEM_CHAIN)) {
+    return ok("the installation's row is what was written");
+  }
+  return {
+    state: "wrong",
+    what: "the installation's row was altered: a service that starts records nothing",
+    mend: "put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
+  };
+}
