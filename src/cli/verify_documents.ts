@@ -26,8 +26,8 @@ export async function readDocuments(
 ): Promise<readonly VerifiedDocument[]> {
   const documents: VerifiedDocument[] = [];
   for (const input of inputs) {
-    const { report, unreadable, page }: ReadDocument = input.isUtf16
-      ? { report: null, unreadable: "UTF-16", page: null }
+    const { report, unreadable, page }: ReadDocument = input.form !== null
+      ? { report: null, unreadable: input.form, page: null }
       : readDocument(await textOf(input, DOCUMENT_LIMIT_BYTES), trust);
     documents.push({
       file: input.name,

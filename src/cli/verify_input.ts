@@ -31,8 +31,8 @@ export interface Input {
   readonly size: number | null;
   /** null where it is no bundle. */
   readonly head: BundleHead | null;
-  /** Whether it begins with the mark of UTF-16, in which nothing of the service is written. */
-  readonly isUtf16: boolean;
+  /** What keeps its text from being read; null: nothing that its first bytes tell. */
+  readonly form: "UTF-16" | "compressed" | "empty" | null;
   /** All bytes, once; each piece is only lent until the next. */
   pieces(): AsyncGenerator<Uint8Array>;
   close(): void;
@@ -52,7 +52,7 @@ export async function openInput(name: string): Promise<Input> {
       name,
       size: status?.isFile ? status.size : null,
       head: headIn(first),
-      isUtf16: isUtf16(first),
+      form: formOf(first),
       async *pieces() {
         if (start !== null) yield start;
         start = null;
@@ -117,6 +117,16 @@ async function readFirstLine(
     bytes += length;
   }
   return concat(...pieces);
+}
+
+/** What archives and compressed files begin with: gzip, zip, bzip2, xz, Zstandard. */
+const COMPRESSED = ["1f8b", "504b0304", "425a68", "fd377a585a00", "28b52ffd"];
+
+function formOf(first: Uint8Array): Input["form"] {
+  if (first.length === 0) return "empty";
+  if (isUtf16(first)) return "UTF-16";
+  const start = first.subarray(0, 6).toHex();
+  return COMPRESSED.some((magic) => start.startsWith(magic)) ? "compressed" : null;
 }
 
 /** By the mark, and a first letter of which one byte is zero, as of all that a file of the service can begin with. */

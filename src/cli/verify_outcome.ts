@@ -29,7 +29,14 @@ export interface VerifiedBundle extends FileReport {
 export type DocumentPlace = "held" | "removed" | "lost" | "beyond" | "alone";
 
 /** Why a file is not read as a document. */
-export type Unreadable = "not JSON" | "too large" | "UTF-16" | "a checkpoint" | "a page";
+export type Unreadable =
+  | "not JSON"
+  | "too large"
+  | "UTF-16"
+  | "compressed"
+  | "empty"
+  | "a checkpoint"
+  | "a page";
 
 /**
  * A report that was saved as a page, in which its signed JSON is what is verified: the page is the one that this program
@@ -126,7 +133,7 @@ export function judgeDocument(document: VerifiedDocument): Judgment {
 }
 
 function verdictOn(
-  { report, place, isForked, isFormer, uncompared }: VerifiedDocument,
+  { report, page, place, isForked, isFormer, uncompared }: VerifiedDocument,
 ): { readonly verdict: Verdict; readonly exitCode: ExitCode } {
   if (report === null) return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   const { fault } = report;
@@ -137,6 +144,8 @@ function verdictOn(
   if (isFormer && place !== "held") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   // An older export, or one that was cut off: which, only a newer one can tell.
   if (place === "beyond") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
+  // The report inside is intact; what people read on the page is not what was verified.
+  if (page === "other") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   if (uncompared !== null) return { verdict: "INTACT, NOT COMPARED", exitCode: 2 };
   return { verdict: place === "held" ? "INTACT" : "INTACT, UNANCHORED", exitCode: 0 };
 }
@@ -157,6 +166,9 @@ const UNREADABLE_SENTENCES: Readonly<Record<Unreadable, string>> = {
   "too large": "The file is no bundle, and no text in UTF-8, or larger than any answer of the service.",
   "UTF-16":
     "The file is a text in UTF-16, as the > of some shells writes what a program says: copy it again byte for byte, or have the file written by the program itself (jiss export -o FILE).",
+  compressed:
+    "The file is compressed, or an archive: unpack it, and verify what is in it, which is a text that begins with {.",
+  empty: "The file is empty: the export, or the copy, did not come to its end. Have it written again.",
   "a page":
     "The file is a page that carries no signed report, or carries two: save the report's page again, as it is served, or its JSON.",
   "a checkpoint": "The file is a checkpoint, to hold a bundle against: pass it with --checkpoint.",
@@ -179,7 +191,7 @@ const PAGE_SENTENCES: Readonly<Record<DocumentPage, string>> = {
   "line ends":
     "The page shows what that report says: it was copied as a text by something that changes line ends (CR LF), and nothing else in it was changed.",
   other:
-    "That holds for the report inside the page. What the page shows may be something else: it is not, to the letter, what this program draws, because a browser saved it in its own form, another version drew it, or somebody changed it. Rely on its JSON, or get the page anew.",
+    "That holds for the report inside the page. What the page shows is not verified, and may be something else: it is not, to the letter, what this program draws, because a browser saved it in its own form, another version drew it, or somebody changed it. Rely on its JSON, or get the page anew.",
 };
 
 function sentenceOfDocument(document: VerifiedDocument): string {

@@ -3,6 +3,7 @@
  * visit, and that it never says "changed" of what it could not read.
  */
 import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
 import { z } from "zod";
 import { UNCOMPARED_REASONS } from "../../src/evidence/owed.ts";
 import { concat, utf8 } from "../../src/evidence/crypto.ts";
@@ -490,10 +491,10 @@ Deno.test(
       assert.notEqual(other, text);
       const file = await put("other.html", other);
       const { code, stdout } = await verify([file, "--key", jwks]);
-      assert.equal(code, 0);
+      assert.deepEqual([code, stdout.split("\n")[0]], [2, "NOT VERIFIABLE"]);
       assert.match(
         stdout,
-        /That holds for the report inside the page\. What the page shows may be something else/,
+        /That holds for the report inside the page\. What the page shows is not verified, and may be something else/,
       );
     }
     const changed = await put("changed.html", text.replace('"org_id":"acme"', '"org_id":"acne"'));
@@ -668,7 +669,8 @@ Deno.test(
     const { body: checkpoint } = await harness.send("/v1/audit/checkpoint", { key });
     for (
       const [content, why] of [
-        ["", /neither a bundle nor a saved answer/],
+        ["", /The file is empty: the export, or the copy, did not come to its end/],
+        ["PK\u0003\u0004", /The file is compressed, or an archive: unpack it/],
         ["hello\n", /neither a bundle nor a saved answer/],
         ["[1]", /neither a bundle nor a saved answer/],
         ['{"jis":1}', /not an answer of the service with its evidence/],
@@ -676,9 +678,12 @@ Deno.test(
         [checkpoint.note, /is a checkpoint, to hold a bundle against: pass it with --checkpoint/],
         [`{"a":"${"x".repeat(16_777_216)}"}`, /larger than any answer/],
         ['{"kind":"jis.bundle/7"}\n', /not a file that this program reads/],
+        [gzipSync("{}\n"), /The file is compressed, or an archive: unpack it/],
       ] as const
     ) {
-      const { code, stdout } = await verify([await put("what", content), "--key", jwks]);
+      const file = await put("what", content instanceof Uint8Array ? "" : content);
+      if (content instanceof Uint8Array) await Deno.writeFile(file, content);
+      const { code, stdout } = await verify([file, "--key", jwks]);
       assert.equal(code, 2);
       assert.match(stdout, /^NOT VERIFIABLE\n/);
       assert.match(stdout, why);
