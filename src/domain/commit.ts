@@ -5,7 +5,7 @@ import { sessionIdSchema } from "./interaction.ts";
 export const commitPathSchema = z.object({ session_id: sessionIdSchema });
 
 export const commitRequestSchema = z.object({
-  outcome_correct: z.boolean().nullable().default(null).meta({
+  outcome_correct: z.boolean("must be true, false or null").nullable().default(null).meta({
     description:
       "The late label: whether the human's decision proved right. Once for a score that came without an outcome; null is the same as leaving it out.",
   }),

@@ -21,7 +21,7 @@ export const decisionRequestSchema = interactionSchema.extend({
   }),
   operator_id: operatorIdSchema,
   domain: domainSchema,
-  ai_confidence: z.number().min(0).max(1).nullable().default(null).meta({
+  ai_confidence: z.number("must be a number or null").min(0).max(1).nullable().default(null).meta({
     description: "The AI's own confidence: recorded, not used.",
   }),
   stakes: z.enum(STAKES).meta({ id: "Stakes" }).nullable().default(null).meta({

@@ -43,7 +43,7 @@ export const domainSchema = spelledSchema(DOMAINS, DOMAIN_SPELLINGS).meta({
 
 /** A telemetry count: null or absent means not measured, which is never the same as 0. */
 const telemetryCount = (what: string) =>
-  z.int().min(0).max(TELEMETRY_COUNT_MAX).nullable().default(null).meta({
+  z.int("must be an integer or null").min(0).max(TELEMETRY_COUNT_MAX).nullable().default(null).meta({
     description: `${what}; null or absent = not measured, which is not the same as 0.`,
   });
 
@@ -64,12 +64,12 @@ export const interactionSchema = z.object({
   }),
   ai_available: z.boolean().default(true),
   scenario_type: z.enum(SCENARIO_TYPES).default("standard"),
-  outcome_correct: z.boolean().nullable().default(null).meta({
+  outcome_correct: z.boolean("must be true, false or null").nullable().default(null).meta({
     description:
       "Whether the outcome of the human's decision proved correct; null when nobody knows. Accepted and correct means that the AI was right, rejected and correct that it was wrong.",
   }),
   hover_events: telemetryCount("Hover events over the evidence"),
-  scroll_depth: z.number().min(0).max(1).nullable().default(null).meta({
+  scroll_depth: z.number("must be a number or null").min(0).max(1).nullable().default(null).meta({
     description: "Share of the evidence scrolled through, 0 to 1; null or absent = not measured.",
   }),
   alternative_views_checked: telemetryCount("Alternative views opened"),

@@ -31,9 +31,9 @@ export function parseEach<Output>(
   return parsed.map(({ data }) => data!);
 }
 
-/** What the schema library says of a field that is not there. */
-const MISSING = /^Invalid input: expected (\w+), received undefined$/;
-const NO_OPTION = /^Invalid option: expected (one of .*)$/;
+/** What the schema library says of a value of another type, and of one that is none of those that there are. */
+const WRONG_TYPE = /^Invalid input: expected (\w+), received (\w+)$/;
+const WRONG_VALUE = /^Invalid (?:input|option): expected (one of .*|".*"|\d+|true|false)$/;
 
 function detailsOf(
   { issues }: z.ZodError,
@@ -42,15 +42,29 @@ function detailsOf(
   return issues.map(({ path, message }) => ({
     path: shortened([...prefix, ...path].map(String).join("."), PATH_MAX_LENGTH),
     message: shortened(
-      at(value, path) === undefined
-        ? message.replace(
-          MISSING,
-          (_, type: string) => `is missing: it must be ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`,
-        ).replace(NO_OPTION, "is missing: it must be $1")
-        : message,
+      at(value, path) === undefined ? inWords(message, "is missing: it must be ") : inWords(message),
       MESSAGE_MAX_LENGTH,
     ),
   }));
+}
+
+function inWords(message: string, beginning?: string): string {
+  return message
+    .replace(
+      WRONG_TYPE,
+      (_, expected: string, received: string) =>
+        beginning === undefined
+          ? `must be ${named(expected)}, not ${named(received)}`
+          : beginning + named(expected),
+    )
+    .replace(WRONG_VALUE, (_, expected: string) => (beginning ?? "must be ") + expected);
+}
+
+/** A type as a sentence names it. */
+function named(type: string): string {
+  if (type === "null") return type;
+  if (type === "int") return "an integer";
+  return /^[aeiou]/i.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 /** A path can have names in it that the caller chose, of any length. */

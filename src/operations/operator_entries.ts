@@ -152,5 +152,8 @@ export function notRecorded(chain: string, seq: number): AlteredError {
 }
 
 export function notTheirs(chain: string, seq: number): AlteredError {
-  return new AlteredError(chain, `entry ${seq} of ${chain} is said to be of an operator whose it is not`);
+  return new AlteredError(
+    chain,
+    `entry ${seq} of ${chain} is said to be of an operator, and its record names another`,
+  );
 }

@@ -301,6 +301,44 @@ Deno.test(
 );
 
 Deno.test(
+  "a refused value is told what it must be, null among that where it may be null",
+  withHarness(async ({ send, organization }) => {
+    const key = await organization("acme");
+    const told = async (path: string, options: { readonly body?: unknown }) => {
+      const { status, body } = await send(path, { key, ...options });
+      assert.equal(status, 422);
+      return body.error.details.map(({ path, message }: { path: string; message: string }) =>
+        `${path} ${message}`
+      );
+    };
+    const interaction = {
+      time_to_decision_ms: "slow",
+      outcome_correct: "x",
+      hover_events: 1.5,
+      scroll_depth: [],
+      ai_available: null,
+    };
+    const body = { operator_id: 7, domain: "general", interaction };
+    assert.deepEqual(await told("/v1/score", { body }), [
+      "session_id is missing: it must be a string",
+      "operator_id must be a string, not a number",
+      "interaction.time_to_decision_ms must be a number, not a string",
+      'interaction.decision is missing: it must be one of "accepted"|"modified"|"rejected"|"overridden"|"deferred"|"escalated"|"accept"|"modify"|"reject"|"override"|"defer"|"escalate"',
+      "interaction.ai_available must be a boolean, not null",
+      "interaction.outcome_correct must be true, false or null",
+      "interaction.hover_events must be an integer or null",
+      "interaction.scroll_depth must be a number or null",
+    ]);
+    assert.deepEqual(await told("/v1/score/s/commit", { body: { outcome_correct: "x" } }), [
+      "outcome_correct must be true, false or null",
+    ]);
+    assert.deepEqual(await told("/v1/operator/o/profile?include=history", {}), [
+      'include must be "projection"',
+    ]);
+  }),
+);
+
+Deno.test(
   "a missing Content-Type is read as JSON, and any JSON type is taken",
   withHarness(async ({ send, organization }) => {
     const key = await organization("acme");
