@@ -156,7 +156,10 @@ const SOAKS: Readonly<Record<string, Soak>> = {
 
 const named = Deno.args.filter((argument) => !argument.startsWith("--"));
 const names = named.length > 0 ? named : Object.keys(SOAKS);
-const unknown = names.filter((name) => !Object.hasOwn(SOAKS, name));
+const unknown = [
+  ...names.filter((name) => !Object.hasOwn(SOAKS, name)),
+  ...Deno.args.filter((argument) => argument.startsWith("--") && !/^--(seed|path)=./.test(argument)),
+];
 if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(", ")}. There are:`);
   for (const [name, { about }] of Object.entries(SOAKS)) console.error(`  ${name}  ${about}`);
