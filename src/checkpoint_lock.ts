@@ -1,7 +1,7 @@
 /** `lock.db` of this installation: opening it, and telling where it cannot follow the database. */
 import type { Config } from "./config/config.ts";
 import { unusable } from "./databases.ts";
-import type { Clock } from "./http/exchange.ts";
+import type { Clock } from "./domain/world.ts";
 import type { Log } from "./observability/log.ts";
 import { createPrivately } from "./startup.ts";
 import { StorageFailure } from "./store/faults.ts";

@@ -15,7 +15,7 @@ import { modelSha256 } from "./evidence/hashes.ts";
 import { nodeCrypto } from "./evidence/node_crypto.ts";
 import { createApp } from "./http/app.ts";
 import { createObservation } from "./http/observation.ts";
-import type { Clock } from "./http/exchange.ts";
+import type { Clock } from "./domain/world.ts";
 import { type ConnectionCounts, noConnections } from "./http/connections.ts";
 import type { Answering } from "./http/server.ts";
 import { parseNetworks } from "./limits/networks.ts";
@@ -30,7 +30,10 @@ import {
   recordClockAnomaly,
 } from "./operations/clock_watch.ts";
 import { dispatchedDeliveries } from "./operations/deliveries.ts";
-import { type Dependencies, noDeliveries, SYSTEM_CHAIN, type World } from "./operations/dependencies.ts";
+import { type Dependencies } from "./operations/dependencies.ts";
+import { noDeliveries } from "./operations/sending.ts";
+import { SYSTEM_CHAIN } from "./evidence/chain_name.ts";
+import type { World } from "./domain/world.ts";
 import { openInstallation, takeUpSecrets } from "./operations/installation.ts";
 import { lockedSeals } from "./operations/installation_seals.ts";
 import { RegisteredRows } from "./operations/registered.ts";

@@ -1,10 +1,10 @@
 /** Opening the database that the configuration names: a file with its thread, or a libSQL server over the network. */
 import { STORAGE_THREAD } from "./assets.ts";
 import type { Config, StorageConfig } from "./config/config.ts";
-import type { Clock } from "./http/exchange.ts";
+import type { Clock } from "./domain/world.ts";
 import { reasonOf } from "./domain/errors.ts";
 import type { Log } from "./observability/log.ts";
-import type { World } from "./operations/dependencies.ts";
+import type { World } from "./domain/world.ts";
 import { StartError } from "./operations/start_error.ts";
 import { createPrivately } from "./startup.ts";
 import { keepCopy } from "./store/backup.ts";

@@ -1,13 +1,13 @@
 /** The two layers of rate limits, in this process alone or shared through a store. */
 import type { Config } from "./config/config.ts";
 import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "./domain/limits.ts";
-import type { Clock } from "./http/exchange.ts";
+import type { Clock } from "./domain/world.ts";
 import type { RateWindow } from "./limits/admission.ts";
 import { SharedCounters } from "./limits/shared_counters.ts";
 import { SharedWindow } from "./limits/shared_window.ts";
 import { SlidingWindow } from "./limits/sliding_window.ts";
 import { causeFields, type Log } from "./observability/log.ts";
-import type { World } from "./operations/dependencies.ts";
+import type { World } from "./domain/world.ts";
 import { StartError } from "./operations/start_error.ts";
 import { createPrivately } from "./startup.ts";
 

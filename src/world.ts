@@ -2,12 +2,13 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { monotonicFactory } from "ulid";
-import type { Config, Environment } from "./config/config.ts";
+import type { Config } from "./config/config.ts";
+import type { Environment } from "./config/environment.ts";
 import { RESOLUTION_TIMEOUT_MS } from "./domain/limits.ts";
-import type { Clock } from "./http/exchange.ts";
+import type { Clock } from "./domain/world.ts";
 import { createProcessLog, type ProcessLog } from "./observability/log.ts";
 import { writePatiently } from "./observability/patient_write.ts";
-import type { World } from "./operations/dependencies.ts";
+import type { World } from "./domain/world.ts";
 import { nextTurn } from "./store/turn.ts";
 
 /** A timer may fire so much later than it was set for. */

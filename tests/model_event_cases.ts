@@ -12,14 +12,8 @@ import type { BucketName, ModelDocument } from "../src/scoring/model.ts";
 import { type ProcessEvidence, processEvidence, scrutiny } from "../src/scoring/process.ts";
 import { advance, type Step } from "../src/scoring/reducer.ts";
 import { score } from "../src/scoring/score.ts";
-import {
-  breakEven,
-  type BucketMeans,
-  DAY_MS,
-  initialState,
-  mean,
-  type OperatorState,
-} from "../src/scoring/state.ts";
+import { breakEven, type BucketMeans, initialState, mean, type OperatorState } from "../src/scoring/state.ts";
+import { DAY_MS } from "../src/domain/time.ts";
 import { uncertaintyOf } from "../src/scoring/uncertainty.ts";
 import type { ModelCheck } from "./model_checks.ts";
 

@@ -38,12 +38,12 @@ import { retain } from "../src/scoring/reducer.ts";
 import { isProvisional, score } from "../src/scoring/score.ts";
 import {
   type BucketMeans,
-  DAY_MS,
   initialState,
   minimumDataMet,
   type OperatorState,
   restraint,
 } from "../src/scoring/state.ts";
+import { DAY_MS } from "../src/domain/time.ts";
 import type { ModelCheck } from "./model_checks.ts";
 
 const NOW = Date.UTC(2027, 0, 4, 9);

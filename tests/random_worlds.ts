@@ -12,7 +12,7 @@ import { checkpointsIn, type KnownCheckpoint } from "../src/evidence/kept.ts";
 import type { ExpectedEntry } from "../src/evidence/kept_check.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { formatVerifierKey } from "../src/evidence/note.ts";
-import { originOf, retentionOf } from "../src/operations/dependencies.ts";
+import { originOf, retentionOf } from "../src/operations/deployment.ts";
 import { BUNDLE_PARTS, bundleFile, type BundleParts } from "../src/operations/export.ts";
 import { type Random, seeded } from "../src/simulation/random.ts";
 import { newestCheckpoint } from "../src/store/chains.ts";

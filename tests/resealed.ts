@@ -3,7 +3,7 @@
  * from states, every row carries its seal, and the heads hold their sets.
  */
 import type { Dependencies } from "../src/operations/dependencies.ts";
-import { isEvidenceChain, SYSTEM_CHAIN } from "../src/operations/dependencies.ts";
+import { isEvidenceChain, SYSTEM_CHAIN } from "../src/evidence/chain_name.ts";
 import { movedTo } from "../src/operations/score.ts";
 import { newestHeads, placeOfHead, updateHeld } from "../src/store/chains.ts";
 import { query, type Statement } from "../src/store/database.ts";

@@ -11,7 +11,7 @@ import { parseChain, splitName } from "../evidence/chain_name.ts";
 import { pepperId } from "../keys/api_key.ts";
 import type { Log, LogFields } from "../observability/log.ts";
 import { CLOCK_RULES, type ClockRule } from "../operations/clock_watch.ts";
-import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { StartError } from "../operations/start_error.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";

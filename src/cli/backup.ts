@@ -7,7 +7,7 @@
 import type { StorageConfig } from "../config/config.ts";
 import { loadChains } from "../store/chains.ts";
 import { checkFile, copyFile } from "../store/backup.ts";
-import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { newFile } from "./output.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";

@@ -2,7 +2,7 @@
 import { splitName } from "../evidence/chain_name.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";
-import { SYSTEM_CHAIN } from "../operations/dependencies.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { loadChains, newestCheckpoint, type StoredChain } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";

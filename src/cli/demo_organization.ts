@@ -1,4 +1,5 @@
 /** The organization of `jiss dev`, with 90 days of simulated history, and its key. */
+import { DAY_MS } from "../domain/time.ts";
 import type { Service } from "../compose.ts";
 import { isGone, ServiceError } from "../domain/errors.ts";
 import { authenticateKey } from "../operations/authentication.ts";
@@ -14,7 +15,6 @@ import { CommandFailure, EXIT } from "./shell.ts";
 
 export const ORGANIZATION = "demo";
 export const HISTORY_DAYS = 90;
-const DAY_MS = 86_400_000;
 /** A seed whose reviewers end in all four bands. */
 const HISTORY_SEED = 8;
 

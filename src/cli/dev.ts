@@ -3,6 +3,7 @@
  * history are made on the first run and kept. Each run mints a new key, since a printed key is the only copy, unless it is
  * given one.
  */
+import { DAY_MS } from "../domain/time.ts";
 import { parseEnv } from "node:util";
 import type { Listener } from "../http/server.ts";
 import { mayBeHeld } from "../keys/api_key.ts";
@@ -15,7 +16,6 @@ import { loadConfig, runService } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 const DEFAULT_DIRECTORY = "./data/dev";
-const DAY_MS = 86_400_000;
 /**
  * The demo's organization is created, by its history, 90 days before the first run: by the service's own retention of 90
  * days the audit log would lose its beginning at once. So it is kept for as long as that of an organization of today.

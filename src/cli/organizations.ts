@@ -6,7 +6,8 @@
  */
 import { ServiceError } from "../domain/errors.ts";
 import { type CreateOrganization, createOrganizationSchema, orgIdSchema } from "../domain/organization.ts";
-import type { Call, Dependencies } from "../operations/dependencies.ts";
+import type { Dependencies } from "../operations/dependencies.ts";
+import type { Call } from "../operations/call.ts";
 import { createOrganization, organizationExists } from "../operations/organizations.ts";
 import { directCall, inactivityOf } from "../operations/organization_change.ts";
 import {

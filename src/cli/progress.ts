@@ -1,5 +1,5 @@
 /** How far a long run has come, on one line of a terminal that is gone in the end; silent where there is none. */
-import type { Clock } from "../http/exchange.ts";
+import type { Clock } from "../domain/world.ts";
 
 /** At most five times a second. */
 const INTERVAL_MS = 200;

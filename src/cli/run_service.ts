@@ -1,6 +1,7 @@
 /** Running the service to its end: signals, the drain, and the way out on a storage failure. */
 import { ServiceError } from "../domain/errors.ts";
-import { type Config, ConfigError, type Environment, readConfig } from "../config/config.ts";
+import { type Config, ConfigError, readConfig } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Service } from "../compose.ts";
 import type { Listener } from "../http/server.ts";
 import type { ProcessLog } from "../observability/log.ts";

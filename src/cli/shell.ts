@@ -1,10 +1,11 @@
 /** What a subcommand is handed: the outside world, and the composition that `serve` and `dev` run. */
-import type { Config, Environment, StorageConfig } from "../config/config.ts";
+import type { Config, StorageConfig } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import type { ComposeOptions, OpenStoredOptions, Service } from "../compose.ts";
 import type { Bounds } from "../http/connections.ts";
-import type { Clock } from "../http/exchange.ts";
+import type { Clock } from "../domain/world.ts";
 import type { ProcessLog } from "../observability/log.ts";
-import type { World } from "../operations/dependencies.ts";
+import type { World } from "../domain/world.ts";
 import type { Model } from "../scoring/model.ts";
 import type { Database } from "../store/database.ts";
 

@@ -9,7 +9,7 @@ import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { type BundleReport, isWhole } from "../evidence/report.ts";
-import { hasLost } from "../evidence/restore_check.ts";
+import { hasLost } from "../evidence/restored.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import type { AuditorTrust } from "./auditor_trust.ts";
 import { isDrawnFrom, isPage, signedReportIn } from "./report_page.ts";

@@ -2,7 +2,7 @@
 import { hex } from "../evidence/crypto.ts";
 import { sentenceOf } from "../evidence/findings.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";
-import type { NamedRoot } from "../evidence/owed.ts";
+import type { NamedRoot } from "../evidence/uncompared.ts";
 import {
   judge,
   judgeBundle,

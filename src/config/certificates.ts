@@ -1,5 +1,5 @@
 /** The certificates that receivers of webhooks are trusted by: the system's, and those that the administrator adds. */
-import type { Environment, ReadFile } from "./config.ts";
+import type { Environment, ReadFile } from "./environment.ts";
 
 /**
  * Where systems keep their certificates, as OpenSSL's variable says or in the order of Go's `crypto/x509`: Debian and

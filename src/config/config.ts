@@ -4,6 +4,7 @@
  * The only place that reads the environment. A problem names the variable, what is wrong and how to mend it,
  * and never shows the value. Source: contract, section 1.
  */
+import type { Environment, ReadFile } from "./environment.ts";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { closest } from "fastest-levenshtein";
@@ -26,11 +27,6 @@ import { deriveSecretsKey } from "../keys/secrets.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../scoring/model.ts";
 import { certificatesIn, systemCertificates } from "./certificates.ts";
 import { isClaimed, KNOWN_VARIABLES, SECRET_VARIABLES } from "./variables.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Reads a text file. @throws where it cannot be read. */
-export type ReadFile = (path: string) => string;
 
 /** The `patent` object of `GET /v1`, as the administrator states it. */
 const patentSchema = z.strictObject({

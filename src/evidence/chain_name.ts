@@ -55,3 +55,18 @@ export function chainPrefix(origin: string, chain: string): string | null {
 export function organizationOf(family: string): string | null {
   return family.split("/")[1] ?? null;
 }
+
+export const SYSTEM_CHAIN = "sys";
+
+export function evidenceChain(orgId: string): string {
+  return `org/${orgId}`;
+}
+
+export function adminChain(orgId: string): string {
+  return `org/${orgId}/admin`;
+}
+
+/** Whether a family holds scores and decisions; the others hold audit events. */
+export function isEvidenceChain(family: string): boolean {
+  return family !== SYSTEM_CHAIN && family === evidenceChain(organizationOf(family)!);
+}

@@ -6,9 +6,9 @@ import type { Family } from "./family.ts";
 import type { FindingLog } from "./finding_log.ts";
 import type { KnownCheckpoint } from "./kept.ts";
 import type { Beyond, Root } from "./kept_check.ts";
-import type { Uncompared } from "./owed.ts";
+import type { Uncompared } from "./uncompared.ts";
 import { type BundleReport, isDivergence, verdictOf } from "./report.ts";
-import type { Restored } from "./restore_check.ts";
+import type { Restored } from "./restored.ts";
 import type { RemovalRecords, UnrecordedPrefix } from "./retention_check.ts";
 import type { SignaturesLeft } from "./signature_check.ts";
 

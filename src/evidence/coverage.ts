@@ -13,7 +13,8 @@ import type { Crypto } from "./crypto.ts";
 import { KeptElsewhere, placeOf } from "./elsewhere.ts";
 import { historiesOf, RootNames } from "./histories.ts";
 import { identityOf, type KeptCheckpoint, type KnownCheckpoint } from "./kept.ts";
-import { answerOf, Owed, type Uncompared } from "./owed.ts";
+import { answerOf, Owed } from "./owed.ts";
+import type { Uncompared } from "./uncompared.ts";
 
 /** What is known of chains from before, and from beside the bundles. */
 export interface KeptOfAll {

@@ -5,7 +5,7 @@
 import { type Crypto, hex } from "./crypto.ts";
 import type { HashSeed } from "./keyed_hash.ts";
 import { RecordNames } from "./record_names.ts";
-import type { Restored } from "./restore_check.ts";
+import type { Restored } from "./restored.ts";
 import { AwaitedRemovals } from "./retention_check.ts";
 import { SubjectMemory } from "./subject_memory.ts";
 

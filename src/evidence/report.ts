@@ -8,8 +8,8 @@ import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./fin
 import { parseChain } from "./chain_name.ts";
 import type { KnownCheckpoint } from "./kept.ts";
 import type { ComparedScore } from "./kept_check.ts";
-import type { Lost, NamedRoot, Uncompared } from "./owed.ts";
-import type { Restored } from "./restore_check.ts";
+import type { Lost, NamedRoot, Uncompared } from "./uncompared.ts";
+import type { Restored } from "./restored.ts";
 
 export const VERDICTS_BY_WEIGHT = [
   "DIVERGED",

@@ -4,14 +4,13 @@
  * The retention in force is the newest that the bundle tells of before the removal: of the first entry, or of a
  * RETENTION_POLICY that speaks of chains of this kind. Source: evidence design, sections 8 and 9.
  */
+import { DAY_MS } from "../domain/time.ts";
 import type { z } from "zod";
 import { hex } from "./crypto.ts";
 import type { Entry } from "./entry.ts";
 import type { FindingLog } from "./finding_log.ts";
-import type { Restored } from "./restore_check.ts";
+import type { Restored } from "./restored.ts";
 import type { RetentionPolicyName, retentionPolicySchema, retentionPrunedSchema } from "./structural.ts";
-
-const DAY_MS = 86_400_000;
 
 type RetentionPolicy = z.infer<typeof retentionPolicySchema>;
 export type RetentionPruned = z.infer<typeof retentionPrunedSchema>;

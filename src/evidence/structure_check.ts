@@ -8,7 +8,7 @@ import { fromHex } from "./crypto.ts";
 import type { Entry } from "./entry.ts";
 import type { FindingLog } from "./finding_log.ts";
 import { type KeptCheckpoint, knownCheckpointOrNull } from "./kept.ts";
-import type { Restored } from "./restore_check.ts";
+import type { Restored } from "./restored.ts";
 import type { PartCheck } from "./part_check.ts";
 import type { RetentionCheck } from "./retention_check.ts";
 import type { SignatureCheck } from "./signature_check.ts";

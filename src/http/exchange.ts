@@ -1,4 +1,5 @@
 /** The HTTP layer's nouns: a route, one request on its way, what it may use, and what it is answered with. */
+import type { Clock } from "../domain/world.ts";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { ErrorCode } from "../domain/errors.ts";
@@ -8,21 +9,10 @@ import type { Networks } from "../limits/networks.ts";
 import type { Log } from "../observability/log.ts";
 import type { ObservedRequest } from "../observability/metrics.ts";
 import type { BreachLog } from "../operations/breaches.ts";
-import type { Call, Dependencies, OrganizationCaller } from "../operations/dependencies.ts";
+import type { Dependencies } from "../operations/dependencies.ts";
+import type { Call, OrganizationCaller } from "../operations/call.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
 import type { ParameterSource } from "./parse.ts";
-
-/** The outside world's time. */
-export interface Clock {
-  /** Epoch milliseconds. */
-  now(): number;
-  /** Milliseconds that never go back. */
-  monotonic(): number;
-  /** Resolves after so long, or as soon as it is cut. */
-  wait(milliseconds: number, cut?: AbortSignal): Promise<void>;
-  /** Resolves at an instant of {@link monotonic}, to some microseconds where nothing else is to be done, never before. */
-  until(instant: number): Promise<void>;
-}
 
 /** What `GET /v1` and the health check say of the program. */
 export interface ServiceDescription {

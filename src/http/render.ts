@@ -2,7 +2,7 @@
 import { AlteredError, type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
 import { withMembers } from "../operations/answers.ts";
-import type { Call } from "../operations/dependencies.ts";
+import type { Call } from "../operations/call.ts";
 import { raiseTampering, tamperingOf } from "../operations/tampering.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
 import type { Page } from "./pages.ts";

@@ -5,19 +5,15 @@
 import { ALERT_SEVERITY, USAGE_ANOMALY, type UsageAnomaly, usageAnomaly } from "../domain/alert.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { ANOMALY_DAYS } from "../domain/limits.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { query } from "../store/database.ts";
 import { alertDays, type AlertRow, alerts } from "../store/records.ts";
 import { nextTurn } from "../store/turn.ts";
 import { busyOrganizationsQuery, dailyUsage } from "../store/usage.ts";
-import {
-  adminChain,
-  type Call,
-  type Caller,
-  type Dependencies,
-  eventDraft,
-  SYSTEM_CHAIN,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import type { Call, Caller } from "./call.ts";
+import { adminChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { followTampering, systemAlerts } from "./tampering.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
 

@@ -7,7 +7,9 @@ import { rootOf } from "../evidence/merkle.ts";
 import { readGrownChains } from "../store/chains.ts";
 import { query } from "../store/database.ts";
 import { findUnsignedHeads, notSigned } from "../store/signed_head.ts";
-import { type Dependencies, eventDraft, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 /** Checkpoints in one entry at most. */

@@ -7,7 +7,10 @@ import { AlteredError } from "../domain/errors.ts";
 import { readEvidence, type StoredEvidence } from "../store/proofs.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import type { WriteJob } from "../store/writer.ts";
-import { type Call, type Dependencies, evidenceChain, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import type { Call } from "./call.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { placeOfRecord, provingGone } from "./gone.ts";
 
 /** An answer with its evidence, and the call whose id and instant it carries. */

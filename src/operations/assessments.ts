@@ -14,11 +14,13 @@ import type { ModelDocument } from "../scoring/model.ts";
 import { type DimensionExplanation, explainScore } from "../scoring/explain.ts";
 import type { ScoringEvent } from "../scoring/reducer.ts";
 import { score, type Scored, type ScoreResult } from "../scoring/score.ts";
-import { DAY_MS, type OperatorState } from "../scoring/state.ts";
+import { type OperatorState } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../store/assessments.ts";
 import { query } from "../store/database.ts";
 import { type AssessmentRow, assessments } from "../store/records.ts";
-import type { Call, Dependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { Call } from "./call.ts";
 
 /** Runs that one write deletes at most, so that no other write waits long for it. */
 const RUNS_IN_WRITE = 500;

@@ -17,16 +17,11 @@ import {
   readEvidence,
 } from "../store/proofs.ts";
 import { headOf } from "./chains.ts";
-import {
-  adminChain,
-  type Call,
-  type Dependencies,
-  drawSalt,
-  evidenceChain,
-  makePart,
-  type OrganizationCaller,
-  originOf,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { drawSalt, makePart } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { adminChain, evidenceChain } from "../evidence/chain_name.ts";
 import { placeOfRecord } from "./gone.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, type KnownCall } from "./keyed_calls.ts";

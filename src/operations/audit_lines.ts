@@ -11,7 +11,9 @@ import { type ChainSize, readBodies, readChainSizes } from "../store/chains.ts";
 import type { Database } from "../store/database.ts";
 import { standingIn } from "../store/proven_pages.ts";
 import type { PlacedEntry } from "../store/unit_of_work.ts";
-import { type Dependencies, isEvidenceChain, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { isEvidenceChain } from "../evidence/chain_name.ts";
 import { raiseTampering, tamperingOf } from "./tampering.ts";
 
 /** Entries that are read at once: some tens of kilobytes, of the largest some megabytes. */

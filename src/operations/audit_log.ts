@@ -8,14 +8,11 @@ import { AlteredError } from "../domain/errors.ts";
 import { firstSeqAt, readLogPage } from "../store/audit_log.ts";
 import { type ProvenRecord, readProvenPage } from "../store/proven_pages.ts";
 import { nextTurn } from "../store/turn.ts";
-import {
-  adminChain,
-  type Call,
-  type Dependencies,
-  eventDraft,
-  type OrganizationCaller,
-  originOf,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { eventDraft } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { adminChain } from "../evidence/chain_name.ts";
 import { ownEpochs } from "./proven_records.ts";
 
 /** Events that are read at once. */

@@ -15,13 +15,10 @@ import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
 import type { WriteJob } from "../store/writer.ts";
 import { heldAnswer, requireAsked } from "./answers.ts";
-import {
-  type Call,
-  type Dependencies,
-  evidenceChain,
-  type OrganizationCaller,
-  originOf,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { placeOfRecord, refuseGone } from "./gone.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, pastRetention } from "./keyed_calls.ts";

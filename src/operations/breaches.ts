@@ -10,7 +10,10 @@ import type { MasterScope } from "../keys/master_keys.ts";
 import { errorFields } from "../observability/log.ts";
 import { query } from "../store/database.ts";
 import { breachWindows } from "../store/records.ts";
-import { adminChain, type Caller, type Dependencies, eventDraft, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import type { Caller } from "./call.ts";
+import { adminChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 
 /** How long what could not be written waits for its next try. */
 const RETRY_MS = 5_000;

@@ -4,7 +4,7 @@
  */
 import { AlteredError, isUnavailable, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { readFamilies } from "../store/chains.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { raiseTampering, tamperingOf } from "./tampering.ts";

@@ -4,7 +4,9 @@ import { formatEpoch } from "../evidence/chain_name.ts";
 import { formatVerifierKey } from "../evidence/note.ts";
 import { loadHeads, type StoredHead } from "../store/chains.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies, eventDraft, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { eventDraft } from "./drafts.ts";
 
 /** What a genesis entry needs to be drafted: randomness is drawn here, once, whatever the retries. */
 export interface GenesisOptions {

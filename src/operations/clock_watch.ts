@@ -8,10 +8,13 @@
  */
 import { ADMINISTRATOR_RETRY_SECONDS, isUnavailable, unavailable } from "../domain/errors.ts";
 import { errorFields, type Log } from "../observability/log.ts";
-import { DAY_MS } from "../scoring/state.ts";
-import type { CheckpointLock, KeptClock } from "../store/lock.ts";
+import { DAY_MS } from "../domain/time.ts";
+import type { CheckpointLock } from "../store/lock.ts";
+import type { KeptClock } from "../store/issued.ts";
 import type { Writer } from "../store/writer.ts";
-import { eventDraft, SYSTEM_CHAIN, type World } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
+import type { World } from "../domain/world.ts";
 
 /** Ahead of time that never jumps. */
 const AHEAD_WHILE_RUNNING_MS = DAY_MS;

@@ -26,15 +26,11 @@ import {
 } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
-import {
-  type Call,
-  type Dependencies,
-  drawSalt,
-  evidenceChain,
-  makePart,
-  type OrganizationCaller,
-  originOf,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { drawSalt, makePart } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";
 import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "./gone.ts";
 import { followedBy, followingNeeds, knownFollowing } from "./following.ts";

@@ -12,7 +12,8 @@ import {
 import type { StoredOperator } from "../store/operators.ts";
 import { AlteredRows } from "../store/seals.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies, evidenceChain } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { requireSealed } from "./sealed_reads.ts";
 
 type OperatorKey = readonly [orgId: string, operatorId: string];

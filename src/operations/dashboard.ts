@@ -7,7 +7,9 @@ import { frozenOperatorsQuery } from "../store/interactions.ts";
 import { operatorFiguresQuery } from "../store/operators.ts";
 import { organizationQuery } from "../store/organizations.ts";
 import { frozenOperators, operatorFigures, organizations } from "../store/records.ts";
-import { type Dependencies, evidenceChain, type OrganizationCaller } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import type { OrganizationCaller } from "./call.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { ruleRow } from "./operators.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
 

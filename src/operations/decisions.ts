@@ -13,14 +13,10 @@ import { requestDigest } from "../keys/secrets.ts";
 import { decisions, interactions, skippedInteractions, subjects } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
-import {
-  type Call,
-  type Dependencies,
-  drawSalt,
-  evidenceChain,
-  makePart,
-  type OrganizationCaller,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { drawSalt, makePart } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { priorOf } from "./score.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";

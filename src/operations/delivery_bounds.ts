@@ -11,7 +11,7 @@ import {
   WEBHOOK_QUEUE_DAYS,
   WEBHOOK_QUEUE_MAX,
 } from "../domain/limits.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import {
   type Backlog,
   backlogOf,
@@ -28,7 +28,9 @@ import {
 import { buryDeliveries, insertDeliveries, moveCursor, nextEvents } from "../store/outbox.ts";
 import type { Database } from "../store/database.ts";
 import { webhookDeliveries, webhooks } from "../store/records.ts";
-import { adminChain, type Dependencies, eventDraft } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import { adminChain } from "../evidence/chain_name.ts";
 import { drawUuid } from "./deliveries.ts";
 
 /** Events that one commit gives up. */

@@ -8,13 +8,10 @@ import { query } from "../store/database.ts";
 import { backlogOf } from "../store/backlogs.ts";
 import { type DeliveryRow, insertDeliveries, insertPing } from "../store/outbox.ts";
 import { webhookDeliveries, type WebhookRow, webhooks } from "../store/records.ts";
-import {
-  adminChain,
-  type Call,
-  type Dependencies,
-  eventDraft,
-  type OrganizationCaller,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { adminChain } from "../evidence/chain_name.ts";
 import { attemptDelivery, type Claimed, drawLease, drawUuid, settle } from "./deliveries.ts";
 import { bodyOfEvent } from "./events.ts";
 import type { IdempotentCall } from "./idempotency.ts";

@@ -11,16 +11,10 @@ import { type Expunged, query, type Statement } from "../store/database.ts";
 import { operatorRecords, type RecordTable } from "../store/operator_records.ts";
 import { frozenOperators, operators, subjects, tombstones } from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
-import {
-  adminChain,
-  type Call,
-  type Caller,
-  type Dependencies,
-  drawSalt,
-  evidenceChain,
-  makePart,
-  type OrganizationCaller,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { drawSalt, makePart } from "./drafts.ts";
+import type { Call, Caller, OrganizationCaller } from "./call.ts";
+import { adminChain, evidenceChain } from "../evidence/chain_name.ts";
 import { type OperatorRecords, proveOperator } from "./operator_proof.ts";
 import { requireNoOperator, unknownSubject } from "./subjects.ts";
 import { tombstoneName } from "./gone.ts";

@@ -9,7 +9,8 @@ import { subscriptions } from "../store/records.ts";
 import { insertEvent } from "../store/outbox.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
 import { type Asked, storedAnswer, withMembers } from "./answers.ts";
-import type { Call, Dependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { Call } from "./call.ts";
 
 /** What a plan that emits events must have declared. */
 export function subscriptionNeed(orgId: string): Need {

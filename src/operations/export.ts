@@ -41,7 +41,7 @@ import {
   type StoredCheckpoint,
 } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import { isEvidenceChain } from "./dependencies.ts";
+import { isEvidenceChain } from "../evidence/chain_name.ts";
 
 /** Entries that are read at once: about half a millisecond's work, in which nobody else is served. */
 const PAGE = 32;

@@ -16,7 +16,7 @@ import {
 } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { evidenceChain } from "./dependencies.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 
 /** What is known to follow a score; null if it has not come yet. */
 export interface Following {

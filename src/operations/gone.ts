@@ -15,7 +15,9 @@ import { type CauseOfCut, readCause, readCut } from "../store/pruning.ts";
 import { tombstones } from "../store/records.ts";
 import type { ToldBy } from "../store/stored_rows.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies, evidenceChain, type Installation, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { type Installation, originOf } from "./deployment.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 
 /** Kinds of names that outlive what they named: sessions and decisions share one, as they do while they live. */
 type NameKind = "record" | "report" | "operator";

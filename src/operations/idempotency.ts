@@ -7,11 +7,13 @@ import { IDEMPOTENCY_RETENTION_DAYS } from "../domain/limits.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
 import { requestDigest } from "../keys/secrets.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { query } from "../store/database.ts";
 import { idempotencyRecords } from "../store/records.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import type { Call, Dependencies, Installation } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { Installation } from "./deployment.ts";
+import type { Call } from "./call.ts";
 
 /** What makes a call safe to repeat. */
 export interface IdempotentCall {

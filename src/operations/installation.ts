@@ -24,15 +24,10 @@ import {
 } from "../store/records.ts";
 import type { Writer } from "../store/writer.ts";
 import { draftGenesis, headOf } from "./chains.ts";
-import {
-  adminChain,
-  eventDraft,
-  evidenceChain,
-  type Installation,
-  originOf,
-  SYSTEM_CHAIN,
-  type World,
-} from "./dependencies.ts";
+import { type Installation, originOf } from "./deployment.ts";
+import { eventDraft } from "./drafts.ts";
+import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
+import type { World } from "../domain/world.ts";
 import { isHeld, sealUnsealed } from "./resealing.ts";
 import { followLock, strangeLock } from "./restores.ts";
 import type { InstallationSeals } from "./installation_seals.ts";

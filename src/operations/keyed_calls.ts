@@ -8,7 +8,7 @@ import { IDEMPOTENCY_RETENTION_DAYS } from "../domain/limits.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { requestDigest } from "../keys/secrets.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { query } from "../store/database.ts";
 import {
   endedKeyedCalls,
@@ -18,7 +18,9 @@ import {
   operatorCalls,
 } from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
-import type { Call, Dependencies, Installation } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { Installation } from "./deployment.ts";
+import type { Call } from "./call.ts";
 import { GoneError } from "./gone.ts";
 import { type IdempotentCall, keyReused } from "./idempotency.ts";
 import { requireSealed } from "./sealed_reads.ts";

@@ -12,8 +12,8 @@ import {
 } from "../store/named_rows.ts";
 import { keyedCalls, scoreBatches, subjects } from "../store/records.ts";
 import { type Sealed, type SealedKind, shareOf } from "../store/seals.ts";
-import { adminChain } from "./dependencies.ts";
-import type { Reading, SealedRowFinding } from "./sealed_rows.ts";
+import { adminChain } from "../evidence/chain_name.ts";
+import type { Reading, SealedRowFinding } from "./sealed_row_finding.ts";
 
 /** What is wrong with these rows; of each kind the first. */
 export async function* namedRowFindings(

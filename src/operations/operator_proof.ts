@@ -26,7 +26,8 @@ import { operators, subjects } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
 import { nextTurn } from "../store/turn.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { evidenceChain, originOf } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { requireCutOff } from "./gone.ts";
 import {
   entryOf,

@@ -7,7 +7,8 @@ import { frozenOperatorsQuery } from "../store/interactions.ts";
 import { piecesOf } from "../store/paging.ts";
 import { frozenOperators, type OperatorRow, operators, type SubjectRow, subjects } from "../store/records.ts";
 import { sealed, type Seals, shareOf } from "../store/seals.ts";
-import { type Dependencies, evidenceChain } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import type { LastFrozen } from "./frozen_calls.ts";
 import { movedTo } from "./score.ts";
 

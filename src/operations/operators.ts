@@ -13,7 +13,8 @@ import { bandOf, dimensionsOf, type FullDimensions } from "../scoring/dimensions
 import { type ExercisePlan, recommendExercises } from "../scoring/maintenance.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { isCriticalDecision, isHighRisk } from "../scoring/organization.ts";
-import { bucketMeans, DAY_MS, minimumDataMet, type OperatorState } from "../scoring/state.ts";
+import { bucketMeans, minimumDataMet, type OperatorState } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { type Uncertainty, uncertaintyOf } from "../scoring/uncertainty.ts";
 import {
   type DayPoint,
@@ -34,7 +35,8 @@ import {
 } from "../store/operators.ts";
 import type { OperatorFigures } from "../store/records.ts";
 import { requireCurrentOperators } from "./current_operator.ts";
-import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { OrganizationCaller } from "./call.ts";
 
 const PROFILE_BAND: Readonly<Record<Band, (typeof PROFILE_BANDS)[number]>> = {
   exemplary: "Exemplary",

@@ -7,7 +7,10 @@
 import { ServiceError } from "../domain/errors.ts";
 import { type OrganizationRow, organizations } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
-import { adminChain, type Call, type Caller, type Dependencies, drawSalt, makePart } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { drawSalt, makePart } from "./drafts.ts";
+import type { Call, Caller } from "./call.ts";
+import { adminChain } from "../evidence/chain_name.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
 import type { KeyIssue } from "./key_issue.ts";
 import { type KeyedCall, type KnownCall, repeatedAnswer } from "./keyed_calls.ts";

@@ -5,14 +5,10 @@
 import { ServiceError, unauthorized } from "../domain/errors.ts";
 import { type OrganizationRow, organizations } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
-import {
-  adminChain,
-  type Call,
-  type Caller,
-  type Dependencies,
-  eventDraft,
-  type OrganizationCaller,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import type { Call, Caller, OrganizationCaller } from "./call.ts";
+import { adminChain } from "../evidence/chain_name.ts";
 import type { IdempotentCall, MasterAnswer } from "./idempotency.ts";
 import { KEY_WARNING, KeyIssue, NO_KEY, NoKeyMinted } from "./key_issue.ts";
 import { KeyedCall } from "./keyed_calls.ts";

@@ -7,14 +7,10 @@ import type { CreateOrganization } from "../domain/organization.ts";
 import { query } from "../store/database.ts";
 import { organizations } from "../store/records.ts";
 import { draftGenesis } from "./chains.ts";
-import {
-  adminChain,
-  type Call,
-  type Caller,
-  type Dependencies,
-  eventDraft,
-  evidenceChain,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import type { Call, Caller } from "./call.ts";
+import { adminChain, evidenceChain } from "../evidence/chain_name.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
 import { KEY_WARNING, KeyIssue } from "./key_issue.ts";
 

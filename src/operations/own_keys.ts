@@ -11,7 +11,9 @@ import { jwkOf, type PinnedKey } from "../evidence/trust.ts";
 import { placesOfEvents } from "../store/chains.ts";
 import { readProven } from "../store/proofs.ts";
 import type { SigningKeyRow } from "../store/records.ts";
-import { type Dependencies, originOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 
 /** A key of the deployment's own. */
 export interface OwnKey {

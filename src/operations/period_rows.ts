@@ -30,7 +30,8 @@ import {
   skippedInteractions,
 } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
-import { type Dependencies, evidenceChain } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
 
 type Reading = Pick<Dependencies, "database" | "lock" | "seals">;

@@ -3,7 +3,8 @@ import { AlteredError } from "../domain/errors.ts";
 import { parseChain } from "../evidence/chain_name.ts";
 import { loadEpochs, type StoredChain } from "../store/chains.ts";
 import { type ProvenRecord, readProvenPage } from "../store/proven_pages.ts";
-import { type Dependencies, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
 
 export type ProvingDependencies = Pick<
   Dependencies,

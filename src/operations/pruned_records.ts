@@ -9,7 +9,8 @@ import { readProvenPage } from "../store/proven_pages.ts";
 import { batchesQuery, type CauseOfCut } from "../store/pruning.ts";
 import { decisions, interactions, skippedInteractions } from "../store/records.ts";
 import { listed } from "../store/outbox.ts";
-import { type Dependencies, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
 import { tombstoneName } from "./gone.ts";
 import type { ProvingDependencies } from "./proven_records.ts";
 

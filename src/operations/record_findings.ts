@@ -26,7 +26,7 @@ import {
 } from "../store/records.ts";
 import { shareOf } from "../store/seals.ts";
 import { FrozenCheck } from "./frozen_check.ts";
-import type { Reading, SealedRowFinding } from "./sealed_rows.ts";
+import type { Reading, SealedRowFinding } from "./sealed_row_finding.ts";
 
 /** What is wrong with the records of a family and the rows that stand for them. */
 export async function* recordFindings(

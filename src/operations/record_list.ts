@@ -13,7 +13,10 @@ import { type ProvenRecord, readProvenPage } from "../store/proven_pages.ts";
 import { reportsQuery, scoredEntriesQuery, type StoredReport } from "../store/record_list.ts";
 import { subjects } from "../store/records.ts";
 import { namesOfPseudonymsQuery } from "../store/subjects.ts";
-import { type Dependencies, evidenceChain, type OrganizationCaller, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import type { OrganizationCaller } from "./call.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { ownEpochs, readAtPositions } from "./proven_records.ts";
 import { requireSealed } from "./sealed_reads.ts";
 

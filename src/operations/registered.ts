@@ -8,10 +8,14 @@ import { organizationQuery, type StoredOrganization } from "../store/organizatio
 import { webhooksQuery } from "../store/outbox.ts";
 import { organizations, type WebhookRow, webhooks } from "../store/records.ts";
 import type { Sealed } from "../store/seals.ts";
-import { adminChain, type Dependencies } from "./dependencies.ts";
+import type { Reading } from "./capabilities.ts";
+import { adminChain } from "../evidence/chain_name.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
 
-type Reading = Pick<Dependencies, "database" | "lock" | "seals" | "registered">;
+/** What reading them needs. */
+interface RegisteredReading extends Reading {
+  readonly registered: RegisteredRows;
+}
 
 /** Remembers the rows that were found whole: as long as a head holds the same set, they need no second look. */
 export class RegisteredRows {
@@ -44,7 +48,7 @@ export interface Registered {
  * An organization's row and its webhooks', all of them and none that is old.
  * @throws {AlteredRows}; {ServiceError} SERVICE_UNAVAILABLE if the database is behind what was issued.
  */
-export async function readRegistered(dependencies: Reading, orgId: string): Promise<Registered> {
+export async function readRegistered(dependencies: RegisteredReading, orgId: string): Promise<Registered> {
   const { head, found: [[organization], destinations] } = await snapshotWithHead(
     dependencies,
     adminChain(orgId),
@@ -67,7 +71,7 @@ export async function readRegistered(dependencies: Reading, orgId: string): Prom
  * @throws as {@link readRegistered}.
  */
 export async function isRegistered(
-  dependencies: Reading,
+  dependencies: RegisteredReading,
   row: Sealed & Pick<StoredHead, "held"> & { readonly org_id: string },
 ): Promise<boolean> {
   const { org_id: orgId, seal } = row;

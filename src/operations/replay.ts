@@ -45,7 +45,10 @@ import {
   scoreCommits,
 } from "../store/records.ts";
 import { requireAsked } from "./answers.ts";
-import { type Dependencies, type OrganizationCaller, originOf, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import type { OrganizationCaller } from "./call.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { requireFollowing } from "./following.ts";
 import { placeOfRecord, requireNotGone } from "./gone.ts";
 import { requireSealed } from "./sealed_reads.ts";

@@ -10,20 +10,16 @@ import { canonicalJson } from "../evidence/canonical.ts";
 import { hex, utf8 } from "../evidence/crypto.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
 import { article14Of, reportOf } from "../scoring/report.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { prunedUntil } from "../store/chains.ts";
 import { query } from "../store/database.ts";
 import { readEvidence } from "../store/proofs.ts";
 import { type ComplianceReportRow, complianceReports } from "../store/records.ts";
-import {
-  type Call,
-  type Dependencies,
-  drawSalt,
-  evidenceChain,
-  makePart,
-  type OrganizationCaller,
-  originOf,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { drawSalt, makePart } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { requireAsked } from "./answers.ts";
 import { placeOfRecord, requireCutOff, requireNotGone } from "./gone.ts";
 import { type HeldPeriod, readPeriod } from "./period_rows.ts";

@@ -32,7 +32,8 @@ import {
 } from "../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../store/seals.ts";
 import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
-import { type Dependencies, isEvidenceChain, SYSTEM_CHAIN } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { isEvidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { frozenLink, lastFrozen } from "./frozen_calls.ts";
 import { NO_KEY } from "./key_issue.ts";
 import { readOwnKeys } from "./own_keys.ts";

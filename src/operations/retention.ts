@@ -7,7 +7,7 @@
 import { AlteredError } from "../domain/errors.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { hex } from "../evidence/crypto.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import {
   type CutPoint,
   deleteEntriesBelow,
@@ -19,7 +19,10 @@ import {
 import { query } from "../store/database.ts";
 import { ownCheckpointOfCommit, readProven } from "../store/proofs.ts";
 import { type CauseOfCut, readPrunedSeqs } from "../store/pruning.ts";
-import { type Dependencies, eventDraft, isEvidenceChain, originOf, retentionOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf, retentionOf } from "./deployment.ts";
+import { eventDraft } from "./drafts.ts";
+import { isEvidenceChain } from "../evidence/chain_name.ts";
 import { causeOfCut, provenMinIndex } from "./gone.ts";
 import { requireNamed } from "./proven_records.ts";
 import { removalsOf } from "./pruned_records.ts";

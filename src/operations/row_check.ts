@@ -25,7 +25,8 @@ import {
   readNodeRows,
   readRowBounds,
 } from "../store/stored_rows.ts";
-import { type Dependencies, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
 import type { OwnKey } from "./own_keys.ts";
 import type { Found, FoundRows, RowCode } from "./row_findings.ts";
 import { restoredSize } from "./signed_ends.ts";

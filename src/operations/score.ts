@@ -24,14 +24,10 @@ import {
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
-import {
-  type Call,
-  type Dependencies,
-  drawSalt,
-  evidenceChain,
-  makePart,
-  type OrganizationCaller,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { drawSalt, makePart } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "./answers.ts";
 import { emitEvent, subscriptionNeed } from "./events.ts";
 import { frozenLink, lastFrozen } from "./frozen_calls.ts";

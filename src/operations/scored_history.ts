@@ -6,7 +6,8 @@ import { entrySchema, isCommitted } from "../evidence/entry.ts";
 import { type LabelInput, labelInputSchema, type ScoreInput, scoreInputSchema } from "../evidence/record.ts";
 import { loadEpochs, type StoredChain } from "../store/chains.ts";
 import { readInputs, type RecordedInput } from "../store/recorded_inputs.ts";
-import { type Dependencies, evidenceChain } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { evidenceChain } from "../evidence/chain_name.ts";
 
 /** A record that is not what was recorded: nothing may follow from it. */
 export class AlteredRecord extends Error {

@@ -6,7 +6,7 @@ import type { CompiledQuery } from "kysely";
 import { equalBytes } from "../evidence/crypto.ts";
 import { headOf, type HeadRow, headsQuery, placeOfHead } from "../store/chains.ts";
 import { AlteredRows, type Sealed, type SealedKind, setOf, shareOf } from "../store/seals.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { Reading } from "./capabilities.ts";
 
 /**
  * Rows of a kind, or those of their columns that the seal covers.
@@ -14,7 +14,7 @@ import type { Dependencies } from "./dependencies.ts";
  * @throws {AlteredRows}
  */
 export function requireSealed<Row extends Sealed & { readonly org_id: string }>(
-  { seals }: Pick<Dependencies, "seals">,
+  { seals }: Pick<Reading, "seals">,
   kind: SealedKind<Row>,
   rows: readonly Row[],
 ): readonly Uint8Array[] {
@@ -31,7 +31,7 @@ export function requireSealed<Row extends Sealed & { readonly org_id: string }>(
  * @throws {ServiceError} SERVICE_UNAVAILABLE where the head is behind what was issued.
  */
 export async function snapshotWithHead<Rows extends readonly unknown[]>(
-  { database, lock }: Pick<Dependencies, "database" | "lock">,
+  { database, lock }: Pick<Reading, "database" | "lock">,
   family: string,
   queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
   { ofPutBack = false }: { readonly ofPutBack?: boolean } = {},
@@ -53,7 +53,7 @@ export async function snapshotWithHead<Rows extends readonly unknown[]>(
  * @throws {AlteredRows} where a row is missing, an old one was put back, or the head does not hold a set of its own.
  */
 export function requireWholeSet(
-  { seals }: Pick<Dependencies, "seals">,
+  { seals }: Pick<Reading, "seals">,
   head: HeadRow,
   shares: Iterable<Uint8Array>,
 ): void {

@@ -2,27 +2,16 @@
  * Holding all rows beside a chain to it, which no single read can do: that none is missing, none was put back, and none
  * is there that no entry stands for. An answer is refused by its own rows; this tells of the others.
  */
+import type { Reading, SealedRowFinding } from "./sealed_row_finding.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { placeOfHead } from "../store/chains.ts";
 import { query } from "../store/database.ts";
 import { readHeld } from "../store/record_rows.ts";
 import { setOf, shareOf } from "../store/seals.ts";
-import { type Dependencies, isEvidenceChain } from "./dependencies.ts";
+import { isEvidenceChain } from "../evidence/chain_name.ts";
 import { namedRowFindings } from "./named_rows.ts";
 import { recordFindings } from "./record_findings.ts";
-
-/** What looking at rows needs. */
-export type Reading = Pick<Dependencies, "database" | "seals">;
-
-/** Something that is wrong with the rows beside a chain. */
-export interface SealedRowFinding {
-  readonly chain: string;
-  /** The entry whose row it is; null where it is no single one. */
-  readonly seq: number | null;
-  /** What is wrong, for a sentence. */
-  readonly detail: string;
-}
 
 /**
  * What is wrong with the rows that belong to a family of chains, as far as its entries are those that were recorded.

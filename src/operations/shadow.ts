@@ -35,7 +35,8 @@ import type { OperatorState } from "../scoring/state.ts";
 import { namesOfPseudonymsQuery } from "../store/subjects.ts";
 import { nextTurn } from "../store/turn.ts";
 import type { PlacedEntry } from "../store/unit_of_work.ts";
-import type { Dependencies, OrganizationCaller } from "./dependencies.ts";
+import type { Reading, Scoring } from "./capabilities.ts";
+import type { OrganizationCaller } from "./call.ts";
 
 /** The entries that move an operator's state, and the one that ends it. */
 const FOLLOWED = ["SCORE_COMPUTED", "OUTCOME_LABELLED", "SUBJECT_ERASED"] as const;
@@ -339,7 +340,7 @@ function stateBefore(
 
 /** Where the candidate differs for an organization, since this process started; null where no candidate runs. */
 export async function shadowReport(
-  { database, model, shadow }: Pick<Dependencies, "database" | "model" | "shadow">,
+  { database, model, shadow }: Pick<Reading, "database"> & Scoring & { readonly shadow: Shadow | null },
   { orgId }: OrganizationCaller,
 ) {
   if (shadow === null) return { shadow: null };

@@ -14,10 +14,11 @@ import { AlteredError } from "../domain/errors.ts";
 import { endOfEntries } from "../store/bundles.ts";
 import { loadEpochs, readNodes, type StoredChain, type StoredHead } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
-import type { IssuedCheckpoint } from "../store/lock.ts";
+import type { IssuedCheckpoint } from "../store/issued.ts";
 import { readPages } from "../store/paging.ts";
 import { newestOwnCheckpoint, readProven } from "../store/proofs.ts";
-import { type Dependencies, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
 
 export type EndDependencies = Pick<
   Dependencies,

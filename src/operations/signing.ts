@@ -18,7 +18,10 @@ import { type Database, query, type Statement } from "../store/database.ts";
 import type { SigningKeyRow } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
 import type { Signing, SigningSource, Writer } from "../store/writer.ts";
-import { eventDraft, originOf, SYSTEM_CHAIN, type World } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
+import { eventDraft } from "./drafts.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
+import type { World } from "../domain/world.ts";
 
 /** Where the private keys lie. */
 export interface SignerSource {

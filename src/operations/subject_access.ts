@@ -17,14 +17,10 @@ import { interactions, organizations, subjects, webhooks } from "../store/record
 import { shareOf } from "../store/seals.ts";
 import { readSubjectEntries, type SubjectChain, subjectChainsQuery } from "../store/subjects.ts";
 import { nextTurn } from "../store/turn.ts";
-import {
-  adminChain,
-  type Call,
-  type Dependencies,
-  eventDraft,
-  evidenceChain,
-  type OrganizationCaller,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { adminChain, evidenceChain } from "../evidence/chain_name.ts";
 import { requireCurrentOperators } from "./current_operator.ts";
 import { operatorProfile } from "./operators.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";

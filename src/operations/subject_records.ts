@@ -31,7 +31,8 @@ import {
 } from "../store/records.ts";
 import { type Sealed, shareOf } from "../store/seals.ts";
 import { pseudonymQuery, storedSeqsQuery, type SubjectEntry, type SubjectName } from "../store/subjects.ts";
-import { type Dependencies, originOf } from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { originOf } from "./deployment.ts";
 import { modelDocument } from "./replay.ts";
 
 /** A part's data; its text where that is no object. */

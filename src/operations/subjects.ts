@@ -4,7 +4,7 @@ import { hex } from "../evidence/crypto.ts";
 import { operators, subjects } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
-import type { World } from "./dependencies.ts";
+import type { World } from "../domain/world.ts";
 
 const PSEUDONYM_BYTES = 16;
 

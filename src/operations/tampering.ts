@@ -15,23 +15,25 @@ import { AlteredError } from "../domain/errors.ts";
 import { organizationOf, parseChain } from "../evidence/chain_name.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { errorFields } from "../observability/log.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { alertsOfKindsQuery } from "../store/alerts.ts";
 import { placesOfEvents } from "../store/chains.ts";
 import { readProven } from "../store/proofs.ts";
 import { alertDays, type AlertRow, alerts } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
-import {
-  adminChain,
-  type Dependencies,
-  eventDraft,
-  isEvidenceChain,
-  originOf,
-  SYSTEM_CHAIN,
-} from "./dependencies.ts";
+import type { Logging, Proving, Reading, Writing } from "./capabilities.ts";
+import { originOf } from "./deployment.ts";
+import { eventDraft } from "./drafts.ts";
+import { adminChain, isEvidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 
 /** What was found first of a chain. */
 export type Tampering = Pick<ChainTampered, "chain" | "code" | "seq" | "what">;
+
+/** What raising an alert of an altered chain needs. */
+export interface Watching extends Proving, Writing, Logging {
+  /** null: nobody is told of any. */
+  readonly tampered: TamperedChains | null;
+}
 
 /** What was met as something was read. */
 export function tamperingOf({ chain, what }: AlteredError): Tampering {
@@ -112,7 +114,7 @@ export function familyOfChain(chain: string): string {
  * Tells of a chain that is not what was signed, wherever that was found: while a chain is verified, or as something is
  * read. Never throws: where nothing can be recorded, the log and this process's state are what is left.
  */
-export function raiseTampering(dependencies: Dependencies, tampering: Tampering, now: number): Promise<void> {
+export function raiseTampering(dependencies: Watching, tampering: Tampering, now: number): Promise<void> {
   const { tampered, log } = dependencies;
   if (tampered === null) return Promise.resolve();
   return tampered.inTurn(async () => {
@@ -125,7 +127,10 @@ export function raiseTampering(dependencies: Dependencies, tampering: Tampering,
 }
 
 /** Tells of rows that the start found altered, by which nothing is recorded. */
-export async function raiseSuspicion(dependencies: Dependencies, now: number): Promise<void> {
+export async function raiseSuspicion(
+  dependencies: Watching & Pick<Reading, "lock">,
+  now: number,
+): Promise<void> {
   const { family, altered } = dependencies.lock.suspected() ?? {};
   if (family === undefined || altered === undefined) return;
   await raiseTampering(dependencies, tamperingOf(new AlteredRows(family, altered)), now);
@@ -133,7 +138,7 @@ export async function raiseSuspicion(dependencies: Dependencies, now: number): P
 
 /** Tells of an entry that is shown although a part of it, or its row, is not what was recorded. `shown`: what tells of it. */
 export function tellAlteredRecord(
-  dependencies: Dependencies,
+  dependencies: Watching,
   { chain, seq, shown, now }: {
     readonly chain: string;
     readonly seq: number;
@@ -150,7 +155,7 @@ export function tellAlteredRecord(
 }
 
 async function raiseInTurn(
-  dependencies: Dependencies,
+  dependencies: Watching,
   tampered: TamperedChains,
   { tampering, now }: { readonly tampering: Tampering; readonly now: number },
 ): Promise<void> {
@@ -180,7 +185,7 @@ function dayOf(at: number): number {
 type Draft = Omit<AlertRow, "org_id"> & { readonly org_id: string | null };
 
 function rowOf(
-  { world }: Dependencies,
+  { world }: Pick<Writing, "world">,
   { family, tampering, now }: {
     readonly family: string;
     readonly tampering: Tampering;
@@ -211,7 +216,7 @@ function kindOf(family: string): string {
  * @returns the id of the alert that stands for this day; null where nothing can be written.
  */
 async function record(
-  dependencies: Dependencies,
+  dependencies: Watching,
   { family, row }: { readonly family: string; readonly row: Draft },
 ): Promise<string | null> {
   const { org_id: orgId } = row;
@@ -236,7 +241,7 @@ async function record(
 
 /** @returns the id of the alert of this day. */
 async function write(
-  dependencies: Dependencies,
+  dependencies: Watching,
   { row, chain }: { readonly row: Draft; readonly chain: string | null },
 ): Promise<string> {
   const { writer, world } = dependencies;
@@ -273,7 +278,7 @@ async function write(
 
 /** The alert of a chain and day that has a row; `isRaised`: a signed entry says that it was raised. */
 async function standingAlert(
-  dependencies: Dependencies,
+  dependencies: Watching,
   { org_id, kind, day }: AlertRow,
 ): Promise<{ readonly alertId: string; readonly isRaised: boolean } | null> {
   const [row] = await dependencies.database.read(
@@ -301,13 +306,8 @@ export interface SystemAlert {
   readonly acknowledged_at: number | null;
 }
 
-type AlertDependencies = Pick<
-  Dependencies,
-  "database" | "crypto" | "signing" | "logName" | "installation"
->;
-
 /** The newest first; what cannot be read of that chain is left out. */
-export async function systemAlerts(dependencies: AlertDependencies): Promise<readonly SystemAlert[]> {
+export async function systemAlerts(dependencies: Proving): Promise<readonly SystemAlert[]> {
   const acknowledged = await acknowledgements(dependencies, SYSTEM_CHAIN);
   const raised = await provenDetails(dependencies, { family: SYSTEM_CHAIN, eventType: "ALERT_RAISED" });
   return raised.flatMap(({ detail, at }) => {
@@ -328,7 +328,7 @@ export async function systemAlerts(dependencies: AlertDependencies): Promise<rea
 
 /** By alert, when a signed entry says that it was acknowledged: a column that says so alone counts for nothing. */
 async function acknowledgements(
-  dependencies: AlertDependencies,
+  dependencies: Proving,
   family: string,
 ): Promise<ReadonlyMap<string, number>> {
   const found = await provenDetails(dependencies, { family, eventType: "ADMIN_ALERT_ACK" });
@@ -336,7 +336,7 @@ async function acknowledgements(
 }
 
 async function provenDetails(
-  dependencies: AlertDependencies,
+  dependencies: Proving,
   of: { readonly family: string; readonly eventType: string },
 ): Promise<readonly { readonly detail: Record<string, unknown>; readonly at: number }[]> {
   const found = [];
@@ -357,7 +357,7 @@ async function provenDetails(
  * Takes up what other processes, and this one before its start, found and what was acknowledged: an alert that is open
  * counts, and so does one whose acknowledgement no signed entry tells.
  */
-export async function followTampering(dependencies: Dependencies): Promise<void> {
+export async function followTampering(dependencies: Proving & Pick<Watching, "tampered">): Promise<void> {
   const { tampered, database } = dependencies;
   if (tampered === null) return;
   const kinds = Object.values(CHAIN_TAMPERED_KINDS);

@@ -7,7 +7,7 @@
 import { isUnavailable } from "../domain/errors.ts";
 import { ERASED_MEMORY_DAYS } from "../domain/limits.ts";
 import { errorFields } from "../observability/log.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { raiseUsageAlerts } from "./alerts.ts";
 import { anchorChains } from "./anchoring.ts";
 import { forgetAssessments } from "./assessments.ts";

@@ -1,7 +1,7 @@
 /** The usage record of an organization, counted afresh. Source: specification, Usage record; contract, section 5. */
 import type { Tier } from "../domain/enums.ts";
 import { TIER_LIMITS, USAGE_WINDOW_DAYS } from "../domain/limits.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import { organizationQuery } from "../store/organizations.ts";
 import { countUsage } from "../store/usage.ts";
 import type { Dependencies } from "./dependencies.ts";

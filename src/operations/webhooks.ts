@@ -19,14 +19,11 @@ import { startAtNewestEvent } from "../store/outbox.ts";
 import { webhookCounts, type WebhookRow, webhooks } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { allowedAddresses, TargetRefused } from "../webhooks/target.ts";
-import {
-  adminChain,
-  type Call,
-  type Dependencies,
-  eventDraft,
-  type OrganizationCaller,
-  type World,
-} from "./dependencies.ts";
+import { type Dependencies } from "./dependencies.ts";
+import { eventDraft } from "./drafts.ts";
+import type { Call, OrganizationCaller } from "./call.ts";
+import { adminChain } from "../evidence/chain_name.ts";
+import type { World } from "../domain/world.ts";
 import { readRegistered } from "./registered.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer, repeatedAnswer } from "./keyed_calls.ts";

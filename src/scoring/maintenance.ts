@@ -9,7 +9,7 @@ import { belowFloor } from "./compliance.ts";
 import type { DecayProjection } from "./decay.ts";
 import { computedDimensions, type Dimensions, dimensionWeight, type FullDimensions } from "./dimensions.ts";
 import type { ModelDocument } from "./model.ts";
-import { DAY_MS } from "./state.ts";
+import { DAY_MS } from "../domain/time.ts";
 
 /** Everything that the urgency table of section 8.1 reads. */
 export interface MaintenanceInput {

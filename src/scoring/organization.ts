@@ -10,7 +10,8 @@ import { round } from "./arithmetic.ts";
 import { bandOf } from "./dimensions.ts";
 import { percent, quantity } from "./wording.ts";
 import type { ModelDocument } from "./model.ts";
-import { DAY_MS, minimumDataMet } from "./state.ts";
+import { minimumDataMet } from "./state.ts";
+import { DAY_MS } from "../domain/time.ts";
 
 /** What the rule reads of one operator's state and row; times are epoch milliseconds. */
 export interface OperatorRow {

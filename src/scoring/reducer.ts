@@ -20,7 +20,8 @@ import {
 } from "./classify.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
 import { type ProcessEvidence, processEvidence, scrutiny, validatedSpeedRelief } from "./process.ts";
-import { breakEven, type Bucket, DAY_MS, initialState, mean, type OperatorState, put } from "./state.ts";
+import { breakEven, type Bucket, initialState, mean, type OperatorState, put } from "./state.ts";
+import { DAY_MS } from "../domain/time.ts";
 
 /** What a recorded score keeps of its interaction, so that a late label can be applied with the same weights. */
 export interface EventWeights {

@@ -2,6 +2,7 @@
  * An operator's state: of fixed size whatever the history, a plain JSON value, never mutated.
  * Source: scoring model, section 3.
  */
+import { DAY_MS } from "../domain/time.ts";
 import * as z from "zod";
 import { type Domain, DOMAINS } from "../domain/enums.ts";
 import { type BucketName, BUCKETS, type ModelDocument } from "./model.ts";
@@ -56,8 +57,6 @@ export const stateSchema = z.strictObject({
 });
 
 export type OperatorState = z.infer<typeof stateSchema>;
-
-export const DAY_MS = 86_400_000;
 
 /** The state of an operator of whom nothing is known. */
 export function initialState(model: ModelDocument): OperatorState {

@@ -7,7 +7,7 @@
  */
 import type { Domain } from "../domain/enums.ts";
 import type { Interaction } from "../domain/interaction.ts";
-import { DAY_MS } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import {
   type ArchetypeName,
   DEFAULT_ENVIRONMENT,

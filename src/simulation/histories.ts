@@ -1,6 +1,7 @@
 /** A simulated reviewer's history through the real engine. */
 import { score, type Scored } from "../scoring/score.ts";
-import { DAY_MS, type OperatorState } from "../scoring/state.ts";
+import { type OperatorState } from "../scoring/state.ts";
+import { DAY_MS } from "../domain/time.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { drawInteraction, driftAt, type Environment, type Operator } from "./archetypes.ts";
 import type { Random } from "./random.ts";

@@ -1,5 +1,5 @@
 /** What is yet to be written to `lock.db`: of each family the newest checkpoint, erasures in their order. */
-import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock } from "./lock.ts";
+import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock } from "./issued.ts";
 
 export interface LockEntries {
   readonly issued: readonly IssuedCheckpoint[];

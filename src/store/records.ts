@@ -2,6 +2,7 @@
  * The rows that a plan may read and replace by their key, each kind with the one query that loads it and the
  * one statement that saves it.
  */
+import { DAY_MS } from "../domain/time.ts";
 import { type CompiledQuery, type Insertable, type RawBuilder, type Selectable, sql } from "kysely";
 import { IDEMPOTENCY_RETENTION_DAYS } from "../domain/limits.ts";
 import { compileOnce } from "./compile_once.ts";
@@ -754,7 +755,7 @@ export const keyedCalls: RecordKind<KeyedCallRow> = {
   save: (row) => ({ ...saveKeyedCall(row), mustChange: 1 }),
 };
 
-const KEYED_CALL_MS = IDEMPOTENCY_RETENTION_DAYS * 86_400_000;
+const KEYED_CALL_MS = IDEMPOTENCY_RETENTION_DAYS * DAY_MS;
 
 const saveKeyedCall = compileOnce((row: KeyedCallRow) =>
   query.insertInto("keyed_call").values(row).onConflict((conflict) =>

@@ -33,7 +33,8 @@ import {
   WriteConflict,
 } from "./database.ts";
 import { joinInserts } from "./join_inserts.ts";
-import type { CheckpointLock, IssuedCheckpoint } from "./lock.ts";
+import type { CheckpointLock } from "./lock.ts";
+import type { IssuedCheckpoint } from "./issued.ts";
 import type { OwnSignatures } from "./proofs.ts";
 import type { SigningKeyRow } from "./records.ts";
 import { AlteredRows, EMPTY_SET, type Seals, shareOf, xor } from "./seals.ts";

@@ -5,7 +5,7 @@
 import { openService, SCHEMA_VERSION, type Service } from "../../src/compose.ts";
 import { readEnvironment, realClock, realWorld } from "../../src/world.ts";
 import { readConfig } from "../../src/config/config.ts";
-import type { Clock } from "../../src/http/exchange.ts";
+import type { Clock } from "../../src/domain/world.ts";
 import { createLog } from "../../src/observability/log.ts";
 import { CLOCK_RULES } from "../../src/operations/clock_watch.ts";
 import { type Deployment, deploymentIn } from "../program.ts";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { z } from "zod";
-import { UNCOMPARED_REASONS } from "../../src/evidence/owed.ts";
+import { UNCOMPARED_REASONS } from "../../src/evidence/uncompared.ts";
 import { concat, utf8 } from "../../src/evidence/crypto.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { VERDICTS_BY_WEIGHT } from "../../src/evidence/report.ts";

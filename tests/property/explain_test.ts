@@ -24,7 +24,8 @@ import { applyLabel, type LateLabel } from "../../src/scoring/label.ts";
 import { BUCKETS, DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import { advance, retain, type Rule, type Step } from "../../src/scoring/reducer.ts";
 import { score } from "../../src/scoring/score.ts";
-import { bucketMeans, DAY_MS, initialState, mean, type OperatorState } from "../../src/scoring/state.ts";
+import { bucketMeans, initialState, mean, type OperatorState } from "../../src/scoring/state.ts";
+import { DAY_MS } from "../../src/domain/time.ts";
 
 const SEED = 20_261_120;
 const RUNS = 1_000;

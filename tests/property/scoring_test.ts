@@ -36,13 +36,13 @@ import {
   breakEven,
   type Bucket,
   bucketMeans,
-  DAY_MS,
   initialState,
   mean,
   type OperatorState,
   put,
   stateSchema,
 } from "../../src/scoring/state.ts";
+import { DAY_MS } from "../../src/domain/time.ts";
 import { JIS_1_0_0 } from "../models.ts";
 import { mulberry32, weighted } from "../random_numbers.ts";
 

@@ -8,7 +8,8 @@ import {
   ClockWatch,
 } from "../../src/operations/clock_watch.ts";
 import { createLog } from "../../src/observability/log.ts";
-import { type KeptClock, openLock } from "../../src/store/lock.ts";
+import { openLock } from "../../src/store/lock.ts";
+import type { KeptClock } from "../../src/store/issued.ts";
 
 const START = Date.parse("2026-11-20T09:00:00.000Z");
 const SECOND = 1_000;

@@ -4,12 +4,12 @@ import { generateKeyPairSync } from "node:crypto";
 import {
   type Config,
   ConfigError,
-  type Environment,
   readConfig,
   readListener,
   readModel,
   readStorage,
 } from "../../src/config/config.ts";
+import type { Environment } from "../../src/config/environment.ts";
 import { KNOWN_VARIABLES } from "../../src/config/variables.ts";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
 import document from "../../src/scoring/jis-1.1.0.json" with { type: "json" };

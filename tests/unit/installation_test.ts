@@ -8,7 +8,7 @@ import { MIGRATIONS } from "../../migrations/mod.ts";
 import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { modelSha256 } from "../../src/evidence/hashes.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
-import type { Installation } from "../../src/operations/dependencies.ts";
+import type { Installation } from "../../src/operations/deployment.ts";
 import { openInstallation, takeUpSecrets } from "../../src/operations/installation.ts";
 import { lockedSeals } from "../../src/operations/installation_seals.ts";
 import { SigningKeys } from "../../src/operations/signing.ts";

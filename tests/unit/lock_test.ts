@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { ServiceError } from "../../src/domain/errors.ts";
 import type { StoredHead } from "../../src/store/chains.ts";
-import { type CheckpointLock, isBehind, type IssuedCheckpoint, openLock } from "../../src/store/lock.ts";
+import { type CheckpointLock, isBehind, openLock } from "../../src/store/lock.ts";
+import type { IssuedCheckpoint } from "../../src/store/issued.ts";
 
 // ---- fixtures ---------------------------------------------------------------------------------------------
 

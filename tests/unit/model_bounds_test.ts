@@ -6,7 +6,8 @@ import { applyLabel } from "../../src/scoring/label.ts";
 import { scoreDecision } from "../../src/scoring/drs.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { score, type Scored } from "../../src/scoring/score.ts";
-import { DAY_MS, type OperatorState } from "../../src/scoring/state.ts";
+import { type OperatorState } from "../../src/scoring/state.ts";
+import { DAY_MS } from "../../src/domain/time.ts";
 import { numbersOf } from "../model_mutations.ts";
 
 const EXTREMES = [0, 5e-324, 1e-300, 1e-9, 1e-3, 1, 100, 1e6, 1e9, 1e300, -1e300, -1];

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { BundleVerifier } from "../../src/evidence/verifier.ts";
-import type { OrganizationCaller } from "../../src/operations/dependencies.ts";
+import type { OrganizationCaller } from "../../src/operations/call.ts";
 import { eraseOperator } from "../../src/operations/erasure.ts";
 import { anchorChains } from "../../src/operations/anchoring.ts";
 import { bundleFile } from "../../src/operations/export.ts";

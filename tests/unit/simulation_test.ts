@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { interactionSchema, sessionIdSchema } from "../../src/domain/interaction.ts";
 import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import { score } from "../../src/scoring/score.ts";
-import { DAY_MS, type OperatorState } from "../../src/scoring/state.ts";
+import { type OperatorState } from "../../src/scoring/state.ts";
+import { DAY_MS } from "../../src/domain/time.ts";
 import {
   type ArchetypeName,
   ARCHETYPES,

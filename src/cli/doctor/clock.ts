@@ -1,9 +1,10 @@
 /** Whether this machine's clock goes on from when the service ran last, and from the last entry. */
-import { SYSTEM_CHAIN } from "../../operations/dependencies.ts";
+import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { atStart, RECORDED_MS } from "../../operations/clock_watch.ts";
 import { loadHeads } from "../../store/chains.ts";
 import { StorageFailure } from "../../store/faults.ts";
-import { type KeptClock, keptClock } from "../../store/lock.ts";
+import { keptClock } from "../../store/lock.ts";
+import type { KeptClock } from "../../store/issued.ts";
 import { exists } from "../init.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 

@@ -1,5 +1,5 @@
 /** Whether the installation's row is what the service wrote. */
-import { SYSTEM_CHAIN } from "../../operations/dependencies.ts";
+import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { unwrapInstallationKey } from "../../operations/installation.ts";
 import { lockedSeals } from "../../operations/installation_seals.ts";
 import { isHeld } from "../../operations/resealing.ts";

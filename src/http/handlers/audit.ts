@@ -12,7 +12,7 @@ import {
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { utf8 } from "../../evidence/crypto.ts";
 import { appendEvent, currentCheckpoint, familyOf, proofOfEntry } from "../../operations/audit.ts";
-import { retentionOf } from "../../operations/dependencies.ts";
+import { retentionOf } from "../../operations/deployment.ts";
 import { exportFile, longestOf, softwareName } from "../../operations/export.ts";
 import { publicKeys } from "../../operations/own_keys.ts";
 import { verifyChain } from "../../operations/verification.ts";

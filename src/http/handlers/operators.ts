@@ -11,7 +11,7 @@ import {
 import { decisionsParametersSchema } from "../../domain/record_list.ts";
 import { subjectParametersSchema } from "../../domain/subject.ts";
 import { organizationDashboard } from "../../operations/dashboard.ts";
-import type { Call } from "../../operations/dependencies.ts";
+import type { Call } from "../../operations/call.ts";
 import { eraseOperator } from "../../operations/erasure.ts";
 import {
   listOperators,

@@ -12,8 +12,9 @@ import {
   authenticateMaster,
   prefixOfMisplacedKey,
 } from "../../operations/authentication.ts";
-import type { OrganizationCaller } from "../../operations/dependencies.ts";
-import type { Clock, Exchange, Services } from "../exchange.ts";
+import type { OrganizationCaller } from "../../operations/call.ts";
+import type { Exchange, Services } from "../exchange.ts";
+import type { Clock } from "../../domain/world.ts";
 
 /**
  * Holds refusals back; waiting holds no lock and no worker, and only so many wait at once.

@@ -1,0 +1,4 @@
+/** Lengths of time. */
+
+/** A day, milliseconds. */
+export const DAY_MS = 86_400_000;

@@ -1,0 +1,203 @@
+/**
+ * The program's own source, parsed: what each file imports, however it is written, and which globals it refers to, whatever
+ * they are called on the way.
+ */
+import { dirname, relative, resolve } from "node:path";
+import ts from "typescript";
+
+export const ROOT = resolve(import.meta.dirname!, "..");
+
+/** By path from the root, such as `src/http/app.ts`, the text. */
+export type Sources = ReadonlyMap<string, string>;
+
+export interface Import {
+  /** As it is written; null if it is computed. */
+  readonly specifier: string | null;
+  /** The path from the root if the specifier is a relative one, else null. */
+  readonly target: string | null;
+  /** Whether nothing of it is left at run time. */
+  readonly isType: boolean;
+  /** The names that are taken of the module; `*` stands for all of them. */
+  readonly names: readonly string[];
+}
+
+/** A reference to something that the file itself neither defines nor imports. */
+export interface GlobalUse {
+  readonly name: string;
+  /** What is taken of it, as in `Date.now`; null if it is used as a whole, or by a computed name. */
+  readonly member: string | null;
+  /** Whether it is constructed, with arguments. */
+  readonly isMade: boolean;
+  /** From 1. */
+  readonly line: number;
+}
+
+export interface Parsed {
+  readonly imports: readonly Import[];
+  readonly globals: readonly GlobalUse[];
+}
+
+export async function readSources(folder = "src"): Promise<Sources> {
+  const sources = new Map<string, string>();
+  for await (const { name, isDirectory } of Deno.readDir(`${ROOT}/${folder}`)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) { for (const [inner, text] of await readSources(path)) sources.set(inner, text); }
+    else if (/\.tsx?$/.test(name)) sources.set(path, await Deno.readTextFile(`${ROOT}/${path}`));
+  }
+  return sources;
+}
+
+const OPTIONS: ts.CompilerOptions = {
+  // What is no name of the file itself then has no symbol.
+  noLib: true,
+  noResolve: true,
+  allowImportingTsExtensions: true,
+  jsx: ts.JsxEmit.Preserve,
+  module: ts.ModuleKind.ESNext,
+  target: ts.ScriptTarget.ESNext,
+};
+
+/** Parses all of the files. */
+export function parseSources(sources: Sources): ReadonlyMap<string, Parsed> {
+  const program = ts.createProgram([...sources.keys()], OPTIONS, {
+    getSourceFile: (name, version) => ts.createSourceFile(name, sources.get(name)!, version, true),
+    fileExists: (name) => sources.has(name),
+    readFile: (name) => sources.get(name),
+    writeFile: () => {},
+    getDefaultLibFileName: () => "lib.d.ts",
+    getCurrentDirectory: () => "",
+    getCanonicalFileName: (name) => name,
+    useCaseSensitiveFileNames: () => true,
+    getNewLine: () => "\n",
+  });
+  const checker = program.getTypeChecker();
+  return new Map(program.getSourceFiles().map((file) => [file.fileName, parseFile(file, checker)]));
+}
+
+function parseFile(file: ts.SourceFile, checker: ts.TypeChecker): Parsed {
+  const imports: Import[] = [];
+  const globals: GlobalUse[] = [];
+  const visit = (node: ts.Node) => {
+    const found = importIn(node, file.fileName);
+    if (found !== null) imports.push(found);
+    if (ts.isIdentifier(node) && isReference(node) && isGlobal(node, checker)) {
+      globals.push(useOf(node, file));
+    }
+    // Types refer to nothing at run time, but to files.
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return { imports, globals };
+}
+
+function importIn(node: ts.Node, path: string): Import | null {
+  if (ts.isImportDeclaration(node)) {
+    const { importClause: clause, moduleSpecifier } = node;
+    return toImport(moduleSpecifier, {
+      path,
+      isType: clause?.isTypeOnly ?? false,
+      names: importedNames(clause),
+    });
+  }
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined) {
+    const { exportClause: clause, isTypeOnly: isType, moduleSpecifier } = node;
+    const names = clause !== undefined && ts.isNamedExports(clause)
+      ? clause.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+      : ["*"];
+    return toImport(moduleSpecifier, { path, isType, names });
+  }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    return toImport(node.arguments[0], { path, isType: false, names: ["*"] });
+  }
+  if (ts.isImportTypeNode(node)) {
+    const argument = ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined;
+    return toImport(argument, { path, isType: true, names: ["*"] });
+  }
+  return null;
+}
+
+/** Of `import "x"` none: nothing is taken, and the module runs. */
+function importedNames(clause: ts.ImportClause | undefined): readonly string[] {
+  const bindings = clause?.namedBindings;
+  return [
+    ...(clause?.name === undefined ? [] : ["default"]),
+    ...(bindings === undefined
+      ? []
+      : ts.isNamespaceImport(bindings)
+      ? ["*"]
+      : bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)),
+  ];
+}
+
+function toImport(
+  specifier: ts.Node | undefined,
+  { path, ...rest }: Pick<Import, "isType" | "names"> & { readonly path: string },
+): Import {
+  if (specifier === undefined || !ts.isStringLiteralLike(specifier)) {
+    return { specifier: null, target: null, ...rest };
+  }
+  const { text } = specifier;
+  const target = text.startsWith(".") ? relative(ROOT, resolve(ROOT, dirname(path), text)) : null;
+  return { specifier: text, target, ...rest };
+}
+
+/** Whether an identifier stands for a value: it is no key, no label and no part of a type. */
+function isReference(node: ts.Identifier): boolean {
+  const { parent } = node;
+  if (ts.isShorthandPropertyAssignment(parent)) return parent.name === node;
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
+  if (ts.isPropertyAssignment(parent) || ts.isEnumMember(parent)) return parent.initializer === node;
+  if (ts.isQualifiedName(parent) || ts.isTypeQueryNode(parent)) return false;
+  if (ts.isJsxAttribute(parent) || ts.isImportAttribute(parent)) return false;
+  // An element of HTML.
+  if (ts.isJsxOpeningLikeElement(parent) || ts.isJsxClosingElement(parent)) return /^[A-Z]/.test(node.text);
+  return ts.isExpression(node) && !ts.isPartOfTypeNode(node) && isUsed(node);
+}
+
+/** Whether it is no name that its parent defines or takes out of something. */
+function isUsed(node: ts.Identifier): boolean {
+  const { parent } = node as {
+    readonly parent: { readonly name?: ts.Node; readonly propertyName?: ts.Node };
+  };
+  return parent.name !== node && parent.propertyName !== node;
+}
+
+function isGlobal(node: ts.Identifier, checker: ts.TypeChecker): boolean {
+  if (node.text === "undefined") return false;
+  const symbol = ts.isShorthandPropertyAssignment(node.parent)
+    ? checker.getShorthandAssignmentValueSymbol(node.parent)
+    : checker.getSymbolAtLocation(node);
+  return symbol === undefined || symbol.declarations === undefined;
+}
+
+function useOf(node: ts.Identifier, file: ts.SourceFile): GlobalUse {
+  const { parent, text: name } = node;
+  const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+  const member = ts.isPropertyAccessExpression(parent) ? parent.name.text : null;
+  const isMade = ts.isNewExpression(parent) && parent.expression === node &&
+    (parent.arguments?.length ?? 0) > 0;
+  return { name, member, isMade, line };
+}
+
+/** Groups of files that import each other in a circle, types included; each group in the order of its names. */
+export function cyclesOf(parsed: ReadonlyMap<string, Parsed>): readonly (readonly string[])[] {
+  const [order, low] = [new Map<string, number>(), new Map<string, number>()];
+  const path: string[] = [];
+  const cycles: string[][] = [];
+  // Tarjan, "Depth-First Search and Linear Graph Algorithms" (SIAM Journal on Computing, 1972).
+  const visit = (file: string) => {
+    order.set(file, order.size);
+    low.set(file, order.get(file)!);
+    path.push(file);
+    for (const { target } of parsed.get(file)!.imports) {
+      if (target === null || !parsed.has(target)) continue;
+      if (!order.has(target)) visit(target);
+      if (path.includes(target)) low.set(file, Math.min(low.get(file)!, low.get(target)!));
+    }
+    if (low.get(file) !== order.get(file)) return;
+    const group = path.splice(path.indexOf(file));
+    if (group.length > 1) cycles.push(group.sort());
+  };
+  for (const file of parsed.keys()) if (!order.has(file)) visit(file);
+  return cycles;
+}
