@@ -2,6 +2,7 @@
  * What an administrator's acceptance may go by: inputs that are proven to be what was recorded. What an erasure had
  * destroyed and somebody put back is destroyed again, and a row that no held input stands for is removed.
  */
+import type { Logging, Proving, Reading } from "./capabilities.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { hex } from "../evidence/crypto.ts";
@@ -18,14 +19,10 @@ import { requireUnder } from "../store/proven_pages.ts";
 import type { AnyKind, RecordRow } from "../store/record_rows.ts";
 import { decisions, interactions, skippedInteractions } from "../store/records.ts";
 import { shareOf } from "../store/seals.ts";
-import type { Dependencies } from "./dependencies.ts";
 import { tombstoneName } from "./gone.ts";
 import { ownOrigin, signedEnd } from "./signed_ends.ts";
 
-export type AcceptanceDependencies = Pick<
-  Dependencies,
-  "database" | "crypto" | "seals" | "signing" | "log" | "logName" | "installation"
->;
+export type AcceptanceDependencies = Pick<Reading, "database" | "seals"> & Proving & Logging;
 
 /** An entry's text with one part of it, as they are stored. */
 interface StoredPart {

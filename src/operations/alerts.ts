@@ -10,11 +10,10 @@ import { query } from "../store/database.ts";
 import { alertDays, type AlertRow, alerts } from "../store/records.ts";
 import { nextTurn } from "../store/turn.ts";
 import { busyOrganizationsQuery, dailyUsage } from "../store/usage.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Call, Caller } from "./call.ts";
 import { adminChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
-import { followTampering, systemAlerts } from "./tampering.ts";
+import { followTampering, systemAlerts, type Watching } from "./tampering.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
 
 export interface AcknowledgeOptions {
@@ -25,7 +24,7 @@ export interface AcknowledgeOptions {
 
 /** Acknowledges an alert; a repeat changes nothing. @throws {ServiceError} NOT_FOUND; IDEMPOTENCY_KEY_REUSED. */
 export async function acknowledgeAlert(
-  dependencies: Dependencies,
+  dependencies: Watching,
   { actor }: Pick<Caller, "actor">,
   { alertId, call: { now }, idempotency }: AcknowledgeOptions,
 ): Promise<MasterAnswer> {
@@ -75,7 +74,7 @@ export async function acknowledgeAlert(
 }
 
 /** Raises an alert for each organization whose last 24 hours stand out, once on a UTC day. */
-export async function raiseUsageAlerts(dependencies: Dependencies, now: number): Promise<void> {
+export async function raiseUsageAlerts(dependencies: Watching, now: number): Promise<void> {
   const { database } = dependencies;
   const day = Math.floor(now / DAY_MS);
   const busy = await database.read(busyOrganizationsQuery({ now, kind: USAGE_ANOMALY, day }));
@@ -90,7 +89,7 @@ export async function raiseUsageAlerts(dependencies: Dependencies, now: number):
 
 /** @throws {ServiceError} SERVICE_UNAVAILABLE. */
 async function raise(
-  { log, writer, world }: Dependencies,
+  { log, writer, world }: Watching,
   anomaly: UsageAnomaly,
   { orgId, day, now }: { readonly orgId: string; readonly day: number; readonly now: number },
 ): Promise<void> {

@@ -7,10 +7,9 @@ import { rootOf } from "../evidence/merkle.ts";
 import { readGrownChains } from "../store/chains.ts";
 import { query } from "../store/database.ts";
 import { findUnsignedHeads, notSigned } from "../store/signed_head.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
-import { raiseTampering, tamperingOf } from "./tampering.ts";
+import { raiseTampering, tamperingOf, type Watching } from "./tampering.ts";
 
 /** Checkpoints in one entry at most. */
 const CHECKPOINTS_IN_ENTRY = 500;
@@ -19,7 +18,7 @@ const CHECKPOINTS_IN_ENTRY = 500;
  * Takes in every chain that has grown since it was taken in last; writes nothing if none has. A chain that does not end
  * as it was signed is left out, and an alert tells of it: what stands in the system chain is signed for good.
  */
-export async function anchorChains(dependencies: Dependencies, now: number): Promise<void> {
+export async function anchorChains(dependencies: Watching, now: number): Promise<void> {
   const { database, writer, crypto, world } = dependencies;
   for (;;) {
     const found = await readGrownChains(database, { except: SYSTEM_CHAIN, limit: CHECKPOINTS_IN_ENTRY });

@@ -2,16 +2,19 @@
  * Answers with evidence, each to a request that is safe to repeat: fresh from a commit, or the one that was given
  * before, rebuilt from the entry, its parts and the checkpoint of its own commit.
  */
+import type { Proving, Writing } from "./capabilities.ts";
 import { evidenceOfAppended } from "../evidence/envelope.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { readEvidence, type StoredEvidence } from "../store/proofs.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import type { WriteJob } from "../store/writer.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import type { Call } from "./call.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
 import { placeOfRecord, provingGone } from "./gone.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing;
 
 /** An answer with its evidence, and the call whose id and instant it carries. */
 export interface EvidencedAnswer {
@@ -45,7 +48,7 @@ export type PlannedAnswer =
 
 /** Plans on the organization's evidence chain and answers, once it is durable, with what was planned. */
 export async function answerOnce(
-  dependencies: Dependencies,
+  dependencies: Needs,
   orgId: string,
   { call, asked, needs, plan }: {
     readonly call: Call;
@@ -92,7 +95,7 @@ export function withMembers(json: string, members: Readonly<Record<string, unkno
  * @throws as the attempt does; {AlteredError} where it says that something is gone of which the chain does not tell.
  */
 export async function heldAnswer<Answer>(
-  dependencies: Dependencies,
+  dependencies: Needs,
   orgId: string,
   attempt: () => Promise<Answer | null>,
 ): Promise<Answer> {
@@ -110,7 +113,7 @@ type Outcome = Pick<EvidencedAnswer, "json"> | Extract<PlannedAnswer, { readonly
  * @throws {AlteredError} where it is not what was signed, or not what is asked for.
  */
 export async function storedAnswer(
-  dependencies: Dependencies,
+  dependencies: Needs,
   orgId: string,
   { stored: { position, at, request_id }, asked }: {
     readonly stored: StoredAnswer;

@@ -3,6 +3,7 @@
  * their time is over. They leave no trace in any organization, operator, usage figure or chain.
  * Source: specification, Public demo; contract, section 5.
  */
+import type { Proving, Reading, Retaining, Scoring, Writing } from "./capabilities.ts";
 import { ASSESSMENT_DOMAIN, type AssessmentRequest } from "../domain/assessment.ts";
 import { FORMULAS } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
@@ -19,8 +20,14 @@ import { DAY_MS } from "../domain/time.ts";
 import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../store/assessments.ts";
 import { query } from "../store/database.ts";
 import { type AssessmentRow, assessments } from "../store/records.ts";
-import type { Dependencies } from "./dependencies.ts";
 import type { Call } from "./call.ts";
+
+/** What these operations need. */
+type Needs =
+  & Pick<Proving, "database" | "installation">
+  & Writing
+  & Scoring
+  & Pick<Retaining, "assessmentRetentionDays">;
 
 /** Runs that one write deletes at most, so that no other write waits long for it. */
 const RUNS_IN_WRITE = 500;
@@ -33,7 +40,7 @@ export interface Submission {
 
 /** @throws {ServiceError} CONFLICT where the name stands for other records; SERVICE_UNAVAILABLE. */
 export async function submitAssessment(
-  { assessmentRetentionDays, database, installation, model, writer }: Dependencies,
+  { assessmentRetentionDays, database, installation, model, writer }: Needs,
   { request, call }: { readonly request: AssessmentRequest; readonly call: Call },
 ): Promise<Submission> {
   const { sessionId, records } = request;
@@ -127,10 +134,10 @@ type KeptResult = Pick<ScoreResult, "jis" | "band"> & {
 
 /** @throws {ServiceError} NOT_FOUND. */
 export async function readAssessment(
-  { assessmentRetentionDays, database, model }: Pick<
-    Dependencies,
-    "assessmentRetentionDays" | "database" | "model"
-  >,
+  { assessmentRetentionDays, database, model }:
+    & Pick<Reading, "database">
+    & Scoring
+    & Pick<Retaining, "assessmentRetentionDays">,
   { sessionId, now }: { readonly sessionId: string; readonly now: number },
 ): Promise<KeptAssessment> {
   const [row] = await database.read(assessmentQuery(sessionId));
@@ -158,7 +165,7 @@ export async function readAssessment(
  * by which the records give exactly the scores that are kept: so no sentence can tell of other figures than those.
  */
 async function explainRun(
-  { database, model }: Pick<Dependencies, "database" | "model">,
+  { database, model }: Pick<Reading, "database"> & Scoring,
   row: AssessmentRow,
 ): Promise<readonly (readonly DimensionExplanation[])[] | null> {
   const inUse = explainedBy(model.document, row);
@@ -191,10 +198,10 @@ function oldestKept(retentionDays: number, now: number): number {
 
 /** Deletes the runs that are past their time; their bytes go when the database is expunged. */
 export async function forgetAssessments(
-  { database, writer, assessmentRetentionDays }: Pick<
-    Dependencies,
-    "database" | "writer" | "assessmentRetentionDays"
-  >,
+  { database, writer, assessmentRetentionDays }:
+    & Pick<Reading, "database">
+    & Pick<Writing, "writer">
+    & Pick<Retaining, "assessmentRetentionDays">,
   now: number,
 ): Promise<void> {
   const until = oldestKept(assessmentRetentionDays, now);

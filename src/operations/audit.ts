@@ -2,6 +2,7 @@
  * An organization's chains as it uses them: an event of its own, the newest checkpoint, the proof of one entry.
  * Source: contract, section 4; evidence design, "Read first", point 5.
  */
+import type { Proving, Reading, Writing } from "./capabilities.ts";
 import type { ChainKind } from "../domain/audit.ts";
 import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
@@ -17,7 +18,6 @@ import {
   readEvidence,
 } from "../store/proofs.ts";
 import { headOf } from "./chains.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { drawSalt, makePart } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
@@ -25,6 +25,9 @@ import { adminChain, evidenceChain } from "../evidence/chain_name.ts";
 import { placeOfRecord } from "./gone.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, type KnownCall } from "./keyed_calls.ts";
+
+/** What these operations need. */
+type Needs = Reading & Proving & Writing;
 
 /** An event that was appended, and what its evidence covers. */
 export interface AppendedEvent {
@@ -56,7 +59,7 @@ interface AppendRequest {
  * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED; GONE where the event of a repeated call was pruned; SERVICE_UNAVAILABLE.
  */
 export async function appendEvent(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId, prefix }: OrganizationCaller,
   { eventType, payload, call, idempotency = null }: AppendRequest,
 ): Promise<AppendAnswer> {
@@ -113,7 +116,7 @@ export async function appendEvent(
  * @throws {ServiceError} GONE where it was pruned; {Error} where the entry is another one, or not what was recorded.
  */
 async function appendedEvent(
-  dependencies: Dependencies,
+  dependencies: Needs,
   orgId: string,
   { position, eventType, payload }: {
     readonly position: number;
@@ -151,7 +154,7 @@ export function shownCheckpoint(note: string) {
 
 /** The newest checkpoint of one of the organization's chains. @throws as {@link newestEnd}. */
 export async function currentCheckpoint(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   kind: ChainKind,
 ) {
@@ -164,7 +167,7 @@ export async function currentCheckpoint(
  * @throws {AlteredError} if the checkpoint is not the service's own, or an older one; {ServiceError} SERVICE_UNAVAILABLE
  *   if the chain is behind what was issued.
  */
-async function newestEnd(dependencies: Dependencies, family: string) {
+async function newestEnd(dependencies: Needs, family: string) {
   const { lock } = dependencies;
   // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
   const issued = lock.issuedOf([family]);
@@ -182,7 +185,7 @@ async function newestEnd(dependencies: Dependencies, family: string) {
  * @throws {ServiceError} NOT_FOUND; {AlteredError} where the tree, or the entry, is not what was signed.
  */
 export async function proofOfEntry(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { kind, seq }: { readonly kind: ChainKind; readonly seq: number },
 ) {

@@ -11,10 +11,9 @@ import { type ChainSize, readBodies, readChainSizes } from "../store/chains.ts";
 import type { Database } from "../store/database.ts";
 import { standingIn } from "../store/proven_pages.ts";
 import type { PlacedEntry } from "../store/unit_of_work.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { isEvidenceChain } from "../evidence/chain_name.ts";
-import { raiseTampering, tamperingOf } from "./tampering.ts";
+import { raiseTampering, tamperingOf, type Watching } from "./tampering.ts";
 
 /** Entries that are read at once: some tens of kilobytes, of the largest some megabytes. */
 const ENTRIES_IN_PAGE = 100;
@@ -48,7 +47,7 @@ export class AuditLines {
    * Tells what stands in the database and was not told, each chain in its order. An entry that is not what was signed is
    * told as that, and raises the alert.
    */
-  async tellOthers(dependencies: Dependencies, now: number): Promise<void> {
+  async tellOthers(dependencies: Watching, now: number): Promise<void> {
     for await (const { chain, size } of auditChains(dependencies.database)) {
       const told = this.#toldOf(chain);
       while (told.next < size) {
@@ -63,7 +62,7 @@ export class AuditLines {
 
   /** @returns what is wrong with an entry of the page; null if all are what was signed. */
   async #tellPage(
-    dependencies: Dependencies,
+    dependencies: Watching,
     { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
   ): Promise<AlteredError | null> {
     const { database, crypto } = dependencies;

@@ -3,17 +3,20 @@
  * that is proven at that moment, page by page.
  * Source: specification, Self-serve admin; contract, section 5.
  */
+import type { Proving, Writing } from "./capabilities.ts";
 import type { AuditEvent, AuditLogFilter } from "../domain/audit_log.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { firstSeqAt, readLogPage } from "../store/audit_log.ts";
 import { type ProvenRecord, readProvenPage } from "../store/proven_pages.ts";
 import { nextTurn } from "../store/turn.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
 import { adminChain } from "../evidence/chain_name.ts";
 import { ownEpochs } from "./proven_records.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing;
 
 /** Events that are read at once. */
 const PAGE = 100;
@@ -24,7 +27,7 @@ export interface AuditLogQuery extends AuditLogFilter {
 
 /** The newest events, newest first. @throws {ServiceError} SERVICE_UNAVAILABLE if the reading cannot be recorded; {AlteredError}. */
 export async function readAuditLog(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { limit, ...asked }: AuditLogQuery & { readonly limit: number },
 ): Promise<readonly AuditEvent[]> {
@@ -41,7 +44,7 @@ export async function readAuditLog(
 
 /** Every event, newest first, as it is read. @throws {ServiceError} as {@link readAuditLog}. */
 export async function exportAuditLog(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   asked: AuditLogQuery,
 ): Promise<AsyncGenerator<AuditEvent>> {
@@ -51,7 +54,7 @@ export async function exportAuditLog(
 
 /** Records that the log was asked for; the position of that entry, before which everything is told. */
 async function recordAccess(
-  { world, writer }: Dependencies,
+  { world, writer }: Needs,
   caller: OrganizationCaller,
   { type, eventType, since, until, limit, call: { now } }: AuditLogQuery & {
     readonly type: string;
@@ -82,7 +85,7 @@ interface Range extends Pick<AuditLogFilter, "eventType" | "since" | "until"> {
 }
 
 async function* eventsOf(
-  dependencies: Dependencies,
+  dependencies: Needs,
   orgId: string,
   { page, end, ...range }: Range,
 ): AsyncGenerator<AuditEvent> {

@@ -2,6 +2,7 @@
  * Who a key belongs to. Every refusal looks the same from outside; here it costs the same too.
  * Source: specification, Authentication; contract, section 3.
  */
+import type { Logging, Reading, Secrets, Writing } from "./capabilities.ts";
 import { apiKeyPrefix, comparableKey, matchingPepper, mayBeHeld } from "../keys/api_key.ts";
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../keys/master_keys.ts";
 import { isUnavailable } from "../domain/errors.ts";
@@ -13,11 +14,10 @@ import { errorFields } from "../observability/log.ts";
 import { organizations } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
 import type { WriteJob } from "../store/writer.ts";
-import { type Dependencies } from "./dependencies.ts";
 import type { OrganizationCaller } from "./call.ts";
 import { adminChain } from "../evidence/chain_name.ts";
 import { storedKey } from "./key_issue.ts";
-import { isRegistered } from "./registered.ts";
+import { isRegistered, type Remembering } from "./registered.ts";
 import { requireSealed } from "./sealed_reads.ts";
 
 /**
@@ -25,10 +25,7 @@ import { requireSealed } from "./sealed_reads.ts";
  * @throws {AlteredRows} where the organization's row is not what this installation wrote.
  */
 export async function authenticateKey(
-  dependencies: Pick<
-    Dependencies,
-    "database" | "peppers" | "seals" | "lock" | "registered" | "writer" | "log"
-  >,
+  dependencies: Reading & Pick<Writing, "writer"> & Logging & Pick<Secrets, "peppers"> & Remembering,
   presented: string | undefined,
 ): Promise<OrganizationCaller | null> {
   const holder = await currentHolder(dependencies, presented);
@@ -61,7 +58,7 @@ type Holder = NonNullable<Awaited<ReturnType<typeof holderOf>>>;
 
 /** Whose key was presented, active or not; the same work where it is nobody's. */
 async function holderOf(
-  { database, peppers }: Pick<Dependencies, "database" | "peppers">,
+  { database, peppers }: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
   presented: string | undefined,
 ) {
   const key = comparableKey(presented);
@@ -82,7 +79,7 @@ const holderOfPrefix = compileOnce(({ prefix }: { readonly prefix: string }) =>
  * key that was replaced meanwhile is left alone. What fails is done at the next use.
  */
 function rehash(
-  { peppers, writer, log }: Pick<Dependencies, "peppers" | "writer" | "log">,
+  { peppers, writer, log }: Pick<Writing, "writer"> & Logging & Pick<Secrets, "peppers">,
   { orgId, key, before }: { readonly orgId: string; readonly key: string; readonly before: Uint8Array },
 ): void {
   const { key_hash, pepper_id } = storedKey(key, peppers[0]!);
@@ -116,7 +113,7 @@ export function authenticateMaster(
  * whoever knows eight characters could accuse an organization.
  */
 export async function prefixOfMisplacedKey(
-  dependencies: Pick<Dependencies, "database" | "peppers">,
+  dependencies: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
   presented: string | undefined,
 ): Promise<string | null> {
   return (await holderOf(dependencies, presented))?.prefix ?? null;
@@ -124,7 +121,7 @@ export async function prefixOfMisplacedKey(
 
 /** Which active organizations registered an origin; a browser at any other is refused. */
 export async function organizationsOfOrigin(
-  { database }: Pick<Dependencies, "database">,
+  { database }: Pick<Reading, "database">,
   origin: string,
 ): Promise<readonly string[]> {
   const rows = await database.read(

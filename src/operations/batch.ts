@@ -2,6 +2,7 @@
  * Scoring a batch: up to 100 interactions of one operator in the order of the array, all in one durable write.
  * Source: specification, POST /v1/score/batch; contract, sections 4 and 8.8; evidence design, section 5.
  */
+import type { Proving, Scoring, Writing } from "./capabilities.ts";
 import { BATCH_PARAMETERS, type BatchRequest } from "../domain/batch.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
@@ -15,7 +16,6 @@ import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
 import type { WriteJob } from "../store/writer.ts";
 import { heldAnswer, requireAsked } from "./answers.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
@@ -23,6 +23,9 @@ import { placeOfRecord, refuseGone } from "./gone.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, pastRetention } from "./keyed_calls.ts";
 import { needsOf, planScore, type PreparedScore, prepareScore, usedSession } from "./score.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing & Scoring;
 
 export interface BatchAnswer {
   readonly body: {
@@ -44,7 +47,7 @@ type Outcome =
  * @throws {ServiceError} CONFLICT where a session was used otherwise; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreBatch(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { request, call, idempotency = null }: {
     readonly request: BatchRequest;
@@ -139,7 +142,7 @@ function bodyOf(operatorId: string, items: readonly Item[]): BatchAnswer["body"]
  * @throws {AlteredError} where it is not what was signed, or not the batch that is asked for.
  */
 async function storedBatch(
-  dependencies: Dependencies,
+  dependencies: Needs,
   orgId: string,
   { stored: { first_position: position, count, request_id, at }, request }: {
     readonly stored: ScoreBatchRow;

@@ -4,16 +4,19 @@
  * When a subject was last told of stands in the database, for all processes that share it.
  * Source: contract, section 5.
  */
+import type { Logging, Writing } from "./capabilities.ts";
 import { isUnavailable } from "../domain/errors.ts";
 import { RATE_WINDOW_MS } from "../domain/limits.ts";
 import type { MasterScope } from "../keys/master_keys.ts";
 import { errorFields } from "../observability/log.ts";
 import { query } from "../store/database.ts";
 import { breachWindows } from "../store/records.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Caller } from "./call.ts";
 import { adminChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
+
+/** What these operations need. */
+type Needs = Writing & Logging;
 
 /** How long what could not be written waits for its next try. */
 const RETRY_MS = 5_000;
@@ -61,7 +64,7 @@ export class BreachLog {
   #isEnding = false;
 
   constructor(
-    private readonly dependencies: Dependencies,
+    private readonly dependencies: Needs,
     { subjectLimit = SUBJECT_LIMIT }: { readonly subjectLimit?: number } = {},
   ) {
     this.#subjectLimit = subjectLimit;
@@ -143,7 +146,7 @@ export class BreachLog {
 
 /** Forgets when subjects were told of whose windows are over at `now`. */
 export async function forgetBreachWindows(
-  { writer }: Pick<Dependencies, "writer">,
+  { writer }: Pick<Writing, "writer">,
   now: number,
 ): Promise<void> {
   const oldest = now - RATE_WINDOW_MS;

@@ -2,13 +2,17 @@
  * Verifying every chain in the background, each about once a day, so that what is altered is found though nobody asks.
  * It works in slices with long rests: a twentieth of one core's time at most, whatever there is to verify.
  */
+import type { RetentionDays } from "./deployment.ts";
+import type { Reading, Scoring } from "./capabilities.ts";
 import { AlteredError, isUnavailable, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
 import { DAY_MS } from "../domain/time.ts";
 import { readFamilies } from "../store/chains.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { raiseTampering, tamperingOf } from "./tampering.ts";
+import { raiseTampering, tamperingOf, type Watching } from "./tampering.ts";
 import { verifyChain } from "./verification.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring & RetentionDays;
 
 /** After each slice, which takes about half a millisecond. */
 const REST_MS = 10;
@@ -19,7 +23,7 @@ export class ChainWatch {
   #running: Promise<void> | null = null;
   #stopped = false;
 
-  constructor(private readonly dependencies: Dependencies) {}
+  constructor(private readonly dependencies: Needs) {}
 
   /** Begins with the chains that are due, unless it is at it. Nobody waits for it. */
   start(now: number): void {
@@ -39,7 +43,7 @@ export class ChainWatch {
   }
 
   async #run(now: number): Promise<void> {
-    const { dependencies: { log, database } } = this;
+    const { log, database } = this.dependencies;
     try {
       for (const family of this.#due(await readFamilies(database), now)) {
         if (this.#stopped) return;

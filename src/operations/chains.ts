@@ -1,10 +1,10 @@
 /** Starting chains: every chain's first entry binds it to its origin, its key and its retention. */
+import type { Proving, Reading, Writing } from "./capabilities.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { formatEpoch } from "../evidence/chain_name.ts";
 import { formatVerifierKey } from "../evidence/note.ts";
 import { loadHeads, type StoredHead } from "../store/chains.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { eventDraft } from "./drafts.ts";
 
@@ -32,10 +32,9 @@ export interface Genesis {
   open(unit: UnitOfWork): void;
 }
 
-export type GenesisDependencies = Pick<
-  Dependencies,
-  "crypto" | "signing" | "world" | "logName" | "installation"
->;
+export type GenesisDependencies =
+  & Pick<Proving, "crypto" | "signing" | "logName" | "installation">
+  & Pick<Writing, "world">;
 
 export function draftGenesis(
   dependencies: GenesisDependencies,
@@ -77,7 +76,7 @@ export function draftGenesis(
 
 /** The chain that a family goes on with. @throws {AlteredError} where there is none: every organization has both of its own. */
 export async function headOf(
-  { database }: Pick<Dependencies, "database">,
+  { database }: Pick<Reading, "database">,
   family: string,
 ): Promise<StoredHead> {
   const [head] = await loadHeads(database, [family]);

@@ -3,6 +3,7 @@
  * an event of its own and counts from the next score on.
  * Source: specification, Score commit status; contract, section 4; scoring model, section 15, point 6.
  */
+import type { Proving, Scoring, Writing } from "./capabilities.ts";
 import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
 import type { Entry } from "../evidence/entry.ts";
@@ -26,7 +27,6 @@ import {
 } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { drawSalt, makePart } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
@@ -40,6 +40,9 @@ import { KeyedCall } from "./keyed_calls.ts";
 import { answerOnce, type EvidencedAnswer, requireAsked } from "./answers.ts";
 import { knownPseudonym } from "./subjects.ts";
 
+/** What these operations need. */
+type Needs = Proving & Writing & Scoring;
+
 export interface CommitRequest {
   readonly sessionId: string;
   /** The late label: whether the operator's decision proved right; null where none is given. */
@@ -51,7 +54,7 @@ export interface CommitRequest {
  * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT for a label that contradicts what is known; SERVICE_UNAVAILABLE.
  */
 export async function commitScore(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { request, call, idempotency = null }: {
     readonly request: CommitRequest;
@@ -158,7 +161,7 @@ interface RecordedScore {
 
 /** @throws {ServiceError} NOT_FOUND, GONE; {AlteredError}: nothing is signed anew from what was altered. */
 async function readRecordedScore(
-  dependencies: Dependencies,
+  dependencies: Needs,
   orgId: string,
   sessionId: string,
 ): Promise<RecordedScore> {
@@ -241,7 +244,7 @@ interface Labelled {
  */
 function planLabel(
   unit: UnitOfWork,
-  { model }: Dependencies,
+  { model }: Needs,
   { context, label, known }: {
     readonly context: Context;
     readonly label: boolean | null;

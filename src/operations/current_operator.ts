@@ -2,6 +2,7 @@
  * Reads an operator's row, which must not be older than the operator's newest interaction: so an old row that was put
  * back, or one that was taken away, is noticed.
  */
+import type { Reading } from "./capabilities.ts";
 import {
   type NewestInteraction,
   newestInteractions,
@@ -12,7 +13,6 @@ import {
 import type { StoredOperator } from "../store/operators.ts";
 import { AlteredRows } from "../store/seals.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
 import { requireSealed } from "./sealed_reads.ts";
 
@@ -39,7 +39,7 @@ export function currentOperator(unit: UnitOfWork, key: OperatorKey): OperatorRow
  * @throws {AlteredRows} as {@link currentOperator}.
  */
 export function requireCurrentOperators(
-  dependencies: Pick<Dependencies, "seals">,
+  dependencies: Pick<Reading, "seals">,
   orgId: string,
   { rows, newest }: {
     readonly rows: readonly StoredOperator[];

@@ -2,20 +2,23 @@
  * The organization's dashboard: one pass over its operators' rows at the instant asked.
  * Source: specification, Organization dashboard; contract, sections 4 and 6; scoring model, section 9.
  */
+import type { Reading, Scoring } from "./capabilities.ts";
 import { organizationFigures } from "../scoring/organization.ts";
 import { frozenOperatorsQuery } from "../store/interactions.ts";
 import { operatorFiguresQuery } from "../store/operators.ts";
 import { organizationQuery } from "../store/organizations.ts";
 import { frozenOperators, operatorFigures, organizations } from "../store/records.ts";
-import { type Dependencies } from "./dependencies.ts";
 import type { OrganizationCaller } from "./call.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
 import { ruleRow } from "./operators.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
 
+/** What these operations need. */
+type Needs = Reading & Scoring;
+
 /** @throws {AlteredRows} where an operator's row was altered, is missing, or an old one was put back. */
 export async function organizationDashboard(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   now: number,
 ) {

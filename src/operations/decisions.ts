@@ -2,6 +2,7 @@
  * Scoring a decision for its risk: reads the operator's record, changes nothing in it, and leaves an entry.
  * Source: specification, POST /v1/decision/score; contract, section 4; scoring model, section 11.
  */
+import type { Proving, Scoring, Writing } from "./capabilities.ts";
 import type { DecisionRequest } from "../domain/decision.ts";
 import type { Route } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
@@ -13,7 +14,6 @@ import { requestDigest } from "../keys/secrets.ts";
 import { decisions, interactions, skippedInteractions, subjects } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { drawSalt, makePart } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
@@ -25,12 +25,15 @@ import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, pastRetention, requireSameId } from "./keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
+/** What these operations need. */
+type Needs = Proving & Writing & Scoring;
+
 /**
  * Scores a decision.
  * @throws {ServiceError} CONFLICT where the id was used for something else; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreDecisionRisk(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { request, call, idempotency = null }: {
     readonly request: SentDecision;
@@ -56,7 +59,7 @@ export async function scoreDecisionRisk(
 export type SentDecision = Omit<DecisionRequest, "decision_id"> & { readonly decision_id: string | null };
 
 async function scoreUnderId(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { request, call, keyed, drawn }: {
     readonly request: DecisionRequest;

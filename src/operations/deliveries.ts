@@ -3,6 +3,7 @@
  * became of it is settled; a destination that fails for long is paused, one that is gone is disabled.
  * Source: specification, Events; contract, section 5.
  */
+import type { Reading, Secrets, Sending } from "./capabilities.ts";
 import { AlteredError, isUnavailable } from "../domain/errors.ts";
 import { PING } from "../domain/webhook.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_PROBE_MS } from "../domain/limits.ts";
@@ -32,15 +33,17 @@ import { type WebhookRow, webhooks } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import type { Dispatched } from "../webhooks/dispatcher.ts";
 import { afterAttempt, type AttemptResult, GONE_STATUS, mustPause, mustResume } from "../webhooks/health.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Caller } from "./call.ts";
 import { adminChain } from "../evidence/chain_name.ts";
 import type { World } from "../domain/world.ts";
 import { bodyOfEvent, bodyOfPing } from "./events.ts";
-import { isRegistered } from "./registered.ts";
+import { isRegistered, type Remembering } from "./registered.ts";
 import { requireSealed } from "./sealed_reads.ts";
-import { raiseTampering, tamperingOf } from "./tampering.ts";
+import { raiseTampering, tamperingOf, type Watching } from "./tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Pick<Secrets, "secretsKeys"> & Sending & Remembering;
 
 /** A delivery that this process has claimed. */
 export interface Claimed {
@@ -70,13 +73,13 @@ export function drawUuid({ random }: Pick<World, "random">): string {
   );
 }
 
-export function drawLease({ world, deliveries: { leaseMs } }: Dependencies, now: number): Lease {
+export function drawLease({ world, deliveries: { leaseMs } }: Needs, now: number): Lease {
   return { token: world.random(TOKEN_BYTES).toHex(), until: now + leaseMs };
 }
 
 /** What the loop that sends is made of. */
 export function dispatchedDeliveries(
-  dependencies: Dependencies,
+  dependencies: Needs,
 ): Dispatched<DestinationRow, Claimed, Outcome> {
   const { database, secretsKeys } = dependencies;
   const isOurs = registeredOnly(dependencies);
@@ -106,7 +109,7 @@ export function dispatchedDeliveries(
  * Whether a destination is one that its organization has registered now: nothing is sent to an address that nobody
  * registered, nor to one that was removed. The log says so, once for each destination.
  */
-function registeredOnly(dependencies: Dependencies): (row: DestinationRow) => Promise<boolean> {
+function registeredOnly(dependencies: Needs): (row: DestinationRow) => Promise<boolean> {
   const { log, deliveries: { clock } } = dependencies;
   const told = new Set<string>();
   return async (row) => {
@@ -142,7 +145,7 @@ interface Candidate extends Want {
  * Another process that claims the same gets it, or this one does, never both.
  */
 async function claim(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { wants, now }: { readonly wants: readonly Want[]; readonly now: number },
 ): Promise<readonly Claimed[]> {
   const { database, world, writer } = dependencies;
@@ -231,7 +234,7 @@ export type Outcome =
 
 /** Makes one attempt at a claimed delivery. Never throws. */
 export async function attemptDelivery(
-  dependencies: Dependencies,
+  dependencies: Needs,
   claimed: Claimed,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -257,7 +260,7 @@ export async function attemptDelivery(
 
 /** What is to be sent for a claimed delivery, or what became of it where nothing is. */
 async function prepareAttempt(
-  dependencies: Dependencies,
+  dependencies: Needs,
   claimed: Claimed,
 ): Promise<ReadyAttempt | Outcome> {
   const { database, secretsKeys } = dependencies;
@@ -286,7 +289,7 @@ async function prepareAttempt(
 
 /** Writes what became of claimed deliveries, and what follows for their destinations; returns those as they are then. */
 export async function settle(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { outcomes, now }: { readonly outcomes: readonly Outcome[]; readonly now: number },
 ): Promise<readonly DestinationRow[]> {
   const { database, writer, log } = dependencies;
@@ -319,13 +322,13 @@ function isGone(outcome: Outcome): boolean {
   return outcome.kind === "attempted" && outcome.result.status === GONE_STATUS;
 }
 
-function count({ deliveries: { counts } }: Dependencies, outcome: Outcome): void {
+function count({ deliveries: { counts } }: Needs, outcome: Outcome): void {
   if (outcome.kind !== "attempted") return;
   const ending = outcome.result.error ?? "delivered";
   counts.attempts.set(ending, (counts.attempts.get(ending) ?? 0) + 1);
 }
 
-function settling({ deliveries, world }: Dependencies, outcome: Outcome, now: number): readonly Statement[] {
+function settling({ deliveries, world }: Needs, outcome: Outcome, now: number): readonly Statement[] {
   const { claimed: { deliveryId, webhookId, lease: { token } } } = outcome;
   if (outcome.kind === "released") return [releaseDelivery({ deliveryId, token })];
   if (outcome.kind === "postponed") return [releaseDelivery({ deliveryId, token }, now + POSTPONED_MS)];
@@ -371,7 +374,7 @@ const SYSTEM: Omit<Caller, "orgId"> = { actor: "system", prefix: null };
 
 /** What follows for a destination from how its attempts went. */
 async function follow(
-  dependencies: Dependencies,
+  dependencies: Needs,
   row: WebhookRow,
   { now, isGone }: { readonly now: number; readonly isGone: boolean },
 ): Promise<void> {
@@ -420,7 +423,7 @@ interface DestinationChange {
 
 /** Changes a destination and records it, once. Returns whether this process did. */
 async function change(
-  { world, writer, log }: Dependencies,
+  { world, writer, log }: Needs,
   { webhook_id: id, org_id: orgId }: WebhookRow,
   { type, detail, now, stands, set, also = [] }: DestinationChange,
 ): Promise<boolean> {

@@ -3,6 +3,7 @@
  * recorded; what is finished is forgotten after its time.
  * Source: contract, section 5.
  */
+import type { Logging, Reading, Sending, Writing } from "./capabilities.ts";
 import {
   DEAD_DAYS,
   DEAD_MAX,
@@ -28,10 +29,12 @@ import {
 import { buryDeliveries, insertDeliveries, moveCursor, nextEvents } from "../store/outbox.ts";
 import type { Database } from "../store/database.ts";
 import { webhookDeliveries, webhooks } from "../store/records.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import { adminChain } from "../evidence/chain_name.ts";
 import { drawUuid } from "./deliveries.ts";
+
+/** What these operations need. */
+type Needs = Pick<Reading, "database"> & Writing & Logging & Sending;
 
 /** Events that one commit gives up. */
 const DROPPED_AT_ONCE = 5_000;
@@ -41,7 +44,7 @@ const COLLISIONS = 20;
 const FORGOTTEN_AT_ONCE = 1_000;
 
 /** Gives up what is past the bounds. */
-export async function dropOldEvents(dependencies: Dependencies, now: number): Promise<void> {
+export async function dropOldEvents(dependencies: Needs, now: number): Promise<void> {
   const before = now - WEBHOOK_QUEUE_DAYS * DAY_MS;
   let longest = 0;
   for (const backlog of await backlogs(dependencies.database)) {
@@ -56,7 +59,7 @@ export async function dropOldEvents(dependencies: Dependencies, now: number): Pr
 }
 
 /** Events that a destination does not take are passed over, or each look would come across them again. */
-export async function passOver({ database, writer }: Dependencies): Promise<void> {
+export async function passOver({ database, writer }: Needs): Promise<void> {
   for (const row of await lagging(database)) {
     // Where it has moved by itself meanwhile, nothing is left to do.
     const { mustChange: _, ...statement } = moveCursor(row, row.newest);
@@ -73,7 +76,7 @@ interface Drop {
 
 /** Gives up the oldest: deliveries that were tried before events that were not. */
 async function drop(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { webhook_id: webhookId, org_id: orgId }: Backlog,
   { reason, now, before }: Drop,
 ): Promise<number> {
@@ -140,7 +143,7 @@ async function excessOf(database: Database, webhookId: string): Promise<number> 
 }
 
 /** Forgets what is finished and past its time or number, and events that nobody waits for. */
-export async function forgetOldDeliveries({ database, writer }: Dependencies, now: number): Promise<void> {
+export async function forgetOldDeliveries({ database, writer }: Needs, now: number): Promise<void> {
   const limit = FORGOTTEN_AT_ONCE;
   for (const webhookId of await destinationIds(database)) {
     for (const { days, ...bound } of KEPT) {

@@ -2,13 +2,15 @@
  * What an organization sees and does of its deliveries: their log, a test of a destination, a delivery sent again.
  * Source: contract, section 5.
  */
+import type { Watching } from "./tampering.ts";
+import type { Remembering } from "./registered.ts";
+import type { Reading, Secrets, Sending } from "./capabilities.ts";
 import { ServiceError, unavailable } from "../domain/errors.ts";
 import { type DeliveriesParameters, type DeliveryAttempt, PING } from "../domain/webhook.ts";
 import { query } from "../store/database.ts";
 import { backlogOf } from "../store/backlogs.ts";
 import { type DeliveryRow, insertDeliveries, insertPing } from "../store/outbox.ts";
 import { webhookDeliveries, type WebhookRow, webhooks } from "../store/records.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
 import { adminChain } from "../evidence/chain_name.ts";
@@ -24,6 +26,9 @@ import {
 } from "./keyed_calls.ts";
 import { requireWebhook } from "./webhooks.ts";
 
+/** What these operations need. */
+type Needs = Watching & Reading & Pick<Secrets, "secretsKeys"> & Sending & Remembering;
+
 interface About {
   readonly id: string;
   readonly call: Call;
@@ -35,7 +40,7 @@ interface RepeatableAbout extends About {
 
 /** The newest deliveries of a destination; that they were looked at is recorded first. */
 export async function listDeliveries(
-  { database, world, writer }: Dependencies,
+  { database, world, writer }: Needs,
   caller: OrganizationCaller,
   { id, call: { now }, parameters: { status, limit } }: About & { readonly parameters: DeliveriesParameters },
 ): Promise<Record<string, unknown>> {
@@ -95,7 +100,7 @@ const TESTS_AT_ONCE = 100;
  * @throws {ServiceError} NOT_FOUND; CONFLICT where the destination is disabled or being tested; SERVICE_UNAVAILABLE.
  */
 export async function testWebhook(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   about: RepeatableAbout,
 ): Promise<RepeatableAnswer> {
@@ -122,7 +127,7 @@ export async function testWebhook(
 }
 
 async function sendPing(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { id, call, keyed }: About & { readonly keyed: KeyedCall },
 ): Promise<RepeatableAnswer> {
@@ -176,7 +181,7 @@ async function sendPing(
  * @throws {ServiceError} CONFLICT while it goes on, or where nothing was sent; GONE where the log holds it no more.
  */
 async function testedBefore(
-  { database }: Dependencies,
+  { database }: Needs,
   { id, known }: { readonly id: string; readonly known: KnownCall },
 ): Promise<RepeatableAnswer> {
   const [row] = await database.read(
@@ -205,7 +210,7 @@ async function testedBefore(
  * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT where it is not finished, is a test, or the destination is disabled.
  */
 export async function redeliver(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { id, deliveryId, call, idempotency = null }: RepeatableAbout & { readonly deliveryId: string },
 ): Promise<RepeatableAnswer> {
@@ -256,7 +261,7 @@ export async function redeliver(
 
 /** Whether what a delivery told is still held. */
 async function holdsBody(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId, deliveryId }: { readonly orgId: string; readonly deliveryId: string },
 ): Promise<boolean> {
   const [told] = await dependencies.database.read(

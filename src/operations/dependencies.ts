@@ -1,24 +1,8 @@
 /** Everything that operations are given: the service is composed of it once. */
-import type {
-  Logging,
-  Proving,
-  Reading,
-  Retaining,
-  Scoring,
-  Secrets,
-  Sending,
-  Writing,
-} from "./capabilities.ts";
-import type { RegisteredRows } from "./registered.ts";
-import type { Shadow } from "./shadow.ts";
-import type { TamperedChains } from "./tampering.ts";
+import type { Reading, Retaining, Scoring, Secrets, Sending } from "./capabilities.ts";
+import type { Remembering } from "./registered.ts";
+import type { Shadowing } from "./shadow.ts";
+import type { Watching } from "./tampering.ts";
 
 export interface Dependencies
-  extends Reading, Proving, Writing, Logging, Scoring, Retaining, Secrets, Sending {
-  /** The registered rows of organizations that were found whole. */
-  readonly registered: RegisteredRows;
-  /** The chains that were found altered; null: nobody is told of any. */
-  readonly tampered: TamperedChains | null;
-  /** The candidate model that runs beside it; null: none. */
-  readonly shadow: Shadow | null;
-}
+  extends Reading, Watching, Scoring, Retaining, Secrets, Sending, Remembering, Shadowing {}

@@ -3,6 +3,7 @@
  * pseudonym. The entries stay, and every proof with them; used names stay used.
  * Source: evidence design, "Read first", point 3; contract, section 4.
  */
+import type { Logging, Proving, Reading, Writing } from "./capabilities.ts";
 import { sql } from "kysely";
 import { unavailable } from "../domain/errors.ts";
 import { type Evidence, evidenceOfAppended } from "../evidence/envelope.ts";
@@ -11,7 +12,6 @@ import { type Expunged, query, type Statement } from "../store/database.ts";
 import { operatorRecords, type RecordTable } from "../store/operator_records.ts";
 import { frozenOperators, operators, subjects, tombstones } from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { drawSalt, makePart } from "./drafts.ts";
 import type { Call, Caller, OrganizationCaller } from "./call.ts";
 import { adminChain, evidenceChain } from "../evidence/chain_name.ts";
@@ -19,6 +19,9 @@ import { type OperatorRecords, proveOperator } from "./operator_proof.ts";
 import { requireNoOperator, unknownSubject } from "./subjects.ts";
 import { tombstoneName } from "./gone.ts";
 import { endKeyedCalls, operatorCallsNeed } from "./keyed_calls.ts";
+
+/** What these operations need. */
+type Needs = Reading & Proving & Writing & Logging;
 
 export interface Erasure {
   readonly erased: true;
@@ -36,7 +39,7 @@ export interface Erasure {
  *   what was recorded of the operator: nothing is erased then.
  */
 export async function eraseOperator(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { operatorId, call }: { readonly operatorId: string; readonly call: Call },
 ): Promise<Erasure> {
@@ -63,7 +66,7 @@ const ATTEMPTS = 5;
 
 /** Proves what is the operator's, and erases it in a commit of its own. @throws as {@link eraseOperator}. */
 export async function submitErasure(
-  dependencies: Dependencies,
+  dependencies: Needs,
   request: ErasureRequest,
 ): Promise<Pick<Erasure, "detail" | "evidence">> {
   const { orgId } = request;
@@ -88,7 +91,7 @@ export async function submitErasure(
 }
 
 /** The erasure stands, whatever becomes of the bytes now: what is not done is done again each minute. */
-async function expunged({ database, log }: Dependencies): Promise<Expunged> {
+async function expunged({ database, log }: Needs): Promise<Expunged> {
   try {
     return await database.expunge();
   } catch (error) {
@@ -109,10 +112,7 @@ export interface ErasureRequest {
   readonly isAccepted?: boolean;
 }
 
-export type ErasureDependencies = Pick<
-  Dependencies,
-  "world" | "installation" | "database" | "crypto" | "seals" | "signing" | "logName"
->;
+export type ErasureDependencies = Pick<Reading, "database" | "seals"> & Proving & Pick<Writing, "world">;
 
 export interface PreparedErasure {
   readonly needs: readonly Need[];

@@ -3,14 +3,17 @@
  * destination takes it, and its body is made from the record when it is sent.
  * Source: specification, Events; contract, sections 5 and 8.15.
  */
+import type { Proving, Writing } from "./capabilities.ts";
 import { isGone } from "../domain/errors.ts";
 import type { WebhookEvent } from "../domain/enums.ts";
 import { subscriptions } from "../store/records.ts";
 import { insertEvent } from "../store/outbox.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
 import { type Asked, storedAnswer, withMembers } from "./answers.ts";
-import type { Dependencies } from "./dependencies.ts";
 import type { Call } from "./call.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing;
 
 /** What a plan that emits events must have declared. */
 export function subscriptionNeed(orgId: string): Need {
@@ -66,7 +69,7 @@ const ASKED_BY: Readonly<Record<WebhookEvent, Asked>> = {
  * delivery's id. null where the record was erased or pruned.
  * @throws {AlteredError} where the record is not what was signed, or none that the event tells of.
  */
-export async function bodyOfEvent(dependencies: Dependencies, told: ToldEvent): Promise<string | null> {
+export async function bodyOfEvent(dependencies: Needs, told: ToldEvent): Promise<string | null> {
   const { org_id, event, delivery_id, position, request_id, at } = told;
   try {
     const answer = await storedAnswer(dependencies, org_id, {

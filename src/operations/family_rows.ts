@@ -2,6 +2,7 @@
  * What belongs to a family of chains as a whole, held to its entries: cuts, reports, tombstones; and to the system's the
  * signing keys, the models, and how far every other chain was anchored.
  */
+import type { Proving, Reading, Scoring, Writing } from "./capabilities.ts";
 import { AlteredError, isGone } from "../domain/errors.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { modelSha256 } from "../evidence/hashes.ts";
@@ -10,7 +11,6 @@ import { orgCheckpointsSchema } from "../evidence/structural.ts";
 import { readModels } from "../store/bundles.ts";
 import { loadChains, placesOfEvents, readEntry, type StoredChain } from "../store/chains.ts";
 import { readCauses, readLadderRows, readLostCauses, readReports } from "../store/stored_rows.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { isEvidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { requireTold } from "./gone.ts";
@@ -18,6 +18,9 @@ import type { OwnKeys } from "./own_keys.ts";
 import { issuedReport } from "./reports.ts";
 import type { Cut } from "./row_check.ts";
 import type { FoundRows } from "./row_findings.ts";
+
+/** What these operations need. */
+type Needs = Reading & Proving & Writing & Scoring;
 
 export interface FamilyRows {
   readonly family: string;
@@ -31,7 +34,7 @@ export interface FamilyRows {
 }
 
 export async function checkFamilyRows(
-  dependencies: Dependencies,
+  dependencies: Needs,
   found: FoundRows,
   rows: FamilyRows,
 ): Promise<void> {
@@ -43,14 +46,14 @@ export async function checkFamilyRows(
 }
 
 /** How far the system chain has taken in every other one: read before that chain is. */
-export async function readAnchored(dependencies: Dependencies): Promise<ReadonlyMap<string, number>> {
+export async function readAnchored(dependencies: Needs): Promise<ReadonlyMap<string, number>> {
   const chains = await loadChains(dependencies.database);
   const newest = new Map(chains.map((chain) => [chain.family, chain]));
   return new Map([...newest.values()].map(({ chain, anchoredSize }) => [chain, anchoredSize]));
 }
 
 async function checkCuts(
-  dependencies: Dependencies,
+  dependencies: Needs,
   found: FoundRows,
   { epochs, cuts }: FamilyRows,
 ): Promise<void> {
@@ -73,7 +76,7 @@ async function checkCuts(
 }
 
 async function checkReports(
-  dependencies: Dependencies,
+  dependencies: Needs,
   found: FoundRows,
   { family, rest }: FamilyRows,
 ): Promise<void> {
@@ -84,7 +87,7 @@ async function checkReports(
 }
 
 async function checkTombstones(
-  dependencies: Dependencies,
+  dependencies: Needs,
   found: FoundRows,
   { family, epochs, rest }: FamilyRows,
 ): Promise<void> {
@@ -115,7 +118,7 @@ async function told(
 }
 
 async function checkSystemRows(
-  dependencies: Dependencies,
+  dependencies: Needs,
   found: FoundRows,
   { ownKeys, epochs, anchored, rest }: FamilyRows,
 ): Promise<void> {
@@ -136,7 +139,7 @@ async function checkSystemRows(
 }
 
 /** One that is gone is missed by whoever replays what it scored. */
-async function checkModels({ database, crypto }: Dependencies, found: FoundRows): Promise<void> {
+async function checkModels({ database, crypto }: Needs, found: FoundRows): Promise<void> {
   for (const { sha256, document } of await readModels(database)) {
     const computed = orNull(() => modelSha256(crypto, JSON.parse(document)));
     if (computed === sha256) continue;
@@ -146,7 +149,7 @@ async function checkModels({ database, crypto }: Dependencies, found: FoundRows)
 
 /** By origin, the largest size that the system chain holds a checkpoint of. */
 async function readTakenIn(
-  { database }: Dependencies,
+  { database }: Needs,
   rest: () => Promise<void>,
 ): Promise<ReadonlyMap<string, number>> {
   const taken = new Map<string, number>();

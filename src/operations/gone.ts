@@ -2,6 +2,7 @@
  * Records that are gone: erased with their operator, or pruned with their time. Their names stay used.
  * Source: evidence design, "Read first", point 3, and section 12; contract, section 2.
  */
+import type { Proving } from "./capabilities.ts";
 import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { parseChain } from "../evidence/chain_name.ts";
@@ -15,7 +16,6 @@ import { type CauseOfCut, readCause, readCut } from "../store/pruning.ts";
 import { tombstones } from "../store/records.ts";
 import type { ToldBy } from "../store/stored_rows.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { type Installation, originOf } from "./deployment.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
 
@@ -34,7 +34,7 @@ export function tombstoneName({ key }: Installation, { kind, orgId, name }: Name
 }
 
 /** The need by which a plan can tell a name that is gone from one that was never used. */
-export function tombstoneNeed({ installation }: Pick<Dependencies, "installation">, name: Name): Need {
+export function tombstoneNeed({ installation }: Pick<Proving, "installation">, name: Name): Need {
   return { kind: tombstones, key: [hex(tombstoneName(installation, name))] };
 }
 
@@ -71,10 +71,7 @@ export async function requireNotGone(dependencies: GoneDependencies, name: Name)
   });
 }
 
-type GoneDependencies = Pick<
-  Dependencies,
-  "database" | "crypto" | "signing" | "logName" | "installation"
->;
+type GoneDependencies = Proving;
 
 /**
  * Runs what may find that a record is gone: the entry that is named as the reason stands in the organization's chain.

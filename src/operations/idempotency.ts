@@ -2,6 +2,7 @@
  * Master calls that are safe to repeat: the answer is kept under endpoint and key, without any secret, and given again.
  * Source: specification, Master-key admin, rule 2; contract, sections 5 and 8.9.
  */
+import type { Writing } from "./capabilities.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { IDEMPOTENCY_RETENTION_DAYS } from "../domain/limits.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
@@ -11,7 +12,6 @@ import { DAY_MS } from "../domain/time.ts";
 import { query } from "../store/database.ts";
 import { idempotencyRecords } from "../store/records.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import type { Dependencies } from "./dependencies.ts";
 import type { Installation } from "./deployment.ts";
 import type { Call } from "./call.ts";
 
@@ -96,6 +96,6 @@ function oldest(now: number): number {
 }
 
 /** Deletes the answers that are past their time. */
-export async function forgetAnswers({ writer }: Pick<Dependencies, "writer">, now: number): Promise<void> {
+export async function forgetAnswers({ writer }: Pick<Writing, "writer">, now: number): Promise<void> {
   await writer.execute(query.deleteFrom("idempotency").where("created_at", "<=", oldest(now)).compile());
 }

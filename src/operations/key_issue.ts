@@ -2,11 +2,11 @@
  * Minting an organization's key within a commit: drawn before, chosen by the prefix that is free.
  * Source: specification, Organization; contract, section 3.
  */
+import type { Secrets } from "./capabilities.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { apiKeyPrefix, hashApiKey, mayBeHeld, pepperId } from "../keys/api_key.ts";
 import { type OrganizationRow, takenPrefixes } from "../store/records.ts";
 import type { Need, UnitOfWork } from "../store/unit_of_work.ts";
-import type { Dependencies } from "./dependencies.ts";
 
 /** Prefixes have 20 random bits; one of so many is free unless nearly all are taken. */
 const KEY_CANDIDATES = 16;
@@ -42,7 +42,7 @@ export class KeyIssue {
   readonly #pepper: string;
 
   /** `given` is a key that the administrator brought; null mints one. */
-  constructor({ mintKey, peppers }: Pick<Dependencies, "mintKey" | "peppers">, given: string | null = null) {
+  constructor({ mintKey, peppers }: Pick<Secrets, "peppers" | "mintKey">, given: string | null = null) {
     this.#candidates = given === null ? Array.from({ length: KEY_CANDIDATES }, () => mintKey()) : [given];
     this.#pepper = peppers[0]!;
     this.needs = this.#candidates.filter(mayBeHeld).map((key) => ({

@@ -3,6 +3,7 @@
  * the chain or the row that the call made, so that nothing is stored twice and an erasure reaches it.
  * Source: specification, Master-key admin, rule 2, and Limits; docs/decisions.md.
  */
+import type { Reading, Writing } from "./capabilities.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { IDEMPOTENCY_RETENTION_DAYS } from "../domain/limits.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
@@ -18,7 +19,6 @@ import {
   operatorCalls,
 } from "../store/records.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
-import type { Dependencies } from "./dependencies.ts";
 import type { Installation } from "./deployment.ts";
 import type { Call } from "./call.ts";
 import { GoneError } from "./gone.ts";
@@ -103,7 +103,7 @@ export class KeyedCall {
   }
 
   /** The same, of the database as it is, for what must be known before a plan. @throws as {@link known}. */
-  async lookUp(dependencies: Pick<Dependencies, "database" | "seals">): Promise<KnownCall | null> {
+  async lookUp(dependencies: Pick<Reading, "database" | "seals">): Promise<KnownCall | null> {
     if (this.#row === null) return null;
     const rows = await dependencies.database.read(
       query.selectFrom("keyed_call").selectAll().where("name", "=", this.#row.name).compile(),
@@ -184,7 +184,7 @@ type OperatorKey = readonly [orgId: string, operatorId: string];
  */
 export function endKeyedCalls(
   unit: UnitOfWork,
-  dependencies: Pick<Dependencies, "seals">,
+  dependencies: Pick<Reading, "seals">,
   { operator, erasure: { entry: { chain, seq }, hash } }: {
     readonly operator: OperatorKey;
     /** The entry that tells of it. */
@@ -239,7 +239,7 @@ const CALLS_IN_WRITE = 1_000;
 
 /** Deletes the calls that are past their time. */
 export async function forgetKeyedCalls(
-  { database, writer }: Pick<Dependencies, "database" | "writer">,
+  { database, writer }: Pick<Reading, "database"> & Pick<Writing, "writer">,
   now: number,
 ): Promise<void> {
   const due = query.selectFrom("keyed_call").select("name").where("at", "<=", oldest(now)).orderBy("at")

@@ -13,11 +13,11 @@ import {
 import { keyedCalls, scoreBatches, subjects } from "../store/records.ts";
 import { type Sealed, type SealedKind, shareOf } from "../store/seals.ts";
 import { adminChain } from "../evidence/chain_name.ts";
-import type { Reading, SealedRowFinding } from "./sealed_row_finding.ts";
+import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 
 /** What is wrong with these rows; of each kind the first. */
 export async function* namedRowFindings(
-  { database, seals }: Reading,
+  { database, seals }: RowReading,
   family: string,
   rest: () => Promise<void>,
 ): AsyncGenerator<SealedRowFinding> {

@@ -2,6 +2,7 @@
  * Entries that the database calls an operator's, each held to the signed tree, its parts to itself, and what they name to
  * the operator. Of an epoch that an administrator accepted, what cannot be proven is the operator's if its own part says so.
  */
+import type { Proving } from "./capabilities.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { type Crypto, fromHex, hex } from "../evidence/crypto.ts";
 import { type Entry, entrySchema, isCommitted } from "../evidence/entry.ts";
@@ -11,12 +12,8 @@ import { orNull } from "../evidence/or_null.ts";
 import { readEntriesAt, type StoredText } from "../store/operator_records.ts";
 import { requirePlace } from "../store/proofs.ts";
 import { requireUnder } from "../store/proven_pages.ts";
-import type { Dependencies } from "./dependencies.ts";
 
-export type ProofDependencies = Pick<
-  Dependencies,
-  "database" | "crypto" | "signing" | "logName" | "installation"
->;
+export type ProofDependencies = Proving;
 
 /** The entry that moved an operator's state last, as a later record names it. */
 export interface Prior {

@@ -2,12 +2,12 @@
  * Sealing an organization's operators by what is known of them from their records: subjects, states and figures. Rows of
  * whom nothing is known keep their place only if this installation wrote them.
  */
+import type { Logging, Reading } from "./capabilities.ts";
 import { type Database, query, type Statement } from "../store/database.ts";
 import { frozenOperatorsQuery } from "../store/interactions.ts";
 import { piecesOf } from "../store/paging.ts";
 import { frozenOperators, type OperatorRow, operators, type SubjectRow, subjects } from "../store/records.ts";
 import { sealed, type Seals, shareOf } from "../store/seals.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
 import type { LastFrozen } from "./frozen_calls.ts";
 import { movedTo } from "./score.ts";
@@ -41,7 +41,7 @@ const PRUNED_POSITION = 0;
  * of and that carries no seal is removed, and one that is missing is made anew.
  */
 export async function sealOperators(
-  { database, seals, log }: Pick<Dependencies, "database" | "seals" | "log">,
+  { database, seals, log }: Pick<Reading, "database" | "seals"> & Logging,
   { orgId, isUpgrade, known, erased }: {
     readonly orgId: string;
     readonly isUpgrade: boolean;
@@ -106,7 +106,7 @@ export async function sealOperators(
  * were erased, or pruned, begins to have some with the next.
  */
 export async function sealFrozenOperators(
-  { database, seals }: Pick<Dependencies, "database" | "seals">,
+  { database, seals }: Pick<Reading, "database" | "seals">,
   orgId: string,
   known: ReadonlyMap<string, Moved>,
 ): Promise<void> {

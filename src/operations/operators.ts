@@ -3,6 +3,7 @@
  * rows at the instant asked, so that none is ever stale.
  * Source: specification, Operator profile and Maintenance recommendation; contract, section 4; scoring model, 8.
  */
+import type { Reading, Scoring } from "./capabilities.ts";
 import type { Band, Domain } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../domain/limits.ts";
@@ -35,8 +36,10 @@ import {
 } from "../store/operators.ts";
 import type { OperatorFigures } from "../store/records.ts";
 import { requireCurrentOperators } from "./current_operator.ts";
-import type { Dependencies } from "./dependencies.ts";
 import type { OrganizationCaller } from "./call.ts";
+
+/** What these operations need. */
+type Needs = Reading & Scoring;
 
 const PROFILE_BAND: Readonly<Record<Band, (typeof PROFILE_BANDS)[number]>> = {
   exemplary: "Exemplary",
@@ -98,7 +101,7 @@ const shown = ({ at, jis }: HistoryPoint) => ({ timestamp: timestamp(at), jis })
 
 /** @throws {ServiceError} NOT_FOUND; {AlteredRows}. */
 export async function operatorProfile(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   { operatorId, projection, now }: {
     readonly operatorId: string;
@@ -155,7 +158,7 @@ function daysUntil(now: number, days: number): DaySpan {
 
 /** @throws {ServiceError} NOT_FOUND; {AlteredRows}. */
 export async function operatorSparkline(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   { operatorId, days, now }: { readonly operatorId: string; readonly days: number; readonly now: number },
 ) {
@@ -213,7 +216,7 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
 
 /** A page of operators, and where the next one starts; null on the last page. */
 export async function listOperators(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   { band, sort, limit, after, sparkline, now }: OperatorsPage,
 ) {
@@ -263,7 +266,7 @@ function groupByOperator(points: readonly DayPoint[]): ReadonlyMap<string, reado
  * @throws {ServiceError} NOT_FOUND without interactions; INSUFFICIENT_DATA where the record is too short.
  */
 export async function recommendMaintenance(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   { operatorId, now }: { readonly operatorId: string; readonly now: number },
 ): Promise<ExercisePlan> {

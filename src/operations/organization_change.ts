@@ -4,16 +4,19 @@
  * Reasons for being inactive are a set, each with the instant since when it stands; an organization is active when
  * there is none. Source: specification, States and transitions; contract, section 8.11.
  */
+import type { Proving, Writing } from "./capabilities.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { type OrganizationRow, organizations } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { drawSalt, makePart } from "./drafts.ts";
 import type { Call, Caller } from "./call.ts";
 import { adminChain } from "../evidence/chain_name.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
 import type { KeyIssue } from "./key_issue.ts";
 import { type KeyedCall, type KnownCall, repeatedAnswer } from "./keyed_calls.ts";
+
+/** What these operations need. */
+type Needs = Pick<Proving, "installation"> & Writing;
 
 /** Why an organization is inactive, in the order in which they are stored. */
 export const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
@@ -89,7 +92,7 @@ export interface StateCall {
 
 /** @throws {ServiceError} NOT_FOUND; CONFLICT; IDEMPOTENCY_KEY_REUSED; SERVICE_UNAVAILABLE. */
 export async function changeState(
-  { installation, writer, world }: Dependencies,
+  { installation, writer, world }: Needs,
   caller: Pick<Caller, "actor">,
   { orgId, call: { now }, scope, idempotency, request, transition: { event, issue, change, remembered } }:
     & StateCall

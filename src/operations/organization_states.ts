@@ -2,10 +2,10 @@
  * What its own key, a master key or the administrator may change of an organization: whether it is active, and its key.
  * Source: specification, States and transitions; contract, section 8.11.
  */
+import type { Proving, Secrets, Writing } from "./capabilities.ts";
 import { ServiceError, unauthorized } from "../domain/errors.ts";
 import { type OrganizationRow, organizations } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Call, Caller, OrganizationCaller } from "./call.ts";
 import { adminChain } from "../evidence/chain_name.ts";
@@ -24,6 +24,9 @@ import {
   without,
 } from "./organization_change.ts";
 
+/** What these operations need. */
+type Needs = Pick<Proving, "database" | "installation"> & Writing & Pick<Secrets, "peppers" | "mintKey">;
+
 // ---- the organization's own key ---------------------------------------------------------------------------
 
 /**
@@ -31,7 +34,7 @@ import {
  * @throws {ServiceError} UNAUTHORIZED where it stopped working before; SERVICE_UNAVAILABLE.
  */
 export async function rotateOwnKey(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { call, idempotency = null }: OwnCall,
 ): Promise<MasterAnswer> {
@@ -61,7 +64,7 @@ export async function rotateOwnKey(
 
 /** Ends the key and the organization's access, for good unless support reactivates it. @throws as {@link rotateOwnKey}. */
 export async function revokeOwnKey(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { call, idempotency = null }: OwnCall,
 ): Promise<MasterAnswer> {
@@ -92,7 +95,7 @@ export interface OwnCall {
 }
 
 function keyedBySelf(
-  { installation }: Dependencies,
+  { installation }: Needs,
   { orgId }: OrganizationCaller,
   { call, idempotency = null }: OwnCall,
 ): KeyedCall {
@@ -110,7 +113,7 @@ function requireKeyInUse({ prefix, inactive_reasons }: OrganizationRow, caller: 
 
 /** Something that is done to an organization's state. */
 export type StateOperation = (
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: Pick<Caller, "actor">,
   call: StateCall,
 ) => Promise<MasterAnswer>;
@@ -361,7 +364,7 @@ function nextVersion({ api_key_version }: OrganizationRow, now: number) {
 
 /** Nothing else is written. @throws {ServiceError} SERVICE_UNAVAILABLE. */
 async function recordViolation(
-  { world, writer }: Dependencies,
+  { world, writer }: Needs,
   { actor }: Pick<Caller, "actor">,
   { orgId, call: { now }, scope }: StateCall,
 ): Promise<void> {

@@ -2,17 +2,21 @@
  * Organizations and their keys: created with both chains in one write, the key shown once.
  * Source: specification, Master-key admin; contract, sections 3, 5 and 8.
  */
+import type { RetentionDays } from "./deployment.ts";
+import type { Proving, Reading, Secrets, Writing } from "./capabilities.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { CreateOrganization } from "../domain/organization.ts";
 import { query } from "../store/database.ts";
 import { organizations } from "../store/records.ts";
 import { draftGenesis } from "./chains.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Call, Caller } from "./call.ts";
 import { adminChain, evidenceChain } from "../evidence/chain_name.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "./idempotency.ts";
 import { KEY_WARNING, KeyIssue } from "./key_issue.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing & RetentionDays & Pick<Secrets, "peppers" | "mintKey">;
 
 export interface CreateOrganizationOptions {
   readonly organization: CreateOrganization;
@@ -29,7 +33,7 @@ export interface CreateOrganizationOptions {
  * @throws {ServiceError} CONFLICT where the id exists; IDEMPOTENCY_KEY_REUSED; SERVICE_UNAVAILABLE.
  */
 export async function createOrganization(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: Caller,
   { organization, call, scope, idempotency, apiKey }: CreateOrganizationOptions,
 ): Promise<MasterAnswer> {
@@ -111,7 +115,7 @@ export async function createOrganization(
 }
 
 export async function organizationExists(
-  { database }: Pick<Dependencies, "database">,
+  { database }: Pick<Reading, "database">,
   orgId: string,
 ): Promise<boolean> {
   const rows = await database.read(

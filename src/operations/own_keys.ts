@@ -3,6 +3,7 @@
  * holds, by the certificates between them, and its range to the entries that tell of each rotation.
  * Source: evidence design, section 11.
  */
+import type { Proving } from "./capabilities.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { parseRotationCertificate } from "../evidence/rotation.ts";
@@ -11,7 +12,6 @@ import { jwkOf, type PinnedKey } from "../evidence/trust.ts";
 import { placesOfEvents } from "../store/chains.ts";
 import { readProven } from "../store/proofs.ts";
 import type { SigningKeyRow } from "../store/records.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 
@@ -32,7 +32,7 @@ export interface OwnKeys {
   readonly faults: readonly string[];
 }
 
-type KeyDependencies = Pick<Dependencies, "database" | "crypto" | "signing" | "logName" | "installation">;
+type KeyDependencies = Proving;
 
 /** The keys that sign and have signed, and what in their table is not so. */
 export async function readOwnKeys(dependencies: KeyDependencies): Promise<OwnKeys> {
@@ -60,7 +60,7 @@ export async function readOwnKeys(dependencies: KeyDependencies): Promise<OwnKey
 }
 
 /** What the deployment's own verifier trusts from the start: the keys that are held, whatever their table says, and those. */
-export function ownPins({ signing }: Pick<Dependencies, "signing">, { keys }: OwnKeys): readonly PinnedKey[] {
+export function ownPins({ signing }: Pick<Proving, "signing">, { keys }: OwnKeys): readonly PinnedKey[] {
   const unknown = signing.held.filter(({ publicKey }) =>
     !keys.some((key) => equalBytes(key.publicKey, publicKey))
   );

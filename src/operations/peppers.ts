@@ -3,9 +3,9 @@
  * used; one under a pepper that is not configured can never verify.
  * Source: contract, section 1.
  */
+import type { Reading, Secrets } from "./capabilities.ts";
 import { pepperId } from "../keys/api_key.ts";
 import { type KeyPepper, keyPeppersQuery } from "../store/organizations.ts";
-import type { Dependencies } from "./dependencies.ts";
 
 export interface KeysByPepper {
   readonly present: readonly KeyPepper[];
@@ -17,7 +17,7 @@ export interface KeysByPepper {
 }
 
 export async function keysByPepper(
-  { database, peppers }: Pick<Dependencies, "database" | "peppers">,
+  { database, peppers }: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
 ): Promise<KeysByPepper> {
   const [present, ...previous] = peppers.map(pepperId);
   const keys = await database.read(keyPeppersQuery());

@@ -4,6 +4,7 @@
  * The same holds for the calls that an incident froze.
  * Source: scoring model, section 10.
  */
+import type { Reading } from "./capabilities.ts";
 import { DIMENSIONS, type Domain } from "../domain/enums.ts";
 import type { Period } from "../domain/report.ts";
 import type { FullDimensions } from "../scoring/dimensions.ts";
@@ -30,11 +31,8 @@ import {
   skippedInteractions,
 } from "../store/records.ts";
 import { AlteredRows } from "../store/seals.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
-
-type Reading = Pick<Dependencies, "database" | "lock" | "seals">;
 
 export interface HeldPeriod {
   readonly organization: StoredOrganization;

@@ -1,19 +1,16 @@
 /** The epochs of a family, and places in them, by which what is answered is found: each chain is the family's own. */
+import type { Proving } from "./capabilities.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { parseChain } from "../evidence/chain_name.ts";
 import { loadEpochs, type StoredChain } from "../store/chains.ts";
 import { type ProvenRecord, readProvenPage } from "../store/proven_pages.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 
-export type ProvingDependencies = Pick<
-  Dependencies,
-  "database" | "crypto" | "signing" | "logName" | "installation"
->;
+export type ProvingDependencies = Proving;
 
 /** A chain's row must say what its name says. @throws {AlteredError} */
 export function requireNamed(
-  dependencies: Pick<Dependencies, "logName" | "installation">,
+  dependencies: Pick<Proving, "logName" | "installation">,
   { chain, family, epoch, origin }: Pick<StoredChain, "chain" | "family" | "epoch" | "origin">,
 ): void {
   const name = parseChain(chain);

@@ -2,6 +2,7 @@
  * The records below a cut, before they are removed: each is proven, so that an altered part names no row that lives on,
  * and a row goes only if it stands at its own entry's position.
  */
+import type { Proving, Reading } from "./capabilities.ts";
 import { AlteredError } from "../domain/errors.ts";
 import { query, type Statement } from "../store/database.ts";
 import type { StoredChain } from "../store/chains.ts";
@@ -9,7 +10,6 @@ import { readProvenPage } from "../store/proven_pages.ts";
 import { batchesQuery, type CauseOfCut } from "../store/pruning.ts";
 import { decisions, interactions, skippedInteractions } from "../store/records.ts";
 import { listed } from "../store/outbox.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { tombstoneName } from "./gone.ts";
 import type { ProvingDependencies } from "./proven_records.ts";
@@ -86,7 +86,7 @@ async function provenRecords(
 
 /** A row that bears the name of a record must be that record's. @throws {AlteredError} */
 async function requireOwnRows(
-  { database }: Pick<Dependencies, "database">,
+  { database }: Pick<Reading, "database">,
   { orgId, chain: { chain }, records, range }: {
     readonly orgId: string;
     readonly chain: StoredChain;
@@ -124,7 +124,7 @@ async function requireOwnRows(
 }
 
 function removalsOfRecord(
-  installation: Dependencies["installation"],
+  installation: Proving["installation"],
   { kind: { table, id: column }, id, position }: PrunedRecord,
   { orgId, cause }: { readonly orgId: string; readonly cause: CauseOfCut },
 ): readonly Statement[] {

@@ -26,11 +26,11 @@ import {
 } from "../store/records.ts";
 import { shareOf } from "../store/seals.ts";
 import { FrozenCheck } from "./frozen_check.ts";
-import type { Reading, SealedRowFinding } from "./sealed_row_finding.ts";
+import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 
 /** What is wrong with the records of a family and the rows that stand for them. */
 export async function* recordFindings(
-  dependencies: Reading,
+  dependencies: RowReading,
   family: string,
   rest: () => Promise<void>,
 ): AsyncGenerator<SealedRowFinding> {
@@ -89,14 +89,14 @@ class RecordCheck {
   /** How many rows the records so far account for. */
   expected = 0;
   readonly frozen: FrozenCheck<PlacedPart>;
-  readonly #dependencies: Reading;
+  readonly #dependencies: RowReading;
   readonly #orgId: string;
   readonly #epochs: readonly StoredChain[];
   /** By operator, the pseudonym of those who are known. */
   readonly #pseudonyms = new Map<string, string>();
   readonly #known = new Set<string>();
 
-  constructor(dependencies: Reading, orgId: string, epochs: readonly StoredChain[]) {
+  constructor(dependencies: RowReading, orgId: string, epochs: readonly StoredChain[]) {
     this.#dependencies = dependencies;
     this.#orgId = orgId;
     this.#epochs = epochs;
@@ -235,7 +235,7 @@ function isFreeze(part: HeldPart): boolean {
 }
 
 async function isHeld(
-  database: Reading["database"],
+  database: RowReading["database"],
   chain: string,
   { seq, name }: HeldPart,
 ): Promise<boolean> {
@@ -247,7 +247,7 @@ async function isHeld(
 
 /** How much a family has grown since its epochs were read. */
 async function writtenSince(
-  database: Reading["database"],
+  database: RowReading["database"],
   family: string,
   before: readonly StoredChain[],
 ): Promise<number> {

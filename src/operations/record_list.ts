@@ -3,6 +3,7 @@
  * cursor is a position of the chain, so that what is appended meanwhile moves nothing. Each item is made of an entry that
  * is proven at that moment, and of parts that the entry commits to.
  */
+import type { Proving, Reading } from "./capabilities.ts";
 import type { Band, Decision, Domain, Route } from "../domain/enums.ts";
 import { AlteredError } from "../domain/errors.ts";
 import type { RecordKind } from "../domain/record_list.ts";
@@ -13,12 +14,14 @@ import { type ProvenRecord, readProvenPage } from "../store/proven_pages.ts";
 import { reportsQuery, scoredEntriesQuery, type StoredReport } from "../store/record_list.ts";
 import { subjects } from "../store/records.ts";
 import { namesOfPseudonymsQuery } from "../store/subjects.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import type { OrganizationCaller } from "./call.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
 import { ownEpochs, readAtPositions } from "./proven_records.ts";
 import { requireSealed } from "./sealed_reads.ts";
+
+/** What these operations need. */
+type Needs = Reading & Proving;
 
 const EVENT_TYPES: Readonly<Record<RecordKind, string>> = {
   score: "SCORE_COMPUTED",
@@ -39,7 +42,7 @@ interface Asked {
 
 /** A page of scores and decisions, newest first, and where the next one begins. @throws {AlteredError} */
 export async function listDecisions(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   { kind, operatorId, limit, below }: Page & {
     readonly kind: RecordKind | null;
@@ -89,7 +92,7 @@ const LISTED_PARTS: readonly PartName[] = ["input", "result"];
 
 /** Entries of which nothing is held must be those of people who were erased. @throws {AlteredError} */
 async function requireErased(
-  { database }: Dependencies,
+  { database }: Needs,
   orgId: string,
   records: readonly ProvenRecord[],
 ): Promise<void> {
@@ -152,7 +155,7 @@ interface RecordedResult {
 
 /** undefined: nobody of that name was ever scored. @throws {AlteredRows} */
 async function pseudonymOf(
-  dependencies: Dependencies,
+  dependencies: Needs,
   orgId: string,
   operatorId: string,
 ): Promise<string | undefined> {
@@ -163,7 +166,7 @@ async function pseudonymOf(
 
 /** A page of the reports that were issued, newest first. @throws {AlteredError} */
 export async function listReports(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   { limit, below }: Page,
 ) {
@@ -189,7 +192,7 @@ export async function listReports(
 }
 
 /** @throws {AlteredError} if the report is not the one that the entry tells of. */
-function listedReport({ crypto }: Dependencies, { report_id, report: text }: StoredReport, of: ProvenRecord) {
+function listedReport({ crypto }: Needs, { report_id, report: text }: StoredReport, of: ProvenRecord) {
   const { entry: { chain, seq, event_type, timestamp }, parts } = of;
   const detail: Record<string, unknown> = JSON.parse(parts.get("detail")?.text ?? "{}");
   const isIssued = event_type === "REPORT_ISSUED" && detail.report_id === report_id &&

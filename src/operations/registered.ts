@@ -12,8 +12,8 @@ import type { Reading } from "./capabilities.ts";
 import { adminChain } from "../evidence/chain_name.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads.ts";
 
-/** What reading them needs. */
-interface RegisteredReading extends Reading {
+/** Remembers the registered rows of organizations that were found whole. */
+export interface Remembering {
   readonly registered: RegisteredRows;
 }
 
@@ -48,7 +48,10 @@ export interface Registered {
  * An organization's row and its webhooks', all of them and none that is old.
  * @throws {AlteredRows}; {ServiceError} SERVICE_UNAVAILABLE if the database is behind what was issued.
  */
-export async function readRegistered(dependencies: RegisteredReading, orgId: string): Promise<Registered> {
+export async function readRegistered(
+  dependencies: Reading & Remembering,
+  orgId: string,
+): Promise<Registered> {
   const { head, found: [[organization], destinations] } = await snapshotWithHead(
     dependencies,
     adminChain(orgId),
@@ -71,7 +74,7 @@ export async function readRegistered(dependencies: RegisteredReading, orgId: str
  * @throws as {@link readRegistered}.
  */
 export async function isRegistered(
-  dependencies: RegisteredReading,
+  dependencies: Reading & Remembering,
   row: Sealed & Pick<StoredHead, "held"> & { readonly org_id: string },
 ): Promise<boolean> {
   const { org_id: orgId, seal } = row;

@@ -3,6 +3,7 @@
  * against the recorded result, and explained.
  * Source: specification, GET /v1/decision/replay/{id}; contract, section 4; evidence design, section 12.
  */
+import type { Proving, Reading, Scoring } from "./capabilities.ts";
 import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { hex } from "../evidence/crypto.ts";
 import { isCommitted } from "../evidence/entry.ts";
@@ -45,14 +46,16 @@ import {
   scoreCommits,
 } from "../store/records.ts";
 import { requireAsked } from "./answers.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import type { OrganizationCaller } from "./call.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { requireFollowing } from "./following.ts";
 import { placeOfRecord, requireNotGone } from "./gone.ts";
 import { requireSealed } from "./sealed_reads.ts";
-import { tellAlteredRecord } from "./tampering.ts";
+import { tellAlteredRecord, type Watching } from "./tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring;
 
 export interface Replay {
   readonly id: string;
@@ -81,7 +84,7 @@ export interface ReplayedLabel {
  * @throws {ServiceError} NOT_FOUND where neither a score nor a decision has this id; GONE.
  */
 export async function replay(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<Replay> {
@@ -136,7 +139,7 @@ const EVENT_OF_KIND = { score: "SCORE_COMPUTED", decision: "DRS_COMPUTED" } as c
  * @throws {AlteredError} where the record is another's.
  */
 function requireRecordOf(
-  { crypto }: Dependencies,
+  { crypto }: Needs,
   stored: StoredEntry,
   { event, name, id }: { readonly event: string; readonly name: string; readonly id: string },
 ): void {
@@ -151,7 +154,7 @@ function requireRecordOf(
  * @throws {AlteredError} where the entry is not what was signed.
  */
 async function proveStored(
-  dependencies: Dependencies,
+  dependencies: Needs,
   stored: StoredEntry,
   { chain, seq }: Place,
 ): Promise<InclusionProof> {
@@ -164,7 +167,7 @@ async function proveStored(
 }
 
 /** Parts that are not those which the entry commits to: what follows from them proves nothing. */
-function alteredParts({ crypto }: Dependencies, { entry, parts }: StoredEntry): readonly Difference[] {
+function alteredParts({ crypto }: Needs, { entry, parts }: StoredEntry): readonly Difference[] {
   return [...parts.values()].filter((part) => !isCommitted(crypto, entry, part)).map((part) => ({
     path: `commit.${part.name}`,
     recorded: entry.commit[part.name] ?? null,
@@ -174,7 +177,7 @@ function alteredParts({ crypto }: Dependencies, { entry, parts }: StoredEntry): 
 
 /** The parts of an entry that were altered, of which an alert tells. */
 function toldOf(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { stored, place: { chain, seq }, now }: {
     readonly stored: StoredEntry;
     readonly place: Place;
@@ -221,7 +224,7 @@ async function find(
 type Recomputed = Pick<Replay, "replayed" | "explanation" | "model">;
 
 async function recompute(
-  dependencies: Dependencies,
+  dependencies: Needs,
   kind: Replay["kind"],
   { input, auditId }: { readonly input: unknown; readonly auditId: string },
 ): Promise<Recomputed> {
@@ -230,7 +233,7 @@ async function recompute(
     : await recomputeDecision(dependencies, decisionInputSchema.parse(input), auditId);
 }
 
-async function recomputeScore(dependencies: Dependencies, input: ScoreInput): Promise<Recomputed> {
+async function recomputeScore(dependencies: Needs, input: ScoreInput): Promise<Recomputed> {
   const document = await modelDocument(dependencies, input.algo.model_sha256);
   const { result } = computeScore(document, input);
   const { interaction, domain, as_of } = input;
@@ -242,7 +245,7 @@ async function recomputeScore(dependencies: Dependencies, input: ScoreInput): Pr
 }
 
 async function recomputeDecision(
-  dependencies: Dependencies,
+  dependencies: Needs,
   input: DecisionInput,
   auditId: string,
 ): Promise<Recomputed> {
@@ -257,7 +260,7 @@ async function recomputeDecision(
 
 /** The event by which a score got its late label, explained from its own recorded input. */
 async function replayLabel(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId, sessionId, now }: { readonly orgId: string; readonly sessionId: string; readonly now: number },
 ): Promise<{ readonly label: ReplayedLabel; readonly altered: readonly Difference[] } | null> {
   const { database } = dependencies;
@@ -293,7 +296,7 @@ async function replayLabel(
 
 /** Where a score's label stands; null if it has none. @throws {AlteredRows} if a row is not what this installation wrote. */
 async function placeOfLabel(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId, sessionId }: { readonly orgId: string; readonly sessionId: string },
 ): Promise<number | null> {
   const session = JSON.stringify([[orgId, sessionId]]);
@@ -319,7 +322,7 @@ async function placeOfLabel(
  * @throws {AlteredError} where it is not there, or not what it was.
  */
 export async function modelDocument(
-  { database, crypto, model }: Pick<Dependencies, "database" | "crypto" | "model">,
+  { database, crypto, model }: Pick<Proving, "database" | "crypto"> & Scoring,
   sha256: string,
 ): Promise<ModelDocument> {
   if (sha256 === model.sha256) return model.document;

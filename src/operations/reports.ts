@@ -3,6 +3,7 @@
  * unchanged records is the same report.
  * Source: specification, GET /v1/compliance/report; contract, section 4; scoring model, section 10.
  */
+import type { Proving, Reading, Scoring, Writing } from "./capabilities.ts";
 import type { Domain } from "../domain/enums.ts";
 import { AlteredError, ServiceError } from "../domain/errors.ts";
 import type { Period, Report } from "../domain/report.ts";
@@ -15,7 +16,6 @@ import { prunedUntil } from "../store/chains.ts";
 import { query } from "../store/database.ts";
 import { readEvidence } from "../store/proofs.ts";
 import { type ComplianceReportRow, complianceReports } from "../store/records.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { drawSalt, makePart } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
@@ -23,6 +23,9 @@ import { evidenceChain } from "../evidence/chain_name.ts";
 import { requireAsked } from "./answers.ts";
 import { placeOfRecord, requireCutOff, requireNotGone } from "./gone.ts";
 import { type HeldPeriod, readPeriod } from "./period_rows.ts";
+
+/** What these operations need. */
+type Needs = Reading & Proving & Writing & Scoring;
 
 /** A report as it was issued. */
 export interface IssuedReport {
@@ -42,7 +45,7 @@ type Outcome =
  * @throws {ServiceError} VALIDATION_FAILED where records of the period are past their retention; SERVICE_UNAVAILABLE.
  */
 export async function complianceReport(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { period, call }: { readonly period: Period; readonly call: Call },
 ): Promise<IssuedReport> {
@@ -97,7 +100,7 @@ export async function complianceReport(
 }
 
 /** A report over what happens to be left of a period would be taken for one over the period. */
-async function requireKept({ database }: Dependencies, orgId: string, { start }: Period): Promise<void> {
+async function requireKept({ database }: Needs, orgId: string, { start }: Period): Promise<void> {
   const until = await prunedUntil(database, evidenceChain(orgId));
   if (until === null || Date.parse(until) < start) return;
   throw new ServiceError(
@@ -109,7 +112,7 @@ async function requireKept({ database }: Dependencies, orgId: string, { start }:
 
 /** A report that was issued before. @throws {ServiceError} NOT_FOUND, GONE. */
 export async function storedReport(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   reportId: string,
 ): Promise<IssuedReport> {
@@ -126,7 +129,7 @@ export async function storedReport(
 
 /** What the records of the last 90 days say of Article 14, at `now`, epoch milliseconds. */
 export async function article14(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { orgId }: OrganizationCaller,
   now: number,
 ) {
@@ -137,7 +140,7 @@ export async function article14(
 }
 
 /** @throws {AlteredError} where a row was altered or is missing, as far as no cut tells why. */
-async function heldPeriod(dependencies: Dependencies, orgId: string, period: Period): Promise<HeldPeriod> {
+async function heldPeriod(dependencies: Needs, orgId: string, period: Period): Promise<HeldPeriod> {
   const held = await readPeriod(dependencies, orgId, period);
   for (const place of held.cutOff) await requireCutOff(dependencies, place);
   return held;
@@ -145,7 +148,7 @@ async function heldPeriod(dependencies: Dependencies, orgId: string, period: Per
 
 /** @throws {ServiceError} GONE; {AlteredError} where it is not the report that was issued under this id. */
 export async function issuedReport(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { org_id: orgId, report_id, content_sha256, position, report: text }: ComplianceReportRow,
 ): Promise<IssuedReport> {
   const { chain, seq } = await placeOfRecord(dependencies, { orgId, position });
@@ -163,6 +166,6 @@ export async function issuedReport(
   return { report, report_sha256, evidence: found.evidence };
 }
 
-function sha256({ crypto }: Dependencies, text: string): string {
+function sha256({ crypto }: Needs, text: string): string {
   return hex(crypto.sha256(utf8(text)));
 }

@@ -4,6 +4,7 @@
  * have altered; what no record tells is taken as it stands: an organization, its webhooks, request digests, and an
  * operator of whom retention has left nothing but the state.
  */
+import type { Logging, Proving, Reading, Scoring } from "./capabilities.ts";
 import { canonicalJson } from "../evidence/canonical.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
@@ -32,7 +33,6 @@ import {
 } from "../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../store/seals.ts";
 import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { isEvidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { frozenLink, lastFrozen } from "./frozen_calls.ts";
 import { NO_KEY } from "./key_issue.ts";
@@ -43,10 +43,7 @@ import { sealFollowing } from "./resealing_following.ts";
 import { movedTo, scoredColumns } from "./score.ts";
 import { findDamages } from "./verification.ts";
 
-export type SealingDependencies = Pick<
-  Dependencies,
-  "database" | "crypto" | "seals" | "signing" | "model" | "log" | "logName" | "installation"
->;
+export type SealingDependencies = Pick<Reading, "database" | "seals"> & Proving & Logging & Scoring;
 
 /**
  * Seals the rows of every family whose head holds no set of its own yet. A chain that is damaged is left as it is: its

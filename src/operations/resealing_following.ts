@@ -3,6 +3,7 @@
  * entries, where each is noted in its score's row too; no chain tells of a batch's digest or of a call's key, so that a
  * batch is taken as it stands if its scores are there.
  */
+import type { Reading } from "./capabilities.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { entrySchema } from "../evidence/entry.ts";
 import { loadEpochs } from "../store/chains.ts";
@@ -22,9 +23,8 @@ import {
 } from "../store/records.ts";
 import { sealed, shareOf } from "../store/seals.ts";
 import { type AcceptanceDependencies, AcceptedChain } from "./accepted_records.ts";
-import type { Dependencies } from "./dependencies.ts";
 
-type Sealing = Pick<Dependencies, "database" | "seals">;
+type Sealing = Pick<Reading, "database" | "seals">;
 
 /**
  * Seals what follows the scores of a family, whose own rows were sealed before, and the rows that stand for no entry. Of an

@@ -3,6 +3,7 @@
  * administrator has said why: every chain starts its next epoch, and the record of it is part of the evidence.
  * Source: evidence design, section 10 and "Read first", point 4.
  */
+import type { Reading, Scoring } from "./capabilities.ts";
 import { AlteredError, ServiceError } from "../domain/errors.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
 import { organizationOf, splitName } from "../evidence/chain_name.ts";
@@ -20,8 +21,7 @@ import { findUnsignedHeads } from "../store/signed_head.ts";
 import { subjectsAfter } from "../store/subjects.ts";
 import { nextTurn } from "../store/turn.ts";
 import { draftGenesis, type Genesis } from "./chains.ts";
-import { type Dependencies } from "./dependencies.ts";
-import { retentionOf } from "./deployment.ts";
+import { type RetentionDays, retentionOf } from "./deployment.ts";
 import { isEvidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { type PreparedErasure, prepareErasure, submitErasure } from "./erasure.ts";
 import { tombstoneName } from "./gone.ts";
@@ -29,7 +29,10 @@ import { isHeld, sealFamily } from "./resealing.ts";
 import { sealedRowFindings } from "./sealed_rows.ts";
 import { mendCheckpoints, mendFirstPositions, ownOrigin, signedEnd } from "./signed_ends.ts";
 import { StartError } from "./start_error.ts";
-import { raiseTampering, tamperingOf } from "./tampering.ts";
+import { raiseTampering, tamperingOf, type Watching } from "./tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring & RetentionDays;
 
 interface LockFollower extends ProofSource {
   readonly lock: CheckpointLock;
@@ -133,7 +136,7 @@ async function continues(
  * @returns the epoch of the system chain now; `from` if an erasure met something that was altered.
  */
 export async function followOtherHosts(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { from, now }: { readonly from: number | null; readonly now: number },
 ): Promise<number | null> {
   const { database, lock } = dependencies;
@@ -203,7 +206,7 @@ export interface RestoreOptions {
  * @throws {ServiceError} CONFLICT where the database is not behind anything, and was not put back.
  */
 export async function acknowledgeRestore(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { reason, now, isPutBack = false }: RestoreOptions,
 ): Promise<RestoreRecord> {
   const { database, writer, lock } = dependencies;
@@ -265,7 +268,7 @@ export async function acknowledgeRestore(
 }
 
 /** The heads of families whose rows are not those that were written: what an acknowledgement accepts. */
-async function alteredHeads(dependencies: Dependencies): Promise<readonly StoredHead[]> {
+async function alteredHeads(dependencies: Needs): Promise<readonly StoredHead[]> {
   const issued = new Map(dependencies.lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
   const altered: StoredHead[] = [];
   for (const head of (await newestHeads(dependencies.database)).values()) {
@@ -282,7 +285,7 @@ async function alteredHeads(dependencies: Dependencies): Promise<readonly Stored
 }
 
 /** Whether a row beside an organization's evidence was altered, or put back after an erasure. */
-async function hasFinding(dependencies: Dependencies, family: string): Promise<boolean> {
+async function hasFinding(dependencies: Needs, family: string): Promise<boolean> {
   if (!isEvidenceChain(family)) return false;
   for await (const _finding of sealedRowFindings(dependencies, family, nextTurn)) return true;
   return false;
@@ -302,7 +305,7 @@ interface ChainEnd extends Pick<StoredHead, "origin" | "epoch"> {
 }
 
 async function endOf(
-  dependencies: Dependencies,
+  dependencies: Needs,
   head: StoredHead,
   issued: IssuedCheckpoint | null,
 ): Promise<ChainEnd> {
@@ -318,7 +321,7 @@ async function endOf(
 }
 
 function nextEpoch(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { family, end, issued, reason, now, record }: {
     readonly family: string;
     readonly end: ChainEnd | null;
@@ -351,7 +354,7 @@ function nextEpoch(
 
 /** Operators that were erased, and are here again because the database is older than their erasure. */
 async function forgottenErasures(
-  { database, lock, installation }: Dependencies,
+  { database, lock, installation }: Needs,
 ): Promise<readonly SubjectRow[]> {
   const erased = new Map(lock.erased().map(({ name, at }) => [hex(name), at]));
   if (erased.size === 0) return [];

@@ -19,14 +19,16 @@ import {
 import { query } from "../store/database.ts";
 import { ownCheckpointOfCommit, readProven } from "../store/proofs.ts";
 import { type CauseOfCut, readPrunedSeqs } from "../store/pruning.ts";
-import { type Dependencies } from "./dependencies.ts";
-import { originOf, retentionOf } from "./deployment.ts";
+import { originOf, type RetentionDays, retentionOf } from "./deployment.ts";
 import { eventDraft } from "./drafts.ts";
 import { isEvidenceChain } from "../evidence/chain_name.ts";
 import { causeOfCut, provenMinIndex } from "./gone.ts";
 import { requireNamed } from "./proven_records.ts";
 import { removalsOf } from "./pruned_records.ts";
-import { raiseTampering, tamperingOf } from "./tampering.ts";
+import { raiseTampering, tamperingOf, type Watching } from "./tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & RetentionDays;
 
 /** Entries that one write removes at most, so that no other write waits long for it. */
 const ENTRIES_IN_WRITE = 500;
@@ -35,7 +37,7 @@ const ENTRIES_IN_WRITE = 500;
  * Cuts every chain at its retention, and removes what is below a cut, also of one that was interrupted. An epoch that
  * a restore ended takes no entry any more: the chain that goes on records its cut.
  */
-export async function pruneChains(dependencies: Dependencies, now: number): Promise<void> {
+export async function pruneChains(dependencies: Needs, now: number): Promise<void> {
   const { database } = dependencies;
   for (const chain of await loadChains(database)) {
     try {
@@ -53,7 +55,7 @@ export async function pruneChains(dependencies: Dependencies, now: number): Prom
 
 /** @returns the new least index, or null where nothing is past its retention. */
 async function cutChain(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { chain, now }: { readonly chain: StoredChain; readonly now: number },
 ): Promise<number | null> {
   const { writer, world } = dependencies;
@@ -103,7 +105,7 @@ async function cutChain(
  * @throws {AlteredError} where the step is not one that was signed, or another entry ends there.
  */
 async function rootOfCut(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { chain: { chain }, cut: { size, ts } }: { readonly chain: StoredChain; readonly cut: CutPoint },
 ): Promise<Uint8Array> {
   const place = { chain, origin: originOf(dependencies, chain), seq: size - 1 };
@@ -115,7 +117,7 @@ async function rootOfCut(
 
 /** The last end of a day before the cutoff. The end of the chain is one where its last entry is of an earlier day. */
 async function cutBefore(
-  { database }: Dependencies,
+  { database }: Needs,
   { chain, cutoff }: { readonly chain: StoredChain; readonly cutoff: string },
 ): Promise<CutPoint | null> {
   const { frontier: { size }, lastTimestamp } = chain;
@@ -125,7 +127,7 @@ async function cutBefore(
 
 /** Removes entries, parts and rows below the cut; the names that they used stay used. @throws {AlteredError} */
 async function removeBelow(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { chain, minIndex }: { readonly chain: StoredChain; readonly minIndex: number },
 ): Promise<void> {
   const { database } = dependencies;

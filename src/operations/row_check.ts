@@ -3,6 +3,7 @@
  * entry says, every checkpoint, and the chain's own row. It is run over entries that were found whole.
  * Source: evidence design, section 8.
  */
+import type { Proving } from "./capabilities.ts";
 import { parseChain } from "../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../evidence/consistency.ts";
 import { equalBytes, hex } from "../evidence/crypto.ts";
@@ -25,7 +26,6 @@ import {
   readNodeRows,
   readRowBounds,
 } from "../store/stored_rows.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import type { OwnKey } from "./own_keys.ts";
 import type { Found, FoundRows, RowCode } from "./row_findings.ts";
@@ -52,7 +52,7 @@ export interface Cut {
 }
 
 export class RowCheck {
-  readonly #dependencies: Dependencies;
+  readonly #dependencies: Proving;
   readonly #found: FoundRows;
   readonly #whole: WholeChain;
   readonly #rest: () => Promise<void>;
@@ -60,7 +60,7 @@ export class RowCheck {
   readonly #cuts: Cut[] = [];
 
   /** @param rest lets others run; called after each slice. */
-  constructor(dependencies: Dependencies, found: FoundRows, whole: WholeChain, rest: () => Promise<void>) {
+  constructor(dependencies: Proving, found: FoundRows, whole: WholeChain, rest: () => Promise<void>) {
     this.#dependencies = dependencies;
     this.#found = found;
     this.#whole = whole;

@@ -3,6 +3,7 @@
  * the same request again gets the stored answer.
  * Source: specification, POST /v1/score; contract, section 4; evidence design, sections 5 and 12.
  */
+import type { Proving, Scoring, Writing } from "./capabilities.ts";
 import { DIMENSIONS } from "../domain/enums.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { ScoreRequest } from "../domain/score.ts";
@@ -24,7 +25,6 @@ import {
 import type { Need, PlacedEntry, UnitOfWork } from "../store/unit_of_work.ts";
 import { addUsage } from "../store/usage.ts";
 import { currentOperator, operatorNeeds } from "./current_operator.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { drawSalt, makePart } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
@@ -36,12 +36,15 @@ import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, pastRetention, requireSameId } from "./keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "./subjects.ts";
 
+/** What these operations need. */
+type Needs = Proving & Writing & Scoring;
+
 /**
  * Scores an interaction.
  * @throws {ServiceError} CONFLICT where the session was used for a different request; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreInteraction(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { request, call, idempotency = null }: {
     readonly request: SentScore;
@@ -67,7 +70,7 @@ export async function scoreInteraction(
 export type SentScore = Omit<ScoreRequest, "session_id"> & { readonly session_id: string | null };
 
 async function scoreUnderId(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { request, call, keyed, drawn }: {
     readonly request: ScoreRequest;
@@ -120,7 +123,7 @@ export interface PreparedScore {
 }
 
 export function prepareScore(
-  { world, installation }: Dependencies,
+  { world, installation }: Needs,
   { orgId, request, call }: {
     readonly orgId: string;
     readonly request: ScoreRequest;
@@ -194,7 +197,7 @@ export interface PlannedScore {
 /** Plans the rows and the entry of a score whose session is free. */
 export function planScore(
   unit: UnitOfWork,
-  dependencies: Dependencies,
+  dependencies: Needs,
   { caller, score }: { readonly caller: OrganizationCaller; readonly score: PreparedScore },
 ): PlannedScore {
   const { request, call, salts } = score;
@@ -249,7 +252,7 @@ interface Planned {
 }
 
 /** What every input part says of its request (evidence design, section 12). */
-function inputOf({ model }: Dependencies, { request, call }: PreparedScore) {
+function inputOf({ model }: Needs, { request, call }: PreparedScore) {
   return {
     ...inputHead(model, call.now),
     mode: request.mode,
@@ -262,7 +265,7 @@ function inputOf({ model }: Dependencies, { request, call }: PreparedScore) {
   };
 }
 
-function planSkipped(dependencies: Dependencies, score: PreparedScore): Planned {
+function planSkipped(dependencies: Needs, score: PreparedScore): Planned {
   const input = inputOf(dependencies, score);
   return {
     input: { ...input, prior: null, weights: null, state: null },
@@ -276,7 +279,7 @@ function planSkipped(dependencies: Dependencies, score: PreparedScore): Planned 
   };
 }
 
-function planScored(dependencies: Dependencies, score: PreparedScore, row: OperatorRow | null): Planned {
+function planScored(dependencies: Needs, score: PreparedScore, row: OperatorRow | null): Planned {
   const input = { ...inputOf(dependencies, score), ...priorOf(row) };
   const scored = computeScore(dependencies.model.document, input);
   return {

@@ -2,11 +2,11 @@
  * What an organization's operators did, as the inputs of their scores and late labels recorded it: oldest first, of every
  * epoch, without what was erased or pruned.
  */
+import type { Proving } from "./capabilities.ts";
 import { entrySchema, isCommitted } from "../evidence/entry.ts";
 import { type LabelInput, labelInputSchema, type ScoreInput, scoreInputSchema } from "../evidence/record.ts";
 import { loadEpochs, type StoredChain } from "../store/chains.ts";
 import { readInputs, type RecordedInput } from "../store/recorded_inputs.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { evidenceChain } from "../evidence/chain_name.ts";
 
 /** A record that is not what was recorded: nothing may follow from it. */
@@ -24,15 +24,15 @@ const EVENT_TYPES = { score: "SCORE_COMPUTED", label: "OUTCOME_LABELLED" } as co
 
 /** A history up to now: every reading of it has the same end. */
 export class ScoredHistory {
-  readonly #source: Pick<Dependencies, "database" | "crypto">;
+  readonly #source: Pick<Proving, "database" | "crypto">;
   readonly #epochs: readonly StoredChain[];
 
-  private constructor(source: Pick<Dependencies, "database" | "crypto">, epochs: readonly StoredChain[]) {
+  private constructor(source: Pick<Proving, "database" | "crypto">, epochs: readonly StoredChain[]) {
     this.#source = source;
     this.#epochs = epochs;
   }
 
-  static async of(source: Pick<Dependencies, "database" | "crypto">, orgId: string): Promise<ScoredHistory> {
+  static async of(source: Pick<Proving, "database" | "crypto">, orgId: string): Promise<ScoredHistory> {
     return new ScoredHistory(source, await loadEpochs(source.database, evidenceChain(orgId)));
   }
 
@@ -54,7 +54,7 @@ export class ScoredHistory {
   }
 }
 
-function eventOf(crypto: Dependencies["crypto"], chain: string, row: RecordedInput): HistoryEvent {
+function eventOf(crypto: Proving["crypto"], chain: string, row: RecordedInput): HistoryEvent {
   const altered = () => new AlteredRecord(`entry ${row.seq} of ${chain} is not what was recorded`);
   const [entry, input] = [jsonOf(row.body), jsonOf(row.data)];
   const { data: known } = entrySchema.safeParse(entry);

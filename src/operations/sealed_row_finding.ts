@@ -1,8 +1,8 @@
 /** What is found of the rows beside a chain. */
-import type { Dependencies } from "./dependencies.ts";
+import type { Reading } from "./capabilities.ts";
 
 /** What looking at rows needs. */
-export type Reading = Pick<Dependencies, "database" | "seals">;
+export type RowReading = Pick<Reading, "database" | "seals">;
 
 /** Something that is wrong with the rows beside a chain. */
 export interface SealedRowFinding {

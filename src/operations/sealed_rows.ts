@@ -2,7 +2,7 @@
  * Holding all rows beside a chain to it, which no single read can do: that none is missing, none was put back, and none
  * is there that no entry stands for. An answer is refused by its own rows; this tells of the others.
  */
-import type { Reading, SealedRowFinding } from "./sealed_row_finding.ts";
+import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 import { organizationOf } from "../evidence/chain_name.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { placeOfHead } from "../store/chains.ts";
@@ -18,7 +18,7 @@ import { recordFindings } from "./record_findings.ts";
  * @param rest called between pages of a hundred rows, so that others get their turn.
  */
 export async function* sealedRowFindings(
-  dependencies: Reading,
+  dependencies: RowReading,
   family: string,
   rest: () => Promise<void>,
 ): AsyncGenerator<SealedRowFinding> {
@@ -29,7 +29,10 @@ export async function* sealedRowFindings(
   yield* namedRowFindings(dependencies, family, rest);
 }
 
-async function* setFindings({ database, seals }: Reading, family: string): AsyncGenerator<SealedRowFinding> {
+async function* setFindings(
+  { database, seals }: RowReading,
+  family: string,
+): AsyncGenerator<SealedRowFinding> {
   const { head, kinds, rows } = await readHeld(database, family);
   const held = head.held && seals.openSet(placeOfHead(head), head.held);
   const shares = rows.map(([kind, row]) => shareOf(seals, kind, row));
@@ -46,7 +49,7 @@ async function* setFindings({ database, seals }: Reading, family: string): Async
 }
 
 /** Which origins are let in is looked up in a table of its own, which must say what the organization's row says. */
-async function* originFindings({ database }: Reading, family: string): AsyncGenerator<SealedRowFinding> {
+async function* originFindings({ database }: RowReading, family: string): AsyncGenerator<SealedRowFinding> {
   const orgId = organizationOf(family);
   if (orgId === null || isEvidenceChain(family)) return;
   const [origins, [organization]] = await database.snapshot([

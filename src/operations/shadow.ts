@@ -338,9 +338,14 @@ function stateBefore(
   return state;
 }
 
+/** Runs a candidate model beside the one in use; null: none. */
+export interface Shadowing {
+  readonly shadow: Shadow | null;
+}
+
 /** Where the candidate differs for an organization, since this process started; null where no candidate runs. */
 export async function shadowReport(
-  { database, model, shadow }: Pick<Reading, "database"> & Scoring & { readonly shadow: Shadow | null },
+  { database, model, shadow }: Pick<Reading, "database"> & Scoring & Shadowing,
   { orgId }: OrganizationCaller,
 ) {
   if (shadow === null) return { shadow: null };

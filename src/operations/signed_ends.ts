@@ -2,6 +2,7 @@
  * Where the epochs of a family begin and end, by what was signed: the notes of the deployment's own keys, and the first
  * entry of each epoch that a restore began. Nothing of it is taken from a column that nobody signed.
  */
+import type { Logging, Proving } from "./capabilities.ts";
 import { chainPrefix } from "../evidence/chain_name.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { entrySchema } from "../evidence/entry.ts";
@@ -17,13 +18,9 @@ import { type Database, query } from "../store/database.ts";
 import type { IssuedCheckpoint } from "../store/issued.ts";
 import { readPages } from "../store/paging.ts";
 import { newestOwnCheckpoint, readProven } from "../store/proofs.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 
-export type EndDependencies = Pick<
-  Dependencies,
-  "database" | "crypto" | "signing" | "logName" | "installation"
->;
+export type EndDependencies = Proving;
 
 /** Notes that are looked at together: the newest of those that are own ones counts. */
 const NOTES_IN_PAGE = 64;
@@ -69,7 +66,7 @@ export async function signedEnd(
 
 /** The origin that a chain's row says, if it can be the chain's; else the one that it would be given now. */
 export function ownOrigin(
-  dependencies: Pick<Dependencies, "logName" | "installation">,
+  dependencies: Pick<Proving, "logName" | "installation">,
   { chain, origin }: Pick<StoredHead, "chain" | "origin">,
 ): string {
   return chainPrefix(origin, chain) === null ? originOf(dependencies, chain) : origin;
@@ -132,7 +129,7 @@ export async function mendFirstPositions(dependencies: EndDependencies, family: 
  * @returns whether something was wrong.
  */
 export async function mendCheckpoints(
-  dependencies: EndDependencies & Pick<Dependencies, "log">,
+  dependencies: EndDependencies & Logging,
   head: StoredHead,
   issued: IssuedCheckpoint | null,
 ): Promise<boolean> {

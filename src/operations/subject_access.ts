@@ -5,6 +5,8 @@
  * made of rows that hold, or there is none.
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Article 15.
  */
+import type { RetentionDays } from "./deployment.ts";
+import type { Reading, Scoring } from "./capabilities.ts";
 import type { SubjectFormat, SubjectHead, SubjectRecord } from "../domain/subject.ts";
 import { HISTORY_POINTS } from "../domain/limits.ts";
 import { AlteredError } from "../domain/errors.ts";
@@ -17,7 +19,6 @@ import { interactions, organizations, subjects, webhooks } from "../store/record
 import { shareOf } from "../store/seals.ts";
 import { readSubjectEntries, type SubjectChain, subjectChainsQuery } from "../store/subjects.ts";
 import { nextTurn } from "../store/turn.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
 import { adminChain, evidenceChain } from "../evidence/chain_name.ts";
@@ -27,7 +28,10 @@ import { requireSealed, requireWholeSet, snapshotWithHead } from "./sealed_reads
 import { unknownSubject } from "./subjects.ts";
 import { subjectNotice } from "./subject_notice.ts";
 import { Documents, readRecords, type RecordWithRow, shownRecord, withRows } from "./subject_records.ts";
-import { tellAlteredRecord } from "./tampering.ts";
+import { tellAlteredRecord, type Watching } from "./tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring & RetentionDays;
 
 /** Entries that are read at once: a few hundred kilobytes. */
 const PAGE = 32;
@@ -43,7 +47,7 @@ export interface SubjectAccess {
 
 /** Records the access and begins the copy. @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE; {AlteredError}. */
 export async function openSubjectAccess(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { operatorId, format, call }: {
     readonly operatorId: string;
@@ -108,7 +112,7 @@ export async function openSubjectAccess(
 
 /** The entry that tells of the access, and of nobody's id. */
 async function recordAccess(
-  { writer, world }: Dependencies,
+  { writer, world }: Needs,
   caller: OrganizationCaller,
   { operatorId, format, call }: {
     readonly operatorId: string;
@@ -138,7 +142,7 @@ interface Subject {
 }
 
 async function* recordsOf(
-  dependencies: Dependencies,
+  dependencies: Needs,
   subject: Subject,
   now: number,
 ): AsyncGenerator<SubjectRecord> {
@@ -163,7 +167,7 @@ async function* recordsOf(
 }
 
 async function readPage(
-  dependencies: Dependencies,
+  dependencies: Needs,
   subject: Subject,
   { chain, firstPosition, after, last }: {
     readonly chain: string;

@@ -3,9 +3,10 @@
  * figure is that of the model and the configuration in use.
  * Source: Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22; docs/scoring-model.md, What the score cannot do.
  */
+import type { Scoring } from "./capabilities.ts";
+import type { RetentionDays } from "./deployment.ts";
 import type { SubjectNotice } from "../domain/subject.ts";
 import type { ModelDocument } from "../scoring/model.ts";
-import type { Dependencies } from "./dependencies.ts";
 
 export interface NoticeOptions {
   /** The organization's name. */
@@ -16,10 +17,7 @@ export interface NoticeOptions {
 }
 
 export function subjectNotice(
-  { model, auditRetentionDays, evidenceRetentionDays }: Pick<
-    Dependencies,
-    "model" | "auditRetentionDays" | "evidenceRetentionDays"
-  >,
+  { model, auditRetentionDays, evidenceRetentionDays }: Scoring & RetentionDays,
   { organization, receivers, quote }: NoticeOptions,
 ): SubjectNotice {
   return {
@@ -73,10 +71,7 @@ function logicOf({ bands, thresholds, uncertainty }: ModelDocument): readonly st
 }
 
 function retentionInWords(
-  { auditRetentionDays, evidenceRetentionDays }: Pick<
-    Dependencies,
-    "auditRetentionDays" | "evidenceRetentionDays"
-  >,
+  { auditRetentionDays, evidenceRetentionDays }: RetentionDays,
 ): string {
   const evidence = evidenceRetentionDays === null
     ? "The records are kept until the organization sets a retention, or until you are erased"

@@ -5,6 +5,7 @@
  * whose row is not what this installation wrote for it.
  * Source: contract, section 4.
  */
+import type { Logging, Proving, Reading, Scoring } from "./capabilities.ts";
 import { DIMENSIONS } from "../domain/enums.ts";
 import type { SubjectRecord } from "../domain/subject.ts";
 import { type Crypto, equalBytes, hex } from "../evidence/crypto.ts";
@@ -31,9 +32,11 @@ import {
 } from "../store/records.ts";
 import { type Sealed, shareOf } from "../store/seals.ts";
 import { pseudonymQuery, storedSeqsQuery, type SubjectEntry, type SubjectName } from "../store/subjects.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { originOf } from "./deployment.ts";
 import { modelDocument } from "./replay.ts";
+
+/** What these operations need. */
+type Needs = Proving & Logging & Scoring;
 
 /** A part's data; its text where that is no object. */
 type PartData = Record<string, unknown> | string;
@@ -47,7 +50,7 @@ export interface StoredRecord {
 
 /** Entries of one chain as they are stored, each with whether it is what was recorded, as far as it itself tells. */
 export async function readRecords(
-  dependencies: Dependencies,
+  dependencies: Needs,
   chain: string,
   entries: readonly SubjectEntry[],
 ): Promise<readonly StoredRecord[]> {
@@ -140,7 +143,7 @@ export interface RecordWithRow {
  * @returns null if the operator was erased meanwhile, its rows with it.
  */
 export async function withRows(
-  { database, seals }: Pick<Dependencies, "database" | "seals">,
+  { database, seals }: Pick<Reading, "database" | "seals">,
   { orgId, operatorId, pseudonym }: SubjectName & { readonly pseudonym: string },
   { chain, firstPosition, records }: {
     readonly chain: string;
@@ -264,7 +267,7 @@ async function explain(
 export class Documents {
   readonly #found = new Map<string, ModelDocument | null>();
 
-  constructor(private readonly dependencies: Dependencies) {}
+  constructor(private readonly dependencies: Needs) {}
 
   /** null where the document is not there, or not what it was: told in the log, as it keeps nobody from the rest. */
   async find(sha256: string): Promise<ModelDocument | null> {

@@ -4,6 +4,7 @@
  * old deliveries; once a day it cuts chains at their retention and forgets what is past its time. A run that fails is told
  * in the log and tried again with the next.
  */
+import type { Reading, Retaining, Scoring, Sending } from "./capabilities.ts";
 import { isUnavailable } from "../domain/errors.ts";
 import { ERASED_MEMORY_DAYS } from "../domain/limits.ts";
 import { errorFields } from "../observability/log.ts";
@@ -14,13 +15,15 @@ import { forgetAssessments } from "./assessments.ts";
 import type { AuditLines } from "./audit_lines.ts";
 import { forgetBreachWindows } from "./breaches.ts";
 import { ChainWatch } from "./chain_watch.ts";
-import type { Dependencies } from "./dependencies.ts";
 import { dropOldEvents, forgetOldDeliveries, passOver } from "./delivery_bounds.ts";
 import { forgetAnswers } from "./idempotency.ts";
 import { forgetKeyedCalls } from "./keyed_calls.ts";
 import { followOtherHosts } from "./restores.ts";
 import { pruneChains } from "./retention.ts";
-import { followTampering } from "./tampering.ts";
+import { followTampering, type Watching } from "./tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring & Retaining & Sending;
 
 const HOUR_MS = 3_600_000;
 
@@ -37,7 +40,7 @@ export class Upkeep {
 
   /** @param auditLines null: what other processes record is not logged. */
   constructor(
-    private readonly dependencies: Dependencies,
+    private readonly dependencies: Needs,
     private readonly auditLines: AuditLines | null = null,
   ) {
     this.#watch = auditLines === null ? null : new ChainWatch(dependencies);

@@ -1,15 +1,18 @@
 /** The usage record of an organization, counted afresh. Source: specification, Usage record; contract, section 5. */
+import type { Reading } from "./capabilities.ts";
 import type { Tier } from "../domain/enums.ts";
 import { TIER_LIMITS, USAGE_WINDOW_DAYS } from "../domain/limits.ts";
 import { DAY_MS } from "../domain/time.ts";
 import { organizationQuery } from "../store/organizations.ts";
 import { countUsage } from "../store/usage.ts";
-import type { Dependencies } from "./dependencies.ts";
 import { unknownOrganization } from "./organization_change.ts";
+
+/** What these operations need. */
+type Needs = Pick<Reading, "database">;
 
 /** @throws {ServiceError} NOT_FOUND. */
 export async function organizationUsage(
-  { database }: Dependencies,
+  { database }: Needs,
   { orgId, now }: { readonly orgId: string; readonly now: number },
 ) {
   const [organization] = await database.read(organizationQuery(orgId));

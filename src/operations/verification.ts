@@ -3,6 +3,7 @@
  * so that nobody waits for it. It does not replay scores; a replay and an auditor do.
  * Source: contract, section 4; evidence design, section 8.
  */
+import type { Reading, Scoring } from "./capabilities.ts";
 import { AlteredError, ServiceError } from "../domain/errors.ts";
 import {
   consistencyNodeIndexes,
@@ -26,8 +27,7 @@ import { query } from "../store/database.ts";
 import { newestOwnCheckpoint, signaturesBy } from "../store/proofs.ts";
 import { findUnsignedHeads, isSignedHead } from "../store/signed_head.ts";
 import { shownCheckpoint } from "./audit.ts";
-import { type Dependencies } from "./dependencies.ts";
-import { originOf, retentionOf } from "./deployment.ts";
+import { originOf, type RetentionDays, retentionOf } from "./deployment.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { ownPins, readOwnKeys } from "./own_keys.ts";
 import { bundleFile, bundleLines, type BundleSource } from "./export.ts";
@@ -35,7 +35,10 @@ import { checkFamilyRows, type FamilyRows, readAnchored } from "./family_rows.ts
 import { type Cut, RowCheck } from "./row_check.ts";
 import { FoundRows } from "./row_findings.ts";
 import { sealedRowFindings } from "./sealed_rows.ts";
-import { raiseTampering } from "./tampering.ts";
+import { raiseTampering, type Watching } from "./tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring & RetentionDays;
 
 /**
  * Lines that are looked at before others get their turn: about half a millisecond of work. With more of them a score
@@ -79,7 +82,7 @@ export interface Verification {
 
 /** @throws {ServiceError} VALIDATION_FAILED where the chain does not reach `from` or `sinceSize`. */
 export async function verifyChain(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { family, from, sinceSize, now, rest = giveWay }: VerificationOptions,
 ): Promise<Verification> {
   const { database, crypto, lock } = dependencies;
@@ -212,7 +215,7 @@ export async function findDamages(
 
 /** The newest checkpoint of a chain; null where there is none of the service's own. */
 async function newestOwn(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { chain }: StoredChain,
 ): Promise<KnownCheckpoint | null> {
   try {
@@ -225,7 +228,7 @@ async function newestOwn(
 
 /** What is wrong with the rows beside the entries of those chains that were found whole. */
 async function rowFindings(
-  dependencies: Dependencies,
+  dependencies: Needs,
   { epochs, newestChain, reports, isResumed, ownKeys, ...rest }:
     & Pick<FamilyRows, "epochs" | "family" | "ownKeys" | "anchored" | "rest">
     & {
@@ -273,7 +276,7 @@ async function* readable(log: Log, lines: AsyncGenerator<string>): AsyncGenerato
 }
 
 async function feed(
-  { log }: Dependencies,
+  { log }: Needs,
   { verifier, lines, rest }: {
     readonly verifier: BundleVerifier;
     readonly lines: AsyncGenerator<string>;
@@ -313,7 +316,7 @@ function shownFindings(
 
 /** The next entry is appended to the stored head: it must be the one that was signed. */
 async function headFindings(
-  dependencies: Dependencies,
+  dependencies: Needs,
   head: StoredChain,
 ): Promise<readonly ShownFinding[]> {
   if (await isSignedHead(dependencies, head)) return [];
@@ -333,7 +336,7 @@ const ALTERED_ROWS_MAX = 100;
 
 /** The rows beside the chain, which answers are made from, must be those that were written with its entries. */
 async function alteredRows(
-  dependencies: Dependencies,
+  dependencies: Needs,
   family: string,
   rest: () => Promise<void>,
 ): Promise<readonly ShownFinding[]> {
@@ -354,7 +357,7 @@ async function alteredRows(
 }
 
 async function headHash(
-  { database }: Dependencies,
+  { database }: Needs,
   { chain, size }: { readonly chain: StoredChain; readonly size: number },
 ): Promise<string> {
   const leaf = storedNodeIndex(0, size - 1);
@@ -389,7 +392,7 @@ async function namedKeys({ database }: Pick<BundleSource, "database">): Promise<
 }
 
 function told(
-  { log }: Dependencies,
+  { log }: Needs,
   { family, fatal }: { readonly family: string; readonly fatal: readonly ShownFinding[] },
 ): void {
   const [first] = fatal;
@@ -407,7 +410,7 @@ function told(
  * stored tree is not what was signed, which is a finding by itself.
  */
 async function consistencyFrom(
-  { database, crypto }: Dependencies,
+  { database, crypto }: Needs,
   { chain: { chain }, size: from, checkpoint }: {
     readonly chain: StoredChain;
     readonly size: number;

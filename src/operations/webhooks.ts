@@ -3,6 +3,7 @@
  * key in use.
  * Source: specification, Self-serve admin and Events; contract, sections 5 and 8.14.
  */
+import type { Proving, Reading, Secrets, Sending, Writing } from "./capabilities.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { WEBHOOK_EVENTS } from "../domain/enums.ts";
 import type { LastDelivery, WebhookRequest } from "../domain/webhook.ts";
@@ -19,18 +20,26 @@ import { startAtNewestEvent } from "../store/outbox.ts";
 import { webhookCounts, type WebhookRow, webhooks } from "../store/records.ts";
 import type { UnitOfWork } from "../store/unit_of_work.ts";
 import { allowedAddresses, TargetRefused } from "../webhooks/target.ts";
-import { type Dependencies } from "./dependencies.ts";
 import { eventDraft } from "./drafts.ts";
 import type { Call, OrganizationCaller } from "./call.ts";
 import { adminChain } from "../evidence/chain_name.ts";
 import type { World } from "../domain/world.ts";
-import { readRegistered } from "./registered.ts";
+import { readRegistered, type Remembering } from "./registered.ts";
 import type { IdempotentCall } from "./idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer, repeatedAnswer } from "./keyed_calls.ts";
 
+/** What these operations need. */
+type Needs =
+  & Reading
+  & Pick<Proving, "installation">
+  & Writing
+  & Pick<Secrets, "secretsKeys">
+  & Sending
+  & Remembering;
+
 /** Registers a destination; its signing secret is in this answer and in no other, that of a repeated call least of all. */
 export async function registerWebhook(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { request, call, idempotency = null }: {
     readonly request: WebhookRequest;
@@ -107,7 +116,7 @@ export async function registerWebhook(
 }
 
 /** @throws {ServiceError} VALIDATION_FAILED where nothing may be sent there. */
-async function requireAllowed({ targets }: Dependencies, url: string): Promise<void> {
+async function requireAllowed({ targets }: Needs, url: string): Promise<void> {
   try {
     await allowedAddresses(new URL(url), targets);
   } catch (error) {
@@ -120,7 +129,7 @@ async function requireAllowed({ targets }: Dependencies, url: string): Promise<v
 
 /** The destinations, the oldest first, without their secrets; that they were listed is recorded first. */
 export async function listWebhooks(
-  dependencies: Dependencies,
+  dependencies: Needs,
   caller: OrganizationCaller,
   { now }: Call,
 ): Promise<Record<string, unknown>> {
@@ -145,7 +154,7 @@ function lastOf({ last_delivery: last }: WebhookRow): LastDelivery | null {
 
 /** @throws {ServiceError} NOT_FOUND where the organization has no such destination. */
 export async function removeWebhook(
-  { world, writer }: Dependencies,
+  { world, writer }: Needs,
   caller: OrganizationCaller,
   { id, call: { now } }: { readonly id: string; readonly call: Call },
 ): Promise<Record<string, unknown>> {
@@ -188,7 +197,7 @@ function told({ webhook_id: id, url, events, active, created_at }: WebhookRow): 
 
 // ---- secrets at rest --------------------------------------------------------------------------------------
 
-type Wrapping = Pick<Dependencies, "secretsKeys"> & { readonly world: Pick<World, "random"> };
+type Wrapping = Pick<Secrets, "secretsKeys"> & { readonly world: Pick<World, "random"> };
 
 function wrap(
   secret: Uint8Array,
@@ -199,7 +208,7 @@ function wrap(
 
 /** Of the destinations: under which of the secrets keys (0: the one in use) each secret is wrapped; null: none. */
 export async function webhookWrappings(
-  { database, secretsKeys }: Pick<Dependencies, "database" | "secretsKeys">,
+  { database, secretsKeys }: Pick<Reading, "database"> & Pick<Secrets, "secretsKeys">,
 ): Promise<
   readonly { readonly row: WebhookRow; readonly opened: { plain: Uint8Array; index: number } | null }[]
 > {
@@ -212,7 +221,7 @@ export async function webhookWrappings(
 
 /** What an older secrets key had wrapped is wrapped anew under the one in use. */
 export async function rewrapWebhookSecrets(
-  { database, ...wrapping }: Pick<Dependencies, "database"> & Wrapping,
+  { database, ...wrapping }: Pick<Reading, "database"> & Wrapping,
 ): Promise<void> {
   const old = (await webhookWrappings({ database, ...wrapping })).filter(({ opened }) =>
     opened !== null && opened.index > 0
