@@ -2,9 +2,9 @@
 import { exists } from "./src/cli/init.ts";
 import { run } from "./src/cli/program.ts";
 import type { Shell } from "./src/cli/shell.ts";
-import * as compose from "./src/compose.ts";
-import { commandLineOf } from "./src/invocation.ts";
-import * as world from "./src/world.ts";
+import * as compose from "./src/service/compose.ts";
+import { commandLineOf } from "./src/cli/invocation.ts";
+import * as world from "./src/service/world.ts";
 
 /** What the program runs on. */
 export const shell: Shell = {

@@ -6,7 +6,7 @@
  * names. That is one file, of one system: where it is set, one target is compiled at a time. The bundle is compiled
  * from a clean directory, because a node_modules beside it would be embedded whole.
  */
-import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/permissions.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/cli/permissions.ts";
 import { bundle } from "./bundle.ts";
 
 export { RELEASE_PERMISSIONS, UNSTABLE_FEATURES };

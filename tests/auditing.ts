@@ -3,7 +3,7 @@
  * the right to read those files and to write its own directory, and no other.
  */
 import { createPublicKey } from "node:crypto";
-import { bundleFile, type BundleParts } from "../src/operations/export.ts";
+import { bundleFile, type BundleParts } from "../src/operations/chains/export.ts";
 import { type Harness, scoreRequest } from "./harness.ts";
 import { baseEnvironment, type Finished } from "./program.ts";
 

@@ -8,7 +8,7 @@ import type { Database, Statement } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { WRAP_IV_BYTES, wrapSecret } from "../src/keys/secrets.ts";
-import { unwrapInstallationKey } from "../src/operations/installation.ts";
+import { unwrapInstallationKey } from "../src/operations/installation/installation.ts";
 import { EPOCH, SECRETS_KEY } from "./harness.ts";
 
 export type Row = Readonly<Record<string, unknown>>;

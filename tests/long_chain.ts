@@ -4,7 +4,7 @@
  * no rows of scores to them, so nothing but the chain may be asked for.
  */
 import { nodeCrypto, signerFromPem } from "../src/evidence/node_crypto.ts";
-import { SigningKeys } from "../src/operations/signing.ts";
+import { SigningKeys } from "../src/operations/shared/signing.ts";
 import type { Database } from "../src/store/database.ts";
 import { openLock } from "../src/store/lock.ts";
 import { Writer } from "../src/store/writer.ts";

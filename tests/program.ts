@@ -1,7 +1,7 @@
 /** The whole program as a process of its own: started, asked, stopped and killed by the tests. */
 import { CompiledQuery } from "kysely";
 import { bundle } from "../scripts/bundle.ts";
-import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/permissions.ts";
+import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/cli/permissions.ts";
 import type { Database, Statement } from "../src/store/database.ts";
 import { openEmbedded } from "../src/store/embedded.ts";
 import { copyFolder, IS_SERVER, openServer } from "./database.ts";

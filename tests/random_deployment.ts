@@ -8,12 +8,12 @@
 import assert from "node:assert/strict";
 import { equalBytes, type Signer } from "../src/evidence/crypto.ts";
 import { signerFromPem } from "../src/evidence/node_crypto.ts";
-import { anchorChains } from "../src/operations/anchoring.ts";
-import { directCall } from "../src/operations/organization_change.ts";
-import { rotateByHand } from "../src/operations/organization_states.ts";
-import { acknowledgeRestore, followLock } from "../src/operations/restores.ts";
-import { pruneChains } from "../src/operations/retention.ts";
-import { finishRotation, retireKey } from "../src/operations/signing.ts";
+import { anchorChains } from "../src/operations/chains/anchoring.ts";
+import { directCall } from "../src/operations/organizations/organization_change.ts";
+import { rotateByHand } from "../src/operations/organizations/organization_states.ts";
+import { acknowledgeRestore, followLock } from "../src/operations/restoring/restores.ts";
+import { pruneChains } from "../src/operations/chains/retention.ts";
+import { finishRotation, retireKey } from "../src/operations/shared/signing.ts";
 import {
   type ArchetypeName,
   ARCHETYPES,

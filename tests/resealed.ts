@@ -4,7 +4,7 @@
  */
 import type { Dependencies } from "../src/operations/dependencies.ts";
 import { isEvidenceChain, SYSTEM_CHAIN } from "../src/evidence/chain_name.ts";
-import { movedTo } from "../src/operations/score.ts";
+import { movedTo } from "../src/operations/scoring/score.ts";
 import { newestHeads, placeOfHead, updateHeld } from "../src/store/chains.ts";
 import { query, type Statement } from "../src/store/database.ts";
 import {

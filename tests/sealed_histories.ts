@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import { DECISIONS } from "../src/domain/enums.ts";
-import { frozenLink, lastFrozen } from "../src/operations/frozen_calls.ts";
+import { frozenLink, lastFrozen } from "../src/operations/scoring/frozen_calls.ts";
 import { type Database, query, type Statement } from "../src/store/database.ts";
 import {
   type FrozenOperatorRow,

@@ -2,8 +2,8 @@
 import { query } from "../src/store/database.ts";
 import type { Database } from "../src/store/database.ts";
 import { deriveSecretsKey } from "../src/keys/secrets.ts";
-import { unwrapInstallationKey } from "../src/operations/installation.ts";
-import { type InstallationSeals, lockedSeals } from "../src/operations/installation_seals.ts";
+import { unwrapInstallationKey } from "../src/operations/installation/installation.ts";
+import { type InstallationSeals, lockedSeals } from "../src/operations/installation/installation_seals.ts";
 
 /** Seals under a key that is always the same. */
 export function fixedSeals(): InstallationSeals {

@@ -4,15 +4,15 @@
  * Settings that a start would record where they have changed are taken as the database has them: whoever runs a
  * command has perhaps not all of the service's environment at hand, and must not change the service by that.
  */
-import type { Service } from "../compose.ts";
+import type { Service } from "../service/compose.ts";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { parseChain, splitName } from "../evidence/chain_name.ts";
 import { pepperId } from "../keys/api_key.ts";
 import type { Log, LogFields } from "../observability/log.ts";
-import { CLOCK_RULES, type ClockRule } from "../operations/clock_watch.ts";
+import { CLOCK_RULES, type ClockRule } from "../operations/installation/clock_watch.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
-import { StartError } from "../operations/start_error.ts";
+import { StartError } from "../operations/shared/start_error.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";
 import { type Database, DatabaseBusy, DatabaseUnavailable, query } from "../store/database.ts";

@@ -5,13 +5,13 @@
 import { orgIdSchema } from "../domain/organization.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { lateLabelOf } from "../evidence/record.ts";
-import { modelDocument } from "../operations/replay.ts";
+import { modelDocument } from "../operations/scoring/replay.ts";
 import {
   AlteredRecord,
   type EventOf,
   type HistoryEvent,
   ScoredHistory,
-} from "../operations/scored_history.ts";
+} from "../operations/scoring/scored_history.ts";
 import { calibrate as fit, calibratedVersion } from "../scoring/calibration/calibrate.ts";
 import { ENOUGH_CASES, LabelledCases } from "../scoring/calibration/labelled_cases.ts";
 import { PRIOR_RULES } from "../scoring/calibration/priors.ts";

@@ -1,13 +1,13 @@
 /** The organization of `jiss dev`, with 90 days of simulated history, and its key. */
 import { DAY_MS } from "../domain/time.ts";
-import type { Service } from "../compose.ts";
+import type { Service } from "../service/compose.ts";
 import { isGone, ServiceError } from "../domain/errors.ts";
-import { authenticateKey } from "../operations/authentication.ts";
+import { authenticateKey } from "../operations/organizations/authentication.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
-import { createOrganization } from "../operations/organizations.ts";
-import { directCall, inactivityOf } from "../operations/organization_change.ts";
-import { rotateByHandTo } from "../operations/organization_states.ts";
-import { scoreInteraction } from "../operations/score.ts";
+import { createOrganization } from "../operations/organizations/organizations.ts";
+import { directCall, inactivityOf } from "../operations/organizations/organization_change.ts";
+import { rotateByHandTo } from "../operations/organizations/organization_states.ts";
+import { scoreInteraction } from "../operations/scoring/score.ts";
 import { demoHistory } from "../simulation/demo.ts";
 import { sessionsQuery } from "../store/interactions.ts";
 import { organizationDetailsQuery } from "../store/organizations.ts";

@@ -5,7 +5,7 @@
 import { CONNECTIONS_MAX, DESCRIPTOR_RESERVE } from "../domain/limits.ts";
 import type { Room } from "../http/connections.ts";
 import { DESCRIPTORS_OF_RELAYED } from "../http/tls_relay.ts";
-import { isWantOfDescriptors, MORE_DESCRIPTORS } from "../operations/start_error.ts";
+import { isWantOfDescriptors, MORE_DESCRIPTORS } from "../operations/shared/start_error.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
 /** For so many more connections room is looked for at a time: it takes a few milliseconds. */

@@ -7,7 +7,7 @@ import { DAY_MS } from "../domain/time.ts";
 import { parseEnv } from "node:util";
 import type { Listener } from "../http/server.ts";
 import { mayBeHeld } from "../keys/api_key.ts";
-import { CLOCK_RULES } from "../operations/clock_watch.ts";
+import { CLOCK_RULES } from "../operations/installation/clock_watch.ts";
 import { openPage } from "./browser.ts";
 import { type DemoKey, demoKeyOf, HISTORY_DAYS, ORGANIZATION } from "./demo_organization.ts";
 import { takeRun, takeRunIfThere } from "./dev_run.ts";

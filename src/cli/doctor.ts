@@ -2,7 +2,7 @@
  * `jiss doctor`: what an administrator gets wrong, and how to mend it. It reads the service's environment, its files
  * and its database, beside a running service, and writes nothing but what it is told to accept.
  */
-import { CLOCK_RULES, toldReading } from "../operations/clock_watch.ts";
+import { CLOCK_RULES, toldReading } from "../operations/installation/clock_watch.ts";
 import { administer } from "./administration.ts";
 import type { Finding } from "./doctor/check.ts";
 import { CHECKS } from "./doctor/checks.ts";

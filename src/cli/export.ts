@@ -6,7 +6,7 @@ import { beyondLongest, linkedSizes, linkSchema } from "../domain/audit.ts";
 import { orgIdSchema } from "../domain/organization.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
-import { type BundleParts, exportFile, longestOf, softwareName } from "../operations/export.ts";
+import { type BundleParts, exportFile, longestOf, softwareName } from "../operations/chains/export.ts";
 import { loadEpochs } from "../store/chains.ts";
 import { type Database, query } from "../store/database.ts";
 import { writeToNewFile, writeToStandardOutput } from "./output.ts";

@@ -1,6 +1,6 @@
 /** `jiss init [DIR]`: every secret a deployment needs, made here and written for their owner alone. */
 import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
-import { quoted } from "../invocation.ts";
+import { quoted } from "./invocation.ts";
 import { writeDurably } from "../store/durable_file.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Config } from "../config/config.ts";
 import { CLIENT_WAIT_MS, FIRST_REQUEST_MS } from "../domain/limits.ts";
-import type { Service } from "../compose.ts";
+import type { Service } from "../service/compose.ts";
 import { type Bounds, noConnections } from "../http/connections.ts";
 import { UnsuitableDeno } from "../http/deno_connection.ts";
 import { type Address, type Claim, claim, type Listener } from "../http/server.ts";

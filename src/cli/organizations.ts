@@ -7,15 +7,15 @@
 import { ServiceError } from "../domain/errors.ts";
 import { type CreateOrganization, createOrganizationSchema, orgIdSchema } from "../domain/organization.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
-import type { Call } from "../operations/call.ts";
-import { createOrganization, organizationExists } from "../operations/organizations.ts";
-import { directCall, inactivityOf } from "../operations/organization_change.ts";
+import type { Call } from "../operations/shared/call.ts";
+import { createOrganization, organizationExists } from "../operations/organizations/organizations.ts";
+import { directCall, inactivityOf } from "../operations/organizations/organization_change.ts";
 import {
   reactivateFully,
   rotateByHand,
   type StateOperation,
   suspendOrganization,
-} from "../operations/organization_states.ts";
+} from "../operations/organizations/organization_states.ts";
 import {
   allOrganizationsQuery,
   type OrganizationDetails,

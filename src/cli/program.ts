@@ -2,7 +2,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
 import { DOMAIN_SPELLINGS, DOMAINS, TIERS } from "../domain/enums.ts";
-import { BUNDLE_PARTS } from "../operations/export.ts";
+import { BUNDLE_PARTS } from "../operations/chains/export.ts";
 import { listAlerts, type ListAlertsOptions } from "./alerts.ts";
 import { backup } from "./backup.ts";
 import { calibrate, type CalibrateOptions } from "./calibrate.ts";

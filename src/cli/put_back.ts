@@ -7,8 +7,8 @@
  * Source: https://sqlite.org/howtocorrupt.html, section 1.4.
  */
 import { nodeCrypto } from "../evidence/node_crypto.ts";
-import { isOfAnother } from "../operations/restores.ts";
-import { findDamage } from "../operations/verification.ts";
+import { isOfAnother } from "../operations/restoring/restores.ts";
+import { findDamage } from "../operations/verification/verification.ts";
 import { checkFile, holdsChain } from "../store/backup.ts";
 import { loadChains } from "../store/chains.ts";
 import { renameDurably, syncFile } from "../store/durable_file.ts";

@@ -3,8 +3,8 @@
  * than what was issued as it stands, and says in the evidence why. A service that runs beside the latter, and was
  * reading only, takes writes again by itself.
  */
-import { acknowledgeRestore, type RestoreRecord } from "../operations/restores.ts";
-import { finishRotation } from "../operations/signing.ts";
+import { acknowledgeRestore, type RestoreRecord } from "../operations/restoring/restores.ts";
+import { finishRotation } from "../operations/shared/signing.ts";
 import { isRestoreUnfinished, unmarkRestore } from "../store/unfinished_restore.ts";
 import { administer } from "./administration.ts";
 import { putBack } from "./put_back.ts";

@@ -3,13 +3,13 @@
  * ends. Files come first, then the record; a service that is running takes both up with its next write.
  */
 import { sql } from "kysely";
-import type { Service } from "../compose.ts";
+import type { Service } from "../service/compose.ts";
 import type { Config } from "../config/config.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { nodeCrypto, signerFromPem } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";
-import { followLock } from "../operations/restores.ts";
-import { retireKey, takeInKey } from "../operations/signing.ts";
+import { followLock } from "../operations/restoring/restores.ts";
+import { retireKey, takeInKey } from "../operations/shared/signing.ts";
 import { query } from "../store/database.ts";
 import { administer } from "./administration.ts";
 import { holdsKeyAside, placeNewKey, readPreviousKey, setPreviousKeyAside } from "./key_files.ts";

@@ -2,13 +2,13 @@
 import { ServiceError } from "../domain/errors.ts";
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
-import type { Service } from "../compose.ts";
+import type { Service } from "../service/compose.ts";
 import type { Listener } from "../http/server.ts";
 import type { ProcessLog } from "../observability/log.ts";
-import { CLOCK_RULES, type ClockRule } from "../operations/clock_watch.ts";
-import { keysByPepper } from "../operations/peppers.ts";
-import { webhookWrappings } from "../operations/webhooks.ts";
-import { StartError } from "../operations/start_error.ts";
+import { CLOCK_RULES, type ClockRule } from "../operations/installation/clock_watch.ts";
+import { keysByPepper } from "../operations/organizations/peppers.ts";
+import { webhookWrappings } from "../operations/webhooks/webhooks.ts";
+import { StartError } from "../operations/shared/start_error.ts";
 import { DatabaseBusy, DatabaseUnavailable } from "../store/database.ts";
 import { FAULT_TEXTS } from "../store/faults.ts";
 import { SchemaRefused } from "../store/migrate.ts";

@@ -1,7 +1,7 @@
 /** What a subcommand is handed: the outside world, and the composition that `serve` and `dev` run. */
 import type { Config, StorageConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
-import type { ComposeOptions, OpenStoredOptions, Service } from "../compose.ts";
+import type { ComposeOptions, OpenStoredOptions, Service } from "../service/compose.ts";
 import type { Bounds } from "../http/connections.ts";
 import type { Clock } from "../domain/world.ts";
 import type { ProcessLog } from "../observability/log.ts";

@@ -8,9 +8,9 @@ import type { RateWindow } from "../limits/admission.ts";
 import type { Networks } from "../limits/networks.ts";
 import type { Log } from "../observability/log.ts";
 import type { ObservedRequest } from "../observability/metrics.ts";
-import type { BreachLog } from "../operations/breaches.ts";
+import type { BreachLog } from "../operations/organizations/breaches.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
-import type { Call, OrganizationCaller } from "../operations/call.ts";
+import type { Call, OrganizationCaller } from "../operations/shared/call.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
 import type { ParameterSource } from "./parse.ts";
 

@@ -1,7 +1,7 @@
 /** The header by which a call can be repeated. Source: specification, Limits; contract, section 8.9. */
 import { ServiceError } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
-import type { IdempotentCall } from "../operations/idempotency.ts";
+import type { IdempotentCall } from "../operations/shared/idempotency.ts";
 import type { AppContext } from "./exchange.ts";
 
 /** The header's text; empty where there is none. A field's octets reach us one a character: UTF-8 is read as that. */

@@ -6,7 +6,7 @@ import { type Context, Hono } from "hono";
 import { ServiceError } from "../domain/errors.ts";
 import { errorFields, type Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import type { Call } from "../operations/call.ts";
+import type { Call } from "../operations/shared/call.ts";
 import { envelope, errorBody } from "./render.ts";
 
 export interface ObservationOptions {

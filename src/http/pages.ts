@@ -2,7 +2,7 @@
  * What browsers ask for: the console, the reference, the demo, and the assets of all three. They hold no figure of
  * anybody and are outside Layer 1. Source: contract, sections 2 and 7.
  */
-import { type Asset, ASSETS, COLLECTOR, DOCUMENTS } from "../assets.ts";
+import { type Asset, ASSETS, COLLECTOR, DOCUMENTS } from "./assets.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { type ErrorOperations, errorsContent } from "../pages/errors.ts";
 import { applicationPolicy } from "../pages/policy.ts";

@@ -1,9 +1,9 @@
 /** Replies and failures as responses: the one place where an envelope is written. */
 import { AlteredError, type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
-import { withMembers } from "../operations/answers.ts";
-import type { Call } from "../operations/call.ts";
-import { raiseTampering, tamperingOf } from "../operations/tampering.ts";
+import { withMembers } from "../operations/shared/answers.ts";
+import type { Call } from "../operations/shared/call.ts";
+import { raiseTampering, tamperingOf } from "../operations/shared/tampering.ts";
 import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
 import type { Page } from "./pages.ts";
 import type { AppContext, Reply, Services, StreamReply } from "./exchange.ts";

@@ -6,7 +6,7 @@ import { type Accepted, type Acceptor, listenPlain } from "./acceptor.ts";
 import { type Bounds, type ConnectionCounts, Connections } from "./connections.ts";
 import { connectionServer, type ServeConnection } from "./deno_connection.ts";
 import type { Client } from "./exchange.ts";
-import { isWantOfDescriptors } from "../operations/start_error.ts";
+import { isWantOfDescriptors } from "../operations/shared/start_error.ts";
 import { listenTls } from "./tls_relay.ts";
 
 /** Connections that the system holds until they are accepted, as far as it does: a burst of clients is not turned away. */

@@ -2,12 +2,12 @@
  * Opens databases with a history. They lie under `data/bench/` and are used again while schema and generator are what
  * they were made with.
  */
-import { openService, SCHEMA_VERSION, type Service } from "../../src/compose.ts";
-import { readEnvironment, realClock, realWorld } from "../../src/world.ts";
+import { openService, SCHEMA_VERSION, type Service } from "../../src/service/compose.ts";
+import { readEnvironment, realClock, realWorld } from "../../src/service/world.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Clock } from "../../src/domain/world.ts";
 import { createLog } from "../../src/observability/log.ts";
-import { CLOCK_RULES } from "../../src/operations/clock_watch.ts";
+import { CLOCK_RULES } from "../../src/operations/installation/clock_watch.ts";
 import { type Deployment, deploymentIn } from "../program.ts";
 import { type Facts, HISTORY_END, type HistoryPlan, type Sizes, sizesOf } from "./history_plan.ts";
 import { writeHistory } from "./history_writing.ts";

@@ -5,7 +5,7 @@
  * recorded: its twenty operators are the same, and each has a hundred times as many interactions. So have all others
  * together.
  */
-import type { Service } from "../../src/compose.ts";
+import type { Service } from "../../src/service/compose.ts";
 import { EPOCH } from "../harness.ts";
 
 export const DAY_MS = 86_400_000;

@@ -1,10 +1,10 @@
 /** Fills a database with a history: one call of the service's own operation for each interaction. */
-import type { Service } from "../../src/compose.ts";
+import type { Service } from "../../src/service/compose.ts";
 import type { Interaction } from "../../src/domain/interaction.ts";
 import { apiKeyPrefix } from "../../src/keys/api_key.ts";
 import type { Dependencies } from "../../src/operations/dependencies.ts";
-import { createOrganization } from "../../src/operations/organizations.ts";
-import { scoreInteraction } from "../../src/operations/score.ts";
+import { createOrganization } from "../../src/operations/organizations/organizations.ts";
+import { scoreInteraction } from "../../src/operations/scoring/score.ts";
 import {
   type ArchetypeName,
   ARCHETYPES,

@@ -4,8 +4,8 @@
  * no signature holds.
  */
 import assert from "node:assert/strict";
-import { acknowledgeRestore } from "../../src/operations/restores.ts";
-import { verifyChain } from "../../src/operations/verification.ts";
+import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
+import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { alter, select } from "../altering.ts";
 import { type Answer, type Harness, openHarness, scoreRequest } from "../harness.ts";
 

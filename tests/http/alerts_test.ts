@@ -6,8 +6,8 @@ import assert from "node:assert/strict";
 import { query } from "../../src/store/database.ts";
 import type { AlertRow } from "../../src/store/records.ts";
 import { alertsQuery } from "../../src/store/alerts.ts";
-import { raiseUsageAlerts } from "../../src/operations/alerts.ts";
-import { Upkeep } from "../../src/operations/upkeep.ts";
+import { raiseUsageAlerts } from "../../src/operations/organizations/alerts.ts";
+import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import { withDirectory } from "../auditing.ts";
 import {
   type Harness,

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { Database } from "../../src/store/database.ts";
-import { verifyChain } from "../../src/operations/verification.ts";
+import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { alter, select } from "../altering.ts";
 import { type Answer, type Harness, type HarnessOptions, openHarness, scoreRequest } from "../harness.ts";
 

@@ -3,8 +3,8 @@
  * or an alert's. Nothing is signed, opened or sent by it, also if he puts back what was there before.
  */
 import assert from "node:assert/strict";
-import { anchorChains } from "../../src/operations/anchoring.ts";
-import { followTampering } from "../../src/operations/tampering.ts";
+import { anchorChains } from "../../src/operations/chains/anchoring.ts";
+import { followTampering } from "../../src/operations/shared/tampering.ts";
 import { alter, select } from "../altering.ts";
 import { type Answer, type Harness, MASTER_SECRETS, openHarness, scoreRequest } from "../harness.ts";
 

@@ -9,8 +9,8 @@ import { entryHash, partCommitment, type PartName } from "../../src/evidence/has
 import { appendLeaf, EMPTY_FRONTIER, rootOf, type TreeNode } from "../../src/evidence/merkle.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
 import { formatCheckpoint, parseCheckpoint, parseNote, signNote } from "../../src/evidence/note.ts";
-import { anchorChains } from "../../src/operations/anchoring.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
+import { anchorChains } from "../../src/operations/chains/anchoring.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { alter, select, whileAltered } from "../altering.ts";
 import { buildWorld } from "../bundle_builder.ts";
 import { recordingDeliverer, register } from "../delivering.ts";

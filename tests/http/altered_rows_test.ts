@@ -5,9 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { hex } from "../../src/evidence/crypto.ts";
-import { anchorChains } from "../../src/operations/anchoring.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
-import { verifyChain } from "../../src/operations/verification.ts";
+import { anchorChains } from "../../src/operations/chains/anchoring.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
+import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { whileAltered } from "../altering.ts";
 import { buildWorld } from "../bundle_builder.ts";
 import { type Harness, openHarness, scoreRequest } from "../harness.ts";

@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { embeddedTest } from "../database.ts";
 import { ConfigError, readConfig } from "../../src/config/config.ts";
-import { Upkeep } from "../../src/operations/upkeep.ts";
-import { readAssessment } from "../../src/operations/assessments.ts";
+import { Upkeep } from "../../src/operations/installation/upkeep.ts";
+import { readAssessment } from "../../src/operations/scoring/assessments.ts";
 import { deleteAssessments } from "../../src/store/assessments.ts";
 import { withDirectory } from "../auditing.ts";
 import {

@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { copyDatabase } from "../database.ts";
-import { directCall } from "../../src/operations/organization_change.ts";
-import { rotateByHand } from "../../src/operations/organization_states.ts";
-import { acknowledgeRestore } from "../../src/operations/restores.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
+import { directCall } from "../../src/operations/organizations/organization_change.ts";
+import { rotateByHand } from "../../src/operations/organizations/organization_states.ts";
+import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
 import type { Database } from "../../src/store/database.ts";
 import { nextTurn } from "../../src/store/turn.ts";
 import { withDirectory } from "../auditing.ts";

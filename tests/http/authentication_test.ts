@@ -1,8 +1,8 @@
 /** Who gets in, and that every refusal looks the same and takes at least 80 ms. */
 import assert from "node:assert/strict";
 import { createOrganizationSchema } from "../../src/domain/organization.ts";
-import { NoKeyMinted, storedKey } from "../../src/operations/key_issue.ts";
-import { createOrganization } from "../../src/operations/organizations.ts";
+import { NoKeyMinted, storedKey } from "../../src/operations/organizations/key_issue.ts";
+import { createOrganization } from "../../src/operations/organizations/organizations.ts";
 import { query } from "../../src/store/database.ts";
 import {
   type Harness,

@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/2020";
 import { openApiDocument } from "../../src/http/openapi.ts";
-import { dispatchedDeliveries } from "../../src/operations/deliveries.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
+import { dispatchedDeliveries } from "../../src/operations/webhooks/deliveries.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { query } from "../../src/store/database.ts";
 import { readDestinations } from "../../src/store/outbox.ts";
 import type { AttemptError } from "../../src/domain/webhook.ts";

@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { embeddedTest, IS_SERVER, makeQuickDir } from "../database.ts";
-import { forgetOldDeliveries } from "../../src/operations/delivery_bounds.ts";
-import { Upkeep } from "../../src/operations/upkeep.ts";
+import { forgetOldDeliveries } from "../../src/operations/webhooks/delivery_bounds.ts";
+import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import { type Database, query } from "../../src/store/database.ts";
 import { recordingDeliverer, register } from "../delivering.ts";
 import { EPOCH, type Harness, MASTER_KEY, openHarness, scoreRequest, withHarness } from "../harness.ts";

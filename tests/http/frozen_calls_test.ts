@@ -3,9 +3,9 @@
  * wherever the chain was cut; and verification finds whatever was done to their rows.
  */
 import assert from "node:assert/strict";
-import { acknowledgeRestore } from "../../src/operations/restores.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
-import { verifyChain } from "../../src/operations/verification.ts";
+import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
+import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { copyDatabase } from "../database.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import {

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { query } from "../../src/store/database.ts";
-import { forgetKeyedCalls } from "../../src/operations/keyed_calls.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
+import { forgetKeyedCalls } from "../../src/operations/shared/keyed_calls.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { FAILED, type Recording, register, score, settledOperator, withDeliveries } from "../delivering.ts";
 import { type Answer, type Harness, scoreRequest, withAlterations, withHarness } from "../harness.ts";
 import { contentOf, refuses, storedEvents, storedText } from "../scenario.ts";

@@ -1,6 +1,6 @@
 /** The two layers of rate limits at the door. */
 import assert from "node:assert/strict";
-import { BreachLog, forgetBreachWindows } from "../../src/operations/breaches.ts";
+import { BreachLog, forgetBreachWindows } from "../../src/operations/organizations/breaches.ts";
 import { query } from "../../src/store/database.ts";
 import {
   EPOCH,

@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { utf8 } from "../../src/evidence/crypto.ts";
 import { MASTER_SCOPES, type MasterScope } from "../../src/keys/master_keys.ts";
 import { withDirectory } from "../auditing.ts";
-import { directCall } from "../../src/operations/organization_change.ts";
-import { reactivateFully, rotateByHand } from "../../src/operations/organization_states.ts";
+import { directCall } from "../../src/operations/organizations/organization_change.ts";
+import { reactivateFully, rotateByHand } from "../../src/operations/organizations/organization_states.ts";
 import {
   type Answer,
   EPOCH,

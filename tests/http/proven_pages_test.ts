@@ -7,7 +7,7 @@ import { canonicalJson } from "../../src/evidence/canonical.ts";
 import { hex } from "../../src/evidence/crypto.ts";
 import { entryHash, partCommitment, type PartName } from "../../src/evidence/hashes.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
-import { AuditLines } from "../../src/operations/audit_lines.ts";
+import { AuditLines } from "../../src/operations/chains/audit_lines.ts";
 import { alertsQuery } from "../../src/store/alerts.ts";
 import { alter, select } from "../altering.ts";
 import { type Answer, type Harness, openHarness, scoreRequest } from "../harness.ts";

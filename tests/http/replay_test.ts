@@ -10,8 +10,8 @@ import { parseCheckpoint, parseNote } from "../../src/evidence/note.ts";
 import { createApp } from "../../src/http/app.ts";
 import { parseNetworks } from "../../src/limits/networks.ts";
 import { createLog } from "../../src/observability/log.ts";
-import { BreachLog } from "../../src/operations/breaches.ts";
-import { openInstallation } from "../../src/operations/installation.ts";
+import { BreachLog } from "../../src/operations/organizations/breaches.ts";
+import { openInstallation } from "../../src/operations/installation/installation.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument, modelSchema } from "../../src/scoring/model.ts";
 import { query } from "../../src/store/database.ts";
 import {

@@ -5,9 +5,9 @@
  * single call can.
  */
 import assert from "node:assert/strict";
-import { acknowledgeRestore } from "../../src/operations/restores.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
-import { sealFamily } from "../../src/operations/resealing.ts";
+import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
+import { sealFamily } from "../../src/operations/restoring/resealing.ts";
 import { newestHeads } from "../../src/store/chains.ts";
 import { alter, select } from "../altering.ts";
 import { type Answer, type Harness, type HarnessOptions, openHarness, scoreRequest } from "../harness.ts";

@@ -3,9 +3,9 @@
  * sent by it: what is asked for is refused, and the rest goes on.
  */
 import assert from "node:assert/strict";
-import { acknowledgeRestore } from "../../src/operations/restores.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
-import { verifyChain } from "../../src/operations/verification.ts";
+import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
+import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { query } from "../../src/store/database.ts";
 import { type Answer, type Harness, type HarnessOptions, openHarness, scoreRequest } from "../harness.ts";
 

@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { subjectResponseSchema } from "../../src/domain/subject.ts";
 import { formatCheckpoint, signNote } from "../../src/evidence/note.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
-import { originOf } from "../../src/operations/deployment.ts";
-import { acknowledgeRestore } from "../../src/operations/restores.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
-import { openSubjectAccess } from "../../src/operations/subject_access.ts";
+import { originOf } from "../../src/operations/shared/deployment.ts";
+import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
+import { openSubjectAccess } from "../../src/operations/subjects/subject_access.ts";
 import { type Database, query } from "../../src/store/database.ts";
 import {
   EPOCH,

@@ -3,15 +3,15 @@
  * reads what was altered, a webhook, or the service's own round. Source: evidence design, section 8.
  */
 import assert from "node:assert/strict";
-import { anchorChains } from "../../src/operations/anchoring.ts";
-import { ChainWatch } from "../../src/operations/chain_watch.ts";
+import { anchorChains } from "../../src/operations/chains/anchoring.ts";
+import { ChainWatch } from "../../src/operations/verification/chain_watch.ts";
 import {
   followTampering,
   raiseTampering,
   systemAlerts,
   TamperedChains,
-} from "../../src/operations/tampering.ts";
-import { verifyChain } from "../../src/operations/verification.ts";
+} from "../../src/operations/shared/tampering.ts";
+import { verifyChain } from "../../src/operations/verification/verification.ts";
 import { alertsQuery } from "../../src/store/alerts.ts";
 import { alter, select } from "../altering.ts";
 import { type Harness, MASTER_SECRETS, openHarness, scoreRequest } from "../harness.ts";

@@ -4,7 +4,7 @@
  * for; and with the same of an honest service, once that is given, with 0.
  */
 import assert from "node:assert/strict";
-import { pruneChains } from "../../src/operations/retention.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { bundleOf, jwksOf, save, score, verifyProgram, withDirectory } from "../auditing.ts";
 import { type Harness, openHarness, scoreRequest } from "../harness.ts";
 import {

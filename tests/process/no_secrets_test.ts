@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey } from "node:crypto";
 import assert from "node:assert/strict";
-import { unwrapInstallationKey } from "../../src/operations/installation.ts";
+import { unwrapInstallationKey } from "../../src/operations/installation/installation.ts";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
 import { MASTER_SCOPES } from "../../src/keys/master_keys.ts";
 import type { Route } from "../../src/http/exchange.ts";

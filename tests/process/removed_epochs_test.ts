@@ -4,8 +4,8 @@
  * and whatever is altered in the bridge is found, by `jiss verify`, by the service itself, and by the verifier in Python.
  */
 import assert from "node:assert/strict";
-import { acknowledgeRestore } from "../../src/operations/restores.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
+import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { beginningLine } from "../../src/evidence/bundle.ts";
 import { hex, utf8 } from "../../src/evidence/crypto.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";

@@ -9,7 +9,7 @@ import { UNCOMPARED_REASONS } from "../../src/evidence/uncompared.ts";
 import { concat, utf8 } from "../../src/evidence/crypto.ts";
 import { signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { VERDICTS_BY_WEIGHT } from "../../src/evidence/report.ts";
-import { anchorChains } from "../../src/operations/anchoring.ts";
+import { anchorChains } from "../../src/operations/chains/anchoring.ts";
 import {
   bundleOf,
   jwksOf,

@@ -7,7 +7,7 @@ import { MIGRATIONS } from "../../migrations/mod.ts";
 import { nodeCrypto, signerFromPem } from "../../src/evidence/node_crypto.ts";
 import { createLog } from "../../src/observability/log.ts";
 import type { Dependencies } from "../../src/operations/dependencies.ts";
-import { followLock, followOtherHosts } from "../../src/operations/restores.ts";
+import { followLock, followOtherHosts } from "../../src/operations/restoring/restores.ts";
 import { loadChains } from "../../src/store/chains.ts";
 import { query } from "../../src/store/database.ts";
 import { openLock } from "../../src/store/lock.ts";

@@ -3,7 +3,7 @@
  * record of another name, and the chain is left as it is, with an alert, until it is put back.
  */
 import assert from "node:assert/strict";
-import { pruneChains } from "../../src/operations/retention.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
 import { alertsQuery } from "../../src/store/alerts.ts";
 import { alter, select } from "../altering.ts";
 import { type Harness, openHarness, scoreRequest } from "../harness.ts";

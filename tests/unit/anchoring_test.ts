@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { unavailable } from "../../src/domain/errors.ts";
-import { anchorChains } from "../../src/operations/anchoring.ts";
+import { anchorChains } from "../../src/operations/chains/anchoring.ts";
 import { rowsOf } from "../earlier_schema.ts";
 import { type Harness, openHarness, scoreRequest, withHarness, writingAfterReads } from "../harness.ts";
 

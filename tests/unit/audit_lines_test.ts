@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { hex } from "../../src/evidence/crypto.ts";
 import type { LogFields } from "../../src/observability/log.ts";
-import { AuditLines } from "../../src/operations/audit_lines.ts";
-import { eventDraft } from "../../src/operations/drafts.ts";
+import { AuditLines } from "../../src/operations/chains/audit_lines.ts";
+import { eventDraft } from "../../src/operations/shared/drafts.ts";
 import { SYSTEM_CHAIN } from "../../src/evidence/chain_name.ts";
-import { Upkeep } from "../../src/operations/upkeep.ts";
+import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import type { PlacedEntry } from "../../src/store/unit_of_work.ts";
 import { type Harness, scoreRequest, withHarness } from "../harness.ts";
 

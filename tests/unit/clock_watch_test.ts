@@ -6,7 +6,7 @@ import {
   type ClockAnomaly,
   type ClockRule,
   ClockWatch,
-} from "../../src/operations/clock_watch.ts";
+} from "../../src/operations/installation/clock_watch.ts";
 import { createLog } from "../../src/observability/log.ts";
 import { openLock } from "../../src/store/lock.ts";
 import type { KeptClock } from "../../src/store/issued.ts";

@@ -4,8 +4,12 @@
  * Source: contract, section 5.
  */
 import assert from "node:assert/strict";
-import { dropOldEvents, forgetOldDeliveries, passOver } from "../../src/operations/delivery_bounds.ts";
-import { dispatchedDeliveries } from "../../src/operations/deliveries.ts";
+import {
+  dropOldEvents,
+  forgetOldDeliveries,
+  passOver,
+} from "../../src/operations/webhooks/delivery_bounds.ts";
+import { dispatchedDeliveries } from "../../src/operations/webhooks/deliveries.ts";
 import { query, type Statement } from "../../src/store/database.ts";
 import {
   deliveriesOf,

@@ -1,7 +1,7 @@
 /** What the program tells to run next, by how it was started. */
 import assert from "node:assert/strict";
-import { RELEASE_PERMISSIONS } from "../../src/permissions.ts";
-import { commandLineOf, quoted, type Started } from "../../src/invocation.ts";
+import { RELEASE_PERMISSIONS } from "../../src/cli/permissions.ts";
+import { commandLineOf, quoted, type Started } from "../../src/cli/invocation.ts";
 
 const CLONE: Started = {
   mainUrl: "file:///srv/jiss/main.ts",

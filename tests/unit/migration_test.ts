@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import { DECISIONS } from "../../src/domain/enums.ts";
-import { sealUnsealed } from "../../src/operations/resealing.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
-import { insertFirstKey } from "../../src/operations/signing.ts";
+import { sealUnsealed } from "../../src/operations/restoring/resealing.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
+import { insertFirstKey } from "../../src/operations/shared/signing.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { migrate } from "../../src/store/migrate.ts";

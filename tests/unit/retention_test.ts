@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { verifyDocument } from "../../src/evidence/document.ts";
 import { nodeCrypto } from "../../src/evidence/node_crypto.ts";
-import { directCall } from "../../src/operations/organization_change.ts";
-import { rotateByHand } from "../../src/operations/organization_states.ts";
-import { pruneChains } from "../../src/operations/retention.ts";
-import { Upkeep } from "../../src/operations/upkeep.ts";
+import { directCall } from "../../src/operations/organizations/organization_change.ts";
+import { rotateByHand } from "../../src/operations/organizations/organization_states.ts";
+import { pruneChains } from "../../src/operations/chains/retention.ts";
+import { Upkeep } from "../../src/operations/installation/upkeep.ts";
 import type { Database } from "../../src/store/database.ts";
 import { type Row, rowsOf } from "../earlier_schema.ts";
 import {

@@ -1,5 +1,5 @@
 /** Whether what was issued is known here apart from the database, and the database is not older than it. */
-import { isOfAnother } from "../../operations/restores.ts";
+import { isOfAnother } from "../../operations/restoring/restores.ts";
 import { loadHeads } from "../../store/chains.ts";
 import { StorageFailure } from "../../store/faults.ts";
 import { isBehind, issuedPlaces, MEND_LOCK } from "../../store/lock.ts";

@@ -1,6 +1,6 @@
 /** Whether this machine's clock goes on from when the service ran last, and from the last entry. */
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
-import { atStart, RECORDED_MS } from "../../operations/clock_watch.ts";
+import { atStart, RECORDED_MS } from "../../operations/installation/clock_watch.ts";
 import { loadHeads } from "../../store/chains.ts";
 import { StorageFailure } from "../../store/faults.ts";
 import { keptClock } from "../../store/lock.ts";

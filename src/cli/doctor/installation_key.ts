@@ -1,5 +1,5 @@
 /** Whether the secrets key in use opens what is wrapped at rest. */
-import { unwrapInstallationKey } from "../../operations/installation.ts";
+import { unwrapInstallationKey } from "../../operations/installation/installation.ts";
 import { query } from "../../store/database.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 

@@ -1,8 +1,8 @@
 /** Whether the installation's row is what the service wrote. */
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
-import { unwrapInstallationKey } from "../../operations/installation.ts";
-import { lockedSeals } from "../../operations/installation_seals.ts";
-import { isHeld } from "../../operations/resealing.ts";
+import { unwrapInstallationKey } from "../../operations/installation/installation.ts";
+import { lockedSeals } from "../../operations/installation/installation_seals.ts";
+import { isHeld } from "../../operations/restoring/resealing.ts";
 import { query } from "../../store/database.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 

@@ -1,5 +1,5 @@
 /** Keys under a pepper that is not configured: whoever holds one is refused. */
-import { keysByPepper } from "../../operations/peppers.ts";
+import { keysByPepper } from "../../operations/organizations/peppers.ts";
 import { type Examined, type Finding, keysHang, ok, someOf } from "./check.ts";
 
 export async function lostPepper({ config, database }: Examined): Promise<Finding> {

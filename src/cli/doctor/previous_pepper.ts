@@ -1,5 +1,5 @@
 /** Keys that need the previous pepper, so that it must stay configured. */
-import { keysByPepper } from "../../operations/peppers.ts";
+import { keysByPepper } from "../../operations/organizations/peppers.ts";
 import { type Examined, type Finding, keysHang, ok, someOf } from "./check.ts";
 
 export async function previousPepper({ config, database }: Examined): Promise<Finding> {

@@ -1,5 +1,5 @@
 /** Whether the secrets that webhooks are signed with open with the secrets key in use. */
-import { webhookWrappings } from "../../operations/webhooks.ts";
+import { webhookWrappings } from "../../operations/webhooks/webhooks.ts";
 import { type Examined, type Finding, ok, someOf } from "./check.ts";
 
 export async function webhookSecrets({ config: { secretsKeys }, database }: Examined): Promise<Finding> {

@@ -1,7 +1,7 @@
 /** The public demo: a visitor's run, submitted and looked at. */
 import { assessmentFrameSchema, assessmentPathSchema } from "../../domain/assessment.ts";
 import { interactionSchema } from "../../domain/interaction.ts";
-import { readAssessment, submitAssessment } from "../../operations/assessments.ts";
+import { readAssessment, submitAssessment } from "../../operations/scoring/assessments.ts";
 import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../pages/assessment.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { parseEach, parseWith } from "../parse.ts";

@@ -11,11 +11,16 @@ import {
 } from "../../domain/audit.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { utf8 } from "../../evidence/crypto.ts";
-import { appendEvent, currentCheckpoint, familyOf, proofOfEntry } from "../../operations/audit.ts";
-import { retentionOf } from "../../operations/deployment.ts";
-import { exportFile, longestOf, softwareName } from "../../operations/export.ts";
-import { publicKeys } from "../../operations/own_keys.ts";
-import { verifyChain } from "../../operations/verification.ts";
+import {
+  appendEvent,
+  currentCheckpoint,
+  familyOf,
+  proofOfEntry,
+} from "../../operations/organizations/audit.ts";
+import { retentionOf } from "../../operations/shared/deployment.ts";
+import { exportFile, longestOf, softwareName } from "../../operations/chains/export.ts";
+import { publicKeys } from "../../operations/chains/own_keys.ts";
+import { verifyChain } from "../../operations/verification/verification.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";

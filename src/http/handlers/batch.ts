@@ -6,7 +6,7 @@ import {
   flatBatchItemSchema,
   nestedBatchItemSchema,
 } from "../../domain/batch.ts";
-import { scoreBatch } from "../../operations/batch.ts";
+import { scoreBatch } from "../../operations/scoring/batch.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { isNested, parseEach, parseWith, validationFailed } from "../parse.ts";

@@ -1,6 +1,6 @@
 /** POST /v1/score/{session_id}/commit. */
 import { commitPathSchema, commitRequestSchema } from "../../domain/commit.ts";
-import { commitScore } from "../../operations/commit.ts";
+import { commitScore } from "../../operations/scoring/commit.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseWith } from "../parse.ts";

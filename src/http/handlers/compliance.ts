@@ -7,8 +7,13 @@ import {
   reportPathSchema,
 } from "../../domain/report.ts";
 import { reportsParametersSchema } from "../../domain/record_list.ts";
-import { listReports } from "../../operations/record_list.ts";
-import { article14, complianceReport, type IssuedReport, storedReport } from "../../operations/reports.ts";
+import { listReports } from "../../operations/reporting/record_list.ts";
+import {
+  article14,
+  complianceReport,
+  type IssuedReport,
+  storedReport,
+} from "../../operations/reporting/reports.ts";
 import { REPORT_PAGE_CSP, reportPage } from "../../pages/report.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";

@@ -1,8 +1,8 @@
 /** POST /v1/decision/score and GET /v1/decision/replay/{id}. */
 import { decisionRequestSchema } from "../../domain/decision.ts";
 import { replayPathSchema } from "../../domain/replay.ts";
-import { scoreDecisionRisk } from "../../operations/decisions.ts";
-import { replay } from "../../operations/replay.ts";
+import { scoreDecisionRisk } from "../../operations/scoring/decisions.ts";
+import { replay } from "../../operations/scoring/replay.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { parseWith } from "../parse.ts";

@@ -10,18 +10,18 @@ import {
 } from "../../domain/operator.ts";
 import { decisionsParametersSchema } from "../../domain/record_list.ts";
 import { subjectParametersSchema } from "../../domain/subject.ts";
-import { organizationDashboard } from "../../operations/dashboard.ts";
-import type { Call } from "../../operations/call.ts";
-import { eraseOperator } from "../../operations/erasure.ts";
+import { organizationDashboard } from "../../operations/reporting/dashboard.ts";
+import type { Call } from "../../operations/shared/call.ts";
+import { eraseOperator } from "../../operations/subjects/erasure.ts";
 import {
   listOperators,
   operatorProfile,
   operatorSparkline,
   recommendMaintenance,
-} from "../../operations/operators.ts";
-import { listDecisions } from "../../operations/record_list.ts";
-import { shadowReport } from "../../operations/shadow.ts";
-import { openSubjectAccess, type SubjectAccess } from "../../operations/subject_access.ts";
+} from "../../operations/reporting/operators.ts";
+import { listDecisions } from "../../operations/reporting/record_list.ts";
+import { shadowReport } from "../../operations/scoring/shadow.ts";
+import { openSubjectAccess, type SubjectAccess } from "../../operations/subjects/subject_access.ts";
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
 import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";

@@ -8,7 +8,7 @@ import {
 import { ServiceError } from "../../domain/errors.ts";
 import { createOrganizationSchema, organizationPathSchema } from "../../domain/organization.ts";
 import type { MasterScope } from "../../keys/master_keys.ts";
-import { acknowledgeAlert } from "../../operations/alerts.ts";
+import { acknowledgeAlert } from "../../operations/organizations/alerts.ts";
 import {
   forceRevoke,
   forceRotate,
@@ -17,9 +17,9 @@ import {
   type StateOperation,
   suspendBilling,
   suspendOrganization,
-} from "../../operations/organization_states.ts";
-import { createOrganization } from "../../operations/organizations.ts";
-import { organizationUsage } from "../../operations/usage.ts";
+} from "../../operations/organizations/organization_states.ts";
+import { createOrganization } from "../../operations/organizations/organizations.ts";
+import { organizationUsage } from "../../operations/organizations/usage.ts";
 import type { AppContext, Handler, HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotencyKeyOf, idempotentCall } from "../idempotency_key.ts";
 import { parseWith, validationFailed } from "../parse.ts";

@@ -4,7 +4,7 @@ import {
   nestedScoreRequestSchema,
   scoreParametersSchema,
 } from "../../domain/score.ts";
-import { scoreInteraction, type SentScore } from "../../operations/score.ts";
+import { scoreInteraction, type SentScore } from "../../operations/scoring/score.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { isNested, type ParameterSource, parseWith, readParameters } from "../parse.ts";

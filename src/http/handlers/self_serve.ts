@@ -1,8 +1,8 @@
 /** What an organization does with its own key: rotate it, revoke it, read and export its audit log. */
 import { auditLogExportParametersSchema, auditLogParametersSchema } from "../../domain/audit_log.ts";
-import { exportAuditLog, readAuditLog } from "../../operations/audit_log.ts";
-import type { OrganizationCaller } from "../../operations/call.ts";
-import { revokeOwnKey, rotateOwnKey } from "../../operations/organization_states.ts";
+import { exportAuditLog, readAuditLog } from "../../operations/organizations/audit_log.ts";
+import type { OrganizationCaller } from "../../operations/shared/call.ts";
+import { revokeOwnKey, rotateOwnKey } from "../../operations/organizations/organization_states.ts";
 import type { Exchange, HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { type ParameterSource, parseWith, readParameters } from "../parse.ts";

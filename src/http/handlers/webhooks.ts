@@ -5,8 +5,8 @@ import {
   webhookPathSchema,
   webhookRequestSchema,
 } from "../../domain/webhook.ts";
-import { listDeliveries, redeliver, testWebhook } from "../../operations/delivery_log.ts";
-import { listWebhooks, registerWebhook, removeWebhook } from "../../operations/webhooks.ts";
+import { listDeliveries, redeliver, testWebhook } from "../../operations/webhooks/delivery_log.ts";
+import { listWebhooks, registerWebhook, removeWebhook } from "../../operations/webhooks/webhooks.ts";
 import type { HandlerInput, Reply, Services } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
 import { type ParameterSource, parseWith, readParameters } from "../parse.ts";

@@ -11,8 +11,8 @@ import {
   authenticateKey,
   authenticateMaster,
   prefixOfMisplacedKey,
-} from "../../operations/authentication.ts";
-import type { OrganizationCaller } from "../../operations/call.ts";
+} from "../../operations/organizations/authentication.ts";
+import type { OrganizationCaller } from "../../operations/shared/call.ts";
 import type { Exchange, Services } from "../exchange.ts";
 import type { Clock } from "../../domain/world.ts";
 

@@ -3,7 +3,7 @@
  * Source: specification, Authentication, rule 9; contract, section 3.
  */
 import { ServiceError } from "../../domain/errors.ts";
-import { organizationsOfOrigin } from "../../operations/authentication.ts";
+import { organizationsOfOrigin } from "../../operations/organizations/authentication.ts";
 import type { AppContext, Services } from "../exchange.ts";
 
 const REQUEST_HEADERS = [

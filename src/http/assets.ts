@@ -1,0 +1,55 @@
+/**
+ * What browsers are sent, and the thread that writes, as `scripts/web.ts` built them: part of the program's one file.
+ * An asset's name changes with its content, so that a browser may keep it for good.
+ */
+import { createHash } from "node:crypto";
+import collectorScript from "../../dist/web/collector.js" with { type: "text" };
+import consoleScript from "../../dist/web/console.js" with { type: "text" };
+import demoScript from "../../dist/web/demo.js" with { type: "text" };
+import evidenceFormatHtml from "../../dist/web/evidence-format.html" with { type: "text" };
+import formulasHtml from "../../dist/web/formulas.html" with { type: "text" };
+import referenceScript from "../../dist/web/reference.js" with { type: "text" };
+import storageThread from "../../dist/web/storage_thread.js" with { type: "text" };
+import styleSheet from "../../dist/web/style.css" with { type: "text" };
+import verifierScript from "../../dist/web/verifier.js" with { type: "text" };
+import verifyOfflineHtml from "../../dist/web/verify-offline.html" with { type: "text" };
+
+export interface Asset {
+  /** Where it is served. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+function asset(name: string, contentType: string, text: string): Asset {
+  const digest = createHash("sha256").update(text, "utf8").digest("hex").slice(0, 16);
+  const [stem, extension] = name.split(".");
+  return { path: `/assets/${stem}-${digest}.${extension}`, contentType, text };
+}
+
+function script(name: string, text: string): Asset {
+  return asset(name, "text/javascript; charset=utf-8", text);
+}
+
+/** What pages load. */
+export const ASSETS = {
+  style: asset("style.css", "text/css; charset=utf-8", styleSheet),
+  console: script("console.js", consoleScript),
+  demo: script("demo.js", demoScript),
+  reference: script("reference.js", referenceScript),
+  /** A worker, which verifies bundles. */
+  verifier: script("verifier.js", verifierScript),
+} as const satisfies Record<string, Asset>;
+
+/** The thread that writes to the embedded database; nobody is sent it. */
+export const STORAGE_THREAD: string = storageThread;
+
+/** For customers' own pages, under a name that stays. */
+export const COLLECTOR: Asset = { ...script("collector.js", collectorScript), path: "/collector.js" };
+
+/** Documents that are pages too, by their names in `docs/`. */
+export const DOCUMENTS = {
+  "verify-offline": verifyOfflineHtml,
+  "evidence-format": evidenceFormatHtml,
+  formulas: formulasHtml,
+} as const satisfies Record<string, string>;

@@ -1,0 +1,387 @@
+/**
+ * Bundles: a chain as a file that a stranger can verify, made line by line from short reads, so that neither memory
+ * nor the write-ahead log grows with it.
+ * Source: evidence design, section 8.
+ */
+import { unavailable } from "../../domain/errors.ts";
+import {
+  beginningLine,
+  CHECKPOINT_EVERY,
+  checkpointLine,
+  headerLine,
+  ladderLine,
+  modelLine,
+  partLine,
+  STRUCTURAL_EVENTS,
+  trailerLine,
+} from "../../evidence/bundle.ts";
+import {
+  consistencyNodeIndexes,
+  consistencyPath,
+  frontierFrom,
+  frontierNodeIndexes,
+} from "../../evidence/consistency.ts";
+import { type Crypto, hex, utf8 } from "../../evidence/crypto.ts";
+import { genesisPrevious } from "../../evidence/hashes.ts";
+import { inclusionNodeIndexes, inclusionPath, storedNodeIndex } from "../../evidence/merkle.ts";
+import { formatVerifierKey } from "../../evidence/note.ts";
+import {
+  type BundleEntry,
+  checkpointFrom,
+  endOfEntries,
+  readBundleEntries,
+  readLadder,
+  readModels,
+} from "../../store/bundles.ts";
+import {
+  loadEpochs,
+  newestCheckpoint,
+  readNodes,
+  type StoredChain,
+  type StoredCheckpoint,
+} from "../../store/chains.ts";
+import { type Database, query } from "../../store/database.ts";
+import { isEvidenceChain } from "../../evidence/chain_name.ts";
+
+/** Entries that are read at once: about half a millisecond's work, in which nobody else is served. */
+const PAGE = 32;
+
+/** Which parts a bundle gives: all, those that say how the chain itself came about, or none. */
+export const BUNDLE_PARTS = ["all", "structural", "none"] as const;
+export type BundleParts = (typeof BUNDLE_PARTS)[number];
+
+/** All that reading a chain out needs: no key, no configuration. */
+export interface BundleSource {
+  readonly database: Database;
+  readonly crypto: Crypto;
+}
+
+export interface BundleOptions {
+  readonly chain: StoredChain;
+  readonly parts: BundleParts;
+  /** Where it begins, where that is not the first entry that is left: a size that has a checkpoint. */
+  readonly base?: StoredCheckpoint;
+  /** Sizes that proofs shall lead from to the base, besides the ends of days: those that an auditor kept. */
+  readonly links?: readonly number[];
+  /** How long the chain's entries are kept; null: for good. */
+  readonly retentionDays: number | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The program and its version. */
+  readonly software: string;
+}
+
+/**
+ * The lines of a bundle, without their line feeds, up to the newest checkpoint.
+ * @throws {Error} where the chain is pruned beyond what has been read: the bundle then ends without its trailer.
+ */
+export async function* bundleLines(source: BundleSource, options: BundleOptions): AsyncGenerator<string> {
+  const digest = source.crypto.sha256Stream();
+  for await (const line of contentLines(source, options)) {
+    if (typeof line !== "string") {
+      yield trailerLine({ checkpoint: line.note, size: line.size, bundle_sha256: hex(digest.digest()) });
+      return;
+    }
+    digest.update(utf8(`${line}\n`));
+    yield line;
+  }
+}
+
+/** How a program names itself in a bundle. */
+export function softwareName(version: string): string {
+  return `jiss ${version}`;
+}
+
+/** A family's bundles, of every epoch that can be shown, oldest first, as the text of one file. */
+export async function* bundleFile(
+  source: BundleSource,
+  options: Omit<BundleOptions, "chain" | "base"> & { readonly family: string },
+): AsyncGenerator<string> {
+  for (const chain of await shownEpochs(source.database, options)) {
+    for await (const line of bundleLines(source, { ...options, chain })) yield `${line}\n`;
+  }
+}
+
+/**
+ * The epochs of a family that can be shown: all but those of which nothing is left, not even the entry of the next that
+ * names their end. Earlier releases removed that entry, and without details it cannot be shown.
+ */
+async function shownEpochs(
+  database: Database,
+  { family, parts }: { readonly family: string; readonly parts: BundleParts },
+): Promise<readonly StoredChain[]> {
+  const epochs = await loadEpochs(database, family);
+  const shown: StoredChain[] = [];
+  for (const [index, chain] of epochs.entries()) {
+    const { minIndex, frontier: { size } } = chain;
+    const next = epochs[index + 1];
+    const isCutOff = minIndex === size && next !== undefined && next.minIndex > 0;
+    if (isCutOff && (parts === "none" || await readBeginning(database, next.chain) === null)) continue;
+    shown.push(chain);
+  }
+  return shown;
+}
+
+/** How long the longest chain is that an export of a family shows: no larger size can be linked. */
+export async function longestOf(
+  database: Database,
+  options: { readonly family: string; readonly parts: BundleParts },
+): Promise<number> {
+  const epochs = await shownEpochs(database, options);
+  return Math.max(0, ...epochs.map(({ frontier: { size } }) => size));
+}
+
+/**
+ * The same, for whoever carries it away.
+ * @throws {Error} where the database lacks the checkpoint of what it goes on from: the end would be missing, unseen.
+ */
+export async function* exportFile(
+  source: BundleSource,
+  options: Omit<BundleOptions, "chain"> & { readonly family: string },
+): AsyncGenerator<string> {
+  const { database } = source;
+  const { chain, frontier: { size } } = (await loadEpochs(database, options.family)).at(-1)!;
+  const end = Math.max(size, await endOfEntries(database, chain));
+  const newest = await requireCheckpoint(database, chain);
+  if (newest.size < end) throw new Error(`${chain} lacks its newest checkpoint`);
+  yield* bundleFile(source, options);
+}
+
+/** Everything before the trailer, then the checkpoint that it holds. */
+async function* contentLines(
+  source: BundleSource,
+  options: BundleOptions,
+): AsyncGenerator<string | StoredCheckpoint> {
+  const { chain: { chain }, parts } = options;
+  const { database } = source;
+  const base = await readable(`the tree of ${chain}`, () => baseOf(source, options));
+  yield await readable("a signing key", async () => headerLine(await headerOf(source, options, base)));
+  if (parts === "all" && isEvidenceChain(options.chain.family)) {
+    for (const { sha256, document } of await readModels(database)) {
+      const line = () => modelLine({ sha256, document: JSON.parse(document) });
+      yield await readable(`the model document ${sha256}`, line);
+    }
+  }
+  const ladder = await readLadder(database, chain);
+  yield* ladderLines(source, { chain, sizes: stepsTo(base.size, [...ladder, ...options.links ?? []]) });
+  yield* beginningLines(source, options, base);
+
+  let end = await requireCheckpoint(database, chain);
+  const owed = new Set<string>();
+  const marks = new CheckpointMarks(database, { chain, ladder, from: base.size });
+  for (let next = base.size; next < end.size;) {
+    const entries = await readBundleEntries(database, {
+      chain,
+      first: next,
+      end: Math.min(next + PAGE, end.size),
+    });
+    if (entries[0]?.seq !== next) await refuseIfPruned(source, options);
+    for (const entry of entries) {
+      const lines = () => [...entryLines(entry, { parts, owed })];
+      yield* await readable(`entry ${entry.seq} of ${chain}`, lines);
+      next = entry.seq + 1;
+      const due = next < end.size ? await marks.at(next) : null;
+      if (due !== null) yield checkpointLine(due);
+    }
+    // What was erased while this was read is proven by an entry that has come since.
+    if (next === end.size && owed.size > 0) end = await requireCheckpoint(database, chain);
+  }
+  // The trailer's digest covers it here, and so the trailer's own.
+  if (end.size > base.size) yield checkpointLine(end.note);
+  yield end;
+}
+
+/**
+ * What is made of rows. Rows that the service did not write so can be anything: that is the database's damage, and no
+ * mistake of this program.
+ * @throws {Error} that says what is damaged.
+ */
+async function readable<Made>(what: string, make: () => Made | Promise<Made>): Promise<Made> {
+  try {
+    return await make();
+  } catch (error) {
+    const isOfRows = error instanceof SyntaxError || error instanceof TypeError ||
+      error instanceof RangeError;
+    if (!isOfRows) throw error;
+    throw new Error(`${what} is damaged in the database (${error.message})`, { cause: error });
+  }
+}
+
+/**
+ * The next entry is not there: it was pruned while the chain was read, or it was taken out of the database.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE for the former; {Error} for the latter.
+ */
+async function refuseIfPruned(
+  { database }: BundleSource,
+  { chain: { family, chain, minIndex } }: BundleOptions,
+): Promise<never> {
+  const now = (await loadEpochs(database, family)).find((epoch) => epoch.chain === chain);
+  if (now !== undefined && now.minIndex > minIndex) {
+    throw unavailable("The chain was pruned while it was read; ask again.");
+  }
+  throw new Error(`${chain} lacks an entry`);
+}
+
+async function requireCheckpoint(database: Database, chain: string): Promise<StoredCheckpoint> {
+  const checkpoint = await newestCheckpoint(database, chain);
+  if (checkpoint === null) throw new Error(`${chain} has no checkpoint`);
+  return checkpoint;
+}
+
+interface Base {
+  readonly size: number;
+  readonly prev: string;
+  readonly peaks: readonly string[];
+  readonly checkpoint: string | null;
+}
+
+async function baseOf(
+  { database, crypto }: BundleSource,
+  { chain: { chain, origin, minIndex }, base }: BundleOptions,
+): Promise<Base> {
+  const size = base?.size ?? minIndex;
+  if (size === 0) return { size, prev: hex(genesisPrevious(crypto, origin)), peaks: [], checkpoint: null };
+  const last = storedNodeIndex(0, size - 1);
+  const nodes = await readNodes(database, { chain, indexes: [...frontierNodeIndexes(size), last] });
+  const checkpoint = base ?? await checkpointFrom(database, { chain, size });
+  return {
+    size,
+    prev: hex(nodes.get(last)!),
+    peaks: frontierFrom(size, (index) => nodes.get(index)).peaks.map(hex),
+    checkpoint: checkpoint?.size === size ? checkpoint.note : null,
+  };
+}
+
+async function headerOf(
+  { database, crypto }: BundleSource,
+  { chain: { chain, origin }, retentionDays, now, software }: BundleOptions,
+  base: Base,
+) {
+  const keys = await database.read(
+    query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile(),
+  );
+  return {
+    origin,
+    chain,
+    base: { ...base, peaks: [...base.peaks] },
+    keys: keys.map(({ public_key, certificate }) => ({
+      vkey: formatVerifierKey(crypto, { name: origin, publicKey: public_key }),
+      cert: certificate,
+    })),
+    retention_days: retentionDays,
+    exported_at: new Date(now).toISOString(),
+    software,
+  };
+}
+
+/** The sizes from which proofs lead, each to the next, up to the base; the base is the last of them. */
+function stepsTo(base: number, sizes: readonly number[]): readonly number[] {
+  if (base === 0) return [];
+  return [...new Set([...sizes.filter((size) => size < base), base])].sort((a, b) => a - b);
+}
+
+/** The proofs by which a checkpoint of an earlier day's end, or of a size that was asked for, is held against the base. */
+async function* ladderLines(
+  { database, crypto }: BundleSource,
+  { chain, sizes }: { readonly chain: string; readonly sizes: readonly number[] },
+): AsyncGenerator<string> {
+  for (const [index, to] of sizes.entries()) {
+    const from = sizes[index - 1];
+    if (from === undefined) continue;
+    const nodes = await readNodes(database, { chain, indexes: consistencyNodeIndexes(from, to) });
+    const line = () =>
+      ladderLine({
+        from,
+        to,
+        proof: consistencyPath(crypto, { from, to }, (node) => nodes.get(node)).map(hex),
+      });
+    yield await readable(`the tree of ${chain}`, line);
+  }
+}
+
+/** The first entry of a chain that a restore began, which stays below a cut; null where it is not held. */
+async function readBeginning(database: Database, chain: string): Promise<BundleEntry | null> {
+  const [first] = await readBundleEntries(database, { chain, first: 0, end: 1 });
+  return first ?? null;
+}
+
+/** Where a chain goes on from, in a bundle of which the beginning was removed. */
+async function* beginningLines(
+  { database, crypto }: BundleSource,
+  { chain: { chain, epoch }, parts, base: resumed }: BundleOptions,
+  { size }: Base,
+): AsyncGenerator<string> {
+  if (size === 0 || epoch === 1 || parts === "none" || resumed !== undefined) return;
+  const first = await readBeginning(database, chain);
+  if (first === null) return;
+  const nodes = await readNodes(database, { chain, indexes: inclusionNodeIndexes(0, size) });
+  const line = () => {
+    const held = first.parts.find(({ name }) => name === "detail")?.held ?? null;
+    if (held === null) throw new TypeError("without its detail");
+    return beginningLine({
+      entry: JSON.parse(ofText(first.text)),
+      salt: hex(held.salt),
+      data: JSON.parse(ofText(held.text)),
+      path: inclusionPath(crypto, { leaf: 0, size }, (node) => nodes.get(node)).map(hex),
+    });
+  };
+  yield await readable(`the first entry of ${chain}`, line);
+}
+
+/** An entry's line and those of its parts; pseudonyms of what was erased are `owed` until their erasure is told. */
+function* entryLines(
+  { seq, text, subject, eventType, parts }: BundleEntry,
+  { parts: given, owed }: { readonly parts: BundleParts; readonly owed: Set<string> },
+): Generator<string> {
+  yield ofText(text);
+  if (eventType === "SUBJECT_ERASED" && subject !== null) owed.delete(subject);
+  const structural = (STRUCTURAL_EVENTS as readonly (string | null)[]).includes(eventType);
+  const isGiven = given === "all" || (given === "structural" && structural);
+  for (const { name, held } of parts) {
+    if (held === null) {
+      if (subject !== null) owed.add(subject);
+      yield partLine({ seq, name, absent: "erased" });
+    } else if (isGiven) yield partLine({ seq, name, salt: hex(held.salt), text: ofText(held.text) });
+    else yield partLine({ seq, name, absent: "withheld" });
+  }
+}
+
+/** A stored text, which a line must be made of. @throws {TypeError} where it is none. */
+function ofText(stored: unknown): string {
+  if (typeof stored !== "string") throw new TypeError("not a text");
+  return stored;
+}
+
+/** Which stored checkpoints a bundle shows: every few hundred entries, and at the end of each day. */
+class CheckpointMarks {
+  readonly #days: number[];
+  /** undefined until it is looked up. */
+  #due: StoredCheckpoint | null | undefined;
+  #from: number;
+
+  constructor(
+    private readonly database: Database,
+    private readonly options: {
+      readonly chain: string;
+      readonly ladder: readonly number[];
+      readonly from: number;
+    },
+  ) {
+    this.#from = options.from;
+    this.#days = options.ladder.filter((size) => size > options.from);
+  }
+
+  /** The note to show after the entry that makes the tree this large; null where none is due. */
+  async at(size: number): Promise<string | null> {
+    const { chain } = this.options;
+    if (this.#due === undefined) {
+      this.#due = await checkpointFrom(this.database, { chain, size: this.#from + CHECKPOINT_EVERY });
+    }
+    if (this.#days[0] !== size && this.#due?.size !== size) return null;
+    if (this.#days[0] === size) this.#days.shift();
+    const shown = this.#due?.size === size ? this.#due : await checkpointFrom(this.database, { chain, size });
+    this.#due = undefined;
+    this.#from = size;
+    return shown?.size === size ? shown.note : null;
+  }
+}

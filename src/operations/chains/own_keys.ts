@@ -1,0 +1,138 @@
+/**
+ * The deployment's signing keys as they can be believed: each row of the table is held to the keys that the process
+ * holds, by the certificates between them, and its range to the entries that tell of each rotation.
+ * Source: evidence design, section 11.
+ */
+import type { Proving } from "../shared/capabilities.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { equalBytes } from "../../evidence/crypto.ts";
+import { parseRotationCertificate } from "../../evidence/rotation.ts";
+import { signingKeyRotatedSchema } from "../../evidence/structural.ts";
+import { jwkOf, type PinnedKey } from "../../evidence/trust.ts";
+import { placesOfEvents } from "../../store/chains.ts";
+import { readProven } from "../../store/proofs.ts";
+import type { SigningKeyRow } from "../../store/records.ts";
+import { originOf } from "../shared/deployment.ts";
+import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+
+/** A key of the deployment's own. */
+export interface OwnKey {
+  /** 1, 2, 3 … */
+  readonly ordinal: number;
+  readonly publicKey: Uint8Array;
+  /** First and last size of the system chain that it signs; null: it still does. */
+  readonly from: number;
+  readonly until: number | null;
+}
+
+export interface OwnKeys {
+  /** The oldest first. */
+  readonly keys: readonly OwnKey[];
+  /** What the table says and nothing certifies, as clauses. */
+  readonly faults: readonly string[];
+}
+
+type KeyDependencies = Proving;
+
+/** The keys that sign and have signed, and what in their table is not so. */
+export async function readOwnKeys(dependencies: KeyDependencies): Promise<OwnKeys> {
+  const { signing } = dependencies;
+  await signing.reload();
+  const rows = signing.known;
+  const prefix = originOf(dependencies, "");
+  const faults: string[] = [];
+  if (rows.length === 0) faults.push("the signing keys are missing");
+  const own = rows.filter((row, index) => {
+    const isOwn = signing.isOwnKey(row.public_key, prefix) && row.ordinal === index + 1 &&
+      isCertified(dependencies, row, { before: rows[index - 1], prefix });
+    if (!isOwn) faults.push(`nothing certifies signing key ${row.ordinal}`);
+    return isOwn;
+  });
+  const ranges = await rangesOf(dependencies, faults);
+  const keys = own.map((row) => {
+    const { from, until } = rangeIn(ranges, row.ordinal);
+    if (row.from_size !== from || row.until_size !== until) {
+      faults.push(`the sizes that signing key ${row.ordinal} signs are not those of its rotations`);
+    }
+    return { ordinal: row.ordinal, publicKey: row.public_key, from, until };
+  });
+  return { keys, faults };
+}
+
+/** What the deployment's own verifier trusts from the start: the keys that are held, whatever their table says, and those. */
+export function ownPins({ signing }: Pick<Proving, "signing">, { keys }: OwnKeys): readonly PinnedKey[] {
+  const unknown = signing.held.filter(({ publicKey }) =>
+    !keys.some((key) => equalBytes(key.publicKey, publicKey))
+  );
+  return [
+    ...keys.map(({ publicKey, from, until }) => ({ publicKey, prefix: null, from, until })),
+    ...unknown.map(({ publicKey }) => ({ publicKey, prefix: null, from: null, until: null })),
+  ];
+}
+
+/** Whether a key is the one before which there was none, or its certificate hands on to it from the one before it. */
+function isCertified(
+  { crypto }: KeyDependencies,
+  { ordinal, public_key, certificate }: SigningKeyRow,
+  { before, prefix }: { readonly before: SigningKeyRow | undefined; readonly prefix: string },
+): boolean {
+  if (before === undefined) return certificate === null;
+  const rotation = certificate === null ? null : parseRotationCertificate(crypto, certificate);
+  return rotation !== null && rotation.prefix === prefix && rotation.ordinal === ordinal &&
+    equalBytes(rotation.oldKey, before.public_key) && equalBytes(rotation.newKey, public_key);
+}
+
+/** What a rotation's entry of the system chain says. */
+interface Turn {
+  /** Of the key that came in. */
+  readonly ordinal: number;
+  /** True: it came in. False: those before it were retired. */
+  readonly overlap: boolean;
+  /** Over all epochs. */
+  readonly position: number;
+}
+
+async function rangesOf(dependencies: KeyDependencies, faults: string[]): Promise<readonly Turn[]> {
+  const { database, crypto } = dependencies;
+  const eventType = "SIGNING_KEY_ROTATED";
+  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType });
+  const turns: Turn[] = [];
+  for (const { chain, seq, position } of places) {
+    const origin = originOf(dependencies, chain);
+    try {
+      const proven = await readProven(dependencies, { chain, origin, seq });
+      const detail = signingKeyRotatedSchema.safeParse(
+        JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"),
+      ).data;
+      const rotation = detail && parseRotationCertificate(crypto, detail.cert);
+      if (!rotation || proven?.stored.entry.event_type !== eventType) {
+        throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no rotation`);
+      }
+      turns.push({ ordinal: rotation.ordinal, overlap: detail.overlap, position });
+    } catch (error) {
+      if (!(error instanceof AlteredError)) throw error;
+      faults.push(error.what);
+    }
+  }
+  return turns;
+}
+
+function rangeIn(turns: readonly Turn[], ordinal: number): Pick<OwnKey, "from" | "until"> {
+  const came = turns.find((turn) => turn.overlap && turn.ordinal === ordinal);
+  const retired = turns.find((turn) => !turn.overlap && turn.ordinal > ordinal);
+  return { from: came === undefined ? 0 : came.position + 1, until: retired?.position ?? null };
+}
+
+/**
+ * The public keys with the ranges in which they sign, newest first, as a JSON Web Key Set (RFC 7517).
+ * @throws {AlteredError} where the table says of a key what nothing certifies.
+ */
+export async function publicKeys(dependencies: KeyDependencies) {
+  const { keys, faults } = await readOwnKeys(dependencies);
+  if (faults.length > 0) throw new AlteredError(SYSTEM_CHAIN, faults[0]!);
+  return {
+    keys: keys.toReversed().map(({ publicKey, from, until }) =>
+      jwkOf(dependencies.crypto, { publicKey, from, until })
+    ),
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * The records below a cut, before they are removed: each is proven, so that an altered part names no row that lives on,
+ * and a row goes only if it stands at its own entry's position.
+ */
+import type { Proving, Reading } from "../shared/capabilities.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { query, type Statement } from "../../store/database.ts";
+import type { StoredChain } from "../../store/chains.ts";
+import { readProvenPage } from "../../store/proven_pages.ts";
+import { batchesQuery, type CauseOfCut } from "../../store/pruning.ts";
+import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
+import { listed } from "../../store/outbox.ts";
+import { originOf } from "../shared/deployment.ts";
+import { tombstoneName } from "../shared/gone.ts";
+import type { ProvingDependencies } from "../shared/proven_records.ts";
+
+/** An entry below a cut whose row goes with it. */
+interface PrunedRecord {
+  readonly kind: RowKind;
+  /** The id of the session, the decision or the report. */
+  readonly id: string;
+  /** null for a report. */
+  readonly operatorId: string | null;
+  readonly position: number;
+}
+
+/** The tables of such rows, each with the event that its rows stand for. */
+const ROW_KINDS = {
+  SCORE_COMPUTED: { table: "interaction", part: "input", id: "session_id" },
+  SCORE_SKIPPED: { table: "skipped_interaction", part: "input", id: "session_id" },
+  DRS_COMPUTED: { table: "decision", part: "input", id: "decision_id" },
+  REPORT_ISSUED: { table: "compliance_report", part: "detail", id: "report_id" },
+} as const;
+type RowKind = (typeof ROW_KINDS)[keyof typeof ROW_KINDS];
+
+/**
+ * What removes the rows of some entries of an organization's evidence, and leaves of their names that they were used.
+ * @throws {AlteredError} if an entry is not what was signed, or the row of its name is another's.
+ */
+export async function removalsOf(
+  dependencies: ProvingDependencies,
+  { orgId, chain, seqs, cause }: {
+    /** null: no rows go with the entries, which are proven all the same. */
+    readonly orgId: string | null;
+    readonly chain: StoredChain;
+    /** Ascending; one at least. */
+    readonly seqs: readonly number[];
+    readonly cause: CauseOfCut;
+  },
+): Promise<readonly Statement[]> {
+  const { installation } = dependencies;
+  const records = await provenRecords(dependencies, chain, seqs);
+  if (orgId === null) return [];
+  const [first, last] = [chain.firstPosition + seqs[0]!, chain.firstPosition + seqs.at(-1)!];
+  await requireOwnRows(dependencies, { orgId, chain, records, range: [first, last] });
+  const own = { orgId, cause };
+  return [
+    ...records.flatMap((record) => removalsOfRecord(installation, record, own)),
+    query.deleteFrom("score_batch").where("org_id", "=", orgId)
+      .where("first_position", ">=", first).where("first_position", "<=", last).compile(),
+  ];
+}
+
+async function provenRecords(
+  dependencies: ProvingDependencies,
+  { chain, firstPosition }: StoredChain,
+  seqs: readonly number[],
+): Promise<readonly PrunedRecord[]> {
+  const page = { chain, origin: originOf(dependencies, chain), seqs, names: ["input", "detail"] as const };
+  const proven = await readProvenPage(dependencies, page);
+  return [...proven].flatMap(([seq, { entry: { event_type }, parts }]) => {
+    if (!Object.hasOwn(ROW_KINDS, event_type)) return [];
+    const kind = ROW_KINDS[event_type as keyof typeof ROW_KINDS];
+    const part = parts.get(kind.part);
+    // The rows of who was erased are gone.
+    if (part === undefined) return [];
+    const data: Readonly<Record<string, string | undefined>> = JSON.parse(part.text);
+    return [{
+      kind,
+      id: data[kind.id]!,
+      operatorId: data.operator_id ?? null,
+      position: firstPosition + seq,
+    }];
+  });
+}
+
+/** A row that bears the name of a record must be that record's. @throws {AlteredError} */
+async function requireOwnRows(
+  { database }: Pick<Reading, "database">,
+  { orgId, chain: { chain }, records, range }: {
+    readonly orgId: string;
+    readonly chain: StoredChain;
+    readonly records: readonly PrunedRecord[];
+    readonly range: readonly [first: number, last: number];
+  },
+): Promise<void> {
+  const of = (table: RowKind["table"]) => records.filter(({ kind }) => kind.table === table);
+  const keys = (table: RowKind["table"]) => JSON.stringify(of(table).map(({ id }) => [orgId, id]));
+  const [scores, frozen, decided, reports, batches] = await database.snapshot([
+    interactions.load(keys("interaction")),
+    skippedInteractions.load(keys("skipped_interaction")),
+    decisions.load(keys("decision")),
+    query.selectFrom("compliance_report").select(["report_id", "position"]).where("org_id", "=", orgId)
+      .where("report_id", "in", listed<string>(of("compliance_report").map(({ id }) => id))).compile(),
+    batchesQuery(orgId, range),
+  ]);
+  const rows = [
+    ...scores.map((row) => ["interaction", row.session_id, row] as const),
+    ...frozen.map((row) => ["skipped_interaction", row.session_id, row] as const),
+    ...decided.map((row) => ["decision", row.decision_id, row] as const),
+    ...reports.map((row) => ["compliance_report", row.report_id, { ...row, operator_id: null }] as const),
+  ];
+  const expected = new Map(records.map((record) => [`${record.kind.table} ${record.id}`, record]));
+  for (const [table, id, { position, operator_id }] of rows) {
+    const record = expected.get(`${table} ${id}`);
+    if (record?.position === position && record.operatorId === operator_id) continue;
+    throw new AlteredError(chain, `a row of ${table} bears the name of another record of ${chain}`);
+  }
+  const scored = new Map(of("interaction").map(({ position, operatorId }) => [position, operatorId]));
+  for (const { first_position, operator_id } of batches) {
+    if (scored.get(first_position) === operator_id) continue;
+    throw new AlteredError(chain, `a row of score_batch leads to another record of ${chain}`);
+  }
+}
+
+function removalsOfRecord(
+  installation: Proving["installation"],
+  { kind: { table, id: column }, id, position }: PrunedRecord,
+  { orgId, cause }: { readonly orgId: string; readonly cause: CauseOfCut },
+): readonly Statement[] {
+  const row = query.deleteFrom(table as "interaction").where("org_id", "=", orgId)
+    .where(column as "session_id", "=", id).where("position", "=", position).compile();
+  // A frozen call used no name up, so that none is left behind.
+  if (table === "skipped_interaction") return [row];
+  const used = query.insertInto("tombstone").values({
+    name: tombstoneName(installation, {
+      kind: table === "compliance_report" ? "report" : "record",
+      orgId,
+      name: id,
+    }),
+    reason: "pruned",
+    ...cause,
+  }).onConflict((conflict) => conflict.column("name").doNothing()).compile();
+  if (table !== "interaction") return [row, used];
+  const score = query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
+    .where("session_id", "=", id).where("position", "=", position);
+  return [
+    ...(["outcome_label", "score_commit"] as const).map((beside) =>
+      query.deleteFrom(beside).where("org_id", "=", orgId).where("session_id", "in", score).compile()
+    ),
+    row,
+    used,
+  ];
+}

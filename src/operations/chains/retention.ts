@@ -1,0 +1,146 @@
+/**
+ * Retention: what is older than a chain's retention is cut off at the end of a day, by an entry that says so. What
+ * is left still proves itself: the tree's hashes stay, and the checkpoint at the cut. Nothing is removed that no entry
+ * of a cut tells of, and nothing before it was proven.
+ * Source: evidence design, section 9.
+ */
+import { AlteredError } from "../../domain/errors.ts";
+import { organizationOf } from "../../evidence/chain_name.ts";
+import { hex } from "../../evidence/crypto.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import {
+  type CutPoint,
+  deleteEntriesBelow,
+  insertCut,
+  loadChains,
+  newestCut,
+  type StoredChain,
+} from "../../store/chains.ts";
+import { query } from "../../store/database.ts";
+import { ownCheckpointOfCommit, readProven } from "../../store/proofs.ts";
+import { type CauseOfCut, readPrunedSeqs } from "../../store/pruning.ts";
+import { originOf, type RetentionDays, retentionOf } from "../shared/deployment.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import { isEvidenceChain } from "../../evidence/chain_name.ts";
+import { causeOfCut, provenMinIndex } from "../shared/gone.ts";
+import { requireNamed } from "../shared/proven_records.ts";
+import { removalsOf } from "./pruned_records.ts";
+import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & RetentionDays;
+
+/** Entries that one write removes at most, so that no other write waits long for it. */
+const ENTRIES_IN_WRITE = 500;
+
+/**
+ * Cuts every chain at its retention, and removes what is below a cut, also of one that was interrupted. An epoch that
+ * a restore ended takes no entry any more: the chain that goes on records its cut.
+ */
+export async function pruneChains(dependencies: Needs, now: number): Promise<void> {
+  const { database } = dependencies;
+  for (const chain of await loadChains(database)) {
+    try {
+      requireNamed(dependencies, chain);
+      const minIndex = await cutChain(dependencies, { chain, now }) ?? chain.minIndex;
+      if (minIndex > 0) await removeBelow(dependencies, { chain, minIndex });
+    } catch (error) {
+      // An altered chain is left as it is, and keeps no other from being cut.
+      if (!(error instanceof AlteredError)) throw error;
+      await raiseTampering(dependencies, tamperingOf(error), now);
+    }
+  }
+  await database.expunge();
+}
+
+/** @returns the new least index, or null where nothing is past its retention. */
+async function cutChain(
+  dependencies: Needs,
+  { chain, now }: { readonly chain: StoredChain; readonly now: number },
+): Promise<number | null> {
+  const { writer, world } = dependencies;
+  const days = retentionOf(dependencies, chain.family);
+  if (days === null) return null;
+  const cutoff = new Date(now - days * DAY_MS).toISOString();
+  const cut = await cutBefore(dependencies, { chain, cutoff });
+  if (cut === null || cut.size <= chain.minIndex) return null;
+  // Another process may have cut it since its row was read; what its row says is said again by the entry of this cut.
+  const from = await provenMinIndex(dependencies, chain.chain);
+  if (cut.size <= from) return from;
+  const root = await rootOfCut(dependencies, { chain, cut });
+  const draft = eventDraft(world, {
+    type: "RETENTION_PRUNED",
+    caller: { actor: "system", orgId: organizationOf(chain.family), prefix: null },
+    now,
+    detail: {
+      origin: chain.origin,
+      from,
+      to: cut.size,
+      root: hex(root),
+      last_ts: cut.ts,
+      cutoff,
+      policy_days: days,
+    },
+  });
+  await writer.submit({
+    needs: [],
+    chains: [chain.family],
+    alone: true,
+    plan(unit) {
+      unit.append(chain.family, draft);
+      const moved = query.updateTable("audit_chain").set({ min_index: cut.size })
+        .where("chain", "=", chain.chain).where("min_index", "=", from).compile();
+      // Another process may have cut it meanwhile: it is not cut twice.
+      unit.execute({ ...moved, mustChange: 1 });
+      // Of a chain that goes on, its next entry marks the step; one that has ended gets none.
+      unit.execute(insertCut(chain.chain, cut));
+      return () => undefined;
+    },
+  });
+  return cut.size;
+}
+
+/**
+ * The root of the tree at a cut, which an entry is about to tell for good.
+ * @throws {AlteredError} where the step is not one that was signed, or another entry ends there.
+ */
+async function rootOfCut(
+  dependencies: Needs,
+  { chain: { chain }, cut: { size, ts } }: { readonly chain: StoredChain; readonly cut: CutPoint },
+): Promise<Uint8Array> {
+  const place = { chain, origin: originOf(dependencies, chain), seq: size - 1 };
+  const checkpoint = await ownCheckpointOfCommit(dependencies, place);
+  const last = await readProven(dependencies, place);
+  if (checkpoint.size === size && last?.stored.entry.timestamp === ts) return checkpoint.root;
+  throw new AlteredError(chain, `the step of ${size} entries of ${chain} is not one that was signed`);
+}
+
+/** The last end of a day before the cutoff. The end of the chain is one where its last entry is of an earlier day. */
+async function cutBefore(
+  { database }: Needs,
+  { chain, cutoff }: { readonly chain: StoredChain; readonly cutoff: string },
+): Promise<CutPoint | null> {
+  const { frontier: { size }, lastTimestamp } = chain;
+  if (lastTimestamp < cutoff) return { size, ts: lastTimestamp };
+  return await newestCut(database, { chain: chain.chain, before: cutoff });
+}
+
+/** Removes entries, parts and rows below the cut; the names that they used stay used. @throws {AlteredError} */
+async function removeBelow(
+  dependencies: Needs,
+  { chain, minIndex }: { readonly chain: StoredChain; readonly minIndex: number },
+): Promise<void> {
+  const { database } = dependencies;
+  const orgId = isEvidenceChain(chain.family) ? organizationOf(chain.family) : null;
+  let cause: CauseOfCut | null = null;
+  for (;;) {
+    const page = { chain: chain.chain, below: minIndex, limit: ENTRIES_IN_WRITE };
+    const seqs = await readPrunedSeqs(database, page);
+    if (seqs.length === 0) return;
+    cause ??= await causeOfCut(dependencies, { chain: chain.chain, seq: minIndex - 1 });
+    await database.batch([
+      ...await removalsOf(dependencies, { orgId, chain, seqs, cause }),
+      ...deleteEntriesBelow(chain.chain, { index: seqs.at(-1)! + 1, minIndex }),
+    ]);
+  }
+}

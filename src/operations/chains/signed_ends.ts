@@ -1,0 +1,169 @@
+/**
+ * Where the epochs of a family begin and end, by what was signed: the notes of the deployment's own keys, and the first
+ * entry of each epoch that a restore began. Nothing of it is taken from a column that nobody signed.
+ */
+import type { Logging, Proving } from "../shared/capabilities.ts";
+import { chainPrefix } from "../../evidence/chain_name.ts";
+import { equalBytes } from "../../evidence/crypto.ts";
+import { entrySchema } from "../../evidence/entry.ts";
+import { frontierFrom, frontierNodeIndexes } from "../../evidence/consistency.ts";
+import type { KnownCheckpoint } from "../../evidence/kept.ts";
+import { rootOf } from "../../evidence/merkle.ts";
+import { orNull } from "../../evidence/or_null.ts";
+import { chainRestoredSchema, restoredGenesisSchema } from "../../evidence/structural.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { endOfEntries } from "../../store/bundles.ts";
+import { loadEpochs, readNodes, type StoredChain, type StoredHead } from "../../store/chains.ts";
+import { type Database, query } from "../../store/database.ts";
+import type { IssuedCheckpoint } from "../../store/issued.ts";
+import { readPages } from "../../store/paging.ts";
+import { newestOwnCheckpoint, readProven } from "../../store/proofs.ts";
+import { originOf } from "../shared/deployment.ts";
+
+export type EndDependencies = Proving;
+
+/** Notes that are looked at together: the newest of those that are own ones counts. */
+const NOTES_IN_PAGE = 64;
+
+interface NoteRow {
+  readonly size: number;
+  readonly note: string;
+}
+
+/**
+ * How far a chain was signed, as far as the database's notes tell, or what was issued of it and its tree leads to.
+ * @param issued the newest of its family that this installation knows.
+ * @returns null if no note of it is the deployment's own.
+ */
+export async function signedEnd(
+  dependencies: EndDependencies,
+  { chain, origin, epoch }: Pick<StoredHead, "chain" | "origin" | "epoch">,
+  issued: IssuedCheckpoint | null,
+): Promise<KnownCheckpoint | null> {
+  const { database, signing } = dependencies;
+  const own = ownOrigin(dependencies, { chain, origin });
+  let newest: KnownCheckpoint | null = null;
+  const notes = query.selectFrom("audit_checkpoint").select(["size", "note"]).where("chain", "=", chain)
+    .orderBy("size", "desc");
+  const pages = readPages<NoteRow>(
+    database,
+    (after, limit) => (after === null ? notes : notes.where("size", "<", after.size)).limit(limit).compile(),
+    NOTES_IN_PAGE,
+  );
+  for await (const page of pages) {
+    for (const { size, note } of page) {
+      const known = await signing.openOwn(note, own);
+      if (known !== null && known.size > (newest?.size ?? 0)) newest = known;
+      // As the service wrote it: none before it is newer.
+      if (known?.size === size) break;
+    }
+    if (newest !== null) break;
+  }
+  if (issued === null || issued.epoch !== epoch || issued.size <= (newest?.size ?? 0)) return newest;
+  const known = await signing.openOwn(issued.note, own);
+  return known !== null && await leadsTo(dependencies, chain, known) ? known : newest;
+}
+
+/** The origin that a chain's row says, if it can be the chain's; else the one that it would be given now. */
+export function ownOrigin(
+  dependencies: Pick<Proving, "logName" | "installation">,
+  { chain, origin }: Pick<StoredHead, "chain" | "origin">,
+): string {
+  return chainPrefix(origin, chain) === null ? originOf(dependencies, chain) : origin;
+}
+
+async function leadsTo(
+  { database, crypto }: EndDependencies,
+  chain: string,
+  { size, root }: KnownCheckpoint,
+): Promise<boolean> {
+  const indexes = frontierNodeIndexes(size);
+  const nodes = await readNodes(database, { chain, indexes });
+  if (indexes.some((index) => !nodes.has(index))) return false;
+  return equalBytes(rootOf(crypto, frontierFrom(size, (index) => nodes.get(index)).peaks), root);
+}
+
+/** The size at which the epoch before a chain ended, as its first entry tells; null if none does. */
+export async function restoredSize(dependencies: EndDependencies, chain: string): Promise<number | null> {
+  const origin = originOf(dependencies, chain);
+  try {
+    const checkpoint = await newestOwnCheckpoint(dependencies, { chain, origin });
+    const proven = await readProven(dependencies, { chain, origin, seq: 0, checkpoint });
+    const detail: unknown = orNull(() => JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"));
+    const told = restoredGenesisSchema.safeParse(detail).data ?? chainRestoredSchema.safeParse(detail).data;
+    return told?.restored_size ?? null;
+  } catch (error) {
+    if (error instanceof AlteredError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Puts right the first positions that a family's rows say: an epoch begins where the one before it was signed to end. What
+ * earlier programs counted, the entries beyond that end too, stays as it is.
+ * @returns whether one was wrong.
+ */
+export async function mendFirstPositions(dependencies: EndDependencies, family: string): Promise<boolean> {
+  const { database } = dependencies;
+  let before: (StoredChain & { readonly isMended: number }) | null = null;
+  let isWrong = false;
+  for (const epoch of await loadEpochs(database, family)) {
+    const first: number = before === null ? 0 : before.isMended +
+      (await restoredSize(dependencies, epoch.chain) ??
+        (await signedEnd(dependencies, before, null))?.size ?? before.frontier.size);
+    const counted: number = before === null
+      ? 0
+      : before.isMended + await endOfEntries(database, before.chain);
+    const isRight = epoch.firstPosition === first || epoch.firstPosition === counted;
+    if (!isRight) {
+      isWrong = true;
+      await setFirstPosition(database, epoch.chain, first);
+    }
+    before = { ...epoch, isMended: isRight ? epoch.firstPosition : first };
+  }
+  return isWrong;
+}
+
+/**
+ * Puts right what a chain's checkpoints end with: rows beyond the end that was signed are none, and the end's own is there.
+ * @returns whether something was wrong.
+ */
+export async function mendCheckpoints(
+  dependencies: EndDependencies & Logging,
+  head: StoredHead,
+  issued: IssuedCheckpoint | null,
+): Promise<boolean> {
+  const { database, log } = dependencies;
+  const { chain } = head;
+  const signed = await signedEnd(dependencies, head, issued);
+  if (signed === null) return false;
+  const { size, note } = signed;
+  const [[beyond], [own], [last]] = await database.snapshot([
+    query.selectFrom("audit_checkpoint").select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("chain", "=", chain).where("size", ">", size).compile(),
+    query.selectFrom("audit_checkpoint").select("note").where("chain", "=", chain).where("size", "=", size)
+      .compile(),
+    query.selectFrom("audit_entry").select("body").where("chain", "=", chain).where("seq", "=", size - 1)
+      .compile(),
+  ]);
+  if (beyond!.count === 0 && own?.note === note) return false;
+  const entry = entrySchema.safeParse(orNull(() => JSON.parse(last?.body ?? "null"))).data;
+  await database.batch([
+    query.deleteFrom("audit_checkpoint").where("chain", "=", chain).where("size", ">=", size).compile(),
+    query.insertInto("audit_checkpoint")
+      .values({ chain, size, ts: entry?.timestamp ?? head.lastTimestamp, note }).compile(),
+  ]);
+  log.error("checkpoints that this service did not sign were removed", {
+    audit: true,
+    chain,
+    rows: beyond!.count,
+    size,
+  });
+  return true;
+}
+
+function setFirstPosition(database: Database, chain: string, position: number): Promise<void> {
+  return database.batch([
+    query.updateTable("audit_chain").set({ first_position: position }).where("chain", "=", chain).compile(),
+  ]);
+}

@@ -1,0 +1,416 @@
+/**
+ * What happens once for a deployment, and at each start: its identity, its installation key, the system chain,
+ * and the model in use.
+ */
+import { organizationOf } from "../../evidence/chain_name.ts";
+import { sql } from "kysely";
+import { AlteredError, isUnavailable } from "../../domain/errors.ts";
+import { pepperId } from "../../keys/api_key.ts";
+import { unwrapWithAny, WRAP_IV_BYTES, wrapSecret } from "../../keys/secrets.ts";
+import { type Crypto, equalBytes, type Signer } from "../../evidence/crypto.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { keyId, parseNote } from "../../evidence/note.ts";
+import type { Log } from "../../observability/log.ts";
+import type { Model } from "../../scoring/model.ts";
+import { newestCheckpoint } from "../../store/chains.ts";
+import { type Database, query, type Statement } from "../../store/database.ts";
+import type { CheckpointLock } from "../../store/lock.ts";
+import {
+  INSTALLATION_KEY,
+  type InstallationRow,
+  installations,
+  type ModelDocumentRow,
+  modelDocuments,
+} from "../../store/records.ts";
+import type { Writer } from "../../store/writer.ts";
+import { draftGenesis, headOf } from "../chains/chains.ts";
+import { type Installation, originOf } from "../shared/deployment.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+import type { World } from "../../domain/world.ts";
+import { isHeld, sealUnsealed } from "../restoring/resealing.ts";
+import { followLock, strangeLock } from "../restoring/restores.ts";
+import type { InstallationSeals } from "./installation_seals.ts";
+import { finishRotation, insertFirstKey, type SigningKeys } from "../shared/signing.ts";
+import { rewrapWebhookSecrets } from "../webhooks/webhooks.ts";
+import { StartError } from "../shared/start_error.ts";
+
+/** What the key is wrapped for, which cannot be altered without a secrets key: rows are sealed, or were not yet. */
+const PURPOSE = "installation key, rows sealed";
+const UNSEALED_PURPOSE = "installation key";
+const INSTALLATION_KEY_BYTES = 32;
+
+export interface InstallationOptions {
+  readonly database: Database;
+  readonly writer: Writer;
+  readonly crypto: Crypto;
+  readonly signing: SigningKeys;
+  /** Unlocked with the installation's key. */
+  readonly seals: InstallationSeals;
+  readonly lock: CheckpointLock;
+  readonly log: Log;
+  readonly world: World;
+  readonly model: Model;
+  readonly logName: string;
+  readonly auditRetentionDays: number;
+  /** null: evidence is kept. */
+  readonly evidenceRetentionDays: number | null;
+  readonly secretsKeys: readonly Uint8Array[];
+  /** The one in use, then the one before it. */
+  readonly peppers: readonly string[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Whether an installation that is there must be left as it is. */
+  readonly readsOnly?: boolean;
+}
+
+export interface OpenedInstallation {
+  readonly installation: Installation;
+  /** False where it was left as it is, for one because the database is older than what was issued. */
+  readonly current: boolean;
+}
+
+/** Whether the database holds a chain, so that a missing signing key must not be made anew. */
+export async function holdsChains(database: Database): Promise<boolean> {
+  const rows = await database.read(query.selectFrom("audit_chain").select("chain").limit(1).compile());
+  return rows.length > 0;
+}
+
+/**
+ * Opens the installation, making it on the first start. A database that is older than what was issued is opened too,
+ * and nothing is recorded in it: reads and verification go on.
+ * @throws {StartError} where the secrets key, the signing key or the lock is not the database's.
+ */
+export async function openInstallation(options: InstallationOptions): Promise<OpenedInstallation> {
+  try {
+    return await openOnce(options);
+  } catch (error) {
+    // Another host that starts at the same time made the installation, under a key of its own, or recorded the same
+    // change, first.
+    if (!isUnavailable(error) && !(error instanceof AlteredError)) throw error;
+    return await openOnce(options);
+  }
+}
+
+async function openOnce(options: InstallationOptions): Promise<OpenedInstallation> {
+  const { database, signing } = options;
+  const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
+  await signing.reload();
+  if (row === undefined) return { installation: await createInstallation(options), current: true };
+
+  await requireKnownSigner(options);
+  const { plain: key, isSealed } = openInstallationKey(options, row.wrapped_key);
+  const installation = { deploymentId: row.deployment_id, key, isSealed };
+  options.seals.unlock(key);
+  await requireSameLog({ ...options, installation });
+  const isCurrent = (await followLock(options)).length === 0;
+  if (isSealed && isCurrent && !await isInstallationHeld(options)) return { installation, current: false };
+  if (!isCurrent || options.readsOnly === true) return { installation, current: false };
+  if (!isSealed) {
+    await sealUnsealed({ ...options, installation });
+    await database.batch([rewrapped(options, { wrapped: row.wrapped_key, plain: key })]);
+  }
+
+  await finishRotation({ ...options, installation });
+  if (row.model_sha256 !== options.model.sha256) {
+    await recordModelChange(options, row.model_sha256);
+  }
+  await recordAuditRetention(options, row.audit_retention_days);
+  if (row.evidence_retention_days !== options.evidenceRetentionDays) {
+    await recordRetentionChange(options, {
+      policy: "evidence",
+      recorded: row.evidence_retention_days,
+      from: row.evidence_retention_days,
+      to: options.evidenceRetentionDays,
+    });
+  }
+  return { installation: { ...installation, isSealed: true }, current: true };
+}
+
+/** What the set of the system chain holds, as the subject of a sentence. */
+const INSTALLATION_ROW = "the row of installation";
+
+/** Whether the installation's row is what was written; where it is not, nothing is recorded. */
+async function isInstallationHeld({ database, seals, lock, log }: InstallationOptions): Promise<boolean> {
+  if (await isHeld({ database, seals }, SYSTEM_CHAIN)) return true;
+  log.error("the installation's row in the database was altered: nothing is recorded", {
+    audit: true,
+    mend: "put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
+  });
+  const { epoch } = await headOf({ database }, SYSTEM_CHAIN);
+  lock.suspect({ family: SYSTEM_CHAIN, epoch, altered: INSTALLATION_ROW });
+  return false;
+}
+
+/** The name stands in every origin, and in the certificates by which a new key is believed. */
+async function requireSameLog(
+  { database, logName, installation }: InstallationOptions & { readonly installation: Installation },
+): Promise<void> {
+  const { origin } = await headOf({ database }, SYSTEM_CHAIN);
+  if (origin.startsWith(originOf({ logName, installation }, SYSTEM_CHAIN))) return;
+  throw new StartError(
+    `JISS_LOG_NAME is not the name that this database's chains are signed under, which begin with ${
+      origin.slice(0, origin.indexOf(`/${installation.deploymentId}/`))
+    }: put it back`,
+  );
+}
+
+async function createInstallation(options: InstallationOptions): Promise<Installation> {
+  const { writer, world, model, signing, lock, secretsKeys, peppers, now } = options;
+  if (lock.issued().length > 0) throw strangeLock();
+  const installation = {
+    deploymentId: world.ulid(now),
+    key: world.random(INSTALLATION_KEY_BYTES),
+    isSealed: true,
+  };
+  options.seals.unlock(installation.key);
+  const wrapped = wrapSecret(installation.key, {
+    key: secretsKeys[0]!,
+    purpose: PURPOSE,
+    iv: world.random(WRAP_IV_BYTES),
+  });
+  const genesis = draftGenesis({ ...options, installation }, {
+    family: SYSTEM_CHAIN,
+    orgId: null,
+    retentionDays: null,
+    now,
+  });
+  await writer.submit({
+    needs: [{ kind: installations, key: INSTALLATION_KEY }],
+    chains: [SYSTEM_CHAIN],
+    plan(unit) {
+      unit.put(modelDocuments, documentRow(model, now));
+      unit.put(installations, {
+        id: 1,
+        deployment_id: installation.deploymentId,
+        wrapped_key: wrapped,
+        model_sha256: model.sha256,
+        audit_retention_days: options.auditRetentionDays,
+        evidence_retention_days: options.evidenceRetentionDays,
+        pepper_id: pepperId(peppers[0]!),
+        created_at: now,
+      });
+      unit.execute(insertFirstKey(signing.held[0]!.publicKey));
+      genesis.open(unit);
+      return () => undefined;
+    },
+  });
+  await signing.reload();
+  return installation;
+}
+
+/**
+ * The key that signs must be the one that signed last, or the one after it where a rotation was cut short: another
+ * one would start a second history.
+ */
+async function requireKnownSigner({ database, crypto, signing }: InstallationOptions): Promise<void> {
+  if (signing.known.length === 0) {
+    const checkpoint = await newestCheckpoint(database, SYSTEM_CHAIN);
+    if (checkpoint !== null && !isSignedBy(crypto, checkpoint.note, signing.held[0]!)) throw strangeSigner();
+    await database.batch([insertFirstKey(signing.held[0]!.publicKey)]);
+    await signing.reload();
+    return;
+  }
+  const ordinals = signing.held.map(({ publicKey }) =>
+    signing.known.find((row) => equalBytes(row.public_key, publicKey))?.ordinal
+  );
+  // The key in use; or, before the rotation is recorded, one that is not known yet and the one before it.
+  const inUse = ordinals[0] ?? ordinals[1];
+  if (inUse !== signing.known.at(-1)!.ordinal) throw strangeSigner();
+}
+
+function isSignedBy(crypto: Crypto, note: string, { publicKey }: Signer): boolean {
+  return parseNote(note).signatures.some(({ name, keyId: id }) =>
+    equalBytes(keyId(crypto, { name, publicKey }), id)
+  );
+}
+
+function strangeSigner(): StartError {
+  return new StartError(
+    "JISS_SIGNING_KEY_FILE holds another key than the one that signed this database's chains: put the right key back",
+  );
+}
+
+/** An installation key as it was opened. */
+export interface OpenedKey {
+  readonly plain: Uint8Array;
+  /** Which of the secrets opened it. */
+  readonly index: number;
+  /** Whether the database's rows have been sealed. */
+  readonly isSealed: boolean;
+}
+
+/** null where no secret opens it. */
+export function unwrapInstallationKey(
+  wrapped: Uint8Array,
+  secretsKeys: readonly Uint8Array[],
+): OpenedKey | null {
+  for (const [purpose, isSealed] of [[PURPOSE, true], [UNSEALED_PURPOSE, false]] as const) {
+    const opened = unwrapWithAny(wrapped, { keys: secretsKeys, purpose });
+    if (opened !== null) return { ...opened, isSealed };
+  }
+  return null;
+}
+
+/** @throws {StartError} where no secret opens it. */
+function openInstallationKey({ secretsKeys }: InstallationOptions, wrapped: Uint8Array): OpenedKey {
+  const opened = unwrapInstallationKey(wrapped, secretsKeys);
+  if (opened !== null) return opened;
+  throw new StartError(
+    "JISS_SECRETS_KEY (or JISS_KEY_PEPPER, from which it is derived) is not the one that this database was made with: put it back, or set JISS_KEY_PEPPER_PREVIOUS",
+  );
+}
+
+/** Wraps the key anew, under the secrets key in use and for rows that are sealed, unless another host did so first. */
+function rewrapped(
+  { world, secretsKeys }: Pick<InstallationOptions, "world" | "secretsKeys">,
+  { wrapped, plain }: { readonly wrapped: Uint8Array; readonly plain: Uint8Array },
+): Statement {
+  const anew = wrapSecret(plain, {
+    key: secretsKeys[0]!,
+    purpose: PURPOSE,
+    iv: world.random(WRAP_IV_BYTES),
+  });
+  return query.updateTable("installation").set({ wrapped_key: anew }).where("wrapped_key", "=", wrapped)
+    .compile();
+}
+
+/**
+ * What a service does with its secrets once it serves: what older ones had wrapped is wrapped anew, and which pepper
+ * keys are hashed with from now on is recorded. A start that fails before that leaves others as they were.
+ */
+export async function takeUpSecrets(
+  { database, world, secretsKeys, peppers }: Pick<
+    InstallationOptions,
+    "database" | "world" | "secretsKeys" | "peppers"
+  >,
+): Promise<void> {
+  const [row] = await database.read(
+    query.selectFrom("installation").select(["wrapped_key", "pepper_id"]).compile(),
+  );
+  const { wrapped_key: wrapped, pepper_id: recorded } = row!;
+  const opened = unwrapInstallationKey(wrapped, secretsKeys);
+  if (opened !== null && opened.index > 0 && opened.isSealed) {
+    await database.batch([rewrapped({ world, secretsKeys }, { wrapped, plain: opened.plain })]);
+  }
+  await rewrapWebhookSecrets({ database, world, secretsKeys });
+  const pepper = pepperId(peppers[0]!);
+  if (recorded !== pepper) {
+    await database.batch([query.updateTable("installation").set({ pepper_id: pepper }).compile()]);
+  }
+}
+
+function documentRow({ sha256, document }: Model, now: number): ModelDocumentRow {
+  return { sha256, document: canonicalJson(document), first_used_at: now };
+}
+
+/** A model that bears on judgments from now on is an entry of the system chain, with the old and the new hash. */
+async function recordModelChange(options: InstallationOptions, previous: string): Promise<void> {
+  const { model, now } = options;
+  await recordChange(options, {
+    type: "MODEL_CHANGED",
+    detail: { from_sha256: previous, to_sha256: model.sha256, to_version: model.document.version },
+    families: [],
+    stands: (row) => row.model_sha256 === previous,
+    set: { model_sha256: model.sha256 },
+    document: documentRow(model, now),
+  });
+}
+
+type RetentionPolicy = "audit_log" | "evidence";
+
+/** `recorded` is null where no start has recorded it yet. */
+async function recordAuditRetention(options: InstallationOptions, recorded: number | null): Promise<void> {
+  const { database, writer, auditRetentionDays: days } = options;
+  const previous = recorded ?? await retentionOfGenesis(database);
+  if (previous !== days) {
+    await recordRetentionChange(options, { policy: "audit_log", recorded, from: previous, to: days });
+  } else if (recorded === null) {
+    await writer.submit({
+      needs: [{ kind: installations, key: INSTALLATION_KEY }],
+      chains: [SYSTEM_CHAIN],
+      plan(unit) {
+        const row = unit.get(installations, INSTALLATION_KEY)!;
+        unit.put(installations, { ...row, audit_retention_days: row.audit_retention_days ?? days });
+        return () => undefined;
+      },
+    });
+  }
+}
+
+/** What the newest audit log began with, for a database that an earlier program kept; null where there is none. */
+async function retentionOfGenesis(database: Database): Promise<number | null> {
+  const [row] = await database.read(
+    query.selectFrom("audit_entry as e")
+      .innerJoin(
+        "audit_part as p",
+        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
+      )
+      .select(sql<number | null>`p.data ->> '$.retention_days'`.as("days"))
+      .where("e.seq", "=", 0).where("e.chain", "like", "org/%/admin").where("p.name", "=", "detail")
+      .orderBy("e.ts", "desc").limit(1).compile(),
+  );
+  return row?.days ?? null;
+}
+
+/** So is a retention, which each chain that it rules learns too (evidence design, section 8). */
+async function recordRetentionChange(
+  options: InstallationOptions,
+  { policy, recorded, from, to }: {
+    readonly policy: RetentionPolicy;
+    readonly recorded: number | null;
+    readonly from: number | null;
+    readonly to: number | null;
+  },
+): Promise<void> {
+  const rows = await options.database.read(
+    query.selectFrom("audit_chain").select("family").distinct().orderBy("family").compile(),
+  );
+  const chainOf = policy === "evidence" ? evidenceChain : adminChain;
+  // Also of an organization of which a restore left nothing but its chains.
+  const ruled = rows.filter(({ family }) =>
+    family !== SYSTEM_CHAIN && family === chainOf(organizationOf(family)!)
+  );
+  const column = policy === "evidence" ? "evidence_retention_days" : "audit_retention_days";
+  await recordChange(options, {
+    type: "RETENTION_POLICY",
+    detail: { policy, from_days: from, to_days: to },
+    families: ruled.map(({ family }) => family),
+    stands: (row) => (row[column] ?? null) === recorded,
+    set: { [column]: to },
+  });
+}
+
+interface Change {
+  readonly type: string;
+  readonly detail: Record<string, unknown>;
+  /** The chains that it is written to beside the system chain. */
+  readonly families: readonly string[];
+  /** Whether what it changes is there still: another host may have recorded the same first. */
+  stands(row: InstallationRow): boolean;
+  readonly set: Partial<InstallationRow>;
+  readonly document?: ModelDocumentRow;
+}
+
+async function recordChange(
+  { writer, world, now }: InstallationOptions,
+  { type, detail, families, stands, set, document }: Change,
+): Promise<void> {
+  const entries = [SYSTEM_CHAIN, ...families].map((chain) => {
+    const caller = { actor: "system", orgId: organizationOf(chain), prefix: null } as const;
+    return { chain, draft: eventDraft(world, { type, caller, now, detail }) };
+  });
+  await writer.submit({
+    needs: [{ kind: installations, key: INSTALLATION_KEY }],
+    chains: entries.map(({ chain }) => chain),
+    plan(unit) {
+      const row = unit.get(installations, INSTALLATION_KEY)!;
+      if (stands(row)) {
+        if (document !== undefined) unit.put(modelDocuments, document);
+        unit.put(installations, { ...row, ...set });
+        for (const { chain, draft } of entries) unit.append(chain, draft);
+      }
+      return () => undefined;
+    },
+  });
+}

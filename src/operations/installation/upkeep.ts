@@ -1,0 +1,116 @@
+/**
+ * What the service does by itself while it runs, for the first time soon after its start. Each minute it anchors chains,
+ * logs the audit events of other processes, looks for usage that stands out and bounds the outbox; each hour it forgets
+ * old deliveries; once a day it cuts chains at their retention and forgets what is past its time. A run that fails is told
+ * in the log and tried again with the next.
+ */
+import type { Reading, Retaining, Scoring, Sending } from "../shared/capabilities.ts";
+import { isUnavailable } from "../../domain/errors.ts";
+import { ERASED_MEMORY_DAYS } from "../../domain/limits.ts";
+import { errorFields } from "../../observability/log.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { raiseUsageAlerts } from "../organizations/alerts.ts";
+import { anchorChains } from "../chains/anchoring.ts";
+import { forgetAssessments } from "../scoring/assessments.ts";
+import type { AuditLines } from "../chains/audit_lines.ts";
+import { forgetBreachWindows } from "../organizations/breaches.ts";
+import { ChainWatch } from "../verification/chain_watch.ts";
+import { dropOldEvents, forgetOldDeliveries, passOver } from "../webhooks/delivery_bounds.ts";
+import { forgetAnswers } from "../shared/idempotency.ts";
+import { forgetKeyedCalls } from "../shared/keyed_calls.ts";
+import { followOtherHosts } from "../restoring/restores.ts";
+import { pruneChains } from "../chains/retention.ts";
+import { followTampering, type Watching } from "../shared/tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring & Retaining & Sending;
+
+const HOUR_MS = 3_600_000;
+
+export class Upkeep {
+  #running: Promise<void> = Promise.resolve();
+  /** The UTC day, counted from the epoch, that was looked through for what is past its retention. */
+  #prunedDay: number | null = null;
+  /** The epoch of the system chain when other hosts were followed last. */
+  #epoch: number | null = null;
+  /** The hour, counted from the epoch, in which old deliveries were forgotten. */
+  #forgotHour: number | null = null;
+  /** null: it is no service that runs. */
+  readonly #watch: ChainWatch | null;
+
+  /** @param auditLines null: what other processes record is not logged. */
+  constructor(
+    private readonly dependencies: Needs,
+    private readonly auditLines: AuditLines | null = null,
+  ) {
+    this.#watch = auditLines === null ? null : new ChainWatch(dependencies);
+  }
+
+  /** Runs after the run before it. */
+  run(now: number): Promise<void> {
+    this.#running = this.#running.then(() => this.#runOnce(now));
+    return this.#running;
+  }
+
+  /** The last run: every chain is anchored as it ends, and every audit event is in the log. */
+  async finish(now: number): Promise<void> {
+    await this.#watch?.stop();
+    await this.#running;
+    await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
+    await this.#logOthers(now);
+  }
+
+  async #runOnce(now: number): Promise<void> {
+    await this.#attempt("anchoring", () => anchorChains(this.dependencies, now));
+    if (this.dependencies.database.isShared) {
+      await this.#attempt("following other hosts", async () => {
+        this.#epoch = await followOtherHosts(this.dependencies, { from: this.#epoch, now });
+      });
+    }
+    await this.#logOthers(now);
+    await this.#attempt("following alerts", () => followTampering(this.dependencies));
+    this.#watch?.start(now);
+    await this.#attempt("looking at usage", () => raiseUsageAlerts(this.dependencies, now));
+    await this.#attempt("forgetting breaches", () => forgetBreachWindows(this.dependencies, now));
+    await this.#attempt("bounding the outbox", () => dropOldEvents(this.dependencies, now));
+    await this.#attempt("passing over events", () => passOver(this.dependencies));
+    const hour = Math.floor(now / HOUR_MS);
+    if (this.#forgotHour !== hour) {
+      await this.#attempt("forgetting deliveries", async () => {
+        await forgetOldDeliveries(this.dependencies, now);
+        this.#forgotHour = hour;
+      });
+    }
+    // Bytes of an erasure that a reader held on to.
+    await this.#attempt("emptying the log", () => this.dependencies.database.expunge());
+    const day = Math.floor(now / DAY_MS);
+    if (this.#prunedDay === day) return;
+    await this.#attempt("retention", async () => {
+      // Before the cut, which makes sure that what was deleted is gone from the file.
+      await forgetAnswers(this.dependencies, now);
+      await forgetKeyedCalls(this.dependencies, now);
+      await forgetAssessments(this.dependencies, now);
+      await pruneChains(this.dependencies, now);
+      this.dependencies.lock.forgetErased(now - ERASED_MEMORY_DAYS * DAY_MS);
+      this.#prunedDay = day;
+    });
+  }
+
+  async #logOthers(now: number): Promise<void> {
+    const { dependencies, auditLines } = this;
+    if (auditLines === null) return;
+    await this.#attempt(
+      "logging other processes' audit events",
+      () => auditLines.tellOthers(dependencies, now),
+    );
+  }
+
+  async #attempt(what: string, run: () => Promise<unknown>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (isUnavailable(error)) return;
+      this.dependencies.log.error(`${what} failed and is tried again`, errorFields(error));
+    }
+  }
+}

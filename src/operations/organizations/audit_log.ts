@@ -1,0 +1,163 @@
+/**
+ * An organization's own audit log, read and exported; that it was is itself in the log. Each event is told from an entry
+ * that is proven at that moment, page by page.
+ * Source: specification, Self-serve admin; contract, section 5.
+ */
+import type { Proving, Writing } from "../shared/capabilities.ts";
+import type { AuditEvent, AuditLogFilter } from "../../domain/audit_log.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { firstSeqAt, readLogPage } from "../../store/audit_log.ts";
+import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
+import { nextTurn } from "../../store/turn.ts";
+import { originOf } from "../shared/deployment.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import { ownEpochs } from "../shared/proven_records.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing;
+
+/** Events that are read at once. */
+const PAGE = 100;
+
+export interface AuditLogQuery extends AuditLogFilter {
+  readonly call: Call;
+}
+
+/** The newest events, newest first. @throws {ServiceError} SERVICE_UNAVAILABLE if the reading cannot be recorded; {AlteredError}. */
+export async function readAuditLog(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { limit, ...asked }: AuditLogQuery & { readonly limit: number },
+): Promise<readonly AuditEvent[]> {
+  const end = await recordAccess(dependencies, caller, { ...asked, type: "AUDIT_LOG_READ", limit });
+  const events: AuditEvent[] = [];
+  for await (
+    const event of eventsOf(dependencies, caller.orgId, { ...asked, end, page: Math.min(limit, PAGE) })
+  ) {
+    events.push(event);
+    if (events.length === limit) break;
+  }
+  return events;
+}
+
+/** Every event, newest first, as it is read. @throws {ServiceError} as {@link readAuditLog}. */
+export async function exportAuditLog(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  asked: AuditLogQuery,
+): Promise<AsyncGenerator<AuditEvent>> {
+  const end = await recordAccess(dependencies, caller, { ...asked, type: "AUDIT_LOG_EXPORTED", limit: null });
+  return eventsOf(dependencies, caller.orgId, { ...asked, end, page: PAGE });
+}
+
+/** Records that the log was asked for; the position of that entry, before which everything is told. */
+async function recordAccess(
+  { world, writer }: Needs,
+  caller: OrganizationCaller,
+  { type, eventType, since, until, limit, call: { now } }: AuditLogQuery & {
+    readonly type: string;
+    readonly limit: number | null;
+  },
+): Promise<number> {
+  const detail = {
+    event_type: eventType,
+    since: since === null ? null : iso(since),
+    until: iso(until),
+    ...(limit === null ? {} : { limit }),
+  };
+  const draft = eventDraft(world, { type, caller, now, detail });
+  return await writer.submit({
+    needs: [],
+    chains: [adminChain(caller.orgId)],
+    plan(unit) {
+      const { position } = unit.append(adminChain(caller.orgId), draft);
+      return () => position;
+    },
+  });
+}
+
+interface Range extends Pick<AuditLogFilter, "eventType" | "since" | "until"> {
+  /** Over all epochs; excluded. */
+  readonly end: number;
+  readonly page: number;
+}
+
+async function* eventsOf(
+  dependencies: Needs,
+  orgId: string,
+  { page, end, ...range }: Range,
+): AsyncGenerator<AuditEvent> {
+  const { database } = dependencies;
+  const { eventType, since, until } = range;
+  const epochs = await ownEpochs(dependencies, adminChain(orgId));
+  for (const { chain, firstPosition, minIndex, frontier: { size } } of epochs.toReversed()) {
+    const held = { chain, from: minIndex, size: Math.min(size, Math.max(minIndex, end - firstPosition)) };
+    const from = since === null ? minIndex : await firstSeqAt(database, { ...held, instant: iso(since) });
+    let before = await firstSeqAt(database, { ...held, instant: iso(until) });
+    while (before > from) {
+      const seqs = await readLogPage(database, { chain, from, before, eventType, limit: page });
+      requireOrder(chain, seqs, { before, isWhole: eventType === null });
+      const proven = await readProvenPage(dependencies, {
+        chain,
+        origin: originOf(dependencies, chain),
+        seqs,
+        names: ["detail"],
+      });
+      for (const [, record] of [...proven].toReversed()) yield shownEvent(record, range);
+      before = seqs.length < page ? from : seqs.at(-1)!;
+      await nextTurn();
+    }
+  }
+}
+
+/**
+ * A page goes back along the chain; a whole one without a gap, down to where a cut may have come meanwhile.
+ * @throws {AlteredError} if the columns that it was found by say something else.
+ */
+function requireOrder(
+  chain: string,
+  seqs: readonly number[],
+  { before, isWhole }: { readonly before: number; readonly isWhole: boolean },
+): void {
+  let next = before;
+  for (const seq of seqs) {
+    if (seq >= next || (isWhole && seq !== next - 1)) {
+      throw new AlteredError(
+        chain,
+        `an entry before entry ${next} of ${chain} is missing, or not in its place`,
+      );
+    }
+    next = seq;
+  }
+}
+
+/** @throws {AlteredError} if the entry is none that was asked for, or its detail is missing: none is ever erased. */
+function shownEvent(
+  { entry, parts }: ProvenRecord,
+  { eventType, since, until }: AuditLogFilter,
+): AuditEvent {
+  const { id, event_type, timestamp, org_id, prefix, actor, chain, seq } = entry;
+  const at = Date.parse(timestamp);
+  const isAsked = (eventType === null || event_type === eventType) && (since === null || at >= since) &&
+    at < until;
+  if (!isAsked) throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
+  const detail = parts.get("detail")?.text;
+  if (detail === undefined && Object.hasOwn(entry.commit, "detail")) {
+    throw new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
+  }
+  return {
+    event_id: id,
+    event_type,
+    timestamp,
+    org_id,
+    prefix,
+    actor,
+    detail: detail === undefined ? null : JSON.parse(detail),
+  };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,133 @@
+/**
+ * Who a key belongs to. Every refusal looks the same from outside; here it costs the same too.
+ * Source: specification, Authentication; contract, section 3.
+ */
+import type { Logging, Reading, Secrets, Writing } from "../shared/capabilities.ts";
+import { apiKeyPrefix, comparableKey, matchingPepper, mayBeHeld } from "../../keys/api_key.ts";
+import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../../keys/master_keys.ts";
+import { isUnavailable } from "../../domain/errors.ts";
+import { equalBytes } from "../../evidence/crypto.ts";
+import { heldOf } from "../../store/chains.ts";
+import { compileOnce } from "../../store/compile_once.ts";
+import { query } from "../../store/database.ts";
+import { errorFields } from "../../observability/log.ts";
+import { organizations } from "../../store/records.ts";
+import { AlteredRows } from "../../store/seals.ts";
+import type { WriteJob } from "../../store/writer.ts";
+import type { OrganizationCaller } from "../shared/call.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import { storedKey } from "./key_issue.ts";
+import { isRegistered, type Remembering } from "./registered.ts";
+import { requireSealed } from "../shared/sealed_reads.ts";
+
+/**
+ * The organization of a presented key, or null: unknown, revoked, inactive, malformed or missing alike.
+ * @throws {AlteredRows} where the organization's row is not what this installation wrote.
+ */
+export async function authenticateKey(
+  dependencies: Reading & Pick<Writing, "writer"> & Logging & Pick<Secrets, "peppers"> & Remembering,
+  presented: string | undefined,
+): Promise<OrganizationCaller | null> {
+  const holder = await currentHolder(dependencies, presented);
+  if (holder === null) return null;
+  if (holder.row.inactive_reasons !== "[]") return null;
+  const { key, prefix, pepper, row } = holder;
+  const isOld = pepper !== dependencies.peppers[0] || row.pepper_id === null;
+  if (isOld) rehash(dependencies, { orgId: row.org_id, key, before: row.key_hash! });
+  return { actor: "api", orgId: row.org_id, prefix };
+}
+
+/** Whose key was presented, by a row that stands. @throws {AlteredRows} */
+async function currentHolder(
+  dependencies: Parameters<typeof authenticateKey>[0],
+  presented: string | undefined,
+): Promise<Holder | null> {
+  for (let reads = 1;; reads += 1) {
+    const holder = await holderOf(dependencies, presented);
+    if (holder === null) return null;
+    requireSealed(dependencies, organizations, [holder.row]);
+    if (await isRegistered(dependencies, holder.row)) return holder;
+    // Another request may have replaced the row between two reads; nobody does that for ever.
+    if (reads === READS) throw new AlteredRows(adminChain(holder.row.org_id), "a row of organization");
+  }
+}
+
+const READS = 3;
+
+type Holder = NonNullable<Awaited<ReturnType<typeof holderOf>>>;
+
+/** Whose key was presented, active or not; the same work where it is nobody's. */
+async function holderOf(
+  { database, peppers }: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
+  presented: string | undefined,
+) {
+  const key = comparableKey(presented);
+  const prefix = apiKeyPrefix(key);
+  const [row] = await database.read(holderOfPrefix({ prefix }));
+  const pepper = matchingPepper(key, row?.key_hash ?? null, peppers);
+  // The key that a missing one is compared as opens nothing, also where an earlier program gave it to somebody.
+  return pepper === null || row === undefined || !mayBeHeld(key) ? null : { key, prefix, pepper, row };
+}
+
+const holderOfPrefix = compileOnce(({ prefix }: { readonly prefix: string }) =>
+  query.selectFrom("organization").selectAll().select(heldOf("organization"))
+    .where("prefix", "=", prefix).compile()
+);
+
+/**
+ * Stores a key under the pepper in use, in the commits that come, and which pepper that is: nobody waits for it, and a
+ * key that was replaced meanwhile is left alone. What fails is done at the next use.
+ */
+function rehash(
+  { peppers, writer, log }: Pick<Writing, "writer"> & Logging & Pick<Secrets, "peppers">,
+  { orgId, key, before }: { readonly orgId: string; readonly key: string; readonly before: Uint8Array },
+): void {
+  const { key_hash, pepper_id } = storedKey(key, peppers[0]!);
+  const job: WriteJob<void> = {
+    needs: [{ kind: organizations, key: [orgId] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const row = unit.get(organizations, [orgId]);
+      if (row?.key_hash != null && equalBytes(row.key_hash, before)) {
+        unit.put(organizations, { ...row, key_hash, pepper_id });
+      }
+      return () => undefined;
+    },
+  };
+  writer.submit(job).catch((error) => {
+    if (isUnavailable(error)) return;
+    log.error("a key could not be stored under the new pepper", errorFields(error));
+  });
+}
+
+/** Whether a presented value is a secret of this scope; each scope's handler reads only its own. */
+export function authenticateMaster(
+  { masterSecrets }: { readonly masterSecrets: MasterSecrets },
+  { presented, scope }: { readonly presented: string | undefined; readonly scope: MasterScope },
+): boolean {
+  return verifyMasterKey(presented, { secrets: masterSecrets, scope });
+}
+
+/**
+ * The prefix of an organization's key that was presented where a master key belongs, for the audit log: verified, since
+ * whoever knows eight characters could accuse an organization.
+ */
+export async function prefixOfMisplacedKey(
+  dependencies: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
+  presented: string | undefined,
+): Promise<string | null> {
+  return (await holderOf(dependencies, presented))?.prefix ?? null;
+}
+
+/** Which active organizations registered an origin; a browser at any other is refused. */
+export async function organizationsOfOrigin(
+  { database }: Pick<Reading, "database">,
+  origin: string,
+): Promise<readonly string[]> {
+  const rows = await database.read(
+    query.selectFrom("organization_origin as oo")
+      .innerJoin("organization as o", "o.org_id", "oo.org_id")
+      .select("oo.org_id").where("oo.origin", "=", origin).where("o.active", "=", 1).compile(),
+  );
+  return rows.map((row) => row.org_id);
+}

@@ -1,0 +1,164 @@
+/**
+ * Breaches in the audit log, once for each subject and window, so that an attacker cannot grow the log faster
+ * than the clock: the first is recorded at once, the others of its window are counted and told together after it.
+ * When a subject was last told of stands in the database, for all processes that share it.
+ * Source: contract, section 5.
+ */
+import type { Logging, Writing } from "../shared/capabilities.ts";
+import { isUnavailable } from "../../domain/errors.ts";
+import { RATE_WINDOW_MS } from "../../domain/limits.ts";
+import type { MasterScope } from "../../keys/master_keys.ts";
+import { errorFields } from "../../observability/log.ts";
+import { query } from "../../store/database.ts";
+import { breachWindows } from "../../store/records.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import type { Caller } from "../shared/call.ts";
+import { adminChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+
+/** What these operations need. */
+type Needs = Writing & Logging;
+
+/** How long what could not be written waits for its next try. */
+const RETRY_MS = 5_000;
+/** Subjects that are remembered at once; addresses beyond them are told of together. */
+const SUBJECT_LIMIT = 10_000;
+
+/** Type and subject. The address is null where there were too many to tell of each. */
+export type Breach =
+  | {
+    readonly type: "AUTH_FAIL_MASTER_KEY";
+    readonly scope: MasterScope;
+    readonly address: string | null;
+    /** Of the organization's key that was presented; null where none was. */
+    readonly prefix: string | null;
+  }
+  | { readonly type: "AUTH_FAIL_RATE_LIMITED_IP"; readonly address: string | null }
+  | { readonly type: "AUTH_FAIL_RATE_LIMITED_KEY"; readonly orgId: string; readonly prefix: string };
+
+interface BreachFields {
+  readonly type: Breach["type"];
+  readonly orgId?: string;
+  readonly prefix?: string | null;
+  readonly scope?: MasterScope;
+  readonly address?: string | null;
+}
+
+interface Window {
+  readonly breach: Breach;
+  /** Until when nothing more is told of the subject, epoch milliseconds. */
+  quietUntil: number;
+  /** Breaches that no entry has told of. */
+  untold: number;
+}
+
+/** What to do where it is no attack. */
+const MENDS: Readonly<Partial<Record<Breach["type"], string>>> = {
+  AUTH_FAIL_RATE_LIMITED_IP:
+    "where the address is an application server's, raise JISS_RATE_LIMIT_IP; where it is a proxy's, name it in JISS_TRUSTED_PROXIES",
+  AUTH_FAIL_RATE_LIMITED_KEY: "where the organization needs more, raise JISS_RATE_LIMIT_KEY",
+};
+
+export class BreachLog {
+  readonly #windows = new Map<string, Window>();
+  readonly #subjectLimit: number;
+  #isEnding = false;
+
+  constructor(
+    private readonly dependencies: Needs,
+    { subjectLimit = SUBJECT_LIMIT }: { readonly subjectLimit?: number } = {},
+  ) {
+    this.#subjectLimit = subjectLimit;
+  }
+
+  /**
+   * Records a breach. Returns at once: the answer to the caller must not tell by its timing whether anything was
+   * written.
+   */
+  record(breach: Breach, now: number): void {
+    const [subject, window] = this.#windowOf(breach);
+    window.untold += 1;
+    if (!isQuiet(window, now)) this.#tell(subject, window, now);
+  }
+
+  /** Tells of the breaches in windows that are over at `now`; at a stop, `isLast`, of all. */
+  flush(now: number, { isLast = false }: { readonly isLast?: boolean } = {}): void {
+    this.#isEnding = isLast;
+    for (const [subject, window] of this.#windows) {
+      if (!isLast && isQuiet(window, now)) continue;
+      if (window.untold > 0) this.#tell(subject, window, now);
+      else this.#windows.delete(subject);
+    }
+  }
+
+  #windowOf(breach: Breach): readonly [subject: string, Window] {
+    const subject = JSON.stringify(breach);
+    const known = this.#windows.get(subject);
+    if (known !== undefined) return [subject, known];
+    if (this.#windows.size >= this.#subjectLimit && "address" in breach && breach.address !== null) {
+      return this.#windowOf({ ...breach, address: null });
+    }
+    const window = { breach, quietUntil: -Infinity, untold: 0 };
+    this.#windows.set(subject, window);
+    return [subject, window];
+  }
+
+  #tell(subject: string, window: Window, now: number): void {
+    const { log, writer, world } = this.dependencies;
+    const { untold: count } = window;
+    const fields: BreachFields = window.breach;
+    const { type, orgId = null, prefix = null, ...detail } = fields;
+    window.quietUntil = now + RATE_WINDOW_MS;
+    window.untold = 0;
+    const takeBack = (quietUntil: number) => {
+      this.#windows.set(subject, window);
+      window.quietUntil = quietUntil;
+      window.untold += count;
+    };
+    const chain = orgId === null ? SYSTEM_CHAIN : adminChain(orgId);
+    const caller: Caller = { actor: "system", orgId, prefix };
+    const draft = eventDraft(world, { type, caller, now, detail: { ...detail, count } });
+    writer.submit({
+      needs: [{ kind: breachWindows, key: [subject] }],
+      chains: [chain],
+      plan: (unit) => {
+        const told = unit.get(breachWindows, [subject]);
+        // Another process told of the subject in this window.
+        if (told !== null && isWithin(told.told_at, now) && !this.#isEnding) return () => told.told_at;
+        unit.put(breachWindows, { subject, told_at: now });
+        unit.append(chain, draft);
+        return () => null;
+      },
+    }).then((toldAt) => {
+      if (toldAt === null) {
+        const mend = MENDS[type];
+        log.warn("authentication breach", {
+          type,
+          count,
+          ...(mend === undefined ? {} : { mend }),
+        });
+      } else takeBack(toldAt + RATE_WINDOW_MS);
+    }, (error) => {
+      if (!isUnavailable(error)) log.error("breach not recorded", { type, count, ...errorFields(error) });
+      takeBack(now + RETRY_MS);
+    });
+  }
+}
+
+/** Forgets when subjects were told of whose windows are over at `now`. */
+export async function forgetBreachWindows(
+  { writer }: Pick<Writing, "writer">,
+  now: number,
+): Promise<void> {
+  const oldest = now - RATE_WINDOW_MS;
+  await writer.execute(query.deleteFrom("breach_window").where("told_at", "<=", oldest).compile());
+}
+
+/** Clocks of hosts differ, so an instant may lie a little ahead. */
+function isWithin(toldAt: number, now: number): boolean {
+  return Math.abs(now - toldAt) < RATE_WINDOW_MS;
+}
+
+/** A wait beyond any that is ever set is one from before the clock went back. */
+function isQuiet({ quietUntil }: Window, now: number): boolean {
+  return now < quietUntil && quietUntil - now < 2 * RATE_WINDOW_MS;
+}

@@ -1,0 +1,145 @@
+/**
+ * How an organization's state is changed: in one commit with its audit event, and safe to repeat.
+ *
+ * Reasons for being inactive are a set, each with the instant since when it stands; an organization is active when
+ * there is none. Source: specification, States and transitions; contract, section 8.11.
+ */
+import type { Proving, Writing } from "../shared/capabilities.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { type OrganizationRow, organizations } from "../../store/records.ts";
+import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import { drawSalt, makePart } from "../shared/drafts.ts";
+import type { Call, Caller } from "../shared/call.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "../shared/idempotency.ts";
+import type { KeyIssue } from "./key_issue.ts";
+import { type KeyedCall, type KnownCall, repeatedAnswer } from "../shared/keyed_calls.ts";
+
+/** What these operations need. */
+type Needs = Pick<Proving, "installation"> & Writing;
+
+/** Why an organization is inactive, in the order in which they are stored. */
+export const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
+export type InactiveReason = (typeof INACTIVE_REASONS)[number];
+
+/** The reasons that stand, each with the instant since when, epoch milliseconds. */
+export type Inactivity = Readonly<Partial<Record<InactiveReason, number>>>;
+
+export function inactivityOf(
+  { inactive_reasons, inactive_since }: Pick<OrganizationRow, "inactive_reasons" | "inactive_since">,
+): Inactivity {
+  const since: Inactivity = JSON.parse(inactive_since ?? "{}");
+  const reasons: readonly InactiveReason[] = JSON.parse(inactive_reasons);
+  return Object.fromEntries(reasons.map((reason) => [reason, since[reason] ?? 0]));
+}
+
+export function storedInactivity(
+  inactivity: Inactivity,
+): Pick<OrganizationRow, "inactive_reasons" | "inactive_since"> {
+  const reasons = INACTIVE_REASONS.filter((reason) => inactivity[reason] !== undefined);
+  return { inactive_reasons: JSON.stringify(reasons), inactive_since: JSON.stringify(inactivity) };
+}
+
+export function without(inactivity: Inactivity, gone: readonly InactiveReason[]): Inactivity {
+  return Object.fromEntries(
+    Object.entries(inactivity).filter(([reason]) => !gone.includes(reason as InactiveReason)),
+  );
+}
+
+/** What a change makes of an organization. */
+export interface Change {
+  /** null: it is so already. */
+  readonly row: OrganizationRow | null;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** What a repeated call is answered, where that differs: the body without its key. */
+  readonly sanitized?: Readonly<Record<string, unknown>>;
+  /** What the audit event says besides the scope. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** How a call of the organization itself is remembered. */
+export interface RememberedChange {
+  readonly keyed: KeyedCall;
+  /** What is kept of the row that the change left. */
+  referenceOf(row: OrganizationRow): string | null;
+  /** What a repeated call is answered, without its key. */
+  repeated(known: KnownCall): Record<string, unknown>;
+}
+
+export interface Transition {
+  readonly event: string;
+  readonly remembered?: RememberedChange;
+  /** Present where the change may mint a key. */
+  readonly issue?: KeyIssue;
+  /** Pure. @throws {ServiceError} where the state does not allow it. */
+  change(row: OrganizationRow, context: { readonly unit: UnitOfWork; readonly now: number }): Change;
+}
+
+/** What is asked for once, by nobody who could repeat it in doubt. */
+export function directCall(orgId: string, call: Call): StateCall {
+  return { orgId, call, scope: null, idempotency: null, request: null };
+}
+
+export interface StateCall {
+  readonly orgId: string;
+  readonly call: Call;
+  /** The master scope, for the audit detail; null for the administrator's own hands. */
+  readonly scope: string | null;
+  readonly idempotency: IdempotentCall | null;
+  /** What was asked for: two different ones under one Idempotency-Key are refused. */
+  readonly request: unknown;
+}
+
+/** @throws {ServiceError} NOT_FOUND; CONFLICT; IDEMPOTENCY_KEY_REUSED; SERVICE_UNAVAILABLE. */
+export async function changeState(
+  { installation, writer, world }: Needs,
+  caller: Pick<Caller, "actor">,
+  { orgId, call: { now }, scope, idempotency, request, transition: { event, issue, change, remembered } }:
+    & StateCall
+    & {
+      readonly transition: Transition;
+    },
+): Promise<MasterAnswer> {
+  const record = idempotency && new IdempotencyRecord(installation, { call: idempotency, request, now });
+  const [id, salt] = [world.ulid(now), drawSalt(world)];
+  return await writer.submit<MasterAnswer>({
+    needs: [
+      { kind: organizations, key: [orgId] },
+      ...(issue?.needs ?? []),
+      ...(record === null ? [] : [record.need]),
+      ...(remembered?.keyed.needs ?? []),
+    ],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const known = remembered?.keyed.known(unit) ?? null;
+      if (known !== null) {
+        return () => ({ status: 200, ...repeatedAnswer(known, remembered!.repeated(known)) });
+      }
+      const repeated = record?.repeated(unit) ?? null;
+      if (repeated !== null) return () => repeated;
+      const before = unit.get(organizations, [orgId]);
+      if (before === null) throw unknownOrganization(orgId);
+      const { row, body, sanitized = body, detail = {} } = change(before, { unit, now });
+      if (row !== null) {
+        unit.put(organizations, row);
+        unit.append(adminChain(orgId), {
+          id,
+          actor: caller.actor,
+          eventType: event,
+          orgId,
+          prefix: before.prefix ?? row.prefix ?? null,
+          subject: null,
+          at: now,
+          parts: [makePart("detail", salt, { ...(scope === null ? {} : { scope }), ...detail })],
+        });
+      }
+      record?.remember(unit, { status: 200, body: sanitized });
+      remembered?.keyed.remember(unit, { reference: remembered.referenceOf(row ?? before) });
+      return () => ({ status: 200, body: { ...body }, replayed: false });
+    },
+  });
+}
+
+export function unknownOrganization(orgId: string): ServiceError {
+  return new ServiceError("NOT_FOUND", `There is no organization ${orgId}: check the org_id.`);
+}

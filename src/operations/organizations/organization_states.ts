@@ -1,0 +1,387 @@
+/**
+ * What its own key, a master key or the administrator may change of an organization: whether it is active, and its key.
+ * Source: specification, States and transitions; contract, section 8.11.
+ */
+import type { Proving, Secrets, Writing } from "../shared/capabilities.ts";
+import { ServiceError, unauthorized } from "../../domain/errors.ts";
+import { type OrganizationRow, organizations } from "../../store/records.ts";
+import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import type { IdempotentCall, MasterAnswer } from "../shared/idempotency.ts";
+import { KEY_WARNING, KeyIssue, NO_KEY, NoKeyMinted } from "./key_issue.ts";
+import { KeyedCall } from "../shared/keyed_calls.ts";
+import {
+  type Change,
+  changeState,
+  directCall,
+  type InactiveReason,
+  type Inactivity,
+  inactivityOf,
+  type StateCall,
+  storedInactivity,
+  without,
+} from "./organization_change.ts";
+
+/** What these operations need. */
+type Needs = Pick<Proving, "database" | "installation"> & Writing & Pick<Secrets, "peppers" | "mintKey">;
+
+// ---- the organization's own key ---------------------------------------------------------------------------
+
+/**
+ * Mints a new key; the one that was used stops working with the commit.
+ * @throws {ServiceError} UNAUTHORIZED where it stopped working before; SERVICE_UNAVAILABLE.
+ */
+export async function rotateOwnKey(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { call, idempotency = null }: OwnCall,
+): Promise<MasterAnswer> {
+  const issue = new KeyIssue(dependencies);
+  return await changeState(dependencies, SELF, {
+    ...directCall(caller.orgId, call),
+    transition: {
+      event: "KEY_ROTATED",
+      issue,
+      remembered: {
+        keyed: keyedBySelf(dependencies, caller, { call, idempotency }),
+        referenceOf: ({ prefix }) => prefix ?? null,
+        repeated: ({ reference }) => ({ prefix: reference, already_provisioned: true }),
+      },
+      change(row, { unit, now }) {
+        requireKeyInUse(row, caller);
+        const { apiKey, prefix, stored } = issue.take(unit);
+        return {
+          row: { ...row, ...stored, ...nextVersion(row, now) },
+          body: { new_api_key: apiKey, prefix, rotated_at: iso(now), warning: KEY_WARNING },
+          detail: { new_prefix: prefix },
+        };
+      },
+    },
+  });
+}
+
+/** Ends the key and the organization's access, for good unless support reactivates it. @throws as {@link rotateOwnKey}. */
+export async function revokeOwnKey(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { call, idempotency = null }: OwnCall,
+): Promise<MasterAnswer> {
+  return await changeState(dependencies, SELF, {
+    ...directCall(caller.orgId, call),
+    transition: {
+      event: "KEY_REVOKED",
+      remembered: {
+        keyed: keyedBySelf(dependencies, caller, { call, idempotency }),
+        referenceOf: () => null,
+        repeated: (known) => ({ revoked: true, org_id: caller.orgId, revoked_at: iso(known.call.now) }),
+      },
+      change(row, { now }) {
+        requireKeyInUse(row, caller);
+        return {
+          row: { ...row, ...NO_KEY, ...deactivated(row, { self_revoked: now }) },
+          body: { revoked: true, org_id: row.org_id, revoked_at: iso(now) },
+        };
+      },
+    },
+  });
+}
+
+/** What an organization does to its own key. */
+export interface OwnCall {
+  readonly call: Call;
+  readonly idempotency?: IdempotentCall | null;
+}
+
+function keyedBySelf(
+  { installation }: Needs,
+  { orgId }: OrganizationCaller,
+  { call, idempotency = null }: OwnCall,
+): KeyedCall {
+  return new KeyedCall(installation, { orgId, idempotency, request: {}, call });
+}
+
+const SELF = { actor: "self_serve" } as const;
+
+/** Another call with the same key may have been first. */
+function requireKeyInUse({ prefix, inactive_reasons }: OrganizationRow, caller: OrganizationCaller): void {
+  if (prefix !== caller.prefix || inactive_reasons !== "[]") throw unauthorized();
+}
+
+// ---- master keys, and the administrator's own hands -------------------------------------------------------
+
+/** Something that is done to an organization's state. */
+export type StateOperation = (
+  dependencies: Needs,
+  caller: Pick<Caller, "actor">,
+  call: StateCall,
+) => Promise<MasterAnswer>;
+
+/** Payment stopped: the key is destroyed. */
+export const suspendBilling: StateOperation = suspension({
+  event: "ADMIN_BILLING_SUSPEND",
+  reason: "billing",
+  destroysKey: true,
+  bodyOf: (org_id, at) => ({
+    suspended: true,
+    org_id,
+    suspended_at: at,
+    note:
+      "The organization's key is revoked for good; billing rotate mints a new one, unless an administrator stopped the organization too.",
+  }),
+});
+
+/** An administrator stops an organization; its key works again once reactivated. */
+export const suspendOrganization: StateOperation = suspension({
+  event: "ADMIN_ORG_SUSPEND",
+  reason: "manual",
+  destroysKey: false,
+  bodyOf: (org_id, at) => ({ suspended: true, org_id, suspended_at: at }),
+});
+
+/** An administrator ends an organization's access and destroys its key. */
+export const forceRevoke: StateOperation = suspension({
+  event: "ADMIN_ORG_FORCE_REVOKE",
+  reason: "force_revoked",
+  destroysKey: true,
+  bodyOf: (org_id, at) => ({ revoked: true, org_id, revoked_at: at }),
+});
+
+/** Payment came: mints a new key. @throws {ServiceError} CONFLICT where an administrator's decision stands. */
+export const rotateBilling: StateOperation = (dependencies, caller, call) => {
+  const issue = new KeyIssue(dependencies);
+  return changeState(dependencies, caller, {
+    ...call,
+    transition: {
+      event: "ADMIN_BILLING_ROTATE",
+      issue,
+      change(row, { unit, now }) {
+        const inactivity = inactivityOf(row);
+        if (inactivity.manual !== undefined || inactivity.force_revoked !== undefined) {
+          throw new ServiceError(
+            "CONFLICT",
+            `${row.org_id} was stopped by an administrator, which a payment does not lift: ${
+              wayBack(inactivity)
+            }.`,
+          );
+        }
+        return rotated(row, { unit, now, issue, lifts: ["billing", "self_revoked"] });
+      },
+    },
+  });
+};
+
+/**
+ * Replaces the key of an active organization.
+ * @throws {ServiceError} CONFLICT where it is inactive; upstream_protocol_violation where no key was minted.
+ */
+export const forceRotate: StateOperation = async (dependencies, caller, call) => {
+  const issue = new KeyIssue(dependencies);
+  try {
+    return await changeState(dependencies, caller, {
+      ...call,
+      transition: {
+        event: "ADMIN_ORG_FORCE_ROTATE",
+        issue,
+        change(row, { unit, now }) {
+          if (row.inactive_reasons !== "[]") {
+            throw new ServiceError("CONFLICT", toldOfInactivity(row));
+          }
+          return rotated(row, { unit, now, issue, lifts: [] });
+        },
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof NoKeyMinted)) throw error;
+    await recordViolation(dependencies, caller, call);
+    throw new ServiceError(
+      "upstream_protocol_violation",
+      "No new key was minted; the present one goes on working. Repeat the call with the same Idempotency-Key.",
+    );
+  }
+};
+
+/**
+ * Lifts an administrator's suspension; the key is the one from before it.
+ * @throws {ServiceError} CONFLICT where no such suspension stands.
+ */
+export const reactivateOrganization: StateOperation = (dependencies, caller, call) =>
+  changeState(dependencies, caller, {
+    ...call,
+    transition: {
+      event: "ADMIN_ORG_REACTIVATE",
+      change(row, { now }) {
+        const inactivity = inactivityOf(row);
+        if (inactivity.manual === undefined) {
+          throw new ServiceError(
+            "CONFLICT",
+            row.inactive_reasons === "[]" ? `${row.org_id} is active.` : toldOfInactivity(row),
+          );
+        }
+        return reactivated(row, { now, left: without(inactivity, ["manual"]) });
+      },
+    },
+  });
+
+/**
+ * Support's way back: lifts every reason. An organization whose key was destroyed needs a new one after it.
+ * @throws {ServiceError} CONFLICT where it is active.
+ */
+export const reactivateFully: StateOperation = (dependencies, caller, call) =>
+  changeState(dependencies, caller, {
+    ...call,
+    transition: {
+      event: "ADMIN_ORG_REACTIVATE",
+      change(row, { now }) {
+        if (row.inactive_reasons === "[]") {
+          throw new ServiceError("CONFLICT", `${row.org_id} is active.`);
+        }
+        return reactivated(row, { now, left: {} });
+      },
+    },
+  });
+
+/** Mints a key by the administrator's own hands, where one is left or none. */
+export const rotateByHand: StateOperation = (dependencies, caller, call) =>
+  rotateByHandTo(null)(dependencies, caller, call);
+
+/** The same with a key that the administrator brings; null mints one. */
+export const rotateByHandTo = (given: string | null): StateOperation => (dependencies, caller, call) => {
+  const issue = new KeyIssue(dependencies, given);
+  return changeState(dependencies, caller, {
+    ...call,
+    transition: {
+      event: "KEY_ROTATED",
+      issue,
+      change: (row, { unit, now }) => rotated(row, { unit, now, issue, lifts: [] }),
+    },
+  });
+};
+
+interface Suspension {
+  readonly event: string;
+  readonly reason: InactiveReason;
+  readonly destroysKey: boolean;
+  bodyOf(orgId: string, at: string): Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A repeat changes nothing and answers with the instant of the first, unless the administrator minted a key meanwhile,
+ * which is then destroyed like the one before it.
+ */
+function suspension({ event, reason, destroysKey, bodyOf }: Suspension): StateOperation {
+  return (dependencies, caller, call) =>
+    changeState(dependencies, caller, {
+      ...call,
+      transition: {
+        event,
+        change(row, { now }) {
+          const stands = inactivityOf(row)[reason];
+          const since = stands ?? now;
+          const isDone = stands !== undefined && !(destroysKey && row.prefix !== null);
+          return {
+            row: isDone
+              ? null
+              : { ...row, ...(destroysKey ? NO_KEY : {}), ...deactivated(row, { [reason]: since }) },
+            body: bodyOf(row.org_id, iso(since)),
+          };
+        },
+      },
+    });
+}
+
+function toldOfInactivity(row: OrganizationRow): string {
+  const inactivity = inactivityOf(row);
+  return `${row.org_id} is inactive (${Object.keys(inactivity).join(", ")}): ${wayBack(inactivity)}.`;
+}
+
+/** What makes an organization active again. */
+function wayBack(inactivity: Inactivity): string {
+  if (inactivity.force_revoked !== undefined) {
+    return "only `jiss org reactivate`, the administrator's own command, lifts a forced revocation";
+  }
+  const steps = [
+    ...(inactivity.manual === undefined ? [] : ["reactivate lifts the suspension"]),
+    ...(inactivity.billing === undefined && inactivity.self_revoked === undefined
+      ? []
+      : ["billing rotate mints a new key"]),
+  ];
+  return steps.join(", then ");
+}
+
+function rotated(
+  row: OrganizationRow,
+  { unit, now, issue, lifts }: {
+    readonly unit: UnitOfWork;
+    readonly now: number;
+    readonly issue: KeyIssue;
+    readonly lifts: readonly InactiveReason[];
+  },
+): Change {
+  const { apiKey, prefix, stored } = issue.take(unit, row.prefix);
+  const inactivity = without(inactivityOf(row), lifts);
+  return {
+    row: { ...row, ...stored, ...nextVersion(row, now), ...storedInactivity(inactivity) },
+    body: {
+      rotated: true,
+      org_id: row.org_id,
+      new_api_key: apiKey,
+      prefix,
+      rotated_at: iso(now),
+      warning: KEY_WARNING,
+    },
+    sanitized: { prefix, already_provisioned: true },
+    detail: { new_prefix: prefix },
+  };
+}
+
+function reactivated(
+  row: OrganizationRow,
+  { now, left }: { readonly now: number; readonly left: Inactivity },
+): Change {
+  const remaining = Object.keys(left).sort();
+  const isStill = remaining.length > 0;
+  return {
+    row: { ...row, ...storedInactivity(left) },
+    body: {
+      reactivated: true,
+      org_id: row.org_id,
+      reactivated_at: iso(now),
+      ...(isStill ? { remaining } : {}),
+    },
+    detail: { remaining },
+  };
+}
+
+function deactivated(row: OrganizationRow, added: Inactivity) {
+  return storedInactivity({ ...inactivityOf(row), ...added });
+}
+
+function nextVersion({ api_key_version }: OrganizationRow, now: number) {
+  return { api_key_version: api_key_version + 1, api_key_rotated_at: now };
+}
+
+/** Nothing else is written. @throws {ServiceError} SERVICE_UNAVAILABLE. */
+async function recordViolation(
+  { world, writer }: Needs,
+  { actor }: Pick<Caller, "actor">,
+  { orgId, call: { now }, scope }: StateCall,
+): Promise<void> {
+  const caller = { actor, orgId, prefix: null };
+  const detail = { scope, reason: "protocol_violation" };
+  const draft = eventDraft(world, { type: "PROTOCOL_VIOLATION", caller, now, detail });
+  await writer.submit({
+    needs: [{ kind: organizations, key: [orgId] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const prefix = unit.get(organizations, [orgId])?.prefix ?? null;
+      unit.append(adminChain(orgId), { ...draft, prefix });
+      return () => undefined;
+    },
+  });
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,125 @@
+/**
+ * Organizations and their keys: created with both chains in one write, the key shown once.
+ * Source: specification, Master-key admin; contract, sections 3, 5 and 8.
+ */
+import type { RetentionDays } from "../shared/deployment.ts";
+import type { Proving, Reading, Secrets, Writing } from "../shared/capabilities.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { CreateOrganization } from "../../domain/organization.ts";
+import { query } from "../../store/database.ts";
+import { organizations } from "../../store/records.ts";
+import { draftGenesis } from "../chains/chains.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import type { Call, Caller } from "../shared/call.ts";
+import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
+import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "../shared/idempotency.ts";
+import { KEY_WARNING, KeyIssue } from "./key_issue.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing & RetentionDays & Pick<Secrets, "peppers" | "mintKey">;
+
+export interface CreateOrganizationOptions {
+  readonly organization: CreateOrganization;
+  readonly call: Call;
+  /** The master scope under which it is done, for the audit detail; null for the administrator's own hands. */
+  readonly scope: string | null;
+  readonly idempotency: IdempotentCall | null;
+  /** A key that the administrator brought; null mints one. */
+  readonly apiKey: string | null;
+}
+
+/**
+ * Creates an organization, its key and both of its chains.
+ * @throws {ServiceError} CONFLICT where the id exists; IDEMPOTENCY_KEY_REUSED; SERVICE_UNAVAILABLE.
+ */
+export async function createOrganization(
+  dependencies: Needs,
+  caller: Caller,
+  { organization, call, scope, idempotency, apiKey }: CreateOrganizationOptions,
+): Promise<MasterAnswer> {
+  const { world, writer, auditRetentionDays, evidenceRetentionDays } = dependencies;
+  const { now } = call;
+  const { org_id } = organization;
+  const issue = new KeyIssue(dependencies, apiKey);
+  // A chain starts with the key in use, also where nothing was written since it came in.
+  await dependencies.signing.refresh();
+  const geneses = [
+    draftGenesis(dependencies, {
+      family: evidenceChain(org_id),
+      orgId: org_id,
+      retentionDays: evidenceRetentionDays,
+      now,
+    }),
+    draftGenesis(dependencies, {
+      family: adminChain(org_id),
+      orgId: org_id,
+      retentionDays: auditRetentionDays,
+      now,
+    }),
+  ];
+  const created = eventDraft(world, {
+    type: "ORG_CREATED",
+    caller: { ...caller, orgId: org_id },
+    now,
+    detail: { scope, name: organization.name, domain: organization.domain, tier: organization.tier },
+  });
+  const record = idempotency &&
+    new IdempotencyRecord(dependencies.installation, {
+      call: idempotency,
+      request: { ...organization },
+      now,
+    });
+
+  return await writer.submit<MasterAnswer>({
+    needs: [
+      { kind: organizations, key: [org_id] },
+      ...issue.needs,
+      ...(record ? [record.need] : []),
+    ],
+    chains: [evidenceChain(org_id), adminChain(org_id)],
+    plan(unit) {
+      const repeated = record?.repeated(unit) ?? null;
+      if (repeated !== null) return () => repeated;
+      if (unit.get(organizations, [org_id]) !== null) {
+        throw new ServiceError("CONFLICT", `org_id ${org_id} exists: choose another one.`);
+      }
+      const { apiKey: key, prefix, stored } = issue.take(unit);
+      unit.put(organizations, {
+        org_id,
+        name: organization.name,
+        domain: organization.domain,
+        tier: organization.tier,
+        allowed_origins: organization.allowed_origins.join(" "),
+        inactive_reasons: "[]",
+        ...stored,
+        api_key_version: 1,
+        api_key_rotated_at: null,
+        created_at: now,
+      });
+      for (const origin of organization.allowed_origins) {
+        unit.execute(query.insertInto("organization_origin").values({ origin, org_id }).compile());
+      }
+      for (const genesis of geneses) genesis.open(unit);
+      unit.append(adminChain(org_id), { ...created, prefix });
+      record?.remember(unit, { status: 201, body: { prefix, already_provisioned: true } });
+      const body = {
+        org_id,
+        api_key: key,
+        prefix,
+        created_at: new Date(now).toISOString(),
+        warning: KEY_WARNING,
+      };
+      return () => ({ status: 201, body, replayed: false });
+    },
+  });
+}
+
+export async function organizationExists(
+  { database }: Pick<Reading, "database">,
+  orgId: string,
+): Promise<boolean> {
+  const rows = await database.read(
+    query.selectFrom("organization").select("org_id").where("org_id", "=", orgId).compile(),
+  );
+  return rows.length > 0;
+}

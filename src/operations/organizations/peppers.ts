@@ -1,0 +1,32 @@
+/**
+ * Which pepper each organization's key hangs on. A key under the previous one goes over to the present one when it is
+ * used; one under a pepper that is not configured can never verify.
+ * Source: contract, section 1.
+ */
+import type { Reading, Secrets } from "../shared/capabilities.ts";
+import { pepperId } from "../../keys/api_key.ts";
+import { type KeyPepper, keyPeppersQuery } from "../../store/organizations.ts";
+
+export interface KeysByPepper {
+  readonly present: readonly KeyPepper[];
+  readonly previous: readonly KeyPepper[];
+  /** Stored before it was recorded under which pepper; their next use records it. */
+  readonly unrecorded: readonly KeyPepper[];
+  /** Under a pepper that is not configured. */
+  readonly lost: readonly KeyPepper[];
+}
+
+export async function keysByPepper(
+  { database, peppers }: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
+): Promise<KeysByPepper> {
+  const [present, ...previous] = peppers.map(pepperId);
+  const keys = await database.read(keyPeppersQuery());
+  const under = (isMeant: (id: string | null) => boolean) =>
+    keys.filter(({ pepper_id }) => isMeant(pepper_id));
+  return {
+    present: under((id) => id === present),
+    previous: under((id) => id !== null && previous.includes(id)),
+    unrecorded: under((id) => id === null),
+    lost: under((id) => id !== null && id !== present && !previous.includes(id)),
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * Holds an organization's row and its webhooks' rows to the set that the head of its audit log holds. So a key that was
+ * replaced opens nothing again if its old row is put back with its seal.
+ */
+import { equalBytes } from "../../evidence/crypto.ts";
+import type { StoredHead } from "../../store/chains.ts";
+import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
+import { webhooksQuery } from "../../store/outbox.ts";
+import { organizations, type WebhookRow, webhooks } from "../../store/records.ts";
+import type { Sealed } from "../../store/seals.ts";
+import type { Reading } from "../shared/capabilities.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
+
+/** Remembers the registered rows of organizations that were found whole. */
+export interface Remembering {
+  readonly registered: RegisteredRows;
+}
+
+/** Remembers the rows that were found whole: as long as a head holds the same set, they need no second look. */
+export class RegisteredRows {
+  readonly #known = new Map<string, { readonly held: Uint8Array; readonly seals: ReadonlySet<string> }>();
+
+  /** Whether a row of this seal is one of those that were found whole under what the head holds. */
+  has(orgId: string, { held, seal }: Sealed & Pick<StoredHead, "held">): boolean {
+    const known = this.#known.get(orgId);
+    return known !== undefined && held !== null && seal != null && equalBytes(known.held, held) &&
+      known.seals.has(seal.toHex());
+  }
+
+  note(orgId: string, { held, rows }: { readonly held: Uint8Array; readonly rows: readonly Sealed[] }): void {
+    if (this.#known.size >= REMEMBERED_ORGANIZATIONS) this.#known.clear();
+    this.#known.set(orgId, { held, seals: new Set(rows.map(({ seal }) => seal!.toHex())) });
+  }
+}
+
+/** Some hundred bytes each. */
+const REMEMBERED_ORGANIZATIONS = 10_000;
+
+export interface Registered {
+  /** Absent if there is none of this name. */
+  readonly organization: StoredOrganization | undefined;
+  /** The oldest first. */
+  readonly webhooks: readonly WebhookRow[];
+}
+
+/**
+ * An organization's row and its webhooks', all of them and none that is old.
+ * @throws {AlteredRows}; {ServiceError} SERVICE_UNAVAILABLE if the database is behind what was issued.
+ */
+export async function readRegistered(
+  dependencies: Reading & Remembering,
+  orgId: string,
+): Promise<Registered> {
+  const { head, found: [[organization], destinations] } = await snapshotWithHead(
+    dependencies,
+    adminChain(orgId),
+    [organizationQuery(orgId), webhooksQuery(orgId)] as const,
+    { ofPutBack: true },
+  );
+  const own = organization === undefined ? [] : [organization];
+  const shares = [
+    ...requireSealed(dependencies, organizations, own),
+    ...requireSealed(dependencies, webhooks, destinations),
+  ];
+  requireWholeSet(dependencies, head, shares);
+  dependencies.registered.note(orgId, { held: head.held!, rows: [...own, ...destinations] });
+  return { organization, webhooks: destinations };
+}
+
+/**
+ * Whether a row is one that the organization has registered now.
+ * @param held what the head of its audit log holds, as it was read with the row.
+ * @throws as {@link readRegistered}.
+ */
+export async function isRegistered(
+  dependencies: Reading & Remembering,
+  row: Sealed & Pick<StoredHead, "held"> & { readonly org_id: string },
+): Promise<boolean> {
+  const { org_id: orgId, seal } = row;
+  if (dependencies.registered.has(orgId, row)) return true;
+  const { organization, webhooks } = await readRegistered(dependencies, orgId);
+  return [organization, ...webhooks].some((now) => now?.seal != null && equalBytes(now.seal, seal!));
+}

@@ -1,0 +1,42 @@
+/**
+ * The organization's dashboard: one pass over its operators' rows at the instant asked.
+ * Source: specification, Organization dashboard; contract, sections 4 and 6; scoring model, section 9.
+ */
+import type { Reading, Scoring } from "../shared/capabilities.ts";
+import { organizationFigures } from "../../scoring/organization.ts";
+import { frozenOperatorsQuery } from "../../store/interactions.ts";
+import { operatorFiguresQuery } from "../../store/operators.ts";
+import { organizationQuery } from "../../store/organizations.ts";
+import { frozenOperators, operatorFigures, organizations } from "../../store/records.ts";
+import type { OrganizationCaller } from "../shared/call.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import { ruleRow } from "./operators.ts";
+import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
+
+/** What these operations need. */
+type Needs = Reading & Scoring;
+
+/** @throws {AlteredRows} where an operator's row was altered, is missing, or an old one was put back. */
+export async function organizationDashboard(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  now: number,
+) {
+  const { head, found: [[organization], operators, frozen] } = await snapshotWithHead(
+    dependencies,
+    evidenceChain(orgId),
+    [organizationQuery(orgId), operatorFiguresQuery(orgId), frozenOperatorsQuery(orgId)] as const,
+  );
+  requireSealed(dependencies, organizations, [organization!]);
+  requireWholeSet(dependencies, head, [
+    ...requireSealed(dependencies, operatorFigures, operators),
+    ...requireSealed(dependencies, frozenOperators, frozen),
+  ]);
+  const { name, domain, tier } = organization!;
+  return {
+    organization: { id: orgId, name },
+    domain,
+    tier,
+    dashboard: organizationFigures(dependencies.model.document, operators.map(ruleRow), now),
+  };
+}

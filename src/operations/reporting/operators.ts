@@ -1,0 +1,300 @@
+/**
+ * Reading operators: profile, sparkline, list, and the maintenance recommendation. Every figure is made from stored
+ * rows at the instant asked, so that none is ever stale.
+ * Source: specification, Operator profile and Maintenance recommendation; contract, section 4; scoring model, 8.
+ */
+import type { Reading, Scoring } from "../shared/capabilities.ts";
+import type { Band, Domain } from "../../domain/enums.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { HISTORY_POINTS, LIST_SPARKLINE_DAYS } from "../../domain/limits.ts";
+import { type OperatorSort, PROFILE_BANDS } from "../../domain/operator.ts";
+import { complianceOf } from "../../scoring/compliance.ts";
+import { currentTrend, projectDecay } from "../../scoring/decay.ts";
+import { bandOf, dimensionsOf, type FullDimensions } from "../../scoring/dimensions.ts";
+import { type ExercisePlan, recommendExercises } from "../../scoring/maintenance.ts";
+import type { ModelDocument } from "../../scoring/model.ts";
+import { isCriticalDecision, isHighRisk } from "../../scoring/organization.ts";
+import { bucketMeans, minimumDataMet, type OperatorState } from "../../scoring/state.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { type Uncertainty, uncertaintyOf } from "../../scoring/uncertainty.ts";
+import {
+  type DayPoint,
+  type DaySpan,
+  daysQuery,
+  type HistoryPoint,
+  historyQuery,
+  named,
+  newestQuery,
+} from "../../store/interactions.ts";
+import {
+  namesOnPage,
+  operatorQuery,
+  operatorsPageQuery,
+  orderValue,
+  type PageStart,
+  type StoredOperator,
+} from "../../store/operators.ts";
+import type { OperatorFigures } from "../../store/records.ts";
+import { requireCurrentOperators } from "../scoring/current_operator.ts";
+import type { OrganizationCaller } from "../shared/call.ts";
+
+/** What these operations need. */
+type Needs = Reading & Scoring;
+
+const PROFILE_BAND: Readonly<Record<Band, (typeof PROFILE_BANDS)[number]>> = {
+  exemplary: "Exemplary",
+  proficient: "Proficient",
+  adequate: "Adequate",
+  at_risk: "At Risk",
+};
+
+/** A stored operator as the organization rule reads it. */
+export function ruleRow(
+  row: Omit<OperatorFigures, "org_id" | "operator_id" | "position" | "digest" | "seal">,
+) {
+  return {
+    jis: row.jis,
+    n: row.n,
+    t0: row.t0,
+    t1: row.t1,
+    domain: row.domain as Domain,
+    tcrit: row.tcrit,
+    shareHs: row.share_hs,
+    shareCrit: row.share_crit,
+    critCount: row.crit_count,
+  };
+}
+
+function unknownOperator(operatorId: string): ServiceError {
+  return new ServiceError(
+    "NOT_FOUND",
+    `operator_id ${operatorId} has no interactions: check the operator_id, or score an interaction first.`,
+  );
+}
+
+interface Standing {
+  readonly state: OperatorState;
+  readonly domain: Domain;
+  readonly jis: number;
+  readonly dimensions: FullDimensions;
+  readonly uncertainty: Uncertainty;
+}
+
+/** What a stored state says, as it stands: nothing fades until the next interaction. */
+function standing(model: ModelDocument, row: StoredOperator): Standing {
+  const state: OperatorState = JSON.parse(row.state);
+  const domain = row.domain as Domain;
+  return {
+    state,
+    domain,
+    jis: row.jis,
+    dimensions: dimensionsOf(model, bucketMeans(model, state, domain), "full") as FullDimensions,
+    uncertainty: uncertaintyOf(model, state, { jis: row.jis, domain, mode: "full" }),
+  };
+}
+
+function timestamp(at: number): string {
+  return new Date(at).toISOString();
+}
+
+const shown = ({ at, jis }: HistoryPoint) => ({ timestamp: timestamp(at), jis });
+
+/** @throws {ServiceError} NOT_FOUND; {AlteredRows}. */
+export async function operatorProfile(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { operatorId, projection, now }: {
+    readonly operatorId: string;
+    /** Whether to say what follows from the score, too. */
+    readonly projection: boolean;
+    readonly now: number;
+  },
+) {
+  const { database, model: { document } } = dependencies;
+  const [rows, newest, history] = await database.snapshot([
+    operatorQuery(orgId, operatorId),
+    newestQuery(orgId, named(operatorId)),
+    historyQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
+  ]);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  const [row] = rows;
+  if (row === undefined) throw unknownOperator(operatorId);
+  const stands = standing(document, row);
+  const { domain, jis, dimensions, uncertainty } = stands;
+  return {
+    profile: {
+      operator_id: operatorId,
+      jis,
+      band: PROFILE_BAND[bandOf(document, jis)],
+      dimensions,
+      minimum_data_met: minimumDataMet(document, row, now),
+      total_interactions: row.n,
+      uncertainty,
+      domain,
+      last_interaction_at: timestamp(row.t1),
+    },
+    jis_history: history.toReversed().map(shown),
+    ...(projection ? outlook(document, stands) : {}),
+  };
+}
+
+/** What follows from how an operator stands, as in the answer to a score. */
+function outlook(model: ModelDocument, { state, domain, jis, dimensions }: Standing) {
+  const decay = projectDecay(model, state, { jis, domain });
+  const compliance = complianceOf(model, {
+    jis,
+    band: bandOf(model, jis),
+    dimensions,
+    daysToNonCompliance: decay.days_to_non_compliance,
+  });
+  return { decay_projection: decay, compliance };
+}
+
+/** The UTC days of a window that ends with the day of `now`. */
+function daysUntil(now: number, days: number): DaySpan {
+  const end = Math.floor(now / DAY_MS) + 1;
+  return { first: end - days, end };
+}
+
+/** @throws {ServiceError} NOT_FOUND; {AlteredRows}. */
+export async function operatorSparkline(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { operatorId, days, now }: { readonly operatorId: string; readonly days: number; readonly now: number },
+) {
+  const { database, model: { document } } = dependencies;
+  const span = daysUntil(now, days);
+  const [rows, newest, found] = await database.snapshot([
+    operatorQuery(orgId, operatorId),
+    newestQuery(orgId, named(operatorId)),
+    daysQuery(orgId, { operators: named(operatorId), days: span }),
+  ]);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  const [row] = rows;
+  if (row === undefined) throw unknownOperator(operatorId);
+  const { state, jis, uncertainty } = standing(document, row);
+  const values = found.map((point) => point.jis);
+  return {
+    window: { from: span.first * DAY_MS, to: span.end * DAY_MS },
+    body: {
+      operator_id: operatorId,
+      days,
+      points: found.map(shown),
+      min: values.length === 0 ? null : Math.min(...values),
+      max: values.length === 0 ? null : Math.max(...values),
+      current: jis,
+      trend: currentTrend(document, state),
+      uncertainty,
+    },
+  };
+}
+
+export interface OperatorsPage {
+  readonly band: Band | null;
+  readonly sort: OperatorSort;
+  readonly limit: number;
+  readonly after: PageStart | null;
+  readonly sparkline: boolean;
+  readonly now: number;
+}
+
+/** JIS from, and below, of a band; null is open. */
+function bandRange({ bands }: ModelDocument, band: Band | null): readonly [number | null, number | null] {
+  switch (band) {
+    case null:
+      return [null, null];
+    case "exemplary":
+      return [bands.exemplary, null];
+    case "proficient":
+      return [bands.proficient, bands.exemplary];
+    case "adequate":
+      return [bands.adequate, bands.proficient];
+    case "at_risk":
+      return [null, bands.adequate];
+  }
+}
+
+/** A page of operators, and where the next one starts; null on the last page. */
+export async function listOperators(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { band, sort, limit, after, sparkline, now }: OperatorsPage,
+) {
+  const { database, model: { document } } = dependencies;
+  // One row more than asked for tells whether there is a next page.
+  const options = { sort, jis: bandRange(document, band), after, limit: limit + 1 };
+  const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
+  const [rows, newest, points] = await database.snapshot([
+    operatorsPageQuery(orgId, options),
+    newestQuery(orgId, namesOnPage(orgId, options)),
+    daysQuery(orgId, { operators: namesOnPage(orgId, options), days }),
+  ]);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1)! : null;
+  const lines = sparkline ? groupByOperator(points) : null;
+  return {
+    operators: page.map((row) => ({
+      operator_id: row.operator_id,
+      domain: row.domain,
+      jis: row.jis,
+      band: bandOf(document, row.jis),
+      minimum_data_met: minimumDataMet(document, row, now),
+      total_interactions: row.n,
+      uncertainty: standing(document, row).uncertainty,
+      high_risk: isHighRisk(document, ruleRow(row), now),
+      critical_decision: isCriticalDecision(document, ruleRow(row), now),
+      last_interaction_at: timestamp(row.t1),
+      ...(lines === null ? {} : { sparkline: lines.get(row.operator_id) ?? [] }),
+    })),
+    next: last === null ? null : { value: orderValue(sort, last), operatorId: last.operator_id },
+  };
+}
+
+function groupByOperator(points: readonly DayPoint[]): ReadonlyMap<string, readonly number[]> {
+  const lines = new Map<string, number[]>();
+  for (const { operator_id, jis } of points) {
+    const line = lines.get(operator_id);
+    if (line === undefined) lines.set(operator_id, [jis]);
+    else line.push(jis);
+  }
+  return lines;
+}
+
+/**
+ * What an operator should practise.
+ * @throws {ServiceError} NOT_FOUND without interactions; INSUFFICIENT_DATA where the record is too short.
+ */
+export async function recommendMaintenance(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { operatorId, now }: { readonly operatorId: string; readonly now: number },
+): Promise<ExercisePlan> {
+  const { database, model: { document } } = dependencies;
+  const [rows, newest] = await database.snapshot([
+    operatorQuery(orgId, operatorId),
+    newestQuery(orgId, named(operatorId)),
+  ]);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  const [row] = rows;
+  if (row === undefined) throw unknownOperator(operatorId);
+  if (!minimumDataMet(document, row, now)) {
+    const { interactions, days } = document.minimum_data;
+    const monitored = Math.floor((now - row.t0) / DAY_MS);
+    throw new ServiceError(
+      "INSUFFICIENT_DATA",
+      `A recommendation needs at least ${interactions} interactions or ${days} days of monitoring; operator_id ${operatorId} has ${row.n} and ${monitored}.`,
+    );
+  }
+  const { state, domain, jis, dimensions } = standing(document, row);
+  return recommendExercises(document, {
+    jis,
+    dimensions,
+    mode: "full",
+    decay: projectDecay(document, state, { jis, domain }),
+    minimumDataMet: true,
+    groundTruth: state.cnt.truth,
+    now,
+    domain,
+  });
+}

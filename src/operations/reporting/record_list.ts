@@ -1,0 +1,206 @@
+/**
+ * Lists what an organization's record holds: scores and decisions as the chain has them, reports as they were issued. A
+ * cursor is a position of the chain, so that what is appended meanwhile moves nothing. Each item is made of an entry that
+ * is proven at that moment, and of parts that the entry commits to.
+ */
+import type { Proving, Reading } from "../shared/capabilities.ts";
+import type { Band, Decision, Domain, Route } from "../../domain/enums.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import type { RecordKind } from "../../domain/record_list.ts";
+import type { Report } from "../../domain/report.ts";
+import { hex, utf8 } from "../../evidence/crypto.ts";
+import type { PartName } from "../../evidence/hashes.ts";
+import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
+import { reportsQuery, scoredEntriesQuery, type StoredReport } from "../../store/record_list.ts";
+import { subjects } from "../../store/records.ts";
+import { namesOfPseudonymsQuery } from "../../store/subjects.ts";
+import { originOf } from "../shared/deployment.ts";
+import type { OrganizationCaller } from "../shared/call.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
+import { requireSealed } from "../shared/sealed_reads.ts";
+
+/** What these operations need. */
+type Needs = Reading & Proving;
+
+const EVENT_TYPES: Readonly<Record<RecordKind, string>> = {
+  score: "SCORE_COMPUTED",
+  decision: "DRS_COMPUTED",
+};
+
+interface Page {
+  readonly limit: number;
+  /** Positions below it; null: from the newest. */
+  readonly below: number | null;
+}
+
+interface Asked {
+  readonly eventTypes: readonly string[];
+  /** The operator who is asked for, and the pseudonym in the entries; null: all. */
+  readonly operator: { readonly id: string; readonly pseudonym: string } | null;
+}
+
+/** A page of scores and decisions, newest first, and where the next one begins. @throws {AlteredError} */
+export async function listDecisions(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { kind, operatorId, limit, below }: Page & {
+    readonly kind: RecordKind | null;
+    readonly operatorId: string | null;
+  },
+) {
+  const pseudonym = operatorId === null ? null : await pseudonymOf(dependencies, orgId, operatorId);
+  if (pseudonym === undefined) return { decisions: [], next: null };
+  const asked: Asked = {
+    eventTypes: kind === null ? Object.values(EVENT_TYPES) : [EVENT_TYPES[kind]],
+    operator: operatorId === null || pseudonym === null ? null : { id: operatorId, pseudonym },
+  };
+  const found: { readonly position: number; readonly record: ProvenRecord }[] = [];
+  const epochs = await ownEpochs(dependencies, evidenceChain(orgId));
+  for (const { chain, firstPosition, frontier } of epochs.toReversed()) {
+    const before = Math.min(frontier.size, (below ?? Infinity) - firstPosition);
+    // One row more than asked for tells whether there is a next page.
+    const missing = limit + 1 - found.length;
+    if (before <= 0 || missing === 0) continue;
+    const places = await dependencies.database.read(scoredEntriesQuery({
+      chain,
+      eventTypes: asked.eventTypes,
+      pseudonym,
+      below: before,
+      limit: missing,
+    }));
+    const seqs = places.map(({ seq }) => seq);
+    const origin = originOf(dependencies, chain);
+    const proven = await readProvenPage(dependencies, { chain, origin, seqs, names: LISTED_PARTS });
+    for (const [seq, record] of [...proven].toReversed()) {
+      found.push({ position: firstPosition + seq, record });
+    }
+  }
+  const page = found.slice(0, limit);
+  await requireErased(dependencies, orgId, page.map(({ record }) => record));
+  // Entries whose content was erased still take their place in a page, but there is nothing to show of them.
+  return {
+    decisions: page.flatMap(({ record }) => {
+      const shown = listed(record, asked);
+      return shown === null ? [] : [shown];
+    }),
+    next: found.length > limit ? page.at(-1)!.position : null,
+  };
+}
+
+const LISTED_PARTS: readonly PartName[] = ["input", "result"];
+
+/** Entries of which nothing is held must be those of people who were erased. @throws {AlteredError} */
+async function requireErased(
+  { database }: Needs,
+  orgId: string,
+  records: readonly ProvenRecord[],
+): Promise<void> {
+  const without = records.filter(({ parts }) => parts.size === 0);
+  const pseudonyms = new Set(without.flatMap(({ entry: { subject } }) => subject ?? []));
+  if (pseudonyms.size === 0) return;
+  const [known] = await database.read(namesOfPseudonymsQuery(orgId, [...pseudonyms]));
+  const lost = without.find(({ entry }) => entry.subject === known?.pseudonym);
+  if (lost !== undefined) throw partsMissing(lost);
+}
+
+function partsMissing({ entry: { chain, seq } }: ProvenRecord): AlteredError {
+  return new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
+}
+
+/** An item; null if what it says was erased. @throws {AlteredError} if it is another's, or of another kind. */
+function listed(record: ProvenRecord, { eventTypes, operator }: Asked) {
+  const { entry: { chain, seq, event_type, subject, timestamp }, parts } = record;
+  if (!eventTypes.includes(event_type) || (operator !== null && subject !== operator.pseudonym)) {
+    throw new AlteredError(chain, `entry ${seq} of ${chain} is another than its row says`);
+  }
+  if (parts.size === 0) return null;
+  if (parts.size < LISTED_PARTS.length) throw partsMissing(record);
+  const { domain, interaction }: RecordedInput = JSON.parse(parts.get("input")!.text);
+  const result: RecordedResult = JSON.parse(parts.get("result")!.text);
+  if (operator !== null && result.operator_id !== operator.id) {
+    throw new AlteredError(chain, `entry ${seq} of ${chain} is of another operator than its pseudonym's`);
+  }
+  const isScore = event_type === EVENT_TYPES.score;
+  return {
+    id: isScore ? result.session_id! : result.decision_id!,
+    kind: isScore ? "score" as const : "decision" as const,
+    timestamp,
+    operator_id: result.operator_id,
+    domain,
+    decision: interaction.decision,
+    jis: result.jis ?? null,
+    band: result.band ?? null,
+    decision_risk_score: result.decision_risk_score ?? null,
+    routing_decision: result.routing_decision ?? null,
+  };
+}
+
+/** What is listed of an input. */
+interface RecordedInput {
+  readonly domain: Domain;
+  readonly interaction: { readonly decision: Decision };
+}
+
+/** What is listed of a result: of a score, or of a decision. */
+interface RecordedResult {
+  readonly operator_id: string;
+  readonly session_id?: string;
+  readonly decision_id?: string;
+  readonly jis?: number;
+  readonly band?: Band;
+  readonly decision_risk_score?: number;
+  readonly routing_decision?: Route;
+}
+
+/** undefined: nobody of that name was ever scored. @throws {AlteredRows} */
+async function pseudonymOf(
+  dependencies: Needs,
+  orgId: string,
+  operatorId: string,
+): Promise<string | undefined> {
+  const rows = await dependencies.database.read(subjects.load(JSON.stringify([[orgId, operatorId]])));
+  requireSealed(dependencies, subjects, rows);
+  return rows[0]?.pseudonym;
+}
+
+/** A page of the reports that were issued, newest first. @throws {AlteredError} */
+export async function listReports(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { limit, below }: Page,
+) {
+  const family = evidenceChain(orgId);
+  const rows = await dependencies.database.read(reportsQuery(orgId, { below, limit: limit + 1 }));
+  const page = rows.slice(0, limit);
+  const epochs = await ownEpochs(dependencies, family);
+  const entries = await readAtPositions(dependencies, epochs, page.map(({ position }) => position));
+  const isCutOff = (position: number) => {
+    const epoch = epochs.findLast(({ firstPosition }) => firstPosition <= position);
+    return epoch !== undefined && position - epoch.firstPosition < epoch.minIndex;
+  };
+  return {
+    reports: page.flatMap((row) => {
+      const entry = entries.get(row.position);
+      if (entry !== undefined) return [listedReport(dependencies, row, entry)];
+      // Its retention took it while it was looked up.
+      if (isCutOff(row.position)) return [];
+      throw new AlteredError(family, `a row of compliance_report leads to no entry of ${family}`);
+    }),
+    next: rows.length > limit ? page.at(-1)!.position : null,
+  };
+}
+
+/** @throws {AlteredError} if the report is not the one that the entry tells of. */
+function listedReport({ crypto }: Needs, { report_id, report: text }: StoredReport, of: ProvenRecord) {
+  const { entry: { chain, seq, event_type, timestamp }, parts } = of;
+  const detail: Record<string, unknown> = JSON.parse(parts.get("detail")?.text ?? "{}");
+  const isIssued = event_type === "REPORT_ISSUED" && detail.report_id === report_id &&
+    detail.report_sha256 === hex(crypto.sha256(utf8(text)));
+  if (!isIssued) {
+    throw new AlteredError(chain, `the report of entry ${seq} of ${chain} is not what was issued`);
+  }
+  // Its hash is the one that was signed, so that it is the text that was written here.
+  const { period: { start, end }, overall_status, status_certain }: Report = JSON.parse(text);
+  return { report_id, issued_at: timestamp, period: { start, end }, overall_status, status_certain };
+}

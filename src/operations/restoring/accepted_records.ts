@@ -1,0 +1,274 @@
+/**
+ * What an administrator's acceptance may go by: inputs that are proven to be what was recorded. What an erasure had
+ * destroyed and somebody put back is destroyed again, and a row that no held input stands for is removed.
+ */
+import type { Logging, Proving, Reading } from "../shared/capabilities.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { organizationOf } from "../../evidence/chain_name.ts";
+import { hex } from "../../evidence/crypto.ts";
+import { type Entry, entrySchema, isCommitted } from "../../evidence/entry.ts";
+import { entryHash, type PartName } from "../../evidence/hashes.ts";
+import type { KnownCheckpoint } from "../../evidence/kept.ts";
+import { orNull } from "../../evidence/or_null.ts";
+import { loadEpochs, placesOfEvents, type StoredChain } from "../../store/chains.ts";
+import { query, type Statement } from "../../store/database.ts";
+import { readHeldEntries } from "../../store/erased_parts.ts";
+import { readEntriesAt } from "../../store/operator_records.ts";
+import { piecesOf, readPages } from "../../store/paging.ts";
+import { requireUnder } from "../../store/proven_pages.ts";
+import type { AnyKind, RecordRow } from "../../store/record_rows.ts";
+import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
+import { shareOf } from "../../store/seals.ts";
+import { tombstoneName } from "../shared/gone.ts";
+import { ownOrigin, signedEnd } from "../chains/signed_ends.ts";
+
+export type AcceptanceDependencies = Pick<Reading, "database" | "seals"> & Proving & Logging;
+
+/** An entry's text with one part of it, as they are stored. */
+interface StoredPart {
+  readonly seq: number;
+  readonly body: string;
+  readonly salt: Uint8Array;
+  readonly data: string;
+}
+
+/** What of one chain is proven, by the newest checkpoint of it that is the deployment's own. */
+export class AcceptedChain {
+  private constructor(
+    private readonly dependencies: AcceptanceDependencies,
+    private readonly chain: string,
+    private readonly checkpoint: KnownCheckpoint | null,
+  ) {}
+
+  static async open(dependencies: AcceptanceDependencies, chain: StoredChain): Promise<AcceptedChain> {
+    const place = { ...chain, origin: ownOrigin(dependencies, chain) };
+    return new AcceptedChain(dependencies, chain.chain, await signedEnd(dependencies, place, null));
+  }
+
+  /** Those of some entries that are what was recorded; each part of this name must be the one that its entry commits to. */
+  async parts(page: readonly StoredPart[], name: PartName): Promise<ReadonlyMap<number, Entry>> {
+    const { crypto } = this.dependencies;
+    return await this.entries(page.map(({ seq, body: text }) => ({ seq, text })), (entry) => {
+      const { salt, data: text } = page.find(({ seq }) => seq === entry.seq)!;
+      return isCommitted(crypto, entry, { name, salt, text });
+    });
+  }
+
+  /** Those of some entries that are what was recorded, and as they must be. */
+  async entries(
+    stored: readonly { readonly seq: number; readonly text: string }[],
+    isRight: (entry: Entry) => boolean,
+  ): Promise<ReadonlyMap<number, Entry>> {
+    const { crypto } = this.dependencies;
+    const entries = new Map<number, Entry>();
+    const hashes = new Map<number, Uint8Array>();
+    for (const { seq, text } of stored) {
+      const entry = entrySchema.safeParse(orNull(() => JSON.parse(text))).data;
+      if (entry === undefined || entry.chain !== this.chain || entry.seq !== seq || !isRight(entry)) continue;
+      entries.set(seq, entry);
+      hashes.set(seq, entryHash(crypto, text));
+    }
+    if (await this.#stand(hashes)) return entries;
+    // One of them does not: each is looked at by itself.
+    for (const [seq, hash] of hashes) {
+      if (!await this.#stand(new Map([[seq, hash]]))) entries.delete(seq);
+    }
+    return entries;
+  }
+
+  async #stand(hashes: ReadonlyMap<number, Uint8Array>): Promise<boolean> {
+    if (this.checkpoint === null) return hashes.size === 0;
+    try {
+      await requireUnder(this.dependencies, { chain: this.chain, hashes, checkpoint: this.checkpoint });
+      return true;
+    } catch (error) {
+      if (error instanceof AlteredError) return false;
+      throw error;
+    }
+  }
+}
+
+/** Parts that one write destroys, and rows that one write removes. */
+const ROWS_IN_WRITE = 200;
+
+/**
+ * Destroys again what an erasure had destroyed: parts that are held though a proven entry tells of the erasure.
+ * @returns the pseudonyms of whom an erasure is on record.
+ */
+export async function destroyErased(
+  dependencies: AcceptanceDependencies,
+  family: string,
+): Promise<ReadonlySet<string>> {
+  const { database, log } = dependencies;
+  const orgId = organizationOf(family)!;
+  const chains = new Map<string, AcceptedChain>();
+  for (const epoch of await loadEpochs(database, family)) {
+    chains.set(epoch.chain, await AcceptedChain.open(dependencies, epoch));
+  }
+  const erasures = await provenErasures(dependencies, family, chains);
+  let destroyed = 0;
+  const pseudonyms = [...erasures.keys()];
+  for await (const page of readHeldEntries(database, { family, pseudonyms })) {
+    for (const [chain, places] of Map.groupBy(page, ([chain]) => chain)) {
+      const stored = await readEntriesAt(database, { chain, seqs: places.map(([, seq]) => seq) });
+      const proven = await chains.get(chain)!.entries(stored, ({ subject }) => erasures.has(subject ?? ""));
+      const statements = stored.filter(({ seq }) => proven.has(seq)).flatMap((entry) => [
+        query.updateTable("audit_part").set({ salt: null, data: null }).where("chain", "=", chain)
+          .where("seq", "=", entry.seq).compile(),
+        ...namesLeft(dependencies, orgId, {
+          texts: entry.parts.map(({ text }) => text),
+          cause: erasures.get(proven.get(entry.seq)!.subject!)!,
+        }),
+      ]);
+      if (statements.length === 0) continue;
+      destroyed += proven.size;
+      await database.batch(statements);
+    }
+  }
+  if (destroyed > 0) {
+    log.error("records of erased operators were put back: they are destroyed again", {
+      audit: true,
+      chain: family,
+      entries: destroyed,
+    });
+  }
+  return new Set(erasures.keys());
+}
+
+/** The entry by which a name is gone. */
+interface Cause {
+  readonly chain: string;
+  readonly seq: number;
+  readonly entry_hash: Uint8Array;
+}
+
+/** By pseudonym, the entry that tells of the erasure. */
+async function provenErasures(
+  { database, crypto }: AcceptanceDependencies,
+  family: string,
+  chains: ReadonlyMap<string, AcceptedChain>,
+): Promise<ReadonlyMap<string, Cause>> {
+  const places = await placesOfEvents(database, { family, eventType: "SUBJECT_ERASED" });
+  const erasures = new Map<string, Cause>();
+  for (const [chain, own] of Map.groupBy(places, ({ chain }) => chain)) {
+    for (const piece of piecesOf(own, ROWS_IN_WRITE)) {
+      const stored = await readEntriesAt(database, { chain, seqs: piece.map(({ seq }) => seq) });
+      const proven = await chains.get(chain)?.entries(
+        stored,
+        (entry) => entry.event_type === "SUBJECT_ERASED",
+      );
+      for (const { seq, text } of stored) {
+        const subject = proven?.get(seq)?.subject;
+        if (subject == null) continue;
+        erasures.set(subject, { chain, seq, entry_hash: entryHash(crypto, text) });
+      }
+    }
+  }
+  return erasures;
+}
+
+/** What an erased record's names leave behind, in case that was taken away. */
+function namesLeft(
+  { installation }: AcceptanceDependencies,
+  orgId: string,
+  { texts, cause }: { readonly texts: readonly string[]; readonly cause: Cause },
+): readonly Statement[] {
+  const names = new Map<string, Uint8Array>();
+  for (const text of texts) {
+    const data = orNull(() => JSON.parse(text)) as Readonly<Record<string, unknown>> | null;
+    const told = [
+      ["record", data?.session_id ?? data?.decision_id],
+      ["operator", data?.operator_id],
+    ] as const;
+    for (const [kind, name] of told) {
+      if (typeof name !== "string") continue;
+      const left = tombstoneName(installation, { kind, orgId, name });
+      names.set(hex(left), left);
+    }
+  }
+  return [...names.values()].map((name) =>
+    query.insertInto("tombstone").values({ name, reason: "erased", ...cause })
+      .onConflict((conflict) => conflict.column("name").doNothing()).compile()
+  );
+}
+
+/** Removes the rows of an organization that carry no seal, or stand at no input that is held and names them. */
+export async function removeStrayRows(dependencies: AcceptanceDependencies, family: string): Promise<void> {
+  const { database, seals, log } = dependencies;
+  const orgId = organizationOf(family)!;
+  const epochs = await loadEpochs(database, family);
+  for (const kind of [interactions, skippedInteractions, decisions] as readonly AnyKind[]) {
+    const id = kind.name === "decision" ? "decision_id" : "session_id";
+    let removed = 0;
+    for await (const page of rowPages(dependencies, kind, { orgId, id })) {
+      const held = await heldNames(dependencies, epochs, page);
+      const stray = page.filter((row) => {
+        const name = held.get(row.position);
+        return shareOf(seals, kind, row) === null || name?.id !== kind.keyOf(row)[1] ||
+          name?.operatorId !== row.operator_id;
+      }).map((row) => kind.keyOf(row)[1]!);
+      if (stray.length === 0) continue;
+      removed += stray.length;
+      const tables = kind.name === "interaction" ? ["outcome_label", "score_commit", kind.name] : [kind.name];
+      await database.batch(
+        tables.map((table) =>
+          query.deleteFrom(table as "interaction").where("org_id", "=", orgId)
+            .where(id as "session_id", "in", stray).compile()
+        ),
+      );
+    }
+    if (removed === 0) continue;
+    log.error("rows that no record tells of were removed", {
+      audit: true,
+      chain: family,
+      table: kind.name,
+      rows: removed,
+    });
+  }
+}
+
+function rowPages(
+  { database }: AcceptanceDependencies,
+  kind: AnyKind,
+  { orgId, id }: { readonly orgId: string; readonly id: string },
+): AsyncGenerator<readonly RecordRow[]> {
+  const rows = query.selectFrom(kind.name as "interaction").selectAll().where("org_id", "=", orgId)
+    .orderBy(id as "session_id");
+  return readPages<RecordRow>(
+    database,
+    (after, limit) =>
+      (after === null ? rows : rows.where(id as "session_id", ">", kind.keyOf(after)[1]!)).limit(limit)
+        .compile() as never,
+    ROWS_IN_WRITE,
+  );
+}
+
+/** By position, what the input there names. */
+async function heldNames(
+  { database }: AcceptanceDependencies,
+  epochs: readonly StoredChain[],
+  rows: readonly RecordRow[],
+): Promise<ReadonlyMap<number, { readonly id: unknown; readonly operatorId: unknown }>> {
+  const places = rows.map(({ position }) => ({
+    position,
+    epoch: epochs.findLast(({ firstPosition }) => firstPosition <= position),
+  }));
+  const names = new Map<number, { readonly id: unknown; readonly operatorId: unknown }>();
+  for (const [epoch, own] of Map.groupBy(places, ({ epoch }) => epoch)) {
+    if (epoch === undefined) continue;
+    const { chain, firstPosition } = epoch;
+    const stored = await readEntriesAt(database, {
+      chain,
+      seqs: own.map(({ position }) => position - firstPosition),
+    });
+    for (const { seq, parts } of stored) {
+      const text = parts.find(({ name }) => name === "input")?.text ?? "null";
+      const data = orNull(() => JSON.parse(text)) as Readonly<Record<string, unknown>> | null;
+      names.set(firstPosition + seq, {
+        id: data?.session_id ?? data?.decision_id,
+        operatorId: data?.operator_id,
+      });
+    }
+  }
+  return names;
+}

@@ -1,0 +1,156 @@
+/**
+ * Sealing an organization's operators by what is known of them from their records: subjects, states and figures. Rows of
+ * whom nothing is known keep their place only if this installation wrote them.
+ */
+import type { Logging, Reading } from "../shared/capabilities.ts";
+import { type Database, query, type Statement } from "../../store/database.ts";
+import { frozenOperatorsQuery } from "../../store/interactions.ts";
+import { piecesOf } from "../../store/paging.ts";
+import {
+  frozenOperators,
+  type OperatorRow,
+  operators,
+  type SubjectRow,
+  subjects,
+} from "../../store/records.ts";
+import { sealed, type Seals, shareOf } from "../../store/seals.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import type { LastFrozen } from "../scoring/frozen_calls.ts";
+import { movedTo } from "../scoring/score.ts";
+
+/** What is known of an operator by its records so far. */
+export interface Moved {
+  /** null: no record that is proven tells. */
+  readonly subject: string | null;
+  /** The position of the last interaction; null if none is held. */
+  readonly position: number | null;
+  readonly domain: string | null;
+  /** The operator's row after the last event that moved it. */
+  readonly moved: ReturnType<typeof movedTo> | null;
+  /** The last frozen call; null if none is held. */
+  readonly frozen: LastFrozen | null;
+}
+
+export const NOTHING_KNOWN: Moved = {
+  subject: null,
+  position: null,
+  domain: null,
+  moved: null,
+  frozen: null,
+};
+
+/** The first position of every family, which is pruned where anything is. */
+const PRUNED_POSITION = 0;
+
+/**
+ * Seals subjects and operators. Of an upgrade every row is one that an earlier program wrote. Else one that no record tells
+ * of and that carries no seal is removed, and one that is missing is made anew.
+ */
+export async function sealOperators(
+  { database, seals, log }: Pick<Reading, "database" | "seals"> & Logging,
+  { orgId, isUpgrade, known, erased }: {
+    readonly orgId: string;
+    readonly isUpgrade: boolean;
+    readonly known: ReadonlyMap<string, Moved>;
+    /** Pseudonyms of those whose erasure is on record. */
+    readonly erased: ReadonlySet<string>;
+  },
+): Promise<void> {
+  const [names, rows] = await database.snapshot([
+    query.selectFrom("subject").selectAll().where("org_id", "=", orgId).compile(),
+    query.selectFrom("operator").selectAll().where("org_id", "=", orgId).compile(),
+  ]);
+  const isOwn = (row: (typeof names)[number]) =>
+    isUpgrade || (shareOf(seals, subjects, row) !== null && !erased.has(row.pseudonym));
+  const told = [...known].flatMap(([operatorId, { subject }]) =>
+    subject === null ? [] : [[operatorId, subject] as const]
+  );
+  const there = new Set(names.map(({ operator_id }) => operator_id));
+  const pseudonyms = new Map([
+    ...names.filter(isOwn).map(({ operator_id, pseudonym }) => [operator_id, pseudonym] as const),
+    ...isUpgrade ? told.filter(([id]) => there.has(id)) : told,
+  ]);
+  const isKept = (row: (typeof rows)[number]) =>
+    isUpgrade || (pseudonyms.has(row.operator_id) &&
+      (known.get(row.operator_id)?.moved != null || shareOf(seals, operators, row) !== null));
+  const stray = [
+    ["operator", rows.filter((row) => !isKept(row)).map(({ operator_id }) => operator_id)],
+    ["subject", names.map(({ operator_id }) => operator_id).filter((id) => !pseudonyms.has(id))],
+  ] as const;
+  for (const [table, ids] of stray) {
+    if (ids.length === 0) continue;
+    const chain = evidenceChain(orgId);
+    log.error("rows that no record tells of were removed", { audit: true, chain, table, rows: ids.length });
+  }
+  const held = rows.filter(isKept).map((row) => {
+    const { position, domain, moved } = known.get(row.operator_id) ?? NOTHING_KNOWN;
+    return {
+      ...row,
+      ...(moved ?? movedTo(JSON.parse(row.state), { entry: { seq: row.prior_seq }, hash: row.prior_hash })),
+      domain: domain ?? row.domain,
+      position: position ?? (shareOf(seals, operators, row) === null ? PRUNED_POSITION : row.position),
+    };
+  });
+  const statements = [
+    ...stray.flatMap(([table, ids]) =>
+      piecesOf(ids, OPERATORS_IN_WRITE).map((piece) =>
+        query.deleteFrom(table).where("org_id", "=", orgId).where("operator_id", "in", piece).compile()
+      )
+    ),
+    ...[...pseudonyms].map(([operator_id, pseudonym]) =>
+      subjectStatement(seals, { org_id: orgId, operator_id, pseudonym })
+    ),
+    ...[...held, ...isUpgrade ? [] : missingOperators(orgId, { known, held })].map((row) =>
+      operators.save!(sealed(seals, operators, row).row)
+    ),
+  ];
+  await writeInPieces(database, statements);
+}
+
+/**
+ * Makes the row of each operator that has frozen calls from its records. No other row stays: an operator whose frozen calls
+ * were erased, or pruned, begins to have some with the next.
+ */
+export async function sealFrozenOperators(
+  { database, seals }: Pick<Reading, "database" | "seals">,
+  orgId: string,
+  known: ReadonlyMap<string, Moved>,
+): Promise<void> {
+  const rows = await database.read(frozenOperatorsQuery(orgId));
+  const told = [...known].flatMap(([operator_id, { frozen }]) =>
+    frozen === null ? [] : [{ org_id: orgId, operator_id, ...frozen }]
+  );
+  await writeInPieces(database, [
+    ...rows.filter(({ operator_id }) => (known.get(operator_id)?.frozen ?? null) === null)
+      .map((row) => frozenOperators.remove!(frozenOperators.keyOf(row))),
+    ...told.map((row) => frozenOperators.save!(sealed(seals, frozenOperators, row).row)),
+  ]);
+}
+
+async function writeInPieces(database: Database, statements: readonly Statement[]): Promise<void> {
+  for (const piece of piecesOf(statements, OPERATORS_IN_WRITE)) await database.batch(piece);
+}
+
+function subjectStatement(seals: Seals, row: SubjectRow): Statement {
+  const { pseudonym } = row;
+  const { seal } = sealed(seals, subjects, row).row;
+  return query.insertInto("subject").values({ ...row, seal })
+    .onConflict((conflict) => conflict.columns(["org_id", "operator_id"]).doUpdateSet({ pseudonym, seal }))
+    .compile();
+}
+
+/** Rows of operators whose records tell how they stand, and who have none. */
+function missingOperators(
+  orgId: string,
+  { known, held }: { readonly known: ReadonlyMap<string, Moved>; readonly held: readonly OperatorRow[] },
+): readonly OperatorRow[] {
+  const there = new Set(held.map(({ operator_id }) => operator_id));
+  return [...known].flatMap(([operator_id, { moved, domain, position }]) =>
+    there.has(operator_id) || moved === null || domain === null || position === null
+      ? []
+      : [{ org_id: orgId, operator_id, domain, position, ...moved }]
+  );
+}
+
+/** Rows that one write seals: a state has some kilobytes. */
+const OPERATORS_IN_WRITE = 200;

@@ -1,0 +1,357 @@
+/**
+ * Sealing rows that carry no seal: those of a database that an earlier program wrote, and what an administrator accepts
+ * after a restore. What a chain's records tell is made anew from them, so that no column is believed that somebody could
+ * have altered; what no record tells is taken as it stands: an organization, its webhooks, request digests, and an
+ * operator of whom retention has left nothing but the state.
+ */
+import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { equalBytes } from "../../evidence/crypto.ts";
+import { organizationOf } from "../../evidence/chain_name.ts";
+import { entrySchema } from "../../evidence/entry.ts";
+import { entryHash } from "../../evidence/hashes.ts";
+import { orNull } from "../../evidence/or_null.ts";
+import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "../../evidence/record.ts";
+import { requestDigest } from "../../keys/secrets.ts";
+import type { OperatorState } from "../../scoring/state.ts";
+import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } from "../../store/chains.ts";
+import { type Database, query, type Statement } from "../../store/database.ts";
+import { readHeld } from "../../store/record_rows.ts";
+import { readInputs, type RecordedInput } from "../../store/recorded_inputs.ts";
+import {
+  type DecisionRow,
+  decisions,
+  INSTALLATION_KEY,
+  installations,
+  type InteractionRow,
+  interactions,
+  organizations,
+  type RecordKind,
+  type SkippedInteractionRow,
+  skippedInteractions,
+  webhooks,
+} from "../../store/records.ts";
+import { sealed, type Seals, setOf, shareOf } from "../../store/seals.ts";
+import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
+import { isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
+import { NO_KEY } from "../organizations/key_issue.ts";
+import { readOwnKeys } from "../chains/own_keys.ts";
+import { modelDocument } from "../scoring/replay.ts";
+import { type Moved, NOTHING_KNOWN, sealFrozenOperators, sealOperators } from "./operator_seals.ts";
+import { sealFollowing } from "./resealing_following.ts";
+import { movedTo, scoredColumns } from "../scoring/score.ts";
+import { findDamages } from "../verification/verification.ts";
+
+export type SealingDependencies = Pick<Reading, "database" | "seals"> & Proving & Logging & Scoring;
+
+/**
+ * Seals the rows of every family whose head holds no set of its own yet. A chain that is damaged is left as it is: its
+ * rows answer nothing until an administrator has looked at it.
+ */
+export async function sealUnsealed(dependencies: SealingDependencies): Promise<void> {
+  const heads = [...(await newestHeads(dependencies.database)).values()].filter(({ held }) => held === null);
+  if (heads.length === 0) return;
+  const { database, crypto, log } = dependencies;
+  const { keys } = await readOwnKeys(dependencies);
+  const pins = keys.map((key) => ({ ...key, prefix: null }));
+  log.info("rows that an earlier program wrote are verified and sealed", { chains: heads.length });
+  const damaged = new Map(
+    (await findDamages({ database, crypto }, pins)).map((damage) => [damage.chain, damage]),
+  );
+  for (const head of heads) {
+    const epochs = await loadEpochs(database, head.family);
+    const damage = epochs.map(({ chain }) => damaged.get(chain)).find((found) => found !== undefined);
+    if (damage === undefined) await sealFamily(dependencies, head, { isUpgrade: true });
+    else {
+      log.error("a chain is damaged: its rows are not sealed, and nothing is answered from them", {
+        audit: true,
+        chain: damage.chain,
+        code: damage.code,
+        finding: damage.sentence,
+        mend: "put a sound database back, or accept this one: jiss restore --acknowledge REASON",
+      });
+    }
+  }
+  log.info("rows are sealed");
+}
+
+/** Whether the rows that belong to a family are those whose set its newest head holds. */
+export async function isHeld(
+  { database, seals }: Pick<SealingDependencies, "database" | "seals">,
+  family: string,
+): Promise<boolean> {
+  const { head, rows } = await readHeld(database, family);
+  const held = head.held && seals.openSet(placeOfHead(head), head.held);
+  const shares = rows.map(([kind, row]) => shareOf(seals, kind, row));
+  return held !== null && shares.every((share) => share !== null) && equalBytes(setOf(shares), held);
+}
+
+/**
+ * Seals the rows of a family, and holds their set. Unless they were written by a program that knew no seals, an
+ * organization whose row was altered loses its key, and a webhook is disabled: somebody may have put in a key or an
+ * address of his own.
+ */
+export async function sealFamily(
+  dependencies: SealingDependencies,
+  head: StoredHead,
+  { isUpgrade }: { readonly isUpgrade: boolean },
+): Promise<void> {
+  const { database, seals } = dependencies;
+  const { family } = head;
+  if (family === SYSTEM_CHAIN) await sealInstallation(dependencies);
+  else if (isEvidenceChain(family)) await sealRecords(dependencies, family, { isUpgrade });
+  else await sealRegistered(dependencies, organizationOf(family)!, { isUpgrade });
+  const { rows } = await readHeld(database, family);
+  const shares = rows.map(([kind, row]) => shareOf(seals, kind, row)!);
+  const held = seals.closeSet(placeOfHead(head), setOf(shares));
+  await database.batch([updateHeld({ ...head, held }, head)]);
+}
+
+async function sealInstallation({ database, seals }: SealingDependencies): Promise<void> {
+  const [row] = await database.read(installations.load(JSON.stringify([INSTALLATION_KEY])));
+  await database.batch([installations.save!(sealed(seals, installations, row!).row)]);
+}
+
+async function sealRegistered(
+  { database, seals }: SealingDependencies,
+  orgId: string,
+  { isUpgrade }: { readonly isUpgrade: boolean },
+): Promise<void> {
+  const [[organization], destinations] = await database.snapshot([
+    query.selectFrom("organization").selectAll().where("org_id", "=", orgId).compile(),
+    query.selectFrom("webhook").selectAll().where("org_id", "=", orgId).compile(),
+  ]);
+  const statements: Statement[] = destinations.map((row) => {
+    const isKept = isUpgrade || shareOf(seals, webhooks, row) !== null;
+    const { row: { active, seal } } = sealed(seals, webhooks, isKept ? row : { ...row, active: 0 });
+    return query.updateTable("webhook").set({ active, seal }).where("webhook_id", "=", row.webhook_id)
+      .compile();
+  });
+  if (organization !== undefined) {
+    const { active: _, ...row } = organization;
+    const isKept = isUpgrade || shareOf(seals, organizations, row) !== null;
+    statements.push(
+      organizations.save!(sealed(seals, organizations, isKept ? row : { ...row, ...NO_KEY }).row),
+    );
+  }
+  if (statements.length > 0) await database.batch(statements);
+}
+
+const EVENTS = ["SCORE_COMPUTED", "SCORE_SKIPPED", "DRS_COMPUTED", "OUTCOME_LABELLED"];
+
+/**
+ * Seals the rows of an organization's records. Of an upgrade the chain was verified as a whole just before. Else nothing
+ * that is read is believed: an input counts if it is proven, what was erased stays erased, and a row that none of them
+ * tells of is removed.
+ */
+async function sealRecords(
+  dependencies: SealingDependencies,
+  family: string,
+  { isUpgrade }: { readonly isUpgrade: boolean },
+): Promise<void> {
+  const { database } = dependencies;
+  const orgId = organizationOf(family)!;
+  const known = new Map<string, Moved>();
+  const erased = isUpgrade ? new Set<string>() : await destroyErased(dependencies, family);
+  for (const epoch of await loadEpochs(database, family)) {
+    const { chain, firstPosition, minIndex, frontier } = epoch;
+    const accepted = isUpgrade ? null : await AcceptedChain.open(dependencies, epoch);
+    const span = isUpgrade
+      ? { chain, first: minIndex, end: frontier.size, eventTypes: EVENTS }
+      : { chain, first: 0, end: Number.MAX_SAFE_INTEGER, eventTypes: null };
+    for await (const page of readInputs(database, span)) {
+      const proven = await accepted?.parts(page, "input") ?? null;
+      const rows = await rowsOf(database, orgId, page);
+      const statements: Statement[] = [];
+      for (const input of page) {
+        const event = { input, position: firstPosition + input.seq, orgId, isUpgrade };
+        const context = { known, rows };
+        const eventType = proven === null ? input.event_type : proven.get(input.seq)?.event_type ?? null;
+        const statement = eventType === null
+          ? keepRow(dependencies, event, context)
+          : EVENTS.includes(eventType)
+          ? await sealEvent(dependencies, { ...event, eventType }, context)
+          : null;
+        if (statement !== null) statements.push(statement);
+      }
+      if (statements.length > 0) await database.batch(statements);
+    }
+  }
+  if (!isUpgrade) await removeStrayRows(dependencies, family);
+  await sealFollowing(dependencies, family, { isUpgrade });
+  await sealOperators(dependencies, { orgId, isUpgrade, known, erased });
+  await sealFrozenOperators(dependencies, orgId, known);
+}
+
+async function rowsOf(database: Database, orgId: string, page: readonly RecordedInput[]): Promise<PageRows> {
+  const keys = JSON.stringify(page.map(({ data }) => [orgId, namesIn(data)?.id ?? ""]));
+  const [scores, skipped, decided] = await database.snapshot<
+    [InteractionRow, SkippedInteractionRow, DecisionRow]
+  >([interactions.load(keys), skippedInteractions.load(keys), decisions.load(keys)]);
+  return {
+    interaction: new Map(scores.map((row) => [row.session_id, row])),
+    skipped: new Map(skipped.map((row) => [row.session_id, row])),
+    decision: new Map(decided.map((row) => [row.decision_id, row])),
+  };
+}
+
+/** The rows of a page's records, by their ids. */
+interface PageRows {
+  readonly interaction: ReadonlyMap<string, InteractionRow>;
+  readonly skipped: ReadonlyMap<string, SkippedInteractionRow>;
+  readonly decision: ReadonlyMap<string, DecisionRow>;
+}
+
+/** Whom and what an input names; null if it is none. */
+function namesIn(data: string): { readonly id: string; readonly operatorId: string } | null {
+  const input = orNull(() => JSON.parse(data)) as Readonly<Record<string, unknown>> | null;
+  const [id, operatorId] = [input?.session_id ?? input?.decision_id, input?.operator_id];
+  return typeof id === "string" && typeof operatorId === "string" ? { id, operatorId } : null;
+}
+
+interface RecordedEvent {
+  readonly input: RecordedInput;
+  readonly position: number;
+  readonly orgId: string;
+  readonly isUpgrade: boolean;
+}
+
+interface SealingContext {
+  readonly known: Map<string, Moved>;
+  readonly rows: PageRows;
+}
+
+/**
+ * An input that is not proven tells nothing. A row of the installation's own beside it stays, and names the one that is kept
+ * before it.
+ */
+function keepRow(
+  { seals }: SealingDependencies,
+  { input: { data }, position }: RecordedEvent,
+  { known, rows }: SealingContext,
+): Statement | null {
+  const named = namesIn(data);
+  if (named === null) return null;
+  const { id, operatorId } = named;
+  const own = <Row extends { readonly position: number; readonly operator_id: string }>(
+    kind: RecordKind<Row>,
+    row: Row | undefined,
+  ): Row | null =>
+    row !== undefined && row.position === position && row.operator_id === operatorId &&
+      shareOf(seals, kind, row) !== null
+      ? row
+      : null;
+  const before = known.get(operatorId) ?? NOTHING_KNOWN;
+  const score = own(interactions, rows.interaction.get(id));
+  if (score !== null) {
+    known.set(operatorId, { ...before, position });
+    return sealingOf(seals, score, interactions, { previous: before.position });
+  }
+  const frozen = own(skippedInteractions, rows.skipped.get(id));
+  if (frozen === null) return null;
+  const link = frozenLink(before.frozen, frozen);
+  known.set(operatorId, { ...before, frozen: lastFrozen(link) });
+  return sealingOf(seals, frozen, skippedInteractions, link);
+}
+
+/** The statement that seals the row of a record, or makes it anew; null where it has none. */
+async function sealEvent(
+  dependencies: SealingDependencies,
+  { input: { seq, body, data }, position, orgId, isUpgrade, eventType }: RecordedEvent & {
+    readonly eventType: string;
+  },
+  { known, rows }: SealingContext,
+): Promise<Statement | null> {
+  const { crypto, seals } = dependencies;
+  const { subject, id } = entrySchema.parse(JSON.parse(body));
+  const input = JSON.parse(data);
+  const { operator_id: operatorId } = input;
+  const before: Moved = { ...NOTHING_KNOWN, ...known.get(operatorId), subject };
+  const place = { entry: { seq }, hash: entryHash(crypto, body) };
+  const named = { operator_id: operatorId as string, position };
+  // An earlier program's row may tell of its request what its record does not.
+  const told = isUpgrade ? null : toldOfRequest(dependencies, eventType, input);
+  const anew = told && { ...named, ...told, org_id: orgId, request_id: id };
+  /** No record tells a request's id: one that somebody may have written gives way to the entry's. */
+  const toldOf = <Row extends object>(kind: RecordKind<Row>, row: Row | undefined) => ({
+    ...named,
+    ...told,
+    ...told !== null && row !== undefined && shareOf(seals, kind, row) === null ? { request_id: id } : {},
+  });
+  switch (eventType) {
+    case "SCORE_COMPUTED": {
+      const scoreInput = scoreInputSchema.parse(input);
+      const scored = computeScore(await documentOf(dependencies, scoreInput), scoreInput);
+      const { domain, session_id } = scoreInput;
+      known.set(operatorId, { ...before, position, domain, moved: movedTo(scored.state, place) });
+      const row = rows.interaction.get(session_id);
+      const scoredAs = {
+        previous: before.position,
+        ...scoredColumns(scoreInput, scored),
+        // What follows it is told by later entries.
+        commit_position: null,
+        label_position: null,
+      };
+      const columns = { ...toldOf(interactions, row), ...scoredAs };
+      return sealingOf(seals, row, interactions, columns, anew && { ...anew, ...scoredAs, session_id });
+    }
+    case "OUTCOME_LABELLED": {
+      const label = labelInputSchema.parse(input);
+      const state: OperatorState = computeLabel(await documentOf(dependencies, label), label);
+      known.set(operatorId, { ...before, moved: movedTo(state, place) });
+      return null;
+    }
+    case "SCORE_SKIPPED": {
+      const link = frozenLink(before.frozen, { at: Date.parse(input.as_of), position });
+      known.set(operatorId, { ...before, frozen: lastFrozen(link) });
+      const { session_id } = input;
+      const row = rows.skipped.get(session_id);
+      const columns = { ...toldOf(skippedInteractions, row), ...link };
+      return sealingOf(seals, row, skippedInteractions, columns, anew && { ...anew, ...link, session_id });
+    }
+    default: {
+      known.set(operatorId, before);
+      const { decision_id } = input;
+      const row = rows.decision.get(decision_id);
+      return sealingOf(seals, row, decisions, toldOf(decisions, row), anew && { ...anew, decision_id });
+    }
+  }
+}
+
+/** What an input tells of the request that it was made of: when it came, and the hash by which a repeat is known. */
+function toldOfRequest(
+  { installation }: SealingDependencies,
+  eventType: string,
+  input: Readonly<Record<string, unknown>>,
+): { readonly at: number; readonly request_digest: Uint8Array } {
+  const { v: _v, algo: _algo, as_of, prior: _prior, state: _state, weights: _weights, ...request } = input;
+  const kind = eventType === "DRS_COMPUTED" ? "decision" : "score";
+  return {
+    at: Date.parse(String(as_of)),
+    request_digest: requestDigest(installation.key, canonicalJson({ kind, ...request })),
+  };
+}
+
+/** The statement that seals a row with what its record says of it; one that makes `fresh`, if given, where there is no row. */
+function sealingOf<Row extends object>(
+  seals: Seals,
+  row: Row | undefined,
+  kind: RecordKind<Row>,
+  columns: Partial<Row>,
+  fresh: Row | null = null,
+): Statement | null {
+  if (row === undefined) return fresh === null ? null : kind.save!(sealed(seals, kind, fresh).row);
+  const { seal } = sealed(seals, kind, { ...row, ...columns }).row;
+  const [orgId, id] = kind.keyOf(row);
+  return query.updateTable(kind.name as "interaction").set({ ...columns as Partial<InteractionRow>, seal })
+    .where("org_id", "=", orgId!)
+    .where((kind.name === "decision" ? "decision_id" : "session_id") as "session_id", "=", id!).compile();
+}
+
+function documentOf(
+  dependencies: SealingDependencies,
+  { algo }: { readonly algo: { readonly model_sha256: string } },
+) {
+  return modelDocument(dependencies, algo.model_sha256);
+}

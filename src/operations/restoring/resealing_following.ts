@@ -1,0 +1,188 @@
+/**
+ * Sealing the rows of commits, late labels, batches and calls with a key. A commit and a label are made anew from their
+ * entries, where each is noted in its score's row too; no chain tells of a batch's digest or of a call's key, so that a
+ * batch is taken as it stands if its scores are there.
+ */
+import type { Reading } from "../shared/capabilities.ts";
+import { organizationOf } from "../../evidence/chain_name.ts";
+import { entrySchema } from "../../evidence/entry.ts";
+import { loadEpochs } from "../../store/chains.ts";
+import { type Database, query, type Statement } from "../../store/database.ts";
+import { readBatches, readKeyedCalls } from "../../store/named_rows.ts";
+import { readParts, type RecordedPart } from "../../store/recorded_inputs.ts";
+import {
+  followedInteractions,
+  type InteractionRow,
+  interactions,
+  keyedCalls,
+  type OutcomeLabelRow,
+  outcomeLabels,
+  scoreBatches,
+  type ScoreCommitRow,
+  scoreCommits,
+} from "../../store/records.ts";
+import { sealed, shareOf } from "../../store/seals.ts";
+import { type AcceptanceDependencies, AcceptedChain } from "./accepted_records.ts";
+
+type Sealing = Pick<Reading, "database" | "seals">;
+
+/**
+ * Seals what follows the scores of a family, whose own rows were sealed before, and the rows that stand for no entry. Of an
+ * upgrade the chain was verified as a whole just before; else an entry counts if it is proven.
+ */
+export async function sealFollowing(
+  dependencies: AcceptanceDependencies,
+  family: string,
+  { isUpgrade }: { readonly isUpgrade: boolean },
+): Promise<void> {
+  const { database } = dependencies;
+  const orgId = organizationOf(family)!;
+  const epochs = await loadEpochs(database, family);
+  for (const { name, eventType } of FOLLOWING) {
+    for (const epoch of epochs) {
+      const { chain, firstPosition, minIndex, frontier } = epoch;
+      const accepted = isUpgrade ? null : await AcceptedChain.open(dependencies, epoch);
+      const span = isUpgrade
+        ? { chain, first: minIndex, end: frontier.size, eventTypes: [eventType], name }
+        : { chain, first: 0, end: Number.MAX_SAFE_INTEGER, eventTypes: null, name };
+      for await (const stored of readParts(database, span)) {
+        const proven = await accepted?.parts(stored, name);
+        const page = stored.filter(({ seq, event_type }) =>
+          (proven === undefined ? event_type : proven.get(seq)?.event_type) === eventType
+        );
+        const rows = await rowsOf(database, orgId, page);
+        const followed = page.flatMap((part) =>
+          followedOf({ ...part, event_type: eventType }, firstPosition + part.seq, rows)
+        );
+        await write(dependencies, followed);
+      }
+    }
+  }
+  await removeUnfollowed(dependencies, orgId);
+  await sealBatches(dependencies, orgId);
+  await forgetAltered(dependencies, orgId);
+}
+
+const FOLLOWING = [
+  { name: "result", eventType: "SCORE_COMMITTED" },
+  { name: "input", eventType: "OUTCOME_LABELLED" },
+] as const;
+
+interface FollowedRows {
+  readonly scores: ReadonlyMap<string, InteractionRow>;
+  readonly commits: ReadonlyMap<string, ScoreCommitRow>;
+  readonly labels: ReadonlyMap<string, OutcomeLabelRow>;
+}
+
+async function rowsOf(
+  database: Database,
+  orgId: string,
+  page: readonly RecordedPart[],
+): Promise<FollowedRows> {
+  const keys = JSON.stringify(page.map(({ data }) => [orgId, JSON.parse(data).session_id]));
+  const [scores, commits, labels] = await database.snapshot<
+    [InteractionRow, ScoreCommitRow, OutcomeLabelRow]
+  >([interactions.load(keys), scoreCommits.load(keys), outcomeLabels.load(keys)]);
+  return {
+    scores: new Map(scores.map((row) => [row.session_id, row])),
+    commits: new Map(commits.map((row) => [row.session_id, row])),
+    labels: new Map(labels.map((row) => [row.session_id, row])),
+  };
+}
+
+/** A score's row, and the row of what follows it. */
+interface Followed {
+  readonly score: InteractionRow;
+  readonly commit?: ScoreCommitRow;
+  readonly label?: OutcomeLabelRow;
+}
+
+/** What an entry tells; nothing if its score is not held any more. */
+function followedOf(
+  { body, data, event_type }: RecordedPart,
+  position: number,
+  { scores, commits, labels }: FollowedRows,
+): readonly Followed[] {
+  const { session_id, label } = JSON.parse(data);
+  const score = scores.get(session_id);
+  if (score === undefined) return [];
+  const { id, timestamp } = entrySchema.parse(JSON.parse(body));
+  const known = (event_type === "SCORE_COMMITTED" ? commits : labels).get(session_id);
+  const row = {
+    org_id: score.org_id,
+    session_id,
+    // It stands nowhere else; a row that is gone gets the id of its entry.
+    request_id: known?.request_id ?? id,
+    at: Date.parse(timestamp),
+    position,
+  };
+  return event_type === "SCORE_COMMITTED"
+    ? [{ score: { ...score, commit_position: position }, commit: row }]
+    : [{ score: { ...score, label_position: position }, label: { ...row, outcome_correct: label ? 1 : 0 } }];
+}
+
+async function write({ database, seals }: Sealing, followed: readonly Followed[]): Promise<void> {
+  const statements = followed.flatMap(({ score, commit, label }): readonly Statement[] => {
+    const { org_id, session_id } = score;
+    const table = commit === undefined ? "outcome_label" : "score_commit";
+    return [
+      query.deleteFrom(table).where("org_id", "=", org_id).where("session_id", "=", session_id).compile(),
+      commit === undefined
+        ? outcomeLabels.save!(sealed(seals, outcomeLabels, label!).row)
+        : scoreCommits.save!(sealed(seals, scoreCommits, commit).row),
+      followedInteractions.save!(sealed(seals, followedInteractions, score).row),
+    ];
+  });
+  if (statements.length > 0) await database.batch(statements);
+}
+
+/** Takes away the rows of commits and labels of which no score tells. */
+async function removeUnfollowed({ database }: Pick<Sealing, "database">, orgId: string): Promise<void> {
+  const followed = (column: "commit_position" | "label_position") =>
+    query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
+      .where(column, "is not", null);
+  await database.batch([
+    query.deleteFrom("score_commit").where("org_id", "=", orgId)
+      .where("session_id", "not in", followed("commit_position")).compile(),
+    query.deleteFrom("outcome_label").where("org_id", "=", orgId)
+      .where("session_id", "not in", followed("label_position")).compile(),
+  ]);
+}
+
+async function sealBatches({ database, seals }: Sealing, orgId: string): Promise<void> {
+  for await (const page of readBatches(database, orgId)) {
+    await changeUnsealed(database, page, (row) => {
+      if (shareOf(seals, scoreBatches, row) !== null && row.scored === row.operator_id) return null;
+      const { org_id, request_digest } = row;
+      if (row.scored !== row.operator_id) {
+        return query.deleteFrom("score_batch").where("org_id", "=", org_id)
+          .where("request_digest", "=", request_digest).compile();
+      }
+      return query.updateTable("score_batch").set({ seal: sealed(seals, scoreBatches, row).row.seal })
+        .where("org_id", "=", org_id).where("request_digest", "=", request_digest).compile();
+    });
+  }
+}
+
+/** Nothing tells what came of a call whose row was altered: its key is as if it had never been used. */
+async function forgetAltered({ database, seals }: Sealing, orgId: string): Promise<void> {
+  for await (const page of readKeyedCalls(database, orgId)) {
+    await changeUnsealed(
+      database,
+      page,
+      (row) =>
+        shareOf(seals, keyedCalls, row) !== null
+          ? null
+          : query.deleteFrom("keyed_call").where("name", "=", row.name).compile(),
+    );
+  }
+}
+
+async function changeUnsealed<Row>(
+  database: Database,
+  page: readonly Row[],
+  change: (row: Row) => Statement | null,
+): Promise<void> {
+  const statements = page.map(change).filter((statement) => statement !== null);
+  if (statements.length > 0) await database.batch(statements);
+}

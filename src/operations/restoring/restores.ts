@@ -1,0 +1,394 @@
+/**
+ * Noticing a database that is older than what this installation has issued, and going on from it once an
+ * administrator has said why: every chain starts its next epoch, and the record of it is part of the evidence.
+ * Source: evidence design, section 10 and "Read first", point 4.
+ */
+import type { Reading, Scoring } from "../shared/capabilities.ts";
+import { AlteredError, ServiceError } from "../../domain/errors.ts";
+import { equalBytes, hex } from "../../evidence/crypto.ts";
+import { organizationOf, splitName } from "../../evidence/chain_name.ts";
+import { frontierFrom, frontierNodeIndexes } from "../../evidence/consistency.ts";
+import { rootOf } from "../../evidence/merkle.ts";
+import type { Log } from "../../observability/log.ts";
+import { newestHeads, notesOfHeads, readNodes, type StoredHead } from "../../store/chains.ts";
+import { type Database, query } from "../../store/database.ts";
+import { type CheckpointLock, isBehind } from "../../store/lock.ts";
+import type { IssuedCheckpoint, SuspectFamily } from "../../store/issued.ts";
+import { piecesOf, readPages } from "../../store/paging.ts";
+import type { ProofSource } from "../../store/proofs.ts";
+import type { SubjectRow } from "../../store/records.ts";
+import { findUnsignedHeads } from "../../store/signed_head.ts";
+import { subjectsAfter } from "../../store/subjects.ts";
+import { nextTurn } from "../../store/turn.ts";
+import { draftGenesis, type Genesis } from "../chains/chains.ts";
+import { type RetentionDays, retentionOf } from "../shared/deployment.ts";
+import { isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+import { type PreparedErasure, prepareErasure, submitErasure } from "../subjects/erasure.ts";
+import { tombstoneName } from "../shared/gone.ts";
+import { isHeld, sealFamily } from "./resealing.ts";
+import { sealedRowFindings } from "../verification/sealed_rows.ts";
+import { mendCheckpoints, mendFirstPositions, ownOrigin, signedEnd } from "../chains/signed_ends.ts";
+import { StartError } from "../shared/start_error.ts";
+import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring & RetentionDays;
+
+interface LockFollower extends ProofSource {
+  readonly lock: CheckpointLock;
+  readonly log: Log;
+}
+
+/**
+ * Holds the database against the lock, and brings the lock up to it where it lags.
+ * @returns the families whose chain is behind what was issued, or is another history.
+ * @throws {StartError} where the lock is another database's.
+ */
+export async function followLock(follower: LockFollower): Promise<readonly string[]> {
+  const { database, lock, log } = follower;
+  // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
+  const issued = lock.issued();
+  const heads = await newestHeads(database);
+  // A host that joins others has none yet.
+  if (issued.length === 0 && heads.size > 0 && !database.isShared) {
+    log.warn("lock.db is new beside a database that is not: nobody here knows what was issued before", {
+      mend: "where it was lost, hold the database against checkpoints kept elsewhere (jiss verify)",
+    });
+  }
+  const behind: SuspectFamily[] = [];
+  const notice = (family: string, checkpoint: IssuedCheckpoint | undefined, head: StoredHead | undefined) => {
+    behind.push({ family, epoch: Math.max(head?.epoch ?? 0, checkpoint?.epoch ?? 0) });
+    log.error(
+      "ROLLBACK_DETECTED: the database is older than what was issued, was altered, or is another history",
+      {
+        audit: true,
+        chain: family,
+        issued_size: checkpoint?.size ?? null,
+        size: head?.frontier.size ?? 0,
+        mend: "put the newer database back, or run: jiss restore --acknowledge REASON",
+      },
+    );
+  };
+  for (const piece of piecesOf(issued, LOOKED_AT_TOGETHER)) {
+    const isCurrent = await Promise.all(piece.map(async (checkpoint) => {
+      const head = heads.get(checkpoint.family);
+      if (head !== undefined && isOfAnother(head, checkpoint)) {
+        throw strangeLock();
+      }
+      return head !== undefined && !isBehind(head, checkpoint) &&
+        await continues(follower, head, checkpoint);
+    }));
+    for (const [index, checkpoint] of piece.entries()) {
+      if (!isCurrent[index]) notice(checkpoint.family, checkpoint, heads.get(checkpoint.family));
+    }
+  }
+  const noticed = new Set(behind.map(({ family }) => family));
+  const others = [...heads.values()].filter(({ family }) => !noticed.has(family));
+  const places = new Map(issued.map((checkpoint) => [checkpoint.family, checkpoint]));
+  for (const head of await findUnsignedHeads(follower, others)) {
+    notice(head.family, places.get(head.family), head);
+  }
+  lock.suspect(behind[0] ?? null);
+  if (behind.length === 0) await followDatabase(follower, [...heads.values()]);
+  return behind.map(({ family }) => family);
+}
+
+/** Checkpoints that are held against the database at once. */
+const LOOKED_AT_TOGETHER = 256;
+
+/** Whether a chain is another installation's than what was issued. */
+export function isOfAnother(
+  head: Pick<StoredHead, "origin">,
+  issued: Pick<IssuedCheckpoint, "origin">,
+): boolean {
+  return deploymentOf(head.origin) !== deploymentOf(issued.origin);
+}
+
+/** The deployment's id in an origin; what stands before it may be named anew. */
+function deploymentOf(origin: string): string | undefined {
+  return splitName(origin)?.prefix.split("/").at(-2);
+}
+
+export function strangeLock(): StartError {
+  return new StartError(
+    "lock.db in JISS_DATA_DIR belongs to another database: put the database back that belongs to it, or move lock.db away if this directory was given a new one",
+  );
+}
+
+/** Whether a chain goes on from the checkpoint that was issued for it. */
+async function continues(
+  { database, crypto }: LockFollower,
+  head: StoredHead,
+  { epoch, size, root }: IssuedCheckpoint,
+): Promise<boolean> {
+  if (head.epoch > epoch) return true;
+  const indexes = frontierNodeIndexes(size);
+  const nodes = await readNodes(database, { chain: head.chain, indexes });
+  if (indexes.some((index) => !nodes.has(index))) return false;
+  const { peaks } = frontierFrom(size, (index) => nodes.get(index));
+  return equalBytes(rootOf(crypto, peaks), root);
+}
+
+/**
+ * What one host knows must not go with it: this host's lock takes in what others have issued, and once a restore was
+ * acknowledged anywhere, what was erased at this host and is here again is erased anew.
+ * @param from the epoch of the system chain when this was run last; null: it was not, since the start.
+ * @returns the epoch of the system chain now; `from` if an erasure met something that was altered.
+ */
+export async function followOtherHosts(
+  dependencies: Needs,
+  { from, now }: { readonly from: number | null; readonly now: number },
+): Promise<number | null> {
+  const { database, lock } = dependencies;
+  const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
+  const heads = await newestHeads(database);
+  const ahead = [...heads.values()].filter((head) => isAhead(head, issued.get(head.family)));
+  const unsigned = await findUnsignedHeads(dependencies, ahead);
+  if (unsigned.length === 0) await followDatabase(dependencies, ahead);
+  const { epoch } = heads.get(SYSTEM_CHAIN)!;
+  if (epoch === 1 || epoch === from) return epoch;
+  let isWhole = true;
+  for (const { org_id: orgId, operator_id: operatorId } of await forgottenErasures(dependencies)) {
+    const caller = { actor: "system", orgId, prefix: null } as const;
+    try {
+      await submitErasure(dependencies, { caller, orgId, operatorId, now, basis: "restore" });
+    } catch (error) {
+      // One organization's altered chain keeps no other's operators; it is tried again the next time.
+      if (!(error instanceof AlteredError)) throw error;
+      await raiseTampering(dependencies, tamperingOf(error), now);
+      isWhole = false;
+    }
+  }
+  return isWhole ? epoch : from;
+}
+
+function isAhead(head: StoredHead, issued: IssuedCheckpoint | undefined): boolean {
+  return issued === undefined || head.epoch > issued.epoch ||
+    (head.epoch === issued.epoch && head.frontier.size > issued.size);
+}
+
+/** Every head is a signed one. */
+async function followDatabase(
+  { database, crypto, lock }: Pick<LockFollower, "database" | "crypto" | "lock">,
+  heads: readonly StoredHead[],
+): Promise<void> {
+  const notes = await notesOfHeads(database, heads);
+  lock.record(heads.map(({ family, epoch, chain, origin, frontier: { size, peaks } }) => ({
+    family,
+    epoch,
+    origin,
+    size,
+    root: rootOf(crypto, peaks),
+    note: notes.get(chain)!,
+  })));
+}
+
+export interface RestoreRecord {
+  /** How many chains started their next epoch. */
+  readonly chains: number;
+  /** Pseudonyms whose erasure the database did not know. */
+  readonly erased: readonly string[];
+  /** Origins of chains that were issued and are not in the database. */
+  readonly lost: readonly string[];
+}
+
+export interface RestoreOptions {
+  readonly reason: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Whether it was put back from a file just now: what was issued after it is perhaps known to nobody here. */
+  readonly isPutBack?: boolean;
+}
+
+/**
+ * Accepts the database as it stands: the next epoch of every chain begins, its first entry holds the reason and what
+ * was known of the one before it, and erasures that the database does not know are run again, all in one commit.
+ * @throws {ServiceError} CONFLICT where the database is not behind anything, and was not put back.
+ */
+export async function acknowledgeRestore(
+  dependencies: Needs,
+  { reason, now, isPutBack = false }: RestoreOptions,
+): Promise<RestoreRecord> {
+  const { database, writer, lock } = dependencies;
+  const behind = await followLock(dependencies);
+  const altered = await alteredHeads(dependencies);
+  if (behind.length === 0 && altered.length === 0 && !isPutBack) {
+    throw new ServiceError(
+      "CONFLICT",
+      "The database is not older than what was issued, and its rows are those that were written: there is nothing to acknowledge.",
+    );
+  }
+  const isUpgrade = !dependencies.installation.isSealed;
+  for (const head of altered) await sealFamily(dependencies, head, { isUpgrade });
+  // What was just brought in line with the database is read back.
+  await lock.sync();
+  const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
+  const heads = await newestHeads(database);
+  const families = [...new Set([...heads.keys(), ...issued.keys()])].sort();
+  const lost = [...issued.values()].filter(({ family }) => !heads.has(family));
+  const forgotten = await forgottenErasures(dependencies);
+  const caller = { actor: "system", orgId: null, prefix: null } as const;
+  const erasures: PreparedErasure[] = [];
+  for (const { org_id: orgId, operator_id: operatorId } of forgotten) {
+    const request = { caller, orgId, operatorId, now, basis: "restore", isAccepted: true } as const;
+    erasures.push(await prepareErasure(dependencies, request));
+  }
+  const erased = forgotten.map(({ pseudonym }) => pseudonym);
+  const record = { erased, lost: lost.map(({ origin, note }) => ({ origin, checkpoint: note })) };
+  const geneses: Genesis[] = [];
+  for (const family of families) {
+    const head = heads.get(family) ?? null;
+    geneses.push(
+      nextEpoch(dependencies, {
+        family,
+        end: head === null ? null : await endOf(dependencies, head, issued.get(family) ?? null),
+        issued: issued.get(family) ?? null,
+        reason,
+        now,
+        record,
+      }),
+    );
+  }
+  await writer.submit({
+    needs: erasures.flatMap(({ needs }) => needs),
+    chains: families,
+    restores: true,
+    plan(unit) {
+      for (const family of families) {
+        if (unit.head(family)?.frontier.size !== heads.get(family)?.frontier.size) throw writtenMeanwhile();
+      }
+      if (!erasures.every((erasure) => erasure.isCurrent(unit))) throw writtenMeanwhile();
+      for (const genesis of geneses) genesis.open(unit);
+      for (const erasure of erasures) erasure.plan(unit);
+      return () => undefined;
+    },
+  });
+  await database.expunge();
+  return { chains: families.length, erased, lost: lost.map(({ origin }) => origin) };
+}
+
+/** The heads of families whose rows are not those that were written: what an acknowledgement accepts. */
+async function alteredHeads(dependencies: Needs): Promise<readonly StoredHead[]> {
+  const issued = new Map(dependencies.lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
+  const altered: StoredHead[] = [];
+  for (const head of (await newestHeads(dependencies.database)).values()) {
+    const { family } = head;
+    const isMended = [
+      await mendCheckpoints(dependencies, head, issued.get(family) ?? null),
+      await mendFirstPositions(dependencies, family),
+    ].includes(true);
+    if (isMended || !await isHeld(dependencies, family) || await hasFinding(dependencies, family)) {
+      altered.push(head);
+    }
+  }
+  return altered;
+}
+
+/** Whether a row beside an organization's evidence was altered, or put back after an erasure. */
+async function hasFinding(dependencies: Needs, family: string): Promise<boolean> {
+  if (!isEvidenceChain(family)) return false;
+  for await (const _finding of sealedRowFindings(dependencies, family, nextTurn)) return true;
+  return false;
+}
+
+function writtenMeanwhile(): ServiceError {
+  return new ServiceError("CONFLICT", "The database was written to meanwhile: run this again.");
+}
+
+/** Where a chain ends for good. */
+interface ChainEnd extends Pick<StoredHead, "origin" | "epoch"> {
+  /** The size in its newest checkpoint that is the deployment's own: what stands beyond it was never signed. */
+  readonly size: number;
+  readonly root: Uint8Array | null;
+  /** The first position that no entry of it has. */
+  readonly nextPosition: number;
+}
+
+async function endOf(
+  dependencies: Needs,
+  head: StoredHead,
+  issued: IssuedCheckpoint | null,
+): Promise<ChainEnd> {
+  const signed = await signedEnd(dependencies, head, issued);
+  const size = signed?.size ?? 0;
+  return {
+    origin: ownOrigin(dependencies, head),
+    epoch: head.epoch,
+    size,
+    root: signed?.root ?? null,
+    nextPosition: head.firstPosition + size,
+  };
+}
+
+function nextEpoch(
+  dependencies: Needs,
+  { family, end, issued, reason, now, record }: {
+    readonly family: string;
+    readonly end: ChainEnd | null;
+    readonly issued: IssuedCheckpoint | null;
+    readonly reason: string;
+    readonly now: number;
+    readonly record: Record<string, unknown>;
+  },
+): Genesis {
+  return draftGenesis(dependencies, {
+    family,
+    orgId: organizationOf(family),
+    retentionDays: retentionOf(dependencies, family),
+    now,
+    restored: {
+      epoch: Math.max(end?.epoch ?? 0, issued?.epoch ?? 0) + 1,
+      firstPosition: end?.nextPosition ?? 0,
+      eventType: family === SYSTEM_CHAIN ? "CHAIN_RESTORED" : "CHAIN_GENESIS",
+      detail: {
+        previous_origin: end?.origin ?? issued!.origin,
+        last_known_checkpoint: issued?.note ?? null,
+        restored_size: end?.size ?? 0,
+        restored_root: end === null || end.root === null ? null : hex(end.root),
+        reason,
+        ...(family === SYSTEM_CHAIN ? record : {}),
+      },
+    },
+  });
+}
+
+/** Operators that were erased, and are here again because the database is older than their erasure. */
+async function forgottenErasures(
+  { database, lock, installation }: Needs,
+): Promise<readonly SubjectRow[]> {
+  const erased = new Map(lock.erased().map(({ name, at }) => [hex(name), at]));
+  if (erased.size === 0) return [];
+  const forgotten: SubjectRow[] = [];
+  for await (const rows of readPages(database, subjectsAfter)) {
+    for (const row of rows) {
+      const name = tombstoneName(installation, {
+        kind: "operator",
+        orgId: row.org_id,
+        name: row.operator_id,
+      });
+      const at = erased.get(hex(name));
+      if (at !== undefined && !await knowsErasure(database, name, at)) forgotten.push(row);
+    }
+  }
+  return forgotten;
+}
+
+/** Whether the database holds an erasure under this name that is no older than `at`: who came back since is another. */
+async function knowsErasure(database: Database, name: Uint8Array, at: number): Promise<boolean> {
+  const [row] = await database.read(
+    query.selectFrom("tombstone as t")
+      .innerJoin("audit_chain as c", "c.chain", "t.chain")
+      .leftJoin(
+        "audit_entry as e",
+        (join) => join.onRef("e.chain", "=", "t.chain").onRef("e.seq", "=", "t.seq"),
+      )
+      // Where the entry was cut off, all up to the cut is known, this erasure with it.
+      .leftJoin(
+        "audit_ladder as cut",
+        (join) => join.onRef("cut.chain", "=", "c.chain").onRef("cut.size", "=", "c.min_index"),
+      )
+      .select(["e.ts", "cut.ts as cut_ts"]).where("t.name", "=", name).compile(),
+  );
+  const known = row?.ts ?? row?.cut_ts;
+  return known != null && Date.parse(known) >= at;
+}

@@ -1,0 +1,213 @@
+/**
+ * Runs of the public demo: scored in memory by the engine, kept under the visitor's own name for them, deleted when
+ * their time is over. They leave no trace in any organization, operator, usage figure or chain.
+ * Source: specification, Public demo; contract, section 5.
+ */
+import type { Proving, Reading, Retaining, Scoring, Writing } from "../shared/capabilities.ts";
+import { ASSESSMENT_DOMAIN, type AssessmentRequest } from "../../domain/assessment.ts";
+import { FORMULAS } from "../../domain/enums.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { Interaction } from "../../domain/interaction.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { equalBytes } from "../../evidence/crypto.ts";
+import { requestDigest } from "../../keys/secrets.ts";
+import type { ModelDocument } from "../../scoring/model.ts";
+import { type DimensionExplanation, explainScore } from "../../scoring/explain.ts";
+import type { ScoringEvent } from "../../scoring/reducer.ts";
+import { score, type Scored, type ScoreResult } from "../../scoring/score.ts";
+import { type OperatorState } from "../../scoring/state.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../../store/assessments.ts";
+import { query } from "../../store/database.ts";
+import { type AssessmentRow, assessments } from "../../store/records.ts";
+import type { Call } from "../shared/call.ts";
+
+/** What these operations need. */
+type Needs =
+  & Pick<Proving, "database" | "installation">
+  & Writing
+  & Scoring
+  & Pick<Retaining, "assessmentRetentionDays">;
+
+/** Runs that one write deletes at most, so that no other write waits long for it. */
+const RUNS_IN_WRITE = 500;
+
+/** Whose answer it is: the first submission's, which stands. */
+export interface Submission {
+  readonly call: Call;
+  readonly replayed: boolean;
+}
+
+/** @throws {ServiceError} CONFLICT where the name stands for other records; SERVICE_UNAVAILABLE. */
+export async function submitAssessment(
+  { assessmentRetentionDays, database, installation, model, writer }: Needs,
+  { request, call }: { readonly request: AssessmentRequest; readonly call: Call },
+): Promise<Submission> {
+  const { sessionId, records } = request;
+  const digest = requestDigest(installation.key, canonicalJson({ kind: "assessment", ...request }));
+  const oldest = oldestKept(assessmentRetentionDays, call.now);
+  const [known] = await database.read(assessmentQuery(sessionId));
+  if (known !== undefined) {
+    if (known.created_at > oldest) return standing(known, digest);
+    await writer.execute(deleteAssessments([sessionId], oldest));
+  }
+  // Before the commit, which others share: no visitor's hundred records hold up an organization's write.
+  const row: AssessmentRow = {
+    session_id: sessionId,
+    request_digest: digest,
+    request_id: call.requestId,
+    created_at: call.now,
+    records: JSON.stringify(records),
+    ...columnsOf(scoredRun(model.document, records, call.now)),
+  };
+  return await writer.submit<Submission>({
+    needs: [{ kind: assessments, key: [sessionId] }],
+    chains: [],
+    plan(unit) {
+      const first = unit.get(assessments, [sessionId]);
+      const submission = first === null ? { call, replayed: false } : standing(first, digest);
+      if (first === null) unit.put(assessments, row);
+      return () => submission;
+    },
+  });
+}
+
+/** @throws {ServiceError} CONFLICT where other records were the first. */
+function standing(first: AssessmentRow, digest: Uint8Array): Submission {
+  if (equalBytes(first.request_digest, digest)) {
+    return { call: { now: first.created_at, requestId: first.request_id }, replayed: true };
+  }
+  throw new ServiceError(
+    "CONFLICT",
+    `sessionId ${first.session_id} was used for other records: send the same again to get its answer, or use a new one.`,
+  );
+}
+
+/** One record on its way through the model. */
+interface ScoredRecord {
+  /** Before it; null before the first. */
+  readonly state: OperatorState | null;
+  readonly event: ScoringEvent;
+  readonly result: ScoreResult;
+}
+
+function scoredRun(
+  model: ModelDocument,
+  records: readonly Interaction[],
+  now: number,
+): readonly ScoredRecord[] {
+  let state: OperatorState | null = null;
+  const run: ScoredRecord[] = [];
+  for (const interaction of records) {
+    const event = { interaction, domain: ASSESSMENT_DOMAIN, now };
+    const next: Scored = score(model, state, event, { mode: "full", modeOverride: "normal" });
+    run.push({ state, event, result: next.result });
+    state = next.state;
+  }
+  return run;
+}
+
+/** What is kept of the scores. */
+function columnsOf(run: readonly ScoredRecord[]): Pick<AssessmentRow, "summary" | "results"> {
+  const { jis, band, dimensions } = run.at(-1)!.result;
+  return {
+    summary: JSON.stringify({ jis, band, dimensions }),
+    results: JSON.stringify(run.map(({ result }) => ({ jis: result.jis, band: result.band }))),
+  };
+}
+
+/** A run as it was scored when it was submitted. */
+export interface KeptAssessment {
+  readonly sessionId: string;
+  readonly created_at: string;
+  readonly records: readonly Interaction[];
+  readonly summary: Pick<ScoreResult, "jis" | "band"> & {
+    readonly dimensions: Readonly<Record<string, number>>;
+  };
+  readonly results: readonly KeptResult[];
+}
+
+type KeptResult = Pick<ScoreResult, "jis" | "band"> & {
+  /** What the record moved; null where that cannot be told any more. */
+  readonly explanation: readonly DimensionExplanation[] | null;
+};
+
+/** @throws {ServiceError} NOT_FOUND. */
+export async function readAssessment(
+  { assessmentRetentionDays, database, model }:
+    & Pick<Reading, "database">
+    & Scoring
+    & Pick<Retaining, "assessmentRetentionDays">,
+  { sessionId, now }: { readonly sessionId: string; readonly now: number },
+): Promise<KeptAssessment> {
+  const [row] = await database.read(assessmentQuery(sessionId));
+  if (row === undefined || row.created_at <= oldestKept(assessmentRetentionDays, now)) {
+    throw new ServiceError(
+      "NOT_FOUND",
+      `There is no run ${sessionId}: it was never submitted, or is past its time.`,
+    );
+  }
+  const explanations = await explainRun({ database, model }, row);
+  const results: readonly Omit<KeptResult, "explanation">[] = JSON.parse(row.results);
+  return {
+    sessionId,
+    created_at: new Date(row.created_at).toISOString(),
+    records: JSON.parse(row.records),
+    summary: JSON.parse(row.summary),
+    results: results.map((result, index) => ({ ...result, explanation: explanations?.[index] ?? null })),
+  };
+}
+
+/**
+ * What moved the score at each record, told anew by the model that scored the run; null where none is left that does.
+ *
+ * Decision: a row does not name its model. It is the one in use, or one that was in use when the run was submitted,
+ * by which the records give exactly the scores that are kept: so no sentence can tell of other figures than those.
+ */
+async function explainRun(
+  { database, model }: Pick<Reading, "database"> & Scoring,
+  row: AssessmentRow,
+): Promise<readonly (readonly DimensionExplanation[])[] | null> {
+  const inUse = explainedBy(model.document, row);
+  if (inUse !== null) return inUse;
+  const former = await database.read(
+    query.selectFrom("model_document").select("document").where("first_used_at", "<=", row.created_at)
+      .orderBy("first_used_at", "desc").compile(),
+  );
+  for (const { document } of former) {
+    const before: ModelDocument = JSON.parse(document);
+    // Of other formulas these functions can read nothing.
+    const explained = FORMULAS.includes(before.formulas) ? explainedBy(before, row) : null;
+    if (explained !== null) return explained;
+  }
+  return null;
+}
+
+/** null where the model gives other scores than those that are kept. */
+function explainedBy(model: ModelDocument, row: AssessmentRow) {
+  const run = scoredRun(model, JSON.parse(row.records), row.created_at);
+  const { summary, results } = columnsOf(run);
+  if (summary !== row.summary || results !== row.results) return null;
+  return run.map(({ state, event }) => explainScore(model, state, event));
+}
+
+/** A run of this instant, or before it, is past its time, whether or not it was deleted yet. */
+function oldestKept(retentionDays: number, now: number): number {
+  return now - retentionDays * DAY_MS;
+}
+
+/** Deletes the runs that are past their time; their bytes go when the database is expunged. */
+export async function forgetAssessments(
+  { database, writer, assessmentRetentionDays }:
+    & Pick<Reading, "database">
+    & Pick<Writing, "writer">
+    & Pick<Retaining, "assessmentRetentionDays">,
+  now: number,
+): Promise<void> {
+  const until = oldestKept(assessmentRetentionDays, now);
+  for (;;) {
+    const old = await database.read(oldAssessmentsQuery({ until, limit: RUNS_IN_WRITE }));
+    if (old.length === 0) return;
+    await writer.execute(deleteAssessments(old.map((row) => row.session_id), until));
+  }
+}

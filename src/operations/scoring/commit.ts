@@ -1,0 +1,315 @@
+/**
+ * Committing a score, and the late label: the recorded numbers never change; a label moves the operator's state by
+ * an event of its own and counts from the next score on.
+ * Source: specification, Score commit status; contract, section 4; scoring model, section 15, point 6.
+ */
+import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
+import { AlteredError, ServiceError } from "../../domain/errors.ts";
+import { hex } from "../../evidence/crypto.ts";
+import type { Entry } from "../../evidence/entry.ts";
+import {
+  computeLabel,
+  inputHead,
+  type LabelInput,
+  type ScoreInput,
+  scoreInputSchema,
+} from "../../evidence/record.ts";
+import { readInteraction } from "../../store/interactions.ts";
+import { readProven } from "../../store/proofs.ts";
+import {
+  type InteractionRow,
+  interactions,
+  operators,
+  type OutcomeLabelRow,
+  outcomeLabels,
+  scoreCommits,
+  subjects,
+} from "../../store/records.ts";
+import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import { currentOperator, operatorNeeds } from "./current_operator.ts";
+import { originOf } from "../shared/deployment.ts";
+import { drawSalt, makePart } from "../shared/drafts.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import { emitEvent, subscriptionNeed } from "../shared/events.ts";
+import { placeOfRecord, refuseGone, requireNotGone, tombstoneNeed } from "../shared/gone.ts";
+import { followedBy, followingNeeds, knownFollowing } from "./following.ts";
+import { movedTo, priorOf } from "./score.ts";
+import type { IdempotentCall } from "../shared/idempotency.ts";
+import { KeyedCall } from "../shared/keyed_calls.ts";
+import { answerOnce, type EvidencedAnswer, requireAsked } from "../shared/answers.ts";
+import { knownPseudonym } from "../shared/subjects.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing & Scoring;
+
+export interface CommitRequest {
+  readonly sessionId: string;
+  /** The late label: whether the operator's decision proved right; null where none is given. */
+  readonly outcomeCorrect: boolean | null;
+}
+
+/**
+ * Commits a provisional score and takes its late label, each at most once.
+ * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT for a label that contradicts what is known; SERVICE_UNAVAILABLE.
+ */
+export async function commitScore(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { request, call, idempotency = null }: {
+    readonly request: CommitRequest;
+    readonly call: Call;
+    readonly idempotency?: IdempotentCall | null;
+  },
+): Promise<EvidencedAnswer> {
+  const { world } = dependencies;
+  const { orgId } = caller;
+  const recorded = await readRecordedScore(dependencies, orgId, request.sessionId);
+
+  const session = [orgId, request.sessionId] as const;
+  const operator = [orgId, recorded.row.operator_id] as const;
+  const tombstone = tombstoneNeed(dependencies, { kind: "record", orgId, name: request.sessionId });
+  const keyed = new KeyedCall(dependencies.installation, {
+    orgId,
+    idempotency,
+    request: { outcome_correct: request.outcomeCorrect },
+    call,
+  });
+  const drawn: Drawn = {
+    commitId: world.ulid(call.now),
+    labelId: world.ulid(call.now),
+    salts: { detail: drawSalt(world), result: drawSalt(world), input: drawSalt(world) },
+  };
+  return await answerOnce(dependencies, orgId, {
+    call,
+    asked: {
+      events: ["SCORE_COMMITTED", "SCORE_COMPUTED"],
+      members: { session_id: request.sessionId, committed: true },
+    },
+    needs: [
+      ...followingNeeds(session),
+      ...operatorNeeds(operator),
+      { kind: subjects, key: operator },
+      subscriptionNeed(orgId),
+      tombstone,
+      ...keyed.needs,
+    ],
+    plan(unit) {
+      // A commit and its label are each done once by themselves: a repeated call finds what the first one did.
+      const known = keyed.known(unit);
+      const row = unit.get(interactions, session);
+      if (row === null) {
+        refuseGone(unit, tombstone);
+        throw unknownSession(request.sessionId);
+      }
+      const context: Context = {
+        caller,
+        call,
+        recorded,
+        drawn,
+        subject: knownPseudonym(unit, operator),
+      };
+      const following = knownFollowing(unit, row);
+      const committed = row.committed === 1 ? row : following.commit;
+      if (known === null) keyed.remember(unit, { operatorId: row.operator_id });
+      const label = planLabel(unit, dependencies, {
+        context,
+        label: request.outcomeCorrect,
+        known: following.label,
+      });
+      if (committed !== null) {
+        // A call with a label is answered with the committed score under the id of the call that labelled it.
+        const { at, request_id } = label?.row ?? committed;
+        const stored = { position: committed.position, at, request_id };
+        return { stored, replayed: label?.isNew !== true };
+      }
+      return planCommit(unit, context);
+    },
+  });
+}
+
+/** Drawn once: a commit that is planned anew writes the same. */
+interface Drawn {
+  readonly commitId: string;
+  readonly labelId: string;
+  readonly salts: Readonly<Record<"detail" | "result" | "input", Uint8Array>>;
+}
+
+interface Context {
+  readonly caller: OrganizationCaller;
+  readonly call: Call;
+  readonly recorded: RecordedScore;
+  readonly drawn: Drawn;
+  readonly subject: string;
+}
+
+function unknownSession(sessionId: string): ServiceError {
+  return new ServiceError(
+    "NOT_FOUND",
+    `session_id ${sessionId} has no score: score it first, or check the session_id.`,
+  );
+}
+
+/** A score as it was recorded. */
+interface RecordedScore {
+  readonly row: InteractionRow;
+  readonly entry: Entry;
+  readonly hash: Uint8Array;
+  readonly input: ScoreInput;
+  readonly result: Record<string, unknown>;
+}
+
+/** @throws {ServiceError} NOT_FOUND, GONE; {AlteredError}: nothing is signed anew from what was altered. */
+async function readRecordedScore(
+  dependencies: Needs,
+  orgId: string,
+  sessionId: string,
+): Promise<RecordedScore> {
+  const row = await readInteraction(dependencies.database, orgId, sessionId);
+  if (row === null) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
+    throw unknownSession(sessionId);
+  }
+  const { chain, seq } = await placeOfRecord(dependencies, { orgId, position: row.position });
+  const proven = await readProven(dependencies, { chain, origin: originOf(dependencies, chain), seq });
+  const [input, result] = [proven?.stored.parts.get("input"), proven?.stored.parts.get("result")];
+  if (!proven || input === undefined || result === undefined) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
+    throw new AlteredError(chain, `entry ${seq} of ${chain} has no stored record`);
+  }
+  const { stored } = proven;
+  const members = { session_id: sessionId };
+  requireAsked({ stored, text: input.text }, { events: ["SCORE_COMPUTED"], members });
+  requireAsked({ stored, text: result.text }, { events: ["SCORE_COMPUTED"], members });
+  return {
+    row,
+    entry: stored.entry,
+    hash: stored.hash,
+    input: scoreInputSchema.parse(JSON.parse(input.text)),
+    result: JSON.parse(result.text),
+  };
+}
+
+/** How the entries of a commit and of a label begin. */
+function draftHead({ caller, call, subject }: Context) {
+  return { actor: caller.actor, orgId: caller.orgId, prefix: caller.prefix, subject, at: call.now };
+}
+
+/** The entry that finalizes a score; the numbers are the recorded ones. */
+function planCommit(unit: UnitOfWork, context: Context) {
+  const { call, recorded, drawn, caller: { orgId } } = context;
+  const { row, entry, hash } = recorded;
+  const result = { ...recorded.result, provisional: false, committed: true };
+  const appended = unit.append(evidenceChain(orgId), {
+    ...draftHead(context),
+    id: drawn.commitId,
+    eventType: "SCORE_COMMITTED",
+    parts: [
+      makePart("detail", drawn.salts.detail, {
+        ref_id: entry.id,
+        ref_seq: entry.seq,
+        ref_entry_hash: hex(hash),
+      }),
+      makePart("result", drawn.salts.result, result),
+    ],
+  });
+  unit.put(scoreCommits, {
+    org_id: orgId,
+    session_id: row.session_id,
+    request_id: call.requestId,
+    at: call.now,
+    position: appended.position,
+  });
+  followedBy(unit, row, { commit_position: appended.position });
+  emitEvent(unit, {
+    orgId,
+    operatorId: row.operator_id,
+    event: "score.committed",
+    position: appended.position,
+    call,
+  });
+  return { appended };
+}
+
+interface Labelled {
+  readonly row: OutcomeLabelRow;
+  /** False where the same label was given before. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Plans a first label; the same again writes nothing.
+ * @returns null where no label is given.
+ * @throws {ServiceError} CONFLICT where the truth was known at scoring, or is known to be another.
+ */
+function planLabel(
+  unit: UnitOfWork,
+  { model }: Needs,
+  { context, label, known }: {
+    readonly context: Context;
+    readonly label: boolean | null;
+    /** The label that was given before; null if there is none. */
+    readonly known: OutcomeLabelRow | null;
+  },
+): Labelled | null {
+  if (label === null) return null;
+  const { caller: { orgId }, call, recorded, drawn } = context;
+  const { row, input } = recorded;
+  requireLabelable(row.session_id, input.interaction);
+  if (known !== null) {
+    if ((known.outcome_correct === 1) === label) return { row: known, isNew: false };
+    throw refusedLabel(row.session_id, `it was labelled ${!label} before, and a label is final`);
+  }
+  const operator = currentOperator(unit, [orgId, row.operator_id])!;
+  const { prior, state } = priorOf(operator);
+  const labelInput: LabelInput = {
+    ...inputHead(model, call.now),
+    operator_id: row.operator_id,
+    session_id: row.session_id,
+    ref_id: recorded.entry.id,
+    ref_seq: recorded.entry.seq,
+    ref_entry_hash: hex(recorded.hash),
+    decision: input.interaction.decision,
+    scenario_type: input.interaction.scenario_type,
+    label,
+    weights: input.weights,
+    prior,
+    state: state!,
+  };
+  const after = computeLabel(model.document, labelInput);
+  const appended = unit.append(evidenceChain(orgId), {
+    ...draftHead(context),
+    id: drawn.labelId,
+    eventType: "OUTCOME_LABELLED",
+    parts: [makePart("input", drawn.salts.input, labelInput)],
+  });
+  unit.put(operators, { ...operator, ...movedTo(after, appended) });
+  const labelled = {
+    org_id: orgId,
+    session_id: row.session_id,
+    outcome_correct: label ? 1 : 0,
+    request_id: call.requestId,
+    at: call.now,
+    position: appended.position,
+  };
+  unit.put(outcomeLabels, labelled);
+  followedBy(unit, row, { label_position: appended.position });
+  return { row: labelled, isNew: true };
+}
+
+function requireLabelable(
+  sessionId: string,
+  { scenario_type, outcome_correct }: { scenario_type: string; outcome_correct: boolean | null },
+): void {
+  if (scenario_type === "error_injected") {
+    throw refusedLabel(sessionId, "the truth of an injected error is known by construction");
+  }
+  if (outcome_correct !== null) throw refusedLabel(sessionId, "it was scored with its outcome");
+}
+
+function refusedLabel(sessionId: string, reason: string): ServiceError {
+  return new ServiceError(
+    "CONFLICT",
+    `session_id ${sessionId} takes no outcome_correct: ${reason}. Leave outcome_correct out.`,
+  );
+}

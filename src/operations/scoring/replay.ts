@@ -1,0 +1,342 @@
+/**
+ * Replaying a score or a decision: recomputed from its recorded input and the model document of its time, held
+ * against the recorded result, and explained.
+ * Source: specification, GET /v1/decision/replay/{id}; contract, section 4; evidence design, section 12.
+ */
+import type { Proving, Reading, Scoring } from "../shared/capabilities.ts";
+import { AlteredError, ServiceError } from "../../domain/errors.ts";
+import { hex } from "../../evidence/crypto.ts";
+import { isCommitted } from "../../evidence/entry.ts";
+import { type Evidence, evidenceOf, type InclusionProof } from "../../evidence/envelope.ts";
+import { modelSha256, partCommitment } from "../../evidence/hashes.ts";
+import {
+  computeDecision,
+  computeScore,
+  type DecisionInput,
+  decisionInputSchema,
+  decisionResultPart,
+  type Difference,
+  differencesOf,
+  labelInputSchema,
+  lateLabelOf,
+  modelReference,
+  type ScoreInput,
+  scoreInputSchema,
+  scoreResultPart,
+} from "../../evidence/record.ts";
+import {
+  type DimensionExplanation,
+  explainDecision,
+  explainLabel,
+  explainScore,
+} from "../../scoring/explain.ts";
+import type { ModelDocument } from "../../scoring/model.ts";
+import { type Place, readEntry, requireEntry, type StoredEntry } from "../../store/chains.ts";
+import { type Database, query } from "../../store/database.ts";
+import { readInteraction } from "../../store/interactions.ts";
+import { newestOwnCheckpoint, proveHashes, requirePlace } from "../../store/proofs.ts";
+import {
+  type FollowingEntries,
+  followingEntries,
+  type InteractionRow,
+  interactions,
+  type OutcomeLabelRow,
+  outcomeLabels,
+  type ScoreCommitRow,
+  scoreCommits,
+} from "../../store/records.ts";
+import { requireAsked } from "../shared/answers.ts";
+import { originOf } from "../shared/deployment.ts";
+import type { OrganizationCaller } from "../shared/call.ts";
+import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+import { requireFollowing } from "./following.ts";
+import { placeOfRecord, requireNotGone } from "../shared/gone.ts";
+import { requireSealed } from "../shared/sealed_reads.ts";
+import { tellAlteredRecord, type Watching } from "../shared/tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring;
+
+export interface Replay {
+  readonly id: string;
+  readonly kind: "score" | "decision";
+  readonly recorded: Record<string, unknown>;
+  readonly replayed: Record<string, unknown>;
+  readonly match: boolean;
+  readonly differences: readonly Difference[];
+  readonly explanation: readonly DimensionExplanation[];
+  readonly model: { readonly version: string; readonly sha256: string };
+  /** What the score's late label moved; null where it has none. */
+  readonly label: ReplayedLabel | null;
+  /** Over the recorded result, against the current checkpoint. */
+  readonly evidence: Evidence;
+}
+
+export interface ReplayedLabel {
+  readonly outcome_correct: boolean;
+  readonly labelled_at: string;
+  readonly explanation: readonly DimensionExplanation[];
+}
+
+/**
+ * A part that was altered is shown as what it is, beside what was recorded of it; nothing is explained by it, and an
+ * alert is raised.
+ * @throws {ServiceError} NOT_FOUND where neither a score nor a decision has this id; GONE.
+ */
+export async function replay(
+  dependencies: Needs,
+  { orgId }: OrganizationCaller,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<Replay> {
+  const { database } = dependencies;
+  const found = await find(database, orgId, id);
+  if (found === null) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: id });
+    throw new ServiceError(
+      "NOT_FOUND",
+      `${id} is neither a scored session_id nor a decision_id: check the id.`,
+    );
+  }
+  const { kind, position } = found;
+  const place = await placeOfRecord(dependencies, { orgId, position });
+  const stored = await readEntry(database, place);
+  const [input, result] = [stored?.parts.get("input"), stored?.parts.get("result")];
+  if (!stored || input === undefined || result === undefined) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: id });
+    throw new AlteredError(place.chain, `entry ${place.seq} of ${place.chain} has no stored record`);
+  }
+  requireRecordOf(dependencies, stored, {
+    event: EVENT_OF_KIND[kind],
+    name: kind === "score" ? "session_id" : "decision_id",
+    id,
+  });
+  const proof = await proveStored(dependencies, stored, place);
+  const altered = toldOf(dependencies, { stored, place, now });
+  const { recorded, replayed, explanation, model } = await madeOf(place, altered, async () => ({
+    recorded: JSON.parse(result.text),
+    ...await recompute(dependencies, kind, { input: JSON.parse(input.text), auditId: stored.entry.id }),
+  }));
+  const late = kind === "score" ? await replayLabel(dependencies, { orgId, sessionId: id, now }) : null;
+  const differences = [...altered, ...differencesOf(recorded, replayed), ...(late?.altered ?? [])];
+  return {
+    id,
+    kind,
+    recorded,
+    replayed,
+    match: differences.length === 0,
+    differences,
+    explanation: isInput(altered) ? [] : explanation,
+    model,
+    label: late?.label ?? null,
+    evidence: evidenceOf({ ...stored, part: result, proof }),
+  };
+}
+
+const EVENT_OF_KIND = { score: "SCORE_COMPUTED", decision: "DRS_COMPUTED" } as const;
+
+/**
+ * A row led to the record of its own name, as far as that can be told: a part that was altered is shown as what it is.
+ * @throws {AlteredError} where the record is another's.
+ */
+function requireRecordOf(
+  { crypto }: Needs,
+  stored: StoredEntry,
+  { event, name, id }: { readonly event: string; readonly name: string; readonly id: string },
+): void {
+  const asked = { events: [event], members: { [name]: id } };
+  for (const part of stored.parts.values()) {
+    if (isCommitted(crypto, stored.entry, part)) requireAsked({ stored, text: part.text }, asked);
+  }
+}
+
+/**
+ * Proof of an entry against the newest checkpoint, whatever its parts are.
+ * @throws {AlteredError} where the entry is not what was signed.
+ */
+async function proveStored(
+  dependencies: Needs,
+  stored: StoredEntry,
+  { chain, seq }: Place,
+): Promise<InclusionProof> {
+  requireEntry(dependencies.crypto, stored);
+  requirePlace(stored, { chain, seq });
+  const origin = originOf(dependencies, chain);
+  const checkpoint = await newestOwnCheckpoint(dependencies, { chain, origin });
+  const hashes = new Map([[seq, stored.hash]]);
+  return (await proveHashes(dependencies, { chain, hashes, checkpoint })).get(seq)!;
+}
+
+/** Parts that are not those which the entry commits to: what follows from them proves nothing. */
+function alteredParts({ crypto }: Needs, { entry, parts }: StoredEntry): readonly Difference[] {
+  return [...parts.values()].filter((part) => !isCommitted(crypto, entry, part)).map((part) => ({
+    path: `commit.${part.name}`,
+    recorded: entry.commit[part.name] ?? null,
+    replayed: hex(partCommitment(crypto, part)),
+  }));
+}
+
+/** The parts of an entry that were altered, of which an alert tells. */
+function toldOf(
+  dependencies: Needs,
+  { stored, place: { chain, seq }, now }: {
+    readonly stored: StoredEntry;
+    readonly place: Place;
+    readonly now: number;
+  },
+): readonly Difference[] {
+  const altered = alteredParts(dependencies, stored);
+  if (altered.length > 0) tellAlteredRecord(dependencies, { chain, seq, shown: "a replay", now });
+  return altered;
+}
+
+function isInput(altered: readonly Difference[]): boolean {
+  return altered.some(({ path }) => path === "commit.input");
+}
+
+/** What `compute` makes of a stored record. @throws {AlteredError} if it is none any more, as parts of it were altered. */
+async function madeOf<Result>(
+  { chain, seq }: Place,
+  altered: readonly Difference[],
+  compute: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await compute();
+  } catch (error) {
+    if (altered.length === 0) throw error;
+    throw new AlteredError(chain, `entry ${seq} of ${chain}, a part of it is no record any more`);
+  }
+}
+
+async function find(
+  database: Database,
+  orgId: string,
+  id: string,
+): Promise<{ readonly kind: Replay["kind"]; readonly position: number } | null> {
+  const score = await readInteraction(database, orgId, id);
+  if (score !== null) return { kind: "score", position: score.position };
+  const [decision] = await database.read(
+    query.selectFrom("decision").select("position").where("org_id", "=", orgId).where("decision_id", "=", id)
+      .compile(),
+  );
+  return decision === undefined ? null : { kind: "decision", position: decision.position };
+}
+
+type Recomputed = Pick<Replay, "replayed" | "explanation" | "model">;
+
+async function recompute(
+  dependencies: Needs,
+  kind: Replay["kind"],
+  { input, auditId }: { readonly input: unknown; readonly auditId: string },
+): Promise<Recomputed> {
+  return kind === "score"
+    ? await recomputeScore(dependencies, scoreInputSchema.parse(input))
+    : await recomputeDecision(dependencies, decisionInputSchema.parse(input), auditId);
+}
+
+async function recomputeScore(dependencies: Needs, input: ScoreInput): Promise<Recomputed> {
+  const document = await modelDocument(dependencies, input.algo.model_sha256);
+  const { result } = computeScore(document, input);
+  const { interaction, domain, as_of } = input;
+  return {
+    replayed: scoreResultPart(input, result),
+    explanation: explainScore(document, input.state, { interaction, domain, now: Date.parse(as_of) }),
+    model: modelReference(input),
+  };
+}
+
+async function recomputeDecision(
+  dependencies: Needs,
+  input: DecisionInput,
+  auditId: string,
+): Promise<Recomputed> {
+  const document = await modelDocument(dependencies, input.algo.model_sha256);
+  const { domain, as_of } = input;
+  return {
+    replayed: decisionResultPart(input, { result: computeDecision(document, input), auditId }),
+    explanation: explainDecision(document, input.state, { domain, now: Date.parse(as_of) }),
+    model: modelReference(input),
+  };
+}
+
+/** The event by which a score got its late label, explained from its own recorded input. */
+async function replayLabel(
+  dependencies: Needs,
+  { orgId, sessionId, now }: { readonly orgId: string; readonly sessionId: string; readonly now: number },
+): Promise<{ readonly label: ReplayedLabel; readonly altered: readonly Difference[] } | null> {
+  const { database } = dependencies;
+  const position = await placeOfLabel(dependencies, { orgId, sessionId });
+  // It was erased or pruned with its score since that was read, or there never was one.
+  if (position === null) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
+    return null;
+  }
+  const place = await placeOfRecord(dependencies, { orgId, position });
+  const stored = await readEntry(database, place);
+  const part = stored?.parts.get("input");
+  if (!stored || part === undefined) {
+    await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
+    throw new AlteredError(place.chain, `entry ${place.seq} of ${place.chain} has no stored record`);
+  }
+  requireRecordOf(dependencies, stored, { event: "OUTCOME_LABELLED", name: "session_id", id: sessionId });
+  await proveStored(dependencies, stored, place);
+  const altered = toldOf(dependencies, { stored, place, now });
+  const { input, document } = await madeOf(place, altered, async () => {
+    const input = labelInputSchema.parse(JSON.parse(part.text));
+    return { input, document: await modelDocument(dependencies, input.algo.model_sha256) };
+  });
+  return {
+    label: {
+      outcome_correct: input.label,
+      labelled_at: input.as_of,
+      explanation: isInput(altered) ? [] : explainLabel(document, input.state, lateLabelOf(input)),
+    },
+    altered: altered.map((difference) => ({ ...difference, path: `label.${difference.path}` })),
+  };
+}
+
+/** Where a score's label stands; null if it has none. @throws {AlteredRows} if a row is not what this installation wrote. */
+async function placeOfLabel(
+  dependencies: Needs,
+  { orgId, sessionId }: { readonly orgId: string; readonly sessionId: string },
+): Promise<number | null> {
+  const session = JSON.stringify([[orgId, sessionId]]);
+  const [scores, commits, labels, [entries = null]] = await dependencies.database.snapshot<
+    [InteractionRow, ScoreCommitRow, OutcomeLabelRow, FollowingEntries]
+  >([
+    interactions.load(session),
+    scoreCommits.load(session),
+    outcomeLabels.load(session),
+    followingEntries.load(session),
+  ]);
+  requireSealed(dependencies, interactions, scores);
+  requireSealed(dependencies, scoreCommits, commits);
+  requireSealed(dependencies, outcomeLabels, labels);
+  const [score, commit = null, label = null] = [scores[0], commits[0], labels[0]];
+  if (score === undefined) return null;
+  requireFollowing(score, { commit, label, entries });
+  return label?.position ?? null;
+}
+
+/**
+ * The document of a recorded hash: the one in use, or one that was used before and is kept for good.
+ * @throws {AlteredError} where it is not there, or not what it was.
+ */
+export async function modelDocument(
+  { database, crypto, model }: Pick<Proving, "database" | "crypto"> & Scoring,
+  sha256: string,
+): Promise<ModelDocument> {
+  if (sha256 === model.sha256) return model.document;
+  const [row] = await database.read(
+    query.selectFrom("model_document").select("document").where("sha256", "=", sha256).compile(),
+  );
+  if (row === undefined) {
+    throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not in the database`);
+  }
+  // It was validated when it came into use, by the schema of its time: today's may ask for more. Its hash says that
+  // it is the same document, and its formulas' name that these functions can read it.
+  const document: ModelDocument = JSON.parse(row.document);
+  if (modelSha256(crypto, document) !== sha256) {
+    throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not the one that was used`);
+  }
+  return document;
+}

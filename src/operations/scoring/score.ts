@@ -1,0 +1,367 @@
+/**
+ * Scoring one interaction: the operator's state moves, the score and its evidence are one durable write, and
+ * the same request again gets the stored answer.
+ * Source: specification, POST /v1/score; contract, section 4; evidence design, sections 5 and 12.
+ */
+import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
+import { DIMENSIONS } from "../../domain/enums.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { ScoreRequest } from "../../domain/score.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { equalBytes, hex } from "../../evidence/crypto.ts";
+import { computeScore, inputHead, scoreResultPart } from "../../evidence/record.ts";
+import { requestDigest } from "../../keys/secrets.ts";
+import { modeName, type Scored } from "../../scoring/score.ts";
+import type { OperatorState } from "../../scoring/state.ts";
+import {
+  decisions,
+  frozenOperators,
+  interactions,
+  type OperatorRow,
+  operators,
+  skippedInteractions,
+  subjects,
+} from "../../store/records.ts";
+import type { Need, PlacedEntry, UnitOfWork } from "../../store/unit_of_work.ts";
+import { addUsage } from "../../store/usage.ts";
+import { currentOperator, operatorNeeds } from "./current_operator.ts";
+import { drawSalt, makePart } from "../shared/drafts.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+import { answerOnce, type EvidencedAnswer, type StoredAnswer } from "../shared/answers.ts";
+import { emitEvent, subscriptionNeed } from "../shared/events.ts";
+import { frozenLink, lastFrozen } from "./frozen_calls.ts";
+import { refuseGone, tombstoneNeed } from "../shared/gone.ts";
+import type { IdempotentCall } from "../shared/idempotency.ts";
+import { KeyedCall, pastRetention, requireSameId } from "../shared/keyed_calls.ts";
+import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
+
+/** What these operations need. */
+type Needs = Proving & Writing & Scoring;
+
+/**
+ * Scores an interaction.
+ * @throws {ServiceError} CONFLICT where the session was used for a different request; GONE; SERVICE_UNAVAILABLE.
+ */
+export async function scoreInteraction(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { request, call, idempotency = null }: {
+    readonly request: SentScore;
+    readonly call: Call;
+    readonly idempotency?: IdempotentCall | null;
+  },
+): Promise<EvidencedAnswer> {
+  const { installation, world } = dependencies;
+  const keyed = new KeyedCall(installation, { orgId: caller.orgId, idempotency, request, call });
+  return await keyed.underOneId(
+    { given: request.session_id, draw: () => world.ulid(call.now) },
+    (session_id) =>
+      scoreUnderId(dependencies, caller, {
+        request: { ...request, session_id },
+        call,
+        keyed,
+        drawn: request.session_id === null,
+      }),
+  );
+}
+
+/** A score as it was asked for: null where its session is to be named by the service. */
+export type SentScore = Omit<ScoreRequest, "session_id"> & { readonly session_id: string | null };
+
+async function scoreUnderId(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { request, call, keyed, drawn }: {
+    readonly request: ScoreRequest;
+    readonly call: Call;
+    readonly keyed: KeyedCall;
+    /** Whether the service named the session. */
+    readonly drawn: boolean;
+  },
+): Promise<EvidencedAnswer> {
+  const { orgId } = caller;
+  const { session_id, operator_id } = request;
+  const score = prepareScore(dependencies, { orgId, request, call });
+  return await answerOnce(dependencies, orgId, {
+    call,
+    asked: {
+      events: ["SCORE_COMPUTED", "SCORE_SKIPPED"],
+      members: {
+        session_id: request.session_id,
+        operator_id: request.operator_id,
+        mode_override: request.mode_override,
+      },
+    },
+    needs: [...needsOf(orgId, score), ...keyed.needs],
+    plan(unit) {
+      const known = keyed.known(unit);
+      requireSameId(known, session_id);
+      const stored = findRepeated(unit, orgId, score);
+      if (known === null) {
+        keyed.remember(unit, { reference: drawn ? session_id : null, operatorId: operator_id });
+      }
+      if (stored !== null) return { stored, replayed: true };
+      if (known !== null) throw pastRetention();
+      const planned = planScore(unit, dependencies, { caller, score });
+      if (planned.counted) addUsage(orgId, { at: call.now, count: 1 }).forEach((row) => unit.execute(row));
+      return planned;
+    },
+  });
+}
+
+/** One score on its way, with what is drawn once: a commit that is planned anew writes the same ids and salts. */
+export interface PreparedScore {
+  readonly request: ScoreRequest;
+  readonly call: Call;
+  readonly digest: Uint8Array;
+  readonly entryId: string;
+  readonly salts: { readonly input: Uint8Array; readonly result: Uint8Array };
+  readonly pseudonym: string;
+  /** By which a name that is gone is known. */
+  readonly tombstone: Need;
+}
+
+export function prepareScore(
+  { world, installation }: Needs,
+  { orgId, request, call }: {
+    readonly orgId: string;
+    readonly request: ScoreRequest;
+    readonly call: Call;
+  },
+): PreparedScore {
+  return {
+    request,
+    call,
+    digest: requestDigest(installation.key, canonicalJson({ kind: "score", ...request })),
+    entryId: world.ulid(call.now),
+    salts: { input: drawSalt(world), result: drawSalt(world) },
+    pseudonym: drawPseudonym(world),
+    tombstone: tombstoneNeed({ installation }, { kind: "record", orgId, name: request.session_id }),
+  };
+}
+
+/** The rows that planning a score reads. */
+export function needsOf(orgId: string, { request, tombstone }: PreparedScore): readonly Need[] {
+  const session = [orgId, request.session_id] as const;
+  const operator = [orgId, request.operator_id] as const;
+  return [
+    { kind: interactions, key: session },
+    { kind: skippedInteractions, key: session },
+    { kind: decisions, key: session },
+    ...operatorNeeds(operator),
+    ...(request.mode_override === "incident_frozen" ? [{ kind: frozenOperators, key: operator }] : []),
+    { kind: subjects, key: operator },
+    subscriptionNeed(orgId),
+    tombstone,
+  ];
+}
+
+/**
+ * The stored answer that this request repeats, or null where it is new.
+ * A frozen post does not use up its session: a later normal post scores it.
+ * @throws {ServiceError} CONFLICT, GONE.
+ */
+function findRepeated(
+  unit: UnitOfWork,
+  orgId: string,
+  { request, digest, tombstone }: PreparedScore,
+): StoredAnswer | null {
+  const session = [orgId, request.session_id] as const;
+  const frozen = request.mode_override === "incident_frozen";
+  const used = [
+    unit.get(interactions, session),
+    frozen ? unit.get(skippedInteractions, session) : null,
+  ].filter((row) => row !== null);
+  const same = used.find((row) => equalBytes(row.request_digest, digest));
+  if (same !== undefined) return same;
+  if (used.length > 0 || unit.get(decisions, session) !== null) throw usedSession(request.session_id);
+  refuseGone(unit, tombstone);
+  return null;
+}
+
+export function usedSession(sessionId: string): ServiceError {
+  return new ServiceError(
+    "CONFLICT",
+    `session_id ${sessionId} was used for a different request: send the same request again to get its answer, or use a new session_id.`,
+  );
+}
+
+export interface PlannedScore {
+  readonly appended: PlacedEntry;
+  readonly result: Record<string, unknown>;
+  /** Whether it counts as usage: a skipped call does not. */
+  readonly counted: boolean;
+}
+
+/** Plans the rows and the entry of a score whose session is free. */
+export function planScore(
+  unit: UnitOfWork,
+  dependencies: Needs,
+  { caller, score }: { readonly caller: OrganizationCaller; readonly score: PreparedScore },
+): PlannedScore {
+  const { request, call, salts } = score;
+  const { orgId } = caller;
+  const operator = [orgId, request.operator_id] as const;
+  const subject = pseudonymOf(unit, operator, score.pseudonym);
+  const isFrozen = request.mode_override === "incident_frozen";
+  const before = isFrozen ? null : currentOperator(unit, operator);
+  const planned = isFrozen ? planSkipped(dependencies, score) : planScored(dependencies, score, before);
+  const appended = unit.append(evidenceChain(orgId), {
+    id: score.entryId,
+    actor: caller.actor,
+    eventType: planned.scored === null ? "SCORE_SKIPPED" : "SCORE_COMPUTED",
+    orgId,
+    prefix: caller.prefix,
+    subject,
+    at: call.now,
+    parts: [makePart("input", salts.input, planned.input), makePart("result", salts.result, planned.result)],
+  });
+  const { position } = appended;
+  if (planned.scored === null) {
+    const link = frozenLink(unit.get(frozenOperators, operator), { at: call.now, position });
+    unit.put(frozenOperators, { org_id: orgId, operator_id: request.operator_id, ...lastFrozen(link) });
+    unit.put(skippedInteractions, { ...identityOf(orgId, score), ...link });
+  } else {
+    unit.put(operators, {
+      org_id: orgId,
+      operator_id: request.operator_id,
+      domain: request.domain,
+      position,
+      ...movedTo(planned.scored.state, appended),
+    });
+    unit.put(interactions, {
+      ...identityOf(orgId, score),
+      position,
+      previous: before?.position ?? null,
+      ...scoredColumns(request, planned.scored),
+      commit_position: null,
+      label_position: null,
+    });
+    if (planned.scored.result.committed) {
+      emitEvent(unit, { orgId, operatorId: request.operator_id, event: "score.committed", position, call });
+    }
+  }
+  return { appended, result: planned.result, counted: planned.scored !== null };
+}
+
+interface Planned {
+  readonly input: Record<string, unknown>;
+  readonly result: Record<string, unknown>;
+  readonly scored: Scored | null;
+}
+
+/** What every input part says of its request (evidence design, section 12). */
+function inputOf({ model }: Needs, { request, call }: PreparedScore) {
+  return {
+    ...inputHead(model, call.now),
+    mode: request.mode,
+    role_tier: request.role_tier,
+    mode_override: request.mode_override,
+    operator_id: request.operator_id,
+    session_id: request.session_id,
+    domain: request.domain,
+    interaction: request.interaction,
+  };
+}
+
+function planSkipped(dependencies: Needs, score: PreparedScore): Planned {
+  const input = inputOf(dependencies, score);
+  return {
+    input: { ...input, prior: null, weights: null, state: null },
+    result: scoreResultPart(input, {
+      skipped: true,
+      reason: "incident_frozen",
+      jis: null,
+      mode: modeName(input.mode),
+    }),
+    scored: null,
+  };
+}
+
+function planScored(dependencies: Needs, score: PreparedScore, row: OperatorRow | null): Planned {
+  const input = { ...inputOf(dependencies, score), ...priorOf(row) };
+  const scored = computeScore(dependencies.model.document, input);
+  return {
+    input: { ...input, weights: scored.weights },
+    result: scoreResultPart(input, scored.result),
+    scored,
+  };
+}
+
+/** The operator's state, and the entry that it is the state after. */
+export function priorOf(row: OperatorRow | null): {
+  readonly prior: { readonly seq: number; readonly entry_hash: string } | null;
+  readonly state: OperatorState | null;
+} {
+  if (row === null) return { prior: null, state: null };
+  return { prior: { seq: row.prior_seq, entry_hash: hex(row.prior_hash) }, state: JSON.parse(row.state) };
+}
+
+function identityOf(orgId: string, { request, call, digest }: PreparedScore) {
+  return {
+    org_id: orgId,
+    session_id: request.session_id,
+    operator_id: request.operator_id,
+    request_digest: digest,
+    request_id: call.requestId,
+    at: call.now,
+  };
+}
+
+/** What an operator's row says of its state, and of the entry that left it. */
+export function movedTo(
+  state: OperatorState,
+  { entry, hash }: { readonly entry: { readonly seq: number }; readonly hash: Uint8Array },
+) {
+  return {
+    state: canonicalJson(state),
+    prior_seq: entry.seq,
+    prior_hash: hash,
+    jis: state.jis!,
+    n: state.n,
+    t0: state.t0!,
+    t1: state.t1!,
+    tcrit: state.tcrit,
+    crit_count: state.cnt.crit,
+    share_hs: state.share.hs,
+    share_crit: state.share.crit,
+  };
+}
+
+/** What reports and histories read of a score: full-mode values, in lite mode too. */
+export function scoredColumns(
+  { domain, interaction, mode }: Pick<ScoreRequest, "domain" | "interaction" | "mode">,
+  { state, result, weights, fullDimensions, fullUncertainty, meanCorrectAcceptance }: Scored,
+) {
+  const [d1, d2, d3, d4, d5, d6, d7] = DIMENSIONS.map((name) => fullDimensions[name]);
+  return {
+    domain,
+    decision: interaction.decision,
+    scenario_type: interaction.scenario_type,
+    mode,
+    departure: weights.s,
+    committed: result.committed ? 1 : 0,
+    jis: state.jis!,
+    low: fullUncertainty.low,
+    high: fullUncertainty.high,
+    d1: d1!,
+    d2: d2!,
+    d3: d3!,
+    d4: d4!,
+    d5: d5!,
+    d6: d6!,
+    d7: d7!,
+    mean_c: meanCorrectAcceptance,
+    n: state.n,
+    t0: state.t0!,
+    t1: state.t1!,
+    departed: state.cnt.dep,
+    referred: state.cnt.ref,
+    ground_truth: state.cnt.truth,
+    tcrit: state.tcrit,
+    crit_count: state.cnt.crit,
+    share_hs: state.share.hs,
+    share_crit: state.share.crit,
+  };
+}

@@ -1,0 +1,399 @@
+/**
+ * A candidate model in shadow: every interaction that was scored is scored by the candidate too, after it was
+ * committed and from what was recorded, and where the two differ is summed up.
+ *
+ * It writes nothing and nobody waits for it: the writer hands over the entries of a commit that is durable, and they
+ * are worked off a few at a time, requests being served in between. All that it knows is in this process's memory,
+ * under pseudonyms, and bounded. An operator's state begins as the one that the model in use has left, as it would
+ * where the candidate was taken into use at that moment (scoring model, section 15, point 5).
+ * Source: contract, section 1 (`JISS_SCORING_SHADOW_MODEL_FILE`).
+ */
+import {
+  SHADOW_OPERATORS_MAX,
+  SHADOW_QUEUE_LIMIT,
+  SHADOW_REPORTED_OPERATORS,
+  SHADOW_WEIGHTS_MAX,
+} from "../../domain/limits.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { hex } from "../../evidence/crypto.ts";
+import { computeLabel, computeScore, type LabelInput, type ScoreInput } from "../../evidence/record.ts";
+import { errorFields, type Log } from "../../observability/log.ts";
+import type { Model } from "../../scoring/model.ts";
+import type { EventWeights } from "../../scoring/reducer.ts";
+import {
+  type Comparison,
+  countDirections,
+  differenceFigures,
+  differenceOf,
+  directionsOf,
+  EMPTY_TALLY,
+  figuresOf,
+  tallied,
+  type Tally,
+} from "../../scoring/shadow.ts";
+import type { OperatorState } from "../../scoring/state.ts";
+import { namesOfPseudonymsQuery } from "../../store/subjects.ts";
+import { nextTurn } from "../../store/turn.ts";
+import type { PlacedEntry } from "../../store/unit_of_work.ts";
+import type { Reading, Scoring } from "../shared/capabilities.ts";
+import type { OrganizationCaller } from "../shared/call.ts";
+
+/** The entries that move an operator's state, and the one that ends it. */
+const FOLLOWED = ["SCORE_COMPUTED", "OUTCOME_LABELLED", "SUBJECT_ERASED"] as const;
+
+/** Worked off in one turn of the event loop: less than half a millisecond. */
+const SLICE = 8;
+
+/** At most so often a failure is told in the log; the metrics count each. */
+const FAILURE_TOLD_MS = 60_000;
+
+interface Waiting {
+  readonly type: (typeof FOLLOWED)[number];
+  readonly orgId: string;
+  /** The operator's pseudonym. */
+  readonly subject: string;
+  readonly entryId: string;
+  readonly entryHash: Uint8Array;
+  /** Canonical JSON, as it was recorded. */
+  readonly input: string | undefined;
+  readonly result: string | undefined;
+}
+
+/** One operator, as the candidate sees it. */
+interface Followed {
+  /**
+   * The entry that was followed last, and the candidate's state after it, as JSON, which takes a fraction of the room
+   * of the value. null: it begins with the next entry.
+   */
+  place: { readonly entryHash: string; readonly state: string } | null;
+  /** By the entry of a score that may be labelled later: the candidate's weights for it. */
+  readonly weights: Map<string, EventWeights>;
+  tally: Tally;
+  /** Of the newest interaction. */
+  newest: Comparison | null;
+}
+
+interface FollowedOrganization {
+  readonly operators: Map<string, Followed>;
+  failed: number;
+  missed: number;
+  restarts: number;
+}
+
+/** What is held, and what was counted since the start. */
+export interface ShadowCounts {
+  readonly waiting: number;
+  readonly operators: number;
+  /** Scores whose weights are kept for a late label. */
+  readonly weights: number;
+  readonly failed: number;
+  readonly missed: number;
+  readonly restarts: number;
+}
+
+/** How many operators are followed, entries may wait, and weights are kept. */
+export interface ShadowBounds {
+  readonly operators: number;
+  readonly queue: number;
+  readonly weights: number;
+}
+
+export interface ShadowOptions {
+  readonly candidate: Model;
+  /** Epoch milliseconds of the start. */
+  readonly since: number;
+  readonly log: Log;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
+  /** Told of each interaction that was compared. */
+  readonly onCompared?: (
+    compared: { readonly difference: number } & ReturnType<typeof directionsOf>,
+  ) => void;
+  /** Default: the bounds of the program. */
+  readonly bounds?: ShadowBounds;
+}
+
+export class Shadow {
+  readonly #options: ShadowOptions;
+  readonly #bounds: ShadowBounds;
+  readonly #queue: Waiting[] = [];
+  #running: Promise<void> | null = null;
+  readonly #organizations = new Map<string, FollowedOrganization>();
+  #operators = 0;
+  /** Whose weights are kept, by their entry, the oldest first. */
+  readonly #weighed = new Map<string, Followed>();
+  #toldAt = -Infinity;
+
+  constructor(options: ShadowOptions) {
+    this.#options = options;
+    this.#bounds = options.bounds ??
+      { operators: SHADOW_OPERATORS_MAX, queue: SHADOW_QUEUE_LIMIT, weights: SHADOW_WEIGHTS_MAX };
+  }
+
+  get candidate(): Model {
+    return this.#options.candidate;
+  }
+
+  get since(): number {
+    return this.#options.since;
+  }
+
+  get counts(): ShadowCounts {
+    const organizations = [...this.#organizations.values()];
+    const sum = (count: (organization: FollowedOrganization) => number) =>
+      organizations.reduce((total, organization) => total + count(organization), 0);
+    return {
+      waiting: this.#queue.length,
+      operators: this.#operators,
+      weights: this.#weighed.size,
+      failed: sum(({ failed }) => failed),
+      missed: sum(({ missed }) => missed),
+      restarts: sum(({ restarts }) => restarts),
+    };
+  }
+
+  /** Takes the entries of a commit that is durable, and returns at once. */
+  take(entries: readonly PlacedEntry[]): void {
+    for (const { entry, hash, parts } of entries) {
+      const type = FOLLOWED.find((name) => name === entry.event_type);
+      if (type === undefined) continue;
+      const orgId = entry.org_id!;
+      // Who is erased is forgotten however much there is to do.
+      if (type !== "SUBJECT_ERASED" && this.#queue.length >= this.#bounds.queue) {
+        this.#organizationOf(orgId).missed += 1;
+        continue;
+      }
+      const textOf = (wanted: string) => parts.find(({ name }) => name === wanted)?.text;
+      this.#queue.push({
+        type,
+        orgId,
+        subject: entry.subject!,
+        entryId: entry.id,
+        entryHash: hash,
+        input: textOf("input"),
+        result: textOf("result"),
+      });
+    }
+    if (this.#queue.length > 0) this.#running ??= this.#run();
+  }
+
+  /** Waits until what was taken is worked off. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Leaves what still waits. */
+  async close(): Promise<void> {
+    this.#queue.length = 0;
+    await this.#running;
+  }
+
+  /** What is known of an organization's operators, by their pseudonyms. */
+  operatorsOf(
+    orgId: string,
+  ): ReadonlyMap<string, { readonly tally: Tally; readonly newest: Comparison | null }> {
+    return this.#organizationOf(orgId).operators;
+  }
+
+  /** What could not be compared, of an organization. */
+  gapsOf(orgId: string): { readonly failed: number; readonly missed: number; readonly restarts: number } {
+    const { failed, missed, restarts } = this.#organizationOf(orgId);
+    return { failed, missed, restarts };
+  }
+
+  /** Forgets all about an operator. */
+  forget(orgId: string, subject: string): void {
+    const { operators } = this.#organizationOf(orgId);
+    const operator = operators.get(subject);
+    if (operator === undefined) return;
+    operators.delete(subject);
+    this.#operators -= 1;
+    for (const entryId of operator.weights.keys()) this.#weighed.delete(entryId);
+  }
+
+  async #run(): Promise<void> {
+    await nextTurn();
+    while (this.#queue.length > 0) {
+      this.#queue.splice(0, SLICE).forEach((waiting) => this.#follow(waiting));
+      await nextTurn();
+    }
+    this.#running = null;
+  }
+
+  /** Never throws: whatever goes wrong with a candidate is told and counted. */
+  #follow(waiting: Waiting): void {
+    const { type, orgId, subject } = waiting;
+    if (type === "SUBJECT_ERASED") return this.forget(orgId, subject);
+    const organization = this.#organizationOf(orgId);
+    const operator = this.#operatorOf(organization, subject);
+    if (operator === null) {
+      organization.missed += 1;
+      return;
+    }
+    try {
+      const state = type === "SCORE_COMPUTED"
+        ? this.#score(waiting, organization, operator)
+        : this.#label(waiting, organization, operator);
+      operator.place = { entryHash: hex(waiting.entryHash), state };
+    } catch (error) {
+      operator.place = null;
+      organization.failed += 1;
+      this.#tell(error);
+    }
+  }
+
+  /** @returns the state after it. */
+  #score(
+    { entryId, input, result }: Waiting,
+    organization: FollowedOrganization,
+    operator: Followed,
+  ): string {
+    const recorded: ScoreInput = JSON.parse(input!);
+    const scored = computeScore(this.candidate.document, {
+      ...recorded,
+      state: stateBefore(organization, operator, recorded),
+    });
+    const comparison = { inUse: figuresOf(JSON.parse(result!)), candidate: figuresOf(scored.result) };
+    // As the write path: what is no JSON value, a score that is no number say, is refused.
+    canonicalJson(scored.result);
+    const state = canonicalJson(scored.state);
+    const difference = differenceOf(comparison);
+    operator.tally = tallied(operator.tally, difference);
+    operator.newest = comparison;
+    if (
+      recorded.interaction.outcome_correct === null && recorded.interaction.scenario_type !== "error_injected"
+    ) {
+      this.#keepWeights(entryId, operator, scored.weights);
+    }
+    this.#options.onCompared?.({ difference, ...directionsOf(comparison) });
+    return state;
+  }
+
+  /**
+   * A late label counts with the weights that the candidate gave the case; of a case that it did not score, with the
+   * recorded ones, as it would after a change of models.
+   * @returns the state after it.
+   */
+  #label({ input }: Waiting, organization: FollowedOrganization, operator: Followed): string {
+    const recorded: LabelInput = JSON.parse(input!);
+    const after = computeLabel(this.candidate.document, {
+      ...recorded,
+      weights: operator.weights.get(recorded.ref_id) ?? recorded.weights,
+      state: stateBefore(organization, operator, recorded)!,
+    });
+    return canonicalJson(after);
+  }
+
+  #keepWeights(entryId: string, operator: Followed, weights: EventWeights): void {
+    operator.weights.set(entryId, weights);
+    this.#weighed.set(entryId, operator);
+    if (this.#weighed.size <= this.#bounds.weights) return;
+    const [oldest, its] = this.#weighed.entries().next().value!;
+    its.weights.delete(oldest);
+    this.#weighed.delete(oldest);
+  }
+
+  #organizationOf(orgId: string): FollowedOrganization {
+    const known = this.#organizations.get(orgId);
+    if (known !== undefined) return known;
+    const organization = { operators: new Map(), failed: 0, missed: 0, restarts: 0 };
+    this.#organizations.set(orgId, organization);
+    return organization;
+  }
+
+  /** null where as many are followed as may be: to let one go for each that comes would leave figures of nobody. */
+  #operatorOf({ operators }: FollowedOrganization, subject: string): Followed | null {
+    const known = operators.get(subject);
+    if (known !== undefined) return known;
+    if (this.#operators >= this.#bounds.operators) return null;
+    const operator: Followed = { place: null, weights: new Map(), tally: EMPTY_TALLY, newest: null };
+    operators.set(subject, operator);
+    this.#operators += 1;
+    return operator;
+  }
+
+  #tell(error: unknown): void {
+    const now = this.#options.monotonic();
+    if (now - this.#toldAt < FAILURE_TOLD_MS) return;
+    this.#toldAt = now;
+    this.#options.log.error("the candidate model failed on an interaction; real scores go on without it", {
+      failed: this.counts.failed,
+      ...errorFields(error),
+    });
+  }
+}
+
+/**
+ * The candidate's state where it has followed the operator without a gap, else the recorded one of the model in use:
+ * at first, after a failure, after what was missed, and after what another process recorded.
+ */
+function stateBefore(
+  organization: FollowedOrganization,
+  operator: Followed,
+  { prior, state }: Pick<ScoreInput, "prior" | "state">,
+): OperatorState | null {
+  if (operator.place === null) return state;
+  if (operator.place.entryHash === prior?.entry_hash) return JSON.parse(operator.place.state);
+  organization.restarts += 1;
+  return state;
+}
+
+/** Runs a candidate model beside the one in use; null: none. */
+export interface Shadowing {
+  readonly shadow: Shadow | null;
+}
+
+/** Where the candidate differs for an organization, since this process started; null where no candidate runs. */
+export async function shadowReport(
+  { database, model, shadow }: Pick<Reading, "database"> & Scoring & Shadowing,
+  { orgId }: OrganizationCaller,
+) {
+  if (shadow === null) return { shadow: null };
+  const subjects = [...shadow.operatorsOf(orgId).keys()];
+  const names = new Map(
+    (await database.read(namesOfPseudonymsQuery(orgId, subjects))).map((
+      row,
+    ) => [row.pseudonym, row.operator_id]),
+  );
+  // Who was erased by another process is told of no more.
+  for (const subject of subjects) if (!names.has(subject)) shadow.forget(orgId, subject);
+  const operators = [...shadow.operatorsOf(orgId)].flatMap(([subject, { tally, newest }]) => {
+    const operatorId = names.get(subject);
+    return newest === null || operatorId === undefined ? [] : [{ operatorId, tally, newest }];
+  });
+  const directions = operators.map(({ newest }) => directionsOf(newest));
+  const distance = ({ newest }: { readonly newest: Comparison }) => Math.abs(differenceOf(newest));
+  return {
+    shadow: {
+      model: { version: model.document.version, sha256: model.sha256 },
+      candidate: { version: shadow.candidate.document.version, sha256: shadow.candidate.sha256 },
+      since: new Date(shadow.since).toISOString(),
+      interactions: {
+        compared: operators.reduce((sum, { tally }) => sum + tally.count, 0),
+        ...shadow.gapsOf(orgId),
+      },
+      difference: differenceFigures(operators.map(({ tally }) => tally)),
+      operators: {
+        compared: operators.length,
+        band: countDirections(directions.map(({ band }) => band)),
+        compliance_status: countDirections(directions.map(({ status }) => status)),
+      },
+      most_different: operators
+        .toSorted((one, other) =>
+          distance(other) - distance(one) || (one.operatorId < other.operatorId ? -1 : 1)
+        )
+        .slice(0, SHADOW_REPORTED_OPERATORS)
+        .map(({ operatorId, tally, newest }) => ({
+          operator_id: operatorId,
+          interactions: tally.count,
+          difference: differenceOf(newest),
+          model: shown(newest.inUse),
+          candidate: shown(newest.candidate),
+        })),
+    },
+  };
+}
+
+function shown({ jis, band, status }: Comparison["inUse"]) {
+  return { jis, band, compliance_status: status };
+}

@@ -1,0 +1,69 @@
+/** What operations are given, by what it lets them do. Each takes what it needs, and no more. */
+import type { World } from "../../domain/world.ts";
+import type { Crypto } from "../../evidence/crypto.ts";
+import type { Log } from "../../observability/log.ts";
+import type { Model } from "../../scoring/model.ts";
+import type { Database } from "../../store/database.ts";
+import type { CheckpointLock } from "../../store/lock.ts";
+import type { Seals } from "../../store/seals.ts";
+import type { Writer } from "../../store/writer.ts";
+import type { Resolve, TargetPolicy } from "../../webhooks/target.ts";
+import type { Installation, RetentionDays } from "./deployment.ts";
+import type { Deliveries } from "./sending.ts";
+import type { SigningKeys } from "./signing.ts";
+
+/** Reads rows, and tells those that this installation wrote from altered and from old ones. */
+export interface Reading {
+  readonly database: Database;
+  readonly seals: Seals;
+  readonly lock: CheckpointLock;
+}
+
+/** Proves that an entry is what this installation signed. */
+export interface Proving {
+  readonly database: Database;
+  readonly crypto: Crypto;
+  readonly signing: SigningKeys;
+  /** First part of every chain's origin. */
+  readonly logName: string;
+  readonly installation: Installation;
+}
+
+/** Records what is durable before it is answered. */
+export interface Writing {
+  readonly writer: Writer;
+  readonly world: World;
+}
+
+export interface Logging {
+  readonly log: Log;
+}
+
+/** Computes scores and decisions. */
+export interface Scoring {
+  readonly model: Model;
+}
+
+/** Knows how long what is kept. */
+export interface Retaining extends RetentionDays {
+  /** How long runs of the public demo are kept. */
+  readonly assessmentRetentionDays: number;
+}
+
+/** Makes keys and secrets, and tells whether one that is shown is known. */
+export interface Secrets {
+  /** The pepper that keys are hashed with and, while it is being rotated, the one before it. */
+  readonly peppers: readonly string[];
+  /** The key that wraps secrets at rest, then those that may still have wrapped some. */
+  readonly secretsKeys: readonly Uint8Array[];
+  /** Mints an organization's key. */
+  readonly mintKey: () => string;
+}
+
+/** Sends webhooks. */
+export interface Sending {
+  /** Where webhooks may go. */
+  readonly targets: { readonly policy: TargetPolicy; readonly resolve: Resolve };
+  /** What sends them, and when it tries again. */
+  readonly deliveries: Deliveries;
+}

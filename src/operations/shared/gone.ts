@@ -1,0 +1,189 @@
+/**
+ * Records that are gone: erased with their operator, or pruned with their time. Their names stay used.
+ * Source: evidence design, "Read first", point 3, and section 12; contract, section 2.
+ */
+import type { Proving } from "./capabilities.ts";
+import { AlteredError, ServiceError } from "../../domain/errors.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { parseChain } from "../../evidence/chain_name.ts";
+import { equalBytes, hex } from "../../evidence/crypto.ts";
+import { retentionPrunedSchema } from "../../evidence/structural.ts";
+import { requestDigest } from "../../keys/secrets.ts";
+import { type Place, placeOf, readEntry, requireIntact } from "../../store/chains.ts";
+import { query } from "../../store/database.ts";
+import { newestOwnCheckpoint, proveHashes, readProven } from "../../store/proofs.ts";
+import { type CauseOfCut, readCause, readCut } from "../../store/pruning.ts";
+import { tombstones } from "../../store/records.ts";
+import type { ToldBy } from "../../store/stored_rows.ts";
+import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
+import { type Installation, originOf } from "./deployment.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
+
+/** Kinds of names that outlive what they named: sessions and decisions share one, as they do while they live. */
+type NameKind = "record" | "report" | "operator";
+
+interface Name {
+  readonly kind: NameKind;
+  readonly orgId: string;
+  readonly name: string;
+}
+
+/** What stands for a name that must not be told: its HMAC under the installation key. */
+export function tombstoneName({ key }: Installation, { kind, orgId, name }: Name): Uint8Array {
+  return requestDigest(key, canonicalJson({ kind: "tombstone", of: kind, org_id: orgId, name }));
+}
+
+/** The need by which a plan can tell a name that is gone from one that was never used. */
+export function tombstoneNeed({ installation }: Pick<Proving, "installation">, name: Name): Need {
+  return { kind: tombstones, key: [hex(tombstoneName(installation, name))] };
+}
+
+/** GONE, as a row has it; what a caller is told was held to the chain before. */
+export class GoneError extends ServiceError {
+  constructor(readonly row: ToldBy) {
+    const why = row.reason === "erased"
+      ? "was erased with its operator's personal data"
+      : "is past its retention and was pruned";
+    super("GONE", `This record ${why}; its name stays used: use another id for a new one.`, {
+      details: { reason: row.reason, entry: { seq: row.seq, entry_hash: hex(row.entry_hash) } },
+    });
+  }
+}
+
+/**
+ * @throws {ServiceError} GONE where the record of a declared need was erased or pruned; {@link provingGone} holds it to
+ *   the chain.
+ */
+export function refuseGone(unit: UnitOfWork, { key }: Need): void {
+  const row = unit.get(tombstones, key);
+  if (row !== null) throw new GoneError(row);
+}
+
+/** @throws {ServiceError} GONE where the record of this name was erased or pruned; {AlteredError}. */
+export async function requireNotGone(dependencies: GoneDependencies, name: Name): Promise<void> {
+  const { database, installation } = dependencies;
+  const [row] = await database.read(
+    query.selectFrom("tombstone").selectAll().where("name", "=", tombstoneName(installation, name)).compile(),
+  );
+  if (row === undefined) return;
+  await provingGone(dependencies, name.orgId, () => {
+    throw new GoneError(row);
+  });
+}
+
+type GoneDependencies = Proving;
+
+/**
+ * Runs what may find that a record is gone: the entry that is named as the reason stands in the organization's chain.
+ * @throws as it does; {AlteredError} where it says GONE and the chain does not.
+ */
+export async function provingGone<Result>(
+  dependencies: GoneDependencies,
+  orgId: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof GoneError) await requireTold(dependencies, orgId, error.row);
+    throw error;
+  }
+}
+
+/** The entry by which a record of this name can be gone, by the reason. */
+const EVENT_OF_REASON: Readonly<Record<string, string>> = {
+  erased: "SUBJECT_ERASED",
+  pruned: "RETENTION_PRUNED",
+};
+
+/**
+ * @throws {AlteredError} where no entry of this hash stands there under a signed checkpoint, or it tells of something
+ *   else. Of an entry that was itself removed by retention the hash alone is left.
+ */
+export async function requireTold(
+  dependencies: GoneDependencies,
+  orgId: string,
+  { reason, chain, seq, entry_hash }: ToldBy,
+): Promise<void> {
+  const family = evidenceChain(orgId);
+  if (parseChain(chain)?.family !== family) {
+    throw new AlteredError(family, `a record is said to be gone by an entry of ${chain}`);
+  }
+  const { database, crypto } = dependencies;
+  const place = { chain, origin: originOf(dependencies, chain) };
+  const checkpoint = await newestOwnCheckpoint(dependencies, place);
+  await proveHashes(dependencies, { chain, hashes: new Map([[seq, entry_hash]]), checkpoint });
+  const stored = await readEntry(database, { chain, seq });
+  if (stored === null) return;
+  requireIntact(crypto, stored);
+  if (equalBytes(stored.hash, entry_hash) && stored.entry.event_type === EVENT_OF_REASON[reason]) return;
+  throw new AlteredError(chain, `entry ${seq} of ${chain} does not tell why a record is gone`);
+}
+
+/**
+ * Where a record of an organization lies.
+ * @throws {ServiceError} GONE where its entry was pruned; {AlteredError} where no entry says so.
+ */
+export async function placeOfRecord(
+  dependencies: GoneDependencies,
+  { orgId, position }: { readonly orgId: string; readonly position: number },
+): Promise<Place> {
+  const { database } = dependencies;
+  const place = await placeOf(database, { family: evidenceChain(orgId), position });
+  if (!place.pruned) return place;
+  const row = { reason: "pruned", ...await causeOfCut(dependencies, place) };
+  return await provingGone(dependencies, orgId, () => {
+    throw new GoneError(row);
+  });
+}
+
+/** An entry that is not stored must have been cut off. @throws {AlteredError} where no entry tells of that. */
+export async function requireCutOff(
+  dependencies: GoneDependencies,
+  place: Pick<Place, "chain" | "seq">,
+): Promise<void> {
+  await causeOfCut(dependencies, place);
+}
+
+/** The entry by which an entry was cut off. @throws {AlteredError} where none tells of it. */
+export async function causeOfCut(
+  dependencies: GoneDependencies,
+  { chain, seq }: Pick<Place, "chain" | "seq">,
+): Promise<CauseOfCut> {
+  const { database } = dependencies;
+  const cause = await readCause(database, chain);
+  const cut = await provenCut(dependencies, cause);
+  if (cut.origin === originOf(dependencies, chain) && seq < cut.to) return { ...cause, entry_hash: cut.hash };
+  throw new AlteredError(chain, `no entry tells that entry ${seq} of ${chain} was removed`);
+}
+
+/** What the entry of a cut tells. @throws {AlteredError} if it is not what was signed, or tells of none. */
+async function provenCut(
+  dependencies: GoneDependencies,
+  { chain, seq }: Pick<CauseOfCut, "chain" | "seq">,
+): Promise<{ readonly origin: string; readonly to: number; readonly hash: Uint8Array }> {
+  const proven = await readProven(dependencies, { chain, origin: originOf(dependencies, chain), seq });
+  const detail = retentionPrunedSchema.safeParse(
+    JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"),
+  ).data;
+  const entry = proven?.stored.entry;
+  // A column says what anybody wrote there, and an event means something if the service itself says it.
+  if (detail && entry?.event_type === "RETENTION_PRUNED" && entry.actor === "system") {
+    return { origin: detail.origin, to: detail.to, hash: proven!.stored.hash };
+  }
+  throw new AlteredError(chain, `entry ${seq} of ${chain} tells of no cut`);
+}
+
+/**
+ * How far a chain was cut, which its row and the newest entry of a cut must agree on.
+ * @throws {AlteredError}
+ */
+export async function provenMinIndex(dependencies: GoneDependencies, chain: string): Promise<number> {
+  const { minIndex, cause } = await readCut(dependencies.database, chain);
+  if (cause === null && minIndex === 0) return 0;
+  if (cause !== null) {
+    const { origin, to } = await provenCut(dependencies, cause);
+    if (origin === originOf(dependencies, chain) && to === minIndex) return minIndex;
+  }
+  throw new AlteredError(chain, `no entry tells that ${chain} was cut at entry ${minIndex}`);
+}

@@ -1,0 +1,250 @@
+/**
+ * Calls of an organization that carry an Idempotency-Key. What is kept of each is a reference: the answer is rebuilt from
+ * the chain or the row that the call made, so that nothing is stored twice and an erasure reaches it.
+ * Source: specification, Master-key admin, rule 2, and Limits; docs/decisions.md.
+ */
+import type { Reading, Writing } from "./capabilities.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { IDEMPOTENCY_RETENTION_DAYS } from "../../domain/limits.ts";
+import { canonicalJson } from "../../evidence/canonical.ts";
+import { equalBytes } from "../../evidence/crypto.ts";
+import { requestDigest } from "../../keys/secrets.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { query } from "../../store/database.ts";
+import {
+  endedKeyedCalls,
+  type KeyedCallRow,
+  keyedCalls,
+  type OperatorCalls,
+  operatorCalls,
+} from "../../store/records.ts";
+import type { Need, PlacedEntry, UnitOfWork } from "../../store/unit_of_work.ts";
+import type { Installation } from "./deployment.ts";
+import type { Call } from "./call.ts";
+import { GoneError } from "./gone.ts";
+import { type IdempotentCall, keyReused } from "./idempotency.ts";
+import { requireSealed } from "./sealed_reads.ts";
+
+/** What an earlier call under the same key left. */
+export interface KnownCall {
+  /** What it made; null where the request itself names it. */
+  readonly reference: string | null;
+  readonly call: Call;
+}
+
+/** An answer that a repeated call is given again. */
+export interface RepeatableAnswer {
+  readonly body: Record<string, unknown>;
+  /** Of the call that was answered first. */
+  readonly call: Call;
+  readonly replayed: boolean;
+}
+
+export function repeatedAnswer({ call }: KnownCall, body: Record<string, unknown>): RepeatableAnswer {
+  return { body, call, replayed: true };
+}
+
+/** The first call with this key drew another id: the request is to be planned under that one. */
+class OtherId extends Error {
+  override readonly name = "OtherId";
+
+  constructor(readonly id: string) {
+    super(`the first call drew ${id}`);
+  }
+}
+
+/** One call, and how it is remembered; a call without a key is known to nobody and never remembered. */
+export class KeyedCall {
+  readonly needs: readonly Need[];
+  readonly #row: KeyedCallRow | null;
+  readonly #now: number;
+
+  /** `request` is validated and without ids that were drawn for it: what a caller sent makes it the same or another one. */
+  constructor(
+    { key }: Installation,
+    { orgId, idempotency, request, call }: {
+      readonly orgId: string;
+      readonly idempotency: IdempotentCall | null;
+      readonly request: unknown;
+      readonly call: Call;
+    },
+  ) {
+    this.#now = call.now;
+    if (idempotency === null) {
+      this.#row = null;
+      this.needs = [];
+      return;
+    }
+    const { endpoint } = idempotency;
+    const of = { org_id: orgId, endpoint };
+    this.#row = {
+      name: requestDigest(key, canonicalJson({ kind: "keyed-call", ...of, key: idempotency.key })),
+      org_id: orgId,
+      operator_id: null,
+      request_digest: requestDigest(key, canonicalJson({ kind: "keyed-request", ...of, request })),
+      reference: null,
+      request_id: call.requestId,
+      at: call.now,
+      erased_chain: null,
+      erased_seq: null,
+      erased_hash: null,
+    };
+    this.needs = [{ kind: keyedCalls, key: keyedCalls.keyOf(this.#row) }];
+  }
+
+  /**
+   * The earlier call that this one repeats, or null where it is new.
+   * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED where the key stands for another request; GONE where the reviewer whom it
+   *   was about was erased; {AlteredRows} if the row that tells of it is not what this installation wrote.
+   */
+  known(unit: UnitOfWork): KnownCall | null {
+    if (this.#row === null) return null;
+    return this.#read(unit.get(keyedCalls, keyedCalls.keyOf(this.#row)));
+  }
+
+  /** The same, of the database as it is, for what must be known before a plan. @throws as {@link known}. */
+  async lookUp(dependencies: Pick<Reading, "database" | "seals">): Promise<KnownCall | null> {
+    if (this.#row === null) return null;
+    const rows = await dependencies.database.read(
+      query.selectFrom("keyed_call").selectAll().where("name", "=", this.#row.name).compile(),
+    );
+    requireSealed(dependencies, keyedCalls, rows);
+    return this.#read(rows[0] ?? null);
+  }
+
+  #read(row: KeyedCallRow | null): KnownCall | null {
+    if (row === null || row.at <= oldest(this.#now)) return null;
+    if (row.request_digest === null) {
+      throw new GoneError({
+        reason: "erased",
+        chain: row.erased_chain!,
+        seq: row.erased_seq!,
+        entry_hash: row.erased_hash!,
+      });
+    }
+    if (!equalBytes(row.request_digest, this.#row!.request_digest!)) throw keyReused();
+    return { reference: row.reference, call: { now: row.at, requestId: row.request_id } };
+  }
+
+  /** Remembers the call. `reference` holds nothing personal; `operatorId` is whose erasure ends it. */
+  remember(
+    unit: UnitOfWork,
+    { reference = null, operatorId = null }: {
+      readonly reference?: string | null;
+      readonly operatorId?: string | null;
+    },
+  ): void {
+    if (this.#row === null) return;
+    unit.put(keyedCalls, { ...this.#row, reference, operator_id: operatorId });
+  }
+
+  /**
+   * Runs under the id that the caller gave, or else under one drawn: for a call that is repeated, the one drawn first. A
+   * plan must ask {@link requireSameId}.
+   */
+  async underOneId<Result>(
+    { given, draw }: { readonly given: string | null; readonly draw: () => string },
+    run: (id: string) => Promise<Result>,
+  ): Promise<Result> {
+    if (given !== null) return await run(given);
+    try {
+      return await run(draw());
+    } catch (error) {
+      if (!(error instanceof OtherId)) throw error;
+      return await run(error.id);
+    }
+  }
+}
+
+/** Has {@link KeyedCall.underOneId} begin anew where the first call drew another id. */
+export function requireSameId(known: KnownCall | null, id: string): void {
+  if (known !== null && known.reference !== null && known.reference !== id) {
+    throw new OtherId(known.reference);
+  }
+}
+
+/** What a key named was done, and is not held any more. */
+export function pastRetention(): ServiceError {
+  return new ServiceError(
+    "GONE",
+    "What was done under this Idempotency-Key is past its retention: use a new key for a new request.",
+  );
+}
+
+/** What {@link endKeyedCalls} reads. */
+export function operatorCallsNeed(operator: OperatorKey): Need {
+  return { kind: operatorCalls, key: operator };
+}
+
+type OperatorKey = readonly [orgId: string, operatorId: string];
+
+/**
+ * Ends what is remembered of an operator's calls: their keys stay used.
+ * @throws {AlteredRows} if one of the rows is not what this installation wrote.
+ */
+export function endKeyedCalls(
+  unit: UnitOfWork,
+  dependencies: Pick<Reading, "seals">,
+  { operator, erasure: { entry: { chain, seq }, hash } }: {
+    readonly operator: OperatorKey;
+    /** The entry that tells of it. */
+    readonly erasure: Pick<PlacedEntry, "entry" | "hash">;
+  },
+): void {
+  const rows = callsOf(operator, unit.get(operatorCalls, operator)!);
+  requireSealed(dependencies, keyedCalls, rows);
+  for (const row of rows) {
+    unit.put(endedKeyedCalls, {
+      ...row,
+      operator_id: null,
+      request_digest: null,
+      reference: null,
+      erased_chain: chain,
+      erased_seq: seq,
+      erased_hash: hash,
+    });
+  }
+  // A call that repeats a record adds nothing to the chain: another process may have remembered one meanwhile.
+  const [orgId, operatorId] = operator;
+  unit.execute(
+    query.deleteFrom("keyed_call").where("org_id", "=", orgId).where("operator_id", "=", operatorId)
+      .compile(),
+  );
+}
+
+function callsOf([orgId, operatorId]: OperatorKey, { calls }: OperatorCalls): readonly KeyedCallRow[] {
+  const rows: readonly [string, string, string | null, string, number, string][] = JSON.parse(calls);
+  return rows.map(([name, digest, reference, requestId, at, seal]) => ({
+    name: Uint8Array.fromHex(name),
+    org_id: orgId,
+    operator_id: operatorId,
+    request_digest: Uint8Array.fromHex(digest),
+    reference,
+    request_id: requestId,
+    at,
+    erased_chain: null,
+    erased_seq: null,
+    erased_hash: null,
+    seal: Uint8Array.fromHex(seal),
+  }));
+}
+
+/** Calls at or before this instant are forgotten. */
+function oldest(now: number): number {
+  return now - IDEMPOTENCY_RETENTION_DAYS * DAY_MS;
+}
+
+/** Calls that one write forgets at most, so that no other write waits long for it. */
+const CALLS_IN_WRITE = 1_000;
+
+/** Deletes the calls that are past their time. */
+export async function forgetKeyedCalls(
+  { database, writer }: Pick<Reading, "database"> & Pick<Writing, "writer">,
+  now: number,
+): Promise<void> {
+  const due = query.selectFrom("keyed_call").select("name").where("at", "<=", oldest(now)).orderBy("at")
+    .limit(CALLS_IN_WRITE);
+  while ((await database.read(due.limit(1).compile())).length > 0) {
+    await writer.execute(query.deleteFrom("keyed_call").where("name", "in", due).compile());
+  }
+}

@@ -1,0 +1,324 @@
+/**
+ * The signing keys of a deployment: which one is in use, how a new one comes in and the old one goes.
+ *
+ * A rotation is a certificate signed by both keys, an entry of the system chain, and from then on the first entry
+ * that each other chain gets. Until the old key is dropped every checkpoint carries both signatures.
+ * Source: evidence design, section 11.
+ */
+import { organizationOf } from "../../evidence/chain_name.ts";
+import { isUnavailable, unavailable } from "../../domain/errors.ts";
+import { type Crypto, equalBytes, type Signer } from "../../evidence/crypto.ts";
+import type { EntryDraft } from "../../evidence/entry.ts";
+import type { KnownCheckpoint } from "../../evidence/kept.ts";
+import { OwnNotes } from "../../evidence/own_notes.ts";
+import { formatRotationCertificate } from "../../evidence/rotation.ts";
+import type { Log } from "../../observability/log.ts";
+import type { StoredHead } from "../../store/chains.ts";
+import { type Database, query, type Statement } from "../../store/database.ts";
+import type { SigningKeyRow } from "../../store/records.ts";
+import { AlteredRows } from "../../store/seals.ts";
+import type { Signing, SigningSource, Writer } from "../../store/writer.ts";
+import { originOf } from "./deployment.ts";
+import { eventDraft } from "./drafts.ts";
+import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+import type { World } from "../../domain/world.ts";
+
+/** Where the private keys lie. */
+export interface SignerSource {
+  /** Changes where one of the files changes. */
+  stamp(): string;
+  /** The key in use, then the previous one where it is still held. @throws where a file is no key. */
+  read(): readonly Signer[];
+}
+
+export interface SigningKeysOptions {
+  readonly database: Database;
+  readonly crypto: Crypto;
+  readonly world: World;
+  readonly source: SignerSource;
+  readonly log: Pick<Log, "error">;
+}
+
+/** The keys that this process signs with, kept up with the files and the database. */
+export class SigningKeys implements SigningSource {
+  readonly rows = query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile();
+  readonly #options: SigningKeysOptions;
+  #stamp: string;
+  #signers: readonly Signer[];
+  #rows: readonly SigningKeyRow[] = [];
+  #isLeftBehind = false;
+  readonly #own: OwnNotes;
+
+  constructor(options: SigningKeysOptions) {
+    this.#options = options;
+    this.#own = new OwnNotes(options.crypto);
+    this.#stamp = options.source.stamp();
+    this.#signers = options.source.read();
+  }
+
+  /** The raw private keys' holders as the files have them, whether or not the database knows them. */
+  get held(): readonly Signer[] {
+    return this.#signers;
+  }
+
+  /** The keys that the database knows, oldest first. */
+  get known(): readonly SigningKeyRow[] {
+    return this.#rows;
+  }
+
+  /**
+   * The checkpoint that a note is, of this origin and signed by a key of this deployment's own; null: it is none. Own are
+   * the keys that the process holds and those that certificates join to them: what else the database names is not.
+   */
+  async openOwn(note: string, origin: string): Promise<KnownCheckpoint | null> {
+    const known = this.#ownNotes().open(note, origin);
+    if (known !== null) return known;
+    // Another process may have brought a key in since this one looked.
+    await this.#lookAgain();
+    return this.#ownNotes().open(note, origin);
+  }
+
+  /** Whether a key is one of this deployment's own; `prefix` is what its origins begin with. */
+  isOwnKey(publicKey: Uint8Array, prefix: string): boolean {
+    return this.#ownNotes().has(publicKey, prefix);
+  }
+
+  #ownNotes(): OwnNotes {
+    this.#own.use({
+      held: this.#signers.map(({ publicKey }) => publicKey),
+      certificates: this.#rows.flatMap(({ certificate }) => certificate === null ? [] : [certificate]),
+    });
+    return this.#own;
+  }
+
+  async #lookAgain(): Promise<void> {
+    try {
+      await this.refresh();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+    }
+  }
+
+  /**
+   * What to sign with now.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE where no key is held that the database lets sign; {AlteredRows}.
+   */
+  current(): Signing {
+    return this.#signingBy(this.#signers, this.#rows);
+  }
+
+  /**
+   * What to sign with now, after a look at the files and the database: a rotation by another process is taken up at
+   * once, and a key that was retired signs nothing more, whether or not its successor can be read.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE as {@link current}.
+   */
+  async refresh(): Promise<Signing> {
+    return this.take(await this.#load());
+  }
+
+  /** As {@link refresh}, of what was read of the database just now. */
+  take(rows: readonly SigningKeyRow[]): Signing {
+    const { source } = this.#options;
+    const stamp = source.stamp();
+    this.#rows = rows;
+    if (stamp !== this.#stamp || this.#holdsUnknown()) {
+      const [first, ...others] = this.#readFiles();
+      // The files come first in a rotation; until the database knows the new key, the old one goes on.
+      if (first !== undefined && this.#isKnown(first)) {
+        this.#stamp = stamp;
+        this.#signers = [first, ...others];
+      }
+    }
+    this.#tellWhereLeftBehind();
+    return this.current();
+  }
+
+  #isKnown({ publicKey }: Signer): boolean {
+    return this.#rows.some((row) => equalBytes(row.public_key, publicKey));
+  }
+
+  #tellWhereLeftBehind(): void {
+    const newest = this.#rows.at(-1);
+    const isLeftBehind = newest !== undefined &&
+      !this.#signers.some(({ publicKey }) => equalBytes(publicKey, newest.public_key));
+    if (isLeftBehind && !this.#isLeftBehind) {
+      this.#options.log.error(
+        "the signing key was rotated and JISS_SIGNING_KEY_FILE does not give the new one: the old one signs until it is retired, and nothing is recorded after that",
+      );
+    }
+    this.#isLeftBehind = isLeftBehind;
+  }
+
+  /** Whether a key is held that the database did not know: another process may have brought it in, after a restore say. */
+  #holdsUnknown(): boolean {
+    return this.#rows.length > 0 && !this.#signers.every((signer) => this.#isKnown(signer));
+  }
+
+  /** Nothing where they cannot be read, in the midst of a change perhaps: what is held goes on. */
+  #readFiles(): readonly Signer[] {
+    try {
+      return this.#options.source.read();
+    } catch {
+      return [];
+    }
+  }
+
+  /** Reads anew what the database knows. */
+  async reload(): Promise<void> {
+    this.#rows = await this.#load();
+  }
+
+  #load(): Promise<readonly SigningKeyRow[]> {
+    return this.#options.database.read(this.rows);
+  }
+
+  #signingBy(signers: readonly Signer[], rows: readonly SigningKeyRow[]): Signing {
+    const { world } = this.#options;
+    // No key is retired before its successor signs.
+    if (rows.at(-1)?.until_size != null) throw new AlteredRows(SYSTEM_CHAIN, "a row of signing_key");
+    const active = rows.filter((row) => row.until_size === null);
+    // One key may lie in both files where a rotation was cut short: it signs once.
+    const known = signers.filter(({ publicKey }, index) =>
+      active.some((row) => equalBytes(row.public_key, publicKey)) &&
+      signers.findIndex((other) => equalBytes(other.publicKey, publicKey)) === index
+    );
+    // A first key stands in no row until its installation does.
+    const usable = rows.length === 0 ? signers.slice(0, 1) : known;
+    const [first] = usable;
+    if (first === undefined) {
+      throw unavailable("The signing key was rotated, and this process does not have the new one yet.");
+    }
+    const ordinal = rows.find((row) => equalBytes(row.public_key, first.publicKey))?.ordinal ?? 1;
+    return {
+      signers: usable,
+      ordinal,
+      rotations: (head) =>
+        rows.filter((row) =>
+          row.ordinal > head.keyOrdinal && row.ordinal <= ordinal && row.certificate !== null
+        )
+          .map((row) => rotationDraft(world, { head, certificate: row.certificate!, overlap: true })),
+    };
+  }
+}
+
+function rotationDraft(
+  world: World,
+  { head: { family, lastTimestamp }, certificate, overlap }: {
+    readonly head: Pick<StoredHead, "family" | "lastTimestamp">;
+    readonly certificate: string;
+    readonly overlap: boolean;
+  },
+): EntryDraft {
+  return eventDraft(world, {
+    type: "SIGNING_KEY_ROTATED",
+    caller: { actor: "system", orgId: organizationOf(family), prefix: null },
+    now: Date.parse(lastTimestamp),
+    detail: { cert: certificate, overlap },
+  });
+}
+
+/** The first key, known from the installation on. */
+export function insertFirstKey(publicKey: Uint8Array): Statement {
+  return query.insertInto("signing_key")
+    .values({ ordinal: 1, public_key: publicKey, certificate: null, from_size: 0, until_size: null })
+    .compile();
+}
+
+export interface RotationContext {
+  readonly writer: Writer;
+  readonly crypto: Crypto;
+  readonly world: World;
+  readonly logName: string;
+  readonly installation: { readonly deploymentId: string };
+}
+
+/** Brings a new key in: both sign the certificate and every checkpoint from this commit on. */
+export async function takeInKey(
+  context: RotationContext,
+  { current, next, now, reason }: {
+    readonly current: Signing;
+    readonly next: Signer;
+    readonly now: number;
+    readonly reason: string;
+  },
+): Promise<void> {
+  const { writer, crypto, world } = context;
+  const [old] = current.signers;
+  const ordinal = current.ordinal + 1;
+  const certificate = formatRotationCertificate(crypto, {
+    prefix: originOf(context, ""),
+    ordinal,
+    from: new Date(now).toISOString(),
+    reason,
+    old: old!,
+    new: next,
+  });
+  const draft = rotationDraft(world, {
+    head: { family: SYSTEM_CHAIN, lastTimestamp: new Date(now).toISOString() },
+    certificate,
+    overlap: true,
+  });
+  await writer.submit({
+    needs: [],
+    chains: [SYSTEM_CHAIN],
+    signing: { signers: [next, old!], ordinal, rotations: current.rotations },
+    plan(unit) {
+      const { position } = unit.append(SYSTEM_CHAIN, draft);
+      unit.signedBy(SYSTEM_CHAIN, ordinal);
+      unit.execute(
+        query.insertInto("signing_key").values({
+          ordinal,
+          public_key: next.publicKey,
+          certificate,
+          from_size: position + 1,
+          until_size: null,
+        }).compile(),
+      );
+      return () => undefined;
+    },
+  });
+}
+
+/**
+ * Completes a rotation that was cut short between its files and its entry: the key in use is not known yet, and the
+ * one before it is.
+ */
+export async function finishRotation(
+  context: RotationContext & { readonly signing: SigningKeys; readonly now: number },
+): Promise<void> {
+  const { signing, now } = context;
+  const [next] = signing.held;
+  if (signing.known.some((row) => equalBytes(row.public_key, next!.publicKey))) return;
+  await takeInKey(context, { current: signing.current(), next: next!, now, reason: "scheduled" });
+  await signing.reload();
+}
+
+/** Ends the overlap: from this commit on the old key signs nothing any more. */
+export async function retireKey(
+  { writer, world }: RotationContext,
+  { current, known, now }: {
+    readonly current: Signing;
+    readonly known: readonly SigningKeyRow[];
+    readonly now: number;
+  },
+): Promise<void> {
+  const own = known.find((row) => row.ordinal === current.ordinal)!;
+  const draft = rotationDraft(world, {
+    head: { family: SYSTEM_CHAIN, lastTimestamp: new Date(now).toISOString() },
+    certificate: own.certificate!,
+    overlap: false,
+  });
+  await writer.submit({
+    needs: [],
+    chains: [SYSTEM_CHAIN],
+    signing: { ...current, signers: current.signers.slice(0, 1) },
+    plan(unit) {
+      const { position } = unit.append(SYSTEM_CHAIN, draft);
+      unit.execute(
+        query.updateTable("signing_key").set({ until_size: position }).where("ordinal", "<", current.ordinal)
+          .where("until_size", "is", null).compile(),
+      );
+      return () => undefined;
+    },
+  });
+}

@@ -1,0 +1,54 @@
+/** Pseudonyms: what an entry calls an operator, tied to the operator's id in one row and nowhere else. */
+import { ServiceError } from "../../domain/errors.ts";
+import { hex } from "../../evidence/crypto.ts";
+import { operators, subjects } from "../../store/records.ts";
+import { AlteredRows } from "../../store/seals.ts";
+import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import type { World } from "../../domain/world.ts";
+
+const PSEUDONYM_BYTES = 16;
+
+/** Drawn once for a job: a commit that is planned anew uses the same. */
+export function drawPseudonym(world: World): string {
+  return hex(world.random(PSEUDONYM_BYTES));
+}
+
+/** The operator's pseudonym; the drawn one becomes it where the operator has none yet. */
+export function pseudonymOf(
+  unit: UnitOfWork,
+  [orgId, operatorId]: readonly [orgId: string, operatorId: string],
+  drawn: string,
+): string {
+  const known = unit.get(subjects, [orgId, operatorId]);
+  if (known !== null) return known.pseudonym;
+  requireNoOperator(unit, [orgId, operatorId]);
+  unit.put(subjects, { org_id: orgId, operator_id: operatorId, pseudonym: drawn });
+  return drawn;
+}
+
+/** The pseudonym of an operator of whom there is a record. @throws {AlteredRows} where the row that tells it is gone. */
+export function knownPseudonym(
+  unit: UnitOfWork,
+  [orgId, operatorId]: readonly [orgId: string, operatorId: string],
+): string {
+  const known = unit.get(subjects, [orgId, operatorId]);
+  if (known === null) throw new AlteredRows(`org/${orgId}`, "a row of subject");
+  return known.pseudonym;
+}
+
+/** An operator who is known has a pseudonym. @throws {AlteredRows} where the row that tells it is gone. */
+export function requireNoOperator(
+  unit: UnitOfWork,
+  [orgId, operatorId]: readonly [orgId: string, operatorId: string],
+): void {
+  if (unit.get(operators, [orgId, operatorId]) === null) return;
+  throw new AlteredRows(`org/${orgId}`, "a row of subject");
+}
+
+/** NOT_FOUND, of an operator about whom nothing is held. */
+export function unknownSubject(operatorId: string): ServiceError {
+  return new ServiceError(
+    "NOT_FOUND",
+    `Nothing is stored about operator_id ${operatorId}: check the operator_id, or it was erased before.`,
+  );
+}

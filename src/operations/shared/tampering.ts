@@ -1,0 +1,391 @@
+/**
+ * What happens where a chain in the database is not what was signed: a HIGH alert, once for each chain and UTC day, and a
+ * state by which the metrics and readiness know. It stays until the chain is found whole, or an administrator has
+ * acknowledged the alert.
+ * Source: evidence design, section 8; docs/decisions.md, 2026-11-23.
+ */
+import {
+  ALERT_SEVERITY,
+  CHAIN_TAMPERED_KINDS,
+  type ChainTampered,
+  chainTamperedSchema,
+  mustLeaveRotation,
+} from "../../domain/alert.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { organizationOf, parseChain } from "../../evidence/chain_name.ts";
+import { orNull } from "../../evidence/or_null.ts";
+import { errorFields } from "../../observability/log.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { alertsOfKindsQuery } from "../../store/alerts.ts";
+import { placesOfEvents } from "../../store/chains.ts";
+import { readProven } from "../../store/proofs.ts";
+import { alertDays, type AlertRow, alerts } from "../../store/records.ts";
+import { AlteredRows } from "../../store/seals.ts";
+import type { Logging, Proving, Reading, Writing } from "./capabilities.ts";
+import { originOf } from "./deployment.ts";
+import { eventDraft } from "./drafts.ts";
+import { adminChain, isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+
+/** What was found first of a chain. */
+export type Tampering = Pick<ChainTampered, "chain" | "code" | "seq" | "what">;
+
+/** What raising an alert of an altered chain needs. */
+export interface Watching extends Proving, Writing, Logging {
+  /** null: nobody is told of any. */
+  readonly tampered: TamperedChains | null;
+}
+
+/** What was met as something was read. */
+export function tamperingOf({ chain, what }: AlteredError): Tampering {
+  return { chain, code: "ALTERED", seq: null, what };
+}
+
+interface OpenTampering {
+  readonly tampering: Tampering;
+  /** Epoch milliseconds of the alert that was raised last; null: it could not be recorded anywhere. */
+  readonly raisedAt: number | null;
+  readonly alertId: string | null;
+}
+
+/** The families of chains that this process knows to be altered. */
+export class TamperedChains {
+  readonly #open = new Map<string, OpenTampering>();
+  /** What an administrator has acknowledged, by family: the same again raises nothing. */
+  readonly #accepted = new Map<string, string>();
+  /** Alerts that were taken up once: a chain that was found whole since does not count again for one of them. */
+  readonly #seen = new Set<string>();
+  #raising: Promise<void> = Promise.resolve();
+
+  get families(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  /** Whether requests should go to another host, or wait: see docs/decisions.md. */
+  get mustLeaveRotation(): boolean {
+    return mustLeaveRotation(this.families);
+  }
+
+  of(family: string): OpenTampering | undefined {
+    return this.#open.get(family);
+  }
+
+  isAccepted(family: string, tampering: Tampering): boolean {
+    return this.#accepted.get(family) === nameOf(tampering);
+  }
+
+  note(family: string, open: OpenTampering): void {
+    this.#open.set(family, open);
+    if (open.alertId !== null) this.#seen.add(open.alertId);
+  }
+
+  /** Whether an alert was never taken up. */
+  isNews(alertId: string): boolean {
+    return !this.#seen.has(alertId);
+  }
+
+  /** The chain was verified as a whole, and nothing is wrong with it. */
+  clear(family: string): void {
+    this.#open.delete(family);
+    this.#accepted.delete(family);
+  }
+
+  accept(family: string, tampering: Tampering): void {
+    this.#accepted.set(family, nameOf(tampering));
+    this.#open.delete(family);
+  }
+
+  /** One after another, so that one alert is raised though many requests meet the same row. */
+  inTurn(run: () => Promise<void>): Promise<void> {
+    this.#raising = this.#raising.then(run);
+    return this.#raising;
+  }
+}
+
+function nameOf({ chain, code, seq, what }: Tampering): string {
+  return `${chain} ${code} ${seq} ${what}`;
+}
+
+/** The family of a chain; of what names none the system's. */
+export function familyOfChain(chain: string): string {
+  return parseChain(chain)?.family ?? SYSTEM_CHAIN;
+}
+
+/**
+ * Tells of a chain that is not what was signed, wherever that was found: while a chain is verified, or as something is
+ * read. Never throws: where nothing can be recorded, the log and this process's state are what is left.
+ */
+export function raiseTampering(dependencies: Watching, tampering: Tampering, now: number): Promise<void> {
+  const { tampered, log } = dependencies;
+  if (tampered === null) return Promise.resolve();
+  return tampered.inTurn(async () => {
+    try {
+      await raiseInTurn(dependencies, tampered, { tampering, now });
+    } catch (error) {
+      log.error("an alert of an altered chain could not be raised", { audit: true, ...errorFields(error) });
+    }
+  });
+}
+
+/** Tells of rows that the start found altered, by which nothing is recorded. */
+export async function raiseSuspicion(
+  dependencies: Watching & Pick<Reading, "lock">,
+  now: number,
+): Promise<void> {
+  const { family, altered } = dependencies.lock.suspected() ?? {};
+  if (family === undefined || altered === undefined) return;
+  await raiseTampering(dependencies, tamperingOf(new AlteredRows(family, altered)), now);
+}
+
+/** Tells of an entry that is shown although a part of it, or its row, is not what was recorded. `shown`: what tells of it. */
+export function tellAlteredRecord(
+  dependencies: Watching,
+  { chain, seq, shown, now }: {
+    readonly chain: string;
+    readonly seq: number;
+    readonly shown: string;
+    readonly now: number;
+  },
+): void {
+  const error = new AlteredError(
+    chain,
+    `entry ${seq} of ${chain}, a part of it or its row is not what was recorded`,
+  );
+  void raiseTampering(dependencies, tamperingOf(error), now);
+  dependencies.log.error(`${shown} tells of a record that was altered`, { audit: true, chain, seq });
+}
+
+async function raiseInTurn(
+  dependencies: Watching,
+  tampered: TamperedChains,
+  { tampering, now }: { readonly tampering: Tampering; readonly now: number },
+): Promise<void> {
+  const family = familyOfChain(tampering.chain);
+  const day = dayOf(now);
+  const known = tampered.of(family);
+  if (known?.raisedAt != null && dayOf(known.raisedAt) === day) return;
+  if (tampered.isAccepted(family, tampering)) return;
+  tampered.note(family, { tampering, raisedAt: null, alertId: null });
+  const row = rowOf(dependencies, { family, tampering, now });
+  const alertId = await record(dependencies, { family, row });
+  tampered.note(family, { tampering, raisedAt: alertId === null ? null : now, alertId });
+  dependencies.log.error("alert: a chain in the database is not what was signed", {
+    audit: true,
+    alert_id: alertId,
+    severity: ALERT_SEVERITY,
+    kind: row.kind,
+    ...tampering,
+  });
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS);
+}
+
+/** An alert's row, before it is known where it can be written. An alert about the system chain has no organization. */
+type Draft = Omit<AlertRow, "org_id"> & { readonly org_id: string | null };
+
+function rowOf(
+  { world }: Pick<Writing, "world">,
+  { family, tampering, now }: {
+    readonly family: string;
+    readonly tampering: Tampering;
+    readonly now: number;
+  },
+): Draft {
+  return {
+    alert_id: world.ulid(now),
+    org_id: organizationOf(family),
+    severity: ALERT_SEVERITY,
+    kind: kindOf(family),
+    day: dayOf(now),
+    detail: JSON.stringify({ family, ...tampering }),
+    created_at: now,
+    acknowledged: 0,
+    acknowledged_at: null,
+  };
+}
+
+function kindOf(family: string): string {
+  if (family === SYSTEM_CHAIN) return CHAIN_TAMPERED_KINDS.system;
+  return isEvidenceChain(family) ? CHAIN_TAMPERED_KINDS.evidence : CHAIN_TAMPERED_KINDS.admin;
+}
+
+/**
+ * Writes the alert with its event: on the organization's audit log, else on the system chain; where neither can be
+ * written the row alone.
+ * @returns the id of the alert that stands for this day; null where nothing can be written.
+ */
+async function record(
+  dependencies: Watching,
+  { family, row }: { readonly family: string; readonly row: Draft },
+): Promise<string | null> {
+  const { org_id: orgId } = row;
+  const chains = orgId === null ? [SYSTEM_CHAIN] : [adminChain(orgId), SYSTEM_CHAIN, null];
+  if (orgId === null) {
+    const standing = (await systemAlerts(dependencies)).find(({ day }) => day === row.day);
+    if (standing !== undefined) return standing.alert_id;
+  }
+  for (const chain of chains) {
+    try {
+      return await write(dependencies, { row, chain });
+    } catch (error) {
+      dependencies.log.warn("an alert cannot be recorded there", {
+        chain,
+        of: family,
+        ...errorFields(error),
+      });
+    }
+  }
+  return null;
+}
+
+/** @returns the id of the alert of this day. */
+async function write(
+  dependencies: Watching,
+  { row, chain }: { readonly row: Draft; readonly chain: string | null },
+): Promise<string> {
+  const { writer, world } = dependencies;
+  const { alert_id, org_id: orgId, severity, kind, detail, created_at: now } = row;
+  const standing = orgId === null ? null : await standingAlert(dependencies, { ...row, org_id: orgId });
+  if (standing?.isRaised === true) return standing.alertId;
+  const draft = eventDraft(world, {
+    type: "ALERT_RAISED",
+    caller: { actor: "system", orgId: chain === null ? null : organizationOf(chain), prefix: null },
+    now,
+    detail: { alert_id, severity, kind, ...JSON.parse(detail) },
+  });
+  const own = orgId === null ? null : { ...row, org_id: orgId };
+  return await writer.submit({
+    needs: own === null ? [] : [
+      { kind: alertDays, key: alertDays.keyOf(own) },
+      ...(standing === null ? [] : [{ kind: alerts, key: [standing.alertId] }]),
+    ],
+    chains: chain === null ? [] : [chain],
+    plan(unit) {
+      if (own !== null) {
+        const known = unit.get(alertDays, alertDays.keyOf(own));
+        // Another process found it first, or one that was acknowledged today was another.
+        if (known !== null && known.alert_id !== standing?.alertId) return () => known.alert_id;
+        if (known !== null) unit.remove(alerts, [known.alert_id]);
+        unit.put(alertDays, own);
+        unit.put(alerts, own);
+      }
+      if (chain !== null) unit.append(chain, draft);
+      return () => alert_id;
+    },
+  });
+}
+
+/** The alert of a chain and day that has a row; `isRaised`: a signed entry says that it was raised. */
+async function standingAlert(
+  dependencies: Watching,
+  { org_id, kind, day }: AlertRow,
+): Promise<{ readonly alertId: string; readonly isRaised: boolean } | null> {
+  const [row] = await dependencies.database.read(
+    alertDays.load(JSON.stringify([[org_id, kind, String(day)]])),
+  );
+  if (row === undefined) return null;
+  for (const family of [adminChain(org_id), SYSTEM_CHAIN]) {
+    const raised = await provenDetails(dependencies, { family, eventType: "ALERT_RAISED" });
+    const isOwn = raised.some(({ detail }) => detail.alert_id === row.alert_id && detail.kind === kind);
+    if (isOwn) return { alertId: row.alert_id, isRaised: true };
+  }
+  return { alertId: row.alert_id, isRaised: false };
+}
+
+// ---- the system chain's own ---------------------------------------------------------------------------------
+
+/** An alert about the system chain: it has no row, and stands in that chain alone. */
+export interface SystemAlert {
+  readonly alert_id: string;
+  readonly kind: string;
+  readonly severity: string;
+  readonly day: number;
+  readonly created_at: number;
+  readonly detail: ChainTampered;
+  readonly acknowledged_at: number | null;
+}
+
+/** The newest first; what cannot be read of that chain is left out. */
+export async function systemAlerts(dependencies: Proving): Promise<readonly SystemAlert[]> {
+  const acknowledged = await acknowledgements(dependencies, SYSTEM_CHAIN);
+  const raised = await provenDetails(dependencies, { family: SYSTEM_CHAIN, eventType: "ALERT_RAISED" });
+  return raised.flatMap(({ detail, at }) => {
+    const tampered = chainTamperedSchema.safeParse(detail).data;
+    if (tampered === undefined || detail.kind !== CHAIN_TAMPERED_KINDS.system) return [];
+    const alert_id = String(detail.alert_id);
+    return [{
+      alert_id,
+      kind: CHAIN_TAMPERED_KINDS.system,
+      severity: ALERT_SEVERITY,
+      day: dayOf(at),
+      created_at: at,
+      detail: tampered,
+      acknowledged_at: acknowledged.get(alert_id) ?? null,
+    }];
+  }).toReversed();
+}
+
+/** By alert, when a signed entry says that it was acknowledged: a column that says so alone counts for nothing. */
+async function acknowledgements(
+  dependencies: Proving,
+  family: string,
+): Promise<ReadonlyMap<string, number>> {
+  const found = await provenDetails(dependencies, { family, eventType: "ADMIN_ALERT_ACK" });
+  return new Map(found.map(({ detail, at }) => [String(detail.alert_id), at]));
+}
+
+async function provenDetails(
+  dependencies: Proving,
+  of: { readonly family: string; readonly eventType: string },
+): Promise<readonly { readonly detail: Record<string, unknown>; readonly at: number }[]> {
+  const found = [];
+  for (const { chain, seq } of await placesOfEvents(dependencies.database, of)) {
+    const origin = originOf(dependencies, chain);
+    const proven = await readProven(dependencies, { chain, origin, seq }).catch(() => null);
+    const text = proven?.stored.parts.get("detail")?.text;
+    // The column by which it was found is not what was signed.
+    if (proven?.stored.entry.event_type !== of.eventType || text === undefined) continue;
+    found.push({ detail: JSON.parse(text), at: Date.parse(proven.stored.entry.timestamp) });
+  }
+  return found;
+}
+
+// ---- what stands --------------------------------------------------------------------------------------------
+
+/**
+ * Takes up what other processes, and this one before its start, found and what was acknowledged: an alert that is open
+ * counts, and so does one whose acknowledgement no signed entry tells.
+ */
+export async function followTampering(dependencies: Proving & Pick<Watching, "tampered">): Promise<void> {
+  const { tampered, database } = dependencies;
+  if (tampered === null) return;
+  const kinds = Object.values(CHAIN_TAMPERED_KINDS);
+  const rows = await database.read(alertsOfKindsQuery(kinds));
+  for (const row of rows) {
+    const tampering = chainTamperedSchema.safeParse(orNull(() => JSON.parse(row.detail))).data;
+    if (tampering === undefined) continue;
+    if (tampered.isAccepted(tampering.family, tampering)) continue;
+    const isAcknowledged = row.acknowledged === 1 &&
+      (await acknowledgements(dependencies, adminChain(row.org_id))).has(row.alert_id);
+    take(tampered, { ...row, tampering, isAcknowledged });
+  }
+  const [system] = await systemAlerts(dependencies);
+  if (system === undefined) return;
+  const isAcknowledged = system.acknowledged_at !== null;
+  take(tampered, { ...system, tampering: system.detail, isAcknowledged });
+}
+
+/** A later look that found the chain whole outweighs an alert that it came after; only a newer alert counts then. */
+function take(
+  tampered: TamperedChains,
+  { alert_id: alertId, created_at: raisedAt, tampering, isAcknowledged }:
+    & Pick<AlertRow, "alert_id" | "created_at">
+    & { readonly tampering: ChainTampered; readonly isAcknowledged: boolean },
+): void {
+  const { family } = tampering;
+  const known = tampered.of(family);
+  if (isAcknowledged) {
+    if (known === undefined || known.alertId === alertId) tampered.accept(family, tampering);
+  } else if (tampered.isNews(alertId)) tampered.note(family, { tampering, raisedAt, alertId });
+}

@@ -1,0 +1,156 @@
+/**
+ * Entries that the database calls an operator's, each held to the signed tree, its parts to itself, and what they name to
+ * the operator. Of an epoch that an administrator accepted, what cannot be proven is the operator's if its own part says so.
+ */
+import type { Proving } from "../shared/capabilities.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { type Crypto, fromHex, hex } from "../../evidence/crypto.ts";
+import { type Entry, entrySchema, isCommitted } from "../../evidence/entry.ts";
+import { entryHash } from "../../evidence/hashes.ts";
+import type { KnownCheckpoint } from "../../evidence/kept.ts";
+import { orNull } from "../../evidence/or_null.ts";
+import { readEntriesAt, type StoredText } from "../../store/operator_records.ts";
+import { requirePlace } from "../../store/proofs.ts";
+import { requireUnder } from "../../store/proven_pages.ts";
+
+export type ProofDependencies = Proving;
+
+/** The entry that moved an operator's state last, as a later record names it. */
+export interface Prior {
+  readonly seq: number;
+  readonly entry_hash: string;
+}
+
+/** What an entry of the operator says. */
+export interface OwnEntry {
+  readonly eventType: string;
+  /** In hexadecimal. */
+  readonly hash: string;
+  /** The session or the decision; null if no part tells. */
+  readonly name: string | null;
+  readonly prior: Prior | null;
+}
+
+interface OwnChain {
+  readonly dependencies: ProofDependencies;
+  readonly chain: string;
+  readonly pseudonym: string;
+  readonly operatorId: string;
+}
+
+interface EntriesToProve {
+  readonly seqs: readonly number[];
+  readonly checkpoint: KnownCheckpoint | null;
+  readonly isStrict: boolean;
+}
+
+/**
+ * What entries at some places are; null: not the operator's, as far as can be told of an accepted epoch.
+ * @throws {AlteredError} if the epoch is not accepted, and one of them is not what was recorded or another operator's.
+ */
+export async function proveEntries(
+  own: OwnChain,
+  { seqs, checkpoint, isStrict }: EntriesToProve,
+): Promise<ReadonlyMap<number, OwnEntry | null>> {
+  const { dependencies, chain } = own;
+  const stored = await readEntriesAt(dependencies.database, { chain, seqs });
+  if (isStrict) return await provenEntries(own, stored, checkpoint!);
+  try {
+    if (checkpoint !== null) return await provenEntries(own, stored, checkpoint);
+  } catch (error) {
+    if (!(error instanceof AlteredError)) throw error;
+  }
+  const found = new Map<number, OwnEntry | null>();
+  for (const one of stored) found.set(one.seq, await acceptedEntry(own, one, checkpoint));
+  return found;
+}
+
+/** @throws {AlteredError} if one of them is not what was recorded, or another operator's. */
+async function provenEntries(
+  { dependencies, chain, pseudonym, operatorId }: OwnChain,
+  stored: readonly StoredText[],
+  checkpoint: KnownCheckpoint,
+): Promise<ReadonlyMap<number, OwnEntry>> {
+  const { crypto } = dependencies;
+  const entries = new Map(stored.map((one) => {
+    const entry = entryOf(chain, one);
+    if (entry.subject !== pseudonym) throw notTheirs(chain, one.seq);
+    return [one.seq, heldEntry(crypto, { chain, stored: one, entry, operatorId })];
+  }));
+  const hashes = new Map([...entries].map(([seq, { hash }]) => [seq, fromHex(hash)]));
+  await requireUnder(dependencies, { chain, hashes, checkpoint });
+  return entries;
+}
+
+/** What an entry of an accepted epoch is; null: not the operator's, as far as can be told. */
+async function acceptedEntry(
+  own: OwnChain,
+  stored: StoredText,
+  checkpoint: KnownCheckpoint | null,
+): Promise<OwnEntry | null> {
+  const { dependencies: { crypto }, operatorId } = own;
+  try {
+    if (checkpoint !== null) return (await provenEntries(own, [stored], checkpoint)).get(stored.seq)!;
+  } catch (error) {
+    if (!(error instanceof AlteredError)) throw error;
+  }
+  const data = stored.parts.map(({ text }) => dataOf(text));
+  if (!data.some((part) => part?.operator_id === operatorId)) return null;
+  return {
+    eventType: "",
+    hash: hex(entryHash(crypto, stored.text)),
+    name: data.map(nameIn).find((name) => name !== null) ?? null,
+    prior: null,
+  };
+}
+
+/** @throws {AlteredError} if the row of an entry holds none, or that of another place. */
+export function entryOf(chain: string, { seq, text }: StoredText): Entry {
+  const entry = entrySchema.safeParse(orNull(() => JSON.parse(text))).data;
+  if (entry === undefined) throw notRecorded(chain, seq);
+  requirePlace({ entry }, { chain, seq });
+  return entry;
+}
+
+/** @throws {AlteredError} if a part is not what the entry commits to, or names somebody else. */
+export function heldEntry(
+  crypto: Crypto,
+  { chain, stored: { seq, text, parts }, entry, operatorId }: {
+    readonly chain: string;
+    readonly stored: StoredText;
+    readonly entry: Entry;
+    readonly operatorId: string;
+  },
+): OwnEntry {
+  if (!parts.every((part) => isCommitted(crypto, entry, part))) throw notRecorded(chain, seq);
+  const records = parts.filter(({ name }) => name !== "detail").map((part) => dataOf(part.text));
+  if (records.some((data) => data?.operator_id !== operatorId)) throw notTheirs(chain, seq);
+  const input = parts.find(({ name }) => name === "input");
+  return {
+    eventType: entry.event_type,
+    hash: hex(entryHash(crypto, text)),
+    name: records.map(nameIn).find((name) => name !== null) ?? null,
+    prior: (input === undefined ? null : dataOf(input.text)?.prior as Prior | null | undefined) ?? null,
+  };
+}
+
+function dataOf(text: string): Readonly<Record<string, unknown>> | null {
+  const data: unknown = orNull(() => JSON.parse(text));
+  return typeof data === "object" ? data as Record<string, unknown> | null : null;
+}
+
+function nameIn(data: Readonly<Record<string, unknown>> | null): string | null {
+  const name = data?.session_id ?? data?.decision_id;
+  return typeof name === "string" ? name : null;
+}
+
+export function notRecorded(chain: string, seq: number): AlteredError {
+  return new AlteredError(chain, `entry ${seq} of ${chain} or a part of it is not what was recorded`);
+}
+
+export function notTheirs(chain: string, seq: number): AlteredError {
+  return new AlteredError(
+    chain,
+    `entry ${seq} of ${chain} is said to be of an operator, and its record names another`,
+  );
+}

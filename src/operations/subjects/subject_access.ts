@@ -1,0 +1,187 @@
+/**
+ * Subject access: everything that is kept about one reviewer, each score with what moved it. It is read page by page
+ * while it is sent, so that its length costs neither memory nor other people's time, and that it was asked for is
+ * itself on record. What does not hold of the records is told as altered, and raises the alert; the rest of the copy is
+ * made of rows that hold, or there is none.
+ * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Article 15.
+ */
+import type { RetentionDays } from "../shared/deployment.ts";
+import type { Reading, Scoring } from "../shared/capabilities.ts";
+import type { SubjectFormat, SubjectHead, SubjectRecord } from "../../domain/subject.ts";
+import { HISTORY_POINTS } from "../../domain/limits.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { parseChain } from "../../evidence/chain_name.ts";
+import { query } from "../../store/database.ts";
+import { named, newestQuery, newestRowsQuery } from "../../store/interactions.ts";
+import { operatorQuery } from "../../store/operators.ts";
+import { organizationQuery } from "../../store/organizations.ts";
+import { interactions, organizations, subjects, webhooks } from "../../store/records.ts";
+import { shareOf } from "../../store/seals.ts";
+import { readSubjectEntries, type SubjectChain, subjectChainsQuery } from "../../store/subjects.ts";
+import { nextTurn } from "../../store/turn.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
+import { requireCurrentOperators } from "../scoring/current_operator.ts";
+import { operatorProfile } from "../reporting/operators.ts";
+import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
+import { unknownSubject } from "../shared/subjects.ts";
+import { subjectNotice } from "./subject_notice.ts";
+import { Documents, readRecords, type RecordWithRow, shownRecord, withRows } from "./subject_records.ts";
+import { tellAlteredRecord, type Watching } from "../shared/tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Scoring & RetentionDays;
+
+/** Entries that are read at once: a few hundred kilobytes. */
+const PAGE = 32;
+
+/** Records that are made before others get their turn: a few milliseconds of work. */
+const RECORDS_IN_SLICE = 8;
+
+export interface SubjectAccess {
+  readonly head: SubjectHead;
+  /** Oldest first. @throws {Error} where the operator is erased meanwhile: what was made until then is no copy. */
+  readonly records: AsyncGenerator<SubjectRecord>;
+}
+
+/** Records the access and begins the copy. @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE; {AlteredError}. */
+export async function openSubjectAccess(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { operatorId, format, call }: {
+    readonly operatorId: string;
+    readonly format: SubjectFormat;
+    readonly call: Call;
+  },
+): Promise<SubjectAccess> {
+  const { orgId } = caller;
+  const name = { orgId, operatorId };
+  await recordAccess(dependencies, caller, { operatorId, format, call });
+  const families = [evidenceChain(orgId), adminChain(orgId)];
+  const { head, found: [known, ofOrganization, rows, newest, chains, receivers, scores] } =
+    await snapshotWithHead(
+      dependencies,
+      adminChain(orgId),
+      [
+        subjects.load(JSON.stringify([[orgId, operatorId]])),
+        organizationQuery(orgId),
+        operatorQuery(orgId, operatorId),
+        newestQuery(orgId, named(operatorId)),
+        subjectChainsQuery(name, families),
+        query.selectFrom("webhook").selectAll().where("org_id", "=", orgId).orderBy("created_at").compile(),
+        newestRowsQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
+      ] as const,
+    );
+  requireSealed(dependencies, subjects, known);
+  requireWholeSet(dependencies, head, [
+    ...requireSealed(dependencies, organizations, ofOrganization),
+    ...requireSealed(dependencies, webhooks, receivers),
+  ]);
+  requireCurrentOperators(dependencies, orgId, { rows, newest });
+  for (const { chain } of chains) {
+    if (families.includes(parseChain(chain)?.family ?? "")) continue;
+    throw new AlteredError(families[0]!, `${chain} is said to be a chain of ${orgId}`);
+  }
+  const [[subject], [organization], [operator]] = [known, ofOrganization, rows];
+  if (subject === undefined) throw unknownSubject(operatorId);
+  const profile = operator === undefined
+    ? null
+    : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
+  const { pseudonym } = subject;
+  return {
+    head: {
+      operator_id: operatorId,
+      organization: { id: orgId, name: organization!.name },
+      pseudonym,
+      notice: subjectNotice(dependencies, {
+        organization: organization!.name,
+        receivers: [...new Set(receivers.map(({ url }) => new URL(url).host))],
+        quote: { operator_id: operatorId, pseudonym, request_id: call.requestId },
+      }),
+      profile: profile?.profile ?? null,
+      // A score whose row was altered is among the records, and told there.
+      jis_history: scores.filter((row) => shareOf(dependencies.seals, interactions, row) !== null)
+        .map(({ t1, jis }) => ({ timestamp: new Date(t1).toISOString(), jis })).toReversed(),
+      state: operator === undefined ? null : JSON.parse(operator.state),
+      record_count: chains.reduce((sum, { entries }) => sum + entries, 0),
+    },
+    records: recordsOf(dependencies, { ...name, pseudonym, chains }, call.now),
+  };
+}
+
+/** The entry that tells of the access, and of nobody's id. */
+async function recordAccess(
+  { writer, world }: Needs,
+  caller: OrganizationCaller,
+  { operatorId, format, call }: {
+    readonly operatorId: string;
+    readonly format: SubjectFormat;
+    readonly call: Call;
+  },
+): Promise<void> {
+  const operator = [caller.orgId, operatorId] as const;
+  const draft = eventDraft(world, { type: "SUBJECT_ACCESS", caller, now: call.now, detail: { format } });
+  await writer.submit({
+    needs: [{ kind: subjects, key: operator }],
+    chains: [adminChain(caller.orgId)],
+    plan(unit) {
+      const known = unit.get(subjects, operator);
+      if (known === null) throw unknownSubject(operatorId);
+      unit.append(adminChain(caller.orgId), { ...draft, subject: known.pseudonym });
+      return () => undefined;
+    },
+  });
+}
+
+interface Subject {
+  readonly orgId: string;
+  readonly operatorId: string;
+  readonly pseudonym: string;
+  readonly chains: readonly SubjectChain[];
+}
+
+async function* recordsOf(
+  dependencies: Needs,
+  subject: Subject,
+  now: number,
+): AsyncGenerator<SubjectRecord> {
+  const documents = new Documents(dependencies);
+  let isTold = false;
+  for (const { chain, first_position: firstPosition, last_seq: last } of subject.chains) {
+    for (let after = -1; after < last;) {
+      const records = await readPage(dependencies, subject, { chain, firstPosition, after, last });
+      for (const [index, record] of records.entries()) {
+        if (index % RECORDS_IN_SLICE === 0) await nextTurn();
+        const shown = await shownRecord(record, documents);
+        // One alert for a copy, however many of its records were altered.
+        if (shown.altered && !isTold) {
+          tellAlteredRecord(dependencies, { chain, seq: shown.seq, shown: "a person's copy", now });
+        }
+        isTold ||= shown.altered;
+        yield shown;
+      }
+      after = records.at(-1)?.record.entry.seq ?? last;
+    }
+  }
+}
+
+async function readPage(
+  dependencies: Needs,
+  subject: Subject,
+  { chain, firstPosition, after, last }: {
+    readonly chain: string;
+    readonly firstPosition: number;
+    readonly after: number;
+    readonly last: number;
+  },
+): Promise<readonly RecordWithRow[]> {
+  const { database } = dependencies;
+  const page = { chain, pseudonym: subject.pseudonym, after, last, limit: PAGE };
+  const entries = await readSubjectEntries(database, subject, page);
+  const records = entries && await readRecords(dependencies, chain, entries);
+  const found = records && await withRows(dependencies, subject, { chain, firstPosition, records });
+  // It was erased since it was looked up.
+  if (found === null) throw unknownSubject(subject.operatorId);
+  return found;
+}

@@ -1,0 +1,299 @@
+/**
+ * One record of a subject's copy: an entry with its parts as they are stored, whether they are what was recorded, the
+ * row that is kept beside it, and what it moved. A record that was altered is shown, and nothing is concluded from it: it
+ * is one whose entry does not stand in the tree that was signed, whose parts are not those that the entry commits to, or
+ * whose row is not what this installation wrote for it.
+ * Source: contract, section 4.
+ */
+import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
+import { DIMENSIONS } from "../../domain/enums.ts";
+import type { SubjectRecord } from "../../domain/subject.ts";
+import { type Crypto, equalBytes, hex } from "../../evidence/crypto.ts";
+import { type Entry, entrySchema, isCommitted } from "../../evidence/entry.ts";
+import { entryHash, PART_NAMES, type PartName } from "../../evidence/hashes.ts";
+import {
+  decisionInputSchema,
+  labelInputSchema,
+  lateLabelOf,
+  scoreInputSchema,
+} from "../../evidence/record.ts";
+import {
+  type DimensionExplanation,
+  explainDecision,
+  explainLabel,
+  explainScore,
+} from "../../scoring/explain.ts";
+import { errorFields } from "../../observability/log.ts";
+import type { ModelDocument } from "../../scoring/model.ts";
+import { standingIn } from "../../store/proven_pages.ts";
+import {
+  decisions,
+  type InteractionRow,
+  interactions,
+  outcomeLabels,
+  type RecordKind,
+  scoreCommits,
+  skippedInteractions,
+} from "../../store/records.ts";
+import { type Sealed, shareOf } from "../../store/seals.ts";
+import {
+  pseudonymQuery,
+  storedSeqsQuery,
+  type SubjectEntry,
+  type SubjectName,
+} from "../../store/subjects.ts";
+import { originOf } from "../shared/deployment.ts";
+import { modelDocument } from "../scoring/replay.ts";
+
+/** What these operations need. */
+type Needs = Proving & Logging & Scoring;
+
+/** A part's data; its text where that is no object. */
+type PartData = Record<string, unknown> | string;
+
+/** An entry with what its parts say. */
+export interface StoredRecord {
+  readonly entry: SubjectEntry;
+  readonly parts: Readonly<Record<PartName, PartData | null>>;
+  readonly altered: boolean;
+}
+
+/** Entries of one chain as they are stored, each with whether it is what was recorded, as far as it itself tells. */
+export async function readRecords(
+  dependencies: Needs,
+  chain: string,
+  entries: readonly SubjectEntry[],
+): Promise<readonly StoredRecord[]> {
+  const { crypto } = dependencies;
+  const hashes = new Map(entries.map(({ seq, text }) => [seq, entryHash(crypto, text)]));
+  const standing = await standingIn(dependencies, { chain, origin: originOf(dependencies, chain), hashes });
+  return entries.map((entry) => readRecord(crypto, entry, standing.has(entry.seq)));
+}
+
+/** @param stands whether what was hashed of it stands in the tree that was signed. */
+function readRecord(crypto: Crypto, stored: SubjectEntry, stands: boolean): StoredRecord {
+  const data = (name: PartName) => {
+    const held = stored.parts.get(name);
+    return held === undefined ? null : partData(held.text);
+  };
+  const parts = { input: data("input"), result: data("result"), detail: data("detail") };
+  const entry = stands ? entrySchema.parse(JSON.parse(stored.text)) : null;
+  if (entry === null) return { entry: stored, parts, altered: true };
+  // What the entry says itself is what was signed; columns beside it only repeat it.
+  const { id, event_type: eventType, timestamp } = entry;
+  return {
+    entry: { ...stored, id, eventType, timestamp },
+    parts,
+    altered: !isIntact(crypto, stored, entry),
+  };
+}
+
+/** Whether an entry's hash is kept as it is, and its parts are those that it commits to, all of them. */
+function isIntact(crypto: Crypto, { text, hash, parts }: SubjectEntry, entry: Entry): boolean {
+  return equalBytes(entryHash(crypto, text), hash) && PART_NAMES.every((name) => {
+    const held = parts.get(name);
+    return held === undefined
+      ? !Object.hasOwn(entry.commit, name)
+      : isCommitted(crypto, entry, { name, ...held });
+  });
+}
+
+function partData(text: string): PartData {
+  try {
+    const data: unknown = JSON.parse(text);
+    const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+    return isObject ? data as Record<string, unknown> : text;
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
+}
+
+// ---- what is kept beside an entry -------------------------------------------------------------------------
+
+/** The ids of an entry's row, and of a score its full-mode figures. */
+type Row = Pick<SubjectRecord, "session_id" | "decision_id" | "request_id" | "full_mode">;
+
+const NO_ROW: Row = { session_id: null, decision_id: null, request_id: null, full_mode: null };
+
+interface KeptRow extends Sealed {
+  readonly position: number;
+  readonly request_id: string;
+  /** Absent from a row that says nothing of it. */
+  readonly operator_id?: string;
+  readonly session_id?: string;
+  readonly decision_id?: string;
+}
+
+interface RowKind {
+  readonly kind: RecordKind<KeptRow>;
+  /** The part that names the row, and its member that does. */
+  readonly part: PartName;
+  readonly id: "session_id" | "decision_id";
+}
+
+/** The rows of the events that have one. */
+const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>([
+  ["SCORE_COMPUTED", { kind: interactions, part: "result", id: "session_id" }],
+  ["SCORE_SKIPPED", { kind: skippedInteractions, part: "result", id: "session_id" }],
+  ["SCORE_COMMITTED", { kind: scoreCommits, part: "result", id: "session_id" }],
+  ["OUTCOME_LABELLED", { kind: outcomeLabels, part: "input", id: "session_id" }],
+  ["DRS_COMPUTED", { kind: decisions, part: "result", id: "decision_id" }],
+]);
+
+/** A record with the row that is kept beside it. */
+export interface RecordWithRow {
+  readonly record: StoredRecord;
+  readonly row: Row;
+}
+
+/**
+ * The records of a page of one chain, in their order, each with its row, which are read in one go. A record whose row is
+ * not what was written for it, or is missing, is an altered one.
+ * @returns null if the operator was erased meanwhile, its rows with it.
+ */
+export async function withRows(
+  { database, seals }: Pick<Reading, "database" | "seals">,
+  { orgId, operatorId, pseudonym }: SubjectName & { readonly pseudonym: string },
+  { chain, firstPosition, records }: {
+    readonly chain: string;
+    readonly firstPosition: number;
+    readonly records: readonly StoredRecord[];
+  },
+): Promise<readonly RecordWithRow[] | null> {
+  const kinds = [...ROW_KINDS];
+  const names = records.map(rowName);
+  const keysOf = (eventType: string) =>
+    records.flatMap(({ entry }, index) =>
+      entry.eventType === eventType && names[index] !== null ? [[orgId, names[index]]] : []
+    );
+  const [[known], stored, ...found] = await database.snapshot([
+    pseudonymQuery({ orgId, operatorId }),
+    storedSeqsQuery(chain, records.map(({ entry: { seq } }) => seq)),
+    ...kinds.map(([eventType, { kind }]) => kind.load(JSON.stringify(keysOf(eventType)))),
+  ]) as readonly [
+    readonly { readonly pseudonym: string }[],
+    readonly { readonly seq: number }[],
+    ...(readonly KeptRow[])[],
+  ];
+  if (known?.pseudonym !== pseudonym) return null;
+  const seqs = new Set(stored.map(({ seq }) => seq));
+  const rows = new Map(
+    kinds.flatMap(([eventType, { id }], index) =>
+      found[index]!.map((row) => [`${eventType} ${row[id]}`, row] as const)
+    ),
+  );
+  return records.map((record, index) => {
+    const { entry: { eventType, seq } } = record;
+    const kind = ROW_KINDS.get(eventType)?.kind;
+    if (kind === undefined || names[index] === null) return { record, row: NO_ROW };
+    const row = rows.get(`${eventType} ${names[index]}`);
+    // A row goes together with its entry. A kind without seals is looked at by nobody else either.
+    if (row === undefined) {
+      return { record: { ...record, altered: kind.sealing !== undefined && seqs.has(seq) }, row: NO_ROW };
+    }
+    const isOwn = row.position === firstPosition + seq && (row.operator_id ?? operatorId) === operatorId &&
+      (kind.sealing === undefined || shareOf(seals, kind, row) !== null);
+    return isOwn
+      ? { record, row: shownRow(eventType, row) }
+      : { record: { ...record, altered: true }, row: NO_ROW };
+  });
+}
+
+/** The name of a record's row; null where it has none, and where nothing that the record says can be relied on. */
+function rowName({ entry, parts, altered }: StoredRecord): string | null {
+  const kind = ROW_KINDS.get(entry.eventType);
+  if (altered || kind === undefined) return null;
+  const data = parts[kind.part];
+  const name = typeof data === "object" ? data?.[kind.id] : null;
+  return typeof name === "string" ? name : null;
+}
+
+function shownRow(eventType: string, row: KeptRow): Row {
+  return {
+    session_id: row.session_id ?? null,
+    decision_id: row.decision_id ?? null,
+    request_id: row.request_id,
+    full_mode: eventType === "SCORE_COMPUTED" ? fullMode(row as InteractionRow) : null,
+  };
+}
+
+function fullMode({ jis, low, high, d1, d2, d3, d4, d5, d6, d7 }: InteractionRow): Row["full_mode"] {
+  const values = [d1, d2, d3, d4, d5, d6, d7];
+  const dimensions = Object.fromEntries(DIMENSIONS.map((name, index) => [name, values[index]!]));
+  return { jis, low, high, dimensions: dimensions as NonNullable<Row["full_mode"]>["dimensions"] };
+}
+
+// ---- what a record moved ----------------------------------------------------------------------------------
+
+/** The record as it is shown. */
+export async function shownRecord(
+  { record: { entry, parts, altered }, row }: RecordWithRow,
+  documents: Documents,
+): Promise<SubjectRecord> {
+  const explained = altered ? null : await explain(documents, entry.eventType, parts.input);
+  return {
+    seq: entry.seq,
+    chain: entry.chain,
+    event_id: entry.id,
+    entry_hash: hex(entry.hash),
+    event_type: entry.eventType,
+    timestamp: entry.timestamp,
+    ...row,
+    ...parts,
+    explanation: explained === null ? null : explained.map((line) => ({ ...line, rules: [...line.rules] })),
+    altered,
+  };
+}
+
+/** What moved each dimension; null where the event moves none, or the model document of its time cannot tell. */
+async function explain(
+  documents: Documents,
+  eventType: string,
+  input: PartData | null,
+): Promise<readonly DimensionExplanation[] | null> {
+  switch (eventType) {
+    case "SCORE_COMPUTED": {
+      const { algo, state, interaction, domain, as_of } = scoreInputSchema.parse(input);
+      const model = await documents.find(algo.model_sha256);
+      return model && explainScore(model, state, { interaction, domain, now: Date.parse(as_of) });
+    }
+    case "DRS_COMPUTED": {
+      const { algo, state, domain, as_of } = decisionInputSchema.parse(input);
+      const model = await documents.find(algo.model_sha256);
+      return model && explainDecision(model, state, { domain, now: Date.parse(as_of) });
+    }
+    case "OUTCOME_LABELLED": {
+      const label = labelInputSchema.parse(input);
+      const model = await documents.find(label.algo.model_sha256);
+      return model && explainLabel(model, label.state, lateLabelOf(label));
+    }
+    default:
+      return null;
+  }
+}
+
+/** The model documents that one copy meets, each looked up once. */
+export class Documents {
+  readonly #found = new Map<string, ModelDocument | null>();
+
+  constructor(private readonly dependencies: Needs) {}
+
+  /** null where the document is not there, or not what it was: told in the log, as it keeps nobody from the rest. */
+  async find(sha256: string): Promise<ModelDocument | null> {
+    const known = this.#found.get(sha256);
+    if (known !== undefined) return known;
+    const document = await this.#read(sha256);
+    this.#found.set(sha256, document);
+    return document;
+  }
+
+  async #read(sha256: string): Promise<ModelDocument | null> {
+    try {
+      return await modelDocument(this.dependencies, sha256);
+    } catch (error) {
+      this.dependencies.log.error("a model document cannot be used", { sha256, ...errorFields(error) });
+      return null;
+    }
+  }
+}

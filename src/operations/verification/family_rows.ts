@@ -1,0 +1,169 @@
+/**
+ * What belongs to a family of chains as a whole, held to its entries: cuts, reports, tombstones; and to the system's the
+ * signing keys, the models, and how far every other chain was anchored.
+ */
+import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
+import { AlteredError, isGone } from "../../domain/errors.ts";
+import { organizationOf } from "../../evidence/chain_name.ts";
+import { modelSha256 } from "../../evidence/hashes.ts";
+import { orNull } from "../../evidence/or_null.ts";
+import { orgCheckpointsSchema } from "../../evidence/structural.ts";
+import { readModels } from "../../store/bundles.ts";
+import { loadChains, placesOfEvents, readEntry, type StoredChain } from "../../store/chains.ts";
+import { readCauses, readLadderRows, readLostCauses, readReports } from "../../store/stored_rows.ts";
+import { originOf } from "../shared/deployment.ts";
+import { isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+import { requireTold } from "../shared/gone.ts";
+import type { OwnKeys } from "../chains/own_keys.ts";
+import { issuedReport } from "../reporting/reports.ts";
+import type { Cut } from "./row_check.ts";
+import type { FoundRows } from "./row_findings.ts";
+
+/** What these operations need. */
+type Needs = Reading & Proving & Writing & Scoring;
+
+export interface FamilyRows {
+  readonly family: string;
+  readonly epochs: readonly StoredChain[];
+  /** What its entries tell of cuts. */
+  readonly cuts: readonly Cut[];
+  readonly ownKeys: OwnKeys;
+  /** Of every chain, how far it was anchored before its entries were read. */
+  readonly anchored: ReadonlyMap<string, number>;
+  rest(): Promise<void>;
+}
+
+export async function checkFamilyRows(
+  dependencies: Needs,
+  found: FoundRows,
+  rows: FamilyRows,
+): Promise<void> {
+  await checkCuts(dependencies, found, rows);
+  if (rows.family === SYSTEM_CHAIN) return await checkSystemRows(dependencies, found, rows);
+  if (!isEvidenceChain(rows.family)) return;
+  await checkReports(dependencies, found, rows);
+  await checkTombstones(dependencies, found, rows);
+}
+
+/** How far the system chain has taken in every other one: read before that chain is. */
+export async function readAnchored(dependencies: Needs): Promise<ReadonlyMap<string, number>> {
+  const chains = await loadChains(dependencies.database);
+  const newest = new Map(chains.map((chain) => [chain.family, chain]));
+  return new Map([...newest.values()].map(({ chain, anchoredSize }) => [chain, anchoredSize]));
+}
+
+async function checkCuts(
+  dependencies: Needs,
+  found: FoundRows,
+  { epochs, cuts }: FamilyRows,
+): Promise<void> {
+  for (const { chain, minIndex } of epochs) {
+    const own = cuts.filter(({ origin }) => origin === originOf(dependencies, chain));
+    const newest = own.reduce<Cut | null>(
+      (last, cut) => last === null || cut.to > last.to ? cut : last,
+      null,
+    );
+    if (newest === null) continue;
+    if (newest.to > minIndex) {
+      found.add("COLUMN_MISMATCH", { chain, seq: null, detail: "audit_chain.min_index" });
+    }
+    for (const { size, ts } of await readLadderRows(dependencies.database, chain)) {
+      const cut = own.find(({ to }) => to === size);
+      if (cut === undefined || cut.lastTimestamp === ts) continue;
+      found.add("COLUMN_MISMATCH", { chain, seq: size - 1, detail: "audit_ladder.ts" });
+    }
+  }
+}
+
+async function checkReports(
+  dependencies: Needs,
+  found: FoundRows,
+  { family, rest }: FamilyRows,
+): Promise<void> {
+  for await (const row of readReports(dependencies.database, organizationOf(family)!)) {
+    await rest();
+    await told(found, { code: "REPORT_MISMATCH", chain: family }, () => issuedReport(dependencies, row));
+  }
+}
+
+async function checkTombstones(
+  dependencies: Needs,
+  found: FoundRows,
+  { family, epochs, rest }: FamilyRows,
+): Promise<void> {
+  const orgId = organizationOf(family)!;
+  for (const row of await readCauses(dependencies.database, epochs.map(({ chain }) => chain))) {
+    await rest();
+    const at = { code: "TOMBSTONE_MISMATCH", chain: row.chain, seq: row.seq } as const;
+    await told(found, at, () => requireTold(dependencies, orgId, row));
+  }
+}
+
+/** What is altered is a finding; what is removed by rule meanwhile is none. */
+async function told(
+  found: FoundRows,
+  { code, chain, seq = null }: {
+    readonly code: "REPORT_MISMATCH" | "TOMBSTONE_MISMATCH";
+    readonly chain: string;
+    readonly seq?: number | null;
+  },
+  look: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await look();
+  } catch (error) {
+    if (error instanceof AlteredError) found.add(code, { chain, seq, detail: error.what });
+    else if (!isGone(error)) throw error;
+  }
+}
+
+async function checkSystemRows(
+  dependencies: Needs,
+  found: FoundRows,
+  { ownKeys, epochs, anchored, rest }: FamilyRows,
+): Promise<void> {
+  const { database } = dependencies;
+  const at = { chain: SYSTEM_CHAIN, seq: null } as const;
+  for (const detail of ownKeys.faults) found.add("KEY_UNCERTIFIED", { ...at, detail });
+  await checkModels(dependencies, found);
+  for (const chain of await readLostCauses(database)) {
+    found.add("TOMBSTONE_MISMATCH", { ...at, detail: `there is no chain ${chain}` });
+  }
+  const taken = await readTakenIn(dependencies, rest);
+  for (const [chain, size] of anchored) {
+    if (epochs.some((epoch) => epoch.chain === chain)) continue;
+    if (size > (taken.get(originOf(dependencies, chain)) ?? 0)) {
+      found.add("COLUMN_MISMATCH", { chain, seq: null, detail: "audit_chain.anchored_size" });
+    }
+  }
+}
+
+/** One that is gone is missed by whoever replays what it scored. */
+async function checkModels({ database, crypto }: Needs, found: FoundRows): Promise<void> {
+  for (const { sha256, document } of await readModels(database)) {
+    const computed = orNull(() => modelSha256(crypto, JSON.parse(document)));
+    if (computed === sha256) continue;
+    found.add("MODEL_MISMATCH", { chain: SYSTEM_CHAIN, seq: null, detail: sha256 });
+  }
+}
+
+/** By origin, the largest size that the system chain holds a checkpoint of. */
+async function readTakenIn(
+  { database }: Needs,
+  rest: () => Promise<void>,
+): Promise<ReadonlyMap<string, number>> {
+  const taken = new Map<string, number>();
+  const eventType = "ORG_CHECKPOINTS";
+  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType });
+  for (const place of places) {
+    await rest();
+    const stored = await readEntry(database, place);
+    if (stored?.entry.event_type !== eventType) continue;
+    const text = stored.parts.get("detail")?.text ?? "null";
+    const detail = orgCheckpointsSchema.safeParse(orNull(() => JSON.parse(text))).data;
+    for (const { origin, size } of detail?.checkpoints ?? []) {
+      taken.set(origin, Math.max(size, taken.get(origin) ?? 0));
+    }
+  }
+  return taken;
+}

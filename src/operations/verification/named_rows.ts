@@ -1,0 +1,63 @@
+/**
+ * Holding the rows that name an operator and stand for no single entry: none was altered, none names somebody who was
+ * erased, and none was put back.
+ */
+import { organizationOf } from "../../evidence/chain_name.ts";
+import {
+  hasNamelessOperator,
+  readBatches,
+  readErased,
+  readKeyedCalls,
+  readSubjects,
+} from "../../store/named_rows.ts";
+import { keyedCalls, scoreBatches, subjects } from "../../store/records.ts";
+import { type Sealed, type SealedKind, shareOf } from "../../store/seals.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
+
+/** What is wrong with these rows; of each kind the first. */
+export async function* namedRowFindings(
+  { database, seals }: RowReading,
+  family: string,
+  rest: () => Promise<void>,
+): AsyncGenerator<SealedRowFinding> {
+  const orgId = organizationOf(family)!;
+  const erased = await readErased(database, [family, adminChain(orgId)]);
+  const altered = <Row extends Sealed>(kind: SealedKind<Row>, row: Row) =>
+    shareOf(seals, kind, row) === null ? `a row of ${kind.name} was altered` : null;
+  const looks = [
+    firstWrong(readSubjects(database, orgId), rest, (row) =>
+      altered(subjects, row) ??
+        // A pseudonym is drawn anew for whoever comes back.
+        (erased.has(row.pseudonym) ? "a row of subject was put back after its erasure" : null)),
+    firstWrong(readBatches(database, orgId), rest, (row) =>
+      altered(scoreBatches, row) ??
+        (row.scored === row.operator_id ? null : "a row of score_batch was put back")),
+    firstWrong(readKeyedCalls(database, orgId), rest, (row) =>
+      altered(keyedCalls, row) ??
+        (row.operator_id === null || row.is_known === 1 ? null : "a row of keyed_call was put back")),
+  ];
+  for (const look of looks) {
+    const detail = await look();
+    if (detail !== null) yield { chain: family, seq: null, detail };
+  }
+  if (await hasNamelessOperator(database, orgId)) {
+    yield { chain: family, seq: null, detail: "a row of subject is missing" };
+  }
+}
+
+/** A look at rows, which ends with the first that is wrong: it says that there are such. */
+function firstWrong<Row>(
+  pages: AsyncGenerator<readonly Row[]>,
+  rest: () => Promise<void>,
+  wrong: (row: Row) => string | null,
+): () => Promise<string | null> {
+  return async () => {
+    for await (const page of pages) {
+      const found = page.map(wrong).find((detail) => detail !== null);
+      if (found !== undefined) return found;
+      await rest();
+    }
+    return null;
+  };
+}

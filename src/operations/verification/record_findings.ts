@@ -1,0 +1,258 @@
+/**
+ * Holding the entries of an organization's evidence to the rows beside them, and those to the entries: each record has its
+ * row, each row its record, no two records are of one session or decision, and what is held of an entry about somebody is
+ * about one who is known.
+ */
+import { organizationOf } from "../../evidence/chain_name.ts";
+import { loadEpochs, type StoredChain } from "../../store/chains.ts";
+import { subjectsOfPseudonyms } from "../../store/named_rows.ts";
+import {
+  type AnyKind,
+  countRecordRows,
+  type HeldPart,
+  readHeldParts,
+  type RecordRow,
+  ROW_KINDS,
+} from "../../store/record_rows.ts";
+import {
+  type InteractionRow,
+  interactions,
+  outcomeLabels,
+  scoreCommits,
+  type SkippedInteractionRow,
+  skippedInteractions,
+  type SubjectRow,
+  subjects,
+} from "../../store/records.ts";
+import { shareOf } from "../../store/seals.ts";
+import { FrozenCheck } from "./frozen_check.ts";
+import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
+
+/** What is wrong with the records of a family and the rows that stand for them. */
+export async function* recordFindings(
+  dependencies: RowReading,
+  family: string,
+  rest: () => Promise<void>,
+): AsyncGenerator<SealedRowFinding> {
+  const { database } = dependencies;
+  const orgId = organizationOf(family)!;
+  const epochs = await loadEpochs(database, family);
+  const check = new RecordCheck(dependencies, orgId, epochs);
+  for (const { chain, firstPosition } of epochs) {
+    for await (const parts of readHeldParts(database, { chain, first: 0 })) {
+      for (const { part, detail } of await check.look(parts, { chain, firstPosition })) {
+        // An erasure takes record and row away at once: if the record is there after its row was read, both were.
+        if (await isHeld(database, chain, part)) yield { chain, seq: part.seq, detail };
+      }
+      await rest();
+    }
+  }
+  for (const { chain, part: { seq } } of await check.frozen.unheld()) {
+    const detail = "a row of frozen_operator does not say what the operator's last frozen call says";
+    yield { chain, seq, detail };
+  }
+  // What was written while the entries were read is in neither count, or shows at the next check.
+  const found = await countRecordRows(database, orgId);
+  if (found > check.expected + (await writtenSince(database, family, epochs))) {
+    yield { chain: epochs.at(-1)!.chain, seq: null, detail: "there is a row that no entry stands for" };
+  }
+}
+
+/** What two entries of a type do if they are of one session or decision. */
+const TWICE: Readonly<Record<string, string>> = {
+  SCORE_COMPUTED: "two entries score one session",
+  SCORE_SKIPPED: "two entries freeze one session",
+  DRS_COMPUTED: "two entries decide under one id",
+  SCORE_COMMITTED: "two entries commit one score",
+  OUTCOME_LABELLED: "two entries label one score",
+};
+
+/** Which column of a score's row says where what follows it stands. */
+const FOLLOWS: ReadonlyMap<AnyKind, "commit_position" | "label_position"> = new Map<
+  AnyKind,
+  "commit_position" | "label_position"
+>([[scoreCommits, "commit_position"], [outcomeLabels, "label_position"]]);
+
+/** Something that is wrong with the row of a part's entry, or with whom it is about. */
+interface WrongPart {
+  readonly part: HeldPart;
+  readonly detail: string;
+}
+
+/** A part, and the chain of its entry. */
+interface PlacedPart {
+  readonly chain: string;
+  readonly part: HeldPart;
+}
+
+class RecordCheck {
+  /** How many rows the records so far account for. */
+  expected = 0;
+  readonly frozen: FrozenCheck<PlacedPart>;
+  readonly #dependencies: RowReading;
+  readonly #orgId: string;
+  readonly #epochs: readonly StoredChain[];
+  /** By operator, the pseudonym of those who are known. */
+  readonly #pseudonyms = new Map<string, string>();
+  readonly #known = new Set<string>();
+
+  constructor(dependencies: RowReading, orgId: string, epochs: readonly StoredChain[]) {
+    this.#dependencies = dependencies;
+    this.#orgId = orgId;
+    this.#epochs = epochs;
+    const { database } = dependencies;
+    this.frozen = new FrozenCheck(database, orgId, ({ chain, part }) => isHeld(database, chain, part));
+  }
+
+  /** @param parts in the order of the chain that they are of. */
+  async look(
+    parts: readonly HeldPart[],
+    { chain, firstPosition }: Pick<StoredChain, "chain" | "firstPosition">,
+  ): Promise<readonly WrongPart[]> {
+    const rows = await this.#rowsOf(parts);
+    const altered = await this.#learn(parts);
+    const wrong: WrongPart[] = [];
+    for (const part of parts) {
+      const row = isRecord(part) ? await this.#wrongRow(part, { rows, firstPosition }) : null;
+      const detail = row ?? await this.#wrongFreeze({ chain, part }, rows) ??
+        this.#wrongSubject(part, altered);
+      if (row !== null && isFreeze(part)) this.frozen.lost(part.operator_id!);
+      if (detail !== null) wrong.push({ part, detail });
+    }
+    return wrong;
+  }
+
+  /** What is wrong with how a frozen call, whose row is its own, goes on from the one before it. */
+  async #wrongFreeze(place: PlacedPart, rows: PageRows): Promise<string | null> {
+    if (!isFreeze(place.part)) return null;
+    const { name } = skippedInteractions;
+    const row = rows.get(`${name} ${place.part.id}`) as SkippedInteractionRow;
+    return await this.frozen.follows({ row, place })
+      ? null
+      : `a row of ${name} does not go on from the one before it`;
+  }
+
+  async #wrongRow(
+    record: HeldPart,
+    { rows, firstPosition }: { readonly rows: PageRows; readonly firstPosition: number },
+  ): Promise<string | null> {
+    const { kind } = ROW_KINDS.get(record.event_type)!;
+    const row = rows.get(`${kind.name} ${record.id}`) as RecordRow | undefined;
+    const column = FOLLOWS.get(kind);
+    const score = rows.get(`${interactions.name} ${record.id}`) as InteractionRow | undefined;
+    // The time of a score is past before that of what follows it, and its rows go together.
+    if (column !== undefined && score === undefined) {
+      return row === undefined ? null : `a row of ${kind.name} was put back`;
+    }
+    this.expected += 1;
+    if (row === undefined) return `a row of ${kind.name} is missing`;
+    const position = firstPosition + record.seq;
+    const isSealed = shareOf(this.#dependencies.seals, kind, row) !== null;
+    if (isSealed && row.position !== position && await this.#hasRecord(record, row.position)) {
+      return TWICE[record.event_type]!;
+    }
+    const isOwn = row.position === position &&
+      (row.operator_id ?? record.operator_id) === record.operator_id &&
+      (kind !== outcomeLabels || row.outcome_correct === record.label);
+    if (!isSealed || !isOwn) return `a row of ${kind.name} was altered`;
+    const isOfScore = column === undefined ||
+      (score![column] === position && score!.operator_id === record.operator_id);
+    return isOfScore ? null : `a row of ${interactions.name} was altered`;
+  }
+
+  /** Whether another entry of this type and id stands at a position. */
+  async #hasRecord({ event_type, id }: HeldPart, position: number): Promise<boolean> {
+    const epoch = this.#epochs.findLast(({ firstPosition }) => firstPosition <= position);
+    if (epoch === undefined) return false;
+    const { chain, firstPosition } = epoch;
+    const seq = position - firstPosition;
+    for await (const parts of readHeldParts(this.#dependencies.database, { chain, first: seq })) {
+      return parts.some((part) => part.seq === seq && part.event_type === event_type && part.id === id);
+    }
+    return false;
+  }
+
+  #wrongSubject({ subject, operator_id }: HeldPart, altered: ReadonlySet<string>): string | null {
+    if (operator_id !== null && altered.has(operator_id)) return `a row of ${subjects.name} was altered`;
+    const isKnown = operator_id === null
+      ? this.#known.has(subject)
+      : this.#pseudonyms.get(operator_id) === subject;
+    return isKnown ? null : "a part of an entry outlived its operator";
+  }
+
+  /** Reads the rows of those whom parts are about, unless they are known. @returns the operators whose row was altered. */
+  async #learn(parts: readonly HeldPart[]): Promise<ReadonlySet<string>> {
+    const { database, seals } = this.#dependencies;
+    const names = parts.flatMap(({ operator_id, subject }) =>
+      operator_id === null || this.#pseudonyms.get(operator_id) === subject ? [] : [operator_id]
+    );
+    const found: SubjectRow[] = [];
+    if (names.length > 0) {
+      const keys = [...new Set(names)].map((name) => [this.#orgId, name]);
+      found.push(...await database.read(subjects.load(JSON.stringify(keys))));
+    }
+    const altered = found.filter((row) => shareOf(seals, subjects, row) === null);
+    for (const row of found) if (!altered.includes(row)) this.#know(row);
+    const strange = parts.filter(({ operator_id, subject }) =>
+      operator_id === null && !this.#known.has(subject)
+    ).map(({ subject }) => subject);
+    if (strange.length > 0) {
+      const others = await database.read(subjectsOfPseudonyms(this.#orgId, [...new Set(strange)]));
+      for (const row of others) if (shareOf(seals, subjects, row) !== null) this.#know(row);
+    }
+    return new Set(altered.map(({ operator_id }) => operator_id));
+  }
+
+  #know({ operator_id, pseudonym }: SubjectRow): void {
+    this.#pseudonyms.set(operator_id, pseudonym);
+    this.#known.add(pseudonym);
+  }
+
+  /** The rows of records, and of the scores that they follow, all of one state. */
+  async #rowsOf(parts: readonly HeldPart[]): Promise<PageRows> {
+    const ids = new Set(parts.filter(isRecord).map(({ id }) => id));
+    const keys = JSON.stringify([...ids].map((id) => [this.#orgId, id]));
+    const kinds = [...ROW_KINDS.values()].map(({ kind }) => kind);
+    const found = await this.#dependencies.database.snapshot(kinds.map((kind) => kind.load(keys)));
+    return new Map(
+      kinds.flatMap((kind, index) =>
+        found[index]!.map((row) => [`${kind.name} ${kind.keyOf(row)[1]}`, row] as const)
+      ),
+    );
+  }
+}
+
+/** Rows by the name of their kind and their id. */
+type PageRows = ReadonlyMap<string, unknown>;
+
+/** Whether a part is the one by which its entry has a row. */
+function isRecord({ event_type, name }: HeldPart): boolean {
+  return ROW_KINDS.get(event_type)?.part === name;
+}
+
+function isFreeze(part: HeldPart): boolean {
+  return isRecord(part) && ROW_KINDS.get(part.event_type)!.kind === skippedInteractions;
+}
+
+async function isHeld(
+  database: RowReading["database"],
+  chain: string,
+  { seq, name }: HeldPart,
+): Promise<boolean> {
+  for await (const parts of readHeldParts(database, { chain, first: seq })) {
+    return parts.some((part) => part.seq === seq && part.name === name);
+  }
+  return false;
+}
+
+/** How much a family has grown since its epochs were read. */
+async function writtenSince(
+  database: RowReading["database"],
+  family: string,
+  before: readonly StoredChain[],
+): Promise<number> {
+  const after = await loadEpochs(database, family);
+  const sizeOf = (epochs: readonly StoredChain[]) =>
+    epochs.reduce((sum, { frontier }) => sum + frontier.size, 0);
+  return sizeOf(after) - sizeOf(before);
+}

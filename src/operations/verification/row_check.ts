@@ -1,0 +1,290 @@
+/**
+ * The rows beside the entries of one chain, held to its entries: every hash of its tree, every column that repeats what an
+ * entry says, every checkpoint, and the chain's own row. It is run over entries that were found whole.
+ * Source: evidence design, section 8.
+ */
+import type { Proving } from "../shared/capabilities.ts";
+import { parseChain } from "../../evidence/chain_name.ts";
+import { frontierFrom, frontierNodeIndexes } from "../../evidence/consistency.ts";
+import { equalBytes, hex } from "../../evidence/crypto.ts";
+import { type Entry, entrySchema } from "../../evidence/entry.ts";
+import { entryHash } from "../../evidence/hashes.ts";
+import { type KnownCheckpoint, knownCheckpointOrNull } from "../../evidence/kept.ts";
+import { appendLeaf, EMPTY_FRONTIER, type Frontier, rootOf, storedNodeIndex } from "../../evidence/merkle.ts";
+import { keyId, parseNote } from "../../evidence/note.ts";
+import { orNull } from "../../evidence/or_null.ts";
+import { retentionPrunedSchema } from "../../evidence/structural.ts";
+import { firstRemovable, readEntry, readNodes, type StoredChain } from "../../store/chains.ts";
+import {
+  type CheckpointRow,
+  type EntryRow,
+  type LadderRow,
+  type NodeRow,
+  readCheckpointRows,
+  readEntryRows,
+  readLadderRows,
+  readNodeRows,
+  readRowBounds,
+} from "../../store/stored_rows.ts";
+import { originOf } from "../shared/deployment.ts";
+import type { OwnKey } from "../chains/own_keys.ts";
+import type { Found, FoundRows, RowCode } from "./row_findings.ts";
+import { restoredSize } from "../chains/signed_ends.ts";
+
+/** What was found whole of a chain, and is held against. */
+export interface WholeChain {
+  readonly chain: StoredChain;
+  /** The epoch before it; null: it is the first. */
+  readonly before: StoredChain | null;
+  /** Whether the family goes on with it. */
+  readonly isNewest: boolean;
+  /** Where its verification began, and the signed size up to which it went. */
+  readonly base: number;
+  readonly size: number;
+  readonly keys: readonly OwnKey[];
+}
+
+/** A cut that an entry tells of. */
+export interface Cut {
+  readonly origin: string;
+  readonly to: number;
+  readonly lastTimestamp: string;
+}
+
+export class RowCheck {
+  readonly #dependencies: Proving;
+  readonly #found: FoundRows;
+  readonly #whole: WholeChain;
+  readonly #rest: () => Promise<void>;
+  /** Those that its entries tell of. */
+  readonly #cuts: Cut[] = [];
+
+  /** @param rest lets others run; called after each slice. */
+  constructor(dependencies: Proving, found: FoundRows, whole: WholeChain, rest: () => Promise<void>) {
+    this.#dependencies = dependencies;
+    this.#found = found;
+    this.#whole = whole;
+    this.#rest = rest;
+  }
+
+  /** Looks at all of it; the cuts that its entries tell of. */
+  async run(): Promise<readonly Cut[]> {
+    const { chain, isNewest, base } = this.#whole;
+    await this.#walk();
+    if (isNewest && !this.#found.isFull) await this.#bounds();
+    this.#ownRow();
+    if (base <= chain.minIndex) await this.#firstPosition();
+    return this.#cuts;
+  }
+
+  #add(code: RowCode, finding: Omit<Found, "chain" | "code" | "fatal">): void {
+    this.#found.add(code, { chain: this.#whole.chain.chain, ...finding });
+  }
+
+  #column(seq: number | null, column: string): void {
+    this.#add("COLUMN_MISMATCH", { seq, detail: column });
+  }
+
+  /** Entry by entry: its columns, the hashes that it adds to the tree, and the checkpoint behind it. */
+  async #walk(): Promise<void> {
+    const { database, crypto } = this.#dependencies;
+    const { chain: { chain, minIndex }, base, size } = this.#whole;
+    // Below a cut the leaves themselves are all that is left of the entries.
+    const first = base > minIndex ? base : 0;
+    let frontier = await this.#frontierAt(first);
+    const nodes = new Rows<NodeRow>(readNodeRows(database, { chain, first: storedNodeIndex(0, first) }));
+    const entries = new Rows<EntryRow>(this.#entryRows(first));
+    const above = first;
+    const checkpoints = new Rows<CheckpointRow>(readCheckpointRows(database, { chain, above, upTo: size }));
+    const ladder = new Rows<LadderRow & { has_checkpoint: number }>(await readLadderRows(database, chain));
+    await ladder.skip(({ size }) => size <= first);
+    let previous: Uint8Array | null = null;
+    for (let seq = first; seq < size && !this.#found.isFull; seq += 1) {
+      if (seq % ENTRIES_IN_SLICE === 0) await this.#rest();
+      const row = await entries.take((entry) => entry.seq === seq);
+      const leaf = await nodes.peek();
+      const hash: Uint8Array | undefined = row === null ? leaf?.hash : entryHash(crypto, row.body);
+      if (hash === undefined) return this.#node(seq, "is missing");
+      const entry = row === null
+        ? null
+        : entrySchema.safeParse(orNull(() => JSON.parse(row.body))).data ?? null;
+      if (row !== null && entry !== null) {
+        this.#columns(row, { entry, hash, previous });
+        if (entry.event_type === "RETENTION_PRUNED") await this.#noteCut(seq);
+      }
+      previous = hash;
+      const appended = appendLeaf(crypto, frontier, hash);
+      frontier = appended.frontier;
+      for (const { index, hash } of appended.nodes) {
+        const node = await nodes.take(({ idx }) => idx === index);
+        if (node === null) return this.#node(seq, `${index} is missing`);
+        if (!equalBytes(node.hash, hash)) this.#node(seq, `${index}`);
+      }
+      const checkpoint = await checkpoints.take((row) => row.size === frontier.size);
+      if (checkpoint !== null) await this.#checkpoint(checkpoint, frontier, entry);
+      const step = await ladder.take((row) => row.size === frontier.size);
+      if (step !== null) this.#step(step, entry);
+    }
+  }
+
+  /** The rows of entries from one on: of what was cut off there is at most the first, which names the chain before. */
+  async *#entryRows(first: number): AsyncGenerator<EntryRow> {
+    const { database } = this.#dependencies;
+    const { chain: { chain, minIndex }, size } = this.#whole;
+    const kept = Math.min(firstRemovable(chain), minIndex);
+    if (first < kept) yield* readEntryRows(database, { chain, first, end: kept });
+    yield* readEntryRows(database, { chain, first: Math.max(first, minIndex), end: size });
+  }
+
+  async #frontierAt(size: number): Promise<Frontier> {
+    if (size === 0) return EMPTY_FRONTIER;
+    const { chain: { chain } } = this.#whole;
+    const nodes = await readNodes(this.#dependencies.database, { chain, indexes: frontierNodeIndexes(size) });
+    return frontierFrom(size, (index) => nodes.get(index));
+  }
+
+  #node(seq: number, what: string): void {
+    this.#add("NODE_MISMATCH", { seq, detail: `audit_node ${what}` });
+  }
+
+  #columns(
+    row: EntryRow,
+    { entry, hash, previous }: {
+      readonly entry: Entry;
+      readonly hash: Uint8Array;
+      readonly previous: Uint8Array | null;
+    },
+  ): void {
+    const { seq } = row;
+    if (row.id !== entry.id) this.#column(seq, "audit_entry.id");
+    if (row.event_type !== entry.event_type) this.#column(seq, "audit_entry.event_type");
+    if (row.ts !== entry.timestamp) this.#column(seq, "audit_entry.ts");
+    if (!equalBytes(row.entry_hash, hash)) this.#column(seq, "audit_entry.entry_hash");
+    const isLinked = hex(row.prev_hash) === entry.prev &&
+      (previous === null || equalBytes(row.prev_hash, previous));
+    if (!isLinked) this.#column(seq, "audit_entry.prev_hash");
+  }
+
+  async #noteCut(seq: number): Promise<void> {
+    const { chain: { chain } } = this.#whole;
+    const stored = await readEntry(this.#dependencies.database, { chain, seq });
+    const text = stored?.parts.get("detail")?.text;
+    const detail = retentionPrunedSchema.safeParse(orNull(() => JSON.parse(text ?? "null"))).data;
+    if (detail) this.#cuts.push({ origin: detail.origin, to: detail.to, lastTimestamp: detail.last_ts });
+  }
+
+  async #checkpoint(row: CheckpointRow, { size, peaks }: Frontier, last: Entry | null): Promise<void> {
+    const { crypto, signing } = this.#dependencies;
+    const { chain: { chain } } = this.#whole;
+    const origin = originOf(this.#dependencies, chain);
+    const seq = size - 1;
+    if (size % CHECKPOINTS_IN_SLICE === 0) await this.#rest();
+    const checkpoint: KnownCheckpoint | null = knownCheckpointOrNull(row.note);
+    if (checkpoint === null || checkpoint.origin !== origin) {
+      return this.#add("WRONG_ORIGIN", { seq, detail: "audit_checkpoint.note" });
+    }
+    if (await signing.openOwn(row.note, origin) === null) {
+      return this.#add("BAD_SIGNATURE", { seq, detail: "audit_checkpoint.note" });
+    }
+    if (checkpoint.size !== size) this.#column(seq, "audit_checkpoint.size");
+    else if (!equalBytes(checkpoint.root, rootOf(crypto, peaks))) {
+      this.#add("ROOT_MISMATCH", { seq, detail: "audit_checkpoint.note" });
+    }
+    if (last !== null && row.ts !== last.timestamp) this.#column(seq, "audit_checkpoint.ts");
+  }
+
+  #step({ size, ts, has_checkpoint }: LadderRow & { has_checkpoint: number }, last: Entry | null): void {
+    if (has_checkpoint === 0) this.#column(size - 1, "audit_ladder.size");
+    if (last !== null && ts !== last.timestamp) this.#column(size - 1, "audit_ladder.ts");
+  }
+
+  /** What there is beyond the chain's end, and what stands in the way of its next entry. */
+  async #bounds(): Promise<void> {
+    const { chain: { chain } } = this.#whole;
+    const bounds = await readRowBounds(this.#dependencies.database, chain);
+    const { size } = bounds;
+    const isBelow = (least: number | null) => least !== null && least < 0;
+    if (isBelow(bounds.least_node) || (bounds.last_node ?? 0) >= storedNodeIndex(0, size)) {
+      this.#add("NODE_MISMATCH", { seq: null, detail: "audit_node holds more than the tree" });
+    }
+    if (isBelow(bounds.least_entry) || (bounds.last_entry ?? -1) >= size) {
+      this.#add("UNSIGNED_TAIL", { seq: size, detail: "audit_entry" });
+    }
+    const ladder = await readLadderRows(this.#dependencies.database, chain);
+    if (ladder.some((step) => step.size > size || step.has_checkpoint === 0)) {
+      this.#column(null, "audit_ladder.size");
+    }
+  }
+
+  /** The chain's row, as far as its own name and its newest checkpoint tell. */
+  #ownRow(): void {
+    const { chain } = this.#whole;
+    const name = parseChain(chain.chain);
+    if (name?.family !== chain.family) this.#column(null, "audit_chain.family");
+    if (name?.epoch !== chain.epoch) this.#column(null, "audit_chain.epoch");
+    if (chain.origin !== originOf(this.#dependencies, chain.chain)) this.#column(null, "audit_chain.origin");
+  }
+
+  /** @param note the newest checkpoint of the chain as its row was read: the newest key of those that signed is its own. */
+  keyOrdinal(note: string): void {
+    const { chain, keys } = this.#whole;
+    const { crypto } = this.#dependencies;
+    const { signatures } = parseNote(note);
+    const ordinals = keys.filter(({ publicKey }) => {
+      const id = keyId(crypto, { name: chain.origin, publicKey });
+      return signatures.some((line) => equalBytes(line.keyId, id));
+    }).map(({ ordinal }) => ordinal);
+    if (Math.max(...ordinals) !== chain.keyOrdinal) this.#column(null, "audit_chain.key_ordinal");
+  }
+
+  /** A chain goes on at the position after the last that the one before it has. */
+  async #firstPosition(): Promise<void> {
+    const { chain, before } = this.#whole;
+    const ends = [0];
+    if (before !== null) {
+      const { last_entry } = await readRowBounds(this.#dependencies.database, before.chain);
+      // Earlier programs counted what nobody signed, too.
+      ends[0] = Math.max(before.frontier.size, (last_entry ?? -1) + 1);
+      const signed = await restoredSize(this.#dependencies, chain.chain);
+      if (signed !== null) ends.push(signed);
+    }
+    if (!ends.some((end) => chain.firstPosition === (before?.firstPosition ?? 0) + end)) {
+      this.#column(null, "audit_chain.first_position");
+    }
+  }
+}
+
+/** Entries that are looked at before others get their turn: about half a millisecond of work. */
+const ENTRIES_IN_SLICE = 24;
+/** Signatures that are verified before others get their turn, where each entry came by itself. */
+const CHECKPOINTS_IN_SLICE = 6;
+
+/** Rows in their order, taken one after another by whoever comes to their place. */
+class Rows<Row> {
+  readonly #rows: AsyncIterator<Row> | Iterator<Row>;
+  #next: Row | null | undefined;
+
+  constructor(rows: AsyncGenerator<Row> | readonly Row[]) {
+    this.#rows = Array.isArray(rows) ? rows[Symbol.iterator]() : (rows as AsyncGenerator<Row>);
+  }
+
+  async peek(): Promise<Row | null> {
+    if (this.#next === undefined) {
+      const { done, value } = await this.#rows.next();
+      this.#next = done ? null : value;
+    }
+    return this.#next ?? null;
+  }
+
+  /** The next row where it is the one that is looked for; else it stays, and there is none. */
+  async take(isIt: (row: Row) => boolean): Promise<Row | null> {
+    const next = await this.peek();
+    if (next === null || !isIt(next)) return null;
+    this.#next = undefined;
+    return next;
+  }
+
+  async skip(isPassed: (row: Row) => boolean): Promise<void> {
+    while (await this.take(isPassed) !== null);
+  }
+}

@@ -1,0 +1,460 @@
+/**
+ * Deliveries between the database and the wire: events are claimed for a destination by a lease, attempted, and what
+ * became of it is settled; a destination that fails for long is paused, one that is gone is disabled.
+ * Source: specification, Events; contract, section 5.
+ */
+import type { Reading, Secrets, Sending } from "../shared/capabilities.ts";
+import { AlteredError, isUnavailable } from "../../domain/errors.ts";
+import { PING } from "../../domain/webhook.ts";
+import { WEBHOOK_ATTEMPTS, WEBHOOK_PROBE_MS } from "../../domain/limits.ts";
+import { unwrapSigningSecret } from "../../keys/webhook_secret.ts";
+import { errorFields } from "../../observability/log.ts";
+import { query, type Statement } from "../../store/database.ts";
+import { backlogOf } from "../../store/backlogs.ts";
+import {
+  buryDeliveries,
+  claimDeliveries,
+  claimedBy,
+  type ClaimedDelivery,
+  type DestinationRow,
+  dueDeliveries,
+  insertDeliveries,
+  type Lease,
+  moveCursor,
+  nextEvents,
+  readClaimed,
+  readDestinations,
+  readyDestinations,
+  recordAttempt,
+  releaseDelivery,
+  settleDelivery,
+} from "../../store/outbox.ts";
+import { type WebhookRow, webhooks } from "../../store/records.ts";
+import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import type { Dispatched } from "../../webhooks/dispatcher.ts";
+import {
+  afterAttempt,
+  type AttemptResult,
+  GONE_STATUS,
+  mustPause,
+  mustResume,
+} from "../../webhooks/health.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import type { Caller } from "../shared/call.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import type { World } from "../../domain/world.ts";
+import { bodyOfEvent, bodyOfPing } from "../shared/events.ts";
+import { isRegistered, type Remembering } from "../organizations/registered.ts";
+import { requireSealed } from "../shared/sealed_reads.ts";
+import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Pick<Secrets, "secretsKeys"> & Sending & Remembering;
+
+/** A delivery that this process has claimed. */
+export interface Claimed {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly lease: Lease;
+}
+
+/** How many deliveries a destination can take now. */
+export interface Want {
+  readonly destination: DestinationRow;
+  readonly count: number;
+}
+
+const TOKEN_BYTES = 16;
+/** When a delivery is tried again that could not be made ready. */
+const POSTPONED_MS = 60_000;
+
+/** A random UUID, version 4 (RFC 9562, section 5.4). */
+export function drawUuid({ random }: Pick<World, "random">): string {
+  const bytes = random(TOKEN_BYTES).slice();
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const text = bytes.toHex();
+  return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join(
+    "-",
+  );
+}
+
+export function drawLease({ world, deliveries: { leaseMs } }: Needs, now: number): Lease {
+  return { token: world.random(TOKEN_BYTES).toHex(), until: now + leaseMs };
+}
+
+/** What the loop that sends is made of. */
+export function dispatchedDeliveries(
+  dependencies: Needs,
+): Dispatched<DestinationRow, Claimed, Outcome> {
+  const { database, secretsKeys } = dependencies;
+  const isOurs = registeredOnly(dependencies);
+  return {
+    async ready(now) {
+      const ready: DestinationRow[] = [];
+      for (const row of await readyDestinations(database, now)) {
+        const { wrapped_secret: wrapped, webhook_id: webhookId } = row;
+        // If another process's secrets key wrapped the secret, the deliveries are that process's.
+        const isOpened = unwrapSigningSecret(wrapped, { keys: secretsKeys, webhookId }) !== null;
+        if (isOpened && await isOurs(row)) ready.push(row);
+      }
+      return ready;
+    },
+    async claim(wants, now) {
+      const claims = await claim(dependencies, { wants, now });
+      const ids = [...new Set(claims.map(({ webhookId }) => webhookId))];
+      return { claims, destinations: ids.length === 0 ? [] : await readDestinations(database, ids) };
+    },
+    attempt: (claimed, signal) => attemptDelivery(dependencies, claimed, signal),
+    release: (claimed) => ({ kind: "released", claimed }),
+    settle: (outcomes, now) => settle(dependencies, { outcomes, now }),
+  };
+}
+
+/**
+ * Whether a destination is one that its organization has registered now: nothing is sent to an address that nobody
+ * registered, nor to one that was removed. The log says so, once for each destination.
+ */
+function registeredOnly(dependencies: Needs): (row: DestinationRow) => Promise<boolean> {
+  const { log, deliveries: { clock } } = dependencies;
+  const told = new Set<string>();
+  return async (row) => {
+    try {
+      requireSealed(dependencies, webhooks, [row]);
+      return await isRegistered(dependencies, row);
+    } catch (error) {
+      if (isUnavailable(error)) return false;
+      if (!(error instanceof AlteredError)) throw error;
+      const { org_id, webhook_id } = row;
+      if (!told.has(webhook_id)) {
+        told.add(webhook_id);
+        log.error("a webhook's row was altered: nothing is sent to it", {
+          audit: true,
+          org_id,
+          webhook_id,
+          mend: "put the database back, or accept it without this webhook: jiss restore --acknowledge REASON",
+        });
+        void raiseTampering(dependencies, tamperingOf(error), clock.now());
+      }
+      return false;
+    }
+  };
+}
+
+interface Candidate extends Want {
+  readonly due: readonly string[];
+  readonly events: readonly { readonly id: string; readonly sequence: number }[];
+}
+
+/**
+ * Claims what is due for destinations: deliveries that wait for their next attempt first, then events in their order.
+ * Another process that claims the same gets it, or this one does, never both.
+ */
+async function claim(
+  dependencies: Needs,
+  { wants, now }: { readonly wants: readonly Want[]; readonly now: number },
+): Promise<readonly Claimed[]> {
+  const { database, world, writer } = dependencies;
+  const lease = drawLease(dependencies, now);
+  const candidates: Candidate[] = [];
+  for (const { destination, count } of wants) {
+    const webhookId = destination.webhook_id;
+    const due = await dueDeliveries(database, { webhookId, now, limit: count });
+    const limit = count - due.length;
+    const next = limit === 0 ? [] : await nextEvents(database, { webhookId, limit });
+    const events = next.map(({ sequence }) => ({ id: drawUuid(world), sequence }));
+    if (due.length + events.length > 0) candidates.push({ destination, count, due, events });
+  }
+  if (candidates.length === 0) return [];
+  await writer.submit<void>({
+    needs: candidates.map(({ destination }) => ({ kind: webhooks, key: [destination.webhook_id] })),
+    chains: [],
+    plan(unit) {
+      for (const candidate of candidates) planClaim(unit, candidate, { lease, now });
+      return () => undefined;
+    },
+  });
+  const got = await claimedBy(database, lease.token);
+  return got.map(({ delivery_id, webhook_id }) => ({
+    deliveryId: delivery_id,
+    webhookId: webhook_id,
+    lease,
+  }));
+}
+
+function planClaim(
+  unit: UnitOfWork,
+  { destination, due, events }: Candidate,
+  { lease, now }: { readonly lease: Lease; readonly now: number },
+): void {
+  const { webhook_id: webhookId } = destination;
+  const row = unit.get(webhooks, [webhookId]);
+  if (row === null || row.active === 0 || row.paused_at !== destination.paused_at) return;
+  if (row.paused_at !== null) {
+    if (row.probe_at === null || row.probe_at > now) return;
+    unit.execute(setProbe(row, now));
+  }
+  if (due.length > 0) unit.execute(claimDeliveries(due, { lease, now }));
+  // Where the cursor moved, another process has these events.
+  if (events.length === 0 || row.cursor !== destination.cursor) return;
+  unit.execute(insertDeliveries(events, { webhookId, now, lease }));
+  unit.execute(moveCursor(row, events.at(-1)!.sequence));
+}
+
+function setProbe({ webhook_id, probe_at }: WebhookRow, now: number): Statement {
+  return {
+    ...query.updateTable("webhook").set({ probe_at: now + WEBHOOK_PROBE_MS })
+      .where("webhook_id", "=", webhook_id).where("probe_at", "is", probe_at).compile(),
+    mustChange: 1,
+  };
+}
+
+// ---- one attempt ------------------------------------------------------------------------------------------
+
+/** What an attempt sends. */
+interface ReadyAttempt {
+  readonly delivery: ClaimedDelivery;
+  readonly url: URL;
+  readonly body: string;
+  readonly secret: Uint8Array;
+}
+
+/** What becomes of a claimed delivery. */
+export type Outcome =
+  & { readonly claimed: Claimed }
+  & (
+    | {
+      readonly kind: "attempted";
+      readonly delivery: ClaimedDelivery;
+      /** When the attempt began, epoch milliseconds. */
+      readonly at: number;
+      readonly result: AttemptResult;
+    }
+    /** What it would tell is gone. */
+    | { readonly kind: "cancelled"; readonly delivery: ClaimedDelivery }
+    /** It is somebody else's, or nobody's: nothing was sent. */
+    | { readonly kind: "released" }
+    /** It could not be made ready. */
+    | { readonly kind: "postponed" }
+  );
+
+/** Makes one attempt at a claimed delivery. Never throws. */
+export async function attemptDelivery(
+  dependencies: Needs,
+  claimed: Claimed,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { deliveries: { deliverer, clock }, log } = dependencies;
+  const { deliveryId } = claimed;
+  try {
+    const prepared = await prepareAttempt(dependencies, claimed);
+    if ("kind" in prepared) return prepared;
+    const at = clock.now();
+    const result = await deliverer.deliver({ ...prepared, deliveryId }, signal);
+    return { kind: "attempted", claimed, delivery: prepared.delivery, at, result };
+  } catch (error) {
+    if (error instanceof AlteredError) {
+      await raiseTampering(dependencies, tamperingOf(error), clock.now());
+    }
+    log.error("a delivery could not be made ready and is tried again", {
+      delivery_id: deliveryId,
+      ...errorFields(error),
+    });
+    return { kind: "postponed", claimed };
+  }
+}
+
+/** What is to be sent for a claimed delivery, or what became of it where nothing is. */
+async function prepareAttempt(
+  dependencies: Needs,
+  claimed: Claimed,
+): Promise<ReadyAttempt | Outcome> {
+  const { database, secretsKeys } = dependencies;
+  const { deliveryId, webhookId, lease: { token } } = claimed;
+  const delivery = await readClaimed(database, { deliveryId, token });
+  if (delivery === null) return { kind: "released", claimed };
+  const opened = unwrapSigningSecret(delivery.wrapped_secret, { keys: secretsKeys, webhookId });
+  // Another process has the secrets key that wrapped it.
+  if (opened === null) return { kind: "released", claimed };
+  const { position } = delivery;
+  const body = delivery.event === PING
+    ? bodyOfPing(delivery)
+    : position === null
+    ? null
+    : await bodyOfEvent(dependencies, { ...delivery, position });
+  if (body === null) return { kind: "cancelled", claimed, delivery };
+  const destinations = await readDestinations(database, [webhookId]);
+  requireSealed(dependencies, webhooks, destinations);
+  // A destination that was changed meanwhile is looked at again.
+  if (!await isRegistered(dependencies, destinations[0]!)) return { kind: "postponed", claimed };
+  const url = new URL(destinations[0]!.url);
+  return { delivery, url, body, secret: opened.plain };
+}
+
+// ---- settling ---------------------------------------------------------------------------------------------
+
+/** Writes what became of claimed deliveries, and what follows for their destinations; returns those as they are then. */
+export async function settle(
+  dependencies: Needs,
+  { outcomes, now }: { readonly outcomes: readonly Outcome[]; readonly now: number },
+): Promise<readonly DestinationRow[]> {
+  const { database, writer, log } = dependencies;
+  if (outcomes.length === 0) return [];
+  const statements = outcomes.flatMap((outcome) => settling(dependencies, outcome, now));
+  await writer.submit<void>({
+    needs: [],
+    chains: [],
+    plan(unit) {
+      for (const statement of statements) unit.execute(statement);
+      return () => undefined;
+    },
+  });
+  for (const outcome of outcomes) count(dependencies, outcome);
+  const touched = [...new Set(outcomes.map(({ claimed: { webhookId } }) => webhookId))];
+  const gone = new Set(outcomes.filter(isGone).map(({ claimed: { webhookId } }) => webhookId));
+  const rows = await readDestinations(database, touched);
+  for (const row of rows) {
+    try {
+      await follow(dependencies, row, { now, isGone: gone.has(row.webhook_id) });
+    } catch (error) {
+      // The outcomes are written; what should follow shows again with the next attempt.
+      if (!isUnavailable(error)) log.error("a webhook's state could not be changed", errorFields(error));
+    }
+  }
+  return await readDestinations(database, touched);
+}
+
+function isGone(outcome: Outcome): boolean {
+  return outcome.kind === "attempted" && outcome.result.status === GONE_STATUS;
+}
+
+function count({ deliveries: { counts } }: Needs, outcome: Outcome): void {
+  if (outcome.kind !== "attempted") return;
+  const ending = outcome.result.error ?? "delivered";
+  counts.attempts.set(ending, (counts.attempts.get(ending) ?? 0) + 1);
+}
+
+function settling({ deliveries, world }: Needs, outcome: Outcome, now: number): readonly Statement[] {
+  const { claimed: { deliveryId, webhookId, lease: { token } } } = outcome;
+  if (outcome.kind === "released") return [releaseDelivery({ deliveryId, token })];
+  if (outcome.kind === "postponed") return [releaseDelivery({ deliveryId, token }, now + POSTPONED_MS)];
+  const { delivery } = outcome;
+  if (outcome.kind === "cancelled") {
+    const { counted, attempts } = delivery;
+    const change = { status: "cancelled", counted, attempts, nextAt: now, finishedAt: now } as const;
+    return [settleDelivery({ deliveryId, token }, change)];
+  }
+  const { result, at } = outcome;
+  const interrupted = result.error === "interrupted";
+  const isPing = delivery.event === PING;
+  const after = afterAttempt({ counted: delivery.counted, attempts: JSON.parse(delivery.attempts) }, {
+    result,
+    at,
+    // Events wait out a pause; a test is made once.
+    counts: (delivery.paused_at === null || isPing) && !interrupted,
+    attemptsMax: isPing ? 1 : WEBHOOK_ATTEMPTS,
+    backoffMs: deliveries.backoffMs,
+    jitter: () => 0.8 + 0.4 * (world.random(1)[0]! / 255),
+  });
+  const change = {
+    status: after.status,
+    counted: after.counted,
+    attempts: JSON.stringify(after.attempts),
+    nextAt: after.nextAt,
+    finishedAt: after.status === "queued" ? null : now,
+  };
+  const told = JSON.stringify({
+    delivery_id: deliveryId,
+    event: delivery.event,
+    at: new Date(at).toISOString(),
+    response_status: result.status,
+    error: result.error,
+  });
+  return [
+    settleDelivery({ deliveryId, token }, change),
+    ...(interrupted ? [] : [recordAttempt(webhookId, { at, failed: result.error !== null, told })]),
+  ];
+}
+
+const SYSTEM: Omit<Caller, "orgId"> = { actor: "system", prefix: null };
+
+/** What follows for a destination from how its attempts went. */
+async function follow(
+  dependencies: Needs,
+  row: WebhookRow,
+  { now, isGone }: { readonly now: number; readonly isGone: boolean },
+): Promise<void> {
+  const { webhook_id: id } = row;
+  if (row.active === 0) return;
+  if (isGone) {
+    const [backlog] = await dependencies.database.read(backlogOf(id));
+    const waiting = backlog === undefined ? 0 : backlog.events + backlog.queued;
+    const disabled = await change(dependencies, row, {
+      type: "WEBHOOK_DISABLED",
+      detail: { id, response_status: GONE_STATUS },
+      now,
+      stands: ({ active }) => active === 1,
+      set: { active: 0, paused_at: null, probe_at: null },
+      also: [buryDeliveries(id, { now })],
+    });
+    if (disabled) dependencies.deliveries.counts.dropped += waiting;
+  } else if (mustPause(row, now)) {
+    await change(dependencies, row, {
+      type: "WEBHOOK_PAUSED",
+      detail: { id },
+      now,
+      stands: (present) => mustPause(present, now),
+      set: { paused_at: now, probe_at: now + WEBHOOK_PROBE_MS },
+    });
+  } else if (mustResume(row)) {
+    await change(dependencies, row, {
+      type: "WEBHOOK_RESUMED",
+      detail: { id },
+      now,
+      stands: mustResume,
+      set: { paused_at: null, probe_at: null },
+    });
+  }
+}
+
+interface DestinationChange {
+  readonly type: "WEBHOOK_DISABLED" | "WEBHOOK_PAUSED" | "WEBHOOK_RESUMED";
+  readonly detail: Record<string, unknown>;
+  readonly now: number;
+  /** Whether the reason stands still: another process may have seen it first. */
+  stands(present: WebhookRow): boolean;
+  readonly set: Partial<Pick<WebhookRow, "active" | "paused_at" | "probe_at">>;
+  readonly also?: readonly Statement[];
+}
+
+/** Changes a destination and records it, once. Returns whether this process did. */
+async function change(
+  { world, writer, log }: Needs,
+  { webhook_id: id, org_id: orgId }: WebhookRow,
+  { type, detail, now, stands, set, also = [] }: DestinationChange,
+): Promise<boolean> {
+  const chain = adminChain(orgId);
+  const draft = eventDraft(world, { type, caller: { ...SYSTEM, orgId }, now, detail });
+  const changed = await writer.submit<boolean>({
+    needs: [{ kind: webhooks, key: [id] }],
+    chains: [chain],
+    plan(unit) {
+      const present = unit.get(webhooks, [id]);
+      if (present === null || !stands(present)) return () => false;
+      unit.put(webhooks, { ...present, ...set });
+      for (const statement of also) unit.execute(statement);
+      unit.append(chain, draft);
+      return () => true;
+    },
+  });
+  if (!changed) return false;
+  const tell = type === "WEBHOOK_RESUMED" ? log.info : log.warn;
+  tell(TOLD[type], { org_id: orgId, webhook_id: id });
+  return true;
+}
+
+const TOLD: Readonly<Record<DestinationChange["type"], string>> = {
+  WEBHOOK_DISABLED: "a webhook answered that it is gone and is disabled",
+  WEBHOOK_PAUSED: "a webhook fails for long and is paused; it is tried once a minute",
+  WEBHOOK_RESUMED: "a paused webhook takes deliveries again",
+};

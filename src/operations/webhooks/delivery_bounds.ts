@@ -1,0 +1,168 @@
+/**
+ * What bounds the outbox: events that waited too long, or behind too many, for a destination are given up, which is
+ * recorded; what is finished is forgotten after its time.
+ * Source: contract, section 5.
+ */
+import type { Logging, Reading, Sending, Writing } from "../shared/capabilities.ts";
+import {
+  DEAD_DAYS,
+  DEAD_MAX,
+  DELIVERED_DAYS,
+  DELIVERED_MAX,
+  WEBHOOK_QUEUE_DAYS,
+  WEBHOOK_QUEUE_MAX,
+} from "../../domain/limits.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import {
+  type Backlog,
+  backlogOf,
+  backlogs,
+  deleteDeliveries,
+  deleteEvents,
+  destinationIds,
+  lagging,
+  oldestQueued,
+  pastDeliveries,
+  pastEvents,
+  webhookBacklogs,
+} from "../../store/backlogs.ts";
+import { buryDeliveries, insertDeliveries, moveCursor, nextEvents } from "../../store/outbox.ts";
+import type { Database } from "../../store/database.ts";
+import { webhookDeliveries, webhooks } from "../../store/records.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import { drawUuid } from "./deliveries.ts";
+
+/** What these operations need. */
+type Needs = Pick<Reading, "database"> & Writing & Logging & Sending;
+
+/** Events that one commit gives up. */
+const DROPPED_AT_ONCE = 5_000;
+/** How often another process may be first before the rest is left to the next minute. */
+const COLLISIONS = 20;
+/** Rows that one commit forgets. */
+const FORGOTTEN_AT_ONCE = 1_000;
+
+/** Gives up what is past the bounds. */
+export async function dropOldEvents(dependencies: Needs, now: number): Promise<void> {
+  const before = now - WEBHOOK_QUEUE_DAYS * DAY_MS;
+  let longest = 0;
+  for (const backlog of await backlogs(dependencies.database)) {
+    const waiting = backlog.events + backlog.queued;
+    if (backlog.paused_at === null) longest = Math.max(longest, waiting);
+    if (waiting === 0) continue;
+    const aged = await drop(dependencies, backlog, { reason: "age", now, before });
+    if (waiting - aged > WEBHOOK_QUEUE_MAX) await drop(dependencies, backlog, { reason: "count", now });
+  }
+  // Deliveries give way to requests, but not until events are lost.
+  dependencies.deliveries.counts.urgent = longest > WEBHOOK_QUEUE_MAX / 2;
+}
+
+/** Events that a destination does not take are passed over, or each look would come across them again. */
+export async function passOver({ database, writer }: Needs): Promise<void> {
+  for (const row of await lagging(database)) {
+    // Where it has moved by itself meanwhile, nothing is left to do.
+    const { mustChange: _, ...statement } = moveCursor(row, row.newest);
+    await writer.execute(statement);
+  }
+}
+
+interface Drop {
+  readonly reason: "age" | "count";
+  readonly now: number;
+  /** Of events older than that instant; else those beyond the number that may wait. */
+  readonly before?: number;
+}
+
+/** Gives up the oldest: deliveries that were tried before events that were not. */
+async function drop(
+  dependencies: Needs,
+  { webhook_id: webhookId, org_id: orgId }: Backlog,
+  { reason, now, before }: Drop,
+): Promise<number> {
+  const { database, world, writer, log, deliveries } = dependencies;
+  const chain = adminChain(orgId);
+  let dropped = 0;
+  for (let collisions = 0; collisions < COLLISIONS;) {
+    const limit = before === undefined ? await excessOf(database, webhookId) : DROPPED_AT_ONCE;
+    const older = before === undefined ? {} : { before };
+    const ids = await oldestQueued(database, { webhookId, now, limit, ...older });
+    const next = await nextEvents(database, { webhookId, limit: limit - ids.length });
+    // By the order in which they are told, whatever the clock said meanwhile: nothing is passed over.
+    const fresh = before === undefined ? -1 : next.findIndex(({ at }) => at >= before);
+    const events = next.slice(0, fresh < 0 ? next.length : fresh)
+      .map(({ sequence }) => ({ id: drawUuid(world), sequence }));
+    const count = ids.length + events.length;
+    if (count === 0) break;
+    const detail = { id: webhookId, count, reason };
+    const caller = { actor: "system", prefix: null, orgId } as const;
+    const draft = eventDraft(world, { type: "WEBHOOK_EVENTS_DROPPED", caller, now, detail });
+    const [first] = ids;
+    const isDropped = await writer.submit<boolean>({
+      needs: [
+        { kind: webhooks, key: [webhookId] },
+        { kind: webhookBacklogs, key: [webhookId] },
+        ...(first === undefined ? [] : [{ kind: webhookDeliveries, key: [first] }]),
+      ],
+      chains: [chain],
+      plan(unit) {
+        const row = unit.get(webhooks, [webhookId]);
+        if (row === null) return () => false;
+        // Another process has dropped or claimed them since.
+        if (first !== undefined && unit.get(webhookDeliveries, [first])?.status !== "queued") {
+          return () => false;
+        }
+        if (events.length > 0 && row.cursor >= events[0]!.sequence) return () => false;
+        const { events: untried, queued } = unit.get(webhookBacklogs, [webhookId])!;
+        if (reason === "count" && untried + queued - count < WEBHOOK_QUEUE_MAX) return () => false;
+        if (ids.length > 0) unit.execute(buryDeliveries(webhookId, { now, only: ids }));
+        if (events.length > 0) {
+          unit.execute(insertDeliveries(events, { webhookId, now, lease: null, status: "dead" }));
+          unit.execute(moveCursor(row, events.at(-1)!.sequence));
+        }
+        unit.append(chain, draft);
+        return () => true;
+      },
+    });
+    if (!isDropped) {
+      collisions += 1;
+      continue;
+    }
+    dropped += count;
+    deliveries.counts.dropped += count;
+    log.warn("events for a webhook were dropped", { org_id: orgId, webhook_id: webhookId, count, reason });
+  }
+  return dropped;
+}
+
+/** How many events beyond those that may wait, as far as one commit gives them up. */
+async function excessOf(database: Database, webhookId: string): Promise<number> {
+  const [backlog] = await database.read(backlogOf(webhookId));
+  const waiting = backlog === undefined ? 0 : backlog.events + backlog.queued;
+  return Math.max(0, Math.min(DROPPED_AT_ONCE, waiting - WEBHOOK_QUEUE_MAX));
+}
+
+/** Forgets what is finished and past its time or number, and events that nobody waits for. */
+export async function forgetOldDeliveries({ database, writer }: Needs, now: number): Promise<void> {
+  const limit = FORGOTTEN_AT_ONCE;
+  for (const webhookId of await destinationIds(database)) {
+    for (const { days, ...bound } of KEPT) {
+      const before = now - days * DAY_MS;
+      for (let full = true; full;) {
+        const ids = await pastDeliveries(database, { ...bound, webhookId, before, limit });
+        if (ids.length > 0) await writer.execute(deleteDeliveries(ids));
+        full = ids.length === limit;
+      }
+    }
+  }
+  for (let full = true; full;) {
+    const sequences = await pastEvents(database, limit);
+    if (sequences.length > 0) await writer.execute(deleteEvents(sequences));
+    full = sequences.length === limit;
+  }
+}
+
+const KEPT = [
+  { statuses: ["delivered", "cancelled"], days: DELIVERED_DAYS, keep: DELIVERED_MAX },
+  { statuses: ["dead"], days: DEAD_DAYS, keep: DEAD_MAX },
+] as const;

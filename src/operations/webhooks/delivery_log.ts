@@ -1,0 +1,305 @@
+/**
+ * What an organization sees and does of its deliveries: their log, a test of a destination, a delivery sent again.
+ * Source: contract, section 5.
+ */
+import type { Watching } from "../shared/tampering.ts";
+import type { Remembering } from "../organizations/registered.ts";
+import type { Reading, Secrets, Sending } from "../shared/capabilities.ts";
+import { ServiceError, unavailable } from "../../domain/errors.ts";
+import { type DeliveriesParameters, type DeliveryAttempt, PING } from "../../domain/webhook.ts";
+import { query } from "../../store/database.ts";
+import { backlogOf } from "../../store/backlogs.ts";
+import { type DeliveryRow, insertDeliveries, insertPing } from "../../store/outbox.ts";
+import { webhookDeliveries, type WebhookRow, webhooks } from "../../store/records.ts";
+import { eventDraft } from "../shared/drafts.ts";
+import type { Call, OrganizationCaller } from "../shared/call.ts";
+import { adminChain } from "../../evidence/chain_name.ts";
+import { attemptDelivery, type Claimed, drawLease, drawUuid, settle } from "./deliveries.ts";
+import { bodyOfEvent } from "../shared/events.ts";
+import type { IdempotentCall } from "../shared/idempotency.ts";
+import {
+  KeyedCall,
+  type KnownCall,
+  pastRetention,
+  type RepeatableAnswer,
+  repeatedAnswer,
+} from "../shared/keyed_calls.ts";
+import { requireWebhook } from "./webhooks.ts";
+
+/** What these operations need. */
+type Needs = Watching & Reading & Pick<Secrets, "secretsKeys"> & Sending & Remembering;
+
+interface About {
+  readonly id: string;
+  readonly call: Call;
+}
+
+interface RepeatableAbout extends About {
+  readonly idempotency?: IdempotentCall | null;
+}
+
+/** The newest deliveries of a destination; that they were looked at is recorded first. */
+export async function listDeliveries(
+  { database, world, writer }: Needs,
+  caller: OrganizationCaller,
+  { id, call: { now }, parameters: { status, limit } }: About & { readonly parameters: DeliveriesParameters },
+): Promise<Record<string, unknown>> {
+  const { orgId } = caller;
+  const draft = eventDraft(world, { type: "WEBHOOK_LISTED", caller, now, detail: { id } });
+  await writer.submit<void>({
+    needs: [{ kind: webhooks, key: [id] }],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      requireWebhook(unit, { orgId, id });
+      unit.append(adminChain(orgId), draft);
+      return () => undefined;
+    },
+  });
+  const newest = query.selectFrom("webhook_delivery").selectAll().where("webhook_id", "=", id)
+    .orderBy("created_at", "desc").orderBy("delivery_id").limit(limit);
+  const [[webhook], [waiting], rows] = await database.snapshot([
+    query.selectFrom("webhook").selectAll().where("webhook_id", "=", id).compile(),
+    backlogOf(id),
+    (status === undefined ? newest : newest.where("status", "=", status)).compile(),
+  ]);
+  return {
+    webhook: {
+      id,
+      active: webhook?.active === 1,
+      paused_since: instant(webhook?.paused_at ?? null),
+      waiting: webhook?.active === 1 ? waiting!.events + waiting!.queued : 0,
+    },
+    deliveries: rows.map(told),
+    count: rows.length,
+  };
+}
+
+function told(row: DeliveryRow) {
+  return {
+    delivery_id: row.delivery_id,
+    event: row.event,
+    event_request_id: row.request_id,
+    event_at: instant(row.at),
+    status: row.status,
+    attempts: JSON.parse(row.attempts) as DeliveryAttempt[],
+    next_attempt_at: row.status === "queued" ? instant(row.next_at) : null,
+    redelivery_of: row.redelivery_of,
+    created_at: instant(row.created_at),
+  };
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/** Tests in progress at all destinations together. */
+const TESTS_AT_ONCE = 100;
+
+/**
+ * Sends a signed `ping`, once, and tells how it went. One that takes it is not paused any more.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT where the destination is disabled or being tested; SERVICE_UNAVAILABLE.
+ */
+export async function testWebhook(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  about: RepeatableAbout,
+): Promise<RepeatableAnswer> {
+  const { id, call, idempotency = null } = about;
+  const { orgId } = caller;
+  const keyed = new KeyedCall(dependencies.installation, { orgId, idempotency, request: {}, call });
+  const before = await keyed.lookUp(dependencies);
+  if (before !== null) return await testedBefore(dependencies, { id, known: before });
+  const { tests } = dependencies.deliveries;
+  const name = `${caller.orgId} ${about.id}`;
+  if (tests.has(name)) {
+    throw new ServiceError("CONFLICT", "This webhook is being tested: wait for that test's answer.");
+  }
+  if (tests.size >= TESTS_AT_ONCE) {
+    throw unavailable("Too many webhooks are being tested; try again in a moment.");
+  }
+  const test = sendPing(dependencies, caller, { ...about, keyed });
+  tests.set(name, test);
+  try {
+    return await test;
+  } finally {
+    tests.delete(name);
+  }
+}
+
+async function sendPing(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { id, call, keyed }: About & { readonly keyed: KeyedCall },
+): Promise<RepeatableAnswer> {
+  const { now, requestId } = call;
+  const { world, writer, deliveries: { clock, stopping } } = dependencies;
+  const { orgId } = caller;
+  const deliveryId = drawUuid(world);
+  const lease = drawLease(dependencies, now);
+  const draft = eventDraft(world, {
+    type: "WEBHOOK_TESTED",
+    caller,
+    now,
+    detail: { id, delivery_id: deliveryId },
+  });
+  const known = await writer.submit<KnownCall | null>({
+    needs: [{ kind: webhooks, key: [id] }, ...keyed.needs],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const before = keyed.known(unit);
+      if (before !== null) return () => before;
+      requireActive(requireWebhook(unit, { orgId, id }));
+      unit.execute(insertPing({ deliveryId, webhookId: id, requestId, now, lease }));
+      unit.append(adminChain(orgId), draft);
+      keyed.remember(unit, { reference: deliveryId });
+      return () => null;
+    },
+  });
+  if (known !== null) return await testedBefore(dependencies, { id, known });
+  const claimed: Claimed = { deliveryId, webhookId: id, lease };
+  const outcome = await attemptDelivery(dependencies, claimed, stopping);
+  await settle(dependencies, { outcomes: [outcome], now: clock.now() });
+  if (outcome.kind !== "attempted") {
+    throw new ServiceError(
+      "CONFLICT",
+      "Nothing was sent: the webhook was removed or disabled meanwhile, or this process cannot open its secret.",
+    );
+  }
+  const { result } = outcome;
+  const body = {
+    delivery_id: deliveryId,
+    delivered: result.error === null,
+    response_status: result.status,
+    error: result.error,
+    duration_ms: Math.round(result.durationMs),
+  };
+  return { body, call, replayed: false };
+}
+
+/**
+ * How the test of a repeated call went, by the log of deliveries.
+ * @throws {ServiceError} CONFLICT while it goes on, or where nothing was sent; GONE where the log holds it no more.
+ */
+async function testedBefore(
+  { database }: Needs,
+  { id, known }: { readonly id: string; readonly known: KnownCall },
+): Promise<RepeatableAnswer> {
+  const [row] = await database.read(
+    query.selectFrom("webhook_delivery").selectAll().where("delivery_id", "=", known.reference!)
+      .where("webhook_id", "=", id).compile(),
+  );
+  if (row === undefined) throw pastRetention();
+  const [attempt] = JSON.parse(row.attempts) as DeliveryAttempt[];
+  if (attempt === undefined) {
+    throw new ServiceError(
+      "CONFLICT",
+      "The test under this Idempotency-Key has no result: it is still going on, or nothing was sent. Test again with a new key.",
+    );
+  }
+  return repeatedAnswer(known, {
+    delivery_id: row.delivery_id,
+    delivered: attempt.error === null,
+    response_status: attempt.response_status,
+    error: attempt.error,
+    duration_ms: attempt.duration_ms,
+  });
+}
+
+/**
+ * Queues what a finished delivery told for another one, under an id of its own.
+ * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT where it is not finished, is a test, or the destination is disabled.
+ */
+export async function redeliver(
+  dependencies: Needs,
+  caller: OrganizationCaller,
+  { id, deliveryId, call, idempotency = null }: RepeatableAbout & { readonly deliveryId: string },
+): Promise<RepeatableAnswer> {
+  const { world, writer, installation } = dependencies;
+  const { orgId } = caller;
+  const { now } = call;
+  const keyed = new KeyedCall(installation, { orgId, idempotency, request: {}, call });
+  const isHeld = await holdsBody(dependencies, { orgId, deliveryId });
+  const newId = drawUuid(world);
+  const detail = { id, delivery_id: newId, redelivery_of: deliveryId };
+  const draft = eventDraft(world, { type: "WEBHOOK_REDELIVERED", caller, now, detail });
+  const queued = (delivery_id: string | null) => ({
+    delivery_id,
+    redelivery_of: deliveryId,
+    status: "queued",
+  });
+  return await writer.submit<RepeatableAnswer>({
+    needs: [
+      { kind: webhooks, key: [id] },
+      { kind: webhookDeliveries, key: [deliveryId] },
+      ...keyed.needs,
+    ],
+    chains: [adminChain(orgId)],
+    plan(unit) {
+      const known = keyed.known(unit);
+      if (known !== null) return () => repeatedAnswer(known, queued(known.reference));
+      const webhook = requireWebhook(unit, { orgId, id });
+      const sequence = requireRepeatable(unit.get(webhookDeliveries, [deliveryId]), {
+        webhookId: id,
+        isHeld,
+      });
+      requireActive(webhook);
+      unit.execute({
+        ...insertDeliveries([{ id: newId, sequence }], {
+          webhookId: id,
+          now,
+          lease: null,
+          redeliveryOf: deliveryId,
+        }),
+        mustChange: 1,
+      });
+      unit.append(adminChain(orgId), draft);
+      keyed.remember(unit, { reference: newId });
+      return () => ({ body: queued(newId), call, replayed: false });
+    },
+  });
+}
+
+/** Whether what a delivery told is still held. */
+async function holdsBody(
+  dependencies: Needs,
+  { orgId, deliveryId }: { readonly orgId: string; readonly deliveryId: string },
+): Promise<boolean> {
+  const [told] = await dependencies.database.read(
+    query.selectFrom("webhook_delivery as delivery")
+      .innerJoin("webhook_event as event", "event.sequence", "delivery.sequence").selectAll("event")
+      .where("delivery_id", "=", deliveryId).where("org_id", "=", orgId).compile(),
+  );
+  return told !== undefined && await bodyOfEvent(dependencies, { ...told, delivery_id: deliveryId }) !== null;
+}
+
+/** The event that a finished delivery tells of. */
+function requireRepeatable(
+  row: DeliveryRow | null,
+  { webhookId, isHeld }: { readonly webhookId: string; readonly isHeld: boolean },
+): number {
+  if (row === null || row.webhook_id !== webhookId) {
+    throw new ServiceError(
+      "NOT_FOUND",
+      `There is no such delivery: GET /v1/admin/webhook/${webhookId}/deliveries shows those that there are.`,
+    );
+  }
+  if (row.event === PING) {
+    throw new ServiceError("CONFLICT", "This delivery was a test: POST to the webhook's /test for another.");
+  }
+  if (row.status === "queued") {
+    throw new ServiceError("CONFLICT", "This delivery is still queued: it is sent by itself.");
+  }
+  if (row.sequence === null || !isHeld) {
+    throw new ServiceError("GONE", "What this delivery told was erased or is past its retention.");
+  }
+  return row.sequence;
+}
+
+/** @throws {ServiceError} CONFLICT. */
+function requireActive({ active }: WebhookRow): void {
+  if (active === 1) return;
+  throw new ServiceError(
+    "CONFLICT",
+    "This webhook is disabled, as it answered 410: remove it and register it again.",
+  );
+}

@@ -1,0 +1,197 @@
+/** Opening the database that the configuration names: a file with its thread, or a libSQL server over the network. */
+import { STORAGE_THREAD } from "../http/assets.ts";
+import type { Config, StorageConfig } from "../config/config.ts";
+import type { Clock } from "../domain/world.ts";
+import { reasonOf } from "../domain/errors.ts";
+import type { Log } from "../observability/log.ts";
+import type { World } from "../domain/world.ts";
+import { StartError } from "../operations/shared/start_error.ts";
+import { createPrivately } from "./startup.ts";
+import { keepCopy } from "../store/backup.ts";
+import type { Database } from "../store/database.ts";
+import { openEmbedded } from "../store/embedded.ts";
+import { type LibsqlOptions, openLibsql, type ServerTrouble } from "../store/libsql.ts";
+import { requireFitServer, strengthen, UnfitServer } from "../store/libsql_server.ts";
+import { type Patience, patientFetch } from "../store/patience.ts";
+import { FAULT_TEXTS, type PassingFault, StorageFailure } from "../store/faults.ts";
+import { schemaVersionOf } from "../store/migrate.ts";
+import { StorageThread } from "../store/thread.ts";
+import { openThreaded, type Threaded } from "../store/threaded.ts";
+
+/** Of requests to a database server. */
+const DATABASE_PATIENCE: Patience = { requestMs: 8_000, silentMs: 1_000 };
+const SESSION_ID_BYTES = 16;
+
+interface Outside {
+  readonly clock: Clock;
+  readonly world: World;
+}
+
+/**
+ * @throws {StartError} where it cannot be opened, or would not keep what it confirms; {DatabaseUnavailable} where a
+ *   server cannot be asked for that.
+ */
+export async function openDatabase(
+  config: Config,
+  { log, onFatal, ...outside }: Outside & {
+    readonly log: Log;
+    /** Called once where storage failed for good: nothing may be written after it. */
+    readonly onFatal: (error: StorageFailure) => void;
+  },
+): Promise<Threaded> {
+  const { database: location } = config;
+  if (location.kind === "server") {
+    const { adminUrl } = location;
+    const server = serverOptions({ ...location, certificates: config.certificates }, {
+      ...outside,
+      onTrouble(trouble) {
+        if (trouble === null) return log.info("the database server is as it must be again");
+        const { message, mend, cause } = trouble;
+        log.error(message, { mend, ...(cause === undefined ? {} : { error: reasonOf(cause) }) });
+      },
+    });
+    try {
+      await requireFitServer(server, location);
+    } catch (error) {
+      throw error instanceof UnfitServer ? new StartError(error.message) : error;
+    }
+    const database = openLibsql({
+      ...server,
+      strengthen: adminUrl === null ? null : async () => {
+        await strengthen(server, adminUrl);
+        log.warn("the database server had forgotten to keep what it confirms, and was told again", {
+          mend: "run sqld with --enable-namespaces, which remembers a namespace's durability_mode",
+        });
+      },
+    });
+    // For `lock.db`, which lies on this host.
+    const thread = new StorageThread(startThread(), onFatal);
+    const close = async () => {
+      await database.close();
+      thread.end();
+    };
+    return { database: { ...database, close }, thread };
+  }
+  createPrivately(location.path, "");
+  try {
+    return await openThreaded({ path: location.path, onFatal, onPassing: refusalLog(log), startThread });
+  } catch (error) {
+    throw unusable(DATABASE_FILE, error);
+  }
+}
+
+/** As a start calls it. */
+export const DATABASE_FILE = "the database file in JISS_DATA_DIR or JISS_DATABASE_URL";
+
+const REFUSALS: Readonly<Record<PassingFault, readonly [message: string, mend: string]>> = {
+  full: [
+    "the database takes no writes, as its disk is full: they are refused, reads are served",
+    "make room where JISS_DATA_DIR lies; writes are taken again by themselves",
+  ],
+  read_only: [
+    "the database takes no writes, as its disk can only be read: they are refused, reads are served",
+    "find out why (dmesg); once it can be written, writes are taken again by themselves, or start the service anew",
+  ],
+  unopened: [
+    "the database cannot do everything, as a file cannot be opened: what needs one is refused",
+    "grant the process more file descriptors (jiss doctor)",
+  ],
+};
+
+/** Tells of what passes when it begins and when it is over, not of each refusal. */
+function refusalLog(log: Log): (fault: PassingFault | null) => void {
+  let told: PassingFault | null = null;
+  return (fault) => {
+    if (fault === told) return;
+    told = fault;
+    if (fault === null) return log.info("the database takes writes again");
+    const [message, mend] = REFUSALS[fault];
+    log.error(message, { mend });
+  };
+}
+
+/** What a start says of a file that it cannot use. */
+export function unusable(what: string, error: unknown, mend?: string): StartError {
+  const { message } = error as Error;
+  if (!(error instanceof StorageFailure)) return new StartError(`${what} cannot be opened: ${message}`);
+  const [why, mends] = FAULT_TEXTS[error.fault];
+  return new StartError(`${what} cannot be used, as ${why}: ${mend ?? mends} (${message})`, {
+    mayPass: error.fault === "full" || error.fault === "failed",
+  });
+}
+
+/**
+ * Keeps a copy of an embedded database whose schema is about to be changed: an earlier program can go on from it.
+ * @throws {StartError} where it cannot be made: nothing is changed without it.
+ */
+export async function keepCopyBefore(
+  { database: location }: Config,
+  { database, to, log }: {
+    readonly database: Database;
+    /** The step that it is brought to. */
+    readonly to: number;
+    readonly log: Log;
+  },
+): Promise<void> {
+  if (location.kind !== "file") return;
+  const version = await schemaVersionOf(database);
+  if (version === 0 || version >= to) return;
+  try {
+    const copy = await keepCopy(location.path, `schema-${version}`);
+    log.info("the database is brought up to date; it was copied first", {
+      copy,
+      from: version,
+      to,
+    });
+  } catch (error) {
+    throw new StartError(
+      `the database has to be brought up to date, and cannot be copied first (${
+        (error as Error).message
+      }): make room for as much as it takes`,
+    );
+  }
+}
+
+/** From its text, since a compiled program has no file of it. */
+function startThread(): Worker {
+  const url = URL.createObjectURL(new Blob([STORAGE_THREAD], { type: "text/javascript" }));
+  return new Worker(url, { type: "module", name: "storage" });
+}
+
+export interface OpenStoredOptions extends Outside {
+  /** Told what keeps a server from answering, or of what a file failed for good. */
+  readonly onTrouble: (trouble: ServerTrouble | StorageFailure | null) => void;
+}
+
+/** A database that is read as it stands, beside a service perhaps. @throws where it cannot be opened. */
+export function openStored(
+  { database: location, certificates }: StorageConfig,
+  options: OpenStoredOptions,
+): Database {
+  return location.kind === "file"
+    ? openEmbedded({ path: location.path, onFatal: options.onTrouble })
+    : openLibsql(serverOptions({ ...location, certificates }, options));
+}
+
+function serverOptions(
+  { url, authToken, certificates }: {
+    readonly url: string;
+    readonly authToken: string | null;
+    readonly certificates: readonly string[];
+  },
+  { clock, world, onTrouble }: Outside & Pick<LibsqlOptions, "onTrouble">,
+): LibsqlOptions {
+  const client = Deno.createHttpClient({ caCerts: [...certificates] });
+  return {
+    url,
+    authToken,
+    fetch: patientFetch(
+      (resource, init) => fetch(resource, { ...init, client, redirect: "error" }),
+      DATABASE_PATIENCE,
+    ),
+    newId: () => world.random(SESSION_ID_BYTES).toHex(),
+    time: clock,
+    strengthen: null,
+    onTrouble,
+  };
+}

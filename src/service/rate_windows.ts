@@ -1,0 +1,69 @@
+/** The two layers of rate limits, in this process alone or shared through a store. */
+import type { Config } from "../config/config.ts";
+import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "../domain/limits.ts";
+import type { Clock } from "../domain/world.ts";
+import type { RateWindow } from "../limits/admission.ts";
+import { SharedCounters } from "../limits/shared_counters.ts";
+import { SharedWindow } from "../limits/shared_window.ts";
+import { SlidingWindow } from "../limits/sliding_window.ts";
+import { causeFields, type Log } from "../observability/log.ts";
+import type { World } from "../domain/world.ts";
+import { StartError } from "../operations/shared/start_error.ts";
+import { createPrivately } from "./startup.ts";
+
+export interface RateWindows {
+  readonly address: RateWindow;
+  readonly key: RateWindow;
+  /** Gives back the memory of a time without requests. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** @throws {StartError} where the program was started without what a shared store needs. */
+export function rateWindows(
+  { rateLimitIp, rateLimitKey, rateLimitKv }: Config,
+  { clock, log, world }: { readonly clock: Clock; readonly log: Log; readonly world: World },
+): RateWindows {
+  const windowMs = RATE_WINDOW_MS;
+  const layer = (name: string, limit: number) => {
+    const tellUncounted = (uncounted: number, cause?: unknown) =>
+      log.error("requests are refused because the rate limiter cannot count them", {
+        layer: name,
+        refused_uncounted: uncounted,
+        ...(cause === undefined
+          ? { error: "too many subjects or requests in a window" }
+          : causeFields(cause)),
+      });
+    const [low, high] = new Uint32Array(world.random(8).slice().buffer);
+    const own = new SlidingWindow({ limit, windowMs, hashKey: [low!, high!], tellUncounted });
+    return { layer: name, limit, windowMs, own, time: clock, tellUncounted };
+  };
+  const [address, key] = [layer("address", rateLimitIp), layer("key", rateLimitKey)];
+  const forget = () => [address, key].forEach(({ own }) => own.forget(clock.monotonic()));
+  if (rateLimitKv === null) {
+    return { address: address.own, key: key.own, forget, close: () => Promise.resolve() };
+  }
+  const counters = new SharedCounters({
+    open: kvStore(rateLimitKv),
+    time: clock,
+    windowMs,
+    timeoutMs: RATE_STORE_TIMEOUT_MS,
+  });
+  return {
+    address: new SharedWindow({ ...address, counters }),
+    key: new SharedWindow({ ...key, counters }),
+    forget,
+    close: () => counters.close(),
+  };
+}
+
+/** Opens a Deno KV store, a file or an address. @throws {StartError} where Deno was started without it. */
+function kvStore(location: string): () => Promise<Deno.Kv> {
+  if (typeof Deno.openKv !== "function") {
+    throw new StartError("JISS_RATE_LIMIT_STORE needs Deno KV: start deno with --unstable-kv");
+  }
+  return async () => {
+    if (!/^https?:/.test(location)) createPrivately(location, "");
+    return await Deno.openKv(location);
+  };
+}

@@ -1,0 +1,307 @@
+/** The files that a start reads or makes: the signing key, and the first organization's key. */
+import type { BootstrapOrganization, Config } from "../config/config.ts";
+import type { Signer } from "../evidence/crypto.ts";
+import { signerFromPem } from "../evidence/node_crypto.ts";
+import { API_KEY_RANDOM_BYTES, mayBeHeld, mintApiKey } from "../keys/api_key.ts";
+import type { Dependencies } from "../operations/dependencies.ts";
+import type { World } from "../domain/world.ts";
+import { authenticateKey } from "../operations/organizations/authentication.ts";
+import { holdsChains } from "../operations/installation/installation.ts";
+import { mendOfFile, StartError } from "../operations/shared/start_error.ts";
+import type { SignerSource } from "../operations/shared/signing.ts";
+import { createOrganization, organizationExists } from "../operations/organizations/organizations.ts";
+import type { Database } from "../store/database.ts";
+import { isRestoreUnfinished } from "../store/unfinished_restore.ts";
+import { writeDurably } from "../store/durable_file.ts";
+import { FAULT_TEXTS, faultOfFile } from "../store/faults.ts";
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
+const LOCK_FILE = "start.lock";
+const RUNNING_FILE = "running.lock";
+
+/**
+ * Makes the data directory where it is missing, and holds a lock on it until disposed of; waits while another
+ * process holds it.
+ * @throws {StartError} where the directory cannot be made or written.
+ */
+export async function lockDirectory(directory: string): Promise<Disposable> {
+  try {
+    Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+    const file = Deno.openSync(`${directory}/${LOCK_FILE}`, {
+      create: true,
+      write: true,
+      mode: PRIVATE_FILE,
+    });
+    await file.lock(true);
+    return file;
+  } catch (error) {
+    throw unwritable("JISS_DATA_DIR cannot be made or written", error, "check the path and its permissions");
+  }
+}
+
+/** @throws {StartError} where a restore was cut short: what is there may be any database, or none. */
+export function requireNoUnfinishedRestore(directory: string): void {
+  if (!isRestoreUnfinished(directory)) return;
+  throw new StartError(
+    "a restore into JISS_DATA_DIR was cut short: run `jiss restore FILE --acknowledge REASON` again",
+  );
+}
+
+function unwritable(what: string, error: unknown, mend: string): StartError {
+  const fault = faultOfFile(error);
+  if (fault === null) return new StartError(`${what} (${(error as Error).name}): ${mendOfFile(error, mend)}`);
+  const [why, mends] = FAULT_TEXTS[fault];
+  return new StartError(`${what}, as ${why}: ${mends}`, { mayPass: fault === "full" });
+}
+
+/**
+ * Deletes the copy of a backup that a restore was killed over, while it looked at it and had changed nothing yet. To be
+ * called by whoever says that it works there, which no restore does beside that.
+ */
+export function removeLeftOver({ database }: Pick<Config, "database">): void {
+  if (database.kind !== "file") return;
+  for (const end of ["", "-wal", "-shm"]) {
+    try {
+      Deno.removeSync(`${database.path}.restoring${end}`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) {
+        throw unwritable("JISS_DATA_DIR cannot be written", error, "check its permissions");
+      }
+    }
+  }
+}
+
+/** Says that a process works with what is in the directory, until it is disposed of or the process ends. */
+export async function markRunning(directory: string): Promise<Disposable> {
+  const file = openRunning(directory);
+  await file.lock(false);
+  return file;
+}
+
+/** Keeps processes from working with what is in the directory until disposed of; null where one does. */
+export async function keepStopped(directory: string): Promise<Disposable | null> {
+  const file = openRunning(directory);
+  if (await file.tryLock(true)) return file;
+  file.close();
+  return null;
+}
+
+function openRunning(directory: string): Deno.FsFile {
+  try {
+    return Deno.openSync(`${directory}/${RUNNING_FILE}`, { create: true, write: true, mode: PRIVATE_FILE });
+  } catch (error) {
+    throw unwritable("JISS_DATA_DIR cannot be written", error, "check its permissions");
+  }
+}
+
+/** Creates a file for its owner alone, on the disk, unless it is there. Returns whether it was created. */
+export function createPrivately(path: string, content: string): boolean {
+  if (path === ":memory:") return false;
+  try {
+    writeDurably(path, content, { mustBeNew: true });
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return false;
+    throw unwritable("a file cannot be created in JISS_DATA_DIR", error, "check its permissions");
+  }
+}
+
+/** Mints keys of organizations from a source of random bytes. */
+export function keyMint({ random }: Pick<World, "random">): () => string {
+  return () => mintApiKey(random(API_KEY_RANDOM_BYTES));
+}
+
+export interface SignerFiles {
+  readonly signingKeyFile: string;
+  readonly previousSigningKeyFile: string;
+}
+
+/**
+ * Makes the signing key where the database holds no chain yet; an empty file is what a start that was cut short left.
+ * @throws {StartError} where the key is missing.
+ */
+export async function provideSigningKey(
+  { signingKeyFile }: SignerFiles,
+  { database, generate }: {
+    readonly database: Database;
+    /** Makes a private key, PKCS#8 PEM. */
+    readonly generate: () => string;
+  },
+): Promise<void> {
+  const isThere = stampOf(signingKeyFile) !== ABSENT;
+  if (isThere && Deno.statSync(signingKeyFile).size > 0) return;
+  if (await holdsChains(database)) {
+    if (isThere) return;
+    throw new StartError(
+      "JISS_SIGNING_KEY_FILE names no file, and this database's chains were signed: put the signing key back",
+    );
+  }
+  if (isThere) return fillPrivately(signingKeyFile, generate(), "JISS_SIGNING_KEY_FILE");
+  if (!createPrivately(signingKeyFile, generate())) {
+    throw new StartError("JISS_SIGNING_KEY_FILE appeared just now: start again");
+  }
+}
+
+/** The signing keys' files. @throws {StartError} where one is unreadable or not an Ed25519 key. */
+export function signerSource({ signingKeyFile, previousSigningKeyFile }: SignerFiles): SignerSource {
+  return {
+    stamp: () => `${stampOf(signingKeyFile)} ${stampOf(previousSigningKeyFile)}`,
+    read: () => [
+      readSigner("JISS_SIGNING_KEY_FILE", signingKeyFile),
+      ...(stampOf(previousSigningKeyFile) === ABSENT
+        ? []
+        : [readSigner("JISS_SIGNING_KEY_PREVIOUS_FILE", previousSigningKeyFile)]),
+    ],
+  };
+}
+
+const ABSENT = "absent";
+
+/** Changes with the file. */
+function stampOf(path: string): string {
+  try {
+    const { ino, mtime, size } = Deno.statSync(path);
+    return `${ino} ${mtime?.getTime()} ${size}`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return ABSENT;
+    throw error;
+  }
+}
+
+function readSigner(variable: string, path: string): Signer {
+  let pem: string;
+  try {
+    pem = Deno.readTextFileSync(path);
+  } catch (error) {
+    throw new StartError(`${variable} cannot be read: ${mendOfFile(error, "check its permissions")}`);
+  }
+  try {
+    return signerFromPem(pem);
+  } catch (error) {
+    throw new StartError(`${variable} ${(error as Error).message}`);
+  }
+}
+
+/**
+ * The first organization of `JISS_BOOTSTRAP_ORG_FILE`, created once. Its key is in the file before the
+ * organization exists, so that no crash in between can lose it.
+ */
+export async function bootstrapOrganization(
+  dependencies: Dependencies,
+  { api_key_file, ...organization }: BootstrapOrganization,
+  now: number,
+): Promise<void> {
+  const name = "JISS_BOOTSTRAP_ORG_FILE: api_key_file";
+  if (await organizationExists(dependencies, organization.org_id)) {
+    await tellWhereKeyIsAnother(dependencies, { orgId: organization.org_id, path: api_key_file });
+    return;
+  }
+  const apiKey = keyInFile(api_key_file, { name, mint: dependencies.mintKey });
+  await createOrganization(dependencies, { actor: "system", orgId: null, prefix: null }, {
+    organization,
+    call: { now, requestId: dependencies.world.ulid(now) },
+    scope: null,
+    idempotency: null,
+    apiKey,
+  });
+  dependencies.log.info("bootstrap organization created", { org_id: organization.org_id });
+}
+
+/** Whoever reads the file for a key would be refused without knowing why. */
+async function tellWhereKeyIsAnother(
+  dependencies: Dependencies,
+  { orgId, path }: { readonly orgId: string; readonly path: string },
+): Promise<void> {
+  let text: string | undefined;
+  try {
+    // A pipe would be waited for.
+    if (kindOf(path) !== "other") text = Deno.readTextFileSync(path).trim();
+  } catch {
+    // Nobody can read a key there.
+  }
+  if ((await authenticateKey(dependencies, text))?.orgId === orgId) return;
+  dependencies.log.warn("the bootstrap organization's api_key_file holds no key of it that works", {
+    org_id: orgId,
+    mend: "put the key in use there, or run jiss org rotate-key and put the new one there",
+  });
+}
+
+/**
+ * The key that a file holds, for its owner alone; one that is minted is in the file, on the disk, when this returns.
+ * @throws {StartError} where the file cannot be read or written, or holds something else; it calls the file `name`.
+ */
+export function keyInFile(
+  path: string,
+  { name, mint }: { readonly name: string; readonly mint: () => string },
+): string {
+  const kind = kindOf(path);
+  if (kind === "other") {
+    throw new StartError(`${name} must be an ordinary file: a device or a pipe keeps no key`);
+  }
+  const given = readKeyFile(path, name);
+  if (given !== null) {
+    // A mounted one may be nobody's to change.
+    if (kind === "file") closeToOthers(path);
+    return given;
+  }
+  if (kind === "link") {
+    throw new StartError(`${name} is a link to no key, and nothing is written through a link`);
+  }
+  const minted = mint();
+  fillPrivately(path, `${minted}\n`, name);
+  return minted;
+}
+
+/** Writes a file that is empty or not there, for its owner alone. @throws {StartError} which calls the file `name`. */
+function fillPrivately(path: string, content: string, name: string): void {
+  try {
+    writeDurably(path, content, { mustBeNew: false });
+    Deno.chmodSync(path, PRIVATE_FILE);
+  } catch (error) {
+    throw new StartError(
+      `${name} cannot be written: ${mendOfFile(error, "check the path and its permissions")}`,
+    );
+  }
+}
+
+/** What cannot be looked at is told of where it is read. */
+function kindOf(path: string): "file" | "link" | "other" {
+  const own = statOf(path, Deno.lstatSync);
+  if (own === null || own.isFile) return "file";
+  if (!own.isSymlink) return "other";
+  return statOf(path, Deno.statSync)?.isFile === false ? "other" : "link";
+}
+
+function statOf(path: string, stat: (path: string) => Deno.FileInfo): Deno.FileInfo | null {
+  try {
+    return stat(path);
+  } catch {
+    return null;
+  }
+}
+
+function closeToOthers(path: string): void {
+  try {
+    Deno.chmodSync(path, PRIVATE_FILE);
+  } catch {
+    // It holds the key all the same; `jiss doctor` tells who can read it.
+  }
+}
+
+function readKeyFile(path: string, name: string): string | null {
+  let text: string;
+  try {
+    text = Deno.readTextFileSync(path).trim();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw new StartError(`${name} cannot be read: ${mendOfFile(error, "check its permissions")}`);
+  }
+  if (text === "") return null;
+  if (!mayBeHeld(text)) {
+    throw new StartError(
+      `${name} holds something else than a key that can be used: empty it, or put a key there`,
+    );
+  }
+  return text;
+}
