@@ -167,7 +167,8 @@ function isGlobal(node: ts.Identifier, checker: ts.TypeChecker): boolean {
   const symbol = ts.isShorthandPropertyAssignment(node.parent)
     ? checker.getShorthandAssignmentValueSymbol(node.parent)
     : checker.getSymbolAtLocation(node);
-  return symbol === undefined || symbol.declarations === undefined;
+  // The compiler knows `globalThis` by itself.
+  return node.text === "globalThis" || symbol === undefined || (symbol.declarations?.length ?? 0) === 0;
 }
 
 function useOf(node: ts.Identifier, file: ts.SourceFile): GlobalUse {

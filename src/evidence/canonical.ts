@@ -56,7 +56,7 @@ function writeArray(items: readonly unknown[], depth: number): string {
 function writeObject(value: object, depth: number): string {
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    throw new TypeError(`not a plain object: ${prototype?.constructor?.name}`);
+    throw new TypeError(`not a plain object: ${Object.prototype.toString.call(value)}`);
   }
   let text = "{";
   for (const name of sortNames(Object.keys(value))) {
