@@ -96,7 +96,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** What a folder may import from outside of `src`, beside the packages below. */
 const BESIDE: Readonly<Record<string, RegExp>> = {
   "src/http/assets.ts": /^dist\/web\//,
-  "src/service/compose.ts": /^(?:migrations\/mod\.ts|deno\.json)$/,
+  "src/service/compose.ts": /^deno\.json$/,
+  "src/service/storage.ts": /^migrations\/mod\.ts$/,
 };
 
 /** Folders that are functions of their arguments, and the packages that they may use. */

@@ -1,4 +1,5 @@
 /** The files that a start reads or makes: the signing key, and the first organization's key. */
+import type { Sending } from "../operations/shared/capabilities.ts";
 import type { BootstrapOrganization, Config } from "../config/config.ts";
 import type { Signer } from "../evidence/crypto.ts";
 import { signerFromPem } from "../evidence/node_crypto.ts";
@@ -188,7 +189,7 @@ function readSigner(variable: string, path: string): Signer {
  * organization exists, so that no crash in between can lose it.
  */
 export async function bootstrapOrganization(
-  dependencies: Dependencies,
+  dependencies: Omit<Dependencies, keyof Sending>,
   { api_key_file, ...organization }: BootstrapOrganization,
   now: number,
 ): Promise<void> {
@@ -210,7 +211,7 @@ export async function bootstrapOrganization(
 
 /** Whoever reads the file for a key would be refused without knowing why. */
 async function tellWhereKeyIsAnother(
-  dependencies: Dependencies,
+  dependencies: Omit<Dependencies, keyof Sending>,
   { orgId, path }: { readonly orgId: string; readonly path: string },
 ): Promise<void> {
   let text: string | undefined;

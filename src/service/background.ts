@@ -1,0 +1,181 @@
+/** The third stage of a start: what works beside the requests, each at its own interval, and ends with the service. */
+import type { Config } from "../config/config.ts";
+import { isUnavailable } from "../domain/errors.ts";
+import { WEBHOOK_LEASE_MARGIN_MS } from "../domain/limits.ts";
+import type { Clock, World } from "../domain/world.ts";
+import { parseNetworks } from "../limits/networks.ts";
+import { errorFields, type Log } from "../observability/log.ts";
+import type { Dependencies } from "../operations/dependencies.ts";
+import { Upkeep } from "../operations/installation/upkeep.ts";
+import { BreachLog } from "../operations/organizations/breaches.ts";
+import type { Sending } from "../operations/shared/capabilities.ts";
+import { noDeliveries } from "../operations/shared/sending.ts";
+import { dispatchedDeliveries } from "../operations/webhooks/deliveries.ts";
+import { DatabaseBusy } from "../store/database.ts";
+import { createDeliverer } from "../webhooks/delivery.ts";
+import { Dispatcher } from "../webhooks/dispatcher.ts";
+import { isListener, type OwnListener } from "../webhooks/target.ts";
+import { type RateWindows, rateWindows } from "./rate_windows.ts";
+import type { Recovered } from "./recovery.ts";
+import { resolveHost } from "./world.ts";
+
+/** How often it is looked for breaches whose window is over, and for requests that no window holds any more. */
+const BREACH_FLUSH_MS = 5_000;
+/** How often chains are anchored, and what is past its retention is looked for. */
+const UPKEEP_MS = 60_000;
+/** After the start, for the first time: a service that is restarted each minute is kept up, too. */
+const FIRST_UPKEEP_MS = 20_000;
+/** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
+const LOCK_SYNC_MS = 1_000;
+/** How often it is looked at what this machine's clock does. */
+const CLOCK_LOOK_MS = 1_000;
+/** For so long after an answer the next request is expected. */
+const BUSY_MS = 50;
+
+export interface BackgroundOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly world: World;
+  readonly tellsOthers?: boolean;
+}
+
+export interface Background {
+  readonly dependencies: Dependencies;
+  readonly breaches: BreachLog;
+  readonly limits: RateWindows;
+  /** Each request: webhooks give way while one is being answered. */
+  readonly requests: Requests;
+  /** Where the service listens, the door of its own first: webhooks are not sent there. */
+  listeners(): readonly OwnListener[];
+  /** Begins to send webhooks and to keep up, once the service listens. */
+  start(listeners: readonly OwnListener[]): void;
+  /** Begins to end the sending of webhooks. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+export function runInBackground(options: BackgroundOptions, recovered: Recovered): Background {
+  const { config, log, clock, world, tellsOthers = false } = options;
+  const { lock } = recovered.base;
+  let listeners: readonly OwnListener[] = [];
+  let dispatched: Promise<void> | null = null;
+  let firstUpkeep: ReturnType<typeof setTimeout> | undefined;
+  const stopping = new AbortController();
+  const sending = sendingOf(config, {
+    clock,
+    stopping: stopping.signal,
+    isOwn: (address, port) => listeners.some((own) => isListener(own, { address, port })),
+  });
+  const dependencies: Dependencies = { ...recovered.base, ...sending };
+  const requests = new Requests(clock);
+  const dispatcher = dispatcherOf(dependencies, { config, log, clock, requests });
+  const breaches = new BreachLog(dependencies);
+  const limits = rateWindows(config, { clock, log, world });
+  const upkeep = new Upkeep(dependencies, tellsOthers ? recovered.auditLines : null);
+  const timers = [
+    setInterval(() => {
+      breaches.flush(clock.now());
+      limits.forget();
+    }, BREACH_FLUSH_MS),
+    setInterval(() => upkeep.run(clock.now()), UPKEEP_MS),
+    setInterval(() => lock.sync(), LOCK_SYNC_MS),
+    setInterval(() => recovered.lookAtClock(), CLOCK_LOOK_MS),
+  ];
+  return {
+    dependencies,
+    breaches,
+    limits,
+    requests,
+    listeners: () => listeners,
+    start(announced) {
+      listeners = announced;
+      dispatcher.start();
+      firstUpkeep = setTimeout(() => upkeep.run(clock.now()), FIRST_UPKEEP_MS);
+    },
+    drain() {
+      dispatched = dispatcher.stop();
+    },
+    async close() {
+      stopping.abort();
+      await Promise.allSettled(sending.deliveries.tests.values());
+      await (dispatched ?? dispatcher.stop());
+      sending.deliveries.deliverer.close();
+      clearTimeout(firstUpkeep);
+      for (const timer of timers) clearInterval(timer);
+      breaches.flush(clock.now(), { isLast: true });
+      await limits.close();
+      await upkeep.finish(clock.now());
+    },
+  };
+}
+
+/** Which requests are being answered, and when the last one was. */
+export class Requests {
+  #open = 0;
+  #answeredAt = -Infinity;
+
+  constructor(private readonly clock: Pick<Clock, "monotonic">) {}
+
+  /** Whether a request is being answered, or was just now, so that the next one is near. */
+  get isBusy(): boolean {
+    return this.#open > 0 || this.clock.monotonic() - this.#answeredAt < BUSY_MS;
+  }
+
+  async during<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
+    this.#open += 1;
+    try {
+      return await answer();
+    } finally {
+      this.#open -= 1;
+      this.#answeredAt = this.clock.monotonic();
+    }
+  }
+}
+
+function sendingOf(
+  config: Config,
+  { clock, stopping, isOwn }: {
+    readonly clock: Clock;
+    readonly stopping: AbortSignal;
+    readonly isOwn: (address: string, port: number) => boolean;
+  },
+): Sending {
+  const targets = {
+    policy: { allowed: parseNetworks(config.webhookAllow), isOwn },
+    resolve: resolveHost,
+  };
+  return {
+    targets,
+    deliveries: {
+      deliverer: createDeliverer({
+        ...targets,
+        certificates: config.certificates,
+        timeoutMs: config.webhookTimeoutMs,
+        clock,
+      }),
+      backoffMs: config.webhookBackoffMs,
+      leaseMs: config.webhookTimeoutMs + WEBHOOK_LEASE_MARGIN_MS,
+      clock,
+      counts: noDeliveries(),
+      tests: new Map(),
+      stopping,
+    },
+  };
+}
+
+function dispatcherOf(
+  dependencies: Dependencies,
+  { config, log, clock, requests }: Pick<BackgroundOptions, "config" | "log" | "clock"> & {
+    readonly requests: Requests;
+  },
+) {
+  return new Dispatcher(dispatchedDeliveries(dependencies), {
+    clock,
+    mayWait: () => requests.isBusy && !dependencies.deliveries.counts.urgent,
+    timeoutMs: config.webhookTimeoutMs,
+    leaseMs: dependencies.deliveries.leaseMs,
+    isPassing: (error) => isUnavailable(error) || error instanceof DatabaseBusy,
+    onError: (error) => log.error("the webhook loop failed and goes on", errorFields(error)),
+  });
+}

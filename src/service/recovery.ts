@@ -1,0 +1,252 @@
+/**
+ * The second stage of a start: the installation is opened over what is stored, or made, and what an earlier process left
+ * undone is done. If nothing may be recorded yet, since the clock cannot be believed, that is done as soon as it may.
+ */
+import type { Config } from "../config/config.ts";
+import type { Clock, World } from "../domain/world.ts";
+import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
+import { modelSha256 } from "../evidence/hashes.ts";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
+import type { Log } from "../observability/log.ts";
+import { AuditLines } from "../operations/chains/audit_lines.ts";
+import type { Dependencies } from "../operations/dependencies.ts";
+import {
+  type ClockReading,
+  type ClockRule,
+  ClockWatch,
+  recordClockAnomaly,
+} from "../operations/installation/clock_watch.ts";
+import {
+  type InstallationOptions,
+  openInstallation,
+  takeUpSecrets,
+} from "../operations/installation/installation.ts";
+import { lockedSeals } from "../operations/installation/installation_seals.ts";
+import { RegisteredRows } from "../operations/organizations/registered.ts";
+import { Shadow, type ShadowOptions } from "../operations/scoring/shadow.ts";
+import type { Sending } from "../operations/shared/capabilities.ts";
+import { SigningKeys } from "../operations/shared/signing.ts";
+import { TamperedChains } from "../operations/shared/tampering.ts";
+import type { Model } from "../scoring/model.ts";
+import { loadHeads } from "../store/chains.ts";
+import type { Database } from "../store/database.ts";
+import { type Committed, type Setback, Writer } from "../store/writer.ts";
+import { bootstrapOrganization, keyMint, provideSigningKey, signerSource } from "./startup.ts";
+import type { Storage } from "./storage.ts";
+import { generateSigningKey } from "./world.ts";
+
+/** Longest wait before a commit is tried anew while another process holds the database. */
+const BACKOFF_CAP_MS = 50;
+/** Commits, at least, that are left to whoever won a race; twice as many at most. */
+const YIELDED_COMMITS = 4;
+const YIELD_CAP_MS = 500;
+/** Attempts in a row before the winner is left to itself again. */
+const RACES = 6;
+
+export interface RecoveryOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly world: World;
+  /** Default: from the world's randomness. */
+  readonly mintKey?: () => string;
+  readonly clockRule: ClockRule;
+  /**
+   * Whether it is the service, which logs the audit events that the commands record beside it, too, and runs the
+   * candidate model.
+   */
+  readonly tellsOthers?: boolean;
+}
+
+/** What is told of as it happens: whoever wants to know adds himself. */
+export interface Observers {
+  readonly committed: Set<(committed: Committed) => void>;
+  readonly compared: Set<NonNullable<ShadowOptions["onCompared"]>>;
+}
+
+export interface Recovered {
+  /** What operations are given, but what sends webhooks. Writes are refused while the clock is. */
+  readonly base: Omit<Dependencies, keyof Sending>;
+  readonly clockWatch: ClockWatch;
+  readonly auditLines: AuditLines;
+  readonly observers: Observers;
+  /** False while the installation is left as it is. */
+  isCurrent(): boolean;
+  /** Looks at what this machine's clock does, and records it. */
+  lookAtClock(): Promise<void>;
+  /** Records that this machine's clock is right after a jump; null if there is nothing to accept. */
+  acceptClock(): Promise<ClockReading | null>;
+  /** Ends the writers, and with them what was accepted and is not durable yet. */
+  close(): Promise<void>;
+}
+
+/** A model with the hash of its document. */
+export function modelOf(document: Config["model"]): Model {
+  return { document, sha256: modelSha256(nodeCrypto, document) };
+}
+
+/** @throws {StartError} if the start cannot go on. */
+export async function recover(options: RecoveryOptions, { database, lock }: Storage): Promise<Recovered> {
+  const { config, log, clock, world, clockRule } = options;
+  const { mintKey = keyMint(world), tellsOthers = false } = options;
+  const auditLines = new AuditLines(log);
+  if (tellsOthers) await auditLines.passOver(database);
+  await provideSigningKey(config, { database, generate: generateSigningKey });
+  const signing = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: signerSource(config) });
+  const lastEntryAt = await lastEntryOf(database);
+  const clockWatch = new ClockWatch({ clock, lock, log, rule: clockRule, lastEntryAt });
+  const observers: Observers = { committed: new Set(), compared: new Set() };
+  const shadow = tellsOthers ? shadowOf(options, observers) : null;
+  const seals = lockedSeals();
+  const writerOver = (written: Database) =>
+    new Writer({
+      database: written,
+      crypto: nodeCrypto,
+      seals,
+      signing,
+      lock,
+      monotonic: () => clock.monotonic(),
+      backoff: (setback) => clock.wait(backoffMs(setback, world)),
+      onCommitted(commit) {
+        for (const observe of observers.committed) observe(commit);
+        auditLines.tellOwn(commit.entries);
+        shadow?.take(commit.entries);
+      },
+    });
+  const common = {
+    crypto: nodeCrypto,
+    signing,
+    seals,
+    lock,
+    world,
+    log,
+    model: modelOf(config.model),
+    registered: new RegisteredRows(),
+    tampered: new TamperedChains(),
+    shadow,
+    mintKey,
+    logName: config.logName,
+    auditRetentionDays: config.auditRetentionDays,
+    evidenceRetentionDays: config.evidenceRetentionDays,
+    assessmentRetentionDays: config.assessmentRetentionDays,
+    peppers: config.peppers,
+    secretsKeys: config.secretsKeys,
+  };
+  // What must be recorded before anything else may goes past the look at the clock.
+  const unguarded = { ...common, database, writer: writerOver(database) };
+  const installing = new Installing(options, { unguarded });
+  const { installation } = await installing.open({ readsOnly: clockWatch.isRefused });
+  const guarded: Database = {
+    ...database,
+    async batch(statements) {
+      clockWatch.require();
+      if (clockRule.follows) await installing.resume();
+      await database.batch(statements);
+    },
+  };
+  const writer = writerOver(guarded);
+  const lookAtClock = () =>
+    clockWatch.look({
+      record: (anomaly) => recordClockAnomaly(unguarded, anomaly),
+      resume: () => installing.resume(),
+    });
+  await lookAtClock();
+  return {
+    base: { ...common, database: guarded, writer, installation },
+    clockWatch,
+    auditLines,
+    observers,
+    isCurrent: () => installing.isCurrent,
+    lookAtClock,
+    async acceptClock() {
+      const reading = clockWatch.toAccept;
+      if (reading === null) return null;
+      await recordClockAnomaly(unguarded, { ...reading, noticed: "accepted" });
+      lock.recordClock({ at: reading.clockAt, isRefused: false });
+      return reading;
+    },
+    async close() {
+      await writer.close();
+      await shadow?.close();
+      await lookAtClock();
+      await unguarded.writer.close();
+      clockWatch.finish();
+    },
+  };
+}
+
+type Unguarded =
+  & Omit<InstallationOptions, "now" | "readsOnly">
+  & Omit<Dependencies, keyof Sending | "installation">;
+
+/** Opens the installation: at the start, and again once it may be recorded what the start had to leave out. */
+class Installing {
+  #isCurrent = false;
+  #resuming: Promise<void> | null = null;
+
+  constructor(
+    private readonly options: Pick<RecoveryOptions, "config" | "clock">,
+    private readonly parts: { readonly unguarded: Unguarded },
+  ) {}
+
+  get isCurrent(): boolean {
+    return this.#isCurrent;
+  }
+
+  async open({ readsOnly }: { readonly readsOnly: boolean }) {
+    const { unguarded } = this.parts;
+    const opened = await openInstallation({ ...unguarded, now: this.options.clock.now(), readsOnly });
+    this.#isCurrent = opened.current;
+    const { bootstrapOrganization: first } = this.options.config;
+    if (opened.current && first !== null) {
+      const dependencies = { ...unguarded, installation: opened.installation };
+      await bootstrapOrganization(dependencies, first, this.options.clock.now());
+    }
+    return opened;
+  }
+
+  /** Does what the start left out, if it left anything out. */
+  async resume(): Promise<void> {
+    if (this.#isCurrent) return;
+    this.#resuming ??= this.#resumeOnce().finally(() => this.#resuming = null);
+    await this.#resuming;
+  }
+
+  async #resumeOnce(): Promise<void> {
+    const { current } = await this.open({ readsOnly: false });
+    if (current) await takeUpSecrets(this.parts.unguarded);
+  }
+}
+
+function shadowOf({ config, clock, log }: RecoveryOptions, { compared }: Observers): Shadow | null {
+  if (config.shadowModel === null) return null;
+  const shadow = new Shadow({
+    candidate: modelOf(config.shadowModel),
+    since: clock.now(),
+    log,
+    monotonic: () => clock.monotonic(),
+    onCompared(comparison) {
+      for (const observe of compared) observe(comparison);
+    },
+  });
+  const { document, sha256 } = shadow.candidate;
+  log.info("a candidate model runs in shadow", { candidate: document.version, sha256 });
+  return shadow;
+}
+
+/** Of the newest entry of the system chain, epoch milliseconds; null: there is none. */
+async function lastEntryOf(database: Database): Promise<number | null> {
+  const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
+  return head === undefined ? null : Date.parse(head.lastTimestamp);
+}
+
+/**
+ * How long to wait before a commit is tried anew. Who loses a race leaves the winner to itself for some commits, since
+ * of two that race each time one works in vain; then it tries at once until it wins, as the other does after that.
+ */
+function backoffMs({ attempt, tookMs, cause }: Setback, world: World): number {
+  const fraction = world.random(1)[0]! / 255;
+  if (cause === "busy") return fraction * Math.min(2 ** attempt, BACKOFF_CAP_MS);
+  if (attempt % RACES !== 1) return 0;
+  return Math.min((YIELDED_COMMITS + fraction * YIELDED_COMMITS) * tookMs, YIELD_CAP_MS);
+}

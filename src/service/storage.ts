@@ -1,0 +1,106 @@
+/** The first stage of a start: what is stored is opened, and brought to the schema of this program. */
+import { MIGRATIONS } from "../../migrations/mod.ts";
+import type { Config } from "../config/config.ts";
+import type { Clock, World } from "../domain/world.ts";
+import type { Log } from "../observability/log.ts";
+import { type Database, DatabaseBusy } from "../store/database.ts";
+import { openEmbedded } from "../store/embedded.ts";
+import type { StorageFailure } from "../store/faults.ts";
+import type { CheckpointLock } from "../store/lock.ts";
+import { migrate } from "../store/migrate.ts";
+import { lockFollowing, openCheckpointLock } from "./checkpoint_lock.ts";
+import { DATABASE_FILE, keepCopyBefore, openDatabase, unusable } from "./databases.ts";
+import { markRunning, removeLeftOver } from "./startup.ts";
+import { realClock } from "./world.ts";
+
+/** The newest step of the schema. */
+export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)!.version;
+
+/** How long a start waits for a database that another process holds: about six seconds. */
+const START_ATTEMPTS = 30;
+const START_RETRY_MS = 100;
+
+export interface StorageOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly world: World;
+  /** Called once if storage failed for good: nothing may be written after it. */
+  readonly onFatal: (error: StorageFailure) => void;
+}
+
+export interface Storage {
+  readonly database: Database;
+  readonly lock: CheckpointLock;
+  /** Whether `lock.db` cannot follow the database. */
+  isLockBehind(): boolean;
+  close(): Promise<void>;
+}
+
+/** Brings a database's file, which nobody else has open, to the schema of this program. @throws {SchemaRefused}. */
+export async function bringUpToDate(path: string): Promise<void> {
+  const database = openEmbedded({ path, onFatal: () => {} });
+  try {
+    await migrate(database, { migrations: MIGRATIONS, now: realClock.now() });
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * Opens the database and `lock.db`, and runs `rest` with them. If that fails, all is closed again.
+ * @throws {StartError}; {SchemaRefused}; {DatabaseUnavailable}; what `rest` throws.
+ */
+export async function withStorage<Result>(
+  options: StorageOptions,
+  rest: (storage: Storage) => Promise<Result>,
+): Promise<Result> {
+  const { config, log, clock, world } = options;
+  const running = await markRunning(config.dataDir);
+  let failure: StorageFailure | null = null;
+  const onFatal = (error: StorageFailure) => {
+    failure = error;
+    options.onFatal(error);
+  };
+  const { database, thread } = await openDatabase(config, { log, clock, world, onFatal }).catch((error) => {
+    running[Symbol.dispose]();
+    throw error;
+  });
+  let lock: CheckpointLock | undefined;
+  const close = async () => {
+    await lock?.close();
+    await database.close();
+    running[Symbol.dispose]();
+  };
+  try {
+    removeLeftOver(config);
+    const following = lockFollowing({ log, clock });
+    lock = await openCheckpointLock(config, { thread, onTrouble: following.onTrouble });
+    await bringToSchema(options, database);
+    return await rest({ database, lock, isLockBehind: following.isBehind, close });
+  } catch (error) {
+    await close();
+    if (failure !== null) throw unusable(DATABASE_FILE, failure);
+    throw error;
+  }
+}
+
+async function bringToSchema({ config, log, clock }: StorageOptions, database: Database): Promise<void> {
+  const applied = await whileBusy(clock, async () => {
+    await keepCopyBefore(config, { database, to: SCHEMA_VERSION, log });
+    return await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
+  });
+  for (const name of applied) log.info("migration applied", { name });
+}
+
+/** Tries again while another process, a backup perhaps, holds the database. */
+export async function whileBusy<Result>(clock: Clock, run: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1;; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof DatabaseBusy) || attempt >= START_ATTEMPTS) throw error;
+      await clock.wait(START_RETRY_MS);
+    }
+  }
+}
