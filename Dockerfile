@@ -2,7 +2,7 @@
 # docker build -t jiss --build-arg NPM_MIRROR=https://npm.bank.example/ .
 # docker run --read-only --cap-drop ALL --security-opt no-new-privileges --ulimit nofile=65536 --memory 1g \
 #   -p 127.0.0.1:8080:8080 -v jiss-data:/data --env-file jiss.env jiss
-# What was tried of it, and what was not: docs/ops/README.md.
+# What was tried of it, and what was not: docs/operate/deploy/README.md.
 ARG BUILD_IMAGE=node:22-bookworm-slim
 ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 
@@ -14,7 +14,7 @@ ENV NPM_CONFIG_REGISTRY=${NPM_MIRROR} DENO_NO_UPDATE_CHECK=1 NO_COLOR=1
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /build
 # Deno's own archive, held against the digest in this repository before anything in it is run.
-COPY .deno-version docs/ops/deno.sha512 ./
+COPY .deno-version docs/operate/deploy/deno.sha512 ./
 RUN case "$(uname -m)" in aarch64) system=linux-arm64-glibc ;; *) system=linux-x64-glibc ;; esac && \
     npm pack --silent "@deno/$system@$(cat .deno-version)" && \
     sha512sum --check --ignore-missing deno.sha512 && \
@@ -24,8 +24,8 @@ COPY deno.json deno.lock main.ts ./
 COPY src src
 COPY migrations migrations
 COPY scripts scripts
-COPY docs/evidence-format.md docs/formulas.md docs/verify-offline.md docs/
-COPY docs/ops/deno.sha512 docs/ops/
+COPY docs/verify/evidence-format.md docs/verify/formulas.md docs/verify/verify-offline.md docs/verify/
+COPY docs/operate/deploy/deno.sha512 docs/operate/deploy/
 COPY tests/browser/deno.json tests/browser/
 # The commit's time, for jiss.cdx.json: --build-arg SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)"
 ARG SOURCE_DATE_EPOCH
@@ -36,7 +36,7 @@ RUN ./deno task sbom && \
 FROM ${RUNTIME_IMAGE}
 COPY --from=build /build/deno /build/dist/jiss.js /build/dist/jiss.cdx.json /build/dist/licences.txt /opt/jiss/
 COPY --from=build --chown=65532:65532 --chmod=0700 /build/data /data
-# Half of the least memory, 1,024 MiB, for what the program makes (docs/install.md): with more memory, half of that.
+# Half of the least memory, 1,024 MiB, for what the program makes (docs/operate/install.md): with more memory, half of that.
 ENV DENO_V8_FLAGS=--max-old-space-size=512 MALLOC_MMAP_THRESHOLD_=131072
 ENV JISS_HOST=0.0.0.0 JISS_DATA_DIR=/data JISS_LOG=json DENO_DIR=/tmp/deno DENO_NO_UPDATE_CHECK=1
 USER 65532:65532

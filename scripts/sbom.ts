@@ -241,16 +241,16 @@ interface PinnedDeno {
   readonly sha512: string;
 }
 
-/** System that docs/install.md fetches Deno for. */
+/** System that docs/operate/install.md fetches Deno for. */
 const DENO_ARCHIVE = "linux-x64-glibc";
 
-/** Deno as docs/install.md fetches it. @throws where a digest of the pinned version is missing. */
+/** Deno as docs/operate/install.md fetches it. @throws where a digest of the pinned version is missing. */
 async function pinnedDeno(): Promise<PinnedDeno> {
   const version = (await Deno.readTextFile(`${ROOT}/.deno-version`)).trim();
-  const lines = (await Deno.readTextFile(`${ROOT}/docs/ops/deno.sha512`)).split("\n");
+  const lines = (await Deno.readTextFile(`${ROOT}/docs/operate/deploy/deno.sha512`)).split("\n");
   const digestOf = (file: string) => {
     const line = lines.find((line) => line.endsWith(`  ${file}`));
-    if (line === undefined) throw new Error(`docs/ops/deno.sha512 has no digest of ${file}`);
+    if (line === undefined) throw new Error(`docs/operate/deploy/deno.sha512 has no digest of ${file}`);
     return line.slice(0, line.indexOf(" "));
   };
   return {

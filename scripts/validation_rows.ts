@@ -1,4 +1,4 @@
-/** The rows of docs/scoring-model.md that hold figures of the published studies, from what `jiss simulate --json` printed. */
+/** The rows of docs/understand/scoring-model.md that hold figures of the published studies, from what `jiss simulate --json` printed. */
 import { PUBLISHED_STUDIES } from "../src/simulation/published.ts";
 import type { Validation } from "../src/simulation/validation.ts";
 

@@ -13,14 +13,14 @@ const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 const OUTPUT = `${ROOT}/dist/web`;
 /** Tells which sources the output was made from. */
 const STAMP = `${OUTPUT}/sources.sha256`;
-/** Pages of `/docs/`, each `docs/<name>.md`. */
+/** Pages of `/docs/`, each `docs/verify/<name>.md`. */
 const DOCUMENTS: readonly string[] = ["evidence-format", "formulas", "verify-offline"];
 /** What the output is made from: files, and folders with all that is in them. */
 const SOURCES = [
   "deno.json",
   "deno.lock",
   "scripts/web.ts",
-  ...DOCUMENTS.map((name) => `docs/${name}.md`),
+  ...DOCUMENTS.map((name) => `docs/verify/${name}.md`),
   ...["domain", "evidence", "pages", "scoring", "store", "web"].map((name) => `src/${name}`),
 ];
 
@@ -54,7 +54,7 @@ export async function buildWeb(): Promise<void> {
     const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
     await Deno.writeTextFile(`${place}/style.css`, `${PAGE_STYLE}${LINK_STYLE}${SITE_STYLE}${style}`);
     for (const name of DOCUMENTS) {
-      await Deno.writeTextFile(`${place}/${name}.html`, await documentHtml(`docs/${name}.md`));
+      await Deno.writeTextFile(`${place}/${name}.html`, await documentHtml(`docs/verify/${name}.md`));
     }
     await Deno.mkdir(OUTPUT, { recursive: true });
     for await (const { name } of Deno.readDir(place)) {

@@ -1,5 +1,5 @@
 /**
- * The direction table of docs/architecture.md: a folder imports only what the table lets it, however the import is written;
+ * The direction table of docs/understand/architecture.md: a folder imports only what the table lets it, however the import is written;
  * no file stands in a circle; and time, entropy, the environment and the network are reached only where they may be.
  * Source files are parsed (`source_tree.ts`), so that no other spelling walks around a rule.
  */

@@ -1,13 +1,15 @@
 /** The workshop's own promises: one Deno version, a README whose commands are those that run. */
 import assert from "node:assert/strict";
+import { dirname, join, relative } from "node:path";
+import { filesUnder } from "../scripts/web.ts";
 
-const ROOT = `${import.meta.dirname}/..`;
+const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 const read = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
 
 Deno.test("the Deno version is the pinned one everywhere that it is named", async () => {
   const pinned = (await read(".deno-version")).trim();
   assert.equal(Deno.version.deno, pinned, "the tests run on the pinned version");
-  const places = ["README.md", "docs/install.md", "docs/ops/deno.sha512"];
+  const places = ["README.md", "docs/operate/install.md", "docs/operate/deploy/deno.sha512"];
   const named = (await Promise.all(places.map(read)))
     .flatMap((text) => [...text.matchAll(/deno[@:-](?:[a-z0-9-]+@)?(?:[a-z0-9-]*-)?(\d+\.\d+\.\d+)/g)])
     .map(([, version]) => version);
@@ -17,7 +19,7 @@ Deno.test("the Deno version is the pinned one everywhere that it is named", asyn
 
 Deno.test("every variable of the configuration is documented, and nothing else is", async () => {
   const { KNOWN_VARIABLES } = await import("../src/config/variables.ts");
-  const text = await read("docs/configuration.md");
+  const text = await read("docs/operate/configuration.md");
   const missing = KNOWN_VARIABLES.filter((name) => !name.startsWith("MASTER_ADMIN_KEY_"))
     .filter((name) =>
       !text.includes(`\`${name.replace(/_FILE$/, (end) => text.includes(`\`${name}\``) ? end : "")}\``)
@@ -27,39 +29,90 @@ Deno.test("every variable of the configuration is documented, and nothing else i
   assert.deepEqual(named.filter((name) => !KNOWN_VARIABLES.includes(name)), []);
 });
 
-Deno.test("every package that is imported is in docs/dependencies.md", async () => {
+Deno.test("every package that is imported is in docs/understand/dependencies.md", async () => {
   const { imports } = JSON.parse(await read("deno.json")) as { imports: Record<string, string> };
-  const text = await read("docs/dependencies.md");
+  const text = await read("docs/understand/dependencies.md");
   const packages = new Set(
     Object.values(imports).map((target) => /^npm:\/?((?:@[^/]+\/)?[^@/]+)@/.exec(target)![1]!),
   );
   for (const name of packages) assert.ok(text.includes(`\`${name}\``), name);
 });
 
-Deno.test("every relative link of the documentation leads somewhere", async () => {
-  const files = ["README.md", "CHANGELOG.md", "SECURITY.md", "docs/ops/README.md"];
-  for await (const { name } of Deno.readDir(`${ROOT}/docs`)) {
-    if (name.endsWith(".md")) files.push(`docs/${name}`);
+const BOOKS = ["integrate", "operate", "verify", "understand"];
+
+/** The documentation, from the repository's root. */
+const PAGES: readonly string[] = [
+  ...["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
+  ...(await filesUnder("docs")).filter((path) => path.endsWith(".md")),
+];
+
+/** Names by which links lead into a page, made of its headings as GitHub and GitLab make them. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, heading] of page.replace(/^ *```.*?^ *```$/gms, "").matchAll(/^#+ (.+)$/gm)) {
+    const name = heading!.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
+    let anchor = name;
+    for (let repeat = 1; anchors.has(anchor); repeat += 1) anchor = `${name}-${repeat}`;
+    anchors.add(anchor);
   }
-  for (const file of files) {
-    for (const [, target] of (await read(file)).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
-      const path = new URL(target!, `file://${ROOT}/${file}`).pathname;
-      assert.ok((await Deno.stat(path)).isFile, `${file} → ${target}`);
+  return anchors;
+}
+
+Deno.test("every relative link of the documentation leads to a file, and to a heading if it names one", async () => {
+  const broken: string[] = [];
+  let toHeadings = 0;
+  for (const page of PAGES) {
+    for (
+      const [, target, anchor] of (await read(page)).matchAll(/\]\((?![a-z]+:|\/)([^)#]*)(?:#([^)]*))?\)/g)
+    ) {
+      const path = target === "" ? page : relative(ROOT, join(ROOT, dirname(page), target!));
+      const found = await Deno.stat(`${ROOT}/${path}`).catch(() => null);
+      if (found === null || (anchor !== undefined && !anchorsOf(await read(path)).has(anchor))) {
+        broken.push(`${page} → ${target}${anchor === undefined ? "" : `#${anchor}`}`);
+      }
+      if (anchor !== undefined) toHeadings += 1;
     }
   }
+  assert.deepEqual(broken, []);
+  assert.ok(toHeadings >= 20, `${toHeadings}`);
 });
 
-/** The README and the pages of docs/ and docs/ops/, each with its blocks of commands. */
+Deno.test("every path below docs/ that the program, the tests or the tools name exists", async () => {
+  const sources =
+    (await Promise.all(["src", "scripts", "tests", ".ci", "Dockerfile", "deno.json"].map(filesUnder)))
+      .flat().filter((path) => /\.(?:tsx?|py|go)$|^(?:\.ci\/run|Dockerfile|deno\.json)$/.test(path));
+  const missing: string[] = [];
+  let named = 0;
+  for (const source of [...sources, ...PAGES]) {
+    for (const [path] of (await read(source)).matchAll(/(?<![\w./-])docs\/[\w./-]*\w/g)) {
+      named += 1;
+      if (await Deno.stat(`${ROOT}/${path}`).catch(() => null) === null) missing.push(`${source}: ${path}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+  assert.ok(named >= 50, `${named}`);
+});
+
+Deno.test("the README leads to each book, and each book's first page to every page of it", async () => {
+  const readme = await read("README.md");
+  for (const book of BOOKS) {
+    assert.ok(readme.includes(`(docs/${book}/README.md)`), book);
+    const contents = await read(`docs/${book}/README.md`);
+    for await (const { name, isFile } of Deno.readDir(`${ROOT}/docs/${book}`)) {
+      if (!isFile || !name.endsWith(".md") || name === "README.md") continue;
+      assert.ok(contents.includes(`](${name})`), `docs/${book}/README.md does not name ${name}`);
+    }
+  }
+  const folders = (await Array.fromAsync(Deno.readDir(`${ROOT}/docs`))).map(({ name }) => name);
+  assert.deepEqual(folders.toSorted(), BOOKS.toSorted());
+});
+
+/** The pages of the documentation, each with its blocks of commands. */
 async function pagesOfCommands(): Promise<
   readonly { readonly page: string; readonly blocks: readonly string[] }[]
 > {
-  const names = ["README.md"];
-  for (const folder of ["docs", "docs/ops"]) {
-    for await (const { name } of Deno.readDir(`${ROOT}/${folder}`)) {
-      if (name.endsWith(".md")) names.push(`${folder}/${name}`);
-    }
-  }
-  const pages = await Promise.all(names.map(async (page) => ({
+  const pages = await Promise.all(PAGES.map(async (page) => ({
     page,
     blocks: [...(await read(page)).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block]) => block!),
   })));

@@ -40,7 +40,7 @@ const NOT_ENOUGH = "not enough labelled history to fit anything: " +
   `a domain's times need ${TIME_RULES.operators} operators who judge, each with ${ENOUGH_CASES.wrongAdvice} cases of wrong ` +
   `advice, ${ENOUGH_CASES.rightAdvice} of right advice and ${TIME_RULES.reviews} good reviews; a prior needs ` +
   `${PRIOR_RULES.operators} operators with so many cases, or with ${PRIOR_RULES.unaidedCases} decided without the AI. ` +
-  "docs/scoring-model.md says what counts";
+  "docs/understand/scoring-model.md says what counts";
 
 export async function calibrate(
   shell: Shell,

@@ -9,7 +9,7 @@ const DENIED = [
 
 /**
  * What the compiled program may do, and the addresses that no setting opens: link-local ones and cloud metadata.
- * fe80::/10 belongs here too, but Deno 2.9.6 takes no IPv6 range in this flag (docs/decisions.md); a test tells
+ * fe80::/10 belongs here too, but Deno 2.9.6 takes no IPv6 range in this flag (docs/understand/decisions.md); a test tells
  * when it does.
  */
 export const RELEASE_PERMISSIONS: readonly string[] = [

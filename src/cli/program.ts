@@ -165,7 +165,7 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
     .action(() => finish(version(shell)));
   command(
     "completion",
-    "print the script that completes this command line in a shell (docs/administer.md)",
+    "print the script that completes this command line in a shell (docs/operate/administer.md)",
   )
     .addArgument(new Argument("<SHELL>", "the shell").choices(SHELLS))
     .action((completed: CompletedShell) => {

@@ -184,7 +184,7 @@ class Reader {
         this.formOf(name),
         `must hold at least ${SECRET_MIN_LENGTH} characters: ${
           name === "JISS_DATABASE_AUTH_TOKEN"
-            ? "name a token that the libSQL server takes (docs/replicas.md)"
+            ? "name a token that the libSQL server takes (docs/operate/replicas.md)"
             : "generate one, for instance with `jiss init`"
         }`,
       );

@@ -23,7 +23,7 @@ export type Decision = (typeof DECISIONS)[number];
 
 /**
  * Other spellings that callers may send, each with the word of ours that it stands for. Answers and evidence use ours.
- * Why each stands for the one that it does: docs/decisions.md.
+ * Why each stands for the one that it does: docs/understand/decisions.md.
  */
 export const DOMAIN_SPELLINGS = { government: "public_sector" } as const satisfies Record<string, Domain>;
 export const DECISION_SPELLINGS = {

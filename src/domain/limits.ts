@@ -118,7 +118,7 @@ export const ERASED_MEMORY_DAYS = 400;
 
 /**
  * Bytes of request bodies, and of what parsing makes of them, that are held at once; beyond it the answer is 503. The least
- * memory of docs/install.md hangs on it.
+ * memory of docs/operate/install.md hangs on it.
  */
 export const BODY_MEMORY_BYTES = 128 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /**
  * What an auditor kept of another deployment for the same organization, signed by a key that signs here too: who holds
- * that key may have begun anew. Source: docs/evidence-format.md, section 9, "What could not be compared".
+ * that key may have begun anew. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import { organizationOf, parseChain, splitName } from "./chain_name.ts";
 import { type Crypto, equalBytes, hex } from "./crypto.ts";

@@ -1,5 +1,5 @@
 /**
- * Which bundles of an input are of one history, as roots prove it. Source: docs/evidence-format.md, section 9, "What
+ * Which bundles of an input are of one history, as roots prove it. Source: docs/verify/evidence-format.md, section 9, "What
  * could not be compared".
  */
 import type { ClosedBundle } from "./closed_bundle.ts";

@@ -1,6 +1,6 @@
 /**
  * What a verifier takes in at most, so that no file makes it slow or large. Beyond a limit it says `LIMIT_EXCEEDED`,
- * and the verdict is NOT VERIFIABLE unless something is wrong besides. Source: docs/evidence-format.md, section 9.
+ * and the verdict is NOT VERIFIABLE unless something is wrong besides. Source: docs/verify/evidence-format.md, section 9.
  */
 
 /** Bundles in one input. */

@@ -1,6 +1,6 @@
 /**
  * What the bundles of one history owe an answer for: what the auditor kept of their family, what saved documents prove
- * of it, and what a kept checkpoint of the system chain pins of it. Source: docs/evidence-format.md, section 9, "What
+ * of it, and what a kept checkpoint of the system chain pins of it. Source: docs/verify/evidence-format.md, section 9, "What
  * could not be compared".
  */
 import type { Lost, NamedRoot, Uncompared, UncomparedReason } from "./uncompared.ts";

@@ -1,7 +1,7 @@
 /**
  * What a bundle of the system chain anchors of other chains. Of each chain it keeps the newest root; and the newest as
  * of each checkpoint of the system chain that the auditor kept, because a later entry, which was not kept, must not
- * take the place of one that was. Source: docs/evidence-format.md, section 9, "What could not be compared".
+ * take the place of one that was. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import type { Anchor } from "./anchors.ts";
 import type { FindingLog } from "./finding_log.ts";

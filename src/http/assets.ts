@@ -47,7 +47,7 @@ export const STORAGE_THREAD: string = storageThread;
 /** For customers' own pages, under a name that stays. */
 export const COLLECTOR: Asset = { ...script("collector.js", collectorScript), path: "/collector.js" };
 
-/** Documents that are pages too, by their names in `docs/`. */
+/** Documents that are pages too, by their names in `docs/verify/`. */
 export const DOCUMENTS = {
   "verify-offline": verifyOfflineHtml,
   "evidence-format": evidenceFormatHtml,

@@ -1,7 +1,7 @@
 /**
  * TLS whose connections can be closed at any time.
  *
- * Deno 2.9.6 frees a socket of `Deno.listenTls` only once its handshake ended, whatever is closed (docs/decisions.md): a
+ * Deno 2.9.6 frees a socket of `Deno.listenTls` only once its handshake ended, whatever is closed (docs/understand/decisions.md): a
  * client that connects and is silent would keep it for as long as it likes. So clients connect to a plain listener,
  * and each is relayed over a connection on loopback to where its TLS ends: closing the relay ends the handshake behind it.
  */
@@ -60,7 +60,7 @@ export function listenTls({ hostname, port, tcpBacklog, cert, key, onStranger }:
 /**
  * Both ends of one connection through a listener that is there for nothing else: one that stayed could be filled by
  * anybody on the machine, and would hold whoever connects for as long as they like. Whoever is quicker than the relay
- * itself is served nothing, and holds a descriptor until they leave: the lesser evil (docs/security.md).
+ * itself is served nothing, and holds a descriptor until they leave: the lesser evil (docs/understand/security.md).
  */
 async function pairFrom(
   inner: Deno.TlsListener,

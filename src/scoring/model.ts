@@ -3,7 +3,7 @@
  *
  * The code holds only the shape of the formulas; `jis-1.1.0.json` holds the numbers, the exercises and the
  * dated rules of law, and `JISS_SCORING_MODEL_FILE` can replace it, never the formulas. Numbers in square
- * brackets below are the sources of scoring model section 16, spelt out in `docs/scoring-model.md`.
+ * brackets below are the sources of scoring model section 16, spelt out in `docs/understand/scoring-model.md`.
  */
 import * as z from "zod";
 import { DIMENSIONS, DOMAINS, FORMULAS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";

@@ -942,15 +942,15 @@ reviewTest("takes an idleMs that is no finite number above 0 for the default", a
   assert.deepEqual(times, Array(10).fill(30_000));
 });
 
-// ---- the review page of docs/integrate.md -------------------------------------------------------------------
+// ---- the review page of docs/integrate/send-reviews.md -------------------------------------------------------------------
 
-/** The code of docs/integrate.md whose first line names the file. */
+/** The code of docs/integrate/send-reviews.md whose first line names the file. */
 async function exampleOf(file: string): Promise<string> {
-  const page = await Deno.readTextFile(`${import.meta.dirname}/../../docs/integrate.md`);
+  const page = await Deno.readTextFile(`${import.meta.dirname}/../../docs/integrate/send-reviews.md`);
   const found = [...page.matchAll(/^```\w+\n(.*?)^```$/gms)].filter(([, code]) =>
     code!.split("\n", 1)[0]!.split(" ").includes(file)
   );
-  assert.equal(found.length, 1, `${file} stands once in docs/integrate.md`);
+  assert.equal(found.length, 1, `${file} stands once in docs/integrate/send-reviews.md`);
   return found[0]![1]!;
 }
 
@@ -962,7 +962,7 @@ interface Decided {
 
 Deno.test({
   name:
-    `the review page of docs/integrate.md is accessible, sends a measured decision by mouse and by keyboard, and one without the collector ${NEEDS_CHROMIUM}`,
+    `the review page of docs/integrate/send-reviews.md is accessible, sends a measured decision by mouse and by keyboard, and one without the collector ${NEEDS_CHROMIUM}`,
   ignore: chromiumIsMissing(),
   fn: () =>
     withCustomer(async ({ script, service }) => {

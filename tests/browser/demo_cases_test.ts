@@ -105,7 +105,7 @@ Deno.test("every case offers a right decision, has folded material, and says of 
   }
 });
 
-Deno.test("a decision without advice is sent as docs/integrate.md tells customers to: accepted, nothing presented", () => {
+Deno.test("a decision without advice is sent as docs/integrate/send-reviews.md tells customers to: accepted, nothing presented", () => {
   const essay = CASES.find(({ advice }) => advice === null)!;
   const own = essay.choices.filter(({ isRight }) => isRight !== undefined);
   assert.equal(own.length, 3);

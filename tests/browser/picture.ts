@@ -1,9 +1,9 @@
-/** `task picture`: docs/console.png, the README's picture, taken of the console over the seeded demo. Needs Chromium. */
+/** `task picture`: docs/integrate/console.png, the README's picture, taken of the console over the seeded demo. Needs Chromium. */
 import { closeBrowser, withBrowser } from "./browser.ts";
 import { shown, signIn } from "./console.ts";
 import { withDemo } from "./demo_service.ts";
 
-const OUTPUT = `${import.meta.dirname}/../../docs/console.png`;
+const OUTPUT = `${import.meta.dirname}/../../docs/integrate/console.png`;
 
 await withDemo(async ({ service, key }) => {
   await withBrowser(service.url, async (visit) => {
@@ -18,4 +18,4 @@ await withDemo(async ({ service, key }) => {
   });
   await closeBrowser();
 });
-console.log(`docs/console.png: ${(await Deno.stat(OUTPUT)).size} bytes`);
+console.log(`docs/integrate/console.png: ${(await Deno.stat(OUTPUT)).size} bytes`);

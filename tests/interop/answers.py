@@ -1,4 +1,4 @@
-"""Saved answers with an evidence block, docs/evidence-format.md section 6: what they say of the log."""
+"""Saved answers with an evidence block, docs/verify/evidence-format.md section 6: what they say of the log."""
 import json
 
 from canonical import canonical_bytes

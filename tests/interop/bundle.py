@@ -1,4 +1,4 @@
-"""Verifies one bundle, line by line, docs/evidence-format.md section 9.
+"""Verifies one bundle, line by line, docs/verify/evidence-format.md section 9.
 
 It keeps the chain's last hash and time, the peaks of the tree, keys, model documents, and of each subject 32 bytes; what
 is compared with other bundles of the same input (restores, erasures, removals) is settled when the input has ended.

@@ -1,4 +1,4 @@
-"""Holds commits against the scores that they make final, docs/evidence-format.md section 9, "Replay".
+"""Holds commits against the scores that they make final, docs/verify/evidence-format.md section 9, "Replay".
 
 Of the newest provisional score of each seq modulo 65,536 a hash is kept, so that memory does not grow with the chain.
 """

@@ -1,4 +1,4 @@
-"""Whether bundles answer for every checkpoint that was kept of their family: docs/evidence-format.md section 9, "What
+"""Whether bundles answer for every checkpoint that was kept of their family: docs/verify/evidence-format.md section 9, "What
 could not be compared".
 """
 import re

@@ -1,4 +1,4 @@
-"""Parts that were erased, until an entry tells of it, docs/evidence-format.md section 9."""
+"""Parts that were erased, until an entry tells of it, docs/verify/evidence-format.md section 9."""
 
 
 def is_erasure(entry):

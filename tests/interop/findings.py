@@ -1,4 +1,4 @@
-"""What is found in a bundle, and the verdict that follows, docs/evidence-format.md section 9."""
+"""What is found in a bundle, and the verdict that follows, docs/verify/evidence-format.md section 9."""
 from dataclasses import dataclass, field
 from typing import List, Optional, Tuple
 

@@ -1,4 +1,4 @@
-/** The golden vectors and the formulas in Python, which were written from docs/formulas.md alone: equal to the last digit. */
+/** The golden vectors and the formulas in Python, which were written from docs/verify/formulas.md alone: equal to the last digit. */
 import assert from "node:assert/strict";
 import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
 import { pythonIsMissing } from "../independent_verifier.ts";

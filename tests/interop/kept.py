@@ -1,4 +1,4 @@
-"""Checkpoints and entries that were kept from earlier visits, and anchors of `sys`: docs/evidence-format.md section 9."""
+"""Checkpoints and entries that were kept from earlier visits, and anchors of `sys`: docs/verify/evidence-format.md section 9."""
 from dataclasses import dataclass
 from typing import Optional
 

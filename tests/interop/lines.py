@@ -1,4 +1,4 @@
-"""The lines of a file, docs/evidence-format.md section 8, read one at a time and never held beyond their limit."""
+"""The lines of a file, docs/verify/evidence-format.md section 8, read one at a time and never held beyond their limit."""
 from canonical import Refused, canonical, parse
 
 LONGEST_LINE = 2**20

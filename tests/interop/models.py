@@ -1,4 +1,4 @@
-"""Whether a model document is one that formulas.md can compute with, docs/evidence-format.md section 9, "Replay".
+"""Whether a model document is one that formulas.md can compute with, docs/verify/evidence-format.md section 9, "Replay".
 
 The members that formulas.md reads are there and of their type, and no list or name is longer than section 9 says. In
 which range a number must lie is left to the formulas: what they cannot compute with is found with the record.

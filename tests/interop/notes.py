@@ -1,4 +1,4 @@
-"""Keys, signed notes, checkpoints and rotation certificates, docs/evidence-format.md sections 6 and 7."""
+"""Keys, signed notes, checkpoints and rotation certificates, docs/verify/evidence-format.md sections 6 and 7."""
 import base64
 import json
 import re

@@ -1,4 +1,4 @@
-"""Finds records that can be made once only, docs/evidence-format.md section 9, "Records that are made once".
+"""Finds records that can be made once only, docs/verify/evidence-format.md section 9, "Records that are made once".
 
 Of each name a keyed hash of 16 bytes is kept, which nobody who chooses names can make equal to another's.
 """

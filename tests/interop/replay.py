@@ -1,9 +1,9 @@
 """Replays recorded scores, decisions and late labels: python3 replay.py bundle.ndjson
 
-Follows docs/formulas.md alone ("section" below means one of its sections) and shares no code with the
+Follows docs/verify/formulas.md alone ("section" below means one of its sections) and shares no code with the
 service. Every score, decision, commit and label of an evidence bundle whose parts are given is computed again
 from its `input` part and the model document that it names, and held against what is recorded, every number to
-its last bit. Signatures and hashes are not looked at: docs/evidence-format.md says how to check them.
+its last bit. Signatures and hashes are not looked at: docs/verify/evidence-format.md says how to check them.
 Python 3.9 or later, standard library only. Exit: 0 all equal, 1 differences, 2 nothing to replay.
 """
 import copy

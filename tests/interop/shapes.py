@@ -1,4 +1,4 @@
-"""Closed schemas of a bundle's lines and of the parts that have a meaning, docs/evidence-format.md sections 4, 5, 8.
+"""Closed schemas of a bundle's lines and of the parts that have a meaning, docs/verify/evidence-format.md sections 4, 5, 8.
 
 A schema is a function that says whether a value is of it. An object's members are all required, and no other may stand.
 """

@@ -1,4 +1,4 @@
-"""Whether recorded scores, decisions and labels follow, docs/evidence-format.md section 9, "Replay".
+"""Whether recorded scores, decisions and labels follow, docs/verify/evidence-format.md section 9, "Replay".
 
 Of each subject it keeps what the last record left it known by: the hash of state and entry, or of the entry alone where
 the state is not known.

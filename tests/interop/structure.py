@@ -1,4 +1,4 @@
-"""Entries that say how a chain came about, docs/evidence-format.md section 5.
+"""Entries that say how a chain came about, docs/verify/evidence-format.md section 5.
 
 They are seen once all of their parts were read; a part whose commitment does not hold is as good as not given.
 """

@@ -1,4 +1,4 @@
-"""Hashes and the Merkle tree of a chain, docs/evidence-format.md section 2 (RFC 6962)."""
+"""Hashes and the Merkle tree of a chain, docs/verify/evidence-format.md section 2 (RFC 6962)."""
 import hashlib
 
 from canonical import canonical_bytes, encoded

@@ -1,6 +1,6 @@
 """Which keys are trusted for a bundle, and which of them must have signed a checkpoint of a size.
 
-docs/evidence-format.md section 7. Pinned keys are trusted; so is a key that a certificate ties to a trusted one. What a
+docs/verify/evidence-format.md section 7. Pinned keys are trusted; so is a key that a certificate ties to a trusted one. What a
 chain says of its keys (genesis, SIGNING_KEY_ROTATED) only narrows down which of the trusted ones had to sign.
 """
 from notes import good_signers

@@ -2,7 +2,7 @@
 
   python3 verify.py FILE... --key KEY [--checkpoint FILE]... [--answer FILE]... [--no-replay] [--json]
 
-Written from docs/evidence-format.md and docs/formulas.md alone; it shares no code with the service. Python 3.9 or later
+Written from docs/verify/evidence-format.md and docs/verify/formulas.md alone; it shares no code with the service. Python 3.9 or later
 and the package `cryptography`. Files are read in the order given, as one input: epochs of a chain oldest first, a bundle
 of `sys` before those that it anchors.
 

@@ -92,7 +92,7 @@ Deno.test("what init tells to run next starts the service: for a bundle, with it
   const bare = await runProgram(["init", `${place}/one`], { bundle: `${place}/jiss.js` });
   await startBy(nextStepOf(bare.stdout));
 
-  await Deno.copyFile(`${import.meta.dirname}/../../docs/ops/jiss`, `${place}/jiss`);
+  await Deno.copyFile(`${import.meta.dirname}/../../docs/operate/deploy/jiss`, `${place}/jiss`);
   await Deno.symlink(Deno.execPath(), `${place}/deno`);
   const launched = await runProgram(["init", `${place}/two`], { bundle: `${place}/jiss.js` });
   assert.match(launched.stdout, /\n {2}'.*\/jiss' serve\n$/);
@@ -174,10 +174,10 @@ Deno.test("whatever runs the program has the release's permissions: tasks, docum
   const root = `${import.meta.dirname}/../..`;
   const { tasks } = JSON.parse(await Deno.readTextFile(`${root}/deno.json`));
   const commands = ["start", "jiss"].map((name): string => tasks[name].command);
-  const [documented] = (await Deno.readTextFile(`${root}/docs/configuration.md`)).match(
+  const [documented] = (await Deno.readTextFile(`${root}/docs/operate/configuration.md`)).match(
     /deno run [^`]*dist\/jiss\.js/,
   )!;
-  const launcher = await Deno.readTextFile(`${root}/docs/ops/jiss`);
+  const launcher = await Deno.readTextFile(`${root}/docs/operate/deploy/jiss`);
   const image = (await Deno.readTextFile(`${root}/Dockerfile`)).match(/^(?:ENTRYPOINT|HEALTHCHECK) .*$/gm)!;
   assert.equal(image.length, 2);
   for (const [place, text] of Object.entries({ launcher, image: image[1] })) {

@@ -71,11 +71,11 @@ Deno.test("two clones at different paths, one of only what the Dockerfile copies
   await run("sha256sum", ["--check", "--strict", "jiss.js.sha256"], `${clones[0]}/dist`);
 
   const [, esbuild] = /@esbuild\/linux-x64@([0-9.]+)/.exec(
-    await Deno.readTextFile(`${ROOT}/docs/install.md`),
+    await Deno.readTextFile(`${ROOT}/docs/operate/install.md`),
   )!;
   assert.ok(
     await fetchedBundler(esbuild!),
-    `docs/install.md names esbuild ${esbuild}, and Deno took another`,
+    `docs/operate/install.md names esbuild ${esbuild}, and Deno took another`,
   );
 
   const bill = JSON.parse(await Deno.readTextFile(`${clones[0]}/dist/jiss.cdx.json`));
@@ -122,7 +122,7 @@ interface Listed {
 async function hasDenosDigests(
   { hashes, externalReferences }: Pick<Listed, "hashes" | "externalReferences">,
 ): Promise<void> {
-  const text = await Deno.readTextFile(`${ROOT}/docs/ops/deno.sha512`);
+  const text = await Deno.readTextFile(`${ROOT}/docs/operate/deploy/deno.sha512`);
   const digests = new Map(
     text.trim().split("\n").map((line) => {
       const [content, file] = line.split("  ");
@@ -190,7 +190,7 @@ async function namesEveryPackage(
   },
   licences: string,
 ): Promise<void> {
-  const text = await Deno.readTextFile(`${ROOT}/docs/dependencies.md`);
+  const text = await Deno.readTextFile(`${ROOT}/docs/understand/dependencies.md`);
   const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`)) as {
     imports: Record<string, string>;
   };

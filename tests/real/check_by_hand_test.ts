@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, startService } from "../program.ts";
 
-const SCRIPT = `${import.meta.dirname}/../../docs/examples/check_answer.py`;
+const SCRIPT = `${import.meta.dirname}/../../docs/verify/check_answer.py`;
 
 interface Said {
   readonly code: number;
@@ -86,7 +86,7 @@ function pythonIsMissing(): boolean {
 }
 
 Deno.test({
-  name: "docs/examples/check_answer.py finds a saved response intact, and every change of it [needs python3]",
+  name: "docs/verify/check_answer.py finds a saved response intact, and every change of it [needs python3]",
   ignore: pythonIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
@@ -148,7 +148,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "docs/examples/check_answer.py knows every kind of answer that carries evidence [needs python3]",
+  name: "docs/verify/check_answer.py knows every kind of answer that carries evidence [needs python3]",
   ignore: pythonIsMissing(),
   async fn() {
     const deployment = await freshDeployment();
@@ -241,7 +241,7 @@ const DAMAGES: readonly ((evidence: Json) => void)[] = [
 
 Deno.test({
   name:
-    "docs/examples/check_answer.py ends in a sentence and an exit code, however a file was damaged [needs python3]",
+    "docs/verify/check_answer.py ends in a sentence and an exit code, however a file was damaged [needs python3]",
   ignore: pythonIsMissing(),
   async fn() {
     const deployment = await freshDeployment();

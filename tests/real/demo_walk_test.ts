@@ -46,17 +46,17 @@ Deno.test({
     };
 
     for (const line of service.output().match(/^curl .*$/gm)!) await run(`${line}\n`);
-    const [exercises] = await blocksWith("docs/exercises.md", "curl");
+    const [exercises] = await blocksWith("docs/integrate/exercises.md", "curl");
     const { recommendations, ...answer } = JSON.parse(await run(exercises!));
     assert.ok(JSON.stringify(recommendations ?? answer).includes("frequency_ratio"));
-    const [assessment] = await blocksWith("docs/oversight.md", "curl");
+    const [assessment] = await blocksWith("docs/integrate/oversight.md", "curl");
     assert.match(await run(assessment!), /"visit-7f3a9c"/);
     const [verify] = await blocksWith("README.md", "jwks.json");
     const curls = verify!.split("\n").filter((line) => line.startsWith("curl "));
     assert.equal(curls.length, 2);
     await run(`KEY=the-key-of-your-organization\n${curls.join("\n")}\n`);
     assert.match(await Deno.readTextFile(`${directory}/acme.ndjson`), /"origin":"[^"]*\/org\/demo/);
-    const [erasure] = await blocksWith("docs/operate-evidence.md", "DELETE");
+    const [erasure] = await blocksWith("docs/operate/backup-retention-erasure.md", "DELETE");
     assert.match(await run(erasure!), /"physical":/);
     assert.match(await Deno.readTextFile(`${directory}/reviewer-kofi.html`), /reviewer-kofi/);
 

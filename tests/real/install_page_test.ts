@@ -1,5 +1,5 @@
 /**
- * docs/install.md, followed to the letter: its commands, in order, in one shell, from an empty directory. So install, first
+ * docs/operate/install.md, followed to the letter: its commands, in order, in one shell, from an empty directory. So install, first
  * score, first verification, backup, restore, rotation and upgrade are known to work as they are written.
  */
 import assert from "node:assert/strict";
@@ -22,10 +22,10 @@ const isHere = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
 
 Deno.test({
   name:
-    "the commands of docs/install.md run in their order, from an empty directory [needs npm, and a clone by git]",
+    "the commands of docs/operate/install.md run in their order, from an empty directory [needs npm, and a clone by git]",
   ignore: mirror === null || !isClone || !isHere,
   async fn() {
-    const page = await Deno.readTextFile(`${ROOT}/docs/install.md`);
+    const page = await Deno.readTextFile(`${ROOT}/docs/operate/install.md`);
     const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!);
     assert.ok(blocks.length >= 12, `${blocks.length}`);
     const directory = await Deno.makeTempDir({ prefix: "jiss-install-" });

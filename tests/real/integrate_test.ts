@@ -1,5 +1,5 @@
 /**
- * The programs of docs/integrate.md, taken from the page and run as they stand there with the page's own jobs, against the
+ * The programs of docs/integrate/send-reviews.md, taken from the page and run as they stand there with the page's own jobs, against the
  * whole program, through a proxy that refuses and cuts: every job is answered, and counted once.
  */
 import assert from "node:assert/strict";
@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
 
-const PAGE = await Deno.readTextFile(`${import.meta.dirname}/../../docs/integrate.md`);
+const PAGE = await Deno.readTextFile(`${import.meta.dirname}/../../docs/integrate/send-reviews.md`);
 
 // ---- the page ---------------------------------------------------------------------------------------------
 
@@ -27,7 +27,7 @@ function codeOf(fence: string, file: string): string {
   const found = BLOCKS.filter((block) =>
     block.fence === fence && /^(?:\/\/|#) (\S+)\n/.exec(block.code)?.[1] === file
   );
-  assert.equal(found.length, 1, `${file} stands once in docs/integrate.md`);
+  assert.equal(found.length, 1, `${file} stands once in docs/integrate/send-reviews.md`);
   return found[0]!.code;
 }
 
@@ -60,7 +60,7 @@ const labelOf = (session: string, outcome_correct: boolean): Job => ({
   body: { outcome_correct },
 });
 
-Deno.test("no program of docs/integrate.md reads a variable that would stop the service", () => {
+Deno.test("no program of docs/integrate/send-reviews.md reads a variable that would stop the service", () => {
   const named = BLOCKS.flatMap(({ code }) =>
     code.match(/\b[A-Z]+(?:_[A-Z]+)*_JISS_[A-Z_]+\b|\bJISS_[A-Z_]+\b/g) ?? []
   );
@@ -327,7 +327,7 @@ for (const language of LANGUAGES) {
   const suffix = language.needs === null ? "" : ` [needs ${language.needs[0]}]`;
   const languageTest = (name: string, use: (world: World) => Promise<void>) =>
     Deno.test({
-      name: `the ${language.name} sender of docs/integrate.md ${name}${suffix}`,
+      name: `the ${language.name} sender of docs/integrate/send-reviews.md ${name}${suffix}`,
       ignore: isMissing(language),
       fn: () => withWorld(language, use),
     });
@@ -385,7 +385,7 @@ for (const language of LANGUAGES) {
 
 // ---- what the page says of the answers --------------------------------------------------------------------
 
-Deno.test("planted errors, cases without advice and late labels do what docs/integrate.md says", () =>
+Deno.test("planted errors, cases without advice and late labels do what docs/integrate/send-reviews.md says", () =>
   withWorld(LANGUAGES[0]!, async ({ send, service }) => {
     const { url } = service;
     const answersTo = async (...jobs: Job[]) => (await send(url, jobs)).answers;
@@ -444,7 +444,7 @@ Deno.test("planted errors, cases without advice and late labels do what docs/int
     assert.deepEqual([open!.status, open!.replayed], [200, false]);
   }));
 
-Deno.test("lite, frozen and batched scores are what docs/integrate.md says", () =>
+Deno.test("lite, frozen and batched scores are what docs/integrate/send-reviews.md says", () =>
   withWorld(LANGUAGES[0]!, async ({ send, service, counted }) => {
     const answersTo = async (...jobs: Job[]) => (await send(service.url, jobs)).answers;
     const [lite] = await answersTo({ ...STANDARD, path: "/v1/score?mode=lite&role_tier=tier_2" });

@@ -1,4 +1,4 @@
-/** The least memory that docs/install.md names: in a container of that size the service outlives the heaviest bodies. */
+/** The least memory that docs/operate/install.md names: in a container of that size the service outlives the heaviest bodies. */
 import assert from "node:assert/strict";
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from "../../src/domain/limits.ts";
 import { memoryGroup, memoryGroupIsMissing } from "../cgroups.ts";
@@ -20,9 +20,9 @@ const MIB = 1_048_576;
 
 /** As the page says, which the launcher, the image and the manifests have to agree with. */
 async function statedBytes(): Promise<number> {
-  const page = await Deno.readTextFile(`${ROOT}/docs/install.md`);
+  const page = await Deno.readTextFile(`${ROOT}/docs/operate/install.md`);
   const [, mebibytes] = /at least (\d[\d,]*) MiB of memory/.exec(page) ?? [];
-  assert.ok(mebibytes !== undefined, "docs/install.md states the least memory");
+  assert.ok(mebibytes !== undefined, "docs/operate/install.md states the least memory");
   return Number(mebibytes.replaceAll(",", "")) * MIB;
 }
 
@@ -55,7 +55,7 @@ async function withLeastMemory(use: (world: World) => Promise<void>): Promise<vo
   const deployment = await freshDeployment();
   const place = await Deno.makeTempDir({ prefix: "jiss-memory-" });
   await putBundle(`${place}/jiss.js`);
-  await Deno.copyFile(`${ROOT}/docs/ops/jiss`, `${place}/jiss`);
+  await Deno.copyFile(`${ROOT}/docs/operate/deploy/jiss`, `${place}/jiss`);
   await Deno.chmod(`${place}/jiss`, 0o755);
   await Deno.symlink(Deno.execPath(), `${place}/deno`);
   const service = await watch(
@@ -182,13 +182,13 @@ Deno.test({
 Deno.test("the launcher, the image, Compose and Kubernetes grant the least memory that is stated, and half of it to the heap", async () => {
   const stated = await statedBytes() / MIB;
   const text = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
-  for (const path of ["docs/ops/jiss", "Dockerfile"]) {
+  for (const path of ["docs/operate/deploy/jiss", "Dockerfile"]) {
     const [, heap] = /DENO_V8_FLAGS=[^\n]*--max-old-space-size=(\d+)/.exec(await text(path))!;
     assert.equal(Number(heap), stated / 2, path);
   }
-  assert.ok((await text("docs/ops/compose.yaml")).includes(`mem_limit: ${stated / 1_024}g\n`));
+  assert.ok((await text("docs/operate/deploy/compose.yaml")).includes(`mem_limit: ${stated / 1_024}g\n`));
   assert.match(
-    await text("docs/ops/kubernetes.yaml"),
+    await text("docs/operate/deploy/kubernetes.yaml"),
     new RegExp(`limits:\\n(?: +#.*\\n)* +memory: ${stated / 1_024}Gi\\n`),
   );
 });

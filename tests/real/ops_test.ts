@@ -1,9 +1,9 @@
-/** The examples of docs/ops before the real service, run or checked by the programs that they are written for. */
+/** The examples of docs/operate/deploy before the real service, run or checked by the programs that they are written for. */
 import assert from "node:assert/strict";
 import { freshDeployment, type RunningService, startService, until } from "../program.ts";
 import { makeCertificate, opensslIsMissing } from "../receiver.ts";
 
-const OPS = `${import.meta.dirname}/../../docs/ops`;
+const OPS = `${import.meta.dirname}/../../docs/operate/deploy`;
 const SITE = "jiss.bank.example";
 const LIMIT = 5;
 
@@ -151,7 +151,7 @@ const PROXIES: readonly (readonly [string, Proxied])[] = [["nginx", nginx], ["ca
 for (const [name, start] of PROXIES) {
   Deno.test({
     name:
-      `behind ${name} as in docs/ops each client has its own limit, none can give itself another address, and a body that is too large is refused [needs ${name}, curl and openssl]`,
+      `behind ${name} as in docs/operate/deploy each client has its own limit, none can give itself another address, and a body that is too large is refused [needs ${name}, curl and openssl]`,
     ignore: isMissing(name, "curl") || opensslIsMissing(),
     async fn() {
       await throughProxy(start, "127.0.0.1,::1", async (ask, service, directory) => {
@@ -222,7 +222,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "rsyslog as in docs/ops hands on audit events alone, each line as it was logged [needs rsyslogd]",
+  name:
+    "rsyslog as in docs/operate/deploy hands on audit events alone, each line as it was logged [needs rsyslogd]",
   ignore: isMissing("rsyslogd"),
   async fn() {
     const directory = await Deno.makeTempDir({ prefix: "jiss-rsyslog-" });

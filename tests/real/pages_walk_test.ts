@@ -1,6 +1,6 @@
 /**
  * The pages of docs/ and the README, walked by somebody new: each command that they give is taken from the page and run as
- * it stands there, in the pages' order, on one deployment. (docs/install.md, integrate.md, replicas.md and webhooks.md have
+ * it stands there, in the pages' order, on one deployment. (install.md, send-reviews.md, replicas.md and webhooks.md have
  * tests of their own.)
  */
 import assert from "node:assert/strict";
@@ -105,26 +105,26 @@ Deno.test("the commands of the README and of docs/ do what their pages say, on o
   await score("s-kofi", "reviewer-kofi");
   assert.match(await walk.run(verify!), /^INTACT/m);
 
-  const [oversight] = only(await blocksOf("docs/oversight.md"), 1);
+  const [oversight] = only(await blocksOf("docs/integrate/oversight.md"), 1);
   assert.match(await walk.run(oversight!), /"visit-7f3a9c"/);
-  const [exercises] = only(await blocksOf("docs/exercises.md"), 1);
+  const [exercises] = only(await blocksOf("docs/integrate/exercises.md"), 1);
   assert.match(await walk.run(exercises!), /frequency_ratio/);
 
   // The page's organization is the README's, so that here it is another one.
-  const [organizations, alerts, doctor, clock] = only(await blocksOf("docs/administer.md"), 4);
+  const [organizations, alerts, doctor, clock] = only(await blocksOf("docs/operate/administer.md"), 4);
   const told = await walk.run(organizations!.replaceAll(" acme", " beta"));
   assert.match(told, /jis_/);
   await walk.run(alerts!);
   assert.match(await walk.run(doctor!), /^ok +checkpoints /m);
   assert.match(await walk.run(clock!), /nothing to accept/);
 
-  const [evidence, offline] = only(await blocksOf("docs/verify-offline.md"), 2);
+  const [evidence, offline] = only(await blocksOf("docs/verify/verify-offline.md"), 2);
   await walk.run("rm acme.ndjson");
   await walk.run(evidence!);
   assert.match(await walk.run(offline!), /^INTACT/m);
 
   const [checkpoint, rotation, erasure, backup, restore, accept] = only(
-    await blocksOf("docs/operate-evidence.md"),
+    await blocksOf("docs/operate/backup-retention-erasure.md"),
     6,
   );
   assert.match(await walk.run(checkpoint!), /org\/acme/);

@@ -1,4 +1,4 @@
-/** docs/replicas.md, followed to the letter against a real libSQL server: its addresses and paths are the test's own. */
+/** docs/operate/replicas.md, followed to the letter against a real libSQL server: its addresses and paths are the test's own. */
 import assert from "node:assert/strict";
 import { request as ask } from "node:http";
 import { createOrganization, deploymentIn, runProgram, startService } from "../program.ts";
@@ -6,7 +6,7 @@ import { scoreRequest } from "../harness.ts";
 import { certificate, opensslIsMissing } from "../receiver.ts";
 import { freePort, HAS_SQLD, spawnSqld } from "../sqld.ts";
 
-const PAGE = await Deno.readTextFile(`${import.meta.dirname}/../../docs/replicas.md`);
+const PAGE = await Deno.readTextFile(`${import.meta.dirname}/../../docs/operate/replicas.md`);
 const HOST = "jiss.db.bank.example";
 
 /** The blocks of one language, of the page with other addresses and paths. */
@@ -52,7 +52,7 @@ async function sh(script: string, cwd: string): Promise<string> {
 
 Deno.test({
   name:
-    "docs/replicas.md: its commands make a key, a token, a server and a namespace that a service starts on [needs sqld, openssl]",
+    "docs/operate/replicas.md: its commands make a key, a token, a server and a namespace that a service starts on [needs sqld, openssl]",
   ignore: !HAS_SQLD || opensslIsMissing(),
   async fn() {
     const directory = await Deno.makeTempDir({ prefix: "jiss-test-" });

@@ -1,5 +1,5 @@
 /**
- * The receivers of docs/webhooks.md, taken from the page and run as they stand there, against the whole program: what it
+ * The receivers of docs/integrate/webhooks.md, taken from the page and run as they stand there, against the whole program: what it
  * delivers is accepted, and what is altered, stale or repeated is not processed. The same for the npm library of
  * Standard Webhooks.
  */
@@ -18,7 +18,7 @@ import {
   withProgram,
 } from "../webhook_program.ts";
 
-const PAGE = `${import.meta.dirname}/../../docs/webhooks.md`;
+const PAGE = `${import.meta.dirname}/../../docs/integrate/webhooks.md`;
 
 // ---- the languages ----------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ async function codeOf({ fence, file }: Language): Promise<string> {
   const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, language, code]) =>
     language === fence && /^(?:\/\/|#) (\S+)\n/.exec(code!)?.[1] === file
   );
-  assert.equal(blocks.length, 1, `${file} stands once in docs/webhooks.md`);
+  assert.equal(blocks.length, 1, `${file} stands once in docs/integrate/webhooks.md`);
   return blocks[0]![2]!;
 }
 
@@ -332,7 +332,7 @@ for (const language of LANGUAGES) {
 
   Deno.test({
     name:
-      `the ${name} receiver of docs/webhooks.md takes scores, decisions and pings as they are delivered ${needed}`,
+      `the ${name} receiver of docs/integrate/webhooks.md takes scores, decisions and pings as they are delivered ${needed}`,
     ignore,
     fn: () =>
       withReceiver(language, (receiver) =>
@@ -363,7 +363,8 @@ for (const language of LANGUAGES) {
   });
 
   Deno.test({
-    name: `the ${name} receiver of docs/webhooks.md refuses what is altered, stale or incomplete ${needed}`,
+    name:
+      `the ${name} receiver of docs/integrate/webhooks.md refuses what is altered, stale or incomplete ${needed}`,
     ignore,
     fn: () =>
       withReceiver(language, async (receiver) => {
@@ -385,7 +386,7 @@ for (const language of LANGUAGES) {
 
   Deno.test({
     name:
-      `the ${name} receiver of docs/webhooks.md processes a delivery once, and answers 200 to it again ${needed}`,
+      `the ${name} receiver of docs/integrate/webhooks.md processes a delivery once, and answers 200 to it again ${needed}`,
     ignore,
     fn: () =>
       withReceiver(language, async (receiver) => {

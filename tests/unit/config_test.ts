@@ -253,7 +253,7 @@ Deno.test("a libSQL server has a token, from its variable or its file, and an ad
     expected,
   );
   assert.deepEqual(problemsOf({ ...server, JISS_DATABASE_AUTH_TOKEN: "SHOWN-NOWHERE" }), [
-    "JISS_DATABASE_AUTH_TOKEN must hold at least 32 characters: name a token that the libSQL server takes (docs/replicas.md)",
+    "JISS_DATABASE_AUTH_TOKEN must hold at least 32 characters: name a token that the libSQL server takes (docs/operate/replicas.md)",
   ]);
   assert.deepEqual(problemsOf({ ...server, JISS_DATABASE_AUTH_TOKEN: `SHOWN NOWHERE\n${token}` }), [
     "JISS_DATABASE_AUTH_TOKEN can never be sent in a header: use ASCII characters, without a blank at either end",

@@ -129,7 +129,7 @@ Deno.test("a sample case without advice says the right decision instead", () => 
 });
 
 Deno.test("every source that a purpose names stands in the list of sources", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/scoring-model.md", import.meta.url));
+  const page = await Deno.readTextFile(new URL("../../docs/understand/scoring-model.md", import.meta.url));
   for (const { id, purpose } of exercises) {
     for (const [, number] of purpose.matchAll(/\[(\d+)\]/g)) {
       assert.match(page, new RegExp(`^${number}\\. `, "m"), `${id}: [${number}]`);
@@ -138,7 +138,7 @@ Deno.test("every source that a purpose names stands in the list of sources", asy
 });
 
 Deno.test("the page about the exercises shows the catalogue as it is", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/exercises.md", import.meta.url));
+  const page = await Deno.readTextFile(new URL("../../docs/integrate/exercises.md", import.meta.url));
   const rows = page.split("\n").filter((line) => line.startsWith("| `ex_"))
     .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
   assert.deepEqual(

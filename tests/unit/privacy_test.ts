@@ -1,12 +1,12 @@
-/** docs/privacy.md names what is kept: a new table or field of an interaction has to be told of there. */
+/** docs/operate/privacy.md names what is kept: a new table or field of an interaction has to be told of there. */
 import assert from "node:assert/strict";
 import { decisionRequestSchema } from "../../src/domain/decision.ts";
 import { interactionSchema } from "../../src/domain/interaction.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
-const text = await Deno.readTextFile(`${ROOT}/docs/privacy.md`);
+const text = await Deno.readTextFile(`${ROOT}/docs/operate/privacy.md`);
 
-Deno.test("every table of the schema is named in docs/privacy.md, and no other", async () => {
+Deno.test("every table of the schema is named in docs/operate/privacy.md, and no other", async () => {
   const source = await Deno.readTextFile(`${ROOT}/src/store/schema.ts`);
   const [, schema] = /export interface Schema \{([^}]*)\}/.exec(source)!;
   const tables = [...schema!.matchAll(/^ {2}(\w+):/gm)].map(([, table]) => table!);

@@ -1,4 +1,4 @@
-/** The pictures of docs/scoring-model.md: they are what the script makes of the kept figures, and these are of the model in use. */
+/** The pictures of docs/understand/scoring-model.md: they are what the script makes of the kept figures, and these are of the model in use. */
 import assert from "node:assert/strict";
 import { type Kept, picturesOf } from "../../scripts/validation_pictures.ts";
 import { cellsOf, studyRows } from "../../scripts/validation_rows.ts";
@@ -8,10 +8,11 @@ import { DEFAULT_MODEL_DOCUMENT as model } from "../../src/scoring/model.ts";
 import { PUBLISHED_STUDIES } from "../../src/simulation/published.ts";
 import { CHECK_OPERATORS, CHECK_SEEDS } from "../../src/simulation/validation.ts";
 
-const DOCS = `${import.meta.dirname}/../../docs`;
+const DOCS = `${import.meta.dirname}/../../docs/understand`;
 const kept: Kept = JSON.parse(await Deno.readTextFile(`${DOCS}/validation/simulation.json`));
 const page = await Deno.readTextFile(`${DOCS}/scoring-model.md`);
-const RENEW = "renew it: jiss simulate --json > docs/validation/simulation.json, then deno task plots";
+const RENEW =
+  "renew it: jiss simulate --json > docs/understand/validation/simulation.json, then deno task plots";
 
 Deno.test("the kept figures are those of the check, on the model in use", () => {
   assert.deepEqual([kept.model, kept.model_sha256], [model.version, modelSha256(nodeCrypto, model)], RENEW);

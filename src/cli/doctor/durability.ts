@@ -41,7 +41,8 @@ export async function durability({ config, database }: Examined): Promise<Findin
     return {
       state: "wrong",
       what: `the database lies ${why}`,
-      mend: "let JISS_DATA_DIR be on a disk of this machine, or use a libSQL server (docs/replicas.md)",
+      mend:
+        "let JISS_DATA_DIR be on a disk of this machine, or use a libSQL server (docs/operate/replicas.md)",
     };
   }
   if (fileSystem.type === OVERLAY) {

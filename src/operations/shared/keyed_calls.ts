@@ -1,7 +1,7 @@
 /**
  * Calls of an organization that carry an Idempotency-Key. What is kept of each is a reference: the answer is rebuilt from
  * the chain or the row that the call made, so that nothing is stored twice and an erasure reaches it.
- * Source: specification, Master-key admin, rule 2, and Limits; docs/decisions.md.
+ * Source: specification, Master-key admin, rule 2, and Limits; docs/understand/decisions.md.
  */
 import type { Reading, Writing } from "./capabilities.ts";
 import { ServiceError } from "../../domain/errors.ts";

@@ -1,7 +1,7 @@
 /**
  * What a person who is scored is told beside the data: what for, how, how long, to whom, and how to contest it. Every
  * figure is that of the model and the configuration in use.
- * Source: Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22; docs/scoring-model.md, What the score cannot do.
+ * Source: Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22; docs/understand/scoring-model.md, What the score cannot do.
  */
 import type { Scoring } from "../shared/capabilities.ts";
 import type { RetentionDays } from "../shared/deployment.ts";

@@ -1,7 +1,7 @@
 /*! JISS collector: measures how a case is reviewed. No content, no keystroke is read; nothing is sent or stored. */
 /**
  * `/collector.js`: measures one review in a customer's own page, and hands the figures to that page's code. What each
- * counts, and why, stands in docs/integrate.md. Served in at most 4,096 bytes; one global, `JissCollector`.
+ * counts, and why, stands in docs/integrate/send-reviews.md. Served in at most 4,096 bytes; one global, `JissCollector`.
  *
  * Not measured is null and never 0: the model counts a 0 against the reviewer, and leaves a null out.
  *

@@ -468,7 +468,7 @@ export const CASES: readonly DemoCase[] = [
     advice: null,
     scenario: "ai_withheld",
     choices: [
-      // Without advice there is nothing to accept or to refuse: an own decision is sent as `accepted` (docs/integrate.md).
+      // Without advice there is nothing to accept or to refuse: an own decision is sent as `accepted` (docs/integrate/send-reviews.md).
       { decision: "accepted", label: "Pass it", isRight: false },
       { decision: "accepted", label: "Return it for revision", isRight: true },
       { decision: "accepted", label: "Fail it", isRight: false },
