@@ -1,6 +1,6 @@
 /**
  * Every secret is rotated while requests run, over real processes: nobody with a valid secret is refused, and what is
- * out of use stays out. (The signing key: rotate_test.ts.) Source: contract, section 1; docs/operate/configuration.md.
+ * out of use stays out. (The signing key: rotate_test.ts.) Source: contract, section 1; docs/operate/keys-and-secrets.md.
  */
 import assert from "node:assert/strict";
 import { deriveSecretsKey } from "../../src/keys/secrets.ts";
