@@ -72,7 +72,7 @@ export async function readBody(request: Request, reading: Reading): Promise<Uint
 
 /**
  * Bytes that a request takes beside its connection while its body has not come: the server's and the program's own objects,
- * measured for HTTP/1.1 and for HTTP/2, of which one connection has many (docs/understand/decisions.md).
+ * measured for HTTP/1.1 and for HTTP/2, of which one connection has many (docs/understand/performance.md).
  */
 export const WAITING_BYTES = 24 * 1_024;
 

@@ -3,7 +3,7 @@
  *
  * `Deno.serve` lets nobody close a connection or bound how many there are; this is the same server with a handle on
  * each. Deno keeps it for tests of its own, outside its documented interface, so that a later Deno may lack it: the
- * start then ends and says so, and nothing else touches Deno's inside. docs/understand/decisions.md has what the others cost.
+ * start then ends and says so, and nothing else touches Deno's inside. docs/understand/performance.md has what the others cost.
  */
 
 /** The program runs on a Deno that lacks what the listener stands on. */

@@ -2,7 +2,7 @@
  * What happens where a chain in the database is not what was signed: a HIGH alert, once for each chain and UTC day, and a
  * state by which the metrics and readiness know. It stays until the chain is found whole, or an administrator has
  * acknowledged the alert.
- * Source: evidence design, section 8; docs/understand/decisions.md, 2026-11-23.
+ * Source: evidence design, section 8; docs/understand/decisions.md, "Altered rows and chains".
  */
 import {
   ALERT_SEVERITY,
