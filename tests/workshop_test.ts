@@ -9,12 +9,33 @@ const read = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
 Deno.test("the Deno version is the pinned one everywhere that it is named", async () => {
   const pinned = (await read(".deno-version")).trim();
   assert.equal(Deno.version.deno, pinned, "the tests run on the pinned version");
-  const places = ["README.md", "docs/operate/install.md", "docs/operate/deploy/deno.sha512"];
+  const places = [
+    ...["README.md", "CONTRIBUTING.md", ".devcontainer/devcontainer.json"],
+    ...["docs/operate/install.md", "docs/operate/deploy/deno.sha512"],
+  ];
   const named = (await Promise.all(places.map(read)))
     .flatMap((text) => [...text.matchAll(/deno[@:-](?:[a-z0-9-]+@)?(?:[a-z0-9-]*-)?(\d+\.\d+\.\d+)/g)])
     .map(([, version]) => version);
-  assert.ok(named.length >= 3);
+  assert.ok(named.length >= places.length);
   assert.deepEqual(new Set(named), new Set([pinned]));
+});
+
+Deno.test("the workflows run .ci/run and nothing else, from pinned parts, and may read alone", async () => {
+  const github = await read(".github/workflows/ci.yml");
+  assert.deepEqual([...github.matchAll(/^ +- run: (.*)$/gm)].map(([, command]) => command), ["sudo .ci/run"]);
+  assert.equal(github.match(/\brun:/g)!.length, 1);
+  for (const [, part] of github.matchAll(/uses: (\S+)/g)) assert.match(part!, /@[0-9a-f]{40}$/);
+  assert.match(github, /^permissions: \{\}$/m);
+  const [, granted] = /^    permissions:\n((?:      .*\n)+)/m.exec(github)!;
+  assert.equal(granted, "      contents: read\n");
+  assert.match(github, /persist-credentials: false/);
+
+  const gitlab = await read(".gitlab-ci.yml");
+  assert.match(gitlab, /^  script:\n    - \.ci\/run\n$/m);
+  assert.equal(gitlab.match(/script:/g)!.length, 1);
+  const containers = [gitlab, await read(".devcontainer/devcontainer.json")];
+  for (const text of containers) assert.match(text, /image"?: "?[\w.:-]+@sha256:[0-9a-f]{64}/);
+  assert.ok((await Deno.stat(`${ROOT}/.ci/run`)).mode! & 0o100, ".ci/run can be run");
 });
 
 Deno.test("every variable of the configuration is documented, and nothing else is", async () => {
