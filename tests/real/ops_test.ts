@@ -281,7 +281,7 @@ Deno.test({
 
 Deno.test("the alert rules name metrics that the service has", async () => {
   const rules = await Deno.readTextFile(`${OPS}/prometheus-rules.yaml`);
-  const source = await Deno.readTextFile(`${OPS}/../../src/observability/metrics.ts`);
+  const source = await Deno.readTextFile(`${import.meta.dirname}/../../src/observability/metrics.ts`);
   const named = new Set(
     [...rules.matchAll(/\b(?:expr: )?(jiss_[a-z_]+)/g)].map(([, name]) => name!),
   );
