@@ -314,7 +314,7 @@ Deno.test({
   name: "the Dockerfile has none of the usual faults [needs hadolint]",
   ignore: isMissing("hadolint"),
   async fn() {
-    const { success, text } = await output("hadolint", [`${OPS}/../../Dockerfile`]);
+    const { success, text } = await output("hadolint", [`${import.meta.dirname}/../../Dockerfile`]);
     assert.ok(success, text);
   },
 });
