@@ -26,12 +26,12 @@ Deno.test("the workflows run .ci/run and nothing else, from pinned parts, and ma
   assert.equal(github.match(/\brun:/g)!.length, 1);
   for (const [, part] of github.matchAll(/uses: (\S+)/g)) assert.match(part!, /@[0-9a-f]{40}$/);
   assert.match(github, /^permissions: \{\}$/m);
-  const [, granted] = /^    permissions:\n((?:      .*\n)+)/m.exec(github)!;
+  const [, granted] = /^ {4}permissions:\n((?: {6}.*\n)+)/m.exec(github)!;
   assert.equal(granted, "      contents: read\n");
   assert.match(github, /persist-credentials: false/);
 
   const gitlab = await read(".gitlab-ci.yml");
-  assert.match(gitlab, /^  script:\n    - \.ci\/run\n$/m);
+  assert.match(gitlab, /^ {2}script:\n {4}- \.ci\/run\n$/m);
   assert.equal(gitlab.match(/script:/g)!.length, 1);
   const containers = [gitlab, await read(".devcontainer/devcontainer.json")];
   for (const text of containers) assert.match(text, /image"?: "?[\w.:-]+@sha256:[0-9a-f]{64}/);
