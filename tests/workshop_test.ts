@@ -129,6 +129,16 @@ Deno.test("the README leads to each book, and each book's first page to every pa
   assert.deepEqual(folders.toSorted(), BOOKS.toSorted());
 });
 
+Deno.test("each decision has three lines: decision, reason, cost", async () => {
+  const sections = (await read("docs/understand/decisions.md")).split(/^## .*$/m).slice(1);
+  const decisions = sections.flatMap((section) => section.split(/^- /m).slice(1)).map((text) =>
+    text.trimEnd()
+  );
+  assert.ok(decisions.length >= 100, `${decisions.length}`);
+  const others = decisions.filter((text) => !/^\*\*.+\*\*\n {2}Reason: .+\n {2}Cost: .+$/.test(text));
+  assert.deepEqual(others, []);
+});
+
 /** The pages of the documentation, each with its blocks of commands. */
 async function pagesOfCommands(): Promise<
   readonly { readonly page: string; readonly blocks: readonly string[] }[]
