@@ -4,6 +4,9 @@
  * Settings that a start would record where they have changed are taken as the database has them: whoever runs a
  * command has perhaps not all of the service's environment at hand, and must not change the service by that.
  */
+import { orNull } from "../evidence/or_null.ts";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
+import { modelSha256 } from "../evidence/hashes.ts";
 import type { Service } from "../service/compose.ts";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../domain/errors.ts";
@@ -108,17 +111,33 @@ async function recordedSettings(
       EXIT.configuration,
     );
   }
-  const [model] = await database.read(
-    query.selectFrom("model_document").select("document").where("sha256", "=", row.model_sha256).compile(),
-  );
   return {
     logName: logNameOf(system.origin),
-    // Taken as it was hashed, and not read by a schema that may have changed since: nothing is scored by it here.
-    model: JSON.parse(model!.document) as ModelDocument,
+    // A restore goes on with the model that is configured if the recorded one cannot be told.
+    model: await recordedModel(database, row.model_sha256) ?? modelAtRestore(config, isRestore),
     auditRetentionDays: row.audit_retention_days ?? config.auditRetentionDays,
     evidenceRetentionDays: row.evidence_retention_days,
     peppers: isRestore ? config.peppers : recordedPepperFirst(config.peppers, row.pepper_id),
   };
+}
+
+/** The model of this hash; null if it is not there, or is not what was hashed. */
+async function recordedModel(database: Database, sha256: string): Promise<ModelDocument | null> {
+  const [row] = await database.read(
+    query.selectFrom("model_document").select("document").where("sha256", "=", sha256).compile(),
+  );
+  // Taken as it was hashed, and not read by a schema that may have changed since: nothing is scored by it here.
+  const document = orNull(() => JSON.parse(row!.document) as ModelDocument);
+  return document !== null && modelSha256(nodeCrypto, document) === sha256 ? document : null;
+}
+
+/** @throws {CommandFailure} 1 unless a restore is recorded. */
+function modelAtRestore({ model }: Config, isRestore: boolean): ModelDocument {
+  if (isRestore) return model;
+  throw new CommandFailure(
+    "the database was altered: the scoring model that it names is not there, or is another. Put the database back, or accept it as it stands: jiss restore --acknowledge REASON",
+    EXIT.failure,
+  );
 }
 
 /**

@@ -3,20 +3,26 @@ import { splitName } from "../evidence/chain_name.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
-import { loadChains, newestCheckpoint, type StoredChain } from "../store/chains.ts";
-import { type Database, query } from "../store/database.ts";
+import { loadChains, loadEpochs, newestCheckpoint, type StoredChain } from "../store/chains.ts";
+import type { StorageConfig } from "../config/config.ts";
+import { type CertifiedKeys, readCertifiedKeys } from "../operations/chains/certified_keys.ts";
+import type { Database } from "../store/database.ts";
+import { publicKeyIn } from "./key_files.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";
 
 export async function checkpoint(shell: Shell): Promise<number> {
-  return await withStored(shell, storageOf(shell), async (database) => {
-    const notes = await newestNotes(database);
-    const [origin] = notes[0]?.split("\n") ?? [];
-    if (origin === undefined) {
+  const storage = storageOf(shell);
+  return await withStored(shell, storage, async (database) => {
+    if ((await loadEpochs(database, SYSTEM_CHAIN)).length === 0) {
       throw new CommandFailure("the database holds no chain yet: start the service once", EXIT.failure);
     }
+    const keys = await readCertifiedKeys({ database, crypto: nodeCrypto }, heldKeys(storage));
+    if (keys.rows.length === 0) throw strangeKey();
+    const notes = await newestNotes(database, keys);
+    const [origin] = notes[0]!.split("\n");
     const at = new Date(shell.clock.now()).toISOString();
-    const text = [heading({ origin, at, fingerprints: await fingerprints(database) }), ...notes].join("\n");
+    const text = [heading({ origin: origin!, at, fingerprints: fingerprints(keys) }), ...notes].join("\n");
     console.log(text.trimEnd());
     return EXIT.ok;
   });
@@ -36,21 +42,44 @@ To hold a bundle against them later: jiss verify BUNDLE --key KEY --checkpoint T
 `;
 }
 
-/** Of each chain that goes on, the system's own first. */
-async function newestNotes(database: Database): Promise<readonly string[]> {
+/** Public keys of the private keys at hand, the one in use first. @throws {CommandFailure} 78. */
+function heldKeys(storage: StorageConfig): readonly Uint8Array[] {
+  const { signingKeyFile, previousSigningKeyFile } = storage;
+  const held = [signingKeyFile, previousSigningKeyFile].flatMap((path) => publicKeyIn(path) ?? []);
+  if (held.length > 0) return held;
+  throw new CommandFailure(
+    `${signingKeyFile} holds no key that can be read, and without it nobody here can tell which checkpoints are the service's own: run this as the user that the service runs as, with its JISS_DATA_DIR and JISS_SIGNING_KEY_FILE`,
+    EXIT.configuration,
+  );
+}
+
+function strangeKey(): CommandFailure {
+  return new CommandFailure(
+    "the key in JISS_SIGNING_KEY_FILE signed no checkpoint of this database's system chain: put the right key, or the database, back",
+    EXIT.configuration,
+  );
+}
+
+/** Of each chain that goes on, the system's own first. @throws {CommandFailure} 1 if one is not the service's own. */
+async function newestNotes(database: Database, { notes: own }: CertifiedKeys): Promise<readonly string[]> {
   // Chains come in the order of their epochs: the newest of a family stands.
   const chains = new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
   const isSystem = ({ family }: StoredChain) => family === SYSTEM_CHAIN;
   const inOrder = [...chains.values()].sort((a, b) => Number(isSystem(b)) - Number(isSystem(a)));
-  const notes = await Promise.all(inOrder.map(({ chain }) => newestCheckpoint(database, chain)));
-  return notes.flatMap((found) => found === null ? [] : [found.note]);
+  return await Promise.all(inOrder.map(async ({ chain, origin, frontier: { size } }) => {
+    // A running service may have signed more since the head was read.
+    const found = await newestCheckpoint(database, chain);
+    const checkpoint = found === null ? null : own.open(found.note, origin);
+    if (checkpoint !== null && checkpoint.size >= size) return found!.note;
+    throw new CommandFailure(
+      `the newest checkpoint of ${chain} is not what the service signed: the database was altered. Nothing was printed; see docs/troubleshooting.md`,
+      EXIT.failure,
+    );
+  }));
 }
 
 /** Of the keys that sign now, the newest first. */
-async function fingerprints(database: Database): Promise<readonly string[]> {
-  const rows = await database.read(
-    query.selectFrom("signing_key").select("public_key").where("until_size", "is", null)
-      .orderBy("ordinal", "desc").compile(),
-  );
-  return rows.map((row) => fingerprint(nodeCrypto, row.public_key));
+function fingerprints({ rows }: CertifiedKeys): readonly string[] {
+  return rows.filter(({ until_size }) => until_size === null).toReversed()
+    .map(({ public_key }) => fingerprint(nodeCrypto, public_key));
 }

@@ -100,3 +100,12 @@ function writeAnew(path: string, content: string, { uid, gid }: Owner): void {
   writeDurably(path, content, { mustBeNew: true });
   if (Deno.statSync(path).uid !== uid) Deno.chownSync(path, uid, gid);
 }
+
+/** The raw public key of a private one; null if there is no such file, or it holds no key. */
+export function publicKeyIn(path: string): Uint8Array | null {
+  try {
+    return signerFromPem(Deno.readTextFileSync(path)).publicKey;
+  } catch {
+    return null;
+  }
+}

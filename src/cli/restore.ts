@@ -3,7 +3,11 @@
  * than what was issued as it stands, and says in the evidence why. A service that runs beside the latter, and was
  * reading only, takes writes again by itself.
  */
-import { acknowledgeRestore, type RestoreRecord } from "../operations/restoring/restores.ts";
+import {
+  acknowledgeRestore,
+  NothingToAcknowledge,
+  type RestoreRecord,
+} from "../operations/restoring/restores.ts";
 import { finishRotation } from "../operations/shared/signing.ts";
 import { isRestoreUnfinished, unmarkRestore } from "../store/unfinished_restore.ts";
 import { administer } from "./administration.ts";
@@ -24,16 +28,26 @@ export async function restore(
     console.log(`${file} verifies and is in the database's place.`);
     if (aside !== null) console.log(`What was there is ${aside}: delete it when you need it no more.`);
   }
-  const record = await administer(shell, async ({ dependencies }, config) => {
+  const record = await administer(shell, async ({ dependencies, areKeysMended }, config) => {
     const now = shell.clock.now();
     const isPutBack = file !== null || isRestoreUnfinished(config.dataDir);
-    const acknowledged = await acknowledgeRestore(dependencies, { reason, now, isPutBack });
+    if (areKeysMended) {
+      console.log("The rows of signing_key were made anew, from the keys at hand and the system chain.");
+    }
+    const acknowledged = await acknowledgeRestore(dependencies, { reason, now, isPutBack }).catch((error) => {
+      if (areKeysMended && error instanceof NothingToAcknowledge) return null;
+      throw error;
+    });
     unmarkRestore(config.dataDir);
     // A database from before a rotation does not know the key that its files hold.
     await finishRotation({ ...dependencies, now });
     return acknowledged;
   }, { isRestore: true });
-  console.log(toldOf(record, { isRunning: file === null }));
+  console.log(
+    record === null
+      ? "Nothing else was altered, and no chain begins a new epoch. A service that runs beside this has to be restarted."
+      : toldOf(record, { isRunning: file === null }),
+  );
   return EXIT.ok;
 }
 

@@ -2,6 +2,7 @@
  * Builds the service in four stages, each over what the ones before it returned: storage is opened (`storage.ts`), the
  * installation is recovered (`recovery.ts`), what works in the background begins (`background.ts`), requests are answered.
  */
+import { raiseAlteredKeys } from "../operations/chains/certified_keys.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import deno from "../../deno.json" with { type: "json" };
 import { createApp } from "../http/app.ts";
@@ -53,7 +54,7 @@ const SERVER_RETRY_MS = 500;
 export interface ComposeOptions extends StorageOptions, RecoveryOptions {
   /** How many lines of the log could not be written since the start; default: none. */
   readonly lostLines?: () => number;
-  /** It is opened to record a restore: one that was cut short is no reason to refuse. */
+  /** It is opened to record a restore: one that was cut short, and an altered table of keys, are no reason to refuse. */
   readonly isRestore?: boolean;
 }
 
@@ -65,6 +66,8 @@ export interface Service {
   /** Of the first listener, which keeps them up to date. */
   readonly connections: ConnectionCounts;
   readonly dependencies: Dependencies;
+  /** Whether the table of signing keys was made anew, for a restore. */
+  readonly areKeysMended: boolean;
   /** Tells the service where it listens, its own door first; it takes up its secrets. */
   announce(listeners: readonly OwnListener[]): Promise<void>;
   /** Records that this machine's clock is right after a jump; null where there is nothing to accept. */
@@ -111,6 +114,7 @@ async function openOnce(options: ComposeOptions): Promise<Service> {
     const { dependencies } = background;
     await followTampering(dependencies);
     await raiseSuspicion(dependencies, clock.now());
+    await raiseAlteredKeys(dependencies, clock.now());
     return await serve(options, { storage, recovered, background });
   });
 }
@@ -136,6 +140,7 @@ async function serve(options: ComposeOptions, stages: Stages): Promise<Service> 
     observation: metrics && observationOf(options, stages, { metrics, isDraining: () => isDraining }),
     connections,
     dependencies,
+    areKeysMended: recovered.areKeysMended,
     async announce(listeners) {
       if (recovered.isCurrent()) await whileBusy(clock, () => takeUpSecrets(recovered.base));
       background.start(listeners);

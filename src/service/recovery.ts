@@ -2,6 +2,7 @@
  * The second stage of a start: the installation is opened over what is stored, or made, and what an earlier process left
  * undone is done. If nothing may be recorded yet, since the clock cannot be believed, that is done as soon as it may.
  */
+import { mendSigningKeys } from "../operations/chains/certified_keys.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock, World } from "../domain/world.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
@@ -51,6 +52,8 @@ export interface RecoveryOptions {
   /** Default: from the world's randomness. */
   readonly mintKey?: () => string;
   readonly clockRule: ClockRule;
+  /** It is opened to record a restore: the table of signing keys is made anew if somebody altered it. */
+  readonly isRestore?: boolean;
   /**
    * Whether it is the service, which logs the audit events that the commands record beside it, too, and runs the
    * candidate model.
@@ -70,6 +73,8 @@ export interface Recovered {
   readonly clockWatch: ClockWatch;
   readonly auditLines: AuditLines;
   readonly observers: Observers;
+  /** Whether the table of signing keys was made anew, for a restore. */
+  readonly areKeysMended: boolean;
   /** False while the installation is left as it is. */
   isCurrent(): boolean;
   /** Looks at what this machine's clock does, and records it. */
@@ -88,11 +93,13 @@ export function modelOf(document: Config["model"]): Model {
 /** @throws {StartError} if the start cannot go on. */
 export async function recover(options: RecoveryOptions, { database, lock }: Storage): Promise<Recovered> {
   const { config, log, clock, world, clockRule } = options;
-  const { mintKey = keyMint(world), tellsOthers = false } = options;
+  const { mintKey = keyMint(world), tellsOthers = false, isRestore = false } = options;
   const auditLines = new AuditLines(log);
   if (tellsOthers) await auditLines.passOver(database);
   await provideSigningKey(config, { database, generate: generateSigningKey });
   const signing = new SigningKeys({ database, crypto: nodeCrypto, world, log, source: signerSource(config) });
+  const held = signing.held.map(({ publicKey }) => publicKey);
+  const areKeysMended = isRestore && await mendSigningKeys({ database, crypto: nodeCrypto }, held);
   const lastEntryAt = await lastEntryOf(database);
   const clockWatch = new ClockWatch({ clock, lock, log, rule: clockRule, lastEntryAt });
   const observers: Observers = { committed: new Set(), compared: new Set() };
@@ -156,6 +163,7 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
     clockWatch,
     auditLines,
     observers,
+    areKeysMended,
     isCurrent: () => installing.isCurrent,
     lookAtClock,
     async acceptClock() {

@@ -1,26 +1,17 @@
 /** Whether the key in JISS_SIGNING_KEY_FILE is the one in use, and whether the one before it still signs. */
 import type { Config } from "../../config/config.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
-import { nodeCrypto, signerFromPem } from "../../evidence/node_crypto.ts";
+import { nodeCrypto } from "../../evidence/node_crypto.ts";
 import { fingerprint } from "../../evidence/trust.ts";
-import { query } from "../../store/database.ts";
+import { areKeysAltered, signingKeysQuery } from "../../operations/chains/certified_keys.ts";
 import { exists } from "../init.ts";
+import { publicKeyIn } from "../key_files.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 
 export async function signingKey({ config, database }: Examined): Promise<Finding> {
-  const rows = await database.read(
-    query.selectFrom("signing_key").select(["public_key", "until_size"]).orderBy("ordinal").compile(),
-  );
+  const rows = await database.read(signingKeysQuery());
   const inUse = rows.at(-1)?.public_key;
   if (inUse === undefined) return ok("no key has signed yet");
-  if (rows.at(-1)!.until_size !== null) {
-    return {
-      state: "wrong",
-      what:
-        "a row of signing_key was altered: it says that the newest key was retired, and nothing is recorded",
-      mend: "put the database back",
-    };
-  }
   const isInUse = (publicKey: Uint8Array | null) => publicKey !== null && equalBytes(publicKey, inUse);
   if (!isReadable(config.signingKeyFile)) {
     return {
@@ -32,6 +23,14 @@ export async function signingKey({ config, database }: Examined): Promise<Findin
     };
   }
   const present = publicKeyIn(config.signingKeyFile);
+  const held = [present, publicKeyIn(config.previousSigningKeyFile)].filter((key) => key !== null);
+  if (await areKeysAltered({ database, crypto: nodeCrypto }, held)) {
+    return {
+      state: "wrong",
+      what: "rows of signing_key were altered: they are not what the keys and the system chain prove",
+      mend: "put the database back, or have the rows made anew: jiss restore --acknowledge REASON",
+    };
+  }
   if (!isInUse(present)) return notInUse(present, isInUse(publicKeyIn(config.previousSigningKeyFile)));
   return overlap(config, rows.filter(({ until_size }) => until_size === null).map((row) => row.public_key));
 }
@@ -43,15 +42,6 @@ function isReadable(path: string): boolean {
     return true;
   } catch (error) {
     return error instanceof Deno.errors.NotFound;
-  }
-}
-
-/** The raw public key; null where there is no such file, or it is no key. */
-function publicKeyIn(path: string): Uint8Array | null {
-  try {
-    return signerFromPem(Deno.readTextFileSync(path)).publicKey;
-  } catch {
-    return null;
   }
 }
 

@@ -2,6 +2,7 @@
  * What happens once for a deployment, and at each start: its identity, its installation key, the system chain,
  * and the model in use.
  */
+import { areKeysAltered } from "../chains/certified_keys.ts";
 import { organizationOf } from "../../evidence/chain_name.ts";
 import { sql } from "kysely";
 import { AlteredError, isUnavailable } from "../../domain/errors.ts";
@@ -216,12 +217,20 @@ async function requireKnownSigner({ database, crypto, signing }: InstallationOpt
   );
   // The key in use; or, before the rotation is recorded, one that is not known yet and the one before it.
   const inUse = ordinals[0] ?? ordinals[1];
-  if (inUse !== signing.known.at(-1)!.ordinal) throw strangeSigner();
+  if (inUse === signing.known.at(-1)!.ordinal) return;
+  const held = signing.held.map(({ publicKey }) => publicKey);
+  throw await areKeysAltered({ database, crypto }, held) ? alteredKeys() : strangeSigner();
 }
 
 function isSignedBy(crypto: Crypto, note: string, { publicKey }: Signer): boolean {
   return parseNote(note).signatures.some(({ name, keyId: id }) =>
     equalBytes(keyId(crypto, { name, publicKey }), id)
+  );
+}
+
+function alteredKeys(): StartError {
+  return new StartError(
+    "rows of signing_key in the database were altered: the key in JISS_SIGNING_KEY_FILE signed its chains. Put the database back, or have the rows made anew: jiss restore --acknowledge REASON",
   );
 }
 

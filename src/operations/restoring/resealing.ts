@@ -4,12 +4,13 @@
  * have altered; what no record tells is taken as it stands: an organization, its webhooks, request digests, and an
  * operator of whom retention has left nothing but the state.
  */
+import type { ModelDocument } from "../../scoring/model.ts";
 import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { organizationOf } from "../../evidence/chain_name.ts";
 import { entrySchema } from "../../evidence/entry.ts";
-import { entryHash } from "../../evidence/hashes.ts";
+import { entryHash, modelSha256 } from "../../evidence/hashes.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "../../evidence/record.ts";
 import { requestDigest } from "../../keys/secrets.ts";
@@ -25,6 +26,7 @@ import {
   installations,
   type InteractionRow,
   interactions,
+  modelDocuments,
   organizations,
   type RecordKind,
   type SkippedInteractionRow,
@@ -108,9 +110,33 @@ export async function sealFamily(
   await database.batch([updateHeld({ ...head, held }, head)]);
 }
 
-async function sealInstallation({ database, seals }: SealingDependencies): Promise<void> {
+async function sealInstallation(dependencies: SealingDependencies): Promise<void> {
+  const { database, seals, model } = dependencies;
   const [row] = await database.read(installations.load(JSON.stringify([INSTALLATION_KEY])));
-  await database.batch([installations.save!(sealed(seals, installations, row!).row)]);
+  const { model_sha256 } = row!;
+  // A model that nobody can read scores nothing from now on.
+  const known = await isModelIntact(dependencies, model_sha256) ? model_sha256 : model.sha256;
+  await database.batch([
+    installations.save!(sealed(seals, installations, { ...row!, model_sha256: known }).row),
+  ]);
+}
+
+/** Puts the model in use into the database again if somebody altered it there. @returns whether somebody did. */
+export async function mendModel(dependencies: SealingDependencies, now: number): Promise<boolean> {
+  const { database, model: { sha256, document } } = dependencies;
+  if (await isModelIntact(dependencies, sha256)) return false;
+  const text = canonicalJson(document);
+  await database.batch([
+    query.insertInto("model_document").values({ sha256, document: text, first_used_at: now })
+      .onConflict((conflict) => conflict.column("sha256").doUpdateSet({ document: text })).compile(),
+  ]);
+  return true;
+}
+
+async function isModelIntact({ database, crypto }: SealingDependencies, sha256: string): Promise<boolean> {
+  const [row] = await database.read(modelDocuments.load(JSON.stringify([[sha256]])));
+  const document = row && orNull(() => JSON.parse(row.document) as ModelDocument);
+  return document != null && modelSha256(crypto, document) === sha256;
 }
 
 async function sealRegistered(

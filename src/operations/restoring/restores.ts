@@ -25,7 +25,7 @@ import { type RetentionDays, retentionOf } from "../shared/deployment.ts";
 import { isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { type PreparedErasure, prepareErasure, submitErasure } from "../subjects/erasure.ts";
 import { tombstoneName } from "../shared/gone.ts";
-import { isHeld, sealFamily } from "./resealing.ts";
+import { isHeld, mendModel, sealFamily } from "./resealing.ts";
 import { sealedRowFindings } from "../verification/sealed_rows.ts";
 import { mendCheckpoints, mendFirstPositions, ownOrigin, signedEnd } from "../chains/signed_ends.ts";
 import { StartError } from "../shared/start_error.ts";
@@ -192,6 +192,16 @@ export interface RestoreRecord {
   readonly lost: readonly string[];
 }
 
+/** The database is not behind anything, and no row that an acknowledgement accepts was altered. */
+export class NothingToAcknowledge extends ServiceError {
+  constructor() {
+    super(
+      "CONFLICT",
+      "The database is not older than what was issued, and its rows are those that were written: there is nothing to acknowledge.",
+    );
+  }
+}
+
 export interface RestoreOptions {
   readonly reason: string;
   /** Epoch milliseconds. */
@@ -212,11 +222,9 @@ export async function acknowledgeRestore(
   const { database, writer, lock } = dependencies;
   const behind = await followLock(dependencies);
   const altered = await alteredHeads(dependencies);
-  if (behind.length === 0 && altered.length === 0 && !isPutBack) {
-    throw new ServiceError(
-      "CONFLICT",
-      "The database is not older than what was issued, and its rows are those that were written: there is nothing to acknowledge.",
-    );
+  const isModelMended = await mendModel(dependencies, now);
+  if (behind.length === 0 && altered.length === 0 && !isPutBack && !isModelMended) {
+    throw new NothingToAcknowledge();
   }
   const isUpgrade = !dependencies.installation.isSealed;
   for (const head of altered) await sealFamily(dependencies, head, { isUpgrade });

@@ -1,0 +1,193 @@
+/**
+ * The table of signing keys as the private keys at hand prove it: what a process holds, the certificates that join other
+ * keys to that, and the entries of the system chain that tell when each came in and was retired. Nothing of the table
+ * itself is believed. Source: evidence design, section 11.
+ */
+import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
+import { AlteredRows } from "../../store/seals.ts";
+import { AlteredError } from "../../domain/errors.ts";
+import { splitName, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
+import { type Crypto, equalBytes } from "../../evidence/crypto.ts";
+import { orNull } from "../../evidence/or_null.ts";
+import { OwnNotes } from "../../evidence/own_notes.ts";
+import { parseRotationCertificate, type Rotation } from "../../evidence/rotation.ts";
+import { signingKeyRotatedSchema } from "../../evidence/structural.ts";
+import { loadEpochs, newestCheckpoint, placesOfEvents, readEntry } from "../../store/chains.ts";
+import { type Database, query } from "../../store/database.ts";
+import { readProven } from "../../store/proofs.ts";
+import type { SigningKeyRow } from "../../store/records.ts";
+
+export interface CertifiedKeys {
+  /** The rows that the table must have, oldest first; none if no key at hand signed the system chain. */
+  readonly rows: readonly SigningKeyRow[];
+  /** Opens notes of this deployment's own. */
+  readonly notes: OwnNotes;
+}
+
+interface KeySource {
+  readonly database: Database;
+  readonly crypto: Crypto;
+}
+
+/** @param held - raw public keys whose private keys are at hand, the one in use first. */
+export async function readCertifiedKeys(
+  source: KeySource,
+  held: readonly Uint8Array[],
+): Promise<CertifiedKeys> {
+  const { database, crypto } = source;
+  const notes = new OwnNotes(crypto);
+  notes.use({ held, certificates: [] });
+  const epochs = await loadEpochs(database, SYSTEM_CHAIN);
+  const origins = new Map(epochs.map(({ chain, origin }) => [chain, origin]));
+  const prefix = splitName(epochs.at(-1)?.origin ?? "")?.prefix;
+  if (prefix === undefined) return { rows: [], notes };
+  const told = await rotationsIn(source, origins);
+  notes.use({ held, certificates: told.map(({ certificate }) => certificate) });
+  const own = told.filter(({ rotation: { newKey, prefix: of } }) =>
+    of === prefix && notes.has(newKey, prefix)
+  );
+  const first = own.find(({ rotation }) => rotation.ordinal === FIRST_ROTATION)?.rotation.oldKey ??
+    await signerOfSystemChain(source, held);
+  if (first === null) return { rows: [], notes };
+  const turns = await provenTurns(source, { own, origins, notes });
+  const keys = [
+    { ordinal: 1, public_key: first, certificate: null },
+    ...turns.filter(({ isIn }) => isIn).map(({ rotation: { ordinal, newKey }, certificate }) => ({
+      ordinal,
+      public_key: newKey,
+      certificate,
+    })),
+  ];
+  const rows = keys.map((key) => ({
+    ...key,
+    from_size: turns.find(({ isIn, rotation }) => isIn && rotation.ordinal === key.ordinal)?.after ?? 0,
+    until_size: turns.find(({ isIn, rotation }) => !isIn && rotation.ordinal > key.ordinal)?.position ?? null,
+  }));
+  return { rows, notes };
+}
+
+/** Whether the table is not what the keys at hand prove; false if none of them signed the system chain. */
+export async function areKeysAltered(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
+  // A rotation that another process records between the two reads is none the second time.
+  return await differ(source, held) && await differ(source, held);
+}
+
+async function differ(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
+  const { rows } = await readCertifiedKeys(source, held);
+  return rows.length > 0 && !areRows(await source.database.read(signingKeysQuery()), rows);
+}
+
+function areRows(rows: readonly SigningKeyRow[], expected: readonly SigningKeyRow[]): boolean {
+  return rows.length === expected.length && rows.every((row, index) => {
+    const other = expected[index]!;
+    return row.ordinal === other.ordinal && equalBytes(row.public_key, other.public_key) &&
+      row.certificate === other.certificate && row.from_size === other.from_size &&
+      row.until_size === other.until_size;
+  });
+}
+
+/**
+ * Makes the table anew where it is not what the keys at hand prove.
+ * @returns whether it was not.
+ */
+export async function mendSigningKeys(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
+  const { database } = source;
+  if (!await areKeysAltered(source, held)) return false;
+  const { rows } = await readCertifiedKeys(source, held);
+  await database.batch([
+    query.deleteFrom("signing_key").compile(),
+    ...rows.map((row) => query.insertInto("signing_key").values(row).compile()),
+  ]);
+  return true;
+}
+
+/** Raises the alert if the table is not what the keys at hand prove. */
+export async function raiseAlteredKeys(dependencies: Watching, now: number): Promise<void> {
+  const held = dependencies.signing.held.map(({ publicKey }) => publicKey);
+  if (!await areKeysAltered(dependencies, held)) return;
+  await raiseTampering(dependencies, tamperingOf(new AlteredRows(SYSTEM_CHAIN, "a row of signing_key")), now);
+}
+
+/** The table's rows, oldest first. */
+export function signingKeysQuery() {
+  return query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile();
+}
+
+/** The ordinal in the certificate of the first rotation. */
+const FIRST_ROTATION = 2;
+
+interface ToldRotation {
+  readonly chain: string;
+  readonly seq: number;
+  readonly position: number;
+  readonly certificate: string;
+  readonly rotation: Rotation;
+}
+
+/** Certificates that entries of the system chain name. Each proves itself; whether the entry stands is looked at later. */
+async function rotationsIn(
+  { database, crypto }: KeySource,
+  origins: ReadonlyMap<string, string>,
+): Promise<readonly ToldRotation[]> {
+  const told: ToldRotation[] = [];
+  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType: "SIGNING_KEY_ROTATED" });
+  for (const { chain, seq, position } of places) {
+    if (!origins.has(chain)) continue;
+    const text = (await readEntry(database, { chain, seq }))?.parts.get("detail")?.text;
+    const certificate = detailOf(text)?.cert;
+    const rotation = certificate === undefined ? null : parseRotationCertificate(crypto, certificate);
+    if (rotation !== null) told.push({ chain, seq, position, certificate: certificate!, rotation });
+  }
+  return told;
+}
+
+function detailOf(text: string | undefined) {
+  return signingKeyRotatedSchema.safeParse(orNull(() => JSON.parse(text ?? "null"))).data;
+}
+
+interface Turn extends Pick<ToldRotation, "rotation" | "certificate" | "position"> {
+  /** Whether the key came in; if not, those before it were retired. */
+  readonly isIn: boolean;
+  /** The first size that signs it. */
+  readonly after: number;
+}
+
+/** What entries that are proven tell of these rotations, in their order. */
+async function provenTurns(
+  { database, crypto }: KeySource,
+  { own, origins, notes }: {
+    readonly own: readonly ToldRotation[];
+    readonly origins: ReadonlyMap<string, string>;
+    readonly notes: OwnNotes;
+  },
+): Promise<readonly Turn[]> {
+  const signing = { openOwn: (note: string, origin: string) => Promise.resolve(notes.open(note, origin)) };
+  const turns: Turn[] = [];
+  for (const { chain, seq, position, certificate, rotation } of own) {
+    try {
+      const place = { chain, origin: origins.get(chain)!, seq };
+      const proven = await readProven({ database, crypto, signing }, place);
+      const detail = detailOf(proven?.stored.parts.get("detail")?.text);
+      if (detail?.cert !== certificate) continue;
+      turns.push({ rotation, certificate, position, isIn: detail.overlap, after: position + 1 });
+    } catch (error) {
+      if (!(error instanceof AlteredError)) throw error;
+    }
+  }
+  return turns;
+}
+
+/** The held key that signed the newest checkpoint of the system chain; null: none did. */
+async function signerOfSystemChain(
+  { database, crypto }: KeySource,
+  held: readonly Uint8Array[],
+): Promise<Uint8Array | null> {
+  const newest = (await loadEpochs(database, SYSTEM_CHAIN)).at(-1);
+  const checkpoint = newest === undefined ? null : await newestCheckpoint(database, newest.chain);
+  if (newest === undefined || checkpoint === null) return null;
+  return held.find((publicKey) => {
+    const own = new OwnNotes(crypto);
+    own.use({ held: [publicKey], certificates: [] });
+    return own.open(checkpoint.note, newest.origin) !== null;
+  }) ?? null;
+}

@@ -1,0 +1,182 @@
+/**
+ * Somebody alters what the database says of signing keys and of the model: no command vouches for it, a start says what it
+ * is, and `jiss restore --acknowledge` makes it anew from the keys at hand and the system chain.
+ */
+import assert from "node:assert/strict";
+import {
+  changeRows,
+  createOrganization,
+  freshDeployment,
+  rowsIn,
+  type RunningService,
+  runProgram,
+  startService,
+} from "../program.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+const OBSERVED = { JISS_METRICS_ADDR: "127.0.0.1:0" };
+
+interface Site {
+  readonly data: string;
+  readonly env: Environment;
+  alter(...texts: readonly string[]): Promise<void>;
+  run(...args: readonly string[]): ReturnType<typeof runProgram>;
+  /** The states of the doctor's checks that are wrong, by their names. */
+  wrong(): Promise<readonly string[]>;
+}
+
+/** A deployment whose signing key was rotated once, in the overlap. */
+function withSite(test: (site: Site) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const { directory, env, remove } = await freshDeployment();
+    const data = `${directory}/data`;
+    const site: Site = {
+      data,
+      env,
+      alter: (...texts) => changeRows(data, ...texts.map((sql) => ({ sql, parameters: [] }))),
+      run: (...args) => runProgram(args, { env }),
+      async wrong() {
+        const { stdout } = await runProgram(["doctor", "--json"], { env });
+        const checks: readonly { readonly check: string; readonly state: string }[] =
+          JSON.parse(stdout).checks;
+        return checks.filter(({ state }) => state === "wrong").map(({ check }) => check);
+      },
+    };
+    const service = await startService(["serve"], { env });
+    await createOrganization(service, env);
+    assert.equal(await service.stop(), 0);
+    assert.equal((await site.run("rotate-signing-key")).code, 0);
+    await test(site);
+    await remove();
+  };
+}
+
+async function readiness(service: RunningService): Promise<readonly [status: number, said: string]> {
+  const told = service.log().find(({ msg }) => msg === "listening")!;
+  const response = await fetch(`${told.metrics_url}/readyz`);
+  return [response.status, (await response.json()).status];
+}
+
+/** It starts and records. An alert that was recorded stands until the service's own round has found the chain whole. */
+async function assertWorks({ env }: Site, orgId: string): Promise<void> {
+  const service = await startService(["serve"], { env });
+  await createOrganization(service, env, orgId);
+  assert.equal(await service.stop(), 0);
+}
+
+const STRANGE_KEY = "x'3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29'";
+
+/** What is altered, and whether a service starts on it. */
+const ALTERED_KEYS: readonly (readonly [sql: string, starts: boolean])[] = [
+  ["UPDATE signing_key SET until_size = 100", true],
+  ["UPDATE signing_key SET from_size = 5 WHERE ordinal = 2", true],
+  ["UPDATE signing_key SET certificate = 'x' WHERE ordinal = 2", true],
+  [`UPDATE signing_key SET public_key = ${STRANGE_KEY} WHERE ordinal = 2`, false],
+  [
+    `INSERT INTO signing_key (ordinal, public_key, certificate, from_size) VALUES (3, ${STRANGE_KEY}, 'x', 9)`,
+    false,
+  ],
+  ["DELETE FROM signing_key WHERE ordinal = 1", true],
+];
+
+for (const [sql, starts] of ALTERED_KEYS) {
+  Deno.test(
+    `nobody vouches for an altered table of keys, and a restore makes it anew: ${sql.slice(0, 60)}`,
+    withSite(async (site) => {
+      const honest = (await site.run("checkpoint")).stdout.split("\n")[1];
+      const before = await rowsIn(site.data, "SELECT * FROM signing_key ORDER BY ordinal");
+      await site.alter(sql);
+      assert.deepEqual(await site.wrong(), ["signing_key"]);
+      const printed = await site.run("checkpoint");
+      assert.deepEqual([printed.code, printed.stdout.split("\n")[1]], [0, honest]);
+      for (let start = 1; start <= 2; start += 1) {
+        if (starts) {
+          const service = await startService(["serve"], { env: { ...site.env, ...OBSERVED } });
+          assert.deepEqual(await readiness(service), [503, "chains altered"], `start ${start}`);
+          assert.equal(await service.stop(), 0);
+        } else {
+          const { code, stderr } = await site.run("serve");
+          assert.equal(code, 78);
+          assert.match(stderr, /rows of signing_key in the database were altered/);
+        }
+      }
+      const { code, stdout, stderr } = await site.run("restore", "--acknowledge", "keys altered");
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /The rows of signing_key were made anew/);
+      assert.deepEqual(await rowsIn(site.data, "SELECT * FROM signing_key ORDER BY ordinal"), before);
+      assert.deepEqual(await site.wrong(), []);
+      await assertWorks(site, "beta");
+    }),
+  );
+}
+
+Deno.test(
+  "a checkpoint that the service did not sign is not printed",
+  withSite(async (site) => {
+    const triggers = await rowsIn<{ name: string; sql: string }>(
+      site.data,
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit_checkpoint'",
+    );
+    await site.alter(
+      ...triggers.map(({ name }) => `DROP TRIGGER ${name}`),
+      "UPDATE audit_checkpoint SET note = replace(note, '— ', '— x') WHERE chain = 'org/acme'",
+      ...triggers.map(({ sql }) => sql),
+    );
+    const { code, stdout, stderr } = await site.run("checkpoint");
+    assert.equal(code, 1);
+    assert.equal(stdout, "");
+    assert.match(stderr, /the newest checkpoint of org\/acme is not what the service signed/);
+  }),
+);
+
+Deno.test(
+  "without a key at hand, or with another one, no checkpoint is printed",
+  withSite(async ({ data, env, run }) => {
+    const strange = await freshDeployment();
+    const other = await startService(["serve"], { env: strange.env });
+    assert.equal(await other.stop(), 0);
+    const strangeKey = `${strange.directory}/data/signing-key.pem`;
+    for (
+      const [file, why] of [
+        [`${data}/none.pem`, /holds no key that can be read/],
+        [strangeKey, /signed no checkpoint of this database's system chain/],
+      ] as const
+    ) {
+      const { code, stdout, stderr } = await runProgram(["checkpoint"], {
+        env: { ...env, JISS_SIGNING_KEY_FILE: file, JISS_SIGNING_KEY_PREVIOUS_FILE: `${data}/none.pem` },
+      });
+      assert.deepEqual([code, stdout], [78, ""]);
+      assert.match(stderr, why);
+    }
+    assert.equal((await run("checkpoint")).code, 0);
+    await strange.remove();
+  }),
+);
+
+const NO_MODEL = "0".repeat(64);
+
+for (
+  const [what, ...texts] of [
+    [
+      "the installation names another",
+      `INSERT INTO model_document (sha256, document, first_used_at) VALUES ('${NO_MODEL}', '{}', 0)`,
+      `UPDATE installation SET model_sha256 = '${NO_MODEL}'`,
+    ],
+    ["its document was altered", "UPDATE model_document SET document = '{'"],
+  ]
+) {
+  Deno.test(
+    `a model that cannot be told is said to be that, and a restore goes on with the one in use: ${what}`,
+    withSite(async (site) => {
+      await site.alter(...texts);
+      const listed = await site.run("org", "show", "acme");
+      assert.ok([0, 1].includes(listed.code), listed.stderr);
+      assert.doesNotMatch(listed.stderr, /\n {4}at /);
+      const { code, stderr } = await site.run("restore", "--acknowledge", "model altered");
+      assert.equal(code, 0, stderr);
+      assert.deepEqual(await site.wrong(), []);
+      await assertWorks(site, "beta");
+    }),
+  );
+}
