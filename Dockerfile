@@ -20,12 +20,13 @@ RUN case "$(uname -m)" in aarch64) system=linux-arm64-glibc ;; *) system=linux-x
     sha512sum --check --ignore-missing deno.sha512 && \
     tar -xzf deno-*.tgz --strip-components=1 package/deno && \
     chmod 0755 deno
-COPY deno.json deno.lock main.ts ./
+COPY deno.json deno.lock package.json main.ts ./
 COPY src src
 COPY migrations migrations
 COPY scripts scripts
 COPY docs/verify/evidence-format.md docs/verify/formulas.md docs/verify/verify-offline.md docs/verify/
 COPY docs/operate/deploy/deno.sha512 docs/operate/deploy/
+COPY tests/deno.lock tests/
 COPY tests/browser/deno.json tests/browser/
 # The commit's time, for jiss.cdx.json: --build-arg SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)"
 ARG SOURCE_DATE_EPOCH

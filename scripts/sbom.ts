@@ -13,6 +13,8 @@ import { formOf, SCRIPTS } from "./web.ts";
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 /** Files of a package that hold its terms, or say who wrote it. */
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
+/** The folder of CycloneDX's own schemas, which its library carries. */
+export const SCHEMAS = new URL("../res/schema/", import.meta.resolve("@cyclonedx/cyclonedx-library"));
 const REGISTRY = "https://registry.npmjs.org";
 
 interface Lock {

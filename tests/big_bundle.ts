@@ -2,7 +2,7 @@
  * A valid bundle of any size, written as it streams: an organization's evidence chain with scores, late labels and
  * commits of many operators, and where asked for with all of them erased at the end. Everything in it replays.
  *
- * deno run -A tests/big_bundle.ts --entries N --operators K [--erased] -o FILE
+ * deno run -A --lock=tests/deno.lock tests/big_bundle.ts --entries N --operators K [--erased] -o FILE
  */
 import { parseArgs } from "node:util";
 import {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
 import { filesUnder } from "../scripts/web.ts";
+import { PACKAGES_OF_A_FIRST_RUN } from "./first_run.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 const read = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
@@ -51,12 +52,41 @@ Deno.test("every variable of the configuration is documented, and nothing else i
 });
 
 Deno.test("every package that is imported is in docs/understand/dependencies.md", async () => {
-  const { imports } = JSON.parse(await read("deno.json")) as { imports: Record<string, string> };
+  const { imports, scopes } = JSON.parse(await read("deno.json")) as {
+    imports: Record<string, string>;
+    scopes: Record<string, Record<string, string>>;
+  };
   const text = await read("docs/understand/dependencies.md");
   const packages = new Set(
-    Object.values(imports).map((target) => /^npm:\/?((?:@[^/]+\/)?[^@/]+)@/.exec(target)![1]!),
+    [imports, ...Object.values(scopes)].flatMap((map) => Object.values(map)).map((target) =>
+      /^npm:\/?((?:@[^/]+\/)?[^@/]+)@/.exec(target)![1]!
+    ),
   );
   for (const name of packages) assert.ok(text.includes(`\`${name}\``), name);
+});
+
+/** Names of the packages in a lock file, with their versions and digests. */
+async function lockedIn(path: string): Promise<Readonly<Record<string, { readonly integrity: string }>>> {
+  return JSON.parse(await read(path)).npm;
+}
+
+Deno.test("the lock file holds what the program and its pages need: `task dev` fetches all of it, and nothing else", async () => {
+  const names = Object.keys(await lockedIn("deno.lock")).map((id) => /^@?[^@]+/.exec(id)![0]);
+  assert.deepEqual(
+    names.toSorted(),
+    [...PACKAGES_OF_A_FIRST_RUN],
+    "is a package of tests or of releases among them? They are locked by --lock=tests/deno.lock (docs/understand/dependencies.md)",
+  );
+});
+
+Deno.test("the lock file of the tests holds each package of the program too, at the same version and digest", async () => {
+  const [own, all] = await Promise.all(["deno.lock", "tests/deno.lock"].map(lockedIn));
+  // Which peers there are depends on what else is there: it is a part of the key.
+  const bare = (locked: Awaited<ReturnType<typeof lockedIn>>) =>
+    new Map(Object.entries(locked).map(([id, { integrity }]) => [/^@?[^@]+@[^_]+/.exec(id)![0], integrity]));
+  const digests = bare(all!);
+  for (const [id, integrity] of bare(own!)) assert.equal(digests.get(id), integrity, id);
+  for (const [id, integrity] of digests) assert.match(integrity ?? "", /^sha512-/, id);
 });
 
 const BOOKS = ["integrate", "operate", "verify", "understand"];

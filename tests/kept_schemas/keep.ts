@@ -3,7 +3,7 @@
  *
  *   git worktree add /elsewhere COMMIT      the last commit of that step
  *   (cd /elsewhere && deno task web)
- *   deno run -A tests/kept_schemas/keep.ts /elsewhere tests/kept_schemas
+ *   deno run -A --lock=tests/deno.lock tests/kept_schemas/keep.ts /elsewhere tests/kept_schemas
  *
  * It runs that program, asks it for everything that it knows of what follows, stops it and keeps its files, its secrets, which
  * open nothing else, and its answers in `schema-N.json.gz`.

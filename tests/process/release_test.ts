@@ -1,10 +1,10 @@
 /** What a release is made of: the same bytes from the same commit, executables, and the list of what is inside. */
 import assert from "node:assert/strict";
-import { dirname, join } from "node:path";
 import { Ajv, type AnySchema } from "ajv";
 import { compiledOf, TARGETS } from "../../scripts/compile.ts";
-import { type BundledPackage, licenceList, timeOfSource } from "../../scripts/sbom.ts";
+import { type BundledPackage, licenceList, SCHEMAS, timeOfSource } from "../../scripts/sbom.ts";
 import { filesUnder } from "../../scripts/web.ts";
+import { cloneTo, copyTo } from "../clones.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
 
@@ -24,14 +24,6 @@ async function run(
   assert.ok(success, `${command} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** The files of a clone that are none of its tests' own, as they are here, to another place. */
-async function cloneTo(place: string): Promise<void> {
-  const { stdout, success } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
-  assert.ok(success);
-  const paths = new TextDecoder().decode(stdout).split("\0").filter((path) => path !== "");
-  for (const path of paths.filter((path) => !/^tests\/.*\.ts$/.test(path))) await copyTo(place, path, path);
-}
-
 /** What the Dockerfile copies into the stage that builds. */
 async function buildStageTo(place: string): Promise<void> {
   const [, stage] = (await Deno.readTextFile(`${ROOT}/Dockerfile`)).split(/^FROM .*$/m);
@@ -45,11 +37,6 @@ async function buildStageTo(place: string): Promise<void> {
       }
     }
   }
-}
-
-async function copyTo(place: string, from: string, to: string): Promise<void> {
-  await Deno.mkdir(dirname(join(place, to)), { recursive: true });
-  await Deno.copyFile(`${ROOT}/${from}`, join(place, to));
 }
 
 Deno.test("two clones at different paths, one of only what the Dockerfile copies, give the same bundle, digest and lists", async () => {
@@ -99,9 +86,8 @@ async function fetchedBundler(version: string): Promise<boolean> {
 
 /** CycloneDX's own schemas, which its library carries. */
 async function holdsTheSchema(bill: unknown): Promise<void> {
-  const folder = new URL("../res/schema/", import.meta.resolve("@cyclonedx/cyclonedx-library"));
   const schemaOf = async (name: string): Promise<AnySchema> =>
-    JSON.parse(await Deno.readTextFile(new URL(`${name}.SNAPSHOT.schema.json`, folder)));
+    JSON.parse(await Deno.readTextFile(new URL(`${name}.SNAPSHOT.schema.json`, SCHEMAS)));
   // Formats (URLs, e-mail addresses) need a package for each; everything else is looked at.
   const ajv = new Ajv({ strict: false, validateFormats: false });
   for (const name of ["spdx", "jsf-0.82"]) {

@@ -9,7 +9,10 @@ export interface ConsoleFigures {
 export async function consoleWithOperators(operators: number): Promise<ConsoleFigures> {
   const program = `${import.meta.dirname}/../browser/many_operators_program.ts`;
   const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", "--no-check", program, String(operators)],
+    args: [
+      ...["run", "-A", "--quiet", "--no-check", `--lock=${import.meta.dirname}/../deno.lock`],
+      ...[program, String(operators)],
+    ],
     stdout: "piped",
     stderr: "inherit",
   }).output();
