@@ -282,7 +282,8 @@ export function licenceList(packages: readonly BundledPackage[]): string {
   }`;
 }
 
-if (import.meta.main) {
+/** Makes dist/jiss.js, its digest, the list and the licences; returns how many packages are in the bundle. */
+export async function makeRelease(): Promise<number> {
   const output = `${ROOT}/dist/jiss.js`;
   await bundle(output);
   const { version, license } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
@@ -301,5 +302,9 @@ if (import.meta.main) {
   });
   await Deno.writeTextFile(`${ROOT}/dist/jiss.cdx.json`, list);
   await Deno.writeTextFile(`${ROOT}/dist/licences.txt`, licenceList(packages));
-  console.log(`dist/jiss.cdx.json, dist/licences.txt: ${packages.length} packages`);
+  return packages.length;
+}
+
+if (import.meta.main) {
+  console.log(`dist/jiss.cdx.json, dist/licences.txt: ${await makeRelease()} packages`);
 }

@@ -16,8 +16,8 @@ export interface Started {
 }
 
 /**
- * A command of this program, for a shell: `deno task jiss …` in a clone, the launcher that lies beside a bundle, the bundle
- * with its permissions, or the executable.
+ * A command of this program, for a shell: `deno task jiss …` in a clone, the launcher that lies beside a bundle, that of the
+ * npm package, the bundle with its permissions, or the executable.
  * @param args - words that a shell takes as they are.
  */
 export function commandLineOf(
@@ -35,6 +35,12 @@ export function commandLineOf(
   }
   const launcher = `${folder}/jiss`;
   if (exists(launcher)) return `${quoted(launcher)} ${args}`;
+  const npmLauncher = `${folder}/jiss.mjs`;
+  if (exists(npmLauncher)) {
+    return folder === `${directory}/node_modules/jiss`
+      ? `npx jiss ${args}`
+      : `node ${quoted(npmLauncher)} ${args}`;
+  }
   const flags = ["--no-config", ...UNSTABLE_FEATURES, ...RELEASE_PERMISSIONS].map(quoted).join(" ");
   return `${quoted(execPath)} run ${flags} ${quoted(main)} ${args}`;
 }

@@ -1,4 +1,4 @@
-/** What Deno grants to the released program: nothing else starts it. */
+/** How Deno is started for the released program, and what it grants to it: nothing else starts it. */
 import { METADATA_ADDRESSES } from "../webhooks/target.ts";
 
 /** A second layer under the address check of webhooks. */
@@ -24,3 +24,25 @@ export const RELEASE_PERMISSIONS: readonly string[] = [
 
 /** Rate limits that processes share stand in Deno KV, which Deno 2.9.6 has behind a flag. */
 export const UNSTABLE_FEATURES: readonly string[] = ["--unstable-kv"];
+
+/** Other options of every launcher: Deno asks nobody, reads no configuration and fetches nothing. */
+export const LAUNCH_OPTIONS: readonly string[] = [
+  "--quiet",
+  "--no-prompt",
+  "--no-config",
+  "--no-remote",
+  "--no-npm",
+  "--cached-only",
+];
+
+/** Environment of every launcher: Deno would otherwise ask its makers for newer versions now and then. */
+export const LAUNCH_ENVIRONMENT: Readonly<Record<string, string>> = { DENO_NO_UPDATE_CHECK: "1" };
+
+/**
+ * Environment of `jiss serve`, unless the administrator sets another: half of the least memory (docs/operate/install.md), in MiB,
+ * for what the program makes, so that it is collected in time; large pieces, in bytes, go back to the system at once.
+ */
+export const SERVE_ENVIRONMENT: Readonly<Record<string, string>> = {
+  DENO_V8_FLAGS: "--max-old-space-size=512",
+  MALLOC_MMAP_THRESHOLD_: "131072",
+};

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { filesUnder } from "../../scripts/web.ts";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../../scripts/compile.ts";
+import { launchOf } from "../../scripts/pack.ts";
+import { LAUNCH_ENVIRONMENT, LAUNCH_OPTIONS, SERVE_ENVIRONMENT } from "../../src/cli/permissions.ts";
 import { scoreRequest } from "../harness.ts";
 import {
   baseEnvironment,
@@ -170,7 +172,7 @@ Deno.test("the release asks for read, write, net and env, of sys for free space 
   ]);
 });
 
-Deno.test("whatever runs the program has the release's permissions: tasks, documentation, the launcher, the image", async () => {
+Deno.test("whatever runs the program has the release's permissions: tasks, documentation, the launchers, the image", async () => {
   const root = `${import.meta.dirname}/../..`;
   const { tasks } = JSON.parse(await Deno.readTextFile(`${root}/deno.json`));
   const commands = ["start", "jiss"].map((name): string => tasks[name].command);
@@ -180,10 +182,17 @@ Deno.test("whatever runs the program has the release's permissions: tasks, docum
   const launcher = await Deno.readTextFile(`${root}/docs/operate/deploy/jiss`);
   const image = (await Deno.readTextFile(`${root}/Dockerfile`)).match(/^(?:ENTRYPOINT|HEALTHCHECK) .*$/gm)!;
   assert.equal(image.length, 2);
-  for (const [place, text] of Object.entries({ launcher, image: image[1] })) {
-    for (const feature of UNSTABLE_FEATURES) assert.ok(text!.includes(feature), place);
+  const inNpmPackage = launchOf().options.join(" ");
+  for (const [place, text] of Object.entries({ launcher, image: image[1], inNpmPackage })) {
+    const flags = text!.replaceAll(/[",]+ "|\\\n */g, " ");
+    for (const option of [...LAUNCH_OPTIONS, ...UNSTABLE_FEATURES]) {
+      assert.ok(flags.includes(` ${option} `) || flags.startsWith(`${option} `), `${place}: ${option}`);
+    }
   }
-  for (const command of [...commands, documented, launcher, ...image]) {
+  for (const [name, value] of Object.entries({ ...LAUNCH_ENVIRONMENT, ...SERVE_ENVIRONMENT })) {
+    assert.match(launcher, new RegExp(`export ${name}="?(?:\\$\\{${name}:-)?${value}\\b`), name);
+  }
+  for (const command of [...commands, documented, launcher, inNpmPackage, ...image]) {
     const flags = command.match(/--(?:allow|deny)-[^" ]+/g);
     assert.deepEqual(flags, RELEASE_PERMISSIONS, command);
   }

@@ -1,10 +1,13 @@
 /** What a release is made of: the same bytes from the same commit, executables, and the list of what is inside. */
 import assert from "node:assert/strict";
 import { Ajv, type AnySchema } from "ajv";
+import deno from "../../deno.json" with { type: "json" };
 import { compiledOf, TARGETS } from "../../scripts/compile.ts";
 import { type BundledPackage, licenceList, SCHEMAS, timeOfSource } from "../../scripts/sbom.ts";
 import { filesUnder } from "../../scripts/web.ts";
 import { cloneTo, copyTo } from "../clones.ts";
+import { scoreRequest } from "../harness.ts";
+import { baseEnvironment, watch } from "../program.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/../..`);
 
@@ -39,14 +42,41 @@ async function buildStageTo(place: string): Promise<void> {
   }
 }
 
-Deno.test("two clones at different paths, one of only what the Dockerfile copies, give the same bundle, digest and lists", async () => {
-  const place = await Deno.makeTempDir({ prefix: "jiss-release-" });
-  const clones = [`${place}/one`, `${place}/further/down/the/tree/another one`];
-  await cloneTo(clones[0]!);
-  await buildStageTo(clones[1]!);
-  for (const clone of clones) {
-    await run(Deno.execPath(), ["task", "--quiet", "sbom"], clone, { SOURCE_DATE_EPOCH: "1760000000" });
-  }
+/** The npm package of this version. */
+const PACKAGE = `jiss-${deno.version}.tgz`;
+
+interface Release {
+  /** Below it lies nothing else. */
+  readonly place: string;
+  readonly clones: readonly [string, string];
+}
+
+let made: Promise<Release> | undefined;
+globalThis.addEventListener("unload", async () => {
+  if (made !== undefined) Deno.removeSync((await made).place, { recursive: true });
+});
+
+/** Two clones, one of only what the Dockerfile copies, in which a release was made; once for all tests. */
+function madeRelease(): Promise<Release> {
+  return made ??= (async () => {
+    const place = await Deno.makeTempDir({ prefix: "jiss-release-" });
+    const clones = [`${place}/one`, `${place}/further/down/the/tree/another one`] as const;
+    await cloneTo(clones[0]);
+    await buildStageTo(clones[1]);
+    // The image has no npm package, which has these two besides.
+    for (const name of ["LICENSE", "README.md"]) await copyTo(clones[1], name, name);
+    for (const clone of clones) {
+      await run(Deno.execPath(), ["task", "--quiet", "pack"], clone, { SOURCE_DATE_EPOCH: "1760000000" });
+    }
+    return { place, clones };
+  })();
+}
+
+Deno.test("two clones at different paths, one of only what the Dockerfile copies, give the same bundle, digest, lists and npm package", async () => {
+  const { place, clones } = await madeRelease();
+  const [packed, again] = await Promise.all(clones.map((clone) => Deno.readFile(`${clone}/dist/${PACKAGE}`)));
+  assert.deepEqual(packed, again);
+  await run("sha256sum", ["--check", "--strict", `${PACKAGE}.sha256`], `${clones[0]}/dist`);
   for (const name of ["jiss.js", "jiss.js.sha256", "jiss.cdx.json", "licences.txt"]) {
     const [one, other] = await Promise.all(clones.map((clone) => Deno.readTextFile(`${clone}/dist/${name}`)));
     assert.ok(one!.length > 50, name);
@@ -72,8 +102,112 @@ Deno.test("two clones at different paths, one of only what the Dockerfile copies
   assert.deepEqual(bill.metadata.component.hashes, [{ alg: "SHA-256", content: digest }]);
   assert.equal(bill.metadata.timestamp, "2025-10-09T08:53:20.000Z");
   await hasTheDigestsOfTheLock(bill.components);
-  await Deno.remove(place, { recursive: true });
 });
+
+const hasNpm = await new Deno.Command("npm", { args: ["--version"], stdout: "null", stderr: "null" }).output()
+  .then(({ success }) => success, () => false);
+
+Deno.test({
+  name:
+    "the npm package runs by npx in an empty directory: its version, dev, a score, and what init tells to run next [needs npm]",
+  ignore: !hasNpm,
+  async fn() {
+    const { clones } = await madeRelease();
+    const place = await Deno.makeTempDir({ prefix: "jiss-npm-" });
+    const site = `${place}/site`;
+    await Deno.mkdir(site);
+    await Deno.copyFile(`${clones[0]}/dist/${PACKAGE}`, `${site}/${PACKAGE}`);
+    await holdsNothingOfTests(`${site}/${PACKAGE}`);
+    const base = baseEnvironment();
+    // What npx installs and Deno caches ends with the test. No deno is on the PATH but the one that npm installs.
+    const env = {
+      ...npmSettings(),
+      ...base,
+      PATH: await pathOfNode(place),
+      DENO_DIR: `${place}/deno`,
+      npm_config_cache: `${place}/npm`,
+      JISS_PORT: "0",
+      JISS_LOG: "json",
+    };
+    const started = (command: string, ...args: string[]) =>
+      new Deno.Command(command, {
+        args,
+        cwd: site,
+        clearEnv: true,
+        env,
+        stdin: "null",
+        stdout: "piped",
+        stderr: "piped",
+      });
+    const said = async (command: string, ...args: string[]) => {
+      const { code, stdout, stderr } = await started(command, ...args).output();
+      assert.equal(code, 0, new TextDecoder().decode(stderr));
+      return new TextDecoder().decode(stdout);
+    };
+    assert.equal(await said("npx", "-y", `./${PACKAGE}`, "--version"), `jiss ${deno.version}\n`);
+    assert.match(await said("npx", "-y", `./${PACKAGE}`, "--help"), /^Usage: jiss /);
+    const cached = (await said("npx", "-y", `./${PACKAGE}`, "init", "./cached")).trim().split("\n").at(-1)!;
+    assert.match(cached, /^ {2}node \S+\/jiss\.mjs serve$/);
+    assert.match(await said("sh", "-c", cached.replace(/serve$/, "version")), /^jiss /);
+
+    // Without npm's install scripts, as some sites have it.
+    await said("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", `./${PACKAGE}`);
+    const next = (await said("npx", "jiss", "init", "./installed")).trim().split("\n").at(-1)!;
+    assert.equal(next, "  npx jiss serve");
+    assert.match(await said("sh", "-c", next.replace(/serve$/, "version")), /^jiss /);
+
+    const service = await watch(started(`${site}/node_modules/.bin/jiss`, "dev").spawn());
+    while (!service.output().includes("Score an interaction")) {
+      await new Promise((later) => setTimeout(later, 5));
+    }
+    const [key] = /jis_\w{26}/.exec(service.output())!;
+    const { status, body } = await service.send("/v1/score", { key, body: scoreRequest() });
+    assert.deepEqual([status, typeof body.jis], [200, "number"]);
+    assert.equal(service.errors(), "");
+    // The launcher alone gets the signal, and passes it on.
+    assert.equal(await service.stop(), 0);
+    assert.ok(service.log().some(({ msg }) => msg === "stopped"));
+    await Deno.remove(place, { recursive: true });
+  },
+});
+
+/** What is in the archive: what npm and readers look for, and neither a source map nor anything of the tests. */
+async function holdsNothingOfTests(archive: string): Promise<void> {
+  const { success, stdout } = await new Deno.Command("tar", { args: ["-tzf", archive] }).output();
+  assert.ok(success);
+  assert.deepEqual(new TextDecoder().decode(stdout).trim().split("\n").toSorted(), [
+    "package/LICENSE",
+    "package/README.md",
+    "package/jiss.cdx.json",
+    "package/jiss.js",
+    "package/jiss.mjs",
+    "package/launch.json",
+    "package/licences.txt",
+    "package/package.json",
+  ]);
+  const text = await new Deno.Command("tar", { args: ["-xzOf", archive, "package/jiss.js"] }).output();
+  assert.doesNotMatch(new TextDecoder().decode(text.stdout), /\/\/# sourceMappingURL=/);
+}
+
+/** A PATH of Node.js, npm and the system's own tools. */
+async function pathOfNode(place: string): Promise<string> {
+  const folder = `${place}/bin`;
+  await Deno.mkdir(folder);
+  for (const name of ["node", "npm", "npx"]) {
+    const { stdout } = await new Deno.Command("sh", { args: ["-c", `command -v ${name}`] }).output();
+    await Deno.symlink(new TextDecoder().decode(stdout).trim(), `${folder}/${name}`);
+  }
+  return `${folder}:/usr/bin:/bin`;
+}
+
+/** Which registry npm asks, and whom it trusts. */
+function npmSettings(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(Deno.env.toObject()).filter(([name]) =>
+      /^npm_config_(?:registry|cafile|.*proxy)$/i.test(name) || name === "NODE_EXTRA_CA_CERTS"
+    ),
+  );
+}
 
 /** Whether Deno has fetched this version of the bundler, which it names nowhere else. */
 async function fetchedBundler(version: string): Promise<boolean> {

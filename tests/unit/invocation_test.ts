@@ -32,6 +32,18 @@ Deno.test("of a bundle it is the launcher beside it, or Deno with the release's 
   for (const flag of RELEASE_PERMISSIONS) assert.ok(line.includes(` ${quoted(flag)} `), flag);
 });
 
+Deno.test("of an npm package it is npx in the directory of the installation, and its launcher by its path elsewhere", () => {
+  const place = "/home/ada/node_modules/jiss";
+  const installed = {
+    ...CLONE,
+    mainUrl: `file://${place}/jiss.js`,
+    execPath: "/home/ada/node_modules/deno/deno",
+    exists: (path: string) => path === `${place}/jiss.mjs`,
+  };
+  assert.equal(commandLineOf({ ...installed, directory: "/home/ada" }, "serve"), "npx jiss serve");
+  assert.equal(commandLineOf(installed, "serve"), `node ${place}/jiss.mjs serve`);
+});
+
 Deno.test("an executable names itself", () => {
   const compiled = {
     ...CLONE,
