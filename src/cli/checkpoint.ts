@@ -72,7 +72,7 @@ async function newestNotes(database: Database, { notes: own }: CertifiedKeys): P
     const checkpoint = found === null ? null : own.open(found.note, origin);
     if (checkpoint !== null && checkpoint.size >= size) return found!.note;
     throw new CommandFailure(
-      `the newest checkpoint of ${chain} is not what the service signed: the database was altered. Nothing was printed; see docs/troubleshooting.md`,
+      `the newest checkpoint of ${chain} is not what the service signed: the database was altered. Nothing was printed; see docs/operate/troubleshooting.md`,
       EXIT.failure,
     );
   }));
