@@ -29,6 +29,7 @@ export const shell: Shell = {
   lockDirectory: compose.lockDirectory,
   keepStopped: compose.keepStopped,
   bringUpToDate: compose.bringUpToDate,
+  schemaTroubleOf: compose.schemaTroubleOf,
   keyInFile: compose.keyInFile,
   openStored: compose.openStored,
   openService: compose.openService,

@@ -20,6 +20,7 @@ import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";
 import { type Database, DatabaseBusy, DatabaseUnavailable, query } from "../store/database.ts";
 import type { StorageFailure } from "../store/faults.ts";
+import { SchemaRefused } from "../store/migrate.ts";
 import { loadConfig } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { withStored } from "./stored.ts";
@@ -89,7 +90,7 @@ async function open(
     if (error instanceof DatabaseUnavailable || (error instanceof StartError && error.mayPass)) {
       throw new CommandFailure(error.message, EXIT.ioError);
     }
-    if (error instanceof StartError || error instanceof ServiceError) {
+    if (error instanceof StartError || error instanceof SchemaRefused || error instanceof ServiceError) {
       throw new CommandFailure(error.message, EXIT.configuration);
     }
     if (error instanceof DatabaseBusy) {

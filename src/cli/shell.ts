@@ -8,6 +8,7 @@ import type { ProcessLog } from "../observability/log.ts";
 import type { World } from "../domain/world.ts";
 import type { Model } from "../scoring/model.ts";
 import type { Database } from "../store/database.ts";
+import type { SchemaTrouble } from "../store/schema_check.ts";
 
 export interface Shell {
   readonly version: string;
@@ -28,6 +29,8 @@ export interface Shell {
   keepStopped(directory: string): Promise<Disposable | null>;
   /** Brings a database's file to the schema of this program. @throws {SchemaRefused}. */
   bringUpToDate(path: string): Promise<void>;
+  /** In what the schema of a database of this program's version is another one; null if in nothing. */
+  schemaTroubleOf(database: Database): Promise<SchemaTrouble | null>;
   /** The key in an organization's key file, which is called `name`; one that is minted is written there first. */
   keyInFile(path: string, options: { readonly name: string; readonly mint: () => string }): string;
   /** The database as it stands, for reading. @throws where it cannot be opened. */

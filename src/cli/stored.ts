@@ -21,7 +21,8 @@ export function storageOf(shell: Shell): StorageConfig {
 
 /**
  * Opens the database, hands it over and closes it.
- * @throws {CommandFailure} 78 where there is none, or it is of another version of this program.
+ * @throws {CommandFailure} 78 if there is none, if it is of another version of this program, or if what is looked at cannot
+ *   be read because its schema was altered.
  */
 export async function withStored<Result>(
   shell: Shell,
@@ -50,6 +51,7 @@ export async function withStored<Result>(
       const why = trouble === null ? "" : ` (${reasonOf(trouble)})`;
       throw new CommandFailure(`${error.message}${why}`, EXIT.failure);
     }
+    await requireUnaltered(shell, database, error);
     throw error;
   } finally {
     await database.close();
@@ -109,6 +111,16 @@ async function requireOwnSchema(
       : `the database has schema version ${version}, this program knows up to ${known}: run the program that wrote it, or a newer one`,
     EXIT.configuration,
   );
+}
+
+/**
+ * What can be read of an altered database is told as it stands; what cannot, is refused in words.
+ * @throws {CommandFailure} 78 if the schema is why a command failed.
+ */
+async function requireUnaltered(shell: Shell, database: Database, error: unknown): Promise<void> {
+  if (error instanceof CommandFailure) return;
+  const trouble = await shell.schemaTroubleOf(database).catch(() => null);
+  if (trouble !== null) throw new CommandFailure(`${trouble.what}: ${trouble.mend}`, EXIT.configuration);
 }
 
 /** null where the program has never written to it. */

@@ -28,6 +28,7 @@ import { keepStopped, keyInFile, lockDirectory, requireNoUnfinishedRestore } fro
 import {
   bringUpToDate,
   SCHEMA_VERSION,
+  schemaTroubleOf,
   type Storage,
   type StorageOptions,
   whileBusy,
@@ -43,6 +44,7 @@ export {
   openStored,
   type OpenStoredOptions,
   SCHEMA_VERSION,
+  schemaTroubleOf,
 };
 
 export const VERSION: string = deno.version;

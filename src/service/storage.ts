@@ -8,6 +8,13 @@ import { openEmbedded } from "../store/embedded.ts";
 import type { StorageFailure } from "../store/faults.ts";
 import type { CheckpointLock } from "../store/lock.ts";
 import { migrate } from "../store/migrate.ts";
+import {
+  expectedSchema,
+  requireSchema,
+  type SchemaObjects,
+  type SchemaTrouble,
+  schemaTrouble,
+} from "../store/schema_check.ts";
 import { lockFollowing, openCheckpointLock } from "./checkpoint_lock.ts";
 import { DATABASE_FILE, keepCopyBefore, openDatabase, unusable } from "./databases.ts";
 import { markRunning, removeLeftOver } from "./startup.ts";
@@ -37,11 +44,23 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+let expected: Promise<SchemaObjects> | null = null;
+
+function ownSchema(): Promise<SchemaObjects> {
+  return expected ??= expectedSchema(MIGRATIONS);
+}
+
+/** In what the schema of a database of this program's version is another one; null if in nothing. */
+export async function schemaTroubleOf(database: Database): Promise<SchemaTrouble | null> {
+  return await schemaTrouble(database, await ownSchema());
+}
+
 /** Brings a database's file, which nobody else has open, to the schema of this program. @throws {SchemaRefused}. */
 export async function bringUpToDate(path: string): Promise<void> {
   const database = openEmbedded({ path, onFatal: () => {} });
   try {
     await migrate(database, { migrations: MIGRATIONS, now: realClock.now() });
+    await requireSchema(database, await ownSchema());
   } finally {
     await database.close();
   }
@@ -88,7 +107,9 @@ export async function withStorage<Result>(
 async function bringToSchema({ config, log, clock }: StorageOptions, database: Database): Promise<void> {
   const applied = await whileBusy(clock, async () => {
     await keepCopyBefore(config, { database, to: SCHEMA_VERSION, log });
-    return await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
+    const steps = await migrate(database, { migrations: MIGRATIONS, now: clock.now() });
+    await requireSchema(database, await ownSchema());
+    return steps;
   });
   for (const name of applied) log.info("migration applied", { name });
 }

@@ -37,6 +37,7 @@ interface Examination {
 }
 
 const CHECKS = [
+  "schema",
   "file_modes",
   "lost_pepper",
   "previous_pepper",
@@ -127,6 +128,7 @@ Deno.test(
         line.replaceAll(/  +/g, "  ")
       ),
       [
+        "ok  schema  the database has the schema of this program",
         "ok  file_modes  secrets and data are their owner's alone",
         "ok  lost_pepper  no key hangs on a pepper that is not configured",
         "ok  previous_pepper  no key hangs on a previous pepper",

@@ -1,11 +1,14 @@
 /** What a check of `jiss doctor` is given, and what it finds. */
 import type { Config } from "../../config/config.ts";
 import type { Database } from "../../store/database.ts";
+import type { SchemaTrouble } from "../../store/schema_check.ts";
 
 export interface Examined {
   readonly config: Config;
   /** As it stands, beside a running service perhaps: nothing is written to it. */
   readonly database: Database;
+  /** In what its schema is another one than this program's; null if in nothing. */
+  readonly schemaTrouble: SchemaTrouble | null;
   /** Epoch milliseconds. */
   readonly now: number;
 }

@@ -11,11 +11,13 @@ import { installationRow } from "./installation_row.ts";
 import { lostPepper } from "./lost_pepper.ts";
 import { masterSecrets } from "./master_secrets.ts";
 import { previousPepper } from "./previous_pepper.ts";
+import { schema } from "./schema.ts";
 import { signingKey } from "./signing_key.ts";
 import { trustedProxies } from "./trusted_proxies.ts";
 import { webhookSecrets } from "./webhook_secrets.ts";
 
 export const CHECKS: Readonly<Record<string, Check>> = {
+  schema,
   file_modes: fileModes,
   lost_pepper: lostPepper,
   previous_pepper: previousPepper,

@@ -1,0 +1,8 @@
+/** Whether the database has the tables, indexes and triggers of this program, and no trigger of anybody else. */
+import { type Examined, type Finding, ok } from "./check.ts";
+
+export function schema({ schemaTrouble }: Examined): Finding {
+  return schemaTrouble === null
+    ? ok("the database has the schema of this program")
+    : { state: "wrong", ...schemaTrouble };
+}

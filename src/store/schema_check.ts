@@ -1,0 +1,145 @@
+/**
+ * Holds a database's schema against the one that the migrations make in an empty database. A table without one of its
+ * rules keeps what the rule refuses, and a trigger writes what no program wrote.
+ */
+import { sql } from "kysely";
+import { type Database, query } from "./database.ts";
+import { openEmbedded } from "./embedded.ts";
+import { migrate, type Migration, SchemaRefused } from "./migrate.ts";
+
+/** By kind and name, what the database has. */
+export type SchemaObjects = ReadonlyMap<string, SchemaObject>;
+
+interface SchemaObject {
+  readonly type: "table" | "index" | "trigger" | "view";
+  readonly name: string;
+  /** That it belongs to. */
+  readonly table: string;
+  /** Its words, as they mean the same in each version of SQLite. */
+  readonly words: string;
+}
+
+/** What the migrations make in an empty database. */
+export async function expectedSchema(migrations: readonly Migration[]): Promise<SchemaObjects> {
+  const database = openEmbedded({ path: ":memory:", onFatal: () => {} });
+  try {
+    await migrate(database, { migrations, now: 0 });
+    return await readSchema(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** In what a schema is another one, and what to do. */
+export interface SchemaTrouble {
+  readonly what: string;
+  readonly mend: string;
+}
+
+/** null if the schema is the expected one; each difference is named. */
+export async function schemaTrouble(
+  database: Database,
+  expected: SchemaObjects,
+): Promise<SchemaTrouble | null> {
+  const found = await readSchema(database);
+  const lost = lostFaults(found, expected);
+  const strange = [...found].filter(([key, object]) => !expected.has(key) && isRefused(object, expected))
+    .map(([, object]) => object);
+  const strangeFaults = strange.map((object) =>
+    object.type === "view"
+      ? `${told(object)} is not this program's`
+      : `${told(object)} on ${plain(object.table)} is not this program's`
+  );
+  const faults = [...lost, ...strangeFaults];
+  if (faults.length === 0) return null;
+  const drops = strange.map(({ type, name }) => `DROP ${type.toUpperCase()} ${plain(name)}`);
+  const mend = "put the database, or a backup of it, back";
+  return {
+    what: `the database's schema was altered (${someOf(faults)})`,
+    mend: lost.length === 0 ? `${mend}, or remove what is not this program's (${someOf(drops)})` : mend,
+  };
+}
+
+/** @throws {SchemaRefused} if the schema is another one. */
+export async function requireSchema(database: Database, expected: SchemaObjects): Promise<void> {
+  const trouble = await schemaTrouble(database, expected);
+  if (trouble !== null) throw new SchemaRefused(`${trouble.what}: ${trouble.mend}`);
+}
+
+/** With a table all that hangs on it is gone. */
+function lostFaults(found: SchemaObjects, expected: SchemaObjects): readonly string[] {
+  return [...expected].flatMap(([key, object]) => {
+    const words = found.get(key)?.words;
+    if (words === object.words) return [];
+    if (object.type !== "table" && !found.has(keyOf("table", object.table))) return [];
+    return [`${told(object)} is ${words === undefined ? "missing" : "another one"}`];
+  });
+}
+
+/**
+ * A trigger writes, a view answers in a table's name, and a unique index refuses rows. Tables and other indexes are a
+ * replication's or SQLite's own, and change nothing.
+ */
+function isRefused({ type, table, words }: SchemaObject, expected: SchemaObjects): boolean {
+  if (type === "trigger" || type === "view") return true;
+  return words.startsWith("create unique index") && expected.has(keyOf("table", table));
+}
+
+function told({ type, name }: SchemaObject): string {
+  return `the ${type} ${plain(name)}`;
+}
+
+const PLAIN_NAME = /^\w+$/;
+
+/** A name as a line can hold it: somebody else may have chosen it. */
+function plain(name: string): string {
+  return PLAIN_NAME.test(name) ? name : JSON.stringify(name);
+}
+
+const TOLD = 8;
+
+function someOf(texts: readonly string[]): string {
+  const rest = texts.length - TOLD;
+  return texts.slice(0, TOLD).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
+}
+
+/** What SQLite makes by itself has no text, or a name that nobody else may use. */
+async function readSchema(database: Database): Promise<SchemaObjects> {
+  const rows = await database.read(
+    sql<Pick<SchemaObject, "type" | "name"> & { readonly tbl_name: string; readonly sql: string }>`
+      SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+      ORDER BY rowid`.compile(query),
+  );
+  return new Map(rows.map(({ type, name, tbl_name: table, sql: text }) => [
+    keyOf(type, name),
+    { type, name, table, words: wordsOf(text) },
+  ]));
+}
+
+/** SQLite's names are the same in capitals. */
+function keyOf(type: SchemaObject["type"], name: string): string {
+  return `${type} ${name.toLowerCase()}`;
+}
+
+/** A space or a comment; a text; a quoted name; a word or number; any other character. */
+const TOKEN =
+  /\s+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|('(?:[^']|'')*')|"((?:[^"]|"")*)"|`([^`]*)`|\[([^\]]*)\]|([\w$]+)|([\s\S])/g;
+
+/** A quoted name that means nothing else without its quotes: NULL and its like would. */
+const NEEDS_NO_QUOTES = /^(?!(?:null|true|false|current_\w+)$)[a-z_]\w*$/i;
+
+/**
+ * The words of a definition, one space between two of them. Versions of SQLite differ in the quotes that they put around
+ * a name that was changed, and keep spaces, comments and capitals as they were written.
+ */
+function wordsOf(text: string): string {
+  const words: string[] = [];
+  for (const [, literal, double, backtick, bracket, word, sign] of text.matchAll(TOKEN)) {
+    const name = double ?? backtick ?? bracket;
+    if (name !== undefined) words.push(NEEDS_NO_QUOTES.test(name) ? name.toLowerCase() : `"${name}"`);
+    else if (literal !== undefined) words.push(literal);
+    else if (word !== undefined) words.push(word.toLowerCase());
+    else if (sign !== undefined) words.push(sign);
+  }
+  return words.join(" ");
+}
