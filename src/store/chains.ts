@@ -214,17 +214,25 @@ export interface PositionedPlace extends Omit<Place, "pruned"> {
   readonly position: number;
 }
 
+interface FamilyEvent {
+  readonly family: string;
+  readonly eventType: string;
+}
+
 /** Where entries of an event stand in a family, oldest first. */
+export function placesOfEventsQuery({ family, eventType }: FamilyEvent): CompiledQuery<PositionedPlace> {
+  return query.selectFrom("audit_chain as c").innerJoin("audit_entry as e", "e.chain", "c.chain")
+    .select(["c.chain", "e.seq", sql<number>`c.first_position + e.seq`.as("position")])
+    .where("c.family", "=", family).where("e.event_type", "=", eventType)
+    .orderBy("c.epoch").orderBy("e.seq").compile();
+}
+
+/** As {@link placesOfEventsQuery}. */
 export async function placesOfEvents(
   database: Database,
-  { family, eventType }: { readonly family: string; readonly eventType: string },
+  event: FamilyEvent,
 ): Promise<readonly PositionedPlace[]> {
-  return await database.read(
-    query.selectFrom("audit_chain as c").innerJoin("audit_entry as e", "e.chain", "c.chain")
-      .select(["c.chain", "e.seq", sql<number>`c.first_position + e.seq`.as("position")])
-      .where("c.family", "=", family).where("e.event_type", "=", eventType)
-      .orderBy("c.epoch").orderBy("e.seq").compile(),
-  );
+  return await database.read(placesOfEventsQuery(event));
 }
 
 /** Makes room for a chain that has no entry yet. */

@@ -1,5 +1,6 @@
 /** The rows beside the entries of a chain, page by page, to be held to what was signed. */
 import { type Selectable, sql } from "kysely";
+import { placesOfEventsQuery, type PositionedPlace } from "./chains.ts";
 import { type Database, query } from "./database.ts";
 import type { ComplianceReportRow, TombstoneRow } from "./records.ts";
 import type { AuditCheckpointTable, AuditEntryTable, AuditLadderTable, AuditNodeTable } from "./schema.ts";
@@ -126,4 +127,51 @@ export async function* readReports(database: Database, orgId: string): AsyncGene
     yield row;
     last = row.report_id;
   }
+}
+
+/** Entries of a family that tell of a report of the organization, and of which there is no row. */
+export async function readLostReports(
+  database: Database,
+  { orgId, family }: { readonly orgId: string; readonly family: string },
+): Promise<readonly PositionedPlace[]> {
+  const [issued, rows] = await database.snapshot([
+    placesOfEventsQuery({ family, eventType: "REPORT_ISSUED" }),
+    query.selectFrom("compliance_report").select("position").where("org_id", "=", orgId).compile(),
+  ]);
+  const positions = new Set(rows.map(({ position }) => position));
+  return issued.filter(({ position }) => !positions.has(position));
+}
+
+/** Whether an entry of a family tells of a report, as the part says that is stored. */
+export async function tellsOfReport(
+  database: Database,
+  { family, reportId }: { readonly family: string; readonly reportId: string },
+): Promise<boolean> {
+  const rows = await database.read(
+    sql<{ one: number }>`select 1 as one from audit_chain as c
+      join audit_entry as e on e.chain = c.chain and e.event_type = 'REPORT_ISSUED'
+      join audit_part as p on p.chain = e.chain and p.seq = e.seq and p.name = 'detail'
+      where c.family = ${family} and instr(p.data, ${JSON.stringify(reportId)}) > 0 limit 1`.compile(query),
+  );
+  return rows.length > 0;
+}
+
+/** An entry that tells of an erasure. */
+export interface ErasureEntry {
+  readonly chain: string;
+  readonly seq: number;
+  readonly subject: string;
+}
+
+/** The erasures of a family's operators of whom there is an entry that used a name up, oldest first. */
+export function readErasuresOfNames(database: Database, family: string): Promise<readonly ErasureEntry[]> {
+  return database.read(
+    sql<ErasureEntry>`select c.chain, e.seq, e.subject from audit_chain as c
+      join audit_entry as e on e.chain = c.chain and e.event_type = 'SUBJECT_ERASED'
+      where c.family = ${family} and exists (
+        select 1 from audit_entry as used join audit_chain as own on own.chain = used.chain
+        where used.subject = e.subject and used.event_type in ('SCORE_COMPUTED', 'DRS_COMPUTED')
+          and own.family = c.family)
+      order by c.epoch, e.seq`.compile(query),
+  );
 }

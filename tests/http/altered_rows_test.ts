@@ -32,6 +32,7 @@ async function openSite(): Promise<{ readonly harness: Harness; readonly key: st
   const harness = await openHarness({ evidenceRetentionDays: 2 });
   const { clock, dependencies } = harness;
   const key = await harness.organization("acme");
+  await harness.organization("other");
   for (const day of [1, 2, 3, 4]) {
     for (const index of [1, 2, 3]) {
       const fields = { session_id: `s-${day}-${index}`, operator_id: `operator-${index}` };
@@ -196,6 +197,26 @@ const OF_EVIDENCE: readonly Alteration[] = [
     sql: "UPDATE compliance_report SET position = position - 1",
     code: "REPORT_MISMATCH",
     detail: /./,
+  },
+  {
+    sql: "DELETE FROM compliance_report",
+    code: "REPORT_MISMATCH",
+    detail: /^a row of compliance_report is missing$/,
+  },
+  {
+    sql: "UPDATE compliance_report SET org_id = 'other'",
+    code: "REPORT_MISMATCH",
+    detail: /^a row of compliance_report is missing$/,
+  },
+  {
+    sql: "DELETE FROM tombstone",
+    code: "TOMBSTONE_MISMATCH",
+    detail: /^the rows of tombstone are missing$/,
+  },
+  {
+    sql: "DELETE FROM tombstone WHERE reason = 'erased'",
+    code: "TOMBSTONE_MISMATCH",
+    detail: /^the rows of tombstone are missing$/,
   },
   {
     sql: "UPDATE tombstone SET entry_hash = zeroblob(32) WHERE reason = 'erased'",

@@ -453,6 +453,45 @@ Deno.test("an operator whose pseudonym was taken away is neither scored under an
   await scene.abandon();
 });
 
+Deno.test("of an operator whose pseudonym alone was taken away nothing is said to be stored, nor listed as nothing", async () => {
+  const scene = await openScene({ raisesTampering: true });
+  await scene.alter(
+    // Without the rule that an operator has a pseudonym, as whoever holds the file can do without it.
+    "CREATE TABLE operator_by AS SELECT * FROM operator",
+    "DROP TABLE operator",
+    "DELETE FROM subject WHERE operator_id = 'bela'",
+    "ALTER TABLE operator_by RENAME TO operator",
+  );
+  const calls = ["/v1/operator/bela/export", "/v1/organization/decisions?operator_id=bela"];
+  for (const path of calls) assertAltered(await scene.ask(path), path);
+  await scene.dependencies.tampered!.inTurn(() => Promise.resolve());
+  const alerts = await scene.database.read(
+    query.selectFrom("alert").select(["kind", "detail"]).where("org_id", "=", "acme").compile(),
+  );
+  assert.deepEqual(
+    alerts.map(({ kind, detail }) => [kind, JSON.parse(detail).chain]),
+    [["CHAIN_TAMPERED", "org/acme"]],
+  );
+  assert.equal((await scene.ask("/v1/operator/nobody/export")).status, 404);
+  assert.deepEqual((await scene.ask("/v1/organization/decisions?operator_id=nobody")).body.decisions, []);
+  await scene.abandon();
+});
+
+Deno.test("a report that was issued and whose row was taken away, or given to another organization, is not said to be none", async () => {
+  for (const change of ["DELETE FROM compliance_report", "UPDATE compliance_report SET org_id = 'other'"]) {
+    const scene = await openScene();
+    const { report } = (await scene.ask(REPORT)).body;
+    const path = `/v1/compliance/report/${report.report_id}`;
+    assert.equal((await scene.ask(path)).status, 200);
+    await scene.alter(change);
+    assertAltered(await scene.ask(path), change);
+    const unknown = `/v1/compliance/report/${report.report_id.replace(/.$/, "X")}`;
+    assert.equal((await scene.ask(unknown)).status, 404);
+    assert.equal((await scene.send(path, { key: scene.otherKey })).status === 200, false);
+    await scene.abandon();
+  }
+});
+
 Deno.test("a key opens no other organization, whichever row its hash is written into", async () => {
   const scene = await openScene();
   await scene.alter(

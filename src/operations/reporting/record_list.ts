@@ -12,6 +12,7 @@ import { hex, utf8 } from "../../evidence/crypto.ts";
 import type { PartName } from "../../evidence/hashes.ts";
 import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
 import { reportsQuery, scoredEntriesQuery, type StoredReport } from "../../store/record_list.ts";
+import { operatorQuery } from "../../store/operators.ts";
 import { subjects } from "../../store/records.ts";
 import { namesOfPseudonymsQuery } from "../../store/subjects.ts";
 import { originOf } from "../shared/deployment.ts";
@@ -19,6 +20,7 @@ import type { OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
+import { namelessOperator } from "../shared/subjects.ts";
 
 /** What these operations need. */
 type Needs = Reading & Proving;
@@ -159,8 +161,12 @@ async function pseudonymOf(
   orgId: string,
   operatorId: string,
 ): Promise<string | undefined> {
-  const rows = await dependencies.database.read(subjects.load(JSON.stringify([[orgId, operatorId]])));
+  const [rows, known] = await dependencies.database.snapshot([
+    subjects.load(JSON.stringify([[orgId, operatorId]])),
+    operatorQuery(orgId, operatorId),
+  ]);
   requireSealed(dependencies, subjects, rows);
+  if (rows.length === 0 && known.length > 0) throw namelessOperator(orgId);
   return rows[0]?.pseudonym;
 }
 

@@ -16,6 +16,8 @@ import { prunedUntil } from "../../store/chains.ts";
 import { query } from "../../store/database.ts";
 import { readEvidence } from "../../store/proofs.ts";
 import { type ComplianceReportRow, complianceReports } from "../../store/records.ts";
+import { AlteredRows } from "../../store/seals.ts";
+import { tellsOfReport } from "../../store/stored_rows.ts";
 import { originOf } from "../shared/deployment.ts";
 import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
@@ -110,7 +112,7 @@ async function requireKept({ database }: Needs, orgId: string, { start }: Period
   );
 }
 
-/** A report that was issued before. @throws {ServiceError} NOT_FOUND, GONE. */
+/** A report that was issued before. @throws {ServiceError} NOT_FOUND, GONE; {AlteredError} if only its entry is left. */
 export async function storedReport(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
@@ -122,6 +124,10 @@ export async function storedReport(
   );
   if (row === undefined) {
     await requireNotGone(dependencies, { kind: "report", orgId, name: reportId });
+    const family = evidenceChain(orgId);
+    if (await tellsOfReport(dependencies.database, { family, reportId })) {
+      throw new AlteredRows(family, "a row of compliance_report");
+    }
     throw new ServiceError("NOT_FOUND", `There is no report ${reportId}: check the report_id.`);
   }
   return await issuedReport(dependencies, row);

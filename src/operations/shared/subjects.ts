@@ -1,5 +1,6 @@
 /** Pseudonyms: what an entry calls an operator, tied to the operator's id in one row and nowhere else. */
 import { ServiceError } from "../../domain/errors.ts";
+import { evidenceChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { operators, subjects } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
@@ -32,7 +33,7 @@ export function knownPseudonym(
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
 ): string {
   const known = unit.get(subjects, [orgId, operatorId]);
-  if (known === null) throw new AlteredRows(`org/${orgId}`, "a row of subject");
+  if (known === null) throw namelessOperator(orgId);
   return known.pseudonym;
 }
 
@@ -42,7 +43,12 @@ export function requireNoOperator(
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
 ): void {
   if (unit.get(operators, [orgId, operatorId]) === null) return;
-  throw new AlteredRows(`org/${orgId}`, "a row of subject");
+  throw namelessOperator(orgId);
+}
+
+/** Of an operator who is known, and whose pseudonym is told by no row. */
+export function namelessOperator(orgId: string): AlteredRows {
+  return new AlteredRows(evidenceChain(orgId), "a row of subject");
 }
 
 /** NOT_FOUND, of an operator about whom nothing is held. */

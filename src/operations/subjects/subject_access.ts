@@ -15,7 +15,7 @@ import { query } from "../../store/database.ts";
 import { named, newestQuery, newestRowsQuery } from "../../store/interactions.ts";
 import { operatorQuery } from "../../store/operators.ts";
 import { organizationQuery } from "../../store/organizations.ts";
-import { interactions, organizations, subjects, webhooks } from "../../store/records.ts";
+import { interactions, operators, organizations, subjects, webhooks } from "../../store/records.ts";
 import { shareOf } from "../../store/seals.ts";
 import { readSubjectEntries, type SubjectChain, subjectChainsQuery } from "../../store/subjects.ts";
 import { nextTurn } from "../../store/turn.ts";
@@ -25,7 +25,7 @@ import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 import { operatorProfile } from "../reporting/operators.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
-import { unknownSubject } from "../shared/subjects.ts";
+import { namelessOperator, requireNoOperator, unknownSubject } from "../shared/subjects.ts";
 import { subjectNotice } from "./subject_notice.ts";
 import { Documents, readRecords, type RecordWithRow, shownRecord, withRows } from "./subject_records.ts";
 import { tellAlteredRecord, type Watching } from "../shared/tampering.ts";
@@ -84,7 +84,9 @@ export async function openSubjectAccess(
     throw new AlteredError(families[0]!, `${chain} is said to be a chain of ${orgId}`);
   }
   const [[subject], [organization], [operator]] = [known, ofOrganization, rows];
-  if (subject === undefined) throw unknownSubject(operatorId);
+  if (subject === undefined) {
+    throw operator === undefined ? unknownSubject(operatorId) : namelessOperator(orgId);
+  }
   const profile = operator === undefined
     ? null
     : await operatorProfile(dependencies, caller, { operatorId, projection: false, now: call.now });
@@ -123,11 +125,14 @@ async function recordAccess(
   const operator = [caller.orgId, operatorId] as const;
   const draft = eventDraft(world, { type: "SUBJECT_ACCESS", caller, now: call.now, detail: { format } });
   await writer.submit({
-    needs: [{ kind: subjects, key: operator }],
+    needs: [{ kind: subjects, key: operator }, { kind: operators, key: operator }],
     chains: [adminChain(caller.orgId)],
     plan(unit) {
       const known = unit.get(subjects, operator);
-      if (known === null) throw unknownSubject(operatorId);
+      if (known === null) {
+        requireNoOperator(unit, operator);
+        throw unknownSubject(operatorId);
+      }
       unit.append(adminChain(caller.orgId), { ...draft, subject: known.pseudonym });
       return () => undefined;
     },

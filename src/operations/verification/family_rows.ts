@@ -10,7 +10,16 @@ import { orNull } from "../../evidence/or_null.ts";
 import { orgCheckpointsSchema } from "../../evidence/structural.ts";
 import { readModels } from "../../store/bundles.ts";
 import { loadChains, placesOfEvents, readEntry, type StoredChain } from "../../store/chains.ts";
-import { readCauses, readLadderRows, readLostCauses, readReports } from "../../store/stored_rows.ts";
+import {
+  type ErasureEntry,
+  readCauses,
+  readErasuresOfNames,
+  readLadderRows,
+  readLostCauses,
+  readLostReports,
+  readReports,
+  type ToldBy,
+} from "../../store/stored_rows.ts";
 import { originOf } from "../shared/deployment.ts";
 import { isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { requireTold } from "../shared/gone.ts";
@@ -84,6 +93,10 @@ async function checkReports(
     await rest();
     await told(found, { code: "REPORT_MISMATCH", chain: family }, () => issuedReport(dependencies, row));
   }
+  const { database } = dependencies;
+  for (const { chain, seq } of await readLostReports(database, { orgId: organizationOf(family)!, family })) {
+    found.add("REPORT_MISMATCH", { chain, seq, detail: "a row of compliance_report is missing" });
+  }
 }
 
 async function checkTombstones(
@@ -91,12 +104,36 @@ async function checkTombstones(
   found: FoundRows,
   { family, epochs, rest }: FamilyRows,
 ): Promise<void> {
+  const { database } = dependencies;
   const orgId = organizationOf(family)!;
-  for (const row of await readCauses(dependencies.database, epochs.map(({ chain }) => chain))) {
+  // Before the tombstones: those of an erasure come with its entry.
+  const erasures = await readErasuresOfNames(database, family);
+  const causes = await readCauses(database, epochs.map(({ chain }) => chain));
+  for (const row of causes) {
     await rest();
     const at = { code: "TOMBSTONE_MISMATCH", chain: row.chain, seq: row.seq } as const;
     await told(found, at, () => requireTold(dependencies, orgId, row));
   }
+  for (const { chain, seq } of forgottenErasures(erasures, causes)) {
+    found.add("TOMBSTONE_MISMATCH", { chain, seq, detail: "the rows of tombstone are missing" });
+  }
+}
+
+/**
+ * The newest erasure of each pseudonym of which no tombstone is left. Of an operator who was erased again, after the rows
+ * had been put back, any of the erasures may have the tombstones.
+ */
+function forgottenErasures(
+  erasures: readonly ErasureEntry[],
+  causes: readonly ToldBy[],
+): readonly ErasureEntry[] {
+  const nameOf = ({ chain, seq }: Pick<ErasureEntry, "chain" | "seq">) => `${chain} ${seq}`;
+  const named = new Set(causes.filter(({ reason }) => reason === "erased").map(nameOf));
+  const remembered = new Set(
+    erasures.filter((erasure) => named.has(nameOf(erasure))).map(({ subject }) => subject),
+  );
+  const newest = new Map(erasures.map((erasure) => [erasure.subject, erasure]));
+  return [...newest.values()].filter(({ subject }) => !remembered.has(subject));
 }
 
 /** What is altered is a finding; what is removed by rule meanwhile is none. */

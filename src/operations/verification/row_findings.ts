@@ -9,8 +9,9 @@ const SENTENCES = {
   NODE_MISMATCH: "A hash of the tree in the database is not the tree's: it was changed, added or taken out.",
   KEY_UNCERTIFIED:
     "The database names a signing key, or the sizes that one signs, by which nothing was certified.",
-  REPORT_MISMATCH: "A report in the database is not the one that was issued.",
-  TOMBSTONE_MISMATCH: "A record is said to be gone by an entry that does not tell of it.",
+  REPORT_MISMATCH: "A report in the database is missing, or is not the one that was issued.",
+  TOMBSTONE_MISMATCH:
+    "A record is said to be gone by an entry that does not tell of it, or nothing is left that says so.",
   UNSIGNED_TAIL: "An entry in the database is not covered by any signature.",
   WRONG_ORIGIN: "A checkpoint in the database belongs to another log, or is none.",
   BAD_SIGNATURE: "The signature of a checkpoint in the database is false.",
