@@ -31,6 +31,11 @@ export async function refuses(harness: Harness, scenario: Scenario): Promise<voi
     told.join("\n").includes(scenario.names),
     `${scenario.name}: ${told.join("\n")} names ${scenario.names}`,
   );
+  assert.doesNotMatch(
+    told.join("\n"),
+    /Too (?:small|big)|[<>]=/,
+    `${scenario.name}: limits are told in words`,
+  );
   assert.deepEqual(await harness.rowCounts(), before, `${scenario.name}: nothing is written`);
 }
 

@@ -8,6 +8,7 @@ import {
   domainSchema,
   type Interaction,
   interactionSchema,
+  ofType,
   operatorIdSchema,
   sessionIdSchema,
 } from "./interaction.ts";
@@ -21,7 +22,7 @@ export const decisionRequestSchema = interactionSchema.extend({
   }),
   operator_id: operatorIdSchema,
   domain: domainSchema,
-  ai_confidence: z.number("must be a number or null").min(0).max(1).nullable().default(null).meta({
+  ai_confidence: z.number(ofType("must be a number or null")).min(0).max(1).nullable().default(null).meta({
     description: "The AI's own confidence: recorded, not used.",
   }),
   stakes: z.enum(STAKES).meta({ id: "Stakes" }).nullable().default(null).meta({

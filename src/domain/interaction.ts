@@ -41,9 +41,14 @@ export const domainSchema = spelledSchema(DOMAINS, DOMAIN_SPELLINGS).meta({
     "The field in which the decision is made; `government` is another spelling of `public_sector`.",
 });
 
+/** What is said of a value of another type alone: a number that is out of its range is told its limit. */
+export function ofType(message: string): { error(issue: { readonly code?: string }): string | undefined } {
+  return { error: ({ code }) => code === "invalid_type" ? message : undefined };
+}
+
 /** A telemetry count: null or absent means not measured, which is never the same as 0. */
 const telemetryCount = (what: string) =>
-  z.int("must be an integer or null").min(0).max(TELEMETRY_COUNT_MAX).nullable().default(null).meta({
+  z.int(ofType("must be an integer or null")).min(0).max(TELEMETRY_COUNT_MAX).nullable().default(null).meta({
     description: `${what}; null or absent = not measured, which is not the same as 0.`,
   });
 
@@ -69,7 +74,7 @@ export const interactionSchema = z.object({
       "Whether the outcome of the human's decision proved correct; null when nobody knows. Accepted and correct means that the AI was right, rejected and correct that it was wrong.",
   }),
   hover_events: telemetryCount("Hover events over the evidence"),
-  scroll_depth: z.number("must be a number or null").min(0).max(1).nullable().default(null).meta({
+  scroll_depth: z.number(ofType("must be a number or null")).min(0).max(1).nullable().default(null).meta({
     description: "Share of the evidence scrolled through, 0 to 1; null or absent = not measured.",
   }),
   alternative_views_checked: telemetryCount("Alternative views opened"),

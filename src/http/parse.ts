@@ -34,6 +34,16 @@ export function parseEach<Output>(
 /** What the schema library says of a value of another type, and of one that is none of those that there are. */
 const WRONG_TYPE = /^Invalid input: expected (\w+), received (\w+)$/;
 const WRONG_VALUE = /^Invalid (?:input|option): expected (one of .*|".*"|\d+|true|false)$/;
+/** What it says of a number that is out of its range, and of a text or list of another length. */
+const LIMIT =
+  /^Too (?:small|big): expected \w+ to (be|have) (>=|<=|>|<|exactly) ?([^ ]+)(?: (character|item)s)?$/;
+const LIMIT_WORDS: Readonly<Record<string, string>> = {
+  ">=": "at least",
+  "<=": "at most",
+  ">": "more than",
+  "<": "less than",
+  exactly: "exactly",
+};
 
 function detailsOf(
   { issues }: z.ZodError,
@@ -57,7 +67,11 @@ function inWords(message: string, beginning?: string): string {
           ? `must be ${named(expected)}, not ${named(received)}`
           : beginning + named(expected),
     )
-    .replace(WRONG_VALUE, (_, expected: string) => (beginning ?? "must be ") + expected);
+    .replace(WRONG_VALUE, (_, expected: string) => (beginning ?? "must be ") + expected)
+    .replace(LIMIT, (_, verb: string, sign: string, limit: string, unit: string | undefined) => {
+      const unitWord = unit === undefined ? "" : ` ${unit}${limit === "1" ? "" : "s"}`;
+      return `must ${verb} ${LIMIT_WORDS[sign]} ${limit}${unitWord}`;
+    });
 }
 
 /** A type as a sentence names it. */

@@ -1,5 +1,8 @@
 /** Every bad input of the specification's status tables, on the routes that exist: refused, named, nothing written. */
 import assert from "node:assert/strict";
+import * as z from "zod";
+import type { ServiceError } from "../../src/domain/errors.ts";
+import { parseWith } from "../../src/http/parse.ts";
 import { MASTER_KEY, openHarness, organizationRequest, scoreRequest, withHarness } from "../harness.ts";
 import { refuses, type Scenario } from "../scenario.ts";
 
@@ -334,6 +337,57 @@ Deno.test(
     ]);
     assert.deepEqual(await told("/v1/operator/o/profile?include=history", {}), [
       'include must be "projection"',
+    ]);
+  }),
+);
+
+Deno.test(
+  "a number out of its range, and a text or list of another length, is told its limit in words",
+  withHarness(async ({ send, organization }) => {
+    const key = await organization("acme");
+    const told = async (path: string, options: { readonly body?: unknown }) => {
+      const { status, body } = await send(path, { key, ...options });
+      assert.equal(status, 422);
+      return body.error.details.map(({ path, message }: { path: string; message: string }) =>
+        `${path} ${message}`
+      );
+    };
+    const interaction = {
+      time_to_decision_ms: -1,
+      modification_extent: 1.01,
+      hover_events: 100_001,
+      scroll_depth: -0.5,
+    };
+    assert.deepEqual(await told("/v1/score", { body: scoreRequest({}, interaction) }), [
+      "interaction.time_to_decision_ms must be at least 0",
+      "interaction.modification_extent must be at most 1",
+      "interaction.hover_events must be at most 100000",
+      "interaction.scroll_depth must be at least 0",
+    ]);
+    const batch = (count: number) => ({
+      body: { operator_id: "o", domain: "general", interactions: Array(count).fill({}) },
+    });
+    assert.deepEqual(await told("/v1/score/batch", batch(0)), ["interactions must have at least 1 item"]);
+    assert.deepEqual(await told("/v1/score/batch", batch(101)), ["interactions must have at most 100 items"]);
+    const cursor = "x".repeat(1_025);
+    assert.deepEqual(await told(`/v1/organization/operators?cursor=${cursor}`, {}), [
+      "cursor must have at most 1024 characters",
+    ]);
+    const open = z.object({ n: z.number().gt(0).lt(5) });
+    const exact = z.object({ t: z.string().length(3), l: z.array(z.unknown()).length(1) });
+    const words = (schema: z.ZodType, value: unknown) => {
+      try {
+        parseWith(schema, value);
+        return [];
+      } catch (error) {
+        return (error as ServiceError).details;
+      }
+    };
+    assert.deepEqual(words(open, { n: 0 }), [{ path: "n", message: "must be more than 0" }]);
+    assert.deepEqual(words(open, { n: 5 }), [{ path: "n", message: "must be less than 5" }]);
+    assert.deepEqual(words(exact, { t: "", l: [] }), [
+      { path: "t", message: "must have exactly 3 characters" },
+      { path: "l", message: "must have exactly 1 item" },
     ]);
   }),
 );
