@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { acknowledgeRestore } from "../../src/operations/restoring/restores.ts";
 import { verifyChain } from "../../src/operations/verification/verification.ts";
-import { alter, select } from "../altering.ts";
+import { alter, select, whileAltered } from "../altering.ts";
 import { type Answer, type Harness, openHarness, scoreRequest } from "../harness.ts";
 
 const DASHBOARD = "/v1/organization/dashboard";
@@ -19,8 +19,8 @@ interface Scene extends Harness {
   score(session: string, operator: string): Promise<Answer>;
   ask(path: string, method?: string): Promise<Answer>;
   accept(): Promise<Awaited<ReturnType<typeof acknowledgeRestore>>>;
-  /** What the online verification of the evidence finds. */
-  findings(): Promise<readonly string[]>;
+  /** What the online verification of a family finds; default: of the evidence. */
+  findings(family?: string): Promise<readonly string[]>;
 }
 
 async function openScene(): Promise<Scene> {
@@ -39,8 +39,8 @@ async function openScene(): Promise<Scene> {
     ask: (path, method = "GET") => harness.send(path, { key, method }),
     accept: () =>
       acknowledgeRestore(harness.dependencies, { reason: "the file was altered", now: harness.clock.now() }),
-    async findings() {
-      const options = { family: "org/acme", from: 0, sinceSize: null, now: harness.clock.now() };
+    async findings(family = "org/acme") {
+      const options = { family, from: 0, sinceSize: null, now: harness.clock.now() };
       const { findings } = await verifyChain(harness.dependencies, options);
       return findings.filter(({ fatal }) => fatal).map(({ code, detail }) => `${code} ${detail}`);
     },
@@ -165,6 +165,33 @@ Deno.test("rows are sealed by the inputs that the entries commit to, and by no o
   assert.equal(await heldParts(scene, "bela"), 0);
   assert.equal(await heldParts(scene, "anna"), 8);
   await scene.abandon();
+});
+
+Deno.test("over what no acknowledgement mends it says what it looked at, and where the rest is told", async (t) => {
+  const scene = await openScene();
+  assert.equal((await scene.ask(REPORT)).status, 200);
+  const changes = {
+    compliance_report: "UPDATE compliance_report SET report = report || ' '",
+    model_document: "UPDATE model_document SET document = replace(document, '40', '41')",
+    audit_ladder:
+      "INSERT INTO audit_ladder (chain, size, ts) VALUES ('org/acme', 100000, '2020-01-01T00:00:00.000Z')",
+    audit_part: "UPDATE audit_part SET salt = zeroblob(32) WHERE chain = 'org/acme' AND seq = 0",
+    audit_chain: "UPDATE audit_chain SET min_index = 1 WHERE chain = 'org/acme'",
+  };
+  for (const [table, change] of Object.entries(changes)) {
+    await t.step(table, async () => {
+      await whileAltered(scene.database, { tables: [table], changes: [change] }, async () => {
+        assert.notDeepEqual([...await scene.findings(), ...await scene.findings("sys")], []);
+        await assert.rejects(scene.accept(), {
+          code: "CONFLICT",
+          message:
+            'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, models and retention\'s columns were not looked at: jiss alerts list and GET /v1/audit/chain/verify tell of them. Put back from a backup what they find, or acknowledge the alert if that cannot be (docs/troubleshooting.md, "A chain was altered", step 5).',
+        });
+      });
+    });
+  }
+  assert.deepEqual([...await scene.findings(), ...await scene.findings("sys")], []);
+  await scene.close();
 });
 
 Deno.test("rows that were deleted are made anew, and repeats are known by them", async () => {

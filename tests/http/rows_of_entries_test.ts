@@ -666,6 +666,6 @@ Deno.test("an administrator accepts altered rows of labels and commits, and they
   await assert.rejects(async () => {
     await acknowledgeRestore(scene.dependencies, { reason: "again", now: scene.clock.now() });
     await acknowledgeRestore(scene.dependencies, { reason: "nothing", now: scene.clock.now() });
-  }, /there is nothing to acknowledge/);
+  }, /There is nothing to acknowledge/);
   await scene.close();
 });

@@ -346,7 +346,7 @@ Deno.test(
     await createOrganization(service, env);
     const { code, stdout, stderr } = await restore("--acknowledge", "for no reason");
     assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(stderr, /there is nothing to acknowledge/);
+    assert.match(stderr, /^jiss: There is nothing to acknowledge: .* step 5\)\.\n$/);
     for (const path of await exported(SYSTEM, ACME)) {
       const text = await Deno.readTextFile(path);
       assert.ok(!text.includes("/e2") && !text.includes("for no reason"));

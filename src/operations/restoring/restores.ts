@@ -210,6 +210,10 @@ export interface RestoreOptions {
   readonly isPutBack?: boolean;
 }
 
+/** Says what was looked at: a verification looks at more, and finds what no acknowledgement makes anew. */
+const NOTHING_TO_ACKNOWLEDGE =
+  'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, models and retention\'s columns were not looked at: jiss alerts list and GET /v1/audit/chain/verify tell of them. Put back from a backup what they find, or acknowledge the alert if that cannot be (docs/troubleshooting.md, "A chain was altered", step 5).';
+
 /**
  * Accepts the database as it stands: the next epoch of every chain begins, its first entry holds the reason and what
  * was known of the one before it, and erasures that the database does not know are run again, all in one commit.
