@@ -343,6 +343,26 @@ Deno.test(
   }),
 );
 
+Deno.test(
+  "an altered deployment id is wrong; the start and a command say that the database was altered, and blame no setting",
+  withSite(async ({ data, env, examine, serving }) => {
+    await serving({}, async (service) => void await createOrganization(service, env));
+    const [row] = await rowsIn<{ deployment_id: string }>(data, "SELECT deployment_id FROM installation");
+    const set = (id: string) =>
+      changeRows(data, { sql: "UPDATE installation SET deployment_id = ?", parameters: [id] });
+    await set("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    assert.deepEqual(statesOf(await examine()), { installation_row: "wrong" });
+    const sentence =
+      "the database was altered: the row of installation and the origin of the system chain do not name the same deployment: put the database, or a backup of it, back\n";
+    const refused = await runProgram(["serve"], { env: { ...env, JISS_PORT: "0" } });
+    assert.deepEqual([refused.code, refused.stderr], [78, `jiss: cannot start: ${sentence}`]);
+    const command = await runProgram(["org", "suspend", "acme"], { env });
+    assert.deepEqual([command.code, command.stderr], [78, `jiss: ${sentence}`]);
+    await set(row!.deployment_id);
+    assert.deepEqual(statesOf(await examine()), {});
+  }),
+);
+
 Deno.test("a secret's own file is looked at like the others", async () => {
   const { directory, env, remove } = await freshDeployment();
   const { JISS_KEY_PEPPER, ...rest } = env;

@@ -20,6 +20,7 @@ import { openEmbedded } from "../../src/store/embedded.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { Writer } from "../../src/store/writer.ts";
+import { select } from "../altering.ts";
 import { EPOCH, pemOf, PEPPER, seededWorld, signerFiles, SIGNING_KEY_PEM, withHarness } from "../harness.ts";
 import { resealed } from "../resealed.ts";
 import { verifyDatabase } from "../oracle.ts";
@@ -365,6 +366,35 @@ Deno.test(
         /^JISS_LOG_NAME .* begin with jiss\.test: put it back$/.test(error.message),
     );
     assert.equal(await contents(), before);
+  }),
+);
+
+Deno.test(
+  "a start on an altered deployment id, or an altered origin, blames the database and not the log's name",
+  withDeployment(async ({ database, start }) => {
+    const { deploymentId } = await start();
+    const other = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    const changes = [
+      ["installation", "deployment_id", other],
+      ["audit_chain", "origin", `jiss.test/${other}/sys`],
+      ["audit_chain", "origin", "nonsense"],
+    ] as const;
+    for (const [table, column, value] of changes) {
+      const [before] = await select(database, `SELECT ${column} AS value FROM ${table}`);
+      const set = (to: unknown) =>
+        database.batch([{ sql: `UPDATE ${table} SET ${column} = ?`, parameters: [to] }]);
+      await set(value);
+      await assert.rejects(
+        () => start(),
+        (error) =>
+          error instanceof StartError &&
+          error.message ===
+            "the database was altered: the row of installation and the origin of the system chain do not name the same deployment: put the database, or a backup of it, back",
+        `${table}.${column} = ${value}`,
+      );
+      await set(before!.value);
+    }
+    assert.equal((await start()).deploymentId, deploymentId);
   }),
 );
 

@@ -143,15 +143,25 @@ async function isInstallationHeld({ database, seals, lock, log }: InstallationOp
   return false;
 }
 
-/** The name stands in every origin, and in the certificates by which a new key is believed. */
+/**
+ * The name stands in every origin, and in the certificates by which a new key is believed. So does the deployment's id, which
+ * no setting names.
+ */
 async function requireSameLog(
   { database, logName, installation }: InstallationOptions & { readonly installation: Installation },
 ): Promise<void> {
   const { origin } = await headOf({ database }, SYSTEM_CHAIN);
   if (origin.startsWith(originOf({ logName, installation }, SYSTEM_CHAIN))) return;
+  const end = `/${installation.deploymentId}/`;
+  const prefix = splitName(origin)?.prefix;
+  if (!prefix?.endsWith(end)) {
+    throw new StartError(
+      "the database was altered: the row of installation and the origin of the system chain do not name the same deployment: put the database, or a backup of it, back",
+    );
+  }
   throw new StartError(
     `JISS_LOG_NAME is not the name that this database's chains are signed under, which begin with ${
-      origin.slice(0, origin.indexOf(`/${installation.deploymentId}/`))
+      prefix.slice(0, -end.length)
     }: put it back`,
   );
 }
