@@ -58,6 +58,8 @@ export interface WorldOptions {
   /** Of keys, ids, salts and pseudonyms. */
   readonly seed?: string;
   readonly deployment?: string;
+  /** The key that it begins with. Default: the seed's first. */
+  readonly signer?: Signer;
   /** Between two entries, milliseconds. */
   readonly step?: number;
 }
@@ -105,13 +107,13 @@ export class World {
   #keys: readonly WorldKey[];
   #signers: readonly Signer[];
 
-  constructor({ seed = "world", step = 1000, deployment = DEPLOYMENT }: WorldOptions) {
+  constructor({ seed = "world", step = 1000, deployment = DEPLOYMENT, signer }: WorldOptions) {
     this.deployment = deployment;
     this.#seed = seed;
     this.#step = step;
-    const signer = this.newSigner(1);
-    this.#keys = [{ signer, cert: null }];
-    this.#signers = [signer];
+    const first = signer ?? this.newSigner(1);
+    this.#keys = [{ signer: first, cert: null }];
+    this.#signers = [first];
   }
 
   get prefix(): string {

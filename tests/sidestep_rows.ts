@@ -3,13 +3,15 @@
  * honest ones that look like them. Rows as those of tests/tamper_chain_rows.ts: the product's verifier and the
  * independent one judge them alike.
  */
-import { hex, utf8 } from "../src/evidence/crypto.ts";
+import { hex, type Signer, utf8 } from "../src/evidence/crypto.ts";
 import { type KeptCheckpoint, type KnownCheckpoint, knownCheckpointOrNull } from "../src/evidence/kept.ts";
 import { nodeCrypto } from "../src/evidence/node_crypto.ts";
 import { keyId } from "../src/evidence/note.ts";
+import type { PinnedKey } from "../src/evidence/trust.ts";
 import { buildWorld, type ChainWriter, type World } from "./bundle_builder.ts";
+import { putTogether, takeApart } from "./bundle_tampering.ts";
 import type { SeveralRow } from "./tamper_chain_rows.ts";
-import { diverged, type Expectation, INTACT, NOT_COMPARED } from "./verification.ts";
+import { diverged, type Expectation, INTACT, NOT_COMPARED, tampered } from "./verification.ts";
 
 const DAY_MS = 86_400_000;
 const NOT_COMPARED_OVERALL = { verdict: "INTACT, NOT COMPARED", exitCode: 2 } as const;
@@ -121,6 +123,143 @@ const CERTIFIED_ROWS: readonly SeveralRow[] = [
       known: [FIRST_ORG, FIRST_SYSTEM],
     },
     reports: [INTACT],
+    overall: UNANCHORED,
+  },
+];
+
+// ---- a new deployment that begins with a key to which the known one rotated -----------------------------------------
+
+/** The known deployment after a rotation: its first key signs no more. */
+function rotatedOnce(): { readonly system: ChainWriter; readonly acme: ChainWriter } {
+  const known = buildWorld({ deployment: "01DEPLOYMENTONE" });
+  const chains = { system: known.chain("sys"), acme: told(known.chain("org/acme"), "true") };
+  known.makeKey();
+  for (const chain of Object.values(chains)) chain.rotate();
+  known.dropOldKeys();
+  for (const chain of Object.values(chains)) chain.rotate({ overlap: false });
+  return chains;
+}
+
+/** A deployment that begins with this key, so that no certificate is in its header. */
+function begunWith(signer: Signer, deployment = "01DEPLOYMENTTWO", seed = "world"): World {
+  return buildWorld({ deployment, signer, seed });
+}
+
+const SECOND_KEY = buildWorld().newSigner(2);
+const ROTATED = rotatedOnce();
+/** As they were before the rotation. */
+const KNOWN_ORG = ROTATED.acme.checkpoint(2);
+const KNOWN_SYSTEM = ROTATED.system.checkpoint(1);
+const ROTATED_SYSTEM = ROTATED.system.bundle();
+const ROTATED_ORG = ROTATED.acme.bundle();
+const BEGUN = told(begunWith(SECOND_KEY).chain("org/acme"), "forged").bundle();
+const BOTH_PINS = [buildWorld().pin(1), buildWorld().pin(2)];
+const BEGUN_REPORT: Expectation = { ...NOT_COMPARED, findings: ["KNOWN_DEPLOYMENT_OTHER"] };
+
+/** Of another organization, in a deployment of its own, which began with the second key and rotated it. */
+const third = begunWith(SECOND_KEY, "01DEPLOYMENTTHREE", "third");
+const thirdChain = third.chain("org/else");
+third.makeKey();
+thirdChain.rotate();
+const THIRD = thirdChain.bundle();
+const THIRD_SIGNER = third.newSigner(2);
+const BEGUN_WITH_THIRD = told(begunWith(THIRD_SIGNER).chain("org/acme"), "forged").bundle();
+const THREE_PINS = [...BOTH_PINS, third.pin(2)];
+
+/** Its header brings no certificate, so that the entry which tells of the rotation alone does. */
+const WITHOUT_CERTIFICATES = (() => {
+  const open = takeApart(rotatedOnce().acme.bundle());
+  open.header.keys = open.header.keys.map((key: object) => ({ ...key, cert: null }));
+  return putTogether(open);
+})();
+
+/** An organization of this name at another vendor's, which rotated its key too. */
+function vendorRotated(): Pick<SeveralRow, "text"> & { readonly pins: readonly PinnedKey[] } {
+  const vendor = buildWorld({ seed: "another vendor", deployment: "01DEPLOYMENTTWO" });
+  const chain = told(vendor.chain("org/acme"), "true");
+  vendor.makeKey();
+  chain.rotate();
+  return { text: told(chain, "more").bundle(), pins: [vendor.pin(1), vendor.pin(2)] };
+}
+
+const vendor = vendorRotated();
+const keysOf = (pins: readonly PinnedKey[]) => pins.map(({ publicKey }) => publicKey);
+
+const BEGUN_ROWS: readonly SeveralRow[] = [
+  {
+    name: "a new deployment that begins with the known one's next key is joined by the known one's certificate",
+    text: ROTATED_ORG + BEGUN,
+    options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
+    reports: [KEPT_INTACT, BEGUN_REPORT],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "so it is where that certificate comes after it",
+    text: BEGUN + ROTATED_ORG,
+    options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
+    reports: [BEGUN_REPORT, KEPT_INTACT],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "so it is where the system chain alone brings it, and was kept alone",
+    text: ROTATED_SYSTEM + BEGUN,
+    options: { pins: BOTH_PINS, known: [KNOWN_SYSTEM] },
+    reports: [KEPT_INTACT, BEGUN_REPORT],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "so it is where an entry alone brings it",
+    text: BEGUN + WITHOUT_CERTIFICATES,
+    options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
+    reports: [BEGUN_REPORT, KEPT_INTACT],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "so it is where the bundle that brings it is cut off",
+    text: ROTATED_ORG.split("\n").slice(0, 3).map((line) => `${line}\n`).join("") + BEGUN,
+    options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
+    reports: [
+      tampered(["TRUNCATED@1"], 1),
+      BEGUN_REPORT,
+    ],
+    overall: { verdict: "TAMPERED", exitCode: 1 },
+  },
+  {
+    name: "certificates of two deployments lead from the known key to that of a third",
+    text: BEGUN_WITH_THIRD + THIRD + ROTATED_ORG,
+    options: { pins: THREE_PINS, known: [KNOWN_ORG] },
+    reports: [BEGUN_REPORT, INTACT, KEPT_INTACT],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "keys of one key file are of one holder, though no certificate is there",
+    text: BEGUN,
+    options: { pins: BOTH_PINS, together: [keysOf(BOTH_PINS)], known: [KNOWN_ORG] },
+    ...OF_ANOTHER_DEPLOYMENT,
+  },
+  {
+    name: "a certificate leads on from a key of such a file",
+    text: THIRD + BEGUN_WITH_THIRD,
+    options: { pins: THREE_PINS, together: [keysOf(BOTH_PINS)], known: [KNOWN_ORG] },
+    reports: [INTACT, BEGUN_REPORT],
+    overall: NOT_COMPARED_OVERALL,
+  },
+  {
+    name: "keys of two files that nothing joins are of two holders",
+    text: BEGUN,
+    options: { pins: BOTH_PINS, together: BOTH_PINS.map((pin) => keysOf([pin])), known: [KNOWN_ORG] },
+    reports: [INTACT],
+    overall: UNANCHORED,
+  },
+  {
+    name: "two vendors who each rotated a key are two holders, in either order",
+    text: ROTATED_SYSTEM + ROTATED_ORG + vendor.text + ROTATED_ORG,
+    options: {
+      pins: [...BOTH_PINS, ...vendor.pins],
+      together: [keysOf(BOTH_PINS), keysOf(vendor.pins)],
+      known: [KNOWN_ORG, KNOWN_SYSTEM],
+    },
+    reports: [KEPT_INTACT, KEPT_INTACT, INTACT, KEPT_INTACT],
     overall: UNANCHORED,
   },
 ];
@@ -530,6 +669,7 @@ const DOCUMENT_ROWS: readonly SeveralRow[] = [
 
 export const SIDESTEP_ROWS: readonly SeveralRow[] = [
   ...CERTIFIED_ROWS,
+  ...BEGUN_ROWS,
   ...SYSTEM_ROWS,
   ...TWICE_ROWS,
   ...DOCUMENT_ROWS,

@@ -71,6 +71,11 @@ export class AuditorMemory implements Disposable {
     return this.#memory.keys.map(fromHex);
   }
 
+  /** Sets of raw public keys, each of one holder, as earlier visits were told. */
+  get holders(): readonly (readonly Uint8Array[])[] {
+    return (this.#memory.holders ?? []).map((keys) => keys.map(fromHex));
+  }
+
   get checkpoints(): readonly KnownCheckpoint[] {
     return recalled(this.#memory);
   }

@@ -14,17 +14,17 @@ const FILE_LIMIT_BYTES = 16_777_216;
 const KEY_TEXT = /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$|^PRIVATE\+KEY\+|-----BEGIN /;
 
 /**
- * The keys of each `--key`: a file's, or the text of a verifier key.
+ * The keys of each `--key` by itself: a file's, or the text of a verifier key.
  * @throws {CommandFailure} 2 where it is none.
  */
-export async function readPins(given: readonly string[]): Promise<readonly PinnedKey[]> {
-  const pins: PinnedKey[] = [];
+export async function readPins(given: readonly string[]): Promise<readonly (readonly PinnedKey[])[]> {
+  const pins: (readonly PinnedKey[])[] = [];
   for (const value of given) {
     if (value === "") throw new CommandFailure("--key is empty: name a file, or give the key", EXIT.usage);
     const isText = KEY_TEXT.test(value);
     // What may be a key is not said again.
     const text = isText ? value : await readText(value);
-    pins.push(...parsed(`--key ${isText ? "TEXT" : value}`, () => parsePins(nodeCrypto, text)));
+    pins.push(parsed(`--key ${isText ? "TEXT" : value}`, () => parsePins(nodeCrypto, text)));
   }
   return pins;
 }
@@ -99,11 +99,6 @@ export class AuditorTrust {
     const signed = parseNote(note);
     return this.keysFor(origin).filter((key) => verifyNote(nodeCrypto, signed, [key]) === "verified")
       .map(({ publicKey }) => publicKey);
-  }
-
-  /** These keys, and all that certificates join to them. */
-  joinedSignersOf(checkpoint: KnownCheckpoint): readonly Uint8Array[] {
-    return this.#logOf(checkpoint.origin).joinedTo(this.signersOf(checkpoint));
   }
 
   /** Of these, the keys that are in use; one from before may be anybody's by now. */

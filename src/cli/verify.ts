@@ -7,9 +7,10 @@
  * chain and what the system chain anchored are seen across files.
  */
 import { parseChain, splitName } from "../evidence/chain_name.ts";
-import { placeOf } from "../evidence/elsewhere.ts";
+import { KeptElsewhere, placeOf } from "../evidence/elsewhere.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "../evidence/kept.ts";
 import { seedOf } from "../evidence/keyed_hash.ts";
+import { nodeCrypto } from "../evidence/node_crypto.ts";
 import type { BundleReport } from "../evidence/report.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
 import { AuditorMemory } from "./auditor_memory.ts";
@@ -64,7 +65,8 @@ async function verifyFiles(
   if (files.filter((file) => file === STANDARD_INPUT).length > 1) {
     throw new CommandFailure("standard input can be read once", UNUSABLE);
   }
-  const given = await readPins(key);
+  const keyFiles = await readPins(key);
+  const given = keyFiles.flat();
   const kept = await readCheckpoints(checkpoint);
   using memory = state === undefined ? null : await AuditorMemory.open(state, { create: given.length > 0 });
   const pins = pinsOf(given, memory);
@@ -86,8 +88,12 @@ async function verifyFiles(
     report?.fault === null ? [{ report, isCurrent: !isFormer }] : []
   );
   const known: readonly KeptCheckpoint[] = [...kept, ...memory?.checkpoints ?? []];
-  const reports = bundles.length === 0 ? [] : await verifyBundles(clock, bundles, {
+  const { reports, holders } = await verifyBundles(clock, bundles, {
     pins,
+    together: [
+      ...keyFiles.map((file) => file.map(({ publicKey }) => publicKey)),
+      ...memory?.holders ?? [],
+    ],
     known,
     proven,
     replay,
@@ -98,8 +104,9 @@ async function verifyFiles(
     ...known.filter((one) => trust.vouchesFor(one)),
     ...proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),
   ];
+  const elsewhere = KeptElsewhere.of(nodeCrypto, { kept: known, holders });
   const documents = alone.map((document) =>
-    heldAgainst(document, { reports, known: trusted, kept: known, trust })
+    heldAgainst(document, { reports, known: trusted, kept: known, elsewhere, trust })
   );
   const outcome = {
     bundles: reports.map((report) => ({
@@ -121,7 +128,9 @@ async function verifyFiles(
     ];
     const superseded = signers.flatMap((one) => trust.supersededBy(one.origin, one.keys));
     const checkpoints = [...trusted, ...found].map((one) => ({ ...one, isSettled: isSettled(one, reports) }));
-    memory.remember({ keys, superseded, checkpoints });
+    const own = [...given.map(({ publicKey }) => publicKey), ...memory.keys, ...memory.holders.flat()];
+    const together = holders.severalOf(own);
+    memory.remember({ keys, superseded, together, checkpoints });
   }
   return outcome;
 }

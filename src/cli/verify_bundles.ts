@@ -5,6 +5,7 @@
 import type { DocumentReport } from "../evidence/document.ts";
 import { type FileReport, FilesVerifier } from "../evidence/files.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";
+import { KeyHolders } from "../evidence/key_holders.ts";
 import type { HashSeed } from "../evidence/keyed_hash.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import type { PinnedKey } from "../evidence/trust.ts";
@@ -18,22 +19,32 @@ export interface ProvenDocument {
   readonly isCurrent: boolean;
 }
 
+/** What was found in the bundles, and which keys are of one holder as far as they tell. */
+export interface VerifiedBundles {
+  readonly reports: readonly FileReport[];
+  readonly holders: KeyHolders;
+}
+
 export async function verifyBundles(
   clock: Shell["clock"],
   inputs: readonly Input[],
-  { pins, known, proven, replay, seed }: {
+  { pins, together, known, proven, replay, seed }: {
     readonly pins: readonly PinnedKey[] | null;
+    /** Sets of keys, each of one holder. */
+    readonly together: readonly (readonly Uint8Array[])[];
     readonly known: readonly KnownCheckpoint[];
     readonly proven: readonly ProvenDocument[];
     readonly replay: boolean;
     readonly seed: HashSeed;
   },
-): Promise<readonly FileReport[]> {
+): Promise<VerifiedBundles> {
+  if (inputs.length === 0) return { reports: [], holders: new KeyHolders(together) };
   const expected = proven.flatMap(({ report: { origin, entries }, isCurrent }) =>
     entries.map(({ seq, entryHash, says }) => ({ origin: origin!, seq, entryHash, says, isCurrent }))
   );
   const verifier = new FilesVerifier(nodeCrypto, {
     pins,
+    together,
     known,
     expected,
     proven: proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),
@@ -53,7 +64,7 @@ export async function verifyBundles(
       progress.show(() => progressText({ entries: verifier.entries, bytes, total }));
     }
   }
-  return verifier.end();
+  return { reports: verifier.end(), holders: verifier.holders };
 }
 
 function progressText(

@@ -3,7 +3,7 @@ import { hasTooManyValues } from "../evidence/answer_size.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
 import { hasDuplicateMembers } from "../evidence/duplicate_members.ts";
-import { KeptElsewhere, placeOf } from "../evidence/elsewhere.ts";
+import { type KeptElsewhere, placeOf } from "../evidence/elsewhere.ts";
 import { checkpointsIn, identityOf, type KeptCheckpoint, type KnownCheckpoint } from "../evidence/kept.ts";
 import { isMembers } from "../evidence/line_shapes.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
@@ -92,12 +92,14 @@ function readAnswer(text: string, trust: AuditorTrust): Omit<ReadDocument, "page
 /** The document with what the bundles, and what was kept besides it, say of it. */
 export function heldAgainst(
   document: VerifiedDocument,
-  { reports, known, kept, trust }: {
+  { reports, known, kept, elsewhere, trust }: {
     readonly reports: readonly BundleReport[];
     /** Signed by keys that are trusted, other documents' too. */
     readonly known: readonly KnownCheckpoint[];
     /** What was kept of earlier visits, whoever signed it. */
     readonly kept: readonly KeptCheckpoint[];
+    /** Of these, those of other deployments. */
+    readonly elsewhere: KeptElsewhere;
     readonly trust: AuditorTrust;
   },
 ): VerifiedDocument {
@@ -122,7 +124,7 @@ export function heldAgainst(
     report: isFalse ? { ...document.report, fault: "RESULT_MISMATCH" } : document.report,
     isCompared: said.every((verdicts) => verdicts.length > 0),
     place,
-    uncompared: uncomparedOf(place, { checkpoint: checkpoint!, whole, kept, trust }),
+    uncompared: uncomparedOf(place, { checkpoint: checkpoint!, whole, kept, elsewhere, trust }),
     isForked: known.some((other) =>
       other.origin === origin && other.size === size && !equalBytes(other.root, root)
     ),
@@ -132,11 +134,12 @@ export function heldAgainst(
 /** What was kept, and a document was not held against; null where there is nothing. */
 function uncomparedOf(
   place: DocumentPlace,
-  { checkpoint, whole, kept, trust }: {
+  { checkpoint, whole, kept, elsewhere, trust }: {
     readonly checkpoint: KnownCheckpoint;
     /** The bundles of its family. */
     readonly whole: readonly BundleReport[];
     readonly kept: readonly KeptCheckpoint[];
+    readonly elsewhere: KeptElsewhere;
     readonly trust: AuditorTrust;
   },
 ): KnownCheckpoint | null {
@@ -149,8 +152,7 @@ function uncomparedOf(
   if (place !== "alone" || own === null) return null;
   const family = kept.filter((one) => placeOf(one.origin)?.family === own.family);
   if (family.length === 0) {
-    const elsewhere = KeptElsewhere.of(nodeCrypto, kept);
-    return elsewhere.find({ place: own, keys: trust.joinedSignersOf(checkpoint) }) ??
+    return elsewhere.find({ place: own, keys: trust.signersOf(checkpoint) }) ??
       elsewhere.systemOf(own.prefix);
   }
   const isSame = family.some((one) => identityOf(one) === identityOf(checkpoint));

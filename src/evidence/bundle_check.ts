@@ -27,6 +27,7 @@ import type { Family } from "./family.ts";
 import { type FindingBudget, FindingLog } from "./finding_log.ts";
 import { entryHash, genesisPrevious } from "./hashes.ts";
 import type { Damage } from "./report.ts";
+import type { KeyHolders } from "./key_holders.ts";
 import type { SignatureMemory } from "./key_index.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 import { type AgreementBudget, type ExpectedEntry, KeptCheck } from "./kept_check.ts";
@@ -63,6 +64,7 @@ export interface BundleCheckOptions {
   readonly anchors: ChainAnchors;
   /** What is known of the signatures of `known`, from bundle to bundle. */
   readonly memory: SignatureMemory;
+  readonly holders: KeyHolders;
   readonly budget: FindingBudget;
   /** null: nobody asks what agrees. */
   readonly agreements: AgreementBudget | null;
@@ -118,7 +120,7 @@ export class BundleCheck {
 
   constructor(crypto: Crypto, header: BundleHeader, line: ReadLine, options: BundleCheckOptions) {
     const { origin, chain, base, keys } = header;
-    const { family, index, pins, memory } = options;
+    const { family, index, pins, memory, holders } = options;
     const { subjects, removals } = family;
     const log = new FindingLog(options.budget);
     this.log = log;
@@ -147,6 +149,7 @@ export class BundleCheck {
       keys,
       line: line.number,
       memory,
+      holders,
     });
     const prefix = isWhole ? null : provePrefix(crypto, header, { log, signatures, line: line.number });
     this.#signatures = signatures;
@@ -228,11 +231,6 @@ export class BundleCheck {
     return this.#isAbandoned || this.log.fatal.has("MISSING") || this.log.fatal.has("TRUNCATED");
   }
 
-  /** The trusted keys whose good signatures it carries, and those that certificates join to these. */
-  get signers(): readonly Uint8Array[] {
-    return this.#signatures.signers;
-  }
-
   /** Takes the next line; `digest` gives the SHA-256 of the bundle before it, once. */
   line(line: ReadLine, digest: () => Uint8Array): void {
     const { number, value } = line;
@@ -277,8 +275,8 @@ export class BundleCheck {
     this.#finish();
   }
 
-  /** What is left of it, once it is over. `keptElsewhere`: what was kept of another deployment under its keys. */
-  close(keptElsewhere: KnownCheckpoint | null): ClosedBundle {
+  /** What is left of it, once it is over. */
+  close(): ClosedBundle {
     const { origin, chain, base } = this.#header;
     const { pins, replay, known } = this.#options;
     const { withheld, erased } = this.#parts;
@@ -314,7 +312,8 @@ export class BundleCheck {
       records: this.#retention.records,
       isAnchored,
       agreed,
-      keptElsewhere,
+      // One with which something is wrong is asked for nothing more.
+      signers: this.log.fatal.size === 0 ? this.#signatures.signers : [],
       hidesAnchors: base.size > 0 || this.structure.anchors.hides,
       provesFork,
       replay,

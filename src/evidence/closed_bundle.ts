@@ -59,8 +59,8 @@ interface ClosedBundleFacts {
   readonly isAnchored: boolean;
   /** Sizes and roots of this chain that are known from elsewhere, and agree. */
   readonly agreed: readonly Root[];
-  /** What was kept of another deployment for the same organization, signed by a key that signed this too. */
-  readonly keptElsewhere: KnownCheckpoint | null;
+  /** Of the trusted keys that signed it one of each holder; none where something is wrong with it. */
+  readonly signers: readonly Uint8Array[];
   /** On `sys`: whether it does not give all that it anchored up to a kept checkpoint. */
   readonly hidesAnchors: boolean;
   readonly provesFork: boolean;
@@ -143,8 +143,8 @@ export class ClosedBundle {
     return this.#facts.agreed;
   }
 
-  get keptElsewhere(): KnownCheckpoint | null {
-    return this.#facts.keptElsewhere;
+  get signers(): readonly Uint8Array[] {
+    return this.#facts.signers;
   }
 
   get hidesAnchors(): boolean {

@@ -13,6 +13,7 @@ import type { Crypto } from "./crypto.ts";
 import { KeptElsewhere, placeOf } from "./elsewhere.ts";
 import { historiesOf, RootNames } from "./histories.ts";
 import { identityOf, type KeptCheckpoint, type KnownCheckpoint } from "./kept.ts";
+import type { KeyHolders } from "./key_holders.ts";
 import { answerOf, Owed } from "./owed.ts";
 import type { Uncompared } from "./uncompared.ts";
 
@@ -24,6 +25,8 @@ export interface KeptOfAll {
    * document of the same history. Where a bundle ends before one of them, the document's own verdict tells.
    */
   readonly documents: readonly KnownCheckpoint[];
+  /** Of the whole input. */
+  readonly holders: KeyHolders;
 }
 
 /** What is known of all chains, to ask bundles for. */
@@ -35,24 +38,15 @@ export class Coverage {
   readonly #pinned = new Map<string, { readonly origin: string; readonly anchor: Anchor }[]>();
   readonly #elsewhere: KeptElsewhere;
 
-  constructor(crypto: Crypto, { known, documents }: KeptOfAll) {
+  constructor(crypto: Crypto, { known, documents, holders }: KeptOfAll) {
     this.#kept = byFamily(known, "kept");
     this.#documents = byFamily(documents, "document");
-    this.#elsewhere = KeptElsewhere.of(crypto, known);
+    this.#elsewhere = KeptElsewhere.of(crypto, { kept: known, holders });
   }
 
   /** Whether nothing is known that a bundle would have to answer for. */
   get isOfNothing(): boolean {
     return this.#kept.size === 0 && this.#documents.size === 0;
-  }
-
-  /** What was kept of another deployment that a bundle's signers signed; null too where its own family was kept. */
-  keptElsewhere(
-    { origin, signers }: { readonly origin: string; readonly signers: readonly Uint8Array[] },
-  ): KnownCheckpoint | null {
-    const place = placeOf(origin);
-    if (place === null || this.#kept.has(place.family)) return null;
-    return this.#elsewhere.find({ place, keys: signers });
   }
 
   /** A system chain anchors a root of another chain: where a kept checkpoint covers it, that is to be answered for. */
@@ -90,10 +84,10 @@ export class Coverage {
       const isOfKeptSystem = system === null && pinned.some(({ identity }) => agreed.has(identity));
       let isOpen = false;
       for (const bundle of line) {
-        const { keptElsewhere } = bundle;
-        const more = own.length > 0
-          ? []
-          : [...because("deployment", keptElsewhere), ...because("system", system)];
+        const more = own.length > 0 ? [] : [
+          ...because("deployment", this.#elsewhere.find({ place, keys: bundle.signers })),
+          ...because("system", system),
+        ];
         const all = [...open, ...more];
         isOpen ||= all.length > 0;
         if (all.length > 0) bundle.leavesOpen(all);

@@ -3,10 +3,11 @@
  * that key may have begun anew. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import { organizationOf, parseChain, splitName } from "./chain_name.ts";
-import { type Crypto, equalBytes, hex } from "./crypto.ts";
+import { type Crypto, fromHex, hex } from "./crypto.ts";
 import type { KnownCheckpoint } from "./kept.ts";
+import type { Holder, KeyHolders } from "./key_holders.ts";
 import { KEY_LIMIT } from "./limits.ts";
-import { keyId, type Note, type NoteVerdict, parseNote, verifyNote } from "./note.ts";
+import { keyId, type Note, parseNote, verifyNote } from "./note.ts";
 
 /** Where a chain belongs. */
 export interface Place {
@@ -50,23 +51,51 @@ interface KeptNote {
   readonly note: Note;
 }
 
+/** By what a signature line under the note's own name says of its key, in hexadecimal. */
+type ByKeyId = Map<string, Set<KeptNote>>;
+
+function byKeyId(kept: readonly Concerned[]): ByKeyId {
+  const found: ByKeyId = new Map();
+  for (const one of kept) {
+    const keptNote = { kept: one, note: parseNote(one.checkpoint.note) };
+    for (const { name, keyId: bytes } of keptNote.note.signatures) {
+      if (name !== one.checkpoint.origin) continue;
+      const id = hex(bytes);
+      const notes = found.get(id);
+      if (notes === undefined) found.set(id, new Set([keptNote]));
+      else notes.add(keptNote);
+    }
+  }
+  return found;
+}
+
+/** What a holder signed of the checkpoints that were kept, by their origins. */
+type Signed = Map<string, ReadonlySet<Concerned>>;
+
 export class KeptElsewhere {
   readonly #crypto: Crypto;
+  readonly #holders: KeyHolders;
   readonly #kept: readonly Concerned[];
-  readonly #byOrigin: ReadonlyMap<string, readonly KeptNote[]>;
-  /** By key, in hexadecimal: what it says of the notes that name it. */
-  readonly #said = new Map<string, ReadonlyMap<Concerned, NoteVerdict>>();
+  readonly #byOrigin: ReadonlyMap<string, ByKeyId>;
+  readonly #signed = new Map<Holder, Signed>();
 
-  /** `kept` is what the auditor kept, and no document: whoever shows a bundle can hand over documents of it. */
-  static of(crypto: Crypto, kept: readonly KnownCheckpoint[]): KeptElsewhere {
-    return new KeptElsewhere(crypto, placed(kept));
+  /**
+   * `kept` is what the auditor kept, and no document: whoever shows a bundle can hand over documents of it. `holders` is
+   * asked when all of the input is read, so that it does not matter where a certificate stands.
+   */
+  static of(
+    crypto: Crypto,
+    { kept, holders }: { readonly kept: readonly KnownCheckpoint[]; readonly holders: KeyHolders },
+  ): KeptElsewhere {
+    return new KeptElsewhere(crypto, placed(kept), holders);
   }
 
-  private constructor(crypto: Crypto, kept: readonly Concerned[]) {
+  private constructor(crypto: Crypto, kept: readonly Concerned[], holders: KeyHolders) {
     this.#crypto = crypto;
+    this.#holders = holders;
     this.#kept = kept;
-    const notes = kept.map((one) => ({ kept: one, note: parseNote(one.checkpoint.note) }));
-    this.#byOrigin = Map.groupBy(notes, ({ kept: { checkpoint } }) => checkpoint.origin);
+    const byOrigin = Map.groupBy(kept, ({ checkpoint }) => checkpoint.origin);
+    this.#byOrigin = new Map([...byOrigin].map(([origin, ones]) => [origin, byKeyId(ones)]));
   }
 
   /** The last one that was kept of a deployment's system chain, which pins all its chains; null where there is none. */
@@ -76,9 +105,9 @@ export class KeptElsewhere {
   }
 
   /**
-   * The last one that was kept of another deployment for the same organization, signed by one of these keys; null where
-   * there is none, or where this deployment is known for the organization too. The system's chain stands for every
-   * organization.
+   * The last one that was kept of another deployment for the same organization, signed by one of these keys or by another
+   * one of its holder; null where there is none, or where this deployment is known for the organization too. The system's
+   * chain stands for every organization.
    */
   find(
     { place: { prefix, organization }, keys }: {
@@ -92,27 +121,39 @@ export class KeptElsewhere {
     if (concerned.some((one) => one.prefix === prefix && one.organization === organization)) return null;
     const others = concerned.filter((one) => one.prefix !== prefix);
     if (others.length === 0) return null;
-    const said = keys.map((key) => this.#saidBy(key));
-    // A false signature of another of these keys, which nobody knew when it was kept, takes back none that is good.
-    const found = others.findLast((one) => said.some((verdicts) => verdicts.get(one) === "verified"));
+    const signed = this.#holders.of(keys).map((holder) => ({ holder, by: this.#signedBy(holder) }));
+    const found = others.findLast((one) =>
+      signed.some(({ holder, by }) => this.#isSigned(one, { holder, by }))
+    );
     return found?.checkpoint ?? null;
   }
 
-  #saidBy(publicKey: Uint8Array): ReadonlyMap<Concerned, NoteVerdict> {
-    const name = hex(publicKey);
-    const known = this.#said.get(name);
+  #signedBy(holder: Holder): Signed {
+    const known = this.#signed.get(holder);
     if (known !== undefined) return known;
-    const said = new Map<Concerned, NoteVerdict>();
-    for (const [origin, notes] of this.#byOrigin) {
-      const key = { name: origin, publicKey };
-      const id = keyId(this.#crypto, key);
-      for (const { kept, note } of notes) {
-        const isNamed = note.signatures.some((one) => one.name === origin && equalBytes(one.keyId, id));
-        if (isNamed) said.set(kept, verifyNote(this.#crypto, note, [key]));
+    const signed: Signed = new Map();
+    // Where nothing is pinned, each bundle can bring a key of its own.
+    if (this.#signed.size < KEY_LIMIT) this.#signed.set(holder, signed);
+    return signed;
+  }
+
+  #isSigned(kept: Concerned, { holder, by }: { readonly holder: Holder; readonly by: Signed }): boolean {
+    const { origin } = kept.checkpoint;
+    let signed = by.get(origin);
+    if (signed === undefined) by.set(origin, signed = this.#signedUnder(origin, holder));
+    return signed.has(kept);
+  }
+
+  /** Each key by itself: a false signature of one, which nobody knew when it was kept, takes back none that is good. */
+  #signedUnder(origin: string, holder: Holder): ReadonlySet<Concerned> {
+    const signed = new Set<Concerned>();
+    const notes = this.#byOrigin.get(origin);
+    for (const name of holder) {
+      const key = { name: origin, publicKey: fromHex(name) };
+      for (const { kept, note } of notes?.get(hex(keyId(this.#crypto, key))) ?? []) {
+        if (verifyNote(this.#crypto, note, [key]) === "verified") signed.add(kept);
       }
     }
-    // A file can bring any number of keys.
-    if (this.#said.size < KEY_LIMIT) this.#said.set(name, said);
-    return said;
+    return signed;
   }
 }

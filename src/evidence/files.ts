@@ -4,6 +4,7 @@
  */
 import type { Crypto } from "./crypto.ts";
 import type { Finding } from "./findings.ts";
+import type { KeyHolders } from "./key_holders.ts";
 import type { BundleReport } from "./report.ts";
 import { BundleVerifier, type VerifierOptions } from "./verifier.ts";
 
@@ -31,6 +32,11 @@ export class FilesVerifier {
   /** Entries read so far, of all files. */
   get entries(): number {
     return this.#verifier.entries;
+  }
+
+  /** Which keys are of one holder, as far as the files were read. */
+  get holders(): KeyHolders {
+    return this.#verifier.holders;
   }
 
   /** What is pushed from now on is this file's. */

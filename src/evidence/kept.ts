@@ -7,6 +7,7 @@
  */
 import * as z from "zod";
 import { fromHex, hex } from "./crypto.ts";
+import { KeyHolders } from "./key_holders.ts";
 import { isSoundPublicKey, parseCheckpoint, parseNote } from "./note.ts";
 import { orNull } from "./or_null.ts";
 
@@ -115,6 +116,8 @@ export const memorySchema = z.strictObject({
   v: z.literal("jis.memory/1"),
   /** Raw public keys, hexadecimal. */
   keys: z.array(z.string().refine(isSoundKeyText)),
+  /** Sets of such keys, two or more, each of one holder; none is in two of them. None: nothing is known. */
+  holders: z.array(z.array(z.string().refine(isSoundKeyText)).min(2)).optional(),
   /** By origin, smallest first. `alone`: it was held against no bundle of its family yet. */
   checkpoints: z.record(
     z.string(),
@@ -148,15 +151,18 @@ export function recalled(memory: Memory): readonly KeptCheckpoint[] {
 
 /**
  * A memory with more in it. No checkpoint is ever taken out or replaced: of two notes of the same size and root the first
- * stays, and two roots of one size, which prove a forked log, stay both. One that is settled stays so.
+ * stays, and two roots of one size, which prove a forked log, stay both. One that is settled stays so. Keys that are of
+ * one holder stay together, whether they are trusted any more or not.
  * @throws {SyntaxError} as {@link recalled}.
  */
 export function remember(
   memory: Memory,
-  { keys, superseded = [], checkpoints }: {
+  { keys, superseded = [], together = [], checkpoints }: {
     readonly keys: readonly Uint8Array[];
     /** Keys from which one of these took over: they are trusted by its certificate, and pin nothing any more. */
     readonly superseded?: readonly Uint8Array[];
+    /** Sets of keys, each of one holder. */
+    readonly together?: readonly (readonly Uint8Array[])[];
     readonly checkpoints: readonly KeptCheckpoint[];
   },
 ): Memory {
@@ -172,9 +178,11 @@ export function remember(
     a.origin < b.origin ? -1 : a.origin > b.origin ? 1 : a.size - b.size
   );
   const byOrigin = Map.groupBy(inOrder, ({ origin }) => origin);
+  const holders = holdersOf([...(memory.holders ?? []).map((holder) => holder.map(fromHex)), ...together]);
   return {
     v: memory.v,
     keys: [...new Set([...memory.keys, ...keys.map(hex)])].filter((key) => !gone.has(key)),
+    ...(holders.length === 0 ? {} : { holders }),
     checkpoints: Object.fromEntries(
       [...byOrigin].map(([origin, kept]) => [
         origin,
@@ -184,4 +192,9 @@ export function remember(
       ]),
     ),
   };
+}
+
+/** The keys of each holder of several, in order, with holders of a common key made one. */
+function holdersOf(together: readonly (readonly Uint8Array[])[]): string[][] {
+  return new KeyHolders(together).severalOf(together.flat()).map((holder) => holder.map(hex).sort()).sort();
 }

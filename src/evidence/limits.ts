@@ -18,6 +18,9 @@ export const NOTE_LIMIT = 16_384;
 /** Keys in a header, and certificates that one bundle brings. */
 export const KEY_LIMIT = 1_024;
 
+/** Pairs of keys that the certificates of all bundles of an input join, each once. */
+export const JOIN_LIMIT = 4_096;
+
 /** Different sets of keys that signed checkpoints before the first rotation was told. */
 export const SIGNER_SET_LIMIT = 64;
 

@@ -11,6 +11,7 @@ import { type Crypto, equalBytes, hex } from "./crypto.ts";
 import type { FindingLog } from "./finding_log.ts";
 import type { FindingCode } from "./findings.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
+import type { KeyHolders } from "./key_holders.ts";
 import { KeyIndex, type SignatureMemory } from "./key_index.ts";
 import { SIGNER_SET_LIMIT } from "./limits.ts";
 import { keyId, type Note, parseNote, parseVerifierKey, type VerifierKey } from "./note.ts";
@@ -43,6 +44,8 @@ export interface SignatureCheckOptions {
   /** Of the header. */
   readonly line: number;
   readonly memory: SignatureMemory;
+  /** Of the whole input: it learns from every certificate. */
+  readonly holders: KeyHolders;
 }
 
 /** What a bundle's signatures leave to be said at the end of the input. */
@@ -77,6 +80,7 @@ export class SignatureCheck {
   readonly #trust: TrustedKeys;
   readonly #index: KeyIndex;
   readonly #memory: SignatureMemory;
+  readonly #holders: KeyHolders;
   readonly #ownKey: Uint8Array | null;
   /** The key that must sign, as the newest rotation says; null until one is told. */
   #current: Uint8Array | null = null;
@@ -96,7 +100,7 @@ export class SignatureCheck {
   constructor(
     crypto: Crypto,
     log: FindingLog,
-    { origin, chain, pins, keys, line, memory }: SignatureCheckOptions,
+    { origin, chain, pins, keys, line, memory, holders }: SignatureCheckOptions,
   ) {
     this.#crypto = crypto;
     this.#log = log;
@@ -111,12 +115,13 @@ export class SignatureCheck {
     });
     this.#index = new KeyIndex(crypto, origin, this.#trust);
     this.#memory = memory;
+    this.#holders = holders;
     for (const { cert } of keys) if (cert !== null) this.#admit(cert, { line });
   }
 
-  /** The trusted keys whose good signatures it carries, and those that certificates join to these. */
+  /** Of the trusted keys whose good signatures it carries one of each holder. */
   get signers(): readonly Uint8Array[] {
-    return this.#trust.joinedTo([...this.#signers.values()]);
+    return this.#holders.oneOfEach([...this.#signers.values()]);
   }
 
   /** What is left to be said once the bundle is over. */
@@ -177,12 +182,16 @@ export class SignatureCheck {
   /** What a certificate of this log says; null where it is none. */
   #admit(cert: string, place: { readonly line?: number; readonly seq?: number }): Rotation | null {
     const rotation = parseRotationCertificate(this.#crypto, cert);
-    if (rotation === null || rotation.prefix !== this.#prefix) return null;
-    if (!this.#trust.take(rotation) && !this.#hasLostCertificates) {
+    if (rotation === null) return null;
+    const isJoined = this.#holders.certify(rotation);
+    // Another log's says who holds its keys, and hands on to none here.
+    const isOwn = rotation.prefix === this.#prefix;
+    const isTaken = !isOwn || this.#trust.take(rotation);
+    if (!(isJoined && isTaken) && !this.#hasLostCertificates) {
       this.#hasLostCertificates = true;
       this.#log.add("LIMIT_EXCEEDED", { ...place, detail: "one certificate too many" });
     }
-    return rotation;
+    return isOwn ? rotation : null;
   }
 
   /** From here on the new key must sign; what was signed before without the old one counts for nothing. */

@@ -264,20 +264,6 @@ export class TrustedKeys {
     return this.#handing.has(hex(publicKey));
   }
 
-  /**
-   * These keys, and all that valid certificates join to any of them, before or after it: one holder's, since both keys
-   * sign a certificate. Whether any of them is trusted does not matter here.
-   */
-  joinedTo(publicKeys: readonly Uint8Array[]): readonly Uint8Array[] {
-    const joined = new Map(publicKeys.map((key) => [hex(key), key]));
-    // What is put into a map while it is gone through is gone through too.
-    for (const name of joined.keys()) {
-      for (const { newKey } of this.#byOld.get(name) ?? []) joined.set(hex(newKey), newKey);
-      for (const { oldKey } of this.#byNew.get(name) ?? []) joined.set(hex(oldKey), oldKey);
-    }
-    return [...joined.values()];
-  }
-
   /** The keys from which any of these took over. */
   supersededBy(publicKeys: readonly Uint8Array[]): readonly Uint8Array[] {
     return [...new Set(publicKeys.map(hex))].flatMap((name) => this.#byNew.get(name) ?? [])

@@ -15,6 +15,7 @@ import { Coverage } from "./coverage.ts";
 import { type Crypto, equalBytes } from "./crypto.ts";
 import { Family } from "./family.ts";
 import { findingBudget, FindingLog } from "./finding_log.ts";
+import { KeyHolders } from "./key_holders.ts";
 import type { SignatureMemory } from "./key_index.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 import { agreementBudget, type ExpectedEntry } from "./kept_check.ts";
@@ -29,6 +30,8 @@ import type { PinnedKey } from "./trust.ts";
 export interface VerifierOptions {
   /** Keys to trust from the start; null: none, and each bundle is held against the first key that it carries. */
   readonly pins: readonly PinnedKey[] | null;
+  /** Sets of raw public keys, each known to be of one holder: those of a key file, those of earlier visits. Default: none. */
+  readonly together?: readonly (readonly Uint8Array[])[];
   /**
    * Checkpoints from earlier visits, of any chains. Those that no trusted key signed are not held against anything, but
    * reported.
@@ -69,6 +72,8 @@ export class BundleVerifier {
   readonly #budget = findingBudget();
   readonly #agreements = agreementBudget();
   readonly #coverage: Coverage;
+  /** Which keys are of one holder, as far as the input was read. */
+  readonly holders: KeyHolders;
   readonly #known: ReadonlyMap<string, readonly KeptCheckpoint[]>;
   readonly #expected: ReadonlyMap<string, readonly ExpectedEntry[]>;
   /** The bundle whose trailer has not come yet. */
@@ -85,9 +90,10 @@ export class BundleVerifier {
     this.#crypto = crypto;
     this.#options = options;
     this.#reader = new LineReader(crypto);
-    const { known, proven = [] } = options;
+    const { known, proven = [], together } = options;
+    this.holders = new KeyHolders(together);
     this.#anchors = new Anchors(proven);
-    this.#coverage = new Coverage(crypto, { known, documents: proven });
+    this.#coverage = new Coverage(crypto, { known, documents: proven, holders: this.holders });
     this.#known = Map.groupBy(options.known, ({ origin }) => origin);
     this.#expected = Map.groupBy(options.expected, ({ origin }) => origin);
   }
@@ -173,6 +179,7 @@ export class BundleVerifier {
       expected: this.#expected.get(header.origin) ?? [],
       anchors: this.#anchors.of(header.origin),
       memory: this.#signatures,
+      holders: this.holders,
       budget: this.#budget,
       agreements: this.#coverage.isOfNothing ? null : this.#agreements,
       family: this.#familyOf(header),
@@ -197,7 +204,7 @@ export class BundleVerifier {
     this.#open = null;
     if (check === null) return;
     this.#finishedEntries += check.entries;
-    const bundle = check.close(this.#coverage.keptElsewhere(check));
+    const bundle = check.close();
     this.#bundles.push(bundle);
     for (const [origin, anchor] of check.structure.anchors.all) {
       if (!bundle.isSound && !isKeptWith(bundle, anchor)) continue;

@@ -141,7 +141,7 @@ class Bundle:
         if name.family == "":
             self.findings.add("WRONG_ORIGIN")
         self.is_self_trusted = self.inputs.pins is None
-        self.trust = Trust(self.inputs.pins if self.inputs.pins is not None else pins_of(value), name)
+        self.trust = Trust(self.inputs.pins if self.inputs.pins is not None else pins_of(value), name, self.inputs.joins)
         for key in value["keys"]:
             self._take_certificate(key["cert"])
         self.structure = Structure(self)

@@ -65,14 +65,23 @@ function given(options: Partial<VerifierOptions>): Partial<VerifierOptions> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-function questionOf({ text, options: { pins, known = [], expected = [], replay } }: Case): Question {
+function questionOf(
+  { text, options: { pins, together = [], known = [], expected = [], replay } }: Case,
+): Question {
   return {
     files: [text],
-    keys: pins === null ? null : (pins ?? [buildWorld().pin()]).map(keyText),
+    keys: pins === null ? null : [...(pins ?? [buildWorld().pin()]).map(keyText), ...together.map(fileText)],
     checkpoints: known.map(({ note }) => note),
     entries: expected,
     replay,
   };
+}
+
+/** A key file that holds these keys. */
+function fileText(keys: readonly Uint8Array[]): string {
+  return JSON.stringify({
+    keys: keys.map((publicKey) => jwkOf(nodeCrypto, { publicKey, from: null, until: null })),
+  });
 }
 
 function keyText(pin: PinnedKey): string {

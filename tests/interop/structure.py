@@ -171,11 +171,12 @@ class Structure:
             certificate = parse_certificate(detail["cert"])
         except Malformed:
             certificate = None
+        trust = self.bundle.trust
+        if certificate is not None:
+            trust.add_certificate(certificate)
         if certificate is None or certificate.prefix != self.name.prefix:
             self.bundle.findings.add("RECORD_MALFORMED", entry["seq"])
             return
-        trust = self.bundle.trust
-        trust.add_certificate(certificate)
         if not detail["overlap"]:
             trust.retire(entry["seq"], certificate)
         elif certificate.new in trust.trusted and not trust.follows(certificate):

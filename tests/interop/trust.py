@@ -9,7 +9,8 @@ from notes import good_signers
 class Trust:
     """The keys of one bundle; it is told of rotations as they come by."""
 
-    def __init__(self, pins, name):
+    def __init__(self, pins, name, joins):
+        """`joins` are sets of keys, each of one holder, of the whole input: it grows with each certificate."""
         self.origin = name.origin
         self.prefix = name.prefix
         mine = [pin for pin in pins if pin.is_for(name.prefix)]
@@ -20,6 +21,7 @@ class Trust:
         binds = name.family == "sys" and name.epoch == 1
         self.ranges = {pin.raw: (pin.first, pin.last) for pin in mine} if binds else {}
         self.certificates = []
+        self.joins = joins
         self.first_key = None
         self.rotations = []
         self.retired = {}
@@ -31,6 +33,8 @@ class Trust:
 
     def add_certificate(self, certificate):
         """Takes a certificate whose signatures hold."""
+        # Both keys signed it, whatever log it is for.
+        self.joins.append({certificate.old, certificate.new})
         if certificate.prefix != self.prefix:
             return
         self.certificates.append(certificate)
@@ -46,14 +50,14 @@ class Trust:
             grown = len(self.trusted) + len(self.handing) > before
 
     def joined(self):
-        """The keys that signed the bundle, and all that certificates join to any of them."""
+        """The keys that signed the bundle, and all others of their holders: once the whole input is read."""
         joined = set(self.signed)
         grown = True
         while grown:
             before = len(joined)
-            for one in self.certificates:
-                if joined & {one.old, one.new}:
-                    joined |= {one.old, one.new}
+            for one in self.joins:
+                if joined & one:
+                    joined |= one
             grown = len(joined) > before
         return joined
 

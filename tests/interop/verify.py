@@ -56,8 +56,11 @@ from notes import checkpoints_in, read_pins  # noqa: E402
 class Input:
     """All bundles that are verified together, with what is trusted and known beforehand."""
 
-    def __init__(self, pins=None, checkpoints=(), entries=(), replays=True):
-        self.pins = pins
+    def __init__(self, key_files=None, checkpoints=(), entries=(), replays=True):
+        """`key_files` are the pins of each key file, None where none was given."""
+        self.pins = None if key_files is None else [pin for pins in key_files for pin in pins]
+        # Sets of keys of one holder each; certificates add to them.
+        self.joins = [{pin.raw for pin in pins} for pins in key_files or ()]
         self.checkpoints = checkpoints
         self.entries = entries
         self.replays = replays
@@ -149,11 +152,11 @@ def text_of(path):
 
 
 def pins_of(sources):
-    """The trusted keys, None where none is pinned. Raises OSError or ValueError."""
+    """The trusted keys of each source, None where there is none. Raises OSError or ValueError."""
     if not sources:
         return None
     texts = [text_of(source) if os.path.exists(source) else source for source in sources]
-    return [pin for text in texts for pin in read_pins(text)]
+    return [read_pins(text) for text in texts]
 
 
 def checkpoints_of(path):

@@ -271,6 +271,64 @@ Deno.test("a new deployment under the key and the organization that are known is
     await anew.remove();
   }));
 
+Deno.test("a new deployment that begins with the key to which the known one rotated is not compared: 2, in any order and company", () =>
+  withDirectory(async (directory) => {
+    const [old, anew] = [await freshDeployment(), await freshDeployment()];
+    const oldService = await startService(["serve"], { env: old.env });
+    const oldKey = await createOrganization(oldService, old.env);
+    await scored(oldService, oldKey, "s-1");
+    const jwksOf = async (name: string) =>
+      await save(directory, name, (await oldService.send("/.well-known/jwks.json")).body);
+    const exportedSystem = async (name: string) => {
+      const path = `${directory}/${name}`;
+      const { code, stderr } = await runProgram(["export", "--chain", "system", "-o", path], {
+        env: old.env,
+      });
+      assert.equal(code, 0, stderr);
+      return path;
+    };
+    const state = `${directory}/memory`;
+    const first = [await exportedSystem("first-sys.ndjson"), await exportedBy(old, "first.ndjson")];
+    const oldKeys = await jwksOf("old.json");
+    await assertJudged(first, ["--key", oldKeys, "--state", state], [0, "INTACT, UNANCHORED"]);
+    for (const args of [[], ["--drop-old"]]) {
+      const { code, stderr } = await runProgram(["rotate-signing-key", ...args], { env: old.env });
+      assert.equal(code, 0, stderr);
+      await scored(oldService, oldKey, `s-rotated-${args.length}`);
+    }
+    const newKeys = await jwksOf("new.json");
+    const [system, known] = [await exportedSystem("sys.ndjson"), await exportedBy(old, "known.ndjson")];
+    await oldService.stop();
+    const signingKey = await Deno.readFile(`${old.env.JISS_DATA_DIR}/signing-key.pem`);
+    await Deno.writeFile(`${anew.env.JISS_DATA_DIR}/signing-key.pem`, signingKey);
+    const service = await startService(["serve"], { env: anew.env });
+    const key = await createOrganization(service, anew.env);
+    const answer = await save(directory, "answer.json", await scored(service, key, "s-1"));
+    const shown = await exportedBy(anew, "shown.ndjson");
+    await service.stop();
+
+    const memory = await Deno.readTextFile(`${state}/jiss-memory.json`);
+    const sentence = /your checkpoint of \d+ entries of .*, in another deployment, .* --state directory/;
+    const args = ["--key", newKeys, "--state", state];
+    for (const files of [[shown], [shown, known], [known, shown], [system, shown], [shown, system, known]]) {
+      await assertJudged(files, args, [2, NOT_COMPARED, sentence]);
+    }
+    await assertJudged([answer], args, [2, NOT_COMPARED, /not held against your checkpoint/]);
+    assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), memory, "nothing of it is remembered");
+    // Two key files join nothing; the certificate in the honest bundle does.
+    const newKeyAlone = await save(directory, "alone.json", {
+      keys: JSON.parse(await Deno.readTextFile(newKeys)).keys.slice(0, 1),
+    });
+    const separately = ["--key", newKeyAlone, "--key", oldKeys, "--state", state];
+    await assertJudged([shown, known], separately, [2, NOT_COMPARED, sentence]);
+    assert.equal(await Deno.readTextFile(`${state}/jiss-memory.json`), memory);
+    await assertJudged([known, system], args, [0, "INTACT"]);
+    await assertJudged([shown], ["--state", state], [2, NOT_COMPARED, sentence]);
+    await assertJudged([known, system], ["--state", state], [0, "INTACT"]);
+    await old.remove();
+    await anew.remove();
+  }));
+
 // ---- documents --------------------------------------------------------------------------------------------------
 
 Deno.test("a saved answer alone says nothing of what was kept of its log: 2; where nothing was kept, or just this, 0", () =>

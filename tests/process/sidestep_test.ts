@@ -149,6 +149,67 @@ Deno.test(
   }),
 );
 
+/** The known deployment, and others that begin with its second key, which no certificate of theirs names. */
+function successors() {
+  const known = buildWorld({ deployment: "01DEPLOYMENTONE" });
+  const acme = told(known.chain("org/acme"), "true", 2);
+  const other = told(known.chain("org/other"), "true", 2);
+  const first = acme.bundle();
+  known.makeKey();
+  other.rotate();
+  const [old, next] = [known.newSigner(1), known.newSigner(2)];
+  const anew = buildWorld({ deployment: "01DEPLOYMENTTWO", signer: next });
+  return { first, other: told(other, "more").bundle(), old, next, forged: told(anew.chain("org/acme"), "forged", 2) };
+}
+
+const pemOf = ({ publicKey }: { readonly publicKey: Uint8Array }) => publicKeyPem(publicKey);
+
+Deno.test(
+  "a memory knows which keys a certificate joined on an earlier visit, of whatever organization that was: 2",
+  visit(async (visitor) => {
+    const state = visitor.memory();
+    const { first, other, old, next, forged } = successors();
+    const sees = async (text: string, ...pems: readonly string[]) => {
+      const keys = await Promise.all(pems.map((pem) => visitor.file(pem)));
+      const file = await visitor.file(text);
+      const args = [file, ...keys.flatMap((key) => ["--key", key]), "--state", state, "--json"];
+      const { code, report, stderr } = await verifyProgram(args);
+      assert.notEqual(report, null, stderr);
+      return [code, report.verdict];
+    };
+    assert.deepEqual(await sees(first, pemOf(old)), [0, "INTACT, UNANCHORED"]);
+    assert.deepEqual(await sees(other), [0, "INTACT, UNANCHORED"]);
+    const before = await remembered(state);
+    assert.deepEqual(JSON.parse(before!).holders, [[old, next].map(({ publicKey }) => hex(publicKey)).sort()]);
+    assert.deepEqual(await sees(forged.bundle()), [2, NOT_COMPARED]);
+    assert.deepEqual(await sees(forged.bundle(), pemOf(next)), [2, NOT_COMPARED]);
+    assert.deepEqual(await sees(answerOf(forged, 1), pemOf(next)), [2, NOT_COMPARED]);
+    assert.equal(await remembered(state), before);
+  }),
+);
+
+Deno.test(
+  "keys that stood in one key file on an earlier visit are of one holder; keys of two files are of two",
+  visit(async (visitor) => {
+    const { first, old, next, forged } = successors();
+    const [both, one, two] = [
+      await visitor.file(pemOf(old) + pemOf(next)),
+      await visitor.file(pemOf(old)),
+      await visitor.file(pemOf(next)),
+    ];
+    const [known, shown] = [await visitor.file(first), await visitor.file(forged.bundle())];
+    for (const [keys, expected] of [[[both], 2], [[one, two], 0]] as const) {
+      const state = visitor.memory();
+      const args = [...keys.flatMap((key) => ["--key", key]), "--state", state];
+      assert.equal((await verifyProgram([known, ...args])).code, 0);
+      for (const more of [[], ["--key", two]]) {
+        const { code, stdout } = await verifyProgram([shown, ...more, "--state", state]);
+        assert.equal(code, expected, stdout);
+      }
+    }
+  }),
+);
+
 Deno.test(
   "after a restore that is only claimed, answers of the rewritten epochs are nothing older that was kept: 2",
   visit(async (visitor) => {

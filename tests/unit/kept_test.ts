@@ -199,6 +199,8 @@ Deno.test("a memory that is not one is refused by its schema", () => {
     "a key that is no key": { ...sound, keys: ["00"] },
     "a key that is no hexadecimal": { ...sound, keys: ["key"] },
     "an unsound key": { ...sound, keys: [`01${"00".repeat(31)}`] },
+    "an unsound key of a holder": { ...sound, holders: [[hex(KEY), `01${"00".repeat(31)}`]] },
+    "a holder of one key": { ...sound, holders: [[hex(KEY)]] },
     "a size of nothing": { ...sound, checkpoints: { [ORIGIN]: [{ size: 0, note: AT_8.note }] } },
     "no note": { ...sound, checkpoints: { [ORIGIN]: [{ size: 8 }] } },
   };
@@ -232,4 +234,19 @@ Deno.test("a memory lets go of a key from which another took over, and of no che
   const after = remember(before, { keys: [KEY, NEXT_KEY], superseded: [KEY], checkpoints: [] });
   assert.deepEqual(after.keys, [hex(NEXT_KEY)]);
   assert.deepEqual(after.checkpoints, before.checkpoints);
+});
+
+Deno.test("a memory keeps together what was of one holder, through later visits that say nothing or more of it", () => {
+  const third = fromHex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c");
+  const remembered = (memory: Memory, ...together: readonly (readonly Uint8Array[])[]) =>
+    memorySchema.parse(remember(memory, { keys: [], together, checkpoints: [] }));
+  const alone = remembered(emptyMemory(), [KEY], [NEXT_KEY]);
+  assert.deepEqual(alone, emptyMemory(), "a key by itself is no news");
+  const two = remembered(alone, [KEY, NEXT_KEY]);
+  assert.deepEqual(two.holders, [[KEY, NEXT_KEY].map(hex).sort()]);
+  assert.deepEqual(remembered(two), two);
+  assert.deepEqual(remembered(two, [NEXT_KEY, KEY]), two);
+  const three = remembered(two, [third, NEXT_KEY]);
+  assert.deepEqual(three.holders, [[KEY, NEXT_KEY, third].map(hex).sort()]);
+  assert.deepEqual(remembered(remembered(emptyMemory(), [third, NEXT_KEY]), [KEY, NEXT_KEY]), three);
 });

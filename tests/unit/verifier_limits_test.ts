@@ -11,6 +11,7 @@ import {
   ANCHOR_LIMIT,
   BUNDLE_LIMIT,
   INPUT_FINDING_LIMIT,
+  JOIN_LIMIT,
   KEY_LIMIT,
   NOTE_LIMIT,
   SIGNER_SET_LIMIT,
@@ -181,6 +182,32 @@ Deno.test("more sets of signers, certificates or anchored chains than are kept a
   const entries = Math.ceil(ANCHOR_LIMIT / 500);
   assert.equal(count(fatalIn(anchored(entries - 1))), 0);
   assert.equal(count(fatalIn(anchored(entries + 2))), 1);
+});
+
+Deno.test("of an input with too many pairs of certified keys each bundle that brings one more is not verifiable", () => {
+  /** A bundle that names no key that is trusted, with the certificates of as many rotations. */
+  const rotating = (seed: string, rotations: number) => {
+    const world = buildWorld({ seed, deployment: "01DEPLOYMENTTWO" });
+    const chain = world.chain("org/acme");
+    for (let at = 0; at < rotations; at += 1) world.makeKey();
+    return chain.bundle();
+  };
+  const own = buildWorld();
+  const chain = own.chain("org/acme");
+  own.makeKey();
+  chain.rotate();
+  const full = Array.from(
+    { length: JOIN_LIMIT / (KEY_LIMIT - 1) },
+    (_, at) => rotating(`another ${at}`, KEY_LIMIT - 1),
+  );
+  const left = JOIN_LIMIT - full.length * (KEY_LIMIT - 1);
+  const codesOf = (text: string) =>
+    verify(text).map(({ findings }) => findings.filter(({ code }) => code === "LIMIT_EXCEEDED").length);
+  const fits = [...full, rotating("the last", left - 1), chain.bundle(), chain.bundle()];
+  assert.deepEqual(codesOf(fits.join("")), fits.map(() => 0));
+  const tooMany = [...full, rotating("the last", left), chain.bundle(), chain.bundle()];
+  assert.deepEqual(codesOf(tooMany.join("")), [...full.map(() => 0), 0, 1, 1]);
+  assert.equal(verify(tooMany.join("")).at(-1)!.verdict, "NOT VERIFIABLE");
 });
 
 Deno.test("of an input with too many findings each bundle keeps its first fatal one, and counts the others", () => {

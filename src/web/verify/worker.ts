@@ -42,6 +42,8 @@ async function verify({ files: given, keys, kept }: Question): Promise<void> {
   const files = await inOrder(given);
   const verifier = new FilesVerifier(browserCrypto, {
     pins: keys.trim() === "" ? null : pins.items,
+    // What the field holds is one key file.
+    together: [pins.items.map(({ publicKey }) => publicKey)],
     known: known.items,
     expected: [],
     replay: true,
