@@ -219,6 +219,17 @@ export const SHAPES = {
       const first = header({ chain: chain.chain, keys: own });
       return closed(after([first], chain.genesis()), () => ({ checkpoint: chain.note(), size: 1 }));
     }),
+  "bundles of one entry, each with the next certificate of a long row": (count) => {
+    const { keys: [first, ...made] } = successors(Math.min(count, 4_000));
+    return times(count, (index) => {
+      const chain = new Chain(`org/o${index}`);
+      const keys = [first!, made[index % made.length]!];
+      return closed(
+        after([header({ chain: chain.chain, keys })], chain.genesis()),
+        () => ({ checkpoint: chain.note(), size: 1 }),
+      );
+    });
+  },
   "bundles of one entry each, of one chain that grows": (count) => growing(count),
   "epochs, each restored from the one before": (count) => epochs(count),
   "bundles that all record a removal": (count) =>
@@ -492,6 +503,7 @@ function* operators(count: number, name: (index: number) => string, absent: "era
 export const SETTLED_SHAPES = [
   "bundles of one entry, all of one chain",
   "bundles of one entry, each of a chain of its own",
+  "bundles of one entry, each with the next certificate of a long row",
   "bundles of one entry each, of one chain that grows",
   "epochs, each restored from the one before",
 ] as const;

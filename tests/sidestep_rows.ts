@@ -187,7 +187,8 @@ const keysOf = (pins: readonly PinnedKey[]) => pins.map(({ publicKey }) => publi
 
 const BEGUN_ROWS: readonly SeveralRow[] = [
   {
-    name: "a new deployment that begins with the known one's next key is joined by the known one's certificate",
+    name:
+      "a new deployment that begins with the known one's next key is joined by the known one's certificate",
     text: ROTATED_ORG + BEGUN,
     options: { pins: BOTH_PINS, known: [KNOWN_ORG] },
     reports: [KEPT_INTACT, BEGUN_REPORT],

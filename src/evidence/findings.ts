@@ -217,7 +217,7 @@ const TABLE = {
   KNOWN_DEPLOYMENT_OTHER: [
     INFO,
     () =>
-      "The same key signed a checkpoint that you kept, for the same organization or all of them, in another deployment.",
+      "The same key, or another of its holder, signed a checkpoint that you kept, for the same organization or all of them, in another deployment.",
   ],
   COMMIT_UNCOMPARED: [
     INFO,

@@ -343,7 +343,7 @@ const OTHER_REASONS = {
       (one.anchor ?? one.checkpoint).origin
     }, another epoch of this chain, and what was given does not lead from there to here: ask for a new export of all epochs, and verify it whole. Where nothing of that epoch is left, ask why. ${BEGIN_ANEW}`,
   deployment: ({ checkpoint: { origin, size } }: Uncompared) =>
-    `The key that signed it, or one that certificates join to it, also signed your checkpoint of ${size} entries of ${origin}, in another deployment, to which nothing in the file goes back: ask why there is a new one, and for the export of the one that you know. ${BEGIN_ANEW}`,
+    `The key that signed it, or one that certificates or a common key file join to it, also signed your checkpoint of ${size} entries of ${origin}, in another deployment, to which nothing in the file goes back: ask why there is a new one, and for the export of the one that you know. ${BEGIN_ANEW}`,
   system: ({ checkpoint: { origin, size } }: Uncompared) =>
     `Your checkpoint of ${size} entries of ${origin} pins this chain too, but what was given does not tell how: give the system chain with it, whole and before it. The administrator exports that by jiss export --chain system.`,
   behind: ({ anchor, checkpoint }: Uncompared) =>

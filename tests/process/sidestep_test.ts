@@ -144,7 +144,11 @@ Deno.test(
       await visitor.file(anew.chain("sys").bundle()),
       await visitor.file(answerOf(chain, 1)),
     ];
-    await visitor.doubts(state, [system], /one that certificates join to it, also signed your checkpoint/);
+    await visitor.doubts(
+      state,
+      [system],
+      /one that certificates or a common key file join to it, also signed your checkpoint/,
+    );
     await visitor.doubts(state, [system, answer], /your checkpoint of 3 entries of .*\/01DEPLOYMENTONE\//);
   }),
 );
@@ -159,7 +163,13 @@ function successors() {
   other.rotate();
   const [old, next] = [known.newSigner(1), known.newSigner(2)];
   const anew = buildWorld({ deployment: "01DEPLOYMENTTWO", signer: next });
-  return { first, other: told(other, "more").bundle(), old, next, forged: told(anew.chain("org/acme"), "forged", 2) };
+  return {
+    first,
+    other: told(other, "more").bundle(),
+    old,
+    next,
+    forged: told(anew.chain("org/acme"), "forged", 2),
+  };
 }
 
 const pemOf = ({ publicKey }: { readonly publicKey: Uint8Array }) => publicKeyPem(publicKey);
@@ -180,7 +190,9 @@ Deno.test(
     assert.deepEqual(await sees(first, pemOf(old)), [0, "INTACT, UNANCHORED"]);
     assert.deepEqual(await sees(other), [0, "INTACT, UNANCHORED"]);
     const before = await remembered(state);
-    assert.deepEqual(JSON.parse(before!).holders, [[old, next].map(({ publicKey }) => hex(publicKey)).sort()]);
+    assert.deepEqual(JSON.parse(before!).holders, [
+      [old, next].map(({ publicKey }) => hex(publicKey)).sort(),
+    ]);
     assert.deepEqual(await sees(forged.bundle()), [2, NOT_COMPARED]);
     assert.deepEqual(await sees(forged.bundle(), pemOf(next)), [2, NOT_COMPARED]);
     assert.deepEqual(await sees(answerOf(forged, 1), pemOf(next)), [2, NOT_COMPARED]);

@@ -540,7 +540,7 @@ Deno.test("what was kept and not compared: the sentence says why, and what to as
   );
   assert.match(
     told("org/acme", [{ why: "deployment", checkpoint: other, anchor: null }]).sentence,
-    /The key that signed it, or one that certificates join to it, also signed your checkpoint of 3 entries of .*, in another deployment, .* \(another --state directory\)/,
+    /The key that signed it, or one that certificates or a common key file join to it, also signed your checkpoint of 3 entries of .*, in another deployment, .* \(another --state directory\)/,
   );
   const system = { ...checkpointOf(9, 3), origin: "jiss.test/01J/sys" };
   assert.match(
