@@ -225,13 +225,13 @@ const BEGUN_ROWS: readonly SeveralRow[] = [
     ],
     overall: { verdict: "TAMPERED", exitCode: 1 },
   },
-  {
-    name: "certificates of two deployments lead from the known key to that of a third",
-    text: BEGUN_WITH_THIRD + THIRD + ROTATED_ORG,
+  ...[[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].map((order) => ({
+    name: `certificates of two deployments lead from the known key to that of a third, in the order ${order}`,
+    text: order.map((at) => [ROTATED_ORG, THIRD, BEGUN_WITH_THIRD][at]!).join(""),
     options: { pins: THREE_PINS, known: [KNOWN_ORG] },
-    reports: [BEGUN_REPORT, INTACT, KEPT_INTACT],
+    reports: order.map((at) => [KEPT_INTACT, INTACT, BEGUN_REPORT][at]!),
     overall: NOT_COMPARED_OVERALL,
-  },
+  })),
   {
     name: "keys of one key file are of one holder, though no certificate is there",
     text: BEGUN,

@@ -208,7 +208,7 @@ Deno.test("every code has a sentence for a reader who does not program", () => {
     KNOWN_EPOCH_UNLINKED:
       "A checkpoint that you kept is of another epoch of this chain, and nothing that was given leads from there to this one.",
     KNOWN_DEPLOYMENT_OTHER:
-      "The same key signed a checkpoint that you kept, for the same organization or all of them, in another deployment.",
+      "The same key, or another of its holder, signed a checkpoint that you kept, for the same organization or all of them, in another deployment.",
     ANCHOR_AHEAD:
       "More entries of this chain are known from elsewhere than the file holds: it was exported earlier.",
     RESTORED:
