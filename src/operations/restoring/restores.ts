@@ -192,13 +192,14 @@ export interface RestoreRecord {
   readonly lost: readonly string[];
 }
 
+/** Says what was looked at: a verification looks at more, and finds what no acknowledgement makes anew. */
+const NOTHING_TO_ACKNOWLEDGE =
+  'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, older models and retention\'s columns were not looked at: jiss alerts list and GET /v1/audit/chain/verify tell of them. Put back from a backup what they find, or acknowledge the alert if that cannot be (docs/operate/troubleshooting.md, "A chain was altered", step 5).';
+
 /** The database is not behind anything, and no row that an acknowledgement accepts was altered. */
 export class NothingToAcknowledge extends ServiceError {
   constructor() {
-    super(
-      "CONFLICT",
-      "The database is not older than what was issued, and its rows are those that were written: there is nothing to acknowledge.",
-    );
+    super("CONFLICT", NOTHING_TO_ACKNOWLEDGE);
   }
 }
 
@@ -209,10 +210,6 @@ export interface RestoreOptions {
   /** Whether it was put back from a file just now: what was issued after it is perhaps known to nobody here. */
   readonly isPutBack?: boolean;
 }
-
-/** Says what was looked at: a verification looks at more, and finds what no acknowledgement makes anew. */
-const NOTHING_TO_ACKNOWLEDGE =
-  'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, models and retention\'s columns were not looked at: jiss alerts list and GET /v1/audit/chain/verify tell of them. Put back from a backup what they find, or acknowledge the alert if that cannot be (docs/troubleshooting.md, "A chain was altered", step 5).';
 
 /**
  * Accepts the database as it stands: the next epoch of every chain begins, its first entry holds the reason and what
