@@ -20,7 +20,6 @@ import { openEmbedded } from "../../src/store/embedded.ts";
 import { openLock } from "../../src/store/lock.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { Writer } from "../../src/store/writer.ts";
-import { select } from "../altering.ts";
 import { EPOCH, pemOf, PEPPER, seededWorld, signerFiles, SIGNING_KEY_PEM, withHarness } from "../harness.ts";
 import { resealed } from "../resealed.ts";
 import { verifyDatabase } from "../oracle.ts";

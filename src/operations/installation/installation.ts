@@ -3,7 +3,7 @@
  * and the model in use.
  */
 import { areKeysAltered } from "../chains/certified_keys.ts";
-import { organizationOf } from "../../evidence/chain_name.ts";
+import { organizationOf, splitName } from "../../evidence/chain_name.ts";
 import { sql } from "kysely";
 import { AlteredError, isUnavailable } from "../../domain/errors.ts";
 import { pepperId } from "../../keys/api_key.ts";
