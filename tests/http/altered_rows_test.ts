@@ -353,3 +353,29 @@ Deno.test("after rotations of the signing key every chain is whole, and each kno
   ]);
   await harness.abandon();
 });
+
+Deno.test("an operator who came back and was erased again, or had frozen calls alone, leaves what verification asks for", async () => {
+  const { harness, key } = await openSite();
+  const score = (session: string, operator: string, search = "") =>
+    harness.send(`/v1/score${search}`, {
+      key,
+      body: scoreRequest({ session_id: session, operator_id: operator }),
+    });
+  const erase = (operator: string) => harness.send(`/v1/operator/${operator}`, { method: "DELETE", key });
+  const frozen = "?mode_override=incident_frozen";
+  // Erased once in the site; then with frozen calls alone, then with a score.
+  for (const [session, search] of [["again-1", frozen], ["again-2", ""], ["again-3", frozen]] as const) {
+    assert.equal((await score(session, "operator-3", search)).status, 200);
+    assert.equal((await erase("operator-3")).status, 200);
+  }
+  const { findings } = await verified(harness, EVIDENCE);
+  assert.deepEqual(findings.filter(({ fatal }) => fatal), []);
+  const found = await whileAltered(
+    harness.database,
+    { tables: TABLES, changes: ["DELETE FROM tombstone WHERE reason = 'erased'"] },
+    () => verified(harness, EVIDENCE),
+  );
+  // The other two erasures used no name up.
+  assert.equal(found.findings.filter(({ code }) => code === "TOMBSTONE_MISMATCH").length, 2);
+  await harness.close();
+});
