@@ -75,7 +75,7 @@ function toldOf(
     isRunning
       ? "A running service takes writes again; nothing has to be restarted."
       : "Start the service again.",
-    'Altered entries, parts, reports and models were not mended, if there are any: jiss alerts list and GET /v1/audit/chain/verify tell of them (docs/troubleshooting.md, "A chain was altered", step 5).',
+    'Altered entries, parts, reports and models were not mended, if there are any: jiss alerts list and GET /v1/audit/chain/verify tell of them (docs/operate/troubleshooting.md, "A chain was altered", step 5).',
     "Auditors will find the restore in their next bundle: hand them all epochs, as every export does.",
   ];
   return lines.join("\n");

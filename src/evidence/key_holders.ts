@@ -1,7 +1,7 @@
 /**
  * Which signing keys are of one holder: those that stand in one key file of the auditor's, and those that rotation
  * certificates join, whatever bundle of an input brings them and whatever log they are for. Both keys sign a certificate,
- * so nobody joins a key that he does not hold. Source: docs/evidence-format.md, section 9, "What could not be compared".
+ * so nobody joins a key that he does not hold. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import { fromHex, hex } from "./crypto.ts";
 import { JOIN_LIMIT } from "./limits.ts";
