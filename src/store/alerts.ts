@@ -3,13 +3,13 @@ import { type CompiledQuery, sql } from "kysely";
 import { query } from "./database.ts";
 import type { AlertRow } from "./records.ts";
 
-/** Alerts, the oldest first; those that were acknowledged only where `all` asks for them. */
+/** Alerts, oldest first; acknowledged alerts are included only if `all` is set. */
 export function alertsQuery({ all }: { readonly all: boolean }): CompiledQuery<AlertRow> {
   const alerts = query.selectFrom("alert").selectAll().orderBy("created_at").orderBy("alert_id");
   return (all ? alerts : alerts.where("acknowledged", "=", 0)).compile();
 }
 
-/** The newest alert of each organization and kind, of these kinds. */
+/** The newest alert of each organization and kind, for the given kinds. */
 export function alertsOfKindsQuery(kinds: readonly string[]): CompiledQuery<AlertRow> {
   return query.selectFrom("alert as a").selectAll().where("kind", "in", kinds)
     .where(
@@ -22,7 +22,7 @@ export function alertsOfKindsQuery(kinds: readonly string[]): CompiledQuery<Aler
     .compile();
 }
 
-/** An alert about the system chain, which belongs to no organization and stands in that chain alone. */
+/** An alert about the system chain. It belongs to no organization and is recorded in that chain only. */
 export interface SystemAlertRow {
   readonly detail: string;
   /** ISO 8601, UTC. */
@@ -30,7 +30,9 @@ export interface SystemAlertRow {
   readonly acknowledged_at: string | null;
 }
 
-/** Such alerts of a kind as the chain says them, the oldest first; whether they are intact is not looked at. */
+/**
+ * System alerts of a kind as the chain records them, oldest first. Does not check whether they are intact.
+ */
 export function systemAlertsQuery(
   kind: string,
   { all }: { readonly all: boolean },

@@ -1,4 +1,4 @@
-/** Runs of the public demo: one by its name, and those that are past their time. */
+/** Runs of the public demo: reads one by its session, finds and deletes those past their retention. */
 import { type CompiledQuery, sql } from "kysely";
 import { query, type Statement } from "./database.ts";
 import type { AssessmentRow } from "./records.ts";
@@ -7,7 +7,7 @@ export function assessmentQuery(sessionId: string): CompiledQuery<AssessmentRow>
   return query.selectFrom("assessment").selectAll().where("session_id", "=", sessionId).compile();
 }
 
-/** Those of an instant (epoch milliseconds) and before, the oldest first. */
+/** Runs created at or before an instant (epoch milliseconds), oldest first. */
 export function oldAssessmentsQuery(
   { until, limit }: { readonly until: number; readonly limit: number },
 ): CompiledQuery<{ session_id: string }> {
@@ -15,7 +15,7 @@ export function oldAssessmentsQuery(
     .orderBy("created_at").limit(limit).compile();
 }
 
-/** A name that was used anew meanwhile is left alone. */
+/** Deletes these runs, except one whose session id was used again after `until`. */
 export function deleteAssessments(sessionIds: readonly string[], until: number): Statement {
   return query.deleteFrom("assessment").where("created_at", "<=", until)
     .where(sql<boolean>`session_id in (select value from json_each(${JSON.stringify(sessionIds)}))`)

@@ -1,18 +1,24 @@
-/** Which entries of a chain a page of its log has, newest first. What they say is read from them once they are proven. */
+/**
+ * Selects the entries on a page of a chain's log, newest first. Their content is read from them once they are
+ * proven.
+ */
 import { type Database, query } from "./database.ts";
 
 export interface LogPage {
   readonly chain: string;
-  /** Included. */
+  /** Inclusive. */
   readonly from: number;
-  /** Excluded. */
+  /** Exclusive. */
   readonly before: number;
-  /** null: of all types. */
+  /** null for all types. */
   readonly eventType: string | null;
   readonly limit: number;
 }
 
-/** Where the entries of a page stand, newest first, as their columns have it: over the index of types if one is asked for. */
+/**
+ * Seqs of the entries on a page, newest first, as the columns have them. A filter by type uses the index of
+ * types.
+ */
 export async function readLogPage(
   database: Database,
   { chain, from, before, eventType, limit }: LogPage,
@@ -27,8 +33,8 @@ export async function readLogPage(
 }
 
 /**
- * The place of the first entry at or after an instant, by halving: times never go back along a chain.
- * `size` where there is none; `from` is the first place that is held.
+ * The seq of the first entry at or after an instant, by binary search: timestamps never decrease along a
+ * chain. Returns `size` if there is no such entry; `from` is the first seq that is stored.
  */
 export async function firstSeqAt(
   database: Database,
@@ -46,7 +52,7 @@ export async function firstSeqAt(
       query.selectFrom("audit_entry").select("ts").where("chain", "=", chain).where("seq", "=", middle)
         .compile(),
     );
-    // An entry that is pruned at this moment is older than any that is asked for.
+    // An entry that is pruned during the search is older than any that is searched for.
     if (row === undefined || row.ts < instant) low = middle + 1;
     else high = middle;
   }

@@ -1,13 +1,15 @@
 /**
- * What waits in the outbox and what is past its time: how many events each destination is behind, the oldest of them,
- * and the rows that may be forgotten.
+ * Backlogs of the outbox and rows past their retention: how many events each destination is behind, its
+ * oldest queued deliveries, and the rows that may be deleted.
  */
 import { type CompiledQuery, sql } from "kysely";
 import { type Database, query, type Statement } from "./database.ts";
 import { listed, TAKEN } from "./outbox.ts";
 import type { RecordKind, WebhookRow } from "./records.ts";
 
-/** How many events wait for each active destination: those without a delivery yet, and queued deliveries. */
+/**
+ * Number of events that wait for an active destination: those without a delivery yet, and queued deliveries.
+ */
 export interface Backlog {
   readonly webhook_id: string;
   readonly org_id: string;
@@ -32,7 +34,7 @@ export async function backlogs(database: Database): Promise<readonly Backlog[]> 
   return await database.read(BACKLOGS.where("active", "=", 1).compile());
 }
 
-/** As a plan needs it. */
+/** The backlog of a destination, as a record kind that a plan can load. */
 export const webhookBacklogs: RecordKind<Backlog> = {
   name: "webhook_backlog",
   load: (keys) =>
@@ -44,7 +46,9 @@ export function backlogOf(webhookId: string): CompiledQuery<Backlog> {
   return BACKLOGS.where("webhook_id", "=", webhookId).compile();
 }
 
-/** Destinations that take none of the events after their cursor, and the newest of those. */
+/**
+ * Destinations that take none of the events after their cursor, each with the newest sequence of all events.
+ */
 export async function lagging(
   database: Database,
 ): Promise<readonly (Pick<WebhookRow, "webhook_id" | "cursor"> & { readonly newest: number })[]> {
@@ -63,7 +67,10 @@ export async function lagging(
   return rows.map((row) => ({ ...row, newest: row.newest! }));
 }
 
-/** Queued deliveries that nobody is sending, the oldest events first; `before`: of events older than that instant. */
+/**
+ * Queued deliveries that nobody is sending, oldest events first. `before` limits them to events older than
+ * that instant.
+ */
 export async function oldestQueued(
   database: Database,
   { webhookId, now, limit, before }: {
@@ -91,7 +98,7 @@ export async function destinationIds(database: Database): Promise<readonly strin
   return rows.map(({ webhook_id }) => webhook_id);
 }
 
-/** Finished deliveries that are past their time or their number. */
+/** Finished deliveries that are past their retention or beyond the number to keep. */
 export async function pastDeliveries(
   database: Database,
   { webhookId, statuses, before, keep, limit }: {
@@ -120,7 +127,7 @@ export function deleteDeliveries(ids: readonly string[]): Statement {
   };
 }
 
-/** Events that no destination waits for and no delivery tells of. */
+/** Events that no active destination waits for and no delivery refers to. */
 export async function pastEvents(database: Database, limit: number): Promise<readonly number[]> {
   const rows = await database.read(
     query.selectFrom("webhook_event as event").select("sequence").where((row) =>

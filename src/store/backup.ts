@@ -1,25 +1,28 @@
-/** Copies of the embedded database: whole, as of one instant, whatever is written meanwhile. */
+/**
+ * Copies of the embedded database. Each copy is complete and of one instant, even if the database is written
+ * meanwhile.
+ */
 import { backup, DatabaseSync } from "node:sqlite";
 import { renameDurably, syncFile } from "./durable_file.ts";
 
-/** How long opening waits for another process's lock. */
+/** Milliseconds that opening waits for another process's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Pages that are copied in one step. */
 const PAGES_IN_STEP = 4_096;
 
 const PRIVATE_FILE = 0o600;
 
-/** What `checkFile` says of a database whose pages fit together. */
+/** Result of `integrity_check` for a database whose pages are consistent. */
 const SOUND = "ok";
 
 /**
- * Copies the database at `from` over the file `to`, and brings it to the disk. The copy is one file.
- * @throws {Error} of SQLite or of the file system; `to` is then of no use.
+ * Copies the database at `from` over the file `to`, and syncs it to the disk. The copy is one file.
+ * @throws {Error} from SQLite or the file system; `to` is then unusable.
  */
 export async function copyFile(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from, { timeout: BUSY_TIMEOUT_MS });
   try {
-    // One snapshot, held: without it the copy begins anew with each commit of somebody else.
+    // Holds one snapshot: without it the copy restarts with each commit of another connection.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_schema").get();
     await backup(source, to, { rate: PAGES_IN_STEP });
@@ -29,7 +32,10 @@ export async function copyFile(from: string, to: string): Promise<void> {
   syncFile(to);
 }
 
-/** Holds every page and index of a database against the others. @returns what is wrong first; null: nothing. */
+/**
+ * Checks every page and index of a database against the others.
+ * @returns the first fault; null if there is none.
+ */
 export function checkFile(path: string): string | null {
   const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -42,7 +48,10 @@ export function checkFile(path: string): string | null {
   }
 }
 
-/** Whether a sound database is one of this service: it holds a chain from its first start on, in any schema. */
+/**
+ * Whether a sound database belongs to this service: it holds a chain from its first start on, in any schema
+ * version.
+ */
 export function holdsChain(path: string): boolean {
   const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -57,9 +66,10 @@ export function holdsChain(path: string): boolean {
 }
 
 /**
- * Keeps a copy of a database that is about to be changed beside it, for its owner alone, in the place of an earlier one.
- * @returns where it is.
- * @throws {Error} of SQLite or of the file system; the earlier one is then as it was.
+ * Keeps a copy of a database that is about to be changed, beside it and readable by its owner only. Replaces
+ * an earlier copy.
+ * @returns the path of the copy.
+ * @throws {Error} from SQLite or the file system; the earlier copy is then unchanged.
  */
 export async function keepCopy(path: string, name: string): Promise<string> {
   const copy = `${path}.${name}`;

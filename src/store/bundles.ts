@@ -1,16 +1,16 @@
-/** Reading a chain out of the database, page by page: no read is held open while a bundle is written. */
+/** Reads a chain from the database, page by page: no read is held open while a bundle is written. */
 import type { PartName } from "../evidence/hashes.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { type Database, query } from "./database.ts";
 
-/** An entry as it was hashed, with what is held of its parts. */
+/** An entry as it was hashed, with those of its parts that are held. */
 export interface BundleEntry {
   readonly seq: number;
   readonly text: string;
   readonly subject: string | null;
-  /** As the entry itself says it; null if it is none. */
+  /** The type that the entry itself names; null if its text is no entry. */
   readonly eventType: string | null;
-  /** In the order of their names; what is null was erased. */
+  /** In the order of their names; `held` is null in an erased part. */
   readonly parts: readonly BundlePart[];
 }
 
@@ -19,7 +19,7 @@ export interface BundlePart {
   readonly held: { readonly salt: Uint8Array; readonly text: string } | null;
 }
 
-/** The entries from `first` to before `end`, all of one state of the database. */
+/** The entries from `first` (inclusive) to `end` (exclusive), all of one state of the database. */
 export async function readBundleEntries(
   database: Database,
   { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
@@ -44,7 +44,7 @@ export async function readBundleEntries(
   }));
 }
 
-/** The seq after the last entry that is held; 0 where none is. */
+/** The seq after the last entry that is held; 0 if there is none. */
 export async function endOfEntries(database: Database, chain: string): Promise<number> {
   const [last] = await database.read(
     query.selectFrom("audit_entry").select("seq").where("chain", "=", chain).orderBy("seq", "desc").limit(1)
@@ -53,7 +53,7 @@ export async function endOfEntries(database: Database, chain: string): Promise<n
   return (last?.seq ?? -1) + 1;
 }
 
-/** The first stored checkpoint of at least a size. */
+/** The stored checkpoint with the smallest size that is at least `size`; null if there is none. */
 export async function checkpointFrom(
   database: Database,
   { chain, size }: { readonly chain: string; readonly size: number },
@@ -65,7 +65,7 @@ export async function checkpointFrom(
   return row ?? null;
 }
 
-/** The last stored checkpoint of at most a size. */
+/** The stored checkpoint with the largest size that is at most `size`; null if there is none. */
 export async function checkpointUpTo(
   database: Database,
   { chain, size }: { readonly chain: string; readonly size: number },
@@ -77,7 +77,7 @@ export async function checkpointUpTo(
   return row ?? null;
 }
 
-/** The sizes at which days of a chain ended, in order. */
+/** The sizes of a chain at the ends of its days, ascending. */
 export async function readLadder(database: Database, chain: string): Promise<readonly number[]> {
   const rows = await database.read(
     query.selectFrom("audit_ladder").select("size").where("chain", "=", chain).orderBy("size").compile(),
@@ -85,7 +85,7 @@ export async function readLadder(database: Database, chain: string): Promise<rea
   return rows.map(({ size }) => size);
 }
 
-/** Every model document that was ever used, in the order of its hash. */
+/** Every model document that was ever used, ordered by its hash. */
 export async function readModels(database: Database) {
   return await database.read(
     query.selectFrom("model_document").select(["sha256", "document"]).orderBy("sha256").compile(),

@@ -1,4 +1,4 @@
-/** Chains in the database: heads, entries with their parts and nodes, checkpoints, and proofs read back. */
+/** Chains in the database: heads, entries with their parts and nodes, checkpoints, and reading them back. */
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import { AlteredError } from "../domain/errors.ts";
 import { parseChain } from "../evidence/chain_name.ts";
@@ -27,20 +27,23 @@ import type {
 
 const HASH_LENGTH = 32;
 
-/** The head of the chain that a family goes on with, and what the service knows of it besides. */
+/** The newest head of a family, with what the service stores about it besides. */
 export interface StoredHead extends ChainHead {
   /** The chain of epoch 1. */
   readonly family: string;
   readonly epoch: number;
-  /** The position of its first entry, counted over all epochs. */
+  /** The position of the chain's first entry, counted over all epochs. */
   readonly firstPosition: number;
-  /** Which signing key is its own. */
+  /** Ordinal of the signing key in use for this chain. */
   readonly keyOrdinal: number;
-  /** The set of the rows that belong to it, as it is kept; null where rows were written before they were sealed. */
+  /**
+   * The set of the rows that belong to the chain, as it is stored; null if rows were written before they were
+   * sealed.
+   */
   readonly held: Uint8Array | null;
 }
 
-/** The row of a head. */
+/** The row of a chain's head. */
 export type HeadRow = Selectable<AuditChainTable>;
 
 const newestOfFamilies = compileOnce(({ families }: { readonly families: string }) =>
@@ -49,14 +52,14 @@ const newestOfFamilies = compileOnce(({ families }: { readonly families: string 
     .where(sql<boolean>`epoch = (select max(epoch) from audit_chain where family = c.family)`).compile()
 );
 
-/** Asks for the newest head of each of the named families. */
+/** The query for the newest head of each of the named families. */
 export function headsQuery(families: readonly string[]): CompiledQuery<HeadRow> {
   return newestOfFamilies({ families: JSON.stringify(families) });
 }
 
 /**
  * Loads the newest head of each of the named families.
- * @throws {AlteredError} where the chain that a family is said to go on with is another's.
+ * @throws {AlteredError} if a head's row names a family that its chain does not belong to.
  */
 export async function loadHeads(
   database: Database,
@@ -68,7 +71,10 @@ export async function loadHeads(
   return rows.map(headOf);
 }
 
-/** A chain is named after its family and its epoch. @throws {AlteredError} where its row says something else. */
+/**
+ * Requires that a chain is named after its family and epoch.
+ * @throws {AlteredError} if its row names another.
+ */
 function requireOfFamily(
   { chain, family, epoch }: Pick<HeadRow, "chain" | "family"> & { readonly epoch?: number },
 ): void {
@@ -78,8 +84,8 @@ function requireOfFamily(
 }
 
 /**
- * How many chains there are, and their entries; `unanchored`: those that the system chain, which is `except`, has no
- * checkpoint of.
+ * The number of chains and of their entries. `unanchored` is the number of entries that no checkpoint in the
+ * system chain (`except`) covers.
  */
 export async function countChains(
   database: Database,
@@ -94,7 +100,10 @@ export async function countChains(
   return row!;
 }
 
-/** Every chain, of every epoch, in the order of its name and epoch; not all of one state. */
+/**
+ * Every chain of every epoch, ordered by family and epoch. The pages are not all of one state of the
+ * database.
+ */
 export async function loadChains(database: Database): Promise<readonly StoredChain[]> {
   const chains: StoredChain[] = [];
   const pages = readPages<HeadRow>(database, (after, limit) => {
@@ -111,16 +120,16 @@ export async function loadChains(database: Database): Promise<readonly StoredCha
   return chains;
 }
 
-/** The head that each family goes on with, by family. */
+/** The newest head of each family, by family. */
 export async function newestHeads(database: Database): Promise<ReadonlyMap<string, StoredChain>> {
-  // Chains come in the order of their epochs: the newest of a family stands.
+  // Chains are ordered by epoch, so the newest of a family replaces the earlier ones.
   return new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
 }
 
-/** How far a chain reaches. */
+/** The size of a chain. */
 export type ChainSize = Pick<HeadRow, "chain" | "family" | "size">;
 
-/** How far every chain reaches, of every epoch, page by page. */
+/** The sizes of all chains of every epoch, page by page. */
 export function readChainSizes(database: Database): AsyncGenerator<readonly ChainSize[]> {
   return readPages<ChainSize>(database, (after, limit) => {
     const ordered = query.selectFrom("audit_chain").select(["chain", "family", "size"]).orderBy("chain")
@@ -151,9 +160,9 @@ export async function loadEpochs(database: Database, family: string): Promise<re
 }
 
 export interface StoredChain extends StoredHead {
-  /** The size that the system chain holds a checkpoint of. */
+  /** The size of the newest checkpoint that the system chain holds. */
   readonly anchoredSize: number;
-  /** Entries below it were pruned. */
+  /** Entries with a smaller seq were pruned. */
   readonly minIndex: number;
 }
 
@@ -182,17 +191,17 @@ export function headOf(row: HeadRow): StoredHead {
   };
 }
 
-/** Where a record lies. */
+/** The chain and seq of a record. */
 export interface Place {
   readonly chain: string;
   readonly seq: number;
-  /** Whether its entry was pruned. */
+  /** Whether the entry was pruned. */
   readonly pruned: boolean;
 }
 
 /**
- * The chain and the index of a position, which is counted over the epochs of a family.
- * @throws {AlteredError} where the family has no such position, or the chain is another's.
+ * The chain and seq of a position. Positions are counted over the epochs of a family.
+ * @throws {AlteredError} if the family has no such position, or the chain belongs to another family.
  */
 export async function placeOf(
   database: Database,
@@ -209,7 +218,7 @@ export async function placeOf(
   return { chain: row.chain, seq, pruned: seq < row.min_index };
 }
 
-/** A place, and the position that it is. */
+/** A place and its position. */
 export interface PositionedPlace extends Omit<Place, "pruned"> {
   readonly position: number;
 }
@@ -219,7 +228,7 @@ interface FamilyEvent {
   readonly eventType: string;
 }
 
-/** Where entries of an event stand in a family, oldest first. */
+/** The places of all entries of an event type in a family, oldest first. */
 export function placesOfEventsQuery({ family, eventType }: FamilyEvent): CompiledQuery<PositionedPlace> {
   return query.selectFrom("audit_chain as c").innerJoin("audit_entry as e", "e.chain", "c.chain")
     .select(["c.chain", "e.seq", sql<number>`c.first_position + e.seq`.as("position")])
@@ -227,7 +236,7 @@ export function placesOfEventsQuery({ family, eventType }: FamilyEvent): Compile
     .orderBy("c.epoch").orderBy("e.seq").compile();
 }
 
-/** As {@link placesOfEventsQuery}. */
+/** Reads the places that {@link placesOfEventsQuery} selects. */
 export async function placesOfEvents(
   database: Database,
   event: FamilyEvent,
@@ -235,7 +244,7 @@ export async function placesOfEvents(
   return await database.read(placesOfEventsQuery(event));
 }
 
-/** Makes room for a chain that has no entry yet. */
+/** Inserts a chain that has no entries yet. */
 export function insertChain(head: StoredHead): Statement {
   const row: Insertable<AuditChainTable> = {
     chain: head.chain,
@@ -255,7 +264,10 @@ export function insertChain(head: StoredHead): Statement {
   return query.insertInto("audit_chain").values(row).compile();
 }
 
-/** The entry, its parts and its nodes; a trigger refuses it unless it continues the stored head. */
+/**
+ * Inserts the entry, its parts and its nodes. A trigger refuses the entry unless it continues the stored
+ * head.
+ */
 export function insertEntry(
   { entry, text, hash, parts, nodes }: AppendedEntry,
   previous: Uint8Array,
@@ -290,13 +302,16 @@ const insertNode = compileOnce((row: Insertable<AuditNodeTable>) =>
   query.insertInto("audit_node").values(row).compile()
 );
 
-/** What a change of a head goes on from; it fails where another process was first. */
+/** The head before a change. The change fails if another process changed the head first. */
 export interface HeadBefore {
   readonly size: number;
   readonly held: Uint8Array | null;
 }
 
-/** The frontier after a commit, of a chain that has a size by now; size and head are moved by its entries. */
+/**
+ * Stores the frontier after a commit, if the chain has the given size and set now. Its entries move size and
+ * head.
+ */
 export function updatePeaks(
   { chain, frontier: { peaks }, keyOrdinal, held }: StoredHead,
   { size, held: heldBefore }: HeadBefore,
@@ -316,7 +331,7 @@ const setPeaks = compileOnce((
     .where("chain", "=", chain).where("size", "=", size).where("held", "is", heldBefore).compile()
 );
 
-/** The set that a chain's head holds, of a chain that did not grow. */
+/** Updates the set that a chain's head holds, if the chain did not grow. */
 export function updateHeld(
   { chain, frontier: { size }, held }: StoredHead,
   { held: heldBefore }: Pick<HeadBefore, "held">,
@@ -326,7 +341,7 @@ export function updateHeld(
   return { ...update.compile(), mustChange: 1 };
 }
 
-/** The set that the head of the audit log of a row's organization holds, as a column beside the row. */
+/** A column with the set that the head of the organization's audit log holds, for each row of the table. */
 export function heldOf(table: "organization" | "webhook") {
   return sql<Uint8Array | null>`(select held from audit_chain
     where family = 'org/' || ${sql.ref(`${table}.org_id`)} || '/admin' order by epoch desc limit 1)`.as(
@@ -334,13 +349,13 @@ export function heldOf(table: "organization" | "webhook") {
   );
 }
 
-/** Where a head stands, for the set that it holds. */
+/** The place of a head to which its set is bound. */
 export function placeOfHead({ previous, frontier: { size }, ...head }: StoredHead): SetPlace {
   const { chain, origin, epoch, firstPosition, keyOrdinal } = head;
   return { chain, origin, epoch, firstPosition, keyOrdinal, size, head: previous };
 }
 
-/** Marks the size that a chain had before the first commit of a day. */
+/** Records the size that a chain had before the first commit of a day. */
 export function insertLadder({ chain, frontier, lastTimestamp }: ChainHead): Statement {
   return insertCut(chain, { size: frontier.size, ts: lastTimestamp });
 }
@@ -359,7 +374,7 @@ export interface StoredCheckpoint {
   readonly note: string;
 }
 
-/** The newest checkpoint of a chain, or null where there is none. */
+/** The newest checkpoint of a chain; null if there is none. */
 export async function newestCheckpoint(database: Database, chain: string): Promise<StoredCheckpoint | null> {
   const [row] = await database.read(
     query.selectFrom("audit_checkpoint").select(["size", "note"]).where("chain", "=", chain)
@@ -369,8 +384,8 @@ export async function newestCheckpoint(database: Database, chain: string): Promi
 }
 
 /**
- * The checkpoint of the commit that an entry came with: every commit signs one, at its last size. Null where
- * there is no such entry.
+ * The checkpoint of the commit that wrote an entry: every commit signs one, at its last size. Null if there
+ * is no such checkpoint.
  */
 export async function checkpointOfCommit(
   database: Database,
@@ -383,10 +398,10 @@ export async function checkpointOfCommit(
   return row ?? null;
 }
 
-/** Heads whose checkpoints are read at once: a few hundred kilobytes. */
+/** Number of heads whose checkpoints are read at once: a few hundred kilobytes. */
 const NOTES_TOGETHER = 256;
 
-/** The signed notes that heads have at their own size, by chain. */
+/** The signed notes at the current sizes of the heads, by chain. */
 export async function notesOfHeads(
   database: Database,
   heads: readonly StoredHead[],
@@ -415,8 +430,8 @@ export interface StoredEntry {
 }
 
 /**
- * Entries that follow one another, those of which anything is held. Whether they are intact is not looked at.
- * @throws {AlteredError} where one is no entry at all.
+ * Consecutive entries, without those of which no part is held. Does not check whether they are intact.
+ * @throws {AlteredError} if a row holds no valid entry.
  */
 export async function readEntries(
   database: Database,
@@ -450,7 +465,10 @@ export async function readEntries(
   });
 }
 
-/** What was hashed of the entries from `first` to before `end`, oldest first. Whether they are intact is not looked at. */
+/**
+ * The texts that were hashed, of the entries from `first` (inclusive) to `end` (exclusive), oldest first.
+ * Does not check whether they are intact.
+ */
 export function readBodies(
   database: Database,
   { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
@@ -461,7 +479,7 @@ export function readBodies(
   );
 }
 
-/** @returns null where there is no such entry, or nothing of it is held. */
+/** @returns null if there is no such entry, or no part of it is held. */
 export async function readEntry(
   database: Database,
   { chain, seq }: { readonly chain: string; readonly seq: number },
@@ -470,14 +488,17 @@ export async function readEntry(
   return stored ?? null;
 }
 
-/** What is said or signed anew must be what was recorded. @throws {AlteredError} where an entry or a part of it is not. */
+/**
+ * Requires that an entry and its held parts are what was recorded, before they are shown or signed again.
+ * @throws {AlteredError} if one is not.
+ */
 export function requireIntact(crypto: Crypto, stored: StoredEntry): void {
   requireEntry(crypto, stored);
   const { entry, parts } = stored;
   if (![...parts.values()].every((part) => isCommitted(crypto, entry, part))) throw notRecorded(stored);
 }
 
-/** As {@link requireIntact}, whatever became of its parts. */
+/** Like {@link requireIntact}, but without checking the parts. */
 export function requireEntry(crypto: Crypto, stored: StoredEntry): void {
   if (!equalBytes(entryHash(crypto, stored.text), stored.hash)) throw notRecorded(stored);
 }
@@ -486,7 +507,7 @@ function notRecorded({ entry: { chain, seq } }: StoredEntry): AlteredError {
   return new AlteredError(chain, `entry ${seq} of ${chain} or a part of it is not what was recorded`);
 }
 
-/** The stored tree nodes of a chain at these indexes. */
+/** The stored tree nodes of a chain at the given indexes. */
 export async function readNodes(
   database: Database,
   { chain, indexes }: { readonly chain: string; readonly indexes: readonly number[] },
@@ -499,7 +520,7 @@ export async function readNodes(
   return new Map(nodes.map(({ idx, hash }) => [idx, hash]));
 }
 
-/** Chains that have grown since the system chain took in their checkpoint. */
+/** Chains that have grown since the system chain last recorded their checkpoint. */
 export async function readGrownChains(
   database: Database,
   { except, limit }: { readonly except: string; readonly limit: number },
@@ -511,7 +532,7 @@ export async function readGrownChains(
   return rows.map(headOf);
 }
 
-/** Where an epoch of a family begins, and what of it was pruned. */
+/** The first position of an epoch, and the index below which it was pruned. */
 export type EpochSpan = Pick<HeadRow, "chain" | "first_position" | "min_index">;
 
 /** The epochs of a family, oldest first. */
@@ -524,7 +545,7 @@ export function epochSpansQuery(family: string): CompiledQuery<EpochSpan> {
     .orderBy("epoch").compile();
 }
 
-/** The timestamp of the last entry that was pruned from a family; null where nothing was. */
+/** The timestamp of the last entry that was pruned from a family; null if nothing was pruned. */
 export async function prunedUntil(database: Database, family: string): Promise<string | null> {
   const [row] = await database.read(
     query.selectFrom("audit_chain as c")
@@ -543,13 +564,13 @@ export interface CutPoint {
   readonly ts: string;
 }
 
-/** Marks a size as one at which a chain is cut. */
+/** Records a size at which a chain is cut. */
 export function insertCut(chain: string, { size, ts }: CutPoint): Statement {
   return query.insertInto("audit_ladder").values({ chain, size, ts })
     .onConflict((conflict) => conflict.columns(["chain", "size"]).doNothing()).compile();
 }
 
-/** The last end of a day of which everything is before an instant. */
+/** The newest end of a day whose last entry is before an instant. */
 export async function newestCut(
   database: Database,
   { chain, before }: { readonly chain: string; readonly before: string },
@@ -566,14 +587,16 @@ export async function newestCut(
 }
 
 /**
- * The first entry of a chain that a cut removes. The very first of one that a restore began stays for good: it names the
- * end of the chain before, of which nothing else may be left.
+ * The first entry of a chain that a cut removes. The first entry of a chain that a restore began is never
+ * removed: it names the end of the chain before, of which nothing else may be left.
  */
 export function firstRemovable(chain: string): number {
   return (parseChain(chain)?.epoch ?? 1) > 1 ? 1 : 0;
 }
 
-/** Removes entries below an index, their parts, and the checkpoints below the cut that no old proof is linked over. */
+/**
+ * Removes the entries below an index, their parts, and the checkpoints below the cut that no old proof needs.
+ */
 export function deleteEntriesBelow(
   chain: string,
   { index, minIndex }: { readonly index: number; readonly minIndex: number },

@@ -1,25 +1,25 @@
 /**
- * Statements whose SQL is compiled once. Building and compiling a text takes longer than most statements run, and of
- * one statement it is the same text each time.
+ * Statements whose SQL is compiled once. Building and compiling a statement takes longer than most statements
+ * run, and it produces the same text each time.
  */
 import type { CompiledQuery } from "kysely";
 
-/** Stands for a value while a text is compiled; Kysely takes it for one. */
+/** A placeholder for a value while a statement is compiled; Kysely treats it as the value. */
 class Slot {
   constructor(readonly name: string) {}
 }
 
 interface Template<Row> {
-  /** The members of the inputs that it is for, in their order. */
+  /** The names of the input's members, in their order. */
   readonly names: readonly string[];
   readonly compiled: CompiledQuery<Row>;
 }
 
 /**
- * What `build` makes of an input, compiled anew only for an input with other members than those before it.
+ * Compiles `build` once for each set of input members, and then only binds the values.
  *
- * `build` puts members of the input into the query as values, and looks at none of them: what it compiles is kept, and
- * holds for every input.
+ * `build` must put members of the input into the query as values and must not look at them: what it compiles
+ * is kept and used for every input.
  */
 export function compileOnce<Input extends object, Row>(
   build: (input: Input) => CompiledQuery<Row>,

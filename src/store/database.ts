@@ -1,8 +1,8 @@
 /**
- * What the service asks of a database: compiled queries to read, and one way to write, the atomic batch.
+ * The interface of a database: compiled queries to read, and one way to write, the atomic batch.
  *
- * Kysely builds the SQL and its types; running it is left to the backend, so that a batch is one transaction
- * on an embedded file and one request to a libSQL server. No transaction is ever held open across awaits.
+ * Kysely builds the SQL and its types. The backend runs it, so that a batch is one transaction on an embedded
+ * file and one request to a libSQL server. No transaction is ever held open across awaits.
  */
 import {
   type CompiledQuery,
@@ -15,7 +15,10 @@ import {
 import { retryAfter, ServiceError } from "../domain/errors.ts";
 import type { Schema } from "./schema.ts";
 
-/** Builds queries and runs none. Marked, so that the bundle of the thread that writes, which builds none, goes without. */
+/**
+ * Builds queries and runs none. Marked as pure, so that the bundle of the storage thread, which builds no
+ * queries, leaves it out.
+ */
 export const query: Kysely<Schema> = /* @__PURE__ */ new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -29,44 +32,47 @@ export const query: Kysely<Schema> = /* @__PURE__ */ new Kysely<Schema>({
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** How many rows it must change; the batch is a conflict where it changes another number. */
+  /** How many rows it must change. The batch is a conflict if it changes another number. */
   readonly mustChange?: number;
-  /** Whether it may come after everything else of its commit, and among others of its text in their order. */
+  /**
+   * True if it may run after everything else of its commit, grouped with other statements of the same SQL, in
+   * their order.
+   */
   readonly last?: boolean;
-  /** Whether what it deletes is nobody's personal data, so that the file need not be cleared of it. */
+  /** True if what it deletes is no personal data, so that the file need not be cleared of it. */
   readonly impersonal?: boolean;
 }
 
 export type Expunged = "done" | "pending" | "server";
 
 export interface Database {
-  /** Whether hosts write to it that each have a lock of their own, see `lock.ts`. */
+  /** Whether several hosts write to it, each with a lock of its own, see `lock.ts`. */
   readonly isShared: boolean;
   read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]>;
-  /** Runs several queries on one state of the database, whatever is written meanwhile. */
+  /** Runs several queries on one state of the database, even if it is written meanwhile. */
   snapshot<Rows extends readonly unknown[]>(
     queries: { readonly [Index in keyof Rows]: CompiledQuery<Rows[Index]> },
   ): Promise<{ readonly [Index in keyof Rows]: readonly Rows[Index][] }>;
   /**
-   * Runs all statements, durably, or none.
-   * @throws {WriteConflict} where another writer was there first: reload and try again.
-   * @throws {DatabaseBusy} where another process holds the database: wait and try again.
-   * @throws {DatabaseUnavailable} where the disk is full or read-only, or a server gives no answer.
+   * Runs all statements durably, or none.
+   * @throws {WriteConflict} if another writer was first: reload and try again.
+   * @throws {DatabaseBusy} if another process holds the database: wait and try again.
+   * @throws {DatabaseUnavailable} if the disk is full or read-only, or the server does not answer.
    */
   batch(statements: readonly Statement[]): Promise<void>;
   /**
-   * Makes sure that what was deleted is in no file of the database any more: its place is overwritten, and the
-   * write-ahead log emptied. `pending` where a reader holds the log: try again. `server`: that is the server's own
-   * to do.
+   * Makes sure that no file of the database holds deleted data any more: overwrites its place and empties the
+   * write-ahead log. Returns `pending` if a reader holds the log: try again. Returns `server` if that is up
+   * to the server.
    */
   expunge(): Promise<Expunged>;
   close(): Promise<void>;
 }
 
-/** What the trigger says that refuses an entry which does not continue its chain's head. */
+/** Message of the trigger that refuses an entry which does not continue its chain's head. */
 export const HEAD_CONFLICT = "audit_head_conflict";
 
-/** A server gives no answer as large as a single row is. */
+/** A single row is larger than the largest answer that the server gives. */
 export class AnswerTooLarge extends Error {
   override readonly name = "AnswerTooLarge";
 }
@@ -76,7 +82,7 @@ export class WriteConflict extends Error {
   override readonly name = "WriteConflict";
 }
 
-/** The database gives no answer, or takes no writes: what waits for it would be refused in its turn. */
+/** The database does not answer, or takes no writes: writes that wait for it would be refused too. */
 export class DatabaseUnavailable extends ServiceError {
   constructor(message: string) {
     super("SERVICE_UNAVAILABLE", message, { headers: retryAfter() });

@@ -1,11 +1,11 @@
-/** Files that a power cut must not take, once whoever wrote them goes on: keys, secrets, copies. */
+/** Files that must survive a power cut once the write has returned: keys, secrets, copies. */
 import { dirname } from "node:path";
 
 const PRIVATE_FILE = 0o600;
 
 /**
- * Writes a file for its owner alone, and brings it and its name to the disk.
- * @throws {Deno.errors.AlreadyExists} where it must be new and is there; {Error} of the file system.
+ * Writes a file that only its owner can read, and syncs it and its name to the disk.
+ * @throws {Deno.errors.AlreadyExists} if it must be new and exists; {Error} from the file system.
  */
 export function writeDurably(
   path: string,
@@ -24,25 +24,30 @@ export function writeDurably(
   syncFolder(dirname(path));
 }
 
-/** Puts a file that is on the disk in the place of another, and brings that to the disk. */
+/**
+ * Moves a file that is on the disk to another path, replacing what is there, and syncs the new name to the
+ * disk.
+ */
 export function renameDurably(from: string, to: string): void {
   Deno.renameSync(from, to);
   syncFolder(dirname(to));
 }
 
-/** Brings what a file holds to the disk. */
+/** Syncs the content of a file to the disk. */
 export function syncFile(path: string): void {
   syncPath(path, { read: true, write: true });
 }
 
-/** Brings the names in a folder to the disk. Windows opens no folder, and NTFS keeps names by its own log. */
+/**
+ * Syncs the names in a folder to the disk. Windows cannot open a folder, and NTFS keeps names by its own log.
+ */
 export function syncFolder(path: string): void {
   if (Deno.build.os !== "windows") syncPath(path, { read: true });
 }
 
 /**
- * Not by `using`: the minifier of `deno bundle` (esbuild 0.25.5) puts what is used once in the place of its use, and nobody
- * disposes of it then.
+ * Does not use `using`: the minifier of `deno bundle` (esbuild 0.25.5) inlines a variable that is used once,
+ * and then nothing disposes of it.
  */
 function syncPath(path: string, options: Deno.OpenOptions): void {
   const file = Deno.openSync(path, options);

@@ -27,12 +27,12 @@ import { PageScrubber } from "./scrub.ts";
 import { nextTurn } from "./turn.ts";
 
 /**
- * How long a batch waits for another process's write lock. The wait blocks this whole process, so it is short;
- * who asked waits on, and tries again.
+ * Milliseconds that a batch waits for another process's write lock. The wait blocks this whole process, so it
+ * is short; the caller waits and tries again.
  */
 const BUSY_TIMEOUT_MS = 100;
 
-/** Statements that are kept prepared at once; the service has some hundred. */
+/** Maximum number of statements that are kept prepared; the service has some hundred. */
 const PREPARED_MAX = 10_000;
 
 /** https://sqlite.org/rescode.html; the low byte of an extended code is the primary one. */
@@ -42,7 +42,7 @@ const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_TRIGGER = 1811;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
-/** Somebody else has the key. */
+/** Codes of a key that another row has. */
 const TAKEN: readonly number[] = [SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE];
 const LOCKED: readonly number[] = [SQLITE_BUSY, SQLITE_LOCKED];
 
@@ -51,9 +51,10 @@ const SETTING_UP = [
   "PRAGMA synchronous = FULL",
   "PRAGMA trusted_schema = OFF",
   "PRAGMA secure_delete = ON",
-  // A month of sparklines of twenty busy operators is more than SQLite's own 2 MiB.
+  // A month of sparklines of twenty busy operators is more than SQLite's default of 2 MiB.
   "PRAGMA cache_size = -16384",
-  // A file in /var/tmp would hold in the clear what is being erased, and cannot be opened where descriptors run out.
+  // A temporary file in /var/tmp would hold erased data in the clear, and cannot be opened if file
+  // descriptors run out.
   "PRAGMA temp_store = MEMORY",
 ];
 
@@ -68,13 +69,13 @@ export interface EmbeddedOptions {
   readonly path: string;
   /** Called once on an I/O error: nothing may be written after it. */
   onFatal(error: StorageFailure): void;
-  /** Told of each refusal for something that passes. */
+  /** Called on each refusal for a reason that passes. */
   onPassing?(fault: PassingFault): void;
 }
 
 /**
- * Opens the file, creating it where it is missing.
- * @throws {StorageFailure} where it is not a database or cannot be opened.
+ * Opens the file and creates it if it is missing.
+ * @throws {StorageFailure} if it is not a database or cannot be opened.
  */
 export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Database {
   const connection = connectTo(
@@ -85,7 +86,10 @@ export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Dat
   const prepared = new Map<string, StatementSync>();
   let failed = false;
   let closed = false;
-  /** Batches that deleted something, and how many of them the file has been cleared of. What came before is not known. */
+  /**
+   * Number of batches that deleted something, and how many of them the file has been cleared of. Starts at 1
+   * because deletions of an earlier process are unknown.
+   */
   let deletions = 1;
   let cleared = 0;
   let scrubber: PageScrubber | null = null;
@@ -120,17 +124,18 @@ export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Dat
     return failed ? new DatabaseUnavailable("The database failed; the service is stopping.") : error;
   }
 
-  /** What failed is told, not that rolling it back failed too. */
+  /** Rolls back. A failure of that is ignored: the caller throws the error that led here. */
   function rollBack(): void {
     try {
       if (connection.isTransaction) connection.exec("ROLLBACK");
     } catch {
-      // The error that led here decides what becomes of the connection.
+      // The error that led here decides what happens to the connection.
     }
   }
 
   function runBatch(statements: readonly Statement[]): void {
-    // Prepared, as an error of exec carries no result code: a busy lock, or a commit that cannot be synced.
+    // Prepared, because an error of `exec` carries no result code: a busy lock, or a commit that cannot be
+    // synced.
     prepare("BEGIN IMMEDIATE").run();
     try {
       for (const { sql, parameters, mustChange, impersonal } of statements) {
@@ -147,7 +152,7 @@ export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Dat
     }
   }
 
-  /** False where a reader holds the log. */
+  /** Returns false if a reader holds the log. */
   function emptyLog(): boolean {
     const row = prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
     return row.busy === 0;
@@ -161,21 +166,25 @@ export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Dat
     for (let page: number | null = 0; page !== null;) {
       page = scrubFrom(scrubber, page);
       await nextTurn();
-      // What is left is done when the file is opened again.
+      // The rest is done when the file is opened again.
       if (closed) return false;
     }
     cleared = Math.max(cleared, upTo);
     return emptyLog();
   }
 
-  /** @returns the page to go on with. @throws {DatabaseBusy} where another process reads or writes. */
+  /**
+   * @returns the page to continue with; null at the end.
+   * @throws {DatabaseBusy} if another process reads or writes.
+   */
   function scrubFrom(pages: PageScrubber, first: number): number | null {
     if (!emptyLog()) throw new DatabaseBusy("a reader holds the log");
     prepare("BEGIN IMMEDIATE").run();
     try {
       if (Deno.statSync(`${path}-wal`).size > 0) throw new DatabaseBusy("another process has written");
       const { changed, next } = pages.step(first);
-      // Of what was changed behind their backs, other connections hold copies, which they let go of with a commit.
+      // Other connections cache pages that were changed without their notice; this commit makes them drop the
+      // cache.
       if (changed) connection.exec(`PRAGMA user_version = ${userVersion() === 1 ? 2 : 1}`);
       prepare("COMMIT").run();
       return next;
@@ -183,7 +192,7 @@ export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Dat
       rollBack();
       throw error;
     } finally {
-      // So does this one.
+      // This connection drops its cache too.
       connection.exec("PRAGMA shrink_memory");
     }
   }
@@ -213,7 +222,7 @@ export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Dat
             rows as unknown as { readonly [Index in keyof Rows]: readonly Rows[Index][] },
           );
         } finally {
-          // Nothing was written: giving up the snapshot is all that is left, whatever the reads did.
+          // Nothing was written, so the snapshot is given up even if a read failed.
           rollBack();
         }
       } catch (error) {

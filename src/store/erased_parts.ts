@@ -1,10 +1,10 @@
-/** What is held of operators who were erased: somebody put it back. */
+/** Finds parts of erased operators that are stored although they were erased: somebody put them back. */
 import { sql } from "kysely";
 import { type Database, query } from "./database.ts";
 import type { EntryPlace } from "./operator_records.ts";
 import { piecesOf, readPages } from "./paging.ts";
 
-/** Pseudonyms that are looked up together, and entries that are told together. */
+/** Number of pseudonyms that are looked up together, and of entries in a page. */
 const PSEUDONYMS_TOGETHER = 50;
 const ENTRIES_IN_PAGE = 200;
 
@@ -14,8 +14,8 @@ interface HeldEntry {
 }
 
 /**
- * The entries of a family that bear one of these pseudonyms, and of which a part is held. What an erasure says of itself is
- * held. Whether the entries are intact is not looked at.
+ * The entries of a family that bear one of these pseudonyms and of which a part is held. Entries of the
+ * erasure itself are left out: their parts stay. Does not check whether the entries are intact.
  */
 export async function* readHeldEntries(
   database: Database,

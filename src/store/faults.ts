@@ -1,15 +1,18 @@
 /**
- * What an error of the embedded database says of the files below it. Some pass by themselves, once somebody made room
- * say; after the others nothing may be written.
+ * Faults of the files below the embedded database, by the error that SQLite raised. Some pass by themselves,
+ * for example once there is room on the disk; after the others nothing may be written.
  * Source: https://sqlite.org/rescode.html
  */
 import { DatabaseSync, type DatabaseSyncOptions } from "node:sqlite";
 import { fileSystemOf } from "./file_system.ts";
 
-/** `full`, `read_only`: no write was taken. `unopened`: a file could not be opened, for want of descriptors say. */
+/**
+ * `full`, `read_only`: a write was refused. `unopened`: a file could not be opened, for example for want of
+ * descriptors.
+ */
 export const PASSING_FAULTS = ["full", "read_only", "unopened"] as const;
 export type PassingFault = (typeof PASSING_FAULTS)[number];
-/** `failed`: after a failed sync SQLite would carry on as if nothing had happened; the process must not. */
+/** `failed`: after a failed sync SQLite would continue as if nothing had happened; the process must not. */
 export type Fault = PassingFault | "damaged" | "failed";
 
 export function isPassing(fault: Fault | null): fault is PassingFault {
@@ -24,7 +27,10 @@ const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 
-/** Writing, cutting, or making room in the shared memory of a log: SQLite tells of a full disk by its number for the first alone. */
+/**
+ * Writing, truncating, or making room in the shared memory of a log. SQLite reports a full disk as such for
+ * writing only.
+ */
 const SQLITE_IOERR_WRITE = 778;
 const SQLITE_IOERR_TRUNCATE = 1546;
 const SQLITE_IOERR_SHMOPEN = 4618;
@@ -37,13 +43,13 @@ const REFUSED_WRITES: readonly number[] = [
   SQLITE_IOERR_SHMSIZE,
 ];
 
-/** Of constructing a connection no code is told. */
+/** An error of opening a connection carries no code. */
 const UNOPENED = /^unable to open database file/;
 
-/** A disk with less is full: what SQLite asks for at once is 32 KiB. */
+/** A disk with fewer free bytes is full: SQLite asks for 32 KiB at once. */
 const FULL_BYTES = 65_536;
 
-/** What each is, in a sentence about a file or a folder, and what mends it. */
+/** A description of each fault, as a sentence about a file or a folder, and how to mend it. */
 export const FAULT_TEXTS: Readonly<Record<Fault, readonly [what: string, mend: string]>> = {
   full: ["its disk is full", "make room there"],
   read_only: [
@@ -54,7 +60,7 @@ export const FAULT_TEXTS: Readonly<Record<Fault, readonly [what: string, mend: s
     "a file of it cannot be opened",
     "run this as the user that the service runs as, with the service's JISS_DATA_DIR and enough file descriptors",
   ],
-  // A sector that cannot be read is "malformed" to SQLite, too.
+  // SQLite calls a sector that cannot be read "malformed", too.
   damaged: [
     "it is damaged, or is no database, or its disk cannot read it",
     "look at what the system says of the disk (dmesg), leave the file as it is, and put a backup back (jiss restore)",
@@ -65,7 +71,7 @@ export const FAULT_TEXTS: Readonly<Record<Fault, readonly [what: string, mend: s
   ],
 };
 
-/** Storage failed for good. */
+/** The storage failed for good. */
 export class StorageFailure extends Error {
   override readonly name = "StorageFailure";
 
@@ -74,7 +80,7 @@ export class StorageFailure extends Error {
   }
 }
 
-/** What the system says of a file that cannot be written; null where that is none of these. */
+/** The fault of a file that the system cannot write; null if it is none of these. */
 export function faultOfFile(error: unknown): PassingFault | null {
   const { code } = error as { readonly code?: unknown };
   if (code === "ENOSPC" || code === "EDQUOT") return "full";
@@ -87,7 +93,7 @@ export function resultCode(error: unknown): number | null {
   return typeof code === "number" ? code : null;
 }
 
-/** What was raised over the database at `path`; null where it says nothing of its files. */
+/** The fault of the files of the database at `path`; null if the error is not about its files. */
 export function faultOf(error: unknown, path: string): Fault | null {
   const code = resultCode(error);
   if (code === null) {
@@ -106,14 +112,15 @@ export function faultOf(error: unknown, path: string): Fault | null {
       return "damaged";
     case SQLITE_IOERR:
       if (REFUSED_WRITES.includes(code)) return unwritable(path) ?? "failed";
-      // SQLite does not carry on over a failed sync where no write is let through any more.
+      // If the disk is read-only by now, SQLite does not continue after a failed sync, since no write is let
+      // through.
       return code === SQLITE_IOERR_FSYNC && isReadOnly(folderOf(path)) ? "read_only" : "failed";
     default:
       return null;
   }
 }
 
-/** An error as the log tells it. */
+/** An error as the log shows it. */
 export function asFailure(error: unknown, fault: Fault): StorageFailure {
   const code = resultCode(error);
   const { message } = error as Error;
@@ -121,8 +128,8 @@ export function asFailure(error: unknown, fault: Fault): StorageFailure {
 }
 
 /**
- * Opens a file, creating it where it is missing, and runs what sets the connection up.
- * @throws {StorageFailure} where that says something of the file.
+ * Opens a file, creates it if it is missing, and runs the statements that set the connection up.
+ * @throws {StorageFailure} if the error is about the file.
  */
 export function connectTo(
   path: string,
@@ -132,7 +139,7 @@ export function connectTo(
   let connection: DatabaseSync | null = null;
   try {
     connection = new DatabaseSync(path, options);
-    // Prepared, as an error of exec carries no result code.
+    // Prepared, because an error of `exec` carries no result code.
     for (const text of settingUp) connection.prepare(text).all();
     return connection;
   } catch (error) {
@@ -141,13 +148,13 @@ export function connectTo(
   }
 }
 
-/** An error as a {@link StorageFailure} where it says something of the file; any other as it is. */
+/** The error as a {@link StorageFailure} if it is about the file; any other error unchanged. */
 export function told(error: unknown, path: string): unknown {
   const fault = faultOf(error, path);
   return fault === null ? error : asFailure(error, fault);
 }
 
-/** Why nothing can be written where a file lies, as far as its file system tells. */
+/** The reason why no file can be written in a folder, if its file system shows one; null if it does not. */
 function unwritable(path: string): "full" | "read_only" | null {
   const folder = folderOf(path);
   if (isReadOnly(folder)) return "read_only";
@@ -159,12 +166,12 @@ function lookAt(folder: string) {
   try {
     return fileSystemOf(folder);
   } catch {
-    // There is no such folder, which is none of these.
+    // There is no such folder, which is none of these faults.
     return null;
   }
 }
 
-/** Not by opening a file of SQLite's: closing it would let go of the locks that this process holds on it. */
+/** Does not open a file of SQLite: closing it would release the locks that this process holds on it. */
 function isReadOnly(folder: string): boolean {
   try {
     const { mode } = Deno.statSync(folder);

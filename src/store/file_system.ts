@@ -8,7 +8,10 @@ export interface FileSystem {
   readonly free: number;
 }
 
-/** null where the program may not look: started without `--allow-sys=statfs`, or it lies below /dev or /proc. */
+/**
+ * null if the program may not look: it was started without `--allow-sys=statfs`, or the folder lies below
+ * /dev or /proc.
+ */
 export function fileSystemOf(folder: string): FileSystem | null {
   try {
     const { type, bavail, bsize } = statfsSync(folder);

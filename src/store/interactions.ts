@@ -1,4 +1,4 @@
-/** Reads over scores: one row, an operator's history, its days, the last records of a period. */
+/** Reads over scores: one row, an operator's history, its days, and the rows at the edges of a period. */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
@@ -11,7 +11,7 @@ import {
   type SkippedInteractionRow,
 } from "./records.ts";
 
-/** The row of a score. @returns null where the session has none. */
+/** The row of a score. @returns null if the session has none. */
 export async function readInteraction(
   database: Database,
   orgId: string,
@@ -24,7 +24,7 @@ export async function readInteraction(
   return row ?? null;
 }
 
-/** Those of some sessions that were scored. */
+/** Those of the given sessions that were scored. */
 export function sessionsQuery(
   orgId: string,
   sessionIds: readonly string[],
@@ -33,7 +33,7 @@ export function sessionsQuery(
     .where("session_id", "in", listed<string>(sessionIds)).compile();
 }
 
-/** Where the newest interaction of each of some operators stands; null where none is kept. */
+/** The position of the newest interaction of each of the given operators; null if none is kept. */
 export function newestQuery(
   orgId: string,
   operators: OperatorNames,
@@ -49,7 +49,10 @@ export interface HistoryPoint {
   readonly jis: number;
 }
 
-/** The newest points of an operator's history, newest first: as many index entries as points, whatever its length. */
+/**
+ * The newest points of an operator's history, newest first. Reads one index entry for each point, however
+ * long the history is.
+ */
 export function historyQuery(
   orgId: string,
   { operatorId, limit }: { readonly operatorId: string; readonly limit: number },
@@ -88,8 +91,8 @@ export function named(operatorId: string): OperatorNames {
 }
 
 /**
- * The last score of each day for each of the operators, oldest first: one look-up in the index for each day and
- * operator, however many scores a day has.
+ * The last score of each day for each of the operators, oldest first. Takes one index look-up for each day
+ * and operator, however many scores a day has.
  */
 export function daysQuery(
   orgId: string,
@@ -111,18 +114,19 @@ export function daysQuery(
 export const PERIOD_EDGES = ["before", "first", "last", "after"] as const;
 export type PeriodEdge = (typeof PERIOD_EDGES)[number];
 
-/** Rows that follow one another, each operator's for itself: scores, and calls that an incident froze. */
+/** Tables of rows that follow one another for each operator: scores, and calls that an incident froze. */
 export interface Histories {
   readonly interaction: InteractionRow;
   readonly skipped_interaction: SkippedInteractionRow;
 }
 
-/** The tables that have a row for each operator that has such rows. */
+/** For each of these tables, the table with one row for each operator that has such rows. */
 const OPERATORS_OF = { interaction: "operator", skipped_interaction: "frozen_operator" } as const;
 
 /**
- * For each operator of an organization the row at an edge of a period, where there is one: the last before it, the first
- * and the last in it, the first after it. One look-up in an index for each operator, however long the history is.
+ * For each operator of an organization, its row at an edge of a period, if there is one: the last before the
+ * period, the first or last in it, or the first after it. Takes one index look-up for each operator, however
+ * long the history is.
  */
 export function edgeQuery<Table extends keyof Histories>(
   table: Table,

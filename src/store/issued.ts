@@ -1,4 +1,7 @@
-/** What an installation has issued, and what it remembers besides: the entries of the lock. */
+/**
+ * The entries of the lock: what an installation has issued, which operators it erased, and what its clock
+ * showed.
+ */
 
 /** The newest checkpoint of a family. */
 export interface IssuedCheckpoint {
@@ -20,19 +23,22 @@ export interface ErasedOperator {
   readonly at: number;
 }
 
-/** A family with the epoch in which it is not what was issued. */
+/** A family, with the epoch in which it does not match what was issued. */
 export interface SuspectFamily extends Pick<IssuedCheckpoint, "family" | "epoch"> {
-  /** Which of its rows were altered, as the subject of a sentence; absent if the chain is older than what was issued. */
+  /**
+   * The rows that were altered, as the subject of a sentence; absent if the chain is older than what was
+   * issued.
+   */
   readonly altered?: string;
 }
 
-/** How far a family was issued. */
+/** The epoch and size up to which a family was issued. */
 export type IssuedPlace = Pick<IssuedCheckpoint, "epoch" | "size">;
 
-/** What this machine's clock said when the service ran last. */
+/** The time of this machine's clock when the service ran last. */
 export interface KeptClock {
-  /** Epoch milliseconds; of a clock that is refused, what it should have said. */
+  /** Epoch milliseconds. For a refused clock: the time that it should have shown. */
   readonly at: number;
-  /** Whether the service recorded nothing, since the clock was too far ahead. */
+  /** True if the service recorded nothing because the clock was too far ahead. */
   readonly isRefused: boolean;
 }

@@ -1,16 +1,20 @@
 /**
- * Inserts of single rows into one table, joined to inserts of many: what a statement costs by itself, its text, its
- * request's part and its preparation, is paid once for all of them. A row's triggers and conflicts are as before.
+ * Joins inserts of single rows into one table to inserts of many rows. The fixed cost of a statement (its
+ * text, its part of the request, its preparation) is then paid once for all of them. Triggers and conflicts
+ * apply to each row as before.
  */
 import type { Statement } from "./database.ts";
 
-/** Rows in one statement at most; fewer are so many as a power of two, so that of one insert there are few texts. */
+/**
+ * Maximum number of rows in one statement. Fewer rows are split into powers of two, so that an insert has few
+ * texts.
+ */
 const ROWS_TOGETHER = 64;
 
-/** An insert of one row whose parameters are that row's values alone. */
+/** An insert of one row whose parameters are the values of that row only. */
 const ONE_ROW = /^(insert into [^?]* values )(\(\?(?:, \?)*\))([^?]*)$/;
 
-/** The same statements in the same order, those of one text that follow one another joined. */
+/** The same statements in the same order; consecutive statements of the same text are joined. */
 export function joinInserts(statements: readonly Statement[]): readonly Statement[] {
   const joined: Statement[] = [];
   for (let first = 0; first < statements.length;) {

@@ -1,10 +1,11 @@
 /**
- * The server backend: a libSQL server (`sqld`) through `@libsql/client` over HTTP, for several replicas of the service
- * beside each other.
+ * The server backend: a libSQL server (`sqld`) through `@libsql/client` over HTTP, for several replicas of
+ * the service.
  *
- * A batch is one request and one transaction, so that nothing is held open across the network. Its answer can be lost
- * while it commits: each batch therefore takes the place of the one before it in the row of this process's session,
- * and is looked up there before it is sent again. What took no place can never commit once another batch has it.
+ * A batch is one request and one transaction, so that nothing is held open across the network. Its answer can
+ * be lost while it commits. Therefore each batch replaces the id of the batch before it in the row of this
+ * process's session, and the row is read before the batch is sent again. A batch that did not replace the id
+ * can never commit once another batch has replaced it.
  * Source: contract, section 6; platform facts, libSQL server; Hrana over HTTP (libsql/docs/HRANA_3_SPEC.md).
  */
 import {
@@ -29,11 +30,11 @@ import {
   WriteConflict,
 } from "./database.ts";
 
-/** How long a batch whose answer was lost is looked for before whoever waits is told to come again. */
+/** Milliseconds that a batch with a lost answer is looked for before the caller is told to try again. */
 const LOST_ANSWER_MS = 5_000;
-/** Between two looks. */
+/** Milliseconds between two attempts. */
 const RETRY_MS = 100;
-/** A session of which nothing was written for so long was that of a process that ended. */
+/** A session with no write for so long belonged to a process that ended. */
 const SESSION_SECONDS = 7 * 86_400;
 /** `PRAGMA synchronous` in a namespace of durability `strong`: a commit is synced before it is answered. */
 export const SYNCHRONOUS_FULL = 2;
@@ -42,29 +43,32 @@ export const SYNCHRONOUS_FULL = 2;
 export const WRITE_SESSION_TABLE = `CREATE TABLE IF NOT EXISTS write_session (
   session TEXT PRIMARY KEY, batch TEXT NOT NULL, used_at INTEGER NOT NULL) WITHOUT ROWID, STRICT`;
 
-/** Requests of reads under way at once; what comes meanwhile goes together with the next. */
+/** Maximum number of read requests under way. Later reads wait and are sent together. */
 const READS_AT_ONCE = 4;
-/** Reads in one request: an answer may have 10 MB. */
+/** Maximum number of reads in one request: an answer may have 10 MB. */
 const READS_TOGETHER = 64;
 
-/** Rows that are asked for at once of what was too large for one answer, and how much less of what still is. */
+/** Rows of the first page if an answer is too large, and the divisor for a page that is still too large. */
 const PAGE_ROWS = 8_192;
 const PAGE_SHRINKS = 4;
 
-/** Codes that stand for no answer of the server's database to what was asked. */
+/** Codes which mean that the server's database did not answer the request. */
 const LOST_CODES = /^(?:HRANA_|SERVER_ERROR$|INTERNAL_ERROR$|UNKNOWN$|TRANSACTION_CLOSED$|PROXY_ERROR$)/;
-/** Another client has the lock, or took it from a transaction that had it too long. */
+/** Another client has the lock, or took it from a transaction that held it too long. */
 const BUSY_CODES = /^(?:SQLITE_(?:BUSY|LOCKED)|TRANSACTION_(?:TIMEOUT|BUSY))/;
 /** The disk is full or read-only, or an administrator blocked writes. */
 const CLOSED_CODES = /^(?:SQLITE_(?:FULL|READONLY|IOERR|CORRUPT|CANTOPEN)|BLOCKED)/;
 
-/** The statuses by which a server, or what stands before it, refuses who asks. */
+/** The statuses with which a server, or a proxy before it, refuses the client. */
 const REFUSED_STATUSES = [401, 403, 404];
 
-/** What a guard fails with, see {@link guarded}. */
+/** The error of a failed guard, see {@link guarded}. */
 const GUARD_FAILED = /malformed JSON/;
 
-/** Where in a batch stands what fails where the place was taken, and where the server would not sync. */
+/**
+ * Index in a batch of the guard that fails if the session's row was changed, and of the one that fails if the
+ * server would not sync.
+ */
 const PLACE = 1;
 const DURABILITY = 2;
 
@@ -72,18 +76,21 @@ export interface LibsqlOptions {
   /** `http://`, `https://` or `libsql://`. */
   readonly url: string;
   readonly authToken: string | null;
-  /** Ends a request that takes too long; trusts the certificates that the server may have. */
+  /** Ends a request that takes too long, and trusts the certificates that the server may have. */
   readonly fetch: typeof fetch;
-  /** Ids that nobody else has. */
+  /** Returns an id that nobody else has. */
   readonly newId: () => string;
   readonly time: { monotonic(): number; wait(milliseconds: number): Promise<void> };
-  /** Sets the durability of the namespace, which a server may forget when it starts anew; null: nobody lets us. */
+  /**
+   * Sets the durability of the namespace, which a server may lose when it restarts; null if there is no
+   * access to do so.
+   */
   readonly strengthen: (() => Promise<void>) | null;
-  /** Told once where writing or reading begins to fail; and once where it goes on again, with null. */
+  /** Called once when writing or reading begins to fail, and once with null when it works again. */
   readonly onTrouble: (trouble: ServerTrouble | null) => void;
 }
 
-/** What keeps a server from being used, and how to mend it. */
+/** The reason why a server cannot be used, and how to mend it. */
 export class ServerTrouble extends Error {
   override readonly name = "ServerTrouble";
 
@@ -92,7 +99,7 @@ export class ServerTrouble extends Error {
   }
 }
 
-/** What is told of each trouble, and what mends it. */
+/** The message of each trouble, and how to mend it. */
 const TROUBLES = {
   unreachable: ["the database server does not answer", "see that it runs and can be reached"],
   refused: [
@@ -108,10 +115,10 @@ const TROUBLES = {
 } as const;
 type Trouble = keyof typeof TROUBLES;
 
-/** What any answer ends; the others end with a write. */
+/** Troubles that end with any answer; the others end with a write. */
 const ENDED_BY_ANSWER: readonly (Trouble | null)[] = ["unreachable", "refused", "shut"];
 
-/** A client of the server; nothing is sent yet. */
+/** A client of the server. Sends nothing yet. */
 export function openLibsql(options: LibsqlOptions): Database {
   const session = new LibsqlSession(options);
   let writing: Promise<unknown> = Promise.resolve();
@@ -124,7 +131,7 @@ export function openLibsql(options: LibsqlOptions): Database {
       writing = committed.catch(() => {});
       return committed;
     },
-    // What its own log and its replicas hold, and for how long, is the server's to say.
+    // The server decides what its own log and its replicas hold, and for how long.
     expunge: () => Promise.resolve("server"),
     async close() {
       await writing;
@@ -133,7 +140,7 @@ export function openLibsql(options: LibsqlOptions): Database {
   };
 }
 
-/** The server's answer did not come; what it was asked to write may be written or not. */
+/** The server's answer did not come. What it was asked to write may be written or not. */
 class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
@@ -149,10 +156,12 @@ class LibsqlSession {
   readonly #options: LibsqlOptions;
   readonly #client;
   readonly #name: string;
-  /** The batch that has this session's place, as far as is known; null: its row is yet to be made. */
+  /**
+   * The id of the last batch in this session's row, as far as is known; null if the row does not exist yet.
+   */
   #last: string | null = null;
   #trouble: Trouble | null = null;
-  /** By what they ask. */
+  /** By the identity of the query. */
   readonly #waiting = new Map<string | symbol, Waiting>();
   #reading = 0;
 
@@ -168,7 +177,10 @@ class LibsqlSession {
     this.#name = options.newId();
   }
 
-  /** A request costs more than a look-up: those that wait go together, and those that ask the same are one. */
+  /**
+   * Reads rows. A request costs more than a look-up, so waiting reads are sent together, and equal reads are
+   * sent once.
+   */
   read<Row>(compiled: CompiledQuery<Row>): Promise<readonly Row[]> {
     const asked = identityOf(compiled);
     const same = this.#waiting.get(asked);
@@ -188,7 +200,7 @@ class LibsqlSession {
     this.#reading -= 1;
   }
 
-  /** What waits, as many as there are up to a number; who asks the same from now on is read for anew. */
+  /** Takes up to `most` waiting reads. An equal read that comes later is sent again. */
   #taken(most: number): readonly Waiting[] {
     const taken = [...this.#waiting.entries().take(most)];
     for (const [asked] of taken) this.#waiting.delete(asked);
@@ -200,7 +212,7 @@ class LibsqlSession {
       const found = await this.snapshot(group.map(({ compiled }) => compiled));
       group.forEach(({ resolve }, index) => resolve(found[index]!));
     } catch (error) {
-      // What one of them is refused for, the others are not.
+      // An error that refuses one of the queries need not refuse the others.
       if (isUnavailable(error)) this.#refuse(group, error);
       else await Promise.all(group.map((waiting) => this.#readAlone(waiting)));
     }
@@ -216,7 +228,10 @@ class LibsqlSession {
     }
   }
 
-  /** Where the server gives no answer, those that wait behind these would wait for none either. */
+  /**
+   * Refuses these reads. If the server does not answer, all other waiting reads are refused too: they would
+   * get no answer either.
+   */
   #refuse(group: readonly Waiting[], error: unknown): void {
     const refused = error instanceof DatabaseUnavailable ? [...group, ...this.#taken(Infinity)] : group;
     for (const { reject } of refused) reject(error);
@@ -242,11 +257,11 @@ class LibsqlSession {
     }
   }
 
-  /** The same where it is more than the server lets through at once. */
+  /** Like `#answers`, for answers that are larger than the server sends at once. */
   async #inPages(queries: readonly CompiledQuery<unknown>[]): Promise<readonly (readonly unknown[])[]> {
     const transaction = await this.#client.transaction("read");
     try {
-      // What fails with its beginning would end it.
+      // If the first statement fails, the transaction ends; this one cannot fail for its size.
       await transaction.execute("SELECT 1");
       const answers: (readonly unknown[])[] = [];
       for (const compiled of queries) answers.push(await allPages(transaction, compiled));
@@ -256,7 +271,7 @@ class LibsqlSession {
     }
   }
 
-  /** Commits a batch once, however often it has to be sent. */
+  /** Commits a batch exactly once, even if it has to be sent several times. */
   async commit(statements: readonly Statement[]): Promise<void> {
     const { time, newId } = this.#options;
     const batch = newId();
@@ -277,7 +292,7 @@ class LibsqlSession {
         }
         const isPlaceTaken = failedGuard(error) === PLACE;
         if (!isPlaceTaken && !(error instanceof NoAnswer)) {
-          // A refused statement is written nowhere; what failed as a whole, or was sent before, may be.
+          // A refused statement is not written. A batch that failed as a whole, or was sent before, may be.
           const isUnsure = lostAt !== null || !(error instanceof LibsqlBatchError);
           if (isUnsure && await this.#isCommitted(batch)) return;
           throw this.#translated(error, "write");
@@ -287,7 +302,8 @@ class LibsqlSession {
         if (last !== undefined) this.#last = last;
         if (last === batch) return;
         if (time.monotonic() - lostAt >= LOST_ANSWER_MS) {
-          // Whoever is told that it was not written must be able to rely on that, if the server can be asked at all.
+          // The caller must be able to rely on the error that nothing was written, if the server can be asked
+          // at all.
           if (await this.#isCommitted(batch).catch(() => false)) return;
           throw this.#translated(new NoAnswer("the batch was given up"), "write");
         }
@@ -300,7 +316,7 @@ class LibsqlSession {
     this.#client.close();
   }
 
-  /** Whether the server was told to keep what it confirms. */
+  /** Whether the server was told to sync what it confirms. */
   async #strengthen(): Promise<boolean> {
     const { strengthen } = this.#options;
     if (strengthen === null) return false;
@@ -313,7 +329,10 @@ class LibsqlSession {
     }
   }
 
-  /** Takes the place of the batch before it, or fails; and fails where the server would not sync it. */
+  /**
+   * Statements that replace the id of the batch before in the session's row. They fail if the row has another
+   * id, or if the server would not sync the batch.
+   */
   #place(batch: string, before: string): readonly InStatement[] {
     const update = sql`UPDATE write_session SET batch = ${batch}, used_at = unixepoch()
       WHERE session = ${this.#name} AND batch = ${before}`.compile(query);
@@ -323,7 +342,7 @@ class LibsqlSession {
     ];
   }
 
-  /** Makes this session's row, and forgets those of processes that ended. */
+  /** Creates this session's row, and deletes those of processes that ended. */
   async #takePart(): Promise<string> {
     const batch = this.#options.newId();
     await this.#ask(() =>
@@ -340,7 +359,7 @@ class LibsqlSession {
     return await this.#lookUp() ?? batch;
   }
 
-  /** The last batch of this session that committed; null where it has no row. */
+  /** The last batch of this session that committed; null if it has no row. */
   async #lookUp(): Promise<string | null> {
     const [row] = await this.read(
       sql<{ batch: string }>`SELECT batch FROM write_session WHERE session = ${this.#name}`.compile(query),
@@ -348,7 +367,7 @@ class LibsqlSession {
     return row?.batch ?? null;
   }
 
-  /** Whether a batch has its place; where it has not, another takes it, so that it never will. */
+  /** Whether a batch has committed. If it has not, another id takes its place, so that it never will. */
   async #isCommitted(batch: string): Promise<boolean> {
     this.#last = await this.#lookUp();
     if (this.#last === batch || this.#last === null) return this.#last === batch;
@@ -364,7 +383,7 @@ class LibsqlSession {
     }
   }
 
-  /** Asks twice before it fails: the server may have closed a connection that nothing was sent on for a while. */
+  /** Asks twice before it fails: the server may have closed a connection that was idle for a while. */
   async #read<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
       if (ENDED_BY_ANSWER.includes(this.#trouble)) return await this.#ask(send);
@@ -375,14 +394,14 @@ class LibsqlSession {
       return first ?? await this.#ask(send);
     } catch (error) {
       const told = this.#translated(error, "read");
-      // Who reads has nothing to plan anew.
+      // A read has nothing to plan again.
       throw told instanceof DatabaseBusy
         ? unavailable("The database is busy; send this again in a moment.")
         : told;
     }
   }
 
-  /** @throws {NoAnswer}; what the server answered. */
+  /** @throws {NoAnswer} if the server did not answer; otherwise the error that it answered. */
   async #ask<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await send();
@@ -396,7 +415,7 @@ class LibsqlSession {
   }
 
   #found(trouble: Trouble | null, cause?: unknown): void {
-    // Who cannot read cannot write either, which is no other trouble.
+    // `closed` is no news while the trouble is `shut`: a database that cannot be read takes no writes either.
     if (trouble === this.#trouble || (trouble === "closed" && this.#trouble === "shut")) return;
     this.#trouble = trouble;
     const { onTrouble } = this.#options;
@@ -440,13 +459,15 @@ class LibsqlSession {
   }
 }
 
-/** Equal for queries that ask the same. */
+/** The same value for queries that ask the same. */
 function identityOf({ sql, parameters }: CompiledQuery<unknown>): string | symbol {
   const isPlain = parameters.every((value) => typeof value === "string" || Number.isFinite(value));
   return isPlain ? JSON.stringify([sql, ...parameters]) : Symbol();
 }
 
-/** A query's rows, a page for each request; of one state, as the transaction is. */
+/**
+ * The rows of a query, with a request for each page, all of one state since they are read in one transaction.
+ */
 async function allPages(
   transaction: Transaction,
   { sql, parameters }: CompiledQuery<unknown>,
@@ -474,35 +495,35 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof LibsqlError && error.code === "RESPONSE_TOO_LARGE";
 }
 
-/** Whether an error is what the server's database answered, so that nothing of what was asked is written. */
+/** Whether an error is an answer of the server's database, so that nothing of the request was written. */
 function isAnswer(error: unknown): boolean {
   return error instanceof AnswerTooLarge || isRefused(error) ||
     (error instanceof LibsqlError && !LOST_CODES.test(error.code));
 }
 
-/** Whether a server let nobody in who asks with this token, or for this namespace. */
+/** Whether a server refuses this token or this namespace. */
 export function isRefused(error: unknown): boolean {
   if (error instanceof HttpServerError) return REFUSED_STATUSES.includes(error.status);
   return error instanceof Error && error.cause !== undefined && isRefused(error.cause);
 }
 
-/** Whether the server's database said that it does not do what it was asked, and would say so again. */
+/** Whether the server's database refused the request and would refuse it again. */
 export function isFinal(code: string | undefined): boolean {
   return code !== undefined && [LOST_CODES, BUSY_CODES, CLOSED_CODES].every((codes) => !codes.test(code));
 }
 
-/** At which statement of a batch a guard failed; null for any other failure. */
+/** The index of the statement in a batch whose guard failed; null for any other failure. */
 function failedGuard(error: unknown): number | null {
   return error instanceof LibsqlBatchError && isAnswer(error) && GUARD_FAILED.test(error.message)
     ? error.statementIndex
     : null;
 }
 
-/** A statement, and where it must change a number of rows, another that fails unless it did. */
+/** A statement. If it must change a number of rows, a second one follows that fails unless it did. */
 function guarded(statement: Statement): readonly InStatement[] {
   const { mustChange } = statement;
   if (mustChange === undefined) return [inputOf(statement)];
-  // A batch that is one request can be stopped by an error alone; this one no other statement raises.
+  // Only an error can stop a batch that is one request; no other statement raises this error.
   return [inputOf(statement), `SELECT json(iif(changes() = ${mustChange}, '1', 'conflict'))`];
 }
 
@@ -510,7 +531,10 @@ function inputOf({ sql, parameters }: Pick<Statement, "sql" | "parameters">): In
   return { sql, args: parameters.map(valueOf) as never };
 }
 
-/** The client sends every number as a float, which SQLite would keep where no column asks for an integer. */
+/**
+ * The client sends every number as a float, and SQLite would store it as one if the column is not an integer
+ * column.
+ */
 function valueOf(value: unknown): unknown {
   return Number.isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value as number) : value;
 }

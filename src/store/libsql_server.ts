@@ -1,6 +1,6 @@
 /**
- * What a libSQL server must be before anything is written to it: the primary, whose answers are never behind, and of
- * durability `strong`, so that a commit is on the disk before it is answered.
+ * Checks a libSQL server before anything is written to it. It must be the primary, whose answers are never
+ * behind, and of durability `strong`, so that a commit is on the disk before it is answered.
  * Source: contract, section 6; platform facts, libSQL server.
  */
 import { openHttp, parseLibsqlUrl, ResponseError, type Stream } from "@libsql/hrana-client";
@@ -9,7 +9,7 @@ import { reasonOf } from "../domain/errors.ts";
 import { DatabaseUnavailable } from "./database.ts";
 import { isFinal, isRefused, type LibsqlOptions, SYNCHRONOUS_FULL, WRITE_SESSION_TABLE } from "./libsql.ts";
 
-/** The server cannot be used as it is, and why. */
+/** The server cannot be used as it is; the message says why. */
 export class UnfitServer extends Error {
   override readonly name = "UnfitServer";
 }
@@ -17,13 +17,13 @@ export class UnfitServer extends Error {
 type Server = Pick<LibsqlOptions, "url" | "authToken" | "fetch" | "newId">;
 
 /**
- * Looks whether the server is fit to be written to; sets its durability where it can.
- * @throws {UnfitServer} with what is to be mended; {DatabaseUnavailable} where that may pass by itself.
+ * Checks whether the server is fit to be written to, and sets its durability if it can.
+ * @throws {UnfitServer} with what must be mended; {DatabaseUnavailable} if the reason may pass by itself.
  */
 export async function requireFitServer(
   server: Server,
   { adminUrl }: {
-    /** Of the server's admin API; null: the durability is looked at and not set. */
+    /** Address of the server's admin API; null if the durability is only checked and not set. */
     readonly adminUrl: string | null;
   },
 ): Promise<void> {
@@ -61,8 +61,8 @@ async function onStream<Result>(
 }
 
 /**
- * A replica hands a write on and answers reads itself, behind the primary: outside of a transaction its connection
- * changed nothing.
+ * Requires the primary. A replica forwards writes and answers reads itself, behind the primary: outside of a
+ * transaction its own connection has changed no rows.
  */
 async function requirePrimary(stream: Stream, newId: () => string): Promise<void> {
   const session = newId();
@@ -87,8 +87,9 @@ async function durabilityOf(
 }
 
 /**
- * Sets the durability of the namespace: its configuration is replaced as a whole.
- * @throws as {@link requireFitServer}.
+ * Sets the durability of the namespace. The API replaces its whole configuration, so the rest of it is sent
+ * back unchanged.
+ * @throws like {@link requireFitServer}.
  */
 export async function strengthen(server: Server, adminUrl: string): Promise<void> {
   const { namespace } = await onStream(server, durabilityOf);

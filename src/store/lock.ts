@@ -1,9 +1,9 @@
 /**
- * What this installation has issued, kept apart from the database and out of its backups: the newest checkpoint of
- * each chain, and which operators were erased.
+ * The record of what this installation has issued: the newest checkpoint of each chain, and which operators
+ * were erased. It is kept apart from the database and is not part of its backups.
  *
- * A database that stands behind it was put back from somewhere; to go on from there in silence would be a fork. The
- * lock may lag behind the database, by at most a second at a power cut; it never leads it.
+ * A database that is behind the lock was restored from somewhere; to continue from there in silence would be
+ * a fork. The lock may lag behind the database, by at most a second at a power cut; it never leads it.
  * Source: evidence design, section 10 and "Read first", point 4.
  */
 import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock, SuspectFamily } from "./issued.ts";
@@ -15,36 +15,43 @@ import { GatheredEntries, type LockEntries } from "./lock_entries.ts";
 import { AlteredRows } from "./seals.ts";
 
 export interface CheckpointLock {
-  /** Every family's newest checkpoint, by family. */
+  /** The newest checkpoint of every family, ordered by family. */
   issued(): readonly IssuedCheckpoint[];
-  /** Told after a commit. */
+  /** Called after a commit. */
   record(checkpoints: readonly IssuedCheckpoint[]): void;
-  /** How far each of these families was issued, where it was: read before the heads that are held against it. */
+  /**
+   * The place up to which each of these families was issued, without those that were never issued. Read it
+   * before the heads that are checked against it.
+   */
   issuedOf(families: readonly string[]): ReadonlyMap<string, IssuedPlace>;
-  /** @throws {ServiceError} SERVICE_UNAVAILABLE if a family's head is behind what was issued, or is suspect; {AlteredRows}. */
+  /**
+   * @throws {ServiceError} SERVICE_UNAVAILABLE if a family's head is behind what was issued, or is suspect;
+   * {AlteredRows} if it is suspect because rows were altered.
+   */
   requireCurrent(issued: ReadonlyMap<string, IssuedPlace>, heads: readonly StoredHead[]): void;
   /**
-   * This family is not what was issued: nothing is recorded anywhere before it has begun a later epoch than this one,
-   * which a restore begins for all families at once. null: nothing is suspect.
+   * Marks a family that does not match what was issued. Nothing is recorded anywhere before this family has
+   * begun a later epoch than the marked one; a restore begins it for all families at once. null if nothing is
+   * suspect.
    */
   suspect(family: SuspectFamily | null): void;
-  /** The family that every write must look at besides its own. */
+  /** The suspect family, which every write must check besides its own; null if there is none. */
   suspected(): SuspectFamily | null;
   erased(): readonly ErasedOperator[];
   recordErased(erased: ErasedOperator): void;
   /** Forgets erasures before this instant, epoch milliseconds. */
   forgetErased(before: number): void;
-  /** null: none was kept. */
+  /** null if none was kept. */
   clock(): KeptClock | null;
   recordClock(clock: KeptClock): void;
-  /** Brings what was written to the disk. */
+  /** Syncs what was written to the disk. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 const SETTING_UP = [
   "PRAGMA journal_mode = WAL",
-  // In WAL a commit is then not synced, a checkpoint is: whatever is lost, the file stays whole.
+  // In WAL this syncs checkpoints but no commits: some commits may be lost, but the file stays whole.
   "PRAGMA synchronous = NORMAL",
   "PRAGMA wal_autocheckpoint = 0",
   `CREATE TABLE IF NOT EXISTS checkpoint (
@@ -66,23 +73,26 @@ const SETTING_UP = [
   ) STRICT`,
 ];
 
-/** How long a write waits for another process's. */
+/** Milliseconds that a write waits for another process's write. */
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** What may fail each by itself. */
+/** The kinds of work that can fail independently. */
 type Work = "reading" | "writing" | "syncing";
 
 export interface LockOptions {
   /** A file's path, or `:memory:`. */
   readonly path: string;
   /**
-   * Told each time that the lock cannot follow, since what it follows is durable already, or cannot be read; and with
-   * null once it has caught up.
+   * Called each time that the lock cannot be read or written, and with null once it works again and has
+   * caught up. A failed write is reported only here, since the database has committed already.
    */
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** Opens the lock, creating it where it is missing. @throws {StorageFailure} */
+/**
+ * Opens the lock and creates it if it is missing.
+ * @throws {StorageFailure} if it is no database or cannot be opened.
+ */
 export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
   const connection = connectTo(path, { timeout: BUSY_TIMEOUT_MS }, SETTING_UP);
   const all = connection.prepare(
@@ -105,10 +115,13 @@ export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
   let unsynced = false;
   const troubles = new Set<Work>();
   let suspected: SuspectFamily | null = null;
-  /** Whatever is written next, and each sync, makes up for what could not be written. */
+  /** Entries that could not be written. Each later write and each sync tries them again. */
   const owed = new GatheredEntries();
 
-  /** Follows what is durable already: where it cannot, it says so, and nothing else fails. */
+  /**
+   * Writes these entries and those owed. A failure is reported and keeps nothing else from going on: the
+   * database has committed.
+   */
   function follow(entries: Partial<LockEntries> = {}): void {
     owed.add(entries);
     if (owed.isEmpty) return;
@@ -136,7 +149,7 @@ export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
     commit!.run();
   }
 
-  /** Whether it went well, where not it is told. */
+  /** Runs the work and reports a failure. @returns whether it succeeded. */
   function attempt(what: Work, work: () => void): boolean {
     try {
       work();
@@ -149,7 +162,10 @@ export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
     return true;
   }
 
-  /** Where it cannot be read, nobody knows whether the database is older than what was issued. @throws {ServiceError}. */
+  /**
+   * Reads. If the lock cannot be read, nobody knows whether the database is older than what was issued.
+   * @throws {ServiceError} if it cannot be read.
+   */
   function look<Found>(read: () => Found): Found {
     let found: Found;
     if (attempt("reading", () => found = read())) return found!;
@@ -199,7 +215,7 @@ export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
       if (unsynced) {
         attempt("syncing", () => {
           const row = connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-          // Where another process reads in it, the next sync makes up for this one.
+          // If another process reads the log, the next sync tries again.
           unsynced = row.busy !== 0;
         });
       }
@@ -213,11 +229,14 @@ export function openLock({ path, onTrouble }: LockOptions): CheckpointLock {
   };
 }
 
-/** What is left to an administrator whose lock is damaged. */
+/** Instructions for an administrator whose lock is damaged. */
 export const MEND_LOCK =
   "hold the database against checkpoints kept elsewhere (jiss verify), then put lock.db with its -wal and -shm aside; the start makes a new one";
 
-/** How far each family was issued, as a lock's file has it, which stays as it is. @throws {StorageFailure} */
+/**
+ * The place up to which each family was issued, read from a lock's file, which stays as it is.
+ * @throws {StorageFailure} if the file cannot be read.
+ */
 export function issuedPlaces(
   path: string,
 ): ReadonlyMap<string, IssuedPlace & Pick<IssuedCheckpoint, "origin">> {
@@ -233,9 +252,12 @@ export function issuedPlaces(
   });
 }
 
-/** What a lock's file has kept of the clock; null: nothing. The file stays as it is. @throws {StorageFailure} */
+/**
+ * The clock that a lock's file has kept; null if there is none. The file stays as it is.
+ * @throws {StorageFailure} if it cannot be read.
+ */
 export function keptClock(path: string): KeptClock | null {
-  // Of an earlier program it has no such table.
+  // The file of an earlier program has no such table.
   return reading(path, (connection) => hasTable(connection, "clock") ? keptClockIn(connection) : null);
 }
 
@@ -262,7 +284,7 @@ function reading<Result>(path: string, read: (connection: DatabaseSync) => Resul
   }
 }
 
-/** Whether a chain stands before what was issued for its family. */
+/** Whether a chain is behind what was issued for its family. */
 export function isBehind(
   head: StoredHead,
   issued: IssuedPlace,

@@ -1,12 +1,15 @@
-/** What is yet to be written to `lock.db`: of each family the newest checkpoint, erasures in their order. */
+/**
+ * Entries that are yet to be written to `lock.db`: the newest checkpoint of each family, and erasures in
+ * their order.
+ */
 import type { ErasedOperator, IssuedCheckpoint, IssuedPlace, KeptClock } from "./issued.ts";
 
 export interface LockEntries {
   readonly issued: readonly IssuedCheckpoint[];
   readonly erased: readonly ErasedOperator[];
-  /** Erasures before this instant are forgotten, epoch milliseconds; null: none are. */
+  /** Erasures before this instant (epoch milliseconds) are forgotten; null if none are. */
   readonly forgetBefore: number | null;
-  /** null: as it was. */
+  /** null if it did not change. */
   readonly clock: KeptClock | null;
 }
 
@@ -33,7 +36,7 @@ export class GatheredEntries {
     this.#clock = clock ?? this.#clock;
   }
 
-  /** All of it; nothing is left. */
+  /** Returns all entries and leaves none. */
   take(): LockEntries {
     const entries = {
       issued: [...this.#issued.values()],

@@ -1,4 +1,4 @@
-/** Brings a database to the schema that this program knows; refuses one that is ahead of it. */
+/** Brings a database to the schema that this program knows, and refuses one that is ahead of it. */
 import { sql } from "kysely";
 import { ServiceError } from "../domain/errors.ts";
 import { type Database, DatabaseBusy, query, WriteConflict } from "./database.ts";
@@ -13,22 +13,22 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** The database cannot be brought to the schema of this program; the message says why, and what to do. */
+/** The database cannot be brought to the schema of this program. The message says why, and how to mend it. */
 export class SchemaRefused extends Error {
   override readonly name = "SchemaRefused";
 }
 
-/** The step that a database has been brought to; 0: none. */
+/** The schema version of a database; 0 if it has none. */
 export async function schemaVersionOf(database: Database): Promise<number> {
   return await hasTable(database, "schema_migration") ? await schemaVersion(database) : 0;
 }
 
 /**
- * Applies what is pending, each step in one atomic batch. Where another host applies the same at once, one of both
- * does each step.
- * @returns the names of the steps applied.
- * @throws {SchemaRefused} if the database knows a step that this program does not, or has not the tables of the step that
- *   it names.
+ * Applies pending migrations, each in one atomic batch. If another host migrates at the same time, each
+ * migration is applied by one of them.
+ * @returns the names of the migrations applied.
+ * @throws {SchemaRefused} if the database has a later schema version than this program, or its tables are not
+ * those of its version.
  */
 export async function migrate(
   database: Database,
@@ -68,7 +68,7 @@ export async function migrate(
   }
 }
 
-/** Whether it says something of where the database lies, and nothing of its tables. */
+/** Whether the error is about the storage of the database and not about its tables. */
 function isOfStorage(error: unknown): boolean {
   return [WriteConflict, DatabaseBusy, ServiceError, StorageFailure].some((kind) => error instanceof kind);
 }
@@ -86,7 +86,7 @@ async function apply(
   now: number,
 ): Promise<void> {
   await database.batch([
-    // First: whoever comes second fails here, before a statement that makes no sense twice.
+    // First, so that a host that comes second fails here, before a statement that cannot run twice.
     query.insertInto("schema_migration").values({ version, name, applied_at: now }).compile(),
     ...statements.map((text) => ({ sql: text, parameters: [] })),
   ]);

@@ -1,6 +1,6 @@
 /**
- * The rows of an organization that name an operator and stand for no single entry, page by page, each with what must be
- * there besides. A page and what belongs to it are of one state of the database.
+ * Reads the rows of an organization that name an operator but stand for no single entry, page by page, each
+ * with what must exist beside it. Each page is of one state of the database, with what belongs to it.
  */
 import { type CompiledQuery, sql } from "kysely";
 import { type Database, query } from "./database.ts";
@@ -26,7 +26,7 @@ export function subjectsOfPseudonyms(
     .where("pseudonym", "in", listed<string>(pseudonyms)).compile();
 }
 
-/** The pseudonyms of whom entries of some families say that they were erased. */
+/** The pseudonyms that entries of the given families report as erased. */
 export async function readErased(
   database: Database,
   families: readonly string[],
@@ -41,7 +41,7 @@ export async function readErased(
   return new Set(rows.flatMap(({ subject }) => (subject === null ? [] : [subject])));
 }
 
-/** Whether an organization has an operator's row without the row of its pseudonym. */
+/** Whether an organization has an operator's row without a row for the operator's pseudonym. */
 export async function hasNamelessOperator(database: Database, orgId: string): Promise<boolean> {
   const rows = await database.read(
     sql<{ one: number }>`select 1 as one from operator as o where org_id = ${orgId} and not exists (
@@ -51,7 +51,7 @@ export async function hasNamelessOperator(database: Database, orgId: string): Pr
   return rows.length > 0;
 }
 
-/** A batch, and the operator whom the score at its first position names; null if there is none. */
+/** A batch, with the operator that the score at its first position names; null if there is none. */
 export type PlacedBatch = ScoreBatchRow & { readonly scored: string | null };
 
 export function readBatches(database: Database, orgId: string): AsyncGenerator<readonly PlacedBatch[]> {
@@ -70,10 +70,10 @@ export function readBatches(database: Database, orgId: string): AsyncGenerator<r
   );
 }
 
-/** Each reads an input of some kilobytes. */
+/** Batches in a page: for each, an input of some kilobytes is read. */
 const BATCHES_IN_PAGE = 100;
 
-/** A call with an Idempotency-Key, and whether the operator whom it names is known. */
+/** A call with an Idempotency-Key, and whether the operator that it names is known. */
 export type NamedCall = KeyedCallRow & { readonly is_known: number };
 
 export async function* readKeyedCalls(

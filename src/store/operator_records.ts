@@ -1,4 +1,7 @@
-/** What the database says is an operator's: entries by their pseudonym, and rows by their id. Nothing of it is held yet. */
+/**
+ * Reads the records that the database attributes to an operator: entries by pseudonym, and rows by id. They
+ * are not verified here.
+ */
 import { type CompiledQuery, sql } from "kysely";
 import type { Part } from "../evidence/entry.ts";
 import type { PartName } from "../evidence/hashes.ts";
@@ -14,7 +17,10 @@ export type RecordTable =
   | "score_commit"
   | "score_batch";
 
-/** A row: its table, its id within the organization, and the positions that it stands for. */
+/**
+ * A row: its table, its id within the organization, its first position, and the number of positions that it
+ * stands for.
+ */
 export type RowPlace = readonly [table: RecordTable, id: string, position: number, count: number];
 
 /** An entry's place. */
@@ -25,7 +31,7 @@ export interface OperatorRecordsRow {
   readonly operator_id: string;
   /** JSON of {@link EntryPlace}s: the entries of the operator's pseudonym in the evidence chains. */
   readonly entries: string;
-  /** JSON of {@link RowPlace}s. A label and a commit are the operator's by the row of their session. */
+  /** JSON of {@link RowPlace}s. A label and a commit belong to the operator of their session's score. */
   readonly rows: string;
 }
 
@@ -58,7 +64,10 @@ export const operatorRecords: RecordKind<OperatorRecordsRow> = {
   keyOf: (row) => [row.org_id, row.operator_id],
 };
 
-/** The end of a chain from an entry on, with the parts of those entries that are of an operator's pseudonym. */
+/**
+ * The end of a chain from an entry on, with the held parts of those entries that bear an operator's
+ * pseudonym.
+ */
 export interface ChainTailRow {
   readonly chain: string;
   readonly first: string;
@@ -90,7 +99,7 @@ export const chainTails: RecordKind<ChainTailRow> = {
 /** An entry as it is stored, and those of its parts that are held. */
 export interface StoredText {
   readonly seq: number;
-  /** What was hashed, if nobody altered it. */
+  /** The text that was hashed, unless somebody altered it. */
   readonly text: string;
   readonly parts: readonly Part[];
 }
@@ -102,7 +111,10 @@ interface PartRow {
   readonly data: string | null;
 }
 
-/** The entries of a chain that stand at these places, all of one state of the database. Whether they are intact is not looked at. */
+/**
+ * The stored entries of a chain at the given places, all of one state of the database. Does not check whether
+ * they are intact.
+ */
 export async function readEntriesAt(
   database: Database,
   { chain, seqs }: { readonly chain: string; readonly seqs: readonly number[] },
@@ -126,7 +138,7 @@ function heldParts(rows: readonly PartRow[]): readonly Part[] {
   );
 }
 
-/** The entries of a tail, oldest first. */
+/** The entries of a chain's end, oldest first. */
 export function entriesOfTail({ entries, parts }: ChainTailRow): readonly StoredText[] {
   const texts: readonly (readonly [number, string])[] = JSON.parse(entries);
   const rows = (JSON.parse(parts) as readonly (readonly [number, string, string, string])[]).map(

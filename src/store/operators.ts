@@ -1,4 +1,6 @@
-/** Reads over operators: one with its state, a page of them, and what the organization rule reads of all. */
+/**
+ * Reads over operators: one with its state, a page of them, and the figures of all for the organization rule.
+ */
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { OperatorSort } from "../domain/operator.ts";
 import { query } from "./database.ts";
@@ -13,7 +15,7 @@ export function operatorQuery(orgId: string, operatorId: string): CompiledQuery<
     .where("operator_id", "=", operatorId).compile();
 }
 
-/** The columns that an index holds in whole, so that the pass over an organization reads no table. */
+/** Columns that one index holds completely, so that a pass over an organization does not read the table. */
 const FIGURE_COLUMNS = [
   "org_id",
   "operator_id",
@@ -31,21 +33,21 @@ const FIGURE_COLUMNS = [
   "seal",
 ] as const;
 
-/** Every operator of an organization, as the organization rule reads it. */
+/** The figures of every operator of an organization, for the organization rule. */
 export function operatorFiguresQuery(orgId: string): CompiledQuery<OperatorFigures> {
   return query.selectFrom("operator").select(FIGURE_COLUMNS).where("org_id", "=", orgId).compile();
 }
 
-/** Where a page begins: after this row in the page's order. */
+/** The start of a page: the row before it in the page's order. */
 export interface PageStart {
-  /** Of the column that the order goes by; the operator's id where it goes by that alone. */
+  /** Value of the column that the order uses; the operator's id if the order uses the id only. */
   readonly value: number | string;
   readonly operatorId: string;
 }
 
 export interface PageOptions {
   readonly sort: OperatorSort;
-  /** JIS from, and below; null is open. */
+  /** JIS range: lower bound (inclusive) and upper bound (exclusive); null if open. */
   readonly jis: readonly [from: number | null, below: number | null];
   readonly after: PageStart | null;
   readonly limit: number;
@@ -58,17 +60,20 @@ const ORDERS = {
   "last_interaction_at": ["t1", "asc"],
 } as const satisfies Record<OperatorSort, readonly ["operator_id" | "jis" | "t1", "asc" | "desc"]>;
 
-/** The value by which an order places a row. */
+/** The value of a row by which an order sorts it. */
 export function orderValue(sort: OperatorSort, row: StoredOperator): number | string {
   return row[ORDERS[sort][0]];
 }
 
-/** A page of an organization's operators, to be read; equal values go by the id, in the same direction, as one index has them. */
+/**
+ * The query for a page of an organization's operators. Equal values are sorted by id in the same direction,
+ * so that one index serves the order.
+ */
 export function operatorsPageQuery(orgId: string, options: PageOptions): CompiledQuery<StoredOperator> {
   return operatorsPage(orgId, options).compile();
 }
 
-/** The names on the same page, for a query beside it. */
+/** The ids of the operators on the same page, as a table expression for another query. */
 export function namesOnPage(orgId: string, options: PageOptions): OperatorNames {
   return sql`(select operator_id as value from ${operatorsPage(orgId, options)})`;
 }

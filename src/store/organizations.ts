@@ -5,12 +5,12 @@ import type { OrganizationTable } from "./schema.ts";
 
 export type StoredOrganization = Selectable<OrganizationTable>;
 
-/** An organization with its seal; its key's hash is shown to nobody. */
+/** An organization with its seal. Its key's hash must not be shown to anybody. */
 export function organizationQuery(orgId: string): CompiledQuery<StoredOrganization> {
   return query.selectFrom("organization").selectAll().where("org_id", "=", orgId).compile();
 }
 
-/** Everything that an administrator is shown of an organization; never its key's hash. */
+/** Everything about an organization that an administrator may see; never its key's hash. */
 export type OrganizationDetails = Omit<Selectable<OrganizationTable>, "key_hash" | "pepper_id" | "seal">;
 
 const DETAILS = [
@@ -37,10 +37,10 @@ export function allOrganizationsQuery(): CompiledQuery<OrganizationDetails> {
   return query.selectFrom("organization").select(DETAILS).orderBy("org_id").compile();
 }
 
-/** Whose a key is, and which pepper it was stored under. */
+/** An organization of a key, and the id of the pepper under which the key's hash is stored. */
 export type KeyPepper = Pick<Selectable<OrganizationTable>, "org_id" | "active" | "pepper_id">;
 
-/** All keys that there are, by their organizations' ids. */
+/** The query for all organizations that have a key, ordered by id. */
 export function keyPeppersQuery(): CompiledQuery<KeyPepper> {
   return query.selectFrom("organization").select(["org_id", "active", "pepper_id"])
     .where("key_hash", "is not", null).orderBy("org_id").compile();

@@ -1,7 +1,7 @@
 /**
- * The outbox: one row for each event that destinations are told of, written with what it tells of, and one for each
- * delivery, made when a destination's turn has come. A row holds no body: an event points at the entry of the chain
- * that its body is made from, so that nothing of a person is kept twice.
+ * The outbox: one row for each event that destinations receive, written with the record that it reports, and
+ * one for each delivery, created when it is a destination's turn. A row holds no body: an event points at the
+ * chain entry from which its body is made, so that personal data is not stored twice.
  */
 import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
 import type { WebhookEvent } from "../domain/enums.ts";
@@ -19,15 +19,15 @@ export const insertEvent = compileOnce((
   event: Insertable<WebhookEventTable> & { readonly event: WebhookEvent },
 ) => query.insertInto("webhook_event").values(event).compile());
 
-/** Of a `webhook` and an `event`: whether the one takes the other. */
+/** Condition on `webhook` and `event`: the webhook takes the event. */
 export const TAKEN = sql<boolean>`instr(' ' || webhook.events || ' ', ' ' || event.event || ' ') > 0`;
 
-/** Of a `webhook`: whether its organization is active. While it is not, events wait. */
+/** Condition on `webhook`: its organization is active. Events wait while it is not. */
 const OF_ACTIVE_ORGANIZATION = sql<
   boolean
 >`exists (select 1 from organization where organization.org_id = webhook.org_id and organization.active = 1)`;
 
-/** A destination, with what the head of its organization's audit log holds. */
+/** A destination, with the set that the head of its organization's audit log holds. */
 export type DestinationRow = WebhookRow & { readonly held: Uint8Array | null };
 
 /** An organization's destinations, the oldest first. */
@@ -36,7 +36,7 @@ export function webhooksQuery(orgId: string): CompiledQuery<WebhookRow> {
     .orderBy("created_at").orderBy("webhook_id").compile();
 }
 
-/** A new destination is told of what comes from now on. */
+/** Sets the cursor of a new destination to the newest event: it receives later events only. */
 export function startAtNewestEvent(webhookId: string): Statement {
   return query.updateTable("webhook").set((row) => ({
     cursor: row.fn.coalesce(
@@ -46,9 +46,12 @@ export function startAtNewestEvent(webhookId: string): Statement {
   })).where("webhook_id", "=", webhookId).compile();
 }
 
-// ---- what there is to do ----------------------------------------------------------------------------------
+// ---- due work ---------------------------------------------------------------------------------------------
 
-/** Active destinations with an event or a delivery whose time has come; those that are paused at their probe alone. */
+/**
+ * Active destinations with an event or a delivery that is due. Paused destinations are included only if their
+ * probe is due.
+ */
 export async function readyDestinations(
   database: Database,
   now: number,
@@ -80,7 +83,7 @@ export async function readyDestinations(
   );
 }
 
-/** Deliveries of a destination whose time has come, the earliest first. */
+/** Due deliveries of a destination, the earliest first. */
 export async function dueDeliveries(
   database: Database,
   { webhookId, now, limit }: { readonly webhookId: string; readonly now: number; readonly limit: number },
@@ -109,12 +112,12 @@ export async function nextEvents(
 // ---- claiming ---------------------------------------------------------------------------------------------
 
 export interface Lease {
-  /** Names the claim: an attempt whose lease is another's changes nothing. */
+  /** Identifies the claim. An attempt with another claim's token changes nothing, unless it delivered. */
   readonly token: string;
   readonly until: number;
 }
 
-/** Claims deliveries that nobody else has by now. */
+/** Claims those of the deliveries that nobody else has claimed. */
 export function claimDeliveries(
   ids: readonly string[],
   { lease, now }: { readonly lease: Lease; readonly now: number },
@@ -124,13 +127,13 @@ export function claimDeliveries(
     .where("lease_until", "<=", now).compile();
 }
 
-/** A delivery that is to be made of an event. */
+/** A delivery that is to be made from an event. */
 export interface NewDelivery {
   readonly id: string;
   readonly sequence: number;
 }
 
-/** Makes deliveries of events; what was erased meanwhile is left out. */
+/** Makes deliveries from events. Leaves out events that were erased meanwhile. */
 export function insertDeliveries(
   deliveries: readonly NewDelivery[],
   { webhookId, now, lease, status = "queued", redeliveryOf = null }: {
@@ -183,7 +186,7 @@ export function insertDeliveries(
   ).compile();
 }
 
-/** A test, which whoever asked for it sends at once. */
+/** Inserts a test delivery. The caller sends it at once. */
 export function insertPing(
   { deliveryId, webhookId, requestId, now, lease }: {
     readonly deliveryId: string;
@@ -212,7 +215,7 @@ export function insertPing(
   }).compile();
 }
 
-/** Moves a destination's cursor on; a conflict where another process moved it first. */
+/** Moves a destination's cursor. It is a conflict if another process moved it first. */
 export function moveCursor(
   { webhook_id, cursor: from }: Pick<WebhookRow, "webhook_id" | "cursor">,
   cursor: number,
@@ -228,7 +231,7 @@ export function moveCursor(
   };
 }
 
-/** What a claim has got. */
+/** The deliveries that a claim has got. */
 export async function claimedBy(
   database: Database,
   token: string,
@@ -239,16 +242,16 @@ export async function claimedBy(
   );
 }
 
-/** A claimed delivery with its destination and its event, as they stand now. */
+/** A claimed delivery with the current state of its destination and event. */
 export interface ClaimedDelivery extends DeliveryRow {
   readonly org_id: string;
   readonly wrapped_secret: Uint8Array;
   readonly paused_at: number | null;
-  /** null: a ping, or the event's record is gone. */
+  /** null for a ping, or if the event's record is gone. */
   readonly position: number | null;
 }
 
-/** null where it is not to be sent: the destination is gone or disabled, or the claim is another's. */
+/** null if the delivery must not be sent: the destination is gone or disabled, or another claim has it. */
 export async function readClaimed(
   database: Database,
   { deliveryId, token }: { readonly deliveryId: string; readonly token: string },
@@ -270,9 +273,9 @@ export async function readClaimed(
   return row ?? null;
 }
 
-// ---- what became of it ------------------------------------------------------------------------------------
+// ---- settling ---------------------------------------------------------------------------------------------
 
-/** What an attempt changes in its delivery. */
+/** The change that an attempt makes to its delivery. */
 export interface DeliveryChange {
   readonly status: "queued" | "delivered" | "dead" | "cancelled";
   readonly counted: number;
@@ -281,7 +284,7 @@ export interface DeliveryChange {
   readonly finishedAt: number | null;
 }
 
-/** Settles a claimed delivery. That it was delivered counts even where the claim ran out meanwhile. */
+/** Settles a claimed delivery. If it was delivered, that counts even if the claim has expired meanwhile. */
 export function settleDelivery(
   { deliveryId, token }: { readonly deliveryId: string; readonly token: string },
   { status, counted, attempts, nextAt, finishedAt }: DeliveryChange,
@@ -298,7 +301,7 @@ export function settleDelivery(
   return (status === "delivered" ? change : change.where("lease", "=", token)).compile();
 }
 
-/** Gives a claimed delivery back as it was; `nextAt`: for later. */
+/** Releases a claimed delivery unchanged; `nextAt` postpones it if given. */
 export function releaseDelivery(
   { deliveryId, token }: { readonly deliveryId: string; readonly token: string },
   nextAt: number | null = null,
@@ -308,7 +311,7 @@ export function releaseDelivery(
     .where("delivery_id", "=", deliveryId).where("lease", "=", token).compile();
 }
 
-/** An attempt at a destination: how it goes there, and the newest of all. */
+/** Records an attempt at a destination: its count of failures, and the attempt as the newest. */
 export function recordAttempt(
   webhookId: string,
   { at, failed, told }: { readonly at: number; readonly failed: boolean; readonly told: string },
@@ -330,19 +333,22 @@ export async function readDestinations(
   );
 }
 
-/** Queued deliveries become dead; one that is being sent is delivered all the same where the receiver takes it. */
+/**
+ * Marks queued deliveries as dead. One that is being sent still counts as delivered if the receiver accepts
+ * it.
+ */
 export function buryDeliveries(
   webhookId: string,
   { now, only }: { readonly now: number; readonly only?: readonly string[] },
 ): Statement {
   const change = query.updateTable("webhook_delivery")
     .set({ status: "dead", finished_at: now, lease: null, lease_until: 0 })
-    // A literal: sqld 0.24.32 crashes where a change is bound to the condition of a partial index.
+    // A literal: sqld 0.24.32 crashes if the condition of a partial index has a bound parameter.
     .where("webhook_id", "=", webhookId).where("status", "=", sql.lit("queued"));
   return (only === undefined ? change : change.where("delivery_id", "in", listed<string>(only))).compile();
 }
 
-/** `x IN (…)` over one text of SQL, however many values. */
+/** `x IN (…)` with one SQL text, however many values there are. */
 export function listed<Value extends string | number>(values: readonly Value[]) {
   return sql<Value>`(select value from json_each(${JSON.stringify(values)}))`;
 }

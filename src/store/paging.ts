@@ -1,14 +1,20 @@
-/** Reading many rows in pages: a database server bounds an answer, and what is read whole is held whole. */
+/**
+ * Reads many rows in pages: a database server limits the size of an answer, and rows that are read at once
+ * are held in memory at once.
+ */
 import type { CompiledQuery } from "kysely";
 import type { Database } from "./database.ts";
 
-/** Rows of a page: of those of some hundred bytes a few hundred kilobytes. */
+/** Rows in a page: a few hundred kilobytes if a row has some hundred bytes. */
 const ROWS_IN_PAGE = 1_000;
 
-/** The page after a row, in the order of a key; null: the first. */
+/** The query for the page after a row, in the order of a key; null for the first page. */
 export type PageQuery<Row> = (after: Row | null, limit: number) => CompiledQuery<Row>;
 
-/** All rows, page by page: each page of a state of its own. Rows of some kilobytes want smaller pages. */
+/**
+ * All rows, page by page. Each page is of its own state of the database. Rows of some kilobytes need smaller
+ * pages.
+ */
 export async function* readPages<Row>(
   database: Database,
   pageAfter: PageQuery<Row>,
@@ -22,7 +28,7 @@ export async function* readPages<Row>(
   }
 }
 
-/** A list cut into pieces of at most so many. */
+/** Cuts a list into pieces of at most `most` items. */
 export function piecesOf<Item>(items: readonly Item[], most: number): readonly (readonly Item[])[] {
   return Array.from(
     { length: Math.ceil(items.length / most) },

@@ -1,15 +1,15 @@
-/** How long a server is waited for that does not answer. */
+/** Time limits for requests to a server that does not answer. */
 
 export interface Patience {
   /** Milliseconds that a request may take. */
   readonly requestMs: number;
-  /** The same of a server that let the last one pass. */
+  /** Milliseconds that a request may take if the server did not answer the last one in time. */
   readonly silentMs: number;
 }
 
 /**
- * Ends requests that take too long; those to a server that went silent earlier, until one of its answers comes. That
- * may be a late one: a server that is only slow is not taken for silent for good.
+ * Ends requests that take too long. Requests to a server that went silent are ended earlier until one of its
+ * answers comes. A late answer counts too, so a server that is only slow is not treated as silent for good.
  */
 export function patientFetch(send: typeof fetch, { requestMs, silentMs }: Patience): typeof fetch {
   let isSilent = false;
@@ -31,7 +31,7 @@ export function patientFetch(send: typeof fetch, { requestMs, silentMs }: Patien
         isSilent = false;
         await body?.cancel();
       }).catch(() => {
-        // It is known to be silent.
+        // The server is known to be silent.
       });
     }, milliseconds);
     return await Promise.race([answered, given]).finally(() => clearTimeout(timer));

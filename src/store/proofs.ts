@@ -1,6 +1,6 @@
 /**
- * Proofs that are made of stored rows, each verified before anybody is given it: an entry is what was hashed, its path
- * leads to the root of a checkpoint, and a key of the deployment's own signed that.
+ * Proofs made from stored rows. Each is verified before it is returned: an entry is what was hashed, its path
+ * leads to the root of a checkpoint, and one of the deployment's own keys signed that checkpoint.
  */
 import { AlteredError } from "../domain/errors.ts";
 import { type Crypto, equalBytes } from "../evidence/crypto.ts";
@@ -26,33 +26,39 @@ import {
 } from "./chains.ts";
 import type { Database } from "./database.ts";
 
-/** Knows what the deployment's own keys signed. */
+/** Verifies signatures by the deployment's own keys. */
 export interface OwnSignatures {
-  /** The checkpoint that a note is, of this origin and signed by a key of the deployment's own; null: it is none. */
+  /**
+   * The checkpoint in a note, if it has this origin and one of the deployment's own keys signed it; otherwise
+   * null.
+   */
   openOwn(note: string, origin: string): Promise<KnownCheckpoint | null>;
 }
 
-/** Own signatures where these keys, raw Ed25519 public keys, are all that is known. */
+/** Own signatures if only these keys are known (raw Ed25519 public keys). */
 export function signaturesBy(crypto: Crypto, held: readonly Uint8Array[]): OwnSignatures {
   const notes = new OwnNotes(crypto);
   notes.use({ held, certificates: [] });
   return { openOwn: (note, origin) => Promise.resolve(notes.open(note, origin)) };
 }
 
-/** All that proving from stored rows needs. */
+/** The dependencies for proofs from stored rows. */
 export interface ProofSource {
   readonly database: Database;
   readonly crypto: Crypto;
   readonly signing: OwnSignatures;
 }
 
-/** A chain by its name, and by the origin under which its checkpoints must be signed. */
+/** A chain's name, and the origin under which its checkpoints must be signed. */
 export interface NamedChain {
   readonly chain: string;
   readonly origin: string;
 }
 
-/** @throws {AlteredError} where a stored checkpoint is not the one of this size that the deployment's own keys signed. */
+/**
+ * @throws {AlteredError} if a stored checkpoint is not the one of this size that the deployment's own keys
+ * signed.
+ */
 export async function requireOwnCheckpoint(
   { signing }: Pick<ProofSource, "signing">,
   { chain, origin }: NamedChain,
@@ -66,14 +72,20 @@ export async function requireOwnCheckpoint(
   );
 }
 
-/** The newest checkpoint of a chain that has entries. @throws {AlteredError} where it has none, or not its own. */
+/**
+ * The newest checkpoint of a chain that has entries.
+ * @throws {AlteredError} if it has none, or it is not the deployment's own.
+ */
 export async function newestOwnCheckpoint(source: ProofSource, place: NamedChain): Promise<KnownCheckpoint> {
   const newest = await newestCheckpoint(source.database, place.chain);
   if (newest === null) throw new AlteredError(place.chain, `${place.chain} has no checkpoint`);
   return await requireOwnCheckpoint(source, place, newest);
 }
 
-/** The checkpoint of the commit that an entry came with. @throws {AlteredError} where there is none, or not its own. */
+/**
+ * The checkpoint of the commit that wrote an entry.
+ * @throws {AlteredError} if there is none, or it is not the deployment's own.
+ */
 export async function ownCheckpointOfCommit(
   source: ProofSource,
   { seq, ...place }: NamedChain & { readonly seq: number },
@@ -86,8 +98,9 @@ export async function ownCheckpointOfCommit(
 }
 
 /**
- * Proofs that entries of these hashes, by `seq`, stand under a checkpoint that was found to be the deployment's own.
- * @throws {AlteredError} where a path does not lead to the signed root.
+ * Proves that entries of these hashes, by `seq`, are under a checkpoint that was verified as the deployment's
+ * own.
+ * @throws {AlteredError} if a path does not lead to the signed root, or an entry is beyond the checkpoint.
  */
 export async function proveHashes(
   { database, crypto }: Pick<ProofSource, "database" | "crypto">,
@@ -120,7 +133,7 @@ function notCovered(
   return new AlteredError(chain, `the checkpoint of ${size} entries of ${chain} does not cover entry ${seq}`);
 }
 
-/** Nodes that were read. The function throws {AlteredError} where one is missing. */
+/** Reads from these nodes. The returned function throws {AlteredError} if one is missing. */
 export function nodesOf(chain: string, nodes: ReadonlyMap<number, Uint8Array>): ReadNode {
   return (index) => {
     const hash = nodes.get(index);
@@ -129,7 +142,7 @@ export function nodesOf(chain: string, nodes: ReadonlyMap<number, Uint8Array>): 
   };
 }
 
-/** The hash that the tree holds for an entry, whether or not the entry is held still; null where it holds none. */
+/** The hash that the tree holds for an entry, even if the entry itself is gone; null if it holds none. */
 export async function leafHash(
   database: Database,
   { chain, seq }: { readonly chain: string; readonly seq: number },
@@ -138,7 +151,7 @@ export async function leafHash(
   return (await readNodes(database, { chain, indexes: [leaf] })).get(leaf) ?? null;
 }
 
-/** An entry that is what was recorded, with the proof of it. */
+/** An entry that is what was recorded, with its proof. */
 export interface ProvenEntry {
   readonly stored: StoredEntry;
   readonly proof: InclusionProof;
@@ -146,14 +159,14 @@ export interface ProvenEntry {
 
 /**
  * An entry with its parts, proven against the checkpoint of its own commit or against another.
- * @returns null where the entry is not there, or nothing of it is held.
- * @throws {AlteredError} where the entry, a part of it, the tree or the checkpoint is not what was signed.
+ * @returns null if the entry does not exist, or no part of it is held.
+ * @throws {AlteredError} if the entry, a part of it, the tree or the checkpoint is not what was signed.
  */
 export async function readProven(
   source: ProofSource,
   { seq, checkpoint, ...place }: NamedChain & {
     readonly seq: number;
-    /** Default: that of its own commit. */
+    /** Default: the checkpoint of the entry's own commit. */
     readonly checkpoint?: KnownCheckpoint;
   },
 ): Promise<ProvenEntry | null> {
@@ -171,7 +184,7 @@ export async function readProven(
   return { stored, proof: proofs.get(seq)! };
 }
 
-/** @throws {AlteredError} where an entry says of itself that it belongs elsewhere. */
+/** @throws {AlteredError} if an entry names another chain or seq than that of its row. */
 export function requirePlace(
   { entry }: Pick<StoredEntry, "entry">,
   { chain, seq }: { readonly chain: string; readonly seq: number },
@@ -192,8 +205,8 @@ export interface StoredEvidence {
 
 /**
  * Evidence of a stored entry, and the part that it covers.
- * @returns null where the entry or its part is not there.
- * @throws {AlteredError} as {@link readProven}.
+ * @returns null if the entry or its part does not exist.
+ * @throws {AlteredError} like {@link readProven}.
  */
 export async function readEvidence(
   source: ProofSource,

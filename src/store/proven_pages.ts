@@ -1,6 +1,6 @@
 /**
- * Many entries of one chain, proven at once: their hashes lead to the root of one signed checkpoint together. So a page of
- * entries costs one signature, one read of the tree, and each hash of it once.
+ * Proves many entries of one chain at once: together their hashes lead to the root of one signed checkpoint.
+ * A page of entries thus costs one signature check and one read of the tree, which reads each hash once.
  */
 import { AlteredError } from "../domain/errors.ts";
 import { equalBytes } from "../evidence/crypto.ts";
@@ -13,7 +13,7 @@ import { query } from "./database.ts";
 import { listed } from "./outbox.ts";
 import { type NamedChain, newestOwnCheckpoint, nodesOf, type ProofSource } from "./proofs.ts";
 
-/** An entry that was proven, with those of its parts that are held: each is what the entry commits to. */
+/** A proven entry, with those of its parts that are held. The entry commits to each of them. */
 export interface ProvenRecord {
   readonly entry: Entry;
   readonly hash: Uint8Array;
@@ -22,13 +22,13 @@ export interface ProvenRecord {
 
 export interface PageOfEntries extends NamedChain {
   readonly seqs: readonly number[];
-  /** The parts that are read; all of them if it is left out. */
+  /** The parts to read; all of them if left out. */
   readonly names?: readonly PartName[];
 }
 
 /**
- * Those of these entries that are stored, by their place in ascending order, each proven with its parts.
- * @throws {AlteredError} if one of them, a part of one, the tree or the checkpoint is not what was signed.
+ * Those of the given entries that are stored, by seq in ascending order, each proven with its parts.
+ * @throws {AlteredError} if an entry, a part, the tree or the checkpoint is not what was signed.
  */
 export async function readProvenPage(
   source: ProofSource,
@@ -46,7 +46,7 @@ export async function readProvenPage(
   await requireInTree(source, { chain, origin, hashes });
   const partsOf = Map.groupBy(parts, ({ seq }) => seq);
   return new Map(entries.map(({ seq, body }) => {
-    // What hashes to what was signed is an entry, and the one of this place.
+    // A text whose hash was signed is a valid entry, and the one of this place.
     const entry: Entry = JSON.parse(body);
     const held = (partsOf.get(seq) ?? []).flatMap(({ name, salt, data }) => {
       if (salt === null || data === null) return [];
@@ -59,13 +59,13 @@ export async function readProvenPage(
 }
 
 interface Hashes extends NamedChain {
-  /** By the place of the entry, ascending. */
+  /** By the seq of the entry, ascending. */
   readonly hashes: ReadonlyMap<number, Uint8Array>;
 }
 
 /**
- * Entries of these hashes must stand at these places, as the newest checkpoint of the chain holds them.
- * @throws {AlteredError} if one does not, or the checkpoint is not the deployment's own.
+ * Requires that entries of these hashes are at these places in the tree of the chain's newest checkpoint.
+ * @throws {AlteredError} if one is not, or the checkpoint is not the deployment's own.
  */
 export async function requireInTree(source: ProofSource, { hashes, ...place }: Hashes): Promise<void> {
   if (hashes.size === 0) return;
@@ -73,8 +73,9 @@ export async function requireInTree(source: ProofSource, { hashes, ...place }: H
 }
 
 /**
- * Entries of these hashes must stand at these places under a checkpoint that was found to be the deployment's own.
- * @throws {AlteredError}
+ * Requires that entries of these hashes are at these places under a checkpoint that was verified as the
+ * deployment's own.
+ * @throws {AlteredError} if one is not.
  */
 export async function requireUnder(
   { database, crypto }: Pick<ProofSource, "database" | "crypto">,
@@ -97,8 +98,8 @@ export async function requireUnder(
 }
 
 /**
- * Which of these entries stand in the tree that was signed. It is asked for what is shown although some of it was altered:
- * if they do not stand all together, each of them is proven by itself.
+ * Which of these entries are in the signed tree. Used for data that is shown although some of it was altered:
+ * if the entries cannot be proven together, each is proven by itself.
  */
 export async function standingIn(
   source: ProofSource,

@@ -1,17 +1,24 @@
-/** Reading what a cut leaves to be removed: which entries are stored below it, and the rows at their positions. */
+/**
+ * Reads what is to be removed below a cut: the entries that are still stored there, and the rows at their
+ * positions.
+ */
 import { type CompiledQuery, sql } from "kysely";
 import { AlteredError } from "../domain/errors.ts";
 import { firstRemovable } from "./chains.ts";
 import { type Database, query } from "./database.ts";
 
-/** The entry by which a chain was cut. */
+/** The entry that recorded a cut. */
 export interface CauseOfCut {
   readonly chain: string;
   readonly seq: number;
   readonly entry_hash: Uint8Array;
 }
 
-/** The newest cut of a chain: recorded in itself, or, where a restore ended it, in the one that goes on. */
+/**
+ * The newest cut of a chain. It is recorded in the chain itself or, if a restore ended the chain, in a later
+ * epoch.
+ * @throws {AlteredError} if no entry recorded a cut.
+ */
 export async function readCause(database: Database, chain: string): Promise<CauseOfCut> {
   const [cause] = await database.read(causeQuery(chain));
   if (cause === undefined) throw new AlteredError(chain, `${chain} was cut by no entry`);
@@ -28,12 +35,15 @@ function causeQuery(chain: string): CompiledQuery<CauseOfCut> {
     )
     .select(["e.chain", "e.seq", "e.entry_hash"])
     .where("cut.chain", "=", chain).where("e.event_type", "=", "RETENTION_PRUNED")
-    // What is no JSON names no chain, and must not keep the query from the others.
+    // Text that is no JSON names no chain, and must not make the query fail for the others.
     .where(sql<boolean>`case when json_valid(p.data) then p.data ->> '$.origin' end = cut.origin`)
     .orderBy("own.epoch", "desc").orderBy("e.seq", "desc").limit(1).compile();
 }
 
-/** How far a chain is said to be cut, and the newest cut that is recorded of it, both of one state. */
+/**
+ * The index below which a chain is cut according to its row, and the newest cut that is recorded of it, both
+ * of one state.
+ */
 export async function readCut(
   database: Database,
   chain: string,
@@ -45,7 +55,7 @@ export async function readCut(
   return { minIndex: row?.min_index ?? 0, cause: cause ?? null };
 }
 
-/** Where the oldest entries stand that are still to be removed below a cut. */
+/** Seqs of the oldest entries that are still to be removed below a cut. */
 export async function readPrunedSeqs(
   database: Database,
   { chain, below, limit }: { readonly chain: string; readonly below: number; readonly limit: number },
@@ -58,13 +68,13 @@ export async function readPrunedSeqs(
   return rows.map(({ seq }) => seq);
 }
 
-/** A batch of scores as its row has it. */
+/** The first position and the operator of a batch of scores, from its row. */
 export interface BatchPlace {
   readonly first_position: number;
   readonly operator_id: string;
 }
 
-/** The batches of an organization that begin in a range of positions, both ends included. */
+/** The batches of an organization whose first position is in a range, both ends included. */
 export function batchesQuery(
   orgId: string,
   [first, last]: readonly [first: number, last: number],

@@ -1,11 +1,11 @@
 /**
- * Which entries a page of an organization's record has, newest first: walks along an index, as many steps as a page has
- * rows. What the entries say is read from them once they are proven.
+ * Selects the entries on a page of an organization's record, newest first. Reads an index, with as many steps
+ * as the page has rows. The content is read from the entries once they are proven.
  */
 import { type CompiledQuery, sql } from "kysely";
 import { query } from "./database.ts";
 
-/** Where an entry stands in its chain. */
+/** The seq of an entry in its chain. */
 export interface EntryPlace {
   readonly seq: number;
 }
@@ -13,19 +13,19 @@ export interface EntryPlace {
 export interface EntryPage {
   readonly chain: string;
   readonly eventTypes: readonly string[];
-  /** Of whom; null: of all. */
+  /** Pseudonym whose entries are selected; null for all. */
   readonly pseudonym: string | null;
-  /** Entries before this one. */
+  /** Only entries with a smaller seq. */
   readonly below: number;
   readonly limit: number;
 }
 
-/** Where the newest entries of a page stand, newest first, as their columns have it. */
+/** Seqs of the entries on a page, newest first, as the columns have them. */
 export function scoredEntriesQuery({ chain, eventTypes, pseudonym, below, limit }: EntryPage): CompiledQuery<
   EntryPlace
 > {
   const pages = pseudonym === null
-    // The index by event goes by time; an entry's time says where it stands there.
+    // The index by event is sorted by time, so the time of the last entry before `below` says where to start.
     ? eventTypes.map((type) =>
       sql`select * from (select seq from audit_entry
         where chain = ${chain} and event_type = ${type}
@@ -44,11 +44,11 @@ export function scoredEntriesQuery({ chain, eventTypes, pseudonym, below, limit 
     order by seq desc limit ${limit}`.compile(query);
 }
 
-/** A report as its row has it. */
+/** A report as it is stored. */
 export interface StoredReport {
   readonly report_id: string;
   readonly position: number;
-  /** Canonical JSON, as long as nobody altered it. */
+  /** Canonical JSON, unless somebody altered it. */
   readonly report: string;
 }
 

@@ -1,4 +1,4 @@
-/** The rows that stand beside the entries of an organization's evidence, each with the entry that it stands for. */
+/** The rows beside the entries of an organization's evidence, each with the entry that it stands for. */
 import { sql } from "kysely";
 import { organizationOf } from "../evidence/chain_name.ts";
 import type { PartName } from "../evidence/hashes.ts";
@@ -23,14 +23,14 @@ import type { Sealed } from "./seals.ts";
 // deno-lint-ignore no-explicit-any -- rows of several kinds, each beside its own
 export type AnyKind = RecordKind<any>;
 
-/** How a type of entries is joined to its rows. */
+/** The kind of rows that stand for a type of entries, and how they are joined. */
 export interface RowKind {
   readonly kind: AnyKind;
   /** The part that names the session or decision. */
   readonly part: PartName;
 }
 
-/** Which rows stand for entries of a type. */
+/** The kind of rows for each event type. */
 export const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>([
   ["SCORE_COMPUTED", { kind: interactions, part: "input" }],
   ["SCORE_SKIPPED", { kind: skippedInteractions, part: "input" }],
@@ -41,39 +41,40 @@ export const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>(
 
 /** A row that stands for an entry. */
 export interface RecordRow extends Sealed {
-  /** Not in rows of commits and labels: the score's row has it. */
+  /** Absent in rows of commits and labels: the score's row has it. */
   readonly operator_id?: string;
   readonly position: number;
-  /** In the row of a label: 0 or 1. */
+  /** Only in the row of a label: 0 or 1. */
   readonly outcome_correct?: number;
 }
 
-/** A part that is held of an entry about somebody, by what it says. */
+/** A held part of an entry that has a subject, with the ids in its text. */
 export interface HeldPart {
   readonly seq: number;
   readonly event_type: string;
   /** The entry's pseudonym. */
   readonly subject: string;
   readonly name: PartName;
-  /** null: the part names nobody. */
+  /** null if the part names nobody. */
   readonly operator_id: string | null;
-  /** The session's id, or the decision's; null: the part names none. */
+  /** The session's id, or the decision's; null if the part names none. */
   readonly id: string | null;
-  /** The truth that a label tells, 0 or 1; null: it is none. */
+  /** The ground truth in a label, 0 or 1; null if the part is not a label. */
   readonly label: number | null;
 }
 
 const PARTS_IN_PAGE = 200;
 
 /**
- * The parts that are held of a chain's entries about somebody, in the order of the entries. Whether they are intact is not
- * looked at. That an operator was erased is told by the service itself and outlives him: such parts are left out.
+ * The held parts of those entries of a chain that have a subject, in the order of the entries. Does not check
+ * whether they are intact. Leaves out the service's own record that an operator was erased: it stays after
+ * the erasure.
  */
 export function readHeldParts(
   database: Database,
   { chain, first }: { readonly chain: string; readonly first: number },
 ): AsyncGenerator<readonly HeldPart[]> {
-  // Text that is no JSON is a finding of its own, and must not end the reading of the others.
+  // Text that is no JSON is reported elsewhere, and must not end the reading of the others.
   const member = <Value>(path: string) =>
     sql<Value>`case when json_valid(p.data) then p.data ->> ${sql.lit(path)} end`;
   const parts = query.selectFrom("audit_entry as e")
@@ -102,7 +103,7 @@ export function readHeldParts(
   );
 }
 
-/** How many rows stand beside an organization's evidence. */
+/** The number of rows beside an organization's evidence. */
 export async function countRecordRows(database: Database, orgId: string): Promise<number> {
   const counts = await database.snapshot(
     [...ROW_KINDS.values()].map(({ kind: { name } }) =>
@@ -116,15 +117,15 @@ export async function countRecordRows(database: Database, orgId: string): Promis
 /** A head and the rows that belong to it. */
 export interface HeldRows {
   readonly head: StoredHead;
-  /** The kinds of rows that belong to it, whether there are any or not. */
+  /** The kinds of rows that belong to the head, even those without rows. */
   readonly kinds: readonly AnyKind[];
-  /** Each with its kind. */
+  /** Each row with its kind. */
   readonly rows: readonly (readonly [AnyKind, Sealed])[];
 }
 
 /**
- * The newest head of a family and, of the same state, the rows whose set it holds: operators, and those that have frozen
- * calls; an organization and its webhooks; or the installation.
+ * The newest head of a family and, of the same state, the rows whose set it holds: operators and operators
+ * with frozen calls; an organization and its webhooks; or the installation.
  */
 export async function readHeld(database: Database, family: string): Promise<HeldRows> {
   const orgId = organizationOf(family);

@@ -1,4 +1,4 @@
-/** Reading the inputs of a chain's entries, or other parts, out of the database, page by page. */
+/** Reads the inputs or other parts of a chain's entries from the database, page by page. */
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
 import { readPages } from "./paging.ts";
@@ -17,10 +17,10 @@ export interface RecordedPart {
 
 export interface InputSpan {
   readonly chain: string;
-  /** The first entry, and the one after the last. */
+  /** Seq of the first entry (inclusive); `end` is exclusive. */
   readonly first: number;
   readonly end: number;
-  /** null: of every type, which whoever holds the file can have altered. */
+  /** null for every type. The column of types can be altered by anyone who holds the file. */
   readonly eventTypes: readonly string[] | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The rows that a plan may read and replace by their key, each kind with the one query that loads it and the
- * one statement that saves it.
+ * The rows that a plan may read and replace by key. Each kind has one query that loads its rows and one
+ * statement that saves a row.
  */
 import { DAY_MS } from "../domain/time.ts";
 import { type CompiledQuery, type Insertable, type RawBuilder, type Selectable, sql } from "kysely";
@@ -33,25 +33,27 @@ import type {
   WebhookTable,
 } from "./schema.ts";
 
-/** Parts of a key, in the order of the table's primary key; bytes in hexadecimal. */
+/** The parts of a key, in the order of the table's primary key; bytes are in hexadecimal. */
 export type Key = readonly string[];
 
 export interface RecordKind<Row> {
   readonly name: string;
-  /** Loads all rows whose keys stand in a JSON array of arrays: one text of SQL however many keys. */
+  /**
+   * Loads all rows whose keys are in a JSON array of arrays. The SQL text is the same for any number of keys.
+   */
   load(keys: string): CompiledQuery<Row>;
   keyOf(row: Row): Key;
-  /** Whether rows of other kinds refer to its rows, which are therefore written first. */
+  /** True if rows of other kinds refer to its rows, which are therefore written first. */
   readonly isReferredTo?: boolean;
-  /** How its rows are sealed; absent for rows that nothing is answered from by themselves. */
+  /** How its rows are sealed; absent if no answer is made from its rows alone. */
   readonly sealing?: Sealing<Row>;
-  /** Absent for a kind that only says what is taken. */
+  /** Absent for a kind that is only read. */
   save?(row: Row): Statement;
-  /** Absent for a kind whose rows stay. */
+  /** Absent for a kind whose rows are never removed. */
   remove?(key: Key): Statement;
 }
 
-/** `(a, b) IN (…)` over a JSON array of keys, which the primary key's index serves. */
+/** `(a, b) IN (…)` over a JSON array of keys; the index of the primary key serves it. */
 function keyIn(columns: readonly string[], keys: string) {
   const list = sql.join(columns.map((column) => sql.ref(column)));
   const values = sql.join(columns.map((_, index) => sql`value ->> ${sql.lit(index)}`));
@@ -60,7 +62,7 @@ function keyIn(columns: readonly string[], keys: string) {
     : sql<boolean>`(${list}) in (select ${values} from json_each(${keys}))`;
 }
 
-/** A kind's `load`, from the query for a JSON array of keys. */
+/** The `load` of a kind, from the query for a JSON array of keys. */
 function loading<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: string) => CompiledQuery<Row> {
   const bind = compileOnce(({ keys }: { readonly keys: string }) => build(keys));
   return (keys) => bind({ keys });
@@ -68,7 +70,7 @@ function loading<Row>(build: (keys: string) => CompiledQuery<Row>): (keys: strin
 
 export type InstallationRow = Insertable<InstallationTable>;
 
-/** The key of the one row that there is. */
+/** The key of the only row. */
 export const INSTALLATION_KEY: Key = ["1"];
 
 export const installations: RecordKind<InstallationRow> = {
@@ -78,7 +80,7 @@ export const installations: RecordKind<InstallationRow> = {
       .where(sql<boolean>`id in (select cast(value ->> 0 as integer) from json_each(${keys}))`).compile()
   ),
   keyOf: (row) => [String(row.id)],
-  // Its key is wrapped by itself; which pepper was used last is compared and nothing more.
+  // The seal leaves out the key, which is wrapped by itself, and the last pepper, which is only compared.
   sealing: {
     values: (row) => [
       row.deployment_id,
@@ -103,7 +105,7 @@ export const installations: RecordKind<InstallationRow> = {
 
 export type ModelDocumentRow = Selectable<ModelDocumentTable>;
 
-/** A model document under its own hash, which holds it. */
+/** A model document under its own hash, which proves its content. */
 export const modelDocuments: RecordKind<ModelDocumentRow> = {
   name: "model_document",
   isReferredTo: true,
@@ -135,7 +137,7 @@ const ORGANIZATION_COLUMNS = [
   "seal",
 ] as const;
 
-/** The family of an organization's audit log, whose head holds the organization itself and its webhooks. */
+/** The family of an organization's audit log. Its head holds the set of the organization and its webhooks. */
 const auditLog = ({ org_id }: { readonly org_id: string }) => `org/${org_id}/admin`;
 
 export const organizations: RecordKind<OrganizationRow> = {
@@ -180,7 +182,7 @@ export const organizations: RecordKind<OrganizationRow> = {
   ),
 };
 
-/** Which of the candidate prefixes are taken. */
+/** A candidate prefix that is taken. */
 export interface TakenPrefix {
   readonly prefix: string | null;
 }
@@ -210,7 +212,7 @@ export const alerts: RecordKind<AlertRow> = {
   remove: ([id]) => query.deleteFrom("alert").where("alert_id", "=", id!).compile(),
 };
 
-/** That an organization has its alert of a kind on a UTC day. */
+/** Marks that an organization has its alert of a kind on a UTC day. */
 export type AlertDay = Pick<AlertRow, "alert_id" | "org_id" | "kind" | "day">;
 
 export const alertDays: RecordKind<AlertDay> = {
@@ -248,7 +250,7 @@ export const breachWindows: RecordKind<Selectable<BreachWindowTable>> = {
   ),
 };
 
-/** Without its seal until it is saved. */
+/** A webhook; its seal is absent until it is saved. */
 export type WebhookRow = Omit<Selectable<WebhookTable>, "seal"> & Pick<Insertable<WebhookTable>, "seal">;
 
 export const webhooks: RecordKind<WebhookRow> = {
@@ -257,7 +259,8 @@ export const webhooks: RecordKind<WebhookRow> = {
     query.selectFrom("webhook").selectAll().where(keyIn(["webhook_id"], keys)).compile()
   ),
   keyOf: (row) => [row.webhook_id],
-  // Its secret is wrapped by itself, bound to its id. How attempts go bears on nothing but attempts.
+  // The seal leaves out the secret, which is wrapped by itself and bound to the webhook's id, and the counts
+  // of attempts, which affect attempts only.
   sealing: {
     values: ({ webhook_id, org_id, url, events, active, created_at }) => [
       webhook_id,
@@ -269,7 +272,8 @@ export const webhooks: RecordKind<WebhookRow> = {
     ],
     heldBy: auditLog,
   },
-  // How attempts go is counted past the unit; what is decided from that is recorded in the chain beside it.
+  // The counts of attempts are updated outside of the unit of work. What is decided from them is recorded in
+  // the chain.
   save: compileOnce((row) =>
     query.insertInto("webhook").values(row).onConflict((conflict) =>
       conflict.column("webhook_id").doUpdateSet({
@@ -291,10 +295,10 @@ export const webhookDeliveries: RecordKind<Selectable<WebhookDeliveryTable>> = {
   keyOf: (row) => [row.delivery_id],
 };
 
-/** The kinds of events that some active destination of an organization takes. */
+/** The kinds of events that the active destinations of an organization take. */
 export interface Subscriptions {
   readonly org_id: string;
-  /** Separated by single spaces; one may stand there more than once. */
+  /** Separated by single spaces; may contain duplicates. */
   readonly events: string;
 }
 
@@ -307,7 +311,7 @@ export const subscriptions: RecordKind<Subscriptions> = {
   keyOf: (row) => [row.org_id],
 };
 
-/** How many destinations an organization has; there is no row for none. */
+/** Number of destinations of an organization; there is no row if it has none. */
 export interface WebhookCount {
   readonly org_id: string;
   readonly count: number;
@@ -324,9 +328,9 @@ export const webhookCounts: RecordKind<WebhookCount> = {
 
 export type SubjectRow = Insertable<SubjectTable>;
 
-/** A subject's row as it is loaded to be used. */
+/** A subject's row as it is loaded. */
 interface UsedSubject extends SubjectRow {
-  /** Whether an entry tells that the pseudonym was erased: 1 if so. */
+  /** 1 if an entry reports that the pseudonym was erased; otherwise 0. */
   readonly erased?: number;
 }
 
@@ -341,7 +345,8 @@ export const subjects: RecordKind<SubjectRow> = {
   ),
   keyOf: (row) => [row.org_id, row.operator_id],
   sealing: {
-    // A row that was put back after its erasure has its seal; what it has become since is none that was ever sealed.
+    // A row that was put back after its erasure still has its old seal. The added value makes that seal
+    // invalid.
     values: ({ org_id, operator_id, pseudonym, erased }: UsedSubject) => [
       org_id,
       operator_id,
@@ -354,7 +359,7 @@ export const subjects: RecordKind<SubjectRow> = {
 
 export type OperatorRow = Insertable<OperatorTable>;
 
-/** An operator as the organization rule reads it, with what its seal needs besides. */
+/** An operator's figures for the organization rule, with what its seal needs besides. */
 export type OperatorFigures = Omit<
   Selectable<OperatorTable>,
   "state" | "prior_seq" | "prior_hash"
@@ -397,7 +402,7 @@ export const operators: RecordKind<OperatorRow> = {
       .compile(),
 };
 
-/** How a pass over all operators looks at their seals: it reads no state, and its digest in place of it. */
+/** Sealing of the rows of a pass over all operators: it reads the stored digest instead of the state. */
 export const operatorFigures: { readonly name: string; readonly sealing: Sealing<OperatorFigures> } = {
   name: operators.name,
   sealing: {
@@ -406,15 +411,15 @@ export const operatorFigures: { readonly name: string; readonly sealing: Sealing
   },
 };
 
-/** Where an operator's newest interaction stands. */
+/** The position of an operator's newest interaction. */
 export interface NewestInteraction {
   readonly org_id: string;
   readonly operator_id: string;
-  /** null where none is kept. */
+  /** null if none is kept. */
   readonly position: number | null;
 }
 
-/** The position of an operator's newest interaction, by one look-up in an index; null if none is kept. */
+/** The position of an operator's newest interaction, with one index look-up; null if none is kept. */
 export function newestPosition(orgId: RawBuilder<unknown>, operatorId: RawBuilder<unknown>) {
   return sql<number | null>`(select position from interaction
     where org_id = ${orgId} and operator_id = ${operatorId} order by t1 desc, position desc limit 1)`;
@@ -459,7 +464,7 @@ function digestOf(
   return seals.digestOf(`${prior_seq} ${prior_hash.toHex()} ${state}`);
 }
 
-/** Without its seal until it is saved. */
+/** A score's row; its seal is absent until it is saved. */
 export type InteractionRow =
   & Omit<Selectable<InteractionTable>, "seal">
   & Pick<Insertable<InteractionTable>, "seal">;
@@ -515,7 +520,7 @@ export const interactions: RecordKind<InteractionRow> = {
   save: compileOnce((row) => query.insertInto("interaction").values(row).compile()),
 };
 
-/** The same rows, as a commit or a label that comes later changes them. */
+/** The same rows, saved with the position of a later commit or label. */
 export const followedInteractions: RecordKind<InteractionRow> = {
   ...interactions,
   save: (row) => ({ ...saveFollowed(row), mustChange: 1 }),
@@ -527,7 +532,7 @@ const saveFollowed = compileOnce((row: InteractionRow) =>
     .where("org_id", "=", row.org_id).where("session_id", "=", row.session_id).compile()
 );
 
-/** The newest entries that commit and label a score, as the chain's rows have them; null where there is none. */
+/** The newest entries that commit and label a score, according to the chain's rows; null if there is none. */
 export interface FollowingEntries {
   readonly org_id: string;
   readonly session_id: string;
@@ -535,7 +540,7 @@ export interface FollowingEntries {
   readonly label_position: number | null;
 }
 
-/** By organization and session. What is read is the operator's entries since the score, and no more. */
+/** By organization and session. Reads only the operator's entries since the score. */
 export const followingEntries: RecordKind<FollowingEntries> = {
   name: "following_entries",
   load: loading((keys) =>
@@ -557,7 +562,7 @@ export const followingEntries: RecordKind<FollowingEntries> = {
   keyOf: (row) => [row.org_id, row.session_id],
 };
 
-/** What the seal of a call's row covers. */
+/** The values that the seal of a call's row covers. */
 function callValues(
   row: Omit<Insertable<DecisionTable>, "decision_id">,
   id: string,
@@ -565,7 +570,7 @@ function callValues(
   return [row.org_id, id, row.operator_id, row.request_digest, row.request_id, row.at, row.position];
 }
 
-/** Without its seal until it is saved. */
+/** A frozen call's row; its seal is absent until it is saved. */
 export type SkippedInteractionRow =
   & Omit<Selectable<SkippedInteractionTable>, "seal">
   & Pick<Insertable<SkippedInteractionTable>, "seal">;
@@ -583,12 +588,15 @@ export const skippedInteractions: RecordKind<SkippedInteractionRow> = {
   save: compileOnce((row) => query.insertInto("skipped_interaction").values(row).compile()),
 };
 
-/** Without its seal until it is saved. */
+/** The row of an operator with frozen calls; its seal is absent until it is saved. */
 export type FrozenOperatorRow =
   & Omit<Selectable<FrozenOperatorTable>, "seal">
   & Pick<Insertable<FrozenOperatorTable>, "seal">;
 
-/** An operator that has frozen calls, scored or not: nobody can take all frozen calls of one away unnoticed. */
+/**
+ * Operators that have frozen calls, scored or not. Because of this row, nobody can remove all frozen calls of
+ * an operator unnoticed.
+ */
 export const frozenOperators: RecordKind<FrozenOperatorRow> = {
   name: "frozen_operator",
   load: loading((keys) =>
@@ -692,7 +700,7 @@ export const decisions: RecordKind<DecisionRow> = {
 
 export type ComplianceReportRow = Selectable<ComplianceReportTable>;
 
-/** A report by what it says, its period included: the same content is the same report. */
+/** Reports by the hash of their content, which includes the period: the same content is the same report. */
 export const complianceReports: RecordKind<ComplianceReportRow> = {
   name: "compliance_report",
   load: loading((keys) =>
@@ -711,7 +719,7 @@ export const idempotencyRecords: RecordKind<IdempotencyRow> = {
     query.selectFrom("idempotency").selectAll().where(keyIn(["endpoint", "idempotency_key"], keys)).compile()
   ),
   keyOf: (row) => [row.endpoint, row.idempotency_key],
-  // A record past its retention is replaced by the call that uses its key anew.
+  // A record past its retention is replaced by the call that uses its key again.
   save: compileOnce((row) =>
     query.insertInto("idempotency").values(row).onConflict((conflict) =>
       conflict.columns(["endpoint", "idempotency_key"]).doUpdateSet({
@@ -724,7 +732,7 @@ export const idempotencyRecords: RecordKind<IdempotencyRow> = {
   ),
 };
 
-/** Without its seal until it is saved. */
+/** A keyed call's row; its seal is absent until it is saved. */
 export type KeyedCallRow =
   & Omit<Selectable<KeyedCallTable>, "seal">
   & Pick<Insertable<KeyedCallTable>, "seal">;
@@ -750,8 +758,8 @@ export const keyedCalls: RecordKind<KeyedCallRow> = {
       row.erased_hash,
     ],
   },
-  // A call past its retention is replaced by the one that uses its key anew. One that another process remembered
-  // meanwhile is not, and what was planned beside it is planned anew.
+  // A call past its retention is replaced by the one that uses its key again. A call that another process
+  // stored meanwhile is not replaced: then this commit is planned again.
   save: (row) => ({ ...saveKeyedCall(row), mustChange: 1 }),
 };
 
@@ -774,7 +782,7 @@ const saveKeyedCall = compileOnce((row: KeyedCallRow) =>
   ).compile()
 );
 
-/** The same rows, as an erasure ends them. */
+/** The same rows, saved as an erasure ends them. */
 export const endedKeyedCalls: RecordKind<KeyedCallRow> = {
   ...keyedCalls,
   save: compileOnce(({ name, org_id: _, request_id: __, at: ___, ...ended }: KeyedCallRow) =>
@@ -782,11 +790,11 @@ export const endedKeyedCalls: RecordKind<KeyedCallRow> = {
   ),
 };
 
-/** The calls that are remembered of an operator. */
+/** The keyed calls that are stored for an operator. */
 export interface OperatorCalls {
   readonly org_id: string;
   readonly operator_id: string;
-  /** A JSON array of rows, each of its values in the order of the columns, bytes in hexadecimal. */
+  /** A JSON array of arrays: the values of each row in the order of the query, bytes in hexadecimal. */
   readonly calls: string;
 }
 
@@ -806,7 +814,7 @@ export type SigningKeyRow = Selectable<SigningKeyTable>;
 
 export type TombstoneRow = Selectable<TombstoneTable>;
 
-/** What a used name left behind, by the HMAC that stands for it. */
+/** Tombstones of used names, by the HMAC that stands for the name. */
 export const tombstones: RecordKind<TombstoneRow> = {
   name: "tombstone",
   load: loading((keys) =>

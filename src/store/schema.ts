@@ -1,10 +1,11 @@
 /**
- * The tables as Kysely sees them; `migrations/` makes them. Times are epoch milliseconds, hashes raw bytes. A
- * `position` is a place in an evidence chain counted over its epochs; a `seq` is one in its own epoch.
+ * The tables as Kysely sees them; `migrations/` creates them. Times are epoch milliseconds, hashes are raw
+ * bytes. A `position` is a place in an evidence chain, counted over its epochs; a `seq` is a place in one
+ * epoch.
  */
 import type { Generated, GeneratedAlways } from "kysely";
 
-/** Made by the unit of work; null in a row that was written before there were seals. */
+/** The unit of work makes it; null in a row that was written before there were seals. */
 type Seal = Generated<Uint8Array | null>;
 
 export interface InstallationTable {
@@ -15,7 +16,7 @@ export interface InstallationTable {
   created_at: number;
   /** null until a start has recorded it. */
   audit_retention_days: number | null;
-  /** null: evidence is kept. */
+  /** null if evidence is kept for good. */
   evidence_retention_days: number | null;
   /** null until a start has recorded it. */
   pepper_id: string | null;
@@ -36,12 +37,12 @@ export interface OrganizationTable {
   /** Separated by single spaces, sorted. */
   allowed_origins: string;
   inactive_reasons: string;
-  /** Of the reasons that stand, epoch milliseconds each, as JSON. */
+  /** JSON of the instants (epoch milliseconds) since which each current reason applies. */
   inactive_since: Generated<string>;
   active: GeneratedAlways<number>;
   prefix: string | null;
   key_hash: Uint8Array | null;
-  /** null where the key is older than this column. */
+  /** null if the key is older than this column. */
   pepper_id: string | null;
   api_key_version: number;
   api_key_rotated_at: number | null;
@@ -68,7 +69,7 @@ export interface OperatorTable {
   domain: string;
   prior_seq: number;
   prior_hash: Uint8Array;
-  /** Of the last interaction. */
+  /** Position of the last interaction. */
   position: number;
   jis: number;
   n: number;
@@ -78,7 +79,7 @@ export interface OperatorTable {
   crit_count: number;
   share_hs: number;
   share_crit: number;
-  /** Over the state and what else no figure shows. */
+  /** Hash of the state and of the prior, which no other sealed column shows. */
   digest: Seal;
   seal: Seal;
 }
@@ -97,7 +98,7 @@ export interface InteractionTable {
   /** Share of the recommendation that was departed from, 0..1. */
   departure: number;
   position: number;
-  /** At scoring; a later commit has a row of its own. */
+  /** Commit state at scoring; a later commit has a row of its own. */
   committed: number;
   jis: number;
   low: number;
@@ -117,17 +118,22 @@ export interface InteractionTable {
   crit_count: number;
   share_hs: number;
   share_crit: number;
-  /** The operator's latest instant after it: `at`, unless one before it was later. */
+  /**
+   * The operator's latest instant up to this interaction: `at`, unless an earlier interaction has a later
+   * instant.
+   */
   t1: number;
-  /** The position of the operator's interaction before it; null where there is none, or it was pruned long ago. */
+  /**
+   * The position of the operator's previous interaction; null if there is none, or it was pruned long ago.
+   */
   previous: number | null;
-  /** Interactions up to it that departed from the recommendation or were referred. */
+  /** Interactions up to this one that departed from the recommendation or were referred. */
   departed: number;
-  /** Of these: deferred or escalated. */
+  /** Those of `departed` that were deferred or escalated. */
   referred: number;
-  /** The position of the entry that committed it later; null where there is none. */
+  /** The position of the entry that committed it later; null if there is none. */
   commit_position: number | null;
-  /** The position of its late label; null where there is none. */
+  /** The position of its late label; null if there is none. */
   label_position: number | null;
   seal: Seal;
 }
@@ -205,16 +211,21 @@ export interface SkippedInteractionTable {
   position: number;
   /** The instant of the operator's first frozen call. */
   t0: number;
-  /** The latest instant of the operator's frozen calls up to it: `at`, unless one before it was later. */
+  /**
+   * The latest instant of the operator's frozen calls up to this one: `at`, unless an earlier call has a
+   * later instant.
+   */
   t1: number;
-  /** The position of the operator's frozen call before it; null if there is none, or it was pruned long ago. */
+  /**
+   * The position of the operator's previous frozen call; null if there is none, or it was pruned long ago.
+   */
   previous: number | null;
-  /** Frozen calls of the operator up to it. */
+  /** Number of the operator's frozen calls up to this one. */
   n: number;
   seal: Seal;
 }
 
-/** An operator that has frozen calls, as the last of them left it. */
+/** An operator with frozen calls, in the state after the last of them. */
 export interface FrozenOperatorTable {
   org_id: string;
   operator_id: string;
@@ -235,13 +246,13 @@ export interface IdempotencyTable {
   created_at: number;
 }
 
-/** A call of an organization that carried an Idempotency-Key. */
+/** An organization's call with an Idempotency-Key. */
 export interface KeyedCallTable {
   name: Uint8Array;
   org_id: string;
-  /** null: it was about nobody, or about somebody who was erased. */
+  /** null if the call was about nobody, or about somebody who was erased. */
   operator_id: string | null;
-  /** null: whom it was about was erased. */
+  /** null if the person it was about was erased. */
   request_digest: Uint8Array | null;
   reference: string | null;
   request_id: string;
@@ -257,7 +268,7 @@ export interface AlertTable {
   org_id: string;
   severity: string;
   kind: string;
-  /** UTC, counted from 1970. */
+  /** Days since 1970-01-01, UTC. */
   day: number;
   detail: string;
   created_at: number;
@@ -282,17 +293,17 @@ export interface WebhookTable {
   /** Separated by single spaces. */
   events: string;
   active: number;
-  /** What its deliveries are signed with. */
+  /** The encrypted secret that signs its deliveries. */
   wrapped_secret: Uint8Array;
   created_at: number;
-  /** The last event, by its sequence, that was turned into a delivery or is none of its own. */
+  /** Sequence of the last event that was turned into a delivery, or that is not for this webhook. */
   cursor: Generated<number>;
-  /** Attempts that failed since the last that did not. */
+  /** Number of failed attempts since the last success. */
   failures: Generated<number>;
-  /** The first of those failures. */
+  /** The instant of the first of those failures. */
   failing_since: number | null;
   paused_at: number | null;
-  /** Of a paused one: when the next attempt may be made. */
+  /** For a paused webhook: the instant from which the next attempt may be made. */
   probe_at: number | null;
   /** The attempt that ended last, as JSON. */
   last_delivery: string | null;
@@ -312,11 +323,11 @@ export interface WebhookEventTable {
 export interface WebhookDeliveryTable {
   delivery_id: string;
   webhook_id: string;
-  /** null: a ping, or the event's record is gone. */
+  /** null for a ping, or if the event's record is gone. */
   sequence: number | null;
   event: string;
   request_id: string;
-  /** Of the event. */
+  /** The instant of the event. */
   at: number;
   redelivery_of: string | null;
   status: string;
@@ -328,7 +339,7 @@ export interface WebhookDeliveryTable {
   finished_at: number | null;
   next_at: number;
   lease: string | null;
-  /** 0: nobody has it. */
+  /** 0 if nobody has claimed it. */
   lease_until: number;
 }
 
@@ -343,11 +354,11 @@ export interface AuditChainTable {
   family: string;
   origin: string;
   epoch: number;
-  /** The position of its first entry, counted over all epochs. */
+  /** The position of the chain's first entry, counted over all epochs. */
   first_position: number;
-  /** Which signing key is its own. */
+  /** Ordinal of the signing key in use for this chain. */
   key_ordinal: number;
-  /** The size that the system chain holds a checkpoint of. */
+  /** The size of the newest checkpoint that the system chain holds. */
   anchored_size: number;
   size: number;
   head: Uint8Array;

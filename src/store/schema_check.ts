@@ -1,25 +1,25 @@
 /**
- * Holds a database's schema against the one that the migrations make in an empty database. A table without one of its
- * rules keeps what the rule refuses, and a trigger writes what no program wrote.
+ * Compares a database's schema with the one that the migrations create in an empty database. A table without
+ * one of its rules accepts what the rule refuses, and a foreign trigger writes what no program wrote.
  */
 import { sql } from "kysely";
 import { type Database, query } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrate, type Migration, SchemaRefused } from "./migrate.ts";
 
-/** By kind and name, what the database has. */
+/** The objects of a schema, by type and name. */
 export type SchemaObjects = ReadonlyMap<string, SchemaObject>;
 
 interface SchemaObject {
   readonly type: "table" | "index" | "trigger" | "view";
   readonly name: string;
-  /** That it belongs to. */
+  /** The table that it belongs to. */
   readonly table: string;
-  /** Its words, as they mean the same in each version of SQLite. */
+  /** The words of its definition, independent of the version of SQLite. */
   readonly words: string;
 }
 
-/** What the migrations make in an empty database. */
+/** The schema that the migrations create in an empty database. */
 export async function expectedSchema(migrations: readonly Migration[]): Promise<SchemaObjects> {
   const database = openEmbedded({ path: ":memory:", onFatal: () => {} });
   try {
@@ -30,13 +30,13 @@ export async function expectedSchema(migrations: readonly Migration[]): Promise<
   }
 }
 
-/** In what a schema is another one, and what to do. */
+/** The differences of a schema, and how to mend them. */
 export interface SchemaTrouble {
   readonly what: string;
   readonly mend: string;
 }
 
-/** null if the schema is the expected one; each difference is named. */
+/** null if the schema is the expected one; otherwise names each difference. */
 export async function schemaTrouble(
   database: Database,
   expected: SchemaObjects,
@@ -60,13 +60,16 @@ export async function schemaTrouble(
   };
 }
 
-/** @throws {SchemaRefused} if the schema is another one. */
+/** @throws {SchemaRefused} if the schema is not the expected one. */
 export async function requireSchema(database: Database, expected: SchemaObjects): Promise<void> {
   const trouble = await schemaTrouble(database, expected);
   if (trouble !== null) throw new SchemaRefused(`${trouble.what}: ${trouble.mend}`);
 }
 
-/** With a table all that hangs on it is gone. */
+/**
+ * Faults of missing or changed objects. If a table is missing, the objects that belong to it are not reported
+ * too.
+ */
 function lostFaults(found: SchemaObjects, expected: SchemaObjects): readonly string[] {
   return [...expected].flatMap(([key, object]) => {
     const words = found.get(key)?.words;
@@ -77,8 +80,8 @@ function lostFaults(found: SchemaObjects, expected: SchemaObjects): readonly str
 }
 
 /**
- * A trigger writes, a view answers in a table's name, and a unique index refuses rows. Tables and other indexes are a
- * replication's or SQLite's own, and change nothing.
+ * Whether an unexpected object is refused. A trigger writes, a view answers in a table's name, and a unique
+ * index refuses rows. Other tables and indexes belong to a replication or to SQLite, and change nothing.
  */
 function isRefused({ type, table, words }: SchemaObject, expected: SchemaObjects): boolean {
   if (type === "trigger" || type === "view") return true;
@@ -91,7 +94,7 @@ function told({ type, name }: SchemaObject): string {
 
 const PLAIN_NAME = /^\w+$/;
 
-/** A name as a line can hold it: somebody else may have chosen it. */
+/** A name in a form that fits on a line: somebody else may have chosen it. */
 function plain(name: string): string {
   return PLAIN_NAME.test(name) ? name : JSON.stringify(name);
 }
@@ -103,7 +106,7 @@ function someOf(texts: readonly string[]): string {
   return texts.slice(0, TOLD).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
 }
 
-/** What SQLite makes by itself has no text, or a name that nobody else may use. */
+/** Reads the schema without SQLite's own objects, which have no text, or a name that nobody else may use. */
 async function readSchema(database: Database): Promise<SchemaObjects> {
   const rows = await database.read(
     sql<Pick<SchemaObject, "type" | "name"> & { readonly tbl_name: string; readonly sql: string }>`
@@ -116,21 +119,21 @@ async function readSchema(database: Database): Promise<SchemaObjects> {
   ]));
 }
 
-/** SQLite's names are the same in capitals. */
+/** The key of an object. SQLite's names ignore case. */
 function keyOf(type: SchemaObject["type"], name: string): string {
   return `${type} ${name.toLowerCase()}`;
 }
 
-/** A space or a comment; a text; a quoted name; a word or number; any other character. */
+/** A token: a space or a comment; a text; a quoted name; a word or number; any other character. */
 const TOKEN =
   /\s+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|('(?:[^']|'')*')|"((?:[^"]|"")*)"|`([^`]*)`|\[([^\]]*)\]|([\w$]+)|([\s\S])/g;
 
-/** A quoted name that means nothing else without its quotes: NULL and its like would. */
+/** A name that means the same without quotes. NULL and similar words would not. */
 const NEEDS_NO_QUOTES = /^(?!(?:null|true|false|current_\w+)$)[a-z_]\w*$/i;
 
 /**
- * The words of a definition, one space between two of them. Versions of SQLite differ in the quotes that they put around
- * a name that was changed, and keep spaces, comments and capitals as they were written.
+ * The words of a definition, separated by single spaces. Versions of SQLite put different quotes around a
+ * renamed name, and keep spaces, comments and case as they were written.
  */
 function wordsOf(text: string): string {
   const words: string[] = [];

@@ -1,37 +1,41 @@
 /**
- * Clearing what an SQLite file still holds of deleted rows outside of any row.
+ * Clears what an SQLite file still holds of deleted rows outside of any row.
  *
- * `secure_delete` overwrites a row as it is deleted and a page as it is freed. It does not reach the copies that stay
- * behind where SQLite moves rows from one page to another: such a copy lies in that part of its page which no row uses,
- * until something is put there. Here these parts are overwritten in place. No row, pointer or count changes: a page is
- * sound before, after, and torn at any byte between, and who reads the file meanwhile reads the same rows. VACUUM would
- * do as much by writing the whole database anew, with everybody waiting.
+ * `secure_delete` overwrites a row when it is deleted and a page when it is freed. It does not clear the
+ * copies that stay behind if SQLite moves rows from one page to another: such a copy lies in the unused part
+ * of its page until something is written there. This module overwrites these parts in place. No row, pointer
+ * or count changes: a page is sound before, after, and if the write stops at any byte, and a concurrent
+ * reader reads the same rows. VACUUM would have the same effect, but writes the whole database anew while
+ * everybody waits.
  * Source: https://sqlite.org/fileformat2.html, sections 1.3 and 1.6.
  */
 
-/** The size of an interior or leaf page's header, by the flag that it begins with. */
+/** Size of the header of an interior or leaf page, by its first byte, the flag. */
 const HEADER_SIZES: Readonly<Record<number, number>> = { 2: 12, 5: 12, 10: 8, 13: 8 };
 
-/** The file's own header stands before that of its first page. */
+/** The file's own header comes before the header of its first page. */
 const FILE_HEADER_BYTES = 100;
 
-/** Pages that one step looks at: a few milliseconds of work. */
+/** Number of pages in one step: a few milliseconds of work. */
 const PAGES_IN_STEP = 512;
 
 /**
- * Other pages begin with the number of another page, four bytes, most significant first: below this many pages its first
- * byte is none of the flags.
+ * Pages of other kinds begin with the number of another page: four bytes, most significant first. If the file
+ * has fewer pages than this, their first byte cannot be one of the flags.
  */
 const PAGES_MAX = 2 ** 25;
 
 interface PageLayout {
-  /** Where the page's header begins. */
+  /** Offset of the page's header. */
   readonly header: number;
   /** Bytes of a page that SQLite uses. */
   readonly usable: number;
 }
 
-/** Overwrites what no row of a page uses; a page that holds no rows stays as it is. @returns whether anything changed. */
+/**
+ * Overwrites the part of a page that no row uses. A page that holds no rows stays as it is.
+ * @returns whether anything changed.
+ */
 export function clearUnused(page: Uint8Array, { header, usable }: PageLayout): boolean {
   const headerSize = HEADER_SIZES[page[header]!];
   if (headerSize === undefined) return false;
@@ -47,7 +51,7 @@ export function clearUnused(page: Uint8Array, { header, usable }: PageLayout): b
   return true;
 }
 
-/** By index: a callback for each byte would take ten times as long, on every byte of the file. */
+/** Uses an index: a callback for each byte of the file would take ten times as long. */
 function isClear(bytes: Uint8Array): boolean {
   for (let index = 0; index < bytes.length; index += 1) {
     if (bytes[index] !== 0) return false;
@@ -57,29 +61,29 @@ function isClear(bytes: Uint8Array): boolean {
 
 export interface ScrubStep {
   readonly changed: boolean;
-  /** The page to go on with; null at the end. */
+  /** The page to continue with; null at the end. */
   readonly next: number | null;
 }
 
 /** The pages of a database file. */
 export class PageScrubber {
   /**
-   * Held until the connection is closed: on POSIX closing any descriptor of a file gives up all locks that the process
-   * has on it, SQLite's too (https://sqlite.org/howtocorrupt.html, section 2.2).
+   * Stays open until the connection is closed: on POSIX, closing any descriptor of a file releases all locks
+   * that the process holds on it, including SQLite's (https://sqlite.org/howtocorrupt.html, section 2.2).
    */
   readonly #file: Deno.FsFile;
-  /** For the pages of one step, again and again. */
+  /** Reused for the pages of each step. */
   #buffer: Uint8Array | null = null;
 
-  /** For a file that is a database in WAL mode. */
+  /** The file must be a database in WAL mode. */
   constructor(path: string) {
     this.#file = Deno.openSync(path, { read: true, write: true });
   }
 
   /**
-   * Clears the pages from `first` on, counted from 0, as many as one step takes, durably. For who holds the write lock
-   * while the log is empty: then nobody else writes the file.
-   * @throws {RangeError} for a file of more than 2^25 pages; {Error} of the file system.
+   * Clears the pages of one step, from page `first` (counted from 0), durably. The caller must hold the write
+   * lock while the log is empty: then nobody else writes the file.
+   * @throws {RangeError} if the file has 2^25 pages or more; {Error} from the file system.
    */
   step(first: number): ScrubStep {
     const { size, usable } = this.#geometry();
@@ -99,7 +103,7 @@ export class PageScrubber {
     return { changed, next: end < count ? end : null };
   }
 
-  /** After the connection's own close. */
+  /** Call it after the connection is closed. */
   close(): void {
     this.#file.close();
   }
@@ -111,7 +115,7 @@ export class PageScrubber {
     return { size: bytes, usable: bytes - header[20]! };
   }
 
-  /** Fills the beginning of `into`. */
+  /** Reads into the beginning of `into`. @throws {RangeError} if the file ends earlier. */
   #read(position: number, length: number, into: Uint8Array): Uint8Array {
     this.#file.seekSync(position, Deno.SeekMode.Start);
     let filled = 0;

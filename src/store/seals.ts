@@ -1,33 +1,36 @@
 /**
- * Seals: what tells a row that this installation wrote from one that somebody with the file altered.
+ * Seals tell a row that this installation wrote from one that somebody with access to the file altered.
  *
- * Each sealed row carries a MAC over its columns, under a key that is not in the database. A MAC alone cannot tell an
- * old row that was put back, or one that is missing: so the head of a chain holds a hash of the whole set of the rows
- * that belong to it, and is itself held by the chain's signed checkpoint and the installation's lock.
+ * Each sealed row carries a MAC over its columns, under a key that is not in the database. A MAC alone cannot
+ * detect an old row that was put back, or one that is missing. Therefore the head of a chain holds a hash of
+ * the whole set of the rows that belong to it. The head itself is protected by the chain's signed checkpoint
+ * and the installation's lock.
  *
- * One HMAC-SHA256 makes both: its first half is the row's seal, its second half the row's share in the hash of the set.
+ * One HMAC-SHA256 makes both: its first half is the row's seal, its second half the row's share in the hash
+ * of the set.
  *
- * The set's hash is the XOR of a pseudorandom value for each row, which a change of one row moves without the others:
- * MSet-XOR-Hash of Clarke, Devadas, van Dijk, Gassend and Suh, "Incremental Multiset Hash Functions and Their
- * Application to Memory Integrity Checking" (ASIACRYPT 2003). It is kept encrypted, as in the synthetic-IV mode of
- * RFC 5297: whoever could see it could choose old rows whose values cancel out.
+ * The hash of the set is the XOR of a pseudorandom value for each row, so that a change of one row updates it
+ * without the others: MSet-XOR-Hash of Clarke, Devadas, van Dijk, Gassend and Suh, "Incremental Multiset Hash
+ * Functions and Their Application to Memory Integrity Checking" (ASIACRYPT 2003). It is stored encrypted, as
+ * in the synthetic-IV mode of RFC 5297: an attacker who could see it could choose old rows whose values
+ * cancel out.
  */
 import { AlteredError } from "../domain/errors.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 
 export type SealedValue = string | number | null | Uint8Array;
 
-/** A seal, and a row's share in the hash of its set: the two halves of one MAC. */
+/** Bytes of a seal, and of a row's share in the hash of its set: each is one half of a MAC. */
 const HALF = 16;
 
-/** What a chain's head says of where it stands, and what no entry of it tells. */
+/** The place of a chain's head to which its set is bound, with values that no entry of the chain holds. */
 export interface SetPlace {
   readonly chain: string;
   readonly origin: string;
   readonly epoch: number;
-  /** The position of its first entry. */
+  /** The position of the chain's first entry. */
   readonly firstPosition: number;
-  /** Which signing key is its own. */
+  /** Ordinal of the signing key in use for the chain. */
   readonly keyOrdinal: number;
   readonly size: number;
   /** The hash of the last entry. */
@@ -35,18 +38,22 @@ export interface SetPlace {
 }
 
 export interface Seals {
-  /** Stands for a long text among the values of a row, 32 bytes. */
+  /** A hash that stands for a long text among the values of a row, 32 bytes. */
   digestOf(text: string): Uint8Array;
-  /** The MAC of a row over its values in their order, 32 bytes: its seal, then its share, which is kept nowhere. */
+  /**
+   * The MAC of a row over its values in their order, 32 bytes: its seal, then its share, which is not stored.
+   */
   macOf(kind: string, values: readonly SealedValue[]): Uint8Array;
-  /** The hash of a set as a head keeps it, 32 bytes. */
+  /** The hash of a set in the form that a head stores, 32 bytes. */
   closeSet(place: SetPlace, set: Uint8Array): Uint8Array;
-  /** The hash of a set, 16 bytes, from what a head keeps; null where that was not made for this place. */
+  /**
+   * The hash of a set, 16 bytes, from the form that a head stores; null if that was not made for this place.
+   */
   openSet(place: SetPlace, held: Uint8Array): Uint8Array | null;
 }
 
 export interface SealHashes {
-  /** HMAC-SHA256 under the key of the seals, of the concatenation of texts, 32 bytes. */
+  /** HMAC-SHA256 under the key for seals, over the concatenation of the texts, 32 bytes. */
   mac(...texts: readonly string[]): Uint8Array;
   /** SHA-256, 32 bytes. */
   sha256(text: string): Uint8Array;
@@ -78,7 +85,7 @@ export function createSeals({ mac, sha256 }: SealHashes): Seals {
   };
 }
 
-/** One text for each row and no other: each value says its type, and a text its length. */
+/** A text that is different for each row: each value is marked with its type, and a text with its length. */
 function textOf(kind: string, values: readonly SealedValue[]): string {
   let text = kind;
   for (const value of values) {
@@ -90,10 +97,10 @@ function textOf(kind: string, values: readonly SealedValue[]): string {
   return text;
 }
 
-/** The hash of a set without rows. */
+/** The hash of an empty set. */
 export const EMPTY_SET: Uint8Array = new Uint8Array(HALF);
 
-/** Of two texts of the same length. */
+/** The XOR of two byte arrays of the same length. */
 export function xor(one: Uint8Array, other: Uint8Array): Uint8Array {
   const both = new Uint8Array(one.length);
   for (let index = 0; index < one.length; index += 1) both[index] = one[index]! ^ other[index]!;
@@ -111,11 +118,11 @@ export function setOf(shares: Iterable<Uint8Array>): Uint8Array {
 
 /** How rows of a kind are sealed. */
 export interface Sealing<Row> {
-  /** Every value that the seal covers, in the order of the table's columns. */
+  /** All values that the seal covers, in the order of the table's columns. */
   values(row: Row, seals: Seals): readonly SealedValue[];
-  /** The family of chains whose newest head holds the set of these rows; absent where none does. */
+  /** The family of chains whose newest head holds the set of these rows; absent if none does. */
   heldBy?(row: Row): string;
-  /** Columns that are made from others when a row is saved. */
+  /** Columns that are derived from others when a row is saved. */
   derived?(row: Row, seals: Seals): Partial<Row>;
 }
 
@@ -130,7 +137,7 @@ export interface Sealed {
   readonly seal?: Uint8Array | null;
 }
 
-/** A row as it is saved, and its share in the hash of its set. */
+/** A row in the form in which it is saved, and its share in the hash of its set. */
 export interface SealedRow<Row> {
   readonly row: Row & { readonly seal: Uint8Array };
   readonly share: Uint8Array;
@@ -142,7 +149,7 @@ export function sealed<Row>(seals: Seals, { name, sealing }: SealedKind<Row>, ro
   return { row: { ...whole, seal: mac.slice(0, HALF) }, share: mac.subarray(HALF) };
 }
 
-/** A row's share in the hash of its set; null where the row is none that this installation ever wrote. */
+/** A row's share in the hash of its set; null if this installation did not write the row. */
 export function shareOf<Row>(
   seals: Seals,
   { name, sealing }: SealedKind<Row>,
@@ -154,11 +161,11 @@ export function shareOf<Row>(
   return equalBytes(mac.subarray(0, HALF), seal) ? mac.subarray(HALF) : null;
 }
 
-/** Rows are not what this installation wrote: nothing is answered, signed or erased by them. */
+/** Rows are not what this installation wrote. Nothing is answered, signed or erased from them. */
 export class AlteredRows extends AlteredError {
   /**
-   * @param family of the chain that the rows belong to.
-   * @param rows which they are, as the subject of a sentence.
+   * @param family Family of the chain that the rows belong to.
+   * @param rows The rows, as the subject of a sentence.
    */
   constructor(family: string, rows: string) {
     super(family, `${rows} of ${family} is not what this installation wrote`);

@@ -1,4 +1,7 @@
-/** Whether what a chain would go on from is what was signed. Source: evidence design, section 10. */
+/**
+ * Checks that the head of a chain is what was signed, before the chain continues. Source: evidence design,
+ * section 10.
+ */
 import type { CompiledQuery } from "kysely";
 import { AlteredError } from "../domain/errors.ts";
 import { chainPrefix } from "../evidence/chain_name.ts";
@@ -12,13 +15,15 @@ import { query } from "./database.ts";
 import { piecesOf } from "./paging.ts";
 import type { ProofSource } from "./proofs.ts";
 
-/** Heads that are looked at in one read: some hundred kilobytes, and tens of milliseconds of a server. */
+/**
+ * Number of heads that are checked in one read: some hundred kilobytes, and tens of milliseconds of a server.
+ */
 const HEADS_TOGETHER = 128;
 
 /**
- * Those of these heads that are not the end of their chain as its own commit signed it, with a key of the deployment's
- * own: the tree's root, the hash of the last entry and its instant. Every commit signs a checkpoint at its last size,
- * so that another process's later commit makes no difference.
+ * Those of the given heads that are not the end of their chain as its own commit signed it with one of the
+ * deployment's own keys. Checks the tree's root, the hash of the last entry and its instant. Every commit
+ * signs a checkpoint at its last size, so a later commit of another process makes no difference.
  */
 export async function findUnsignedHeads(
   { database, crypto, signing }: ProofSource,
@@ -40,7 +45,7 @@ export async function findUnsignedHeads(
   return unsigned;
 }
 
-/** The error of a head that nobody signed. */
+/** The error for a head that nobody signed. */
 export function notSigned({ family }: StoredHead): AlteredError {
   return new AlteredError(family, `the chain ${family} does not end as it was signed`);
 }
@@ -71,11 +76,11 @@ function endQueries({ chain, frontier: { size } }: StoredHead): readonly Compile
 }
 
 interface EndOfChain {
-  /** null: there is none, or it is not the deployment's own. */
+  /** null if there is none, or it is not the deployment's own. */
   readonly checkpoint: KnownCheckpoint | null;
   /** The hash of the last leaf. */
   readonly node: Uint8Array | undefined;
-  /** The last entry. */
+  /** The text of the last entry; undefined if it was pruned. */
   readonly body: string | undefined;
   readonly min_index?: number;
 }
@@ -88,9 +93,9 @@ function isSigned(
   if (size === 0 || peaks.length === 0) return false;
   if (checkpoint?.size !== size || !equalBytes(checkpoint.root, rootOf(crypto, peaks))) return false;
   if (node === undefined || !equalBytes(node, previous)) return false;
-  // Of a chain whose entries were all pruned the tree alone is left.
+  // If all entries of a chain were pruned, only the tree is left.
   if (body === undefined) return min_index === size;
-  // What hashes to what was signed is an entry.
+  // A text whose hash was signed is a valid entry.
   if (!equalBytes(entryHash(crypto, body), previous)) return false;
   const { timestamp }: Entry = JSON.parse(body);
   return timestamp === lastTimestamp;

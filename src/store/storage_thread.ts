@@ -1,6 +1,7 @@
 /**
- * The thread that waits for the disk, bundled by itself: it opens the embedded database, runs the batches that it is sent
- * in their order, and answers each once it is durable; and it writes `lock.db`, of either backend.
+ * The thread that waits for the disk, bundled by itself. It opens the embedded database, runs the batches
+ * that it receives in their order, and answers each once it is durable. It also writes `lock.db`, for either
+ * backend.
  */
 import {
   type Database,
@@ -15,14 +16,17 @@ import { type Fault, type PassingFault, StorageFailure } from "./faults.ts";
 import { type CheckpointLock, openLock } from "./lock.ts";
 import type { LockEntries } from "./lock_entries.ts";
 
-/** A statement on its way: its text is sent once, and is known by its number from then on. */
+/**
+ * A statement as it is sent to the thread: its SQL text is sent once and referred to by a number from then
+ * on.
+ */
 export type SentStatement = Omit<Statement, "sql"> & { readonly text: number };
 
 export type ThreadRequest =
   | { readonly kind: "open"; readonly path: string }
   | {
     readonly kind: "batch";
-    /** Those that are new, each by its number. */
+    /** SQL texts that were not sent before, each with its number. */
     readonly texts: readonly (readonly [number: number, text: string])[];
     readonly statements: readonly SentStatement[];
   }
@@ -30,7 +34,7 @@ export type ThreadRequest =
   | { readonly kind: "lock"; readonly entries: LockEntries }
   | { readonly kind: "expunge" | "close" | "sync_lock" | "close_lock" };
 
-/** An error loses its class between threads. */
+/** An error as it is sent between threads, since it would lose its class. */
 export interface SentFailure {
   readonly kind: "conflict" | "busy" | "unavailable" | "other" | Fault;
   readonly message: string;
@@ -40,9 +44,9 @@ export type ThreadAnswer =
   | { readonly id: number; readonly expunged: Expunged | null }
   | { readonly id: number; readonly failure: SentFailure }
   | { readonly fatal: string; readonly fault: Fault }
-  /** A batch is refused for something that passes. */
+  /** A batch was refused for a reason that passes. */
   | { readonly passing: PassingFault }
-  /** Of `lock.db`: what it follows is durable all the same. null: it has caught up. */
+  /** Trouble of `lock.db`: the database has committed all the same. null once the lock has caught up. */
   | { readonly lockTrouble: SentFailure | null };
 
 interface ThreadScope {

@@ -1,4 +1,4 @@
-/** The rows beside the entries of a chain, page by page, to be held to what was signed. */
+/** Reads the rows beside the entries of a chain, page by page, to check them against what was signed. */
 import { type Selectable, sql } from "kysely";
 import { placesOfEventsQuery, type PositionedPlace } from "./chains.ts";
 import { type Database, query } from "./database.ts";
@@ -10,10 +10,10 @@ export type NodeRow = Omit<Selectable<AuditNodeTable>, "chain">;
 export type CheckpointRow = Omit<Selectable<AuditCheckpointTable>, "chain">;
 export type LadderRow = Omit<Selectable<AuditLadderTable>, "chain">;
 
-/** Rows that are read at once: some tens of kilobytes. */
+/** Number of rows that are read at once: some tens of kilobytes. */
 const PAGE = 128;
 
-/** The rows of a chain's entries from `first` to before `end`, in their order. */
+/** The rows of a chain's entries from `first` (inclusive) to `end` (exclusive), in their order. */
 export async function* readEntryRows(
   database: Database,
   { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
@@ -47,7 +47,7 @@ export async function* readNodeRows(
   }
 }
 
-/** The checkpoints of a chain of more than `above` and at most `upTo` entries, the smallest first. */
+/** The checkpoints of a chain with more than `above` and at most `upTo` entries, ordered by size. */
 export async function* readCheckpointRows(
   database: Database,
   { chain, above, upTo }: { readonly chain: string; readonly above: number; readonly upTo: number },
@@ -63,7 +63,7 @@ export async function* readCheckpointRows(
   }
 }
 
-/** The ends of days of a chain, each with whether there is a checkpoint of it. */
+/** The sizes of a chain at the ends of its days, each with 1 if there is a checkpoint of that size. */
 export function readLadderRows(
   database: Database,
   chain: string,
@@ -75,7 +75,7 @@ export function readLadderRows(
   );
 }
 
-/** How far a chain's rows reach, all of one state. */
+/** The first and last rows of a chain, all of one state. */
 export interface RowBounds {
   readonly size: number;
   readonly least_node: number | null;
@@ -96,10 +96,10 @@ export async function readRowBounds(database: Database, chain: string): Promise<
   return row!;
 }
 
-/** What tombstones name: entries that tell of an erasure or a cut. */
+/** The entry that a tombstone names: it records an erasure or a cut. */
 export type ToldBy = Pick<TombstoneRow, "reason" | "chain" | "seq" | "entry_hash">;
 
-/** The entries that tombstones name in these chains, each once. */
+/** The entries in these chains that tombstones name, without duplicates. */
 export function readCauses(database: Database, chains: readonly string[]): Promise<readonly ToldBy[]> {
   return database.read(
     query.selectFrom("tombstone").select(["reason", "chain", "seq", "entry_hash"]).distinct()
@@ -107,7 +107,7 @@ export function readCauses(database: Database, chains: readonly string[]): Promi
   );
 }
 
-/** Chains that tombstones name and that there are not. */
+/** Chains that tombstones name but that do not exist. */
 export async function readLostCauses(database: Database): Promise<readonly string[]> {
   const rows = await database.read(
     query.selectFrom("tombstone").select("chain").distinct()
@@ -116,7 +116,7 @@ export async function readLostCauses(database: Database): Promise<readonly strin
   return rows.map(({ chain }) => chain);
 }
 
-/** The reports of an organization, one after another. */
+/** The reports of an organization, one by one. */
 export async function* readReports(database: Database, orgId: string): AsyncGenerator<ComplianceReportRow> {
   for (let last = "";;) {
     const [row] = await database.read(
@@ -129,7 +129,7 @@ export async function* readReports(database: Database, orgId: string): AsyncGene
   }
 }
 
-/** Entries of a family that tell of a report of the organization, and of which there is no row. */
+/** Entries of a family that record a report of the organization, if the report has no row. */
 export async function readLostReports(
   database: Database,
   { orgId, family }: { readonly orgId: string; readonly family: string },
@@ -142,7 +142,7 @@ export async function readLostReports(
   return issued.filter(({ position }) => !positions.has(position));
 }
 
-/** Whether an entry of a family tells of a report, as the part says that is stored. */
+/** Whether an entry of a family records a report, according to its stored part. */
 export async function tellsOfReport(
   database: Database,
   { family, reportId }: { readonly family: string; readonly reportId: string },
@@ -156,14 +156,14 @@ export async function tellsOfReport(
   return rows.length > 0;
 }
 
-/** An entry that tells of an erasure. */
+/** An entry that records an erasure. */
 export interface ErasureEntry {
   readonly chain: string;
   readonly seq: number;
   readonly subject: string;
 }
 
-/** The erasures of a family's operators of whom there is an entry that used a name up, oldest first. */
+/** The erasures of those operators of a family who have an entry that used up a name, oldest first. */
 export function readErasuresOfNames(database: Database, family: string): Promise<readonly ErasureEntry[]> {
   return database.read(
     sql<ErasureEntry>`select c.chain, e.seq, e.subject from audit_chain as c

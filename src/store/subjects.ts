@@ -1,4 +1,4 @@
-/** Reading all that is kept under a pseudonym, page by page: no read is held open while a copy of it is made. */
+/** Reads all records of a pseudonym, page by page: no read is held open while a copy of them is made. */
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
@@ -6,7 +6,7 @@ import { listed } from "./outbox.ts";
 import type { SubjectRow } from "./records.ts";
 import type { AuditPartTable } from "./schema.ts";
 
-/** Whose records. */
+/** The operator whose records are read. */
 export interface SubjectName {
   readonly orgId: string;
   readonly operatorId: string;
@@ -21,7 +21,7 @@ export function pseudonymQuery(name: SubjectName): CompiledQuery<{ readonly pseu
   return pseudonymOf(name).compile();
 }
 
-/** Those of an organization's operators who still have one of these pseudonyms. */
+/** Those operators of an organization who still have one of these pseudonyms. */
 export function namesOfPseudonymsQuery(
   orgId: string,
   pseudonyms: readonly string[],
@@ -30,7 +30,7 @@ export function namesOfPseudonymsQuery(
     .where("pseudonym", "in", listed<string>(pseudonyms)).compile();
 }
 
-/** The next operators of all organizations that have a pseudonym. */
+/** The next operators that have a pseudonym, over all organizations. */
 export function subjectsAfter(after: SubjectRow | null, limit: number): CompiledQuery<SubjectRow> {
   const ordered = query.selectFrom("subject").selectAll().orderBy("org_id").orderBy("operator_id").limit(
     limit,
@@ -44,13 +44,16 @@ export function subjectsAfter(after: SubjectRow | null, limit: number): Compiled
 export interface SubjectChain {
   readonly chain: string;
   readonly entries: number;
-  /** Of the newest of them. */
+  /** The seq of the newest of these entries. */
   readonly last_seq: number;
   /** The position of the chain's first entry, counted over all epochs of its family. */
   readonly first_position: number;
 }
 
-/** The chains of some families that hold entries of an operator, by family and epoch: one pass over an index. */
+/**
+ * The chains of the given families that hold entries of an operator, ordered by family and epoch. Takes one
+ * pass over an index.
+ */
 export function subjectChainsQuery(
   name: SubjectName,
   families: readonly string[],
@@ -66,7 +69,7 @@ export function subjectChainsQuery(
     .groupBy("e.chain").orderBy("c.family").orderBy("c.epoch").compile();
 }
 
-/** An entry as its row has it, with what is held of its parts. Whether it is intact is not looked at. */
+/** An entry as it is stored, with its held parts. It is not checked whether it is intact. */
 export interface SubjectEntry {
   readonly chain: string;
   readonly seq: number;
@@ -74,7 +77,7 @@ export interface SubjectEntry {
   readonly hash: Uint8Array;
   readonly eventType: string;
   readonly timestamp: string;
-  /** What was hashed. */
+  /** The text that was hashed. */
   readonly text: string;
   readonly parts: ReadonlyMap<PartName, { readonly salt: Uint8Array; readonly text: string }>;
 }
@@ -82,16 +85,16 @@ export interface SubjectEntry {
 export interface SubjectPage {
   readonly chain: string;
   readonly pseudonym: string;
-  /** Entries after this one; -1 from the first on. */
+  /** Only entries with a greater seq; -1 to start with the first. */
   readonly after: number;
-  /** The last one to be read. */
+  /** The seq of the last entry to read. */
   readonly last: number;
   readonly limit: number;
 }
 
 /**
  * The next entries of a pseudonym in one chain, all of one state of the database.
- * @returns null where it is the operator's no more.
+ * @returns null if the operator does not have this pseudonym any more.
  */
 export async function readSubjectEntries(
   database: Database,
@@ -121,7 +124,7 @@ export async function readSubjectEntries(
   }));
 }
 
-/** Which of these entries are stored still. */
+/** Those of the given entries that are still stored. */
 export function storedSeqsQuery(
   chain: string,
   seqs: readonly number[],

@@ -1,4 +1,4 @@
-/** A thread of `storage_thread.ts`, asked one thing after another. */
+/** A thread that runs `storage_thread.ts`; it handles requests in their order. */
 import {
   DatabaseBusy,
   DatabaseUnavailable,
@@ -9,7 +9,7 @@ import {
 import { type PassingFault, StorageFailure } from "./faults.ts";
 import type { SentFailure, SentStatement, ThreadAnswer, ThreadRequest } from "./storage_thread.ts";
 
-/** Texts of statements that are known by a number at once; the service has some hundred. */
+/** Maximum number of SQL texts that are known by a number; the service has some hundred. */
 const TEXTS_MAX = 10_000;
 
 interface Asked {
@@ -22,14 +22,16 @@ export class StorageThread {
   readonly #asked = new Map<number, Asked>();
   readonly #texts = new Map<string, number>();
   #nextId = 0;
-  /** Told where `lock.db` could not be written, and with null once it has caught up. */
+  /** Called if `lock.db` could not be written, and with null once it has caught up. */
   onLockTrouble: (error: unknown) => void = () => {};
-  /** Told where a batch is refused for something that passes. */
+  /** Called if a batch is refused for a reason that passes. */
   onPassing: (fault: PassingFault) => void = () => {};
-  /** Why it ended by itself. */
+  /** The reason why the thread ended by itself; null while it runs. */
   #failure: StorageFailure | null = null;
 
-  /** @param onFatal - told where it ended by itself, or what it writes to failed for good. */
+  /**
+   * @param onFatal - called if the thread ended by itself, or the storage that it writes to failed for good.
+   */
   constructor(worker: Worker, onFatal: (error: StorageFailure) => void) {
     this.#worker = worker;
     worker.onmessage = ({ data }: { readonly data: ThreadAnswer }) => {
@@ -58,9 +60,9 @@ export class StorageThread {
     return promise;
   }
 
-  /** @throws where a statement has a parameter that no message carries. */
+  /** @throws if a parameter of a statement cannot be sent in a message. */
   batch(statements: readonly Statement[]): Promise<Expunged | null> {
-    // What is sent from here on takes the place of what the thread knows by the same number.
+    // From here on, new texts replace those that the thread knows by the same numbers.
     if (this.#texts.size >= TEXTS_MAX) this.#texts.clear();
     const fresh = new Map<string, number>();
     const numbered = statements.map(({ sql, ...rest }): SentStatement => {
@@ -73,7 +75,7 @@ export class StorageThread {
     });
     const texts = [...fresh].map(([sql, text]) => [text, sql] as const);
     const answered = this.ask({ kind: "batch", texts, statements: numbered });
-    // What was not sent is not known.
+    // The texts are remembered only once they were sent.
     for (const [sql, text] of fresh) this.#texts.set(sql, text);
     return answered;
   }
@@ -90,7 +92,7 @@ export class StorageThread {
   }
 }
 
-/** Bytes are copied with all of the buffer that they lie in. */
+/** A copy if the bytes are part of a larger buffer: a message would copy the whole buffer. */
 function alone(value: unknown): unknown {
   return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? value.slice() : value;
 }

@@ -1,7 +1,7 @@
 /**
- * The embedded backend with its writes on a thread of their own: while a batch is written and synced, requests are
- * read, authenticated, validated and answered. Reads stay on this thread, over a connection of their own: in the
- * write-ahead log neither waits for the other.
+ * The embedded backend with its writes on a separate thread. While a batch is written and synced, requests
+ * are read, authenticated, validated and answered. Reads stay on this thread and use a connection of their
+ * own: with a write-ahead log neither waits for the other.
  */
 import type { Database } from "./database.ts";
 import { type EmbeddedOptions, openEmbedded } from "./embedded.ts";
@@ -10,20 +10,20 @@ import { StorageThread } from "./thread.ts";
 
 export interface Threaded {
   readonly database: Database;
-  /** Which its other files may be written by too; it ends when the database is closed. */
+  /** The thread may write other files too; it ends when the database is closed. */
   readonly thread: StorageThread;
 }
 
 export interface ThreadedOptions extends Pick<EmbeddedOptions, "path" | "onFatal"> {
-  /** Told of each refusal for something that passes, and with null of what is written after one. */
+  /** Called on each refusal for a reason that passes, and with null on the first write after one. */
   readonly onPassing: (fault: PassingFault | null) => void;
   /** Starts `storage_thread.ts`. */
   readonly startThread: () => Worker;
 }
 
 /**
- * Opens the file, creating it where it is missing.
- * @throws {StorageFailure} where it is not a database or cannot be opened.
+ * Opens the file and creates it if it is missing.
+ * @throws {StorageFailure} if it is not a database or cannot be opened.
  */
 export async function openThreaded(
   { path, onFatal, onPassing, startThread }: ThreadedOptions,

@@ -1,16 +1,19 @@
 /**
- * `lock.db` written by the thread that waits for the disk: to sync it each second would stop every request for as long.
- * It is read here, over a connection of its own, and may lag behind what is written by as long as is gathered: it never
- * leads.
+ * `lock.db` written by the thread that waits for the disk: a sync each second on this thread would stop every
+ * request meanwhile. It is read here, over a connection of its own. What is read may lag behind by the time
+ * for which writes are gathered; it never leads.
  */
 import { type CheckpointLock, type LockOptions, openLock } from "./lock.ts";
 import { GatheredEntries, type LockEntries } from "./lock_entries.ts";
 import type { StorageThread } from "./thread.ts";
 
-/** What is written is gathered for so long, so that busy commits do not wake the thread each. */
+/** Milliseconds for which writes are gathered, so that not every commit wakes the thread. */
 const GATHERED_MS = 20;
 
-/** Opens the lock, creating it where it is missing. @throws {StorageFailure} */
+/**
+ * Opens the lock and creates it if it is missing.
+ * @throws {StorageFailure} if it is no database or cannot be opened.
+ */
 export async function openThreadedLock(
   { path, onTrouble }: LockOptions,
   thread: StorageThread,
@@ -26,7 +29,10 @@ export async function openThreadedLock(
   const gathered = new GatheredEntries();
   let timer: ReturnType<typeof setTimeout> | null = null;
   let syncing: Promise<void> | null = null;
-  /** The one that waits for that: on a slow disk they must not pile up before the batches. */
+  /**
+   * The next sync, which waits for the one under way: on a slow disk, syncs must not pile up before the
+   * batches.
+   */
   let nextSync: Promise<void> | null = null;
 
   const ask = async (kind: "sync_lock" | "close_lock") => {

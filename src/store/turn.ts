@@ -1,6 +1,6 @@
-/** Letting others run: long work is done in slices, between which the event loop serves what came meanwhile. */
+/** Yields to the event loop: long work is done in slices, and other events are served between them. */
 
-/** After the I/O that is ready now; a timer would cost at least a millisecond. */
+/** Resolves after the I/O that is ready now; a timer would take at least a millisecond. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

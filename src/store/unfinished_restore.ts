@@ -1,12 +1,13 @@
 /**
- * The mark of a restore that has moved a database into place and not yet recorded that it did. Until then nothing may be
- * written: a database from a backup that went on in the old epoch would be a fork, and `lock.db` may lag too far to notice.
+ * The mark of a restore that has moved a database into place but has not recorded that yet. Until then
+ * nothing may be written: a restored database that continued in the old epoch would be a fork, and `lock.db`
+ * may lag too far to notice.
  */
 import { syncFolder, writeDurably } from "./durable_file.ts";
 
 const markOf = (directory: string) => `${directory}/restore.unfinished`;
 
-/** On the disk when it returns. */
+/** Sets the mark; it is on the disk when this returns. */
 export function markRestore(directory: string): void {
   writeDurably(markOf(directory), "", { mustBeNew: false });
 }
@@ -21,7 +22,7 @@ export function isRestoreUnfinished(directory: string): boolean {
   }
 }
 
-/** The restore is recorded. */
+/** Removes the mark once the restore is recorded. */
 export function unmarkRestore(directory: string): void {
   if (!isRestoreUnfinished(directory)) return;
   Deno.removeSync(markOf(directory));

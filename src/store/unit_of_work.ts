@@ -1,8 +1,8 @@
 /**
- * What one job has read and wants written: rows by key, chain heads, entries, statements.
+ * The reads and planned writes of one job: rows by key, chain heads, entries, statements.
  *
- * A job plans on a unit of its own, on top of what the jobs before it in the same commit have planned. Only a
- * job that succeeds is merged; one that throws leaves nothing behind.
+ * A job plans on a unit of its own, on top of the plans of the jobs before it in the same commit. Only a job
+ * that succeeds is merged; one that throws leaves nothing behind.
  */
 import type { Crypto } from "../evidence/crypto.ts";
 import { type AppendedEntry, appendEntry, emptyChain, type EntryDraft } from "../evidence/entry.ts";
@@ -20,7 +20,10 @@ export interface Need {
   readonly key: Key;
 }
 
-/** One name for each row; each part of its key is told from the next by its length, whatever it is made of. */
+/**
+ * A unique name for each row. Each part of the key is preceded by its length, so that its characters do not
+ * matter.
+ */
 export function needKey({ kind, key }: Need): string {
   let name = kind.name;
   for (const part of key) name += `\n${part.length}:${part}`;
@@ -30,19 +33,19 @@ export function needKey({ kind, key }: Need): string {
 interface Cell {
   readonly kind: AnyKind;
   readonly key: Key;
-  /** null where there is none. */
+  /** null if there is none. */
   readonly row: unknown;
   /**
-   * Of a kind that is sealed: the row's share in the hash of its set; null where the row is not what this installation
-   * wrote, so that a job that reads it fails.
+   * For a sealed kind: the row's share in the hash of its set; null if this installation did not write the
+   * row, and then a job that reads it fails.
    */
   readonly share?: Uint8Array | null;
 }
 
-/** A job's own view of its commit: what it declared, and nothing that only its neighbours did. */
+/** A job's view of its commit: only what the job itself declared. */
 export interface Scope {
   readonly parent: UnitOfWork;
-  /** {@link needKey} of each declared row. */
+  /** The {@link needKey} of each declared row. */
   readonly needs: ReadonlySet<string>;
   readonly families: ReadonlySet<string>;
 }
@@ -53,13 +56,13 @@ export interface PlacedEntry extends AppendedEntry {
   readonly position: number;
 }
 
-/** A chain that is to be started. */
+/** A chain to be started. */
 export type NewChain = Pick<
   StoredHead,
   "chain" | "family" | "origin" | "epoch" | "firstPosition" | "keyOrdinal"
 >;
 
-/** What a unit makes hashes and seals with. */
+/** The hash functions and seals that a unit uses. */
 export interface UnitTools {
   readonly crypto: Crypto;
   readonly seals: Seals;
@@ -71,12 +74,12 @@ export class UnitOfWork {
   readonly #heads = new Map<string, StoredHead | null>();
   readonly #statements: Statement[] = [];
   readonly #appended: PlacedEntry[] = [];
-  /** By family: what the changed rows add to the set that its head holds. */
+  /** The change of the set that the head of each family holds, by family. */
   readonly #held = new Map<string, Uint8Array>();
 
   constructor(private readonly tools: UnitTools, private readonly scope: Scope | null = null) {}
 
-  /** What the database held, before any job of the commit planned. */
+  /** Stores a row as the database held it before any job of the commit planned. */
   loaded(need: Need, row: unknown, share?: Uint8Array | null): void {
     this.#cells.set(needKey(need), { ...need, row, ...(share === undefined ? {} : { share }) });
   }
@@ -86,8 +89,8 @@ export class UnitOfWork {
   }
 
   /**
-   * The row of a key, as the commit so far would leave it; null where there is none.
-   * @throws {AlteredRows} where it is not what this installation wrote.
+   * The row of a key after the plans of the commit so far; null if there is none.
+   * @throws {AlteredRows} if this installation did not write it.
    */
   get<Row>(kind: RecordKind<Row>, key: Key): Row | null {
     return this.#cellOf(kind, key).row as Row | null;
@@ -104,7 +107,7 @@ export class UnitOfWork {
     return this.scope.parent.#cellOf(kind, key);
   }
 
-  /** Saves a row, sealed where rows of its kind are. */
+  /** Saves a row, and seals it if its kind is sealed. */
   put<Row>(kind: RecordKind<Row>, row: Row): void {
     const key = kind.keyOf(row);
     if (kind.sealing === undefined) return this.#change({ kind, key, row });
@@ -119,7 +122,7 @@ export class UnitOfWork {
     this.#change({ kind, key, row: null });
   }
 
-  /** Takes the row that was there out of the set that its chain's head holds, and puts the one that comes into it. */
+  /** Removes the old row from the set that its chain's head holds, and adds the new one. */
   #hold<Row>(
     kind: RecordKind<Row>,
     key: Key,
@@ -133,7 +136,7 @@ export class UnitOfWork {
     }
   }
 
-  /** By family: what the commit's rows change in the set that its head holds. */
+  /** The change of the set that the head of each family holds, by family. */
   get heldChanges(): ReadonlyMap<string, Uint8Array> {
     return this.#held;
   }
@@ -144,12 +147,12 @@ export class UnitOfWork {
     this.#dirty.add(name);
   }
 
-  /** A statement that nothing in this commit reads back. */
+  /** Adds a statement whose effect no job of this commit reads. */
   execute(statement: Statement): void {
     this.#statements.push(statement);
   }
 
-  /** The head of the chain that a family goes on with; null where there is none yet. */
+  /** The newest head of a family; null if it has no chain yet. */
   head(family: string): StoredHead | null {
     const head = this.#heads.get(family);
     if (head !== undefined) return head;
@@ -157,7 +160,7 @@ export class UnitOfWork {
     return this.scope.parent.head(family);
   }
 
-  /** Starts a chain, in a family's first epoch or in its next; its first entry must follow. */
+  /** Starts a chain, in a family's first epoch or in its next. Its first entry must follow. */
   openChain(chain: NewChain): void {
     const head: StoredHead = { ...emptyChain(this.tools.crypto, chain), ...chain, held: null };
     this.#heads.set(chain.family, head);
@@ -175,7 +178,7 @@ export class UnitOfWork {
     return placed;
   }
 
-  /** From the commit on the chain is signed by this key, which its newest entry has named. */
+  /** Signs the chain with this key from this commit on; its newest entry has named the key. */
   signedBy(family: string, keyOrdinal: number): void {
     this.#heads.set(family, { ...this.head(family)!, keyOrdinal });
   }
@@ -193,14 +196,14 @@ export class UnitOfWork {
     parent.#appended.push(...this.#appended);
   }
 
-  /** The entries planned so far, in the order of their chains. */
+  /** The entries planned so far, each chain's in their order. */
   get appended(): readonly PlacedEntry[] {
     return this.#appended;
   }
 
   /**
-   * Everything to write but the closing of the chains: rows first, so that references hold. What may be in any order is
-   * in the order of its texts, so that inserts can be joined.
+   * All statements except those that close the chains. Rows come first, so that references hold. Statements
+   * that may run in any order are grouped by their texts, so that inserts can be joined.
    */
   statements(): readonly Statement[] {
     const cells = [...this.#dirty].map((name) => this.#cells.get(name)!);
@@ -219,7 +222,7 @@ export class UnitOfWork {
   }
 }
 
-/** The error of a row that is not what this installation wrote. */
+/** The error for a row that this installation did not write. */
 function alteredRow<Row>({ name, sealing }: RecordKind<Row>, row: Row): AlteredRows {
   const { org_id } = row as { readonly org_id: string };
   return new AlteredRows(sealing?.heldBy?.(row) ?? `org/${org_id}`, `a row of ${name}`);

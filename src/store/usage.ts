@@ -1,6 +1,6 @@
 /**
- * Usage: scores counted by organization and time only. A count over any window is exact: the whole hours inside it
- * from one counter each, its two edge hours from their instants.
+ * Usage: number of scores by organization and time only. A count over any window is exact: one counter for
+ * each whole hour in the window, and the stored instants for its two edge hours.
  * Source: contract, section 5.
  */
 import { type CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
@@ -37,7 +37,10 @@ const addInHour = compileOnce((row: Insertable<UsageHourTable>) =>
     ).compile()
 );
 
-/** Scores after `from` and not after `to`, epoch milliseconds; the window may begin 31 days back at most. */
+/**
+ * Scores after `from` and up to `to` (inclusive), epoch milliseconds. The window may begin at most 31 days
+ * ago.
+ */
 export async function countUsage(
   database: Database,
   orgId: string,
@@ -60,8 +63,8 @@ export async function countUsage(
 }
 
 /**
- * Scores of each of the last days before `to` (epoch milliseconds, included), the newest first: spans of 24 hours,
- * counted as exactly as {@link countUsage}. At most 31 of them.
+ * Scores of each of the last `days` spans of 24 hours up to `to` (epoch milliseconds, inclusive), newest
+ * first. The counts are exact like those of {@link countUsage}. At most 31 days.
  */
 export async function dailyUsage(
   database: Database,
@@ -69,7 +72,8 @@ export async function dailyUsage(
   { to, days }: { readonly to: number; readonly days: number },
 ): Promise<readonly number[]> {
   const from = to - days * DAY_MS;
-  // An hour in which one day ends and the next begins is counted by its instants, every other one as a whole.
+  // An hour in which one day ends and the next begins is counted by its instants, every other hour as a
+  // whole.
   const lastEdge = Math.floor(to / HOUR_MS);
   const edges = Array.from({ length: days + 1 }, (_, index) => lastEdge - HOURS_IN_DAY * index);
   const edgeList = JSON.stringify(edges);
@@ -91,7 +95,10 @@ export async function dailyUsage(
   return Array.from({ length: days }, (_, index) => counts.get(index) ?? 0);
 }
 
-/** Organizations with a score in the 24 hours before `now`, to the hour, and no such alert on its UTC day yet. */
+/**
+ * Organizations with a score in the 24 hours before `now`, to the hour, and without an alert of this kind on
+ * this UTC day.
+ */
 export function busyOrganizationsQuery(
   { now, kind, day }: { readonly now: number; readonly kind: string; readonly day: number },
 ): CompiledQuery<{ org_id: string }> {

@@ -1,10 +1,10 @@
 /**
- * The one write path: a bounded queue whose waiting jobs are committed together, in one atomic batch.
+ * The only write path: a bounded queue whose waiting jobs are committed together, in one atomic batch.
  *
- * For each commit the writer loads what the jobs need, lets each plan on top of the one before it, closes each
- * chain's tree once, signs once for each chain, lets each job make its answer from the proofs, writes, and only
- * then answers. A signature of a batch that did not commit is thrown away: released, it would contradict the
- * one that takes its place.
+ * For each commit the writer loads the rows that the jobs need and lets each job plan on top of the one
+ * before it. It closes the tree of each chain once, signs once for each chain, lets each job make its answer
+ * from the proofs, and writes. Only then does it answer. A signature of a batch that did not commit is thrown
+ * away: if released, it would contradict the signature that replaces it.
  */
 import type { CompiledQuery } from "kysely";
 import { ServiceError, unavailable } from "../domain/errors.ts";
@@ -42,58 +42,61 @@ import { findUnsignedHeads, notSigned } from "./signed_head.ts";
 import { nextTurn } from "./turn.ts";
 import { type Need, needKey, type PlacedEntry, type Scope, UnitOfWork } from "./unit_of_work.ts";
 
-/** Jobs in one commit at most: bounds how long the first of them waits for the last. */
+/** Maximum number of jobs in one commit; limits how long the first of them waits for the last. */
 const GROUP_LIMIT = 256;
-/** Rows that the jobs of one commit read at most, unless one job does: bounds how much a commit writes. */
+/**
+ * Maximum number of rows that the jobs of one commit read, unless a single job reads more; limits how much a
+ * commit writes.
+ */
 const NEEDS_LIMIT = 4_000;
-/** How often a commit that lost a race is planned anew. */
+/** How often a commit is planned again after it lost a race. */
 const ATTEMPTS = 20;
 /** How often a commit is tried while another process holds the database: one or two seconds. */
 const BUSY_ATTEMPTS = 10;
 
-/** Heads that are known to be signed at once; each takes a few hundred bytes. */
+/** Maximum number of heads that are remembered as signed; each takes a few hundred bytes. */
 const REMEMBERED_HEADS = 10_000;
 
-/** Proofs of the entries of a commit, against its own checkpoints. */
+/** Proofs of the entries of a commit under the commit's own checkpoints. */
 export interface Receipts {
   proofOf(appended: PlacedEntry): InclusionProof;
 }
 
 export interface WriteJob<Result> {
   readonly needs: readonly Need[];
-  /** Chains that the job may append to, each by its family. */
+  /** Families of the chains that the job may append to. */
   readonly chains: readonly string[];
-  /** Whether it must be the only one of its commit: it changes rows that it does not name. */
+  /** True if it must be the only job of its commit, because it changes rows that it does not name. */
   readonly alone?: boolean;
-  /** What its commit, of which it is the only job, signs with instead of the keys in use. */
+  /** Signs the commit, of which it is the only job, instead of the keys in use. */
   readonly signing?: Signing;
-  /** Whether it is the acknowledgement of a restore, which may go on from less than was issued. */
+  /** True if it is the acknowledgement of a restore, which may continue from less than was issued. */
   readonly restores?: boolean;
   /**
-   * Pure: plans on the unit, throws to change nothing, and returns what makes the answer once the commit's
-   * trees are closed. Runs again from fresh data where the commit lost a race.
+   * Pure: plans on the unit, throws to change nothing, and returns the function that makes the answer once
+   * the commit's trees are closed. Runs again with fresh data if the commit lost a race.
    */
   plan(unit: UnitOfWork): (receipts: Receipts) => Result;
 }
 
-/** What a commit signs with. */
+/** The keys that sign a commit. */
 export interface Signing {
-  /** The key in use, then during a rotation the one before it. */
+  /** The key in use; during a rotation also the key before it. */
   readonly signers: readonly Signer[];
-  /** Of the key in use: 1, 2, 3 … */
+  /** Ordinal of the key in use: 1, 2, 3 … */
   readonly ordinal: number;
-  /** The entries by which a chain takes up the keys that came after its own. */
+  /** The entries by which a chain changes to the keys after its own. */
   rotations(head: StoredHead): readonly EntryDraft[];
 }
 
-/** The keys to sign with, as the database has them at each commit. */
+/** The keys to sign with, as the database lists them at each commit. */
 export interface SigningSource extends OwnSignatures {
   readonly rows: CompiledQuery<SigningKeyRow>;
-  /** @throws {ServiceError} SERVICE_UNAVAILABLE where no key is held that these let sign. */
+  /** @throws {ServiceError} SERVICE_UNAVAILABLE if this process holds no key that the rows allow to sign. */
   take(rows: readonly SigningKeyRow[]): Signing;
 }
 
-/** An attempt at a commit that another process kept from being one; what comes next waits for it. */
+/** A failed attempt at a commit, caused by another process. The next attempt waits for the backoff. */
 export interface Setback {
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -103,9 +106,9 @@ export interface Setback {
 
 /** A commit that is durable. */
 export interface Committed {
-  /** Requests that shared it. */
+  /** Number of jobs in the commit. */
   readonly jobs: number;
-  /** From its planning until it was durable. */
+  /** From planning until it was durable. */
   readonly milliseconds: number;
   readonly entries: readonly PlacedEntry[];
 }
@@ -119,13 +122,13 @@ export interface WriterOptions {
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
   readonly backoff: (setback: Setback) => Promise<void>;
-  /** Told of each commit, before those that wait for it. */
+  /** Called after each commit, before its jobs are answered. */
   readonly onCommitted?: (committed: Committed) => void;
 }
 
 interface Waiting {
   readonly job: WriteJob<unknown>;
-  /** Whether it must be the only one of its commit, or is after a commit with others that failed. */
+  /** True if it must be the only job of its commit, or was in a commit with others that failed. */
   readonly alone: boolean;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -141,7 +144,7 @@ export class Writer {
   #queue: Waiting[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
-  /** By family, the head that is known to be signed, and the set that it holds. */
+  /** By family: the head that is known to be signed, and the set that it holds. */
   readonly #known = new Map<string, KnownHead>();
 
   constructor(options: WriterOptions) {
@@ -150,8 +153,8 @@ export class Writer {
 
   /**
    * Runs a job in the next commit.
-   * @throws what the job's plan throws; {ServiceError} SERVICE_UNAVAILABLE where the queue is full, the writer
-   *   is closed, or the database takes no writes.
+   * @throws what the job's plan throws; {ServiceError} SERVICE_UNAVAILABLE if the queue is full, the writer
+   * is closed, or the database takes no writes.
    */
   submit<Result>(job: WriteJob<Result>): Promise<Result> {
     if (this.#closed) {
@@ -171,7 +174,7 @@ export class Writer {
     return promise;
   }
 
-  /** Runs a statement that nothing depends on in the next commit. @throws as {@link submit}. */
+  /** Runs a statement in the next commit; nothing may depend on it. @throws like {@link submit}. */
   execute(statement: Statement): Promise<void> {
     return this.submit<void>({
       needs: [],
@@ -188,14 +191,14 @@ export class Writer {
     return this.#queue.length;
   }
 
-  /** Takes no more jobs and waits until those taken are answered. */
+  /** Takes no more jobs, and waits until those taken are answered. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    // One turn of the event loop, so that requests that arrived together commit together.
+    // One turn of the event loop, so that requests that arrived together are committed together.
     await nextTurn();
     while (this.#queue.length > 0) {
       await this.#commit(this.#nextGroup());
@@ -204,12 +207,12 @@ export class Writer {
     this.#running = null;
   }
 
-  /** What waits, up to a job that must be alone. */
+  /** The waiting jobs up to one that must be alone. */
   #nextGroup(): readonly Waiting[] {
     return this.#queue[0]!.alone ? this.#queue.splice(0, 1) : this.#joined([]);
   }
 
-  /** A group with those that wait behind it. */
+  /** A group, extended by the jobs that wait behind it. */
   #joined(group: readonly Waiting[]): readonly Waiting[] {
     if (group.some(({ alone }) => alone)) return group;
     let jobs = group.length;
@@ -222,7 +225,7 @@ export class Writer {
     return [...group, ...this.#queue.splice(0, end < 0 ? this.#queue.length : end)];
   }
 
-  /** Commits a group, planning it anew where another writer was first. Never throws. */
+  /** Commits a group, and plans it again if another writer was first. Never throws. */
   async #commit(first: readonly Waiting[]): Promise<void> {
     const { monotonic, backoff } = this.#options;
     let group = first;
@@ -246,10 +249,10 @@ export class Writer {
   }
 
   #fail(group: readonly Waiting[], error: unknown): void {
-    // Each of those that wait would wait for the database in its turn, and be refused then.
+    // Each of the waiting jobs would wait for the database in turn, and be refused then.
     if (error instanceof DatabaseUnavailable) return refuse([...group, ...this.#queue.splice(0)], error);
     if (group.length > 1 && !(error instanceof ServiceError)) {
-      // One job that cannot be written must not take the others of its commit with it.
+      // A job that cannot be written must not make the others of its commit fail.
       this.#queue.unshift(...group.map((waiting) => ({ ...waiting, alone: true })));
       return;
     }
@@ -292,8 +295,9 @@ export class Writer {
   }
 
   /**
-   * Loads what a group stands on, all of one state: the heads, the signing keys, and one query for each kind of row.
-   * What another process changes after that moves one of the heads on, and the commit then fails as a conflict.
+   * Loads what a group depends on, all of one state: the heads, the signing keys, and the rows with one query
+   * for each kind. A later change by another process moves one of the heads, and the commit then fails as a
+   * conflict.
    */
   async #load(unit: UnitOfWork, group: readonly Waiting[]): Promise<Loaded> {
     const { database, lock, signing } = this.#options;
@@ -302,7 +306,8 @@ export class Writer {
       ...new Set([...group.flatMap(({ job }) => job.chains), ...(suspect === null ? [] : [suspect.family])]),
     ];
     for (const family of families) unit.loadedHead(family, null);
-    // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
+    // The lock is read first: it never leads, so a concurrent write of another process cannot make a head
+    // look old.
     const issued = lock.issuedOf(families);
     const byKind = new Map<string, Need[]>();
     const seen = new Set<string>();
@@ -343,14 +348,17 @@ export class Writer {
     };
   }
 
-  /** The set that a head holds; null where what is kept was not made for this head. */
+  /** The set that a head holds; null if the stored set was not made for this head. */
   #setOf(head: StoredHead): Uint8Array | null {
     const known = this.#known.get(head.family);
     if (known?.set != null && known.identity === identityOf(head)) return known.set;
     return head.held && this.#options.seals.openSet(placeOfHead(head), head.held);
   }
 
-  /** Nothing is signed over a head that nobody signed: what this writer left itself is known, the rest is looked at. */
+  /**
+   * Requires that every head was signed, before anything is signed over it. Heads that this writer left are
+   * known; all others are checked.
+   */
   async #requireSigned(heads: readonly StoredHead[]): Promise<void> {
     const strange = heads.filter((head) => this.#known.get(head.family)?.identity !== identityOf(head));
     const [unsigned] = await findUnsignedHeads(this.#options, strange);
@@ -363,7 +371,10 @@ export class Writer {
     this.#known.set(head.family, { identity: identityOf(head), set });
   }
 
-  /** Closes the tree of each chain that grew: root, one signed checkpoint, and a path for each new entry. */
+  /**
+   * Closes the tree of each chain that grew: root, one signed checkpoint, and the nodes for the paths of its
+   * new entries.
+   */
   #close(
     unit: UnitOfWork,
     { before, sets, signing }: Pick<Loaded, "sets"> & {
@@ -412,7 +423,7 @@ export class Writer {
       ].map(({ index, hash }) => [index, hash]));
       closed.set(head.chain, { note, nodes });
       issued.push({ family, epoch: head.epoch, origin, size, root, note });
-      // Who lost a race is told before anything is written in vain.
+      // Comes first, so that a lost race is noticed before anything is written in vain.
       if (old === undefined) statements.push(updatePeaks(head, { size, held: null }));
       else first.push(updatePeaks(head, { size: old.frontier.size, held: old.held }));
       statements.push(insertCheckpoint(head, note));
@@ -436,27 +447,27 @@ interface Loaded {
   /** By family. */
   readonly heads: ReadonlyMap<string, StoredHead>;
   readonly keys: readonly SigningKeyRow[];
-  /** By family, the set of rows that its head holds; null where it cannot be told. */
+  /** By family: the set of rows that its head holds; null if it is unknown. */
   readonly sets: ReadonlyMap<string, Uint8Array | null>;
 }
 
 interface KnownHead {
   readonly identity: string;
-  /** null: not looked at. */
+  /** null if it was not read. */
   readonly set: Uint8Array | null;
 }
 
 interface Closing {
   readonly receipts: Receipts;
-  /** What is written before anything else. */
+  /** Statements that run before all others. */
   readonly first: readonly Statement[];
   readonly statements: readonly Statement[];
   readonly issued: readonly IssuedCheckpoint[];
-  /** The heads that the commit leaves, with the set that each holds. */
+  /** The heads after the commit, each with the set that it holds. */
   readonly held: readonly (readonly [StoredHead, Uint8Array])[];
 }
 
-/** A job goes on from no head whose set of rows cannot be told. @throws {AlteredRows} */
+/** Refuses a job if the set of rows of one of its chains is unknown. @throws {AlteredRows} */
 function requireSets(
   { chains, restores }: WriteJob<unknown>,
   { heads, sets }: Pick<Loaded, "heads" | "sets">,
@@ -468,8 +479,9 @@ function requireSets(
 }
 
 /**
- * Each chain that grew is brought to the key in use, by an entry with the certificate.
- * @throws {ServiceError} SERVICE_UNAVAILABLE where a chain was signed by a key that this process does not have yet.
+ * Moves each chain that grew to the key in use, by an entry with the certificate.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE if a chain was signed by a key that this process does not have
+ * yet.
  */
 function takeUpKeys(unit: UnitOfWork, signing: Signing): void {
   for (const family of new Set(unit.appended.map((appended) => appended.family))) {
@@ -504,7 +516,7 @@ function scopeOf({ needs, chains }: WriteJob<unknown>, parent: UnitOfWork): Scop
   return { parent, needs: new Set(needs.map(needKey)), families: new Set(chains) };
 }
 
-/** A text for each head and no other. */
+/** A text that is different for each head. */
 function identityOf(
   { chain, origin, epoch, firstPosition, keyOrdinal, previous, lastTimestamp, held, frontier }: StoredHead,
 ): string {
