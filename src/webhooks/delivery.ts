@@ -1,10 +1,11 @@
 /**
- * One attempt to deliver: one POST to an address that was checked, under one deadline over resolution, connection,
- * TLS and answer.
+ * One attempt to deliver: one POST to a checked address, under one deadline for resolution, connection, TLS
+ * and answer.
  *
- * The name is resolved once; every address that it has must be allowed. The connection is made to such an address
- * itself, so that nothing can lead it elsewhere, while the certificate must be the name's. A connection is used again
- * only for the same address and name. Redirects are not followed, and nothing of the answer is kept but its status.
+ * The name is resolved once, and every address that it has must be allowed. The connection is made to one of
+ * these addresses directly, so that it cannot be redirected elsewhere; the certificate must still be for the
+ * name. A connection is reused only for the same address and name. Redirects are not followed. Only the
+ * status of the answer is kept.
  * Source: contract, sections 1 (JISS_WEBHOOK_ALLOW) and 8.14; issue of the same name: "Safe targets".
  */
 import type { IncomingMessage } from "node:http";
@@ -17,11 +18,11 @@ import { deliveryHeaders } from "./signature.ts";
 import { allowedAddresses, type Resolve, type TargetPolicy, TargetRefused } from "./target.ts";
 
 /**
- * How long a connection that nothing uses is kept for the next attempt: less than servers keep theirs, or a request
- * could meet its end.
+ * Milliseconds that an idle connection is kept for the next attempt. Shorter than servers keep theirs, or a
+ * request could be sent while the server closes the connection.
  */
 const IDLE_MS = 2_000;
-/** And how many of those there are for each address. */
+/** Maximum number of idle connections for each address. */
 const IDLE_CONNECTIONS = 64;
 
 export interface Attempt {
@@ -34,7 +35,7 @@ export interface Attempt {
 }
 
 export interface Deliverer {
-  /** Never throws. `signal` ends it before its deadline. */
+  /** Makes an attempt. Never throws. `signal` ends it before its deadline. */
   deliver(attempt: Attempt, signal: AbortSignal): Promise<AttemptResult>;
   close(): void;
 }
@@ -42,9 +43,9 @@ export interface Deliverer {
 export interface DelivererOptions {
   readonly policy: TargetPolicy;
   readonly resolve: Resolve;
-  /** The certificates that are trusted, each PEM. */
+  /** Trusted certificates, each PEM. */
   readonly certificates: readonly string[];
-  /** Of a whole attempt, milliseconds. */
+  /** Limit for a whole attempt, milliseconds. */
   readonly timeoutMs: number;
   readonly clock: { now(): number; monotonic(): number };
 }
@@ -119,15 +120,15 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
-/** The connection was not made: another address may be tried. */
+/** The connection was not made, so another address may be tried. */
 class NotConnected extends Error {
   override readonly name = "NotConnected";
 }
 
-/** How long one of several addresses may take to be reached before the next is tried. */
+/** Milliseconds in which an address must be reached before the next of several is tried. */
 const CONNECT_MS = 1_000;
 
-/** The answer of the first address that a connection can be made to. */
+/** Sends to the first address that accepts a connection, and returns its answer. */
 async function postToFirst(addresses: readonly string[], post: Post): Promise<IncomingMessage> {
   let failure: unknown;
   for (const [index, address] of addresses.entries()) {
@@ -152,7 +153,8 @@ function postOnce(
     agent,
     host: address,
     port: url.port === "" ? 443 : Number(url.port),
-    // Of an address the certificate is looked at by itself; a name is what it must be made out to.
+    // The certificate must be for this name. If the host is an address, the certificate is checked against
+    // the address.
     servername: isIP(host) === 0 ? host.replace(/\.$/, "") : "",
     path: `${url.pathname}${url.search}`,
     method: "POST",
@@ -169,8 +171,8 @@ function postOnce(
       return;
     }
     connected = true;
-    // Deno 2.9.6 sends what fails on a kept connection again by itself, past the deadline even, unless it takes it for a
-    // new one.
+    // Deno 2.9.6 resends a request that fails on a reused connection, even after the deadline, unless it
+    // takes the connection for a new one.
     sent.reusedSocket = false;
   });
   sent.once("response", (answer) => {
@@ -181,19 +183,19 @@ function postOnce(
     clearTimeout(timer);
     reject(connected ? error : new NotConnected("no connection", { cause: error }));
   });
-  // After an answer of 101 neither of these comes.
+  // After an answer of 101 there is neither a response nor an error.
   sent.once("close", () => reject(new Error("closed without an answer")));
   sent.end(body);
   return promise;
 }
 
-/** Reads an answer to its end, its bound, or the end of the attempt, whichever is first; its status stands already. */
+/** Reads an answer until its end, its size limit or the end of the attempt. Its status is known already. */
 async function discard(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
   const end = () => answer.destroy();
   signal.addEventListener("abort", end, { once: true });
   try {
     let bytes = 0;
-    // Piece by piece: what is not asked for is not read from the connection either.
+    // Piece by piece, so that no more is read from the connection than needed.
     for await (const piece of answer) {
       bytes += (piece as Uint8Array).length;
       if (bytes > WEBHOOK_ANSWER_BYTES) break;

@@ -1,56 +1,61 @@
 /**
- * The loop that sends: it looks for what is due, claims a little more than it can send at once, sends with bounded
- * concurrency for each destination and in all, and settles what became of it.
+ * The loop that sends deliveries. It looks for due deliveries, claims slightly more than it can send at once,
+ * sends with limited concurrency for each destination and in total, and settles the outcomes.
  *
- * Destinations that fail, those that are slow, those that have taken nothing yet and the swift each have connections of
- * their own kind to share, so that however many there are of one kind, the others are served. Attempts begin one at a
- * time with a rest in between, a longer one while requests are served.
+ * Failing, slow, new and swift destinations each share the connections of their own kind, so that many
+ * destinations of one kind do not keep the others from being served. Attempts begin one at a time with a
+ * pause in between; the pause is longer while requests are served.
  * Source: contract, section 5; specification, Events.
  */
 
-/** Attempts at one destination at once. */
+/** Maximum number of attempts at one destination at once. */
 const SLOTS_EACH = 8;
-/** At one that fails, and at one that has taken nothing yet. */
+/** The same for a failing destination, and for a new one, which has not taken any delivery yet. */
 const SLOTS_FAILING = 2;
 const SLOTS_NEW = 1;
-/** At all destinations of a kind. */
+/** Maximum number of attempts at once at all destinations of a kind. */
 const SLOTS_OF_KIND = 32;
-/** An attempt that took longer makes a destination a slow one. */
+/** An attempt that took longer than this makes a destination slow. */
 const SLOW_MS = 1_000;
-/** So many failures in a row make a destination a failing one … */
+/** Number of failures in a row that makes a destination failing. */
 const FAILING = 3;
-/** … at which attempts begin so far apart. */
+/** Milliseconds between the starts of attempts at a failing destination. */
 const FAILING_PACE_MS = 100;
-/** How often it is looked for what is due, and how soon after a change the next look may be. */
+/**
+ * Milliseconds between two looks for due deliveries, and the shortest pause between two turns of the loop.
+ */
 const LOOK_MS = 250;
 const PACE_MS = 20;
-/** How far apart attempts begin, and what became of them is written, while requests are served. */
+/**
+ * While requests are served: milliseconds between the starts of attempts, and between the writes of their
+ * outcomes.
+ */
 const YIELDING_MS = 10;
 const YIELDING_PACE_MS = 100;
-/** What a claim must last beyond an attempt, to write down what became of it. */
+/** Milliseconds that a claim must last longer than an attempt, so that the outcome can be written. */
 export const LEASE_MARGIN_MS = 10_000;
-/** How long attempts in progress may take once the service stops. */
+/** Milliseconds that attempts in progress may take once the service stops. */
 const STOP_MS = 4_000;
 
 type Kind = "swift" | "slow" | "new" | "failing";
 const KINDS: readonly Kind[] = ["swift", "slow", "new", "failing"];
 
-/** A destination as the loop needs it. */
+/** The fields of a destination that the loop reads. */
 export interface DispatchedDestination {
   readonly webhook_id: string;
   readonly failures: number;
   readonly paused_at: number | null;
-  /** null: no attempt was made there yet. */
+  /** null if no attempt was made there yet. */
   readonly last_delivery: unknown;
 }
 
 export interface DispatchedClaim {
   readonly webhookId: string;
-  /** When somebody else may claim it, epoch milliseconds. */
+  /** The instant from which somebody else may claim it, epoch milliseconds. */
   readonly lease: { readonly until: number };
 }
 
-/** What the loop drives: the transactions around attempts, and the attempts. */
+/** The operations that the loop calls: the transactions around attempts, and the attempts. */
 export interface Dispatched<
   Destination extends DispatchedDestination,
   Claim extends DispatchedClaim,
@@ -58,16 +63,16 @@ export interface Dispatched<
 > {
   /** Destinations with something due. */
   ready(now: number): Promise<readonly Destination[]>;
-  /** Claims what is due, and tells how the destinations stand after it. */
+  /** Claims due deliveries, and returns the destinations as they are after that. */
   claim(
     wants: readonly { readonly destination: Destination; readonly count: number }[],
     now: number,
   ): Promise<{ readonly claims: readonly Claim[]; readonly destinations: readonly Destination[] }>;
-  /** Makes one attempt; what became of it. Never throws. */
+  /** Makes one attempt and returns its outcome. Never throws. */
   attempt(claim: Claim, signal: AbortSignal): Promise<Outcome>;
-  /** What became of a claim that is given back. */
+  /** The outcome of a claim that is given back. */
   release(claim: Claim): Outcome;
-  /** Writes outcomes down; the destinations that they changed. */
+  /** Stores outcomes, and returns the destinations that they changed. */
   settle(outcomes: readonly Outcome[], now: number): Promise<readonly Destination[]>;
 }
 
@@ -77,30 +82,36 @@ export interface DispatcherOptions {
     now(): number;
     wait(milliseconds: number, cut?: AbortSignal): Promise<void>;
   };
-  /** Whether somebody waits for an answer of the service, and nothing is urgent: attempts begin at intervals then. */
+  /**
+   * True if a client waits for an answer of the service and nothing is urgent: then attempts begin at
+   * intervals.
+   */
   mayWait(): boolean;
-  /** Of a whole attempt. */
+  /** Limit for a whole attempt, milliseconds. */
   readonly timeoutMs: number;
   readonly leaseMs: number;
-  /** Whether an error is one that passes by itself, as of a database that somebody else holds. */
+  /** Whether an error passes by itself, for example because another process holds the database. */
   isPassing(error: unknown): boolean;
-  /** Of the others. */
+  /** Called with errors that do not pass. */
   onError(error: unknown): void;
 }
 
 export class Dispatcher<Destination extends DispatchedDestination, Claim extends DispatchedClaim, Outcome> {
   readonly #dispatched: Dispatched<Destination, Claim, Outcome>;
   readonly #options: DispatcherOptions;
-  /** Destinations with something due, as they were last seen; those of which everything is claimed are not in it. */
+  /**
+   * Destinations with something due, in their last known state, except those whose due deliveries are all
+   * claimed.
+   */
   readonly #ready = new Map<string, Destination>();
   readonly #failing = new Set<string>();
-  /** Destinations that take what they are sent, so far as is known. */
+  /** Destinations that accept deliveries, as far as is known. */
   readonly #proven = new Set<string>();
   readonly #slow = new Set<string>();
-  /** Claims by their destination that are not begun. */
+  /** Claims that have not begun, by destination. */
   readonly #waiting = new Map<string, Claim[]>();
   readonly #inFlight = new Map<string, number>();
-  /** When the last attempt began, of destinations that fail. */
+  /** Start of the last attempt at each failing destination, epoch milliseconds. */
   readonly #begunAt = new Map<string, number>();
   readonly #attempts = new Set<Promise<void>>();
   readonly #cut = new AbortController();
@@ -111,7 +122,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   #lookedAt = -Infinity;
   #wake: () => void = () => {};
 
-  /** @throws where a claim does not outlast an attempt. */
+  /** @throws if a claim does not outlast an attempt. */
   constructor(dispatched: Dispatched<Destination, Claim, Outcome>, options: DispatcherOptions) {
     const { timeoutMs, leaseMs } = options;
     if (leaseMs < timeoutMs + LEASE_MARGIN_MS) {
@@ -125,7 +136,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     this.#running ??= this.#run();
   }
 
-  /** Begins nothing more; attempts in progress end, or are cut; everything is settled. */
+  /** Begins no more attempts, waits until those in progress end or are cut, and settles everything. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#wake();
@@ -155,14 +166,14 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     }
   }
 
-  /** Until it is time to look again, or an attempt has ended. */
+  /** Waits until the next look is due, or an attempt has ended. */
   async #rest(): Promise<void> {
     const woken = new AbortController();
     this.#wake = () => woken.abort();
     await this.#options.clock.wait(LOOK_MS, woken.signal);
   }
 
-  /** Whether the work was done. */
+  /** Returns whether the work succeeded. */
   async #guarded(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
@@ -190,7 +201,8 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
       const own = got.get(id) ?? [];
       if (own.length > 0) this.#waiting.set(id, [...this.#waiting.get(id) ?? [], ...own]);
       const after = present.get(id);
-      // There may be more; of a paused one nothing until its next probe.
+      // A destination may have more due deliveries, unless it is paused: then it has none until its next
+      // probe.
       if (own.length >= count && after?.paused_at === null) this.#see(after);
       else this.#ready.delete(id);
     }
@@ -204,7 +216,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
   #judge({ webhook_id: id, failures, last_delivery }: Destination): void {
     const isFailing = failures >= FAILING;
     mark(this.#failing, id, isFailing);
-    // After a first failure or two it stays what it was.
+    // After one or two failures the destination stays as it was.
     if (isFailing) this.#proven.delete(id);
     else if (failures === 0 && last_delivery !== null) this.#proven.add(id);
   }
@@ -215,9 +227,12 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     return this.#slow.has(id) ? "slow" : "swift";
   }
 
-  /** What each destination can take now: enough to begin, and as much again to go on with. */
+  /**
+   * The number of deliveries that each destination can take now: enough to begin, and as many again to
+   * continue with.
+   */
   #wants(): { readonly destination: Destination; readonly count: number }[] {
-    // Those first that have the least, so that nobody's turn never comes.
+    // Destinations with the fewest held deliveries come first, so that each gets its turn.
     const order = [...this.#ready.values()].map((destination) => ({
       destination,
       room: this.#roomOf(destination),
@@ -226,7 +241,8 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
       .sort((a, b) => this.#held(a.destination.webhook_id) - this.#held(b.destination.webhook_id));
     return KINDS.flatMap((kind) => {
       const candidates = order.filter(({ destination }) => this.#kindOf(destination.webhook_id) === kind);
-      // What waits longer than its claim lasts is claimed in vain: no more waits than the slots can take twice over.
+      // A claim that waits until it expires was made in vain: the waiting ones are limited to twice the
+      // slots.
       let left = 2 * SLOTS_OF_KIND;
       for (const [id, claims] of this.#waiting) if (this.#kindOf(id) === kind) left -= claims.length;
       const share = Math.max(1, Math.floor(left / candidates.length));
@@ -266,7 +282,8 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
         if (destination.paused_at !== null) this.#giveBack(destination.webhook_id);
       }
     } catch (error) {
-      // Settled with the next; what can never be written is left to the end of its claim, and made again.
+      // Outcomes are settled with the next ones. If they can never be written, the claim expires and the
+      // attempt is made again.
       if (this.#options.isPassing(error)) this.#outcomes = [...outcomes, ...this.#outcomes];
       throw error;
     }
@@ -278,7 +295,7 @@ export class Dispatcher<Destination extends DispatchedDestination, Claim extends
     this.#outcomes.push(...claims.map((claim) => this.#dispatched.release(claim)));
   }
 
-  /** Begins what may begin, those destinations first that have the fewest attempts in progress. */
+  /** Begins all attempts that may begin. Destinations with the fewest attempts in progress come first. */
   async #beginAll(): Promise<void> {
     if (this.#beginning) return;
     this.#beginning = true;

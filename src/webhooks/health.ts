@@ -1,15 +1,15 @@
 /**
- * What becomes of a delivery after an attempt, and of a destination after many.
+ * The state of a delivery after an attempt, and of a destination after many.
  * Source: specification, Events (delivery rules); contract, section 5.
  */
 import { WEBHOOK_ATTEMPTS, WEBHOOK_PAUSE_FAILURES, WEBHOOK_PAUSE_MS } from "../domain/limits.ts";
 import type { AttemptError, DeliveryAttempt } from "../domain/webhook.ts";
 
-/** How one attempt ended. */
+/** The outcome of one attempt. */
 export interface AttemptResult {
-  /** Of the answer; null where there was none. */
+  /** Status of the answer; null if there was none. */
   readonly status: number | null;
-  /** null: it was delivered. */
+  /** null if it was delivered. */
   readonly error: AttemptError | null;
   readonly durationMs: number;
 }
@@ -17,7 +17,7 @@ export interface AttemptResult {
 /** RFC 9110, section 15.5.11: the receiver is gone and asks not to be called any more. */
 export const GONE_STATUS = 410;
 
-/** Attempts of a delivery that its log shows; those at a paused destination may be many. */
+/** Maximum number of attempts in a delivery's log; a paused destination may have many. */
 const ATTEMPTS_SHOWN = 10;
 
 export interface DeliveryProgress {
@@ -27,22 +27,22 @@ export interface DeliveryProgress {
 
 export interface AfterAttempt extends DeliveryProgress {
   readonly status: "queued" | "delivered" | "dead";
-  /** When it is tried next, epoch milliseconds; meaningless once it is settled. */
+  /** The instant of the next attempt, epoch milliseconds; meaningless once the delivery is settled. */
   readonly nextAt: number;
 }
 
-/** One share of a wait, drawn anew each time: 0.8 to 1.2. */
+/** A random factor for a wait, new each time: 0.8 to 1.2. */
 export type Jitter = () => number;
 
 /**
- * A delivery after an attempt.
- * @param counts false at a paused destination: the delivery waits on, however often it is tried.
+ * The state of a delivery after an attempt.
+ * @param counts False for a paused destination: its delivery stays queued, however often it is tried.
  */
 export function afterAttempt(
   before: DeliveryProgress,
   { result, at, counts, attemptsMax = WEBHOOK_ATTEMPTS, backoffMs, jitter }: {
     readonly result: AttemptResult;
-    /** When it began, epoch milliseconds. */
+    /** The instant at which it began, epoch milliseconds. */
     readonly at: number;
     readonly counts: boolean;
     readonly attemptsMax?: number;
@@ -71,22 +71,24 @@ export function afterAttempt(
   return { status: "queued", counted, attempts, nextAt: Math.round(ended + wait * jitter()) };
 }
 
-/** How a destination has fared. */
+/** The recent success of a destination. */
 export interface Health {
-  /** Attempts that failed since the last that did not. */
+  /** Number of failed attempts since the last success. */
   readonly failures: number;
   /** The first of those failures, epoch milliseconds. */
   readonly failing_since: number | null;
   readonly paused_at: number | null;
 }
 
-/** Whether a destination's deliveries are to be held back but for a probe now and then. */
+/**
+ * Whether a destination must be paused: its deliveries are then held back, except for an occasional probe.
+ */
 export function mustPause({ failures, failing_since, paused_at }: Health, now: number): boolean {
   return paused_at === null && failures >= WEBHOOK_PAUSE_FAILURES && failing_since !== null &&
     now - failing_since >= WEBHOOK_PAUSE_MS;
 }
 
-/** Whether it took a delivery again. */
+/** Whether a paused destination took a delivery again, so that it must resume. */
 export function mustResume({ failures, paused_at }: Health): boolean {
   return paused_at !== null && failures === 0;
 }

@@ -1,5 +1,5 @@
 /**
- * The headers of a delivery: the specified signature, and that of Standard Webhooks over the same body.
+ * The headers of a delivery: the specified signature, and the Standard Webhooks signature of the same body.
  * Source: specification, Events; Standard Webhooks 1.0.0, "Signature scheme"; contract, section 5.
  */
 import { createHmac } from "node:crypto";
@@ -10,18 +10,19 @@ const USER_AGENT = "SERVICE-Webhook/1.3";
 export interface SignedDelivery {
   /** A UUID. */
   readonly deliveryId: string;
-  /** As it is sent. */
+  /** The body exactly as it is sent. */
   readonly body: string;
   /** Unix seconds of this attempt. */
   readonly timestamp: number;
 }
 
-/** @param secret the 32 bytes behind the `signing_secret`. */
+/** @param secret The 32 bytes behind the `signing_secret`. */
 export function deliveryHeaders(
   secret: Uint8Array,
   { deliveryId, body, timestamp }: SignedDelivery,
 ): Readonly<Record<string, string>> {
-  // The specified scheme is keyed with the secret's text as it was given out, the standard one with its bytes.
+  // The key of the specified scheme is the secret's text as the receiver got it; the standard one uses its
+  // bytes.
   const specified = createHmac("sha256", formatSigningSecret(secret)).update(`${timestamp}.${body}`).digest(
     "hex",
   );

@@ -1,12 +1,13 @@
 /**
- * Where a webhook may go: to public addresses and to networks that the administrator allows; to some, whatever is
- * allowed, never. A name is judged by all the addresses that it resolves to.
- * Source: contract, section 1 (`JISS_WEBHOOK_ALLOW`) and 8.14; IANA's registries of special-purpose addresses.
+ * The addresses that a webhook may call: public addresses and networks that the administrator allows. Some
+ * addresses are never allowed, whatever the setting. A name is judged by all addresses that it resolves to.
+ * Source: contract, section 1 (`JISS_WEBHOOK_ALLOW`) and 8.14; IANA's registries of special-purpose
+ * addresses.
  */
 import { isIP } from "node:net";
 import { type Networks, parseNetworks, unmapped } from "../limits/networks.ts";
 
-/** Where clouds keep metadata that are not link-local: AWS, Google Cloud, Alibaba Cloud, Azure. */
+/** Metadata addresses of clouds that are not link-local: AWS, Google Cloud, Alibaba Cloud, Azure. */
 export const METADATA_ADDRESSES: readonly string[] = [
   "fd00:ec2::254",
   "fd00:ec2::23",
@@ -15,12 +16,12 @@ export const METADATA_ADDRESSES: readonly string[] = [
   "168.63.129.16",
 ];
 
-/** No setting opens these. */
+/** Networks that no setting allows. */
 const NEVER = parseNetworks([
   // unspecified, "this network" (RFC 1122)
   "0.0.0.0/8",
   "::/128",
-  // link-local, where clouds keep their metadata (RFC 3927, RFC 4291)
+  // link-local, which includes metadata addresses of clouds (RFC 3927, RFC 4291)
   "169.254.0.0/16",
   "fe80::/10",
   // multicast and broadcast (RFC 5771, RFC 4291, RFC 919)
@@ -30,7 +31,7 @@ const NEVER = parseNetworks([
   ...METADATA_ADDRESSES.map((address) => `${address}/${address.includes(":") ? 128 : 32}`),
 ]);
 
-/** IPv4 that is not globally reachable, or is nobody's. */
+/** IPv4 networks that are not globally reachable, or that nobody owns. */
 const SPECIAL_V4 = parseNetworks([
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -46,36 +47,38 @@ const SPECIAL_V4 = parseNetworks([
   "240.0.0.0/4",
 ]);
 
-/** IPv6 that is given out for use on the internet … */
+/** IPv6 networks that are assigned for use on the internet. */
 const GLOBAL_V6 = parseNetworks(["2000::/3"]);
-/** … and what of it is not. */
+/** Networks within those that are not for such use. */
 const SPECIAL_V6 = parseNetworks(["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
 
-/** The well-known prefix of IPv4/IPv6 translation (RFC 6052), which leads where the IPv4 address does. */
+/**
+ * The well-known prefix of IPv4/IPv6 translation (RFC 6052). It leads to the same place as the IPv4 address.
+ */
 const TRANSLATED = parseNetworks(["64:ff9b::/96"]);
-/** Prefixes of translation within a network (RFC 8215), of a length that only that network knows. */
+/** Prefixes of translation within a network (RFC 8215). Only that network knows their length. */
 const TRANSLATED_LOCALLY = parseNetworks(["64:ff9b:1::/48"]);
-/** The IPv4 address stands in the last 32 bits: translated (also RFC 2765), or compatible (RFC 4291). */
+/** Networks whose last 32 bits are an IPv4 address: translated (also RFC 2765), or compatible (RFC 4291). */
 const EMBEDDED_LAST = parseNetworks(["64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96"]);
-/** It has the form of a compatible address. */
+/** Has the form of a compatible address, but is none. */
 const LOOPBACK_V6 = parseNetworks(["::1/128"]);
-/** 6to4 (RFC 3056): in bits 16 to 47. */
+/** Networks with an IPv4 address in bits 16 to 47: 6to4 (RFC 3056). */
 const EMBEDDED_AFTER_16 = parseNetworks(["2002::/16"]);
 
 export interface TargetPolicy {
-  /** What the administrator allows beside public addresses. */
+  /** Networks that the administrator allows in addition to public addresses. */
   readonly allowed: Networks;
-  /** Whether the service itself listens there. */
+  /** Whether the service itself listens at this address. */
   isOwn(address: string, port: number): boolean;
 }
 
-/** Why an address is refused: never to be called, or not public and not allowed. */
+/** The reason why an address is refused: it must never be called, or it is neither public nor allowed. */
 export type Refusal = "never" | "not_allowed";
 
-/** @returns null where a webhook may go there. */
+/** @returns null if a webhook may call the address. */
 export function refusalOf(address: string, port: number, { allowed, isOwn }: TargetPolicy): Refusal | null {
   const plain = unmapped(address);
-  // Of an address with a zone nobody else knows where it leads.
+  // Only this machine knows where an address with a zone leads.
   if (isIP(plain) === 0 || plain.includes("%")) return "never";
   const inner = embeddedV4(plain);
   const forms = inner === null ? [plain] : [plain, inner];
@@ -90,7 +93,7 @@ function isPublic(address: string, inner: string | null): boolean {
   return GLOBAL_V6.includes(address) && !SPECIAL_V6.includes(address);
 }
 
-/** The IPv4 address that an IPv6 address leads to by its form; null where it does not. */
+/** The IPv4 address that is embedded in an IPv6 address; null if there is none. */
 function embeddedV4(address: string): string | null {
   if (isIP(address) !== 6 || LOOPBACK_V6.includes(address)) return null;
   const groups = groupsOf(address);
@@ -103,8 +106,9 @@ function embeddedV4(address: string): string | null {
 }
 
 /**
- * The IPv4 addresses that a locally translated one may lead to where the prefix is of 48, 56 or 64 bits (RFC 6052,
- * section 2.2); the last bits mean nothing then. What begins with zero is the filling of a longer prefix.
+ * The IPv4 addresses that a locally translated address may lead to if the prefix has 48, 56 or 64 bits (RFC
+ * 6052, section 2.2); its last bits mean nothing then. A reading that begins with zero is the padding of a
+ * longer prefix.
  */
 function shorterReadings(address: string): readonly string[] {
   if (!TRANSLATED_LOCALLY.includes(address)) return [];
@@ -117,7 +121,7 @@ function shorterReadings(address: string): readonly string[] {
 
 /** The eight groups of an IPv6 address. */
 function groupsOf(address: string): readonly number[] {
-  // No dotted end, one run of zeros at most.
+  // The canonical form has no dotted end and at most one run of zeros.
   const [head = "", tail] = canonical(address).split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
@@ -125,10 +129,10 @@ function groupsOf(address: string): readonly number[] {
   return [...left, ...(tail === undefined ? [] : zeros), ...right].map((group) => Number.parseInt(group, 16));
 }
 
-/** Resolves a name to its addresses. @throws where it has none. */
+/** Resolves a name to its addresses. @throws if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** A destination that may not be called, in words for who named it. */
+/** A destination that may not be called. The message is for the client that named it. */
 export class TargetRefused extends Error {
   override readonly name = "TargetRefused";
 }
@@ -136,8 +140,9 @@ export class TargetRefused extends Error {
 const ALLOWING = "JISS_WEBHOOK_ALLOW lists the networks that may be called besides";
 
 /**
- * The addresses of a destination, every one of which may be called.
- * @throws {TargetRefused} What a name resolves to is not told: who asks may not be meant to know the network.
+ * The addresses of a destination. Each of them may be called.
+ * @throws {TargetRefused} if one of them may not. The message hides what a name resolves to: the client may
+ * not be entitled to know the network.
  */
 export async function allowedAddresses(
   url: URL,
@@ -162,23 +167,23 @@ export async function allowedAddresses(
   throw new TargetRefused(`must name a host that resolves to public addresses and no others: ${ALLOWING}`);
 }
 
-/** What registration asks of a URL, asked again of one that stood in the database. @throws {TargetRefused} */
+/** Repeats the checks of registration for a URL from the database. @throws {TargetRefused} if one fails. */
 function requireForm({ protocol, port, username, password }: URL): void {
   if (protocol === "https:" && port !== "0" && username === "" && password === "") return;
   throw new TargetRefused("must begin with https:// and hold no user, no password and no port 0");
 }
 
-/** Where the service listens. */
+/** The listener of the service. */
 export interface OwnListener {
-  /** With the port. */
+  /** Includes the port. */
   readonly url: string;
-  /** As it is configured. */
+  /** The host as configured. */
   readonly host: string;
 }
 
 /**
- * Whether the service listens at an address: at its own, or, where it listens by a name or at every address of the
- * machine, at any that is not public.
+ * Whether the service listens at an address. If it listens at one address, only that address counts. If it
+ * listens by name or at every address of the machine, all addresses count that are not public.
  */
 export function isListener(
   { url, host }: OwnListener,
@@ -195,7 +200,7 @@ export function isListener(
 
 const EVERY_ADDRESS: readonly string[] = ["0.0.0.0", "::"];
 
-/** One spelling for each address. */
+/** The same spelling for all forms of an address. */
 function canonical(address: string): string {
   return unmapped(isIP(address) === 6 ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address);
 }
