@@ -1,8 +1,8 @@
-/** What a layer of rate limits says to one request, and the layer as the door sees it. */
+/** The answer of a layer of rate limits to one request, and the interface of a layer. */
 
 export interface Admission {
   readonly admitted: boolean;
-  /** False where the limiter itself could not count the request, and refused it for that. */
+  /** False if the limiter could not count the request and therefore refused it. */
   readonly counted: boolean;
   readonly limit: number;
   /** Requests still admitted now. */
@@ -18,10 +18,10 @@ export interface RateWindow {
   admit(subject: string, now: number): Admission | Promise<Admission>;
 }
 
-/** Called where requests are refused uncounted, at most once a window, with how many there were in all. */
+/** Called if requests are refused uncounted, at most once in a window, with their total number. */
 export type TellUncounted = (uncounted: number, cause?: unknown) => void;
 
-/** Counts the requests that could not be counted, and tells of them once a window. */
+/** Counts the requests that could not be counted, and reports them once in a window. */
 export class UncountedTally {
   #toldAt = -Infinity;
   #total = 0;

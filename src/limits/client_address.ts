@@ -1,15 +1,15 @@
-/** Whose request it is: the address that Layer 1 counts, behind trusted proxies or not. */
+/** Finds the client address of a request, which Layer 1 counts, with or without trusted proxies. */
 import { isIP } from "node:net";
 import { type Networks, unmapped } from "./networks.ts";
 
-/** Some proxies write `203.0.113.7:4711` or `[2001:db8::1]:4711`. */
+/** Removes the port: some proxies write `203.0.113.7:4711` or `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::[0-9]+)?$/.exec(hop)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(hop)?.[1] ?? hop;
 }
 
 /**
- * The client's address: the peer's, or behind a trusted proxy the first address in `X-Forwarded-For`, read from
- * the right, that is not a trusted proxy itself.
+ * The client's address: the peer's address or, if the peer is a trusted proxy, the first address in
+ * `X-Forwarded-For`, read from the right, that is not a trusted proxy itself.
  */
 export function clientAddress(
   peer: string,
@@ -27,7 +27,10 @@ export function clientAddress(
   return client;
 }
 
-/** What is counted as one client: an IPv4 address, or the /64 of an IPv6 one, which one host commonly owns. */
+/**
+ * The unit that is counted as one client: an IPv4 address, or the /64 of an IPv6 address, which one host
+ * commonly owns.
+ */
 export function limitSubject(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = "", tail] = address.toLowerCase().split("%")[0]!.split("::");

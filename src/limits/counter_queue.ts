@@ -1,16 +1,17 @@
 /**
  * Requests that wait to be counted in a Deno KV store: one counter for each subject and second.
  *
- * A request is summed first and its window is read after, so of any requests of one span the one that is summed
- * last has seen them all. Seconds after its own are read too: another process may have summed there already, and
- * after a step back of the clock the past stands there.
+ * A request is added to its counter first, and its window is read afterwards. Of any requests in a window,
+ * the one that is added last has therefore seen them all. Seconds after its own are read too: another process
+ * may have counted there already, and after the clock went back the past is found there.
  *
- * One operation is under way at a time, for all that wait. Two processes that send many at once keep each other
- * from SQLite's lock for more than a second; a store that is closed while it works stops the whole program.
+ * Only one operation runs at a time, for all waiting requests. Two processes that send many operations at
+ * once keep each other from SQLite's lock for more than a second, and closing a store while it works stops
+ * the whole program.
  */
 import type { WallClock } from "./wall_clock.ts";
 
-/** What is asked of a store: Deno's own. */
+/** The operations of a store that are used; Deno's own store has them. */
 export type CounterStore = Pick<Deno.Kv, "atomic" | "list" | "close">;
 
 export interface Bucket {
@@ -18,7 +19,7 @@ export interface Bucket {
   readonly count: number;
 }
 
-/** The seconds of a window that hold requests, oldest first, the one that was counted among them. */
+/** The seconds of a window that hold requests, oldest first, including the request that was counted. */
 export interface Tally {
   readonly buckets: readonly Bucket[];
   /** Epoch milliseconds. */
@@ -30,7 +31,7 @@ export interface Waiting {
   readonly subject: string;
   /** The first second of its window. */
   readonly from: number;
-  /** Whether nobody waits for it any more. */
+  /** Whether the caller has given up waiting. */
   readonly isGone: () => boolean;
   readonly resolve: (tally: Tally) => void;
   readonly reject: (error: unknown) => void;
@@ -47,9 +48,9 @@ const ROOT = "rate";
 /** Deno KV takes at most 1,000 changes, with 80 KB of keys, in one transaction. */
 const BATCH_SIZE = 400;
 const SWEEP_PAGE = 500;
-/** What waited to be counted has a window that began earlier. */
+/** Margin of the sweep: a request that waited to be counted has a window that began earlier. */
 const SWEEP_MARGIN_SECONDS = 5;
-/** Hosts that share a store must agree on the time this well. */
+/** Maximum difference between the clocks of hosts that share a store. */
 const SKEW_SECONDS = 2;
 
 export class CounterQueue {
@@ -66,7 +67,7 @@ export class CounterQueue {
     this.#options = options;
   }
 
-  /** Milliseconds for which the store has worked on one operation. */
+  /** Milliseconds that the store has worked on the current operation; 0 if there is none. */
   busyFor(now: number): number {
     return Math.max(0, now - this.#busySince);
   }
@@ -76,12 +77,12 @@ export class CounterQueue {
     this.#work ??= this.#run();
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once no operation is under way. */
   async idle(): Promise<void> {
     await this.#work;
   }
 
-  /** Takes on nothing more; the store is closed once it has finished what it is at. */
+  /** Accepts no more work, and closes the store once its current operation has finished. */
   async retire(): Promise<void> {
     this.#retired = true;
     await this.#work;
@@ -99,7 +100,7 @@ export class CounterQueue {
       } catch (error) {
         for (const { reject } of batch) reject(error);
         this.#drop();
-        // Nobody waits for a sweep: the next request tries again.
+        // No request waits for a sweep: the next request tries again.
         if (this.#waiting.length === 0) break;
       }
     }
@@ -107,7 +108,7 @@ export class CounterQueue {
     this.#work = null;
   }
 
-  /** Only ever called while no operation is under way. */
+  /** Must be called only while no operation is under way. */
   #drop(): void {
     this.#store?.close();
     this.#store = null;
@@ -129,7 +130,7 @@ export class CounterQueue {
       const buckets = await this.#read(store, group);
       const readAt = this.#options.wall.at(this.#options.monotonic());
       group.forEach(({ from, resolve }, rank) => {
-        // Those of one transaction stand in the order in which they came.
+        // The requests of one transaction count in the order in which they came.
         const later = group.length - 1 - rank;
         resolve({
           buckets: buckets.filter((bucket) => bucket.second >= from)
@@ -138,7 +139,7 @@ export class CounterQueue {
         });
       });
     });
-    // All of them, also where one fails: the store may then be closed.
+    // Waits for all of them even if one fails: the store may then be closed.
     const failed = (await Promise.allSettled(readings)).find(({ status }) => status === "rejected");
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
   }
@@ -155,13 +156,13 @@ export class CounterQueue {
     return buckets;
   }
 
-  /** From here on a bucket was filled before the clock went back, and longer ago than a window. */
+  /** A bucket from this second on was filled before the clock went back, more than a window ago. */
   #firstStaleSecond(): number {
     const { wall, monotonic } = this.#options;
     return wall.isSteady() ? secondOf(wall.at(monotonic())) + SKEW_SECONDS + 1 : Infinity;
   }
 
-  // ---- what no window holds any more ----------------------------------------------------------------------
+  // ---- sweeping stale counters ----------------------------------------------------------------------------
 
   #isSweepDue(): boolean {
     return this.#sweep !== null || this.#options.monotonic() - this.#sweptAt >= this.#options.windowMs;

@@ -1,4 +1,4 @@
-/** Networks as they are configured, and which addresses are in them. */
+/** Networks from the configuration, and whether an address is in one of them. */
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 /** A list of networks; membership treats an IPv4-mapped IPv6 address as the IPv4 address that it is. */
@@ -6,7 +6,7 @@ export interface Networks {
   includes(address: string): boolean;
 }
 
-/** @throws {SyntaxError} naming the first text that is not an address or a CIDR. */
+/** @throws {SyntaxError} that names the first text that is neither an address nor a CIDR. */
 export function parseNetworks(cidrs: readonly string[]): Networks {
   const list = new BlockList();
   for (const cidr of cidrs) {
@@ -29,7 +29,9 @@ export function parseNetworks(cidrs: readonly string[]): Networks {
 
 const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
-/** An IPv4-mapped address, however it is spelt, as the IPv4 address that it is. */
+/**
+ * Converts an IPv4-mapped address, in any spelling, to its IPv4 address; returns any other address unchanged.
+ */
 export function unmapped(address: string): string {
   if (isIP(address) !== 6 || address.includes("%")) return address;
   const [, high, low] = MAPPED.exec(new URL(`http://[${address}]`).hostname.slice(1, -1)) ?? [];

@@ -1,4 +1,7 @@
-/** Counters that processes share, in time or not at all: whatever goes wrong is an error, never a number. */
+/**
+ * Counters that processes share. A count comes in time or not at all: any failure is an error, never a
+ * number.
+ */
 import {
   CounterQueue,
   type CounterQueueOptions,
@@ -12,11 +15,11 @@ export interface SharedCountersOptions {
   readonly open: () => Promise<CounterStore>;
   readonly time: Time;
   readonly windowMs: number;
-  /** How long a request waits for its count. */
+  /** Milliseconds that a request waits for its count. */
   readonly timeoutMs: number;
 }
 
-/** The count cannot be had; asking again makes sense after `retryMs`. */
+/** The count is not available; trying again makes sense after `retryMs`. */
 export class CountersAway extends Error {
   override readonly name = "CountersAway";
 
@@ -25,9 +28,15 @@ export class CountersAway extends Error {
   }
 }
 
-/** Longest part of a name in a key; of two that are alike so far both are counted as one. */
+/**
+ * Maximum length of a subject's name in a key. Names with the same beginning of this length are counted as
+ * one.
+ */
 const NAME_LENGTH = 64;
-/** After it a store that does not answer is left alone, and another one opened; SQLite gives up after five seconds. */
+/**
+ * Milliseconds after which a store that does not answer is abandoned and another one opened; SQLite gives up
+ * after five seconds.
+ */
 const ABANDON_MS = 10_000;
 
 export class SharedCounters {
@@ -44,7 +53,10 @@ export class SharedCounters {
     this.#queue = new CounterQueue(this.#queueOptions);
   }
 
-  /** Counts a request of `subject` that arrived at `arrivedAt`, monotonic. @throws {CountersAway}. */
+  /**
+   * Counts a request of `subject` that arrived at `arrivedAt`, monotonic.
+   * @throws {CountersAway} if the count is not available.
+   */
   async count(
     subject: string,
     { layer, arrivedAt }: { readonly layer: string; readonly arrivedAt: number },
@@ -77,12 +89,12 @@ export class SharedCounters {
     }
   }
 
-  /** Resolves once nothing is under way, sweeping included. */
+  /** Resolves once no operation is under way, including the sweep. */
   idle(): Promise<void> {
     return this.#queue.idle();
   }
 
-  /** Ends what is under way, unless the store does not answer. */
+  /** Waits for the operation under way, unless the store does not answer. */
   async close(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, this.#options.timeoutMs);
@@ -91,7 +103,7 @@ export class SharedCounters {
   }
 
   #replaceQueue(): void {
-    // Not waited for: it may never end.
+    // Not awaited, because it may never end.
     void this.#queue.retire();
     this.#queue = new CounterQueue(this.#queueOptions);
   }

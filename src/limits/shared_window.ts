@@ -1,6 +1,7 @@
 /**
- * A sliding window over counters that processes share: never more than the limit in any span, and up to a second
- * early in refusing. An admission waits for the counters; only a refusal is decided without them.
+ * A sliding window over counters that processes share. It never admits more than the limit in any span, and
+ * may refuse up to a second too early. An admission waits for the counters; only a refusal may be decided
+ * without them.
  */
 import { type Admission, type RateWindow, type TellUncounted, UncountedTally } from "./admission.ts";
 import type { Bucket, Tally } from "./counter_queue.ts";
@@ -13,18 +14,21 @@ export interface SharedWindowOptions {
   readonly limit: number;
   readonly windowMs: number;
   readonly counters: SharedCounters;
-  /** What this process admitted itself, by the monotonic clock: holds also where the wall clock jumps ahead. */
+  /**
+   * The requests that this process admitted, by the monotonic clock. This window holds even if the wall clock
+   * jumps ahead.
+   */
   readonly own: SlidingWindow;
   readonly time: Time;
   readonly tellUncounted: TellUncounted;
 }
 
-/** Subjects whose refusal is remembered; of one more the counters are asked. */
+/** Maximum number of subjects whose refusal is remembered. For the others the counters are asked. */
 const REFUSALS_MAX = 100_000;
 const SECOND = 1_000;
 
 export class SharedWindow implements RateWindow {
-  /** Subject → until when nobody will admit it, monotonic. */
+  /** The monotonic instant until which each subject is refused. */
   readonly #refusedUntil = new Map<string, number>();
   readonly #uncounted: UncountedTally;
 
@@ -76,7 +80,7 @@ export class SharedWindow implements RateWindow {
     };
   }
 
-  /** Milliseconds until so many buckets have left the window that fewer than `count` requests are in it. */
+  /** Milliseconds until enough buckets have left the window that fewer than `count` requests are in it. */
   #untilFewerThan(count: number, { buckets, readAt }: Tally): number {
     let left = sumOf(buckets);
     let leaves = readAt;
@@ -85,7 +89,7 @@ export class SharedWindow implements RateWindow {
       left -= bucket.count;
       leaves = (bucket.second + 1) * SECOND + this.options.windowMs;
     }
-    // What stands in the future, after a step back of the clock, counts no longer than a window either.
+    // A bucket in the future, after the clock went back, counts no longer than a window either.
     return Math.min(Math.max(0, leaves - readAt), this.options.windowMs + SECOND);
   }
 

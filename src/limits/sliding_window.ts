@@ -1,10 +1,10 @@
 /**
- * An exact sliding window in memory: in no span of the window's length, wherever it starts, are more requests
- * admitted than the limit.
+ * An exact sliding window in memory: no span of the window's length, wherever it starts, contains more
+ * admitted requests than the limit.
  *
- * The times of the admitted requests are kept, on a monotonic clock, so that a jump of the wall clock opens
- * nothing. Refused requests are not counted. Nobody is forgotten early: where there is no room for a time, the
- * request is refused.
+ * The times of the admitted requests are kept on a monotonic clock, so that a jump of the wall clock admits
+ * nothing. Refused requests are not counted. No subject is forgotten early: if there is no room for a time,
+ * the request is refused.
  */
 import { RATE_SUBJECTS_MAX, RATE_TIMES_MAX } from "../domain/limits.ts";
 import { type Admission, type RateWindow, type TellUncounted, UncountedTally } from "./admission.ts";
@@ -13,7 +13,7 @@ import { SubjectTimes } from "./subject_times.ts";
 export interface SlidingWindowOptions {
   readonly limit: number;
   readonly windowMs: number;
-  /** Two random words, under which subjects are hashed. */
+  /** Two random words that key the hash of subjects. */
   readonly hashKey: readonly [number, number];
   readonly tellUncounted: TellUncounted;
   readonly subjectsMax?: number;
@@ -37,12 +37,12 @@ export class SlidingWindow implements RateWindow {
     return this.#uncounted.total;
   }
 
-  /** Subjects that it holds. */
+  /** Number of subjects with a time in the window. */
   get subjects(): number {
     return this.#times.subjects;
   }
 
-  /** Bytes that it holds. */
+  /** Size in bytes. */
   get bytes(): number {
     return this.#times.bytes;
   }
@@ -57,24 +57,27 @@ export class SlidingWindow implements RateWindow {
     return { admitted: false, counted: false, limit, remaining: 0, resetMs };
   }
 
-  /** What refuses a request of `subject` at `now`; null where it has admissions left. */
+  /** The refusal for a request of `subject` at `now`; null if it has admissions left. */
   refusal(subject: string, now: number): Admission | null {
     this.#moveTo(now);
     return this.#times.look(subject).count < this.options.limit ? null : this.#answer(subject, false);
   }
 
-  /** Counts an admitted request. Returns false where there is no room for it. */
+  /** Counts an admitted request. Returns false if there is no room for it. */
   record(subject: string, now: number): boolean {
     this.#moveTo(now);
     return this.#times.push(subject, this.#latest);
   }
 
-  /** Forgets what is past the window at `now`; a request exactly one window ago no longer counts. */
+  /**
+   * Forgets the times that are outside of the window at `now`; a request exactly one window ago no longer
+   * counts.
+   */
   forget(now: number): void {
     this.#moveTo(now);
   }
 
-  /** A request that waited after its arrival counts from when it is decided: times never go back. */
+  /** Moves the window to `now`, never back: a request that waited counts from the time of its decision. */
   #moveTo(now: number): void {
     this.#latest = Math.max(this.#latest, now);
     this.#times.forget(this.#latest - this.options.windowMs);

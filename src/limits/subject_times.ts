@@ -1,23 +1,27 @@
 /**
- * When each subject was admitted, in typed arrays: a million subjects with a time each are 60 bytes a subject, and
- * none of them an object that the garbage collector would have to visit.
+ * The times at which each subject was admitted, in typed arrays. A million subjects with one time each take
+ * 60 bytes per subject, and none of them is an object that the garbage collector has to visit.
  *
- * All times stand in one ring, oldest first, each with its subject and the subject's next time. A subject stands in
- * a hash table for as long as it has a time. Its name is kept in 24 bytes, which hold every address and every key
- * prefix; of a longer one the first 24 count, so that two that are alike so far share one limit.
+ * All times are in one ring, oldest first, each with its subject and the index of the subject's next time. A
+ * subject is in a hash table for as long as it has a time. Its name is stored in 24 bytes, which is enough
+ * for every address and every key prefix. Only the first 24 bytes of a longer name count, so two names with
+ * the same beginning share one limit.
  */
 
 /** 32-bit words of a subject's name. */
 const NAME_WORDS = 6;
 const NONE = -1;
 const LEAST_CAPACITY = 1_024;
-/** Large, because old and new arrays are both held while one grows, and what is not written yet takes no memory. */
+/**
+ * Large, because both old and new arrays are in memory while one grows, and pages that are not written yet
+ * take no memory.
+ */
 const GROWTH = 4;
 
 export interface SubjectTimesOptions {
   readonly subjectsMax: number;
   readonly timesMax: number;
-  /** Two random words: without them nobody can choose names that collide in the table. */
+  /** Two random words. They keep anyone from choosing names that collide in the table. */
   readonly hashKey: readonly [number, number];
 }
 
@@ -26,7 +30,10 @@ export class SubjectTimes {
   readonly #name = new Uint32Array(NAME_WORDS);
   #arrays = arraysFor({ subjects: LEAST_CAPACITY, times: LEAST_CAPACITY });
   #subjects = 0;
-  /** Slots below it were in use at some time; those that are free again are chained from `#free`. */
+  /**
+   * Slots below this index were in use at some time; those that are free again form a list that begins at
+   * `#free`.
+   */
   #unused = 0;
   #free = NONE;
   #first = 0;
@@ -46,12 +53,12 @@ export class SubjectTimes {
     return Object.values(this.#arrays).reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** The oldest time of all; undefined where there is none. */
+  /** The oldest time of all; undefined if there is none. */
   get oldest(): number | undefined {
     return this.#length === 0 ? undefined : this.#arrays.times[this.#first];
   }
 
-  /** How many times a subject has, and its oldest, which means nothing where it has none. */
+  /** The number of times of a subject, and its oldest time, which is meaningless if it has none. */
   look(subject: string): { readonly count: number; readonly oldest: number } {
     this.#write(subject);
     const slot = this.#find();
@@ -60,7 +67,10 @@ export class SubjectTimes {
     return { count: counts[slot]!, oldest: times[oldest[slot]!]! };
   }
 
-  /** Notes a time, none older than any before it. Returns false, and notes nothing, where there is no room. */
+  /**
+   * Adds a time, which must not be older than any before it. Returns false and adds nothing if there is no
+   * room.
+   */
   push(subject: string, time: number): boolean {
     const { subjectsMax, timesMax } = this.#options;
     this.#write(subject);
@@ -76,11 +86,11 @@ export class SubjectTimes {
     return true;
   }
 
-  /** Forgets every time at or before `until`, and each subject that has none left. */
+  /** Forgets every time at or before `until`, and each subject that has no times left. */
   forget(until: number): void {
     const gone = this.#countUntil(until);
     if (gone === 0) return;
-    // Where most go, to copy what stays is less work than to take each out; it also gives the memory back.
+    // If most times go, copying the rest is less work than removing each; it also gives memory back.
     if (gone > LEAST_CAPACITY && gone * 2 > this.#length) return this.#rebuild(this.#at(gone), gone);
     for (let step = 0; step < gone; step += 1) this.#shift();
     const { counts, times } = this.#arrays;
@@ -88,7 +98,7 @@ export class SubjectTimes {
     if ((fitting.subjects + fitting.times) * 4 < counts.length + times.length) this.#rebuild(this.#first);
   }
 
-  /** The place in the ring of the time `offset` after the first. */
+  /** The index in the ring of the time `offset` after the first. */
   #at(offset: number): number {
     return (this.#first + offset) & (this.#arrays.times.length - 1);
   }
@@ -123,7 +133,7 @@ export class SubjectTimes {
     this.#length += 1;
   }
 
-  /** Takes out the oldest time of all. */
+  /** Removes the oldest time of all. */
   #shift(): void {
     const { owners, nexts, counts, oldest } = this.#arrays;
     const slot = owners[this.#first]!;
@@ -134,7 +144,7 @@ export class SubjectTimes {
     if (counts[slot] === 0) this.#remove(slot);
   }
 
-  /** Moves the times from the place `from` on, and their subjects, into arrays of a size that fits them. */
+  /** Moves the times from the index `from` on, and their subjects, into arrays of a fitting size. */
   #rebuild(from: number, skipped = 0): void {
     const old = this.#arrays;
     const kept = this.#length - skipped;
@@ -166,7 +176,7 @@ export class SubjectTimes {
     }
   }
 
-  /** The slot of the subject whose name was written, or none. */
+  /** The slot of the subject whose name was written; `NONE` if it has none. */
   #find(): number {
     const { buckets, chained } = this.#arrays;
     let slot = buckets[this.#bucket(this.#name, 0)]!;
@@ -223,7 +233,7 @@ interface Capacity {
 }
 
 interface Arrays {
-  // By place in the ring.
+  // By index in the ring.
   readonly times: Float64Array;
   readonly owners: Int32Array;
   readonly nexts: Int32Array;
@@ -251,21 +261,21 @@ function arraysFor({ subjects, times }: Capacity): Arrays {
   };
 }
 
-/** A power of two that leaves room for one more, unless there may be none. */
+/** A power of two that leaves room for one more, unless `most` is reached. */
 function capacityFor(count: number, most: number): number {
   let capacity = LEAST_CAPACITY;
   while (capacity <= count && capacity < most) capacity *= GROWTH;
   return Math.min(capacity, 2 ** Math.ceil(Math.log2(Math.max(most, LEAST_CAPACITY))));
 }
 
-/** HalfSipHash with one and three rounds, as the Linux kernel hashes its own tables. */
+/** HalfSipHash-1-3, the function that the Linux kernel uses for its hash tables. */
 function keyedHash(words: Uint32Array, from: number, [low, high]: readonly [number, number]): number {
   let a = low | 0;
   let b = high | 0;
   let c = 0x6c796765 ^ low;
   let d = 0x74656462 ^ high;
   for (let step = 0; step < NAME_WORDS + 4; step += 1) {
-    // The words, then their length in bytes, then three rounds of nothing.
+    // The words, then their length in bytes, then three finalisation rounds.
     const word = step < NAME_WORDS ? words[from + step]! : step === NAME_WORDS ? NAME_WORDS << 26 : 0;
     if (step === NAME_WORDS + 1) c ^= 0xff;
     d ^= word;

@@ -1,9 +1,10 @@
 /**
- * The wall clock, which processes of one host share and which may be set: after a step back nothing is counted
- * until it is caught up, at most for a window, because a window after the step nothing from before it counts.
+ * The wall clock, which the processes of a host share and which can be set. After it goes back, nothing is
+ * counted until it has caught up, for at most one window: one window after the step, no request from before
+ * it counts.
  */
 
-/** The outside world's time, as `Clock` of the HTTP layer has it. */
+/** The time source, as the `Clock` of the HTTP layer defines it. */
 export interface Time {
   /** Epoch milliseconds. */
   now(): number;
@@ -14,7 +15,10 @@ export interface Time {
 export class WallClock {
   #last: number;
   #latest: number;
-  /** When the clock last went back; nobody knows of the time before the start. */
+  /**
+   * The monotonic instant at which the clock last went back. It starts as the start of the process, since
+   * earlier steps are unknown.
+   */
   #steppedAt: number;
 
   constructor(private readonly options: { readonly time: Time; readonly windowMs: number }) {
@@ -29,7 +33,7 @@ export class WallClock {
     return time.now() - (time.monotonic() - monotonic);
   }
 
-  /** Milliseconds until the clock can be believed; 0 where it can. */
+  /** Milliseconds until the clock can be trusted; 0 if it can. */
   behind(): number {
     const { time, windowMs } = this.options;
     const [now, monotonic] = [time.now(), time.monotonic()];
@@ -41,7 +45,9 @@ export class WallClock {
     return 0;
   }
 
-  /** Whether it has not gone back for a window: what stands in its future is then older than that. */
+  /**
+   * Whether the clock has not gone back for one window. If so, counts in its future are older than a window.
+   */
   isSteady(): boolean {
     const { time, windowMs } = this.options;
     return this.behind() === 0 && time.monotonic() - this.#steppedAt >= windowMs;
