@@ -1,17 +1,17 @@
 /**
- * HMAC-SHA256 under keys that are used again and again.
+ * HMAC-SHA256 under keys that are used many times.
  *
- * It is written out (RFC 2104) over the two pads of a key, made once: the runtime's own makes the key anew for each
- * text and takes three times as long.
+ * It is implemented here (RFC 2104) with the two pads of a key, which are made once: the runtime's own
+ * function prepares the key again for each text and takes three times as long.
  */
 import { createHash } from "node:crypto";
 
-/** Of SHA-256, bytes. */
+/** Block length of SHA-256, bytes. */
 const BLOCK_LENGTH = 64;
 const INNER = 0x36;
 const OUTER = 0x5c;
 
-/** Keys whose pads are kept: those of an installation and of its configuration are fewer. */
+/** Maximum number of keys whose pads are kept: an installation and its configuration have fewer. */
 const KEPT_MAX = 16;
 
 interface Pads {
@@ -21,7 +21,10 @@ interface Pads {
 
 const kept = new Map<string | Uint8Array, Pads>();
 
-/** HMAC-SHA256 of the concatenation of the texts, 32 bytes. The bytes of a key may not change between two uses. */
+/**
+ * HMAC-SHA256 of the concatenation of the texts, 32 bytes. The bytes of a key must not change between two
+ * uses.
+ */
 export function hmacSha256(key: string | Uint8Array, ...texts: readonly string[]): Uint8Array {
   const { inner, outer } = padsOf(key);
   const hash = createHash("sha256").update(inner);

@@ -1,6 +1,6 @@
 /**
- * Master secrets: one scope for each administrative operation, each with its own secret and, while it is being
- * rotated, the previous one. Source: specification, Master-key admin, rule 1.
+ * Master secrets: one scope for each administrative operation. Each scope has its own secret and, during its
+ * rotation, the previous one. Source: specification, Master-key admin, rule 1.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 
@@ -17,10 +17,10 @@ export const MASTER_SCOPES = [
 ] as const;
 export type MasterScope = (typeof MASTER_SCOPES)[number];
 
-/** Active and previous secrets of each scope; a scope without secret authenticates nobody. */
+/** The active and the previous secret of each scope. A scope without a secret authenticates nobody. */
 export type MasterSecrets = Readonly<Partial<Record<MasterScope, readonly string[]>>>;
 
-/** The names, in the environment, under which a scope's secrets stand: active, previous. */
+/** The environment variables of a scope's active and previous secret. */
 export function masterSecretNames(scope: MasterScope): readonly [active: string, previous: string] {
   return [`MASTER_ADMIN_KEY_${scope}`, `MASTER_ADMIN_KEY_${scope}_PREVIOUS`];
 }
@@ -31,7 +31,10 @@ function digest(text: string): Uint8Array {
 
 const NOTHING = digest("");
 
-/** Whether a presented value is one of the scope's secrets, in time that tells nothing of either. */
+/**
+ * Whether a presented value is one of the scope's secrets. The time that this takes reveals nothing about
+ * either.
+ */
 export function verifyMasterKey(
   presented: string | undefined,
   { secrets, scope }: { readonly secrets: MasterSecrets; readonly scope: MasterScope },
@@ -46,7 +49,7 @@ export function verifyMasterKey(
   return matches;
 }
 
-/** Names that hold the same value, each pair once; every secret must be globally unique. */
+/** Pairs of names that hold the same value, each pair once. Every secret must be globally unique. */
 export function sharedSecrets(
   named: readonly { readonly name: string; readonly value: string }[],
 ): readonly (readonly [string, string])[] {

@@ -1,8 +1,9 @@
 /**
  * Secrets at rest: the key that wraps them, wrapping and unwrapping, and keyed request digests.
  *
- * AES-256-GCM; the wrapping key is HKDF-SHA256 (RFC 5869) of `JISS_SECRETS_KEY`, or of the pepper where that is
- * not set. What is wrapped is bound to its purpose, so that no wrapped value can stand in for another.
+ * Wrapping uses AES-256-GCM. The wrapping key is HKDF-SHA256 (RFC 5869) of `JISS_SECRETS_KEY`, or of the
+ * pepper if that is not set. A wrapped value is bound to its purpose, so that it cannot replace one of
+ * another purpose.
  */
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
@@ -12,7 +13,7 @@ const KEY_LENGTH = 32;
 export const WRAP_IV_BYTES = 12;
 const TAG_LENGTH = 16;
 
-/** 32 bytes, derived from a secret of the configuration. */
+/** The wrapping key, 32 bytes, derived from a secret of the configuration. */
 export function deriveSecretsKey(secret: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", secret, "", "jiss secrets at rest v1", KEY_LENGTH));
 }
@@ -28,7 +29,7 @@ export function wrapSecret(
   return new Uint8Array(Buffer.concat([iv, ...sealed]));
 }
 
-/** The plain bytes, or null where the key or the purpose is another one or the bytes were changed. */
+/** The plain bytes; null if the key or the purpose differs, or the bytes were changed. */
 export function unwrapSecret(
   wrapped: Uint8Array,
   { key, purpose }: { readonly key: Uint8Array; readonly purpose: string },
@@ -45,7 +46,7 @@ export function unwrapSecret(
   }
 }
 
-/** The plain bytes, and which of the keys opened them; null where none does. */
+/** The plain bytes, and the index of the key that unwrapped them; null if none does. */
 export function unwrapWithAny(
   wrapped: Uint8Array,
   { keys, purpose }: { readonly keys: readonly Uint8Array[]; readonly purpose: string },
@@ -57,12 +58,18 @@ export function unwrapWithAny(
   return null;
 }
 
-/** 32 bytes: the key under which rows are sealed, derived from the installation key, so that no rotation breaks them. */
+/**
+ * The key for the seals of rows, 32 bytes. It is derived from the installation key, so that no rotation
+ * breaks the seals.
+ */
 export function deriveSealKey(installationKey: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", installationKey, "", "jiss row seals v1", KEY_LENGTH));
 }
 
-/** HMAC-SHA256 of a canonical request under the installation key, 32 bytes: no rotation of a secret breaks it. */
+/**
+ * HMAC-SHA256 of a canonical request under the installation key, 32 bytes. No rotation of a secret changes
+ * it.
+ */
 export function requestDigest(installationKey: Uint8Array, canonicalText: string): Uint8Array {
   return hmacSha256(installationKey, "jis.request/1\n", canonicalText);
 }

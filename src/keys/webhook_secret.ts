@@ -1,5 +1,5 @@
 /**
- * The secret that a webhook's deliveries are signed with: derived, shown once, wrapped at rest.
+ * The secret that signs a webhook's deliveries: it is derived, shown once, and wrapped at rest.
  * Source: specification, Webhook destination; contract, section 5; Standard Webhooks, "Signature scheme".
  */
 import { Buffer } from "node:buffer";
@@ -9,8 +9,9 @@ import { unwrapWithAny, wrapSecret } from "./secrets.ts";
 const SIGNING_SECRET_BYTES = 32;
 
 /**
- * 32 bytes from the secret that was shared at registration, of this destination of this installation alone.
- * HKDF-SHA256 (RFC 5869), so that the shared secret need not be kept.
+ * The signing secret, 32 bytes, derived from the secret that was shared at registration. It is specific to
+ * this destination of this installation. Uses HKDF-SHA256 (RFC 5869), so that the shared secret need not be
+ * kept.
  */
 export function deriveSigningSecret(
   shared: string,
@@ -21,12 +22,12 @@ export function deriveSigningSecret(
   );
 }
 
-/** As the receiver is given it. */
+/** The secret in the form that the receiver gets. */
 export function formatSigningSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString("base64")}`;
 }
 
-/** `iv` is 12 random bytes, never used again. */
+/** Wraps the secret. `iv` is 12 random bytes, never used again. */
 export function wrapSigningSecret(
   secret: Uint8Array,
   { key, webhookId, iv }: { readonly key: Uint8Array; readonly webhookId: string; readonly iv: Uint8Array },
@@ -34,7 +35,7 @@ export function wrapSigningSecret(
   return wrapSecret(secret, { key, purpose: purposeOf(webhookId), iv });
 }
 
-/** The secret, and which of the keys opened it; null where none does. */
+/** The secret, and the index of the key that unwrapped it; null if none does. */
 export function unwrapSigningSecret(
   wrapped: Uint8Array,
   { keys, webhookId }: { readonly keys: readonly Uint8Array[]; readonly webhookId: string },
