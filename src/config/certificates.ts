@@ -1,10 +1,13 @@
-/** The certificates that receivers of webhooks are trusted by: the system's, and those that the administrator adds. */
+/**
+ * The certificates that are trusted for receivers of webhooks: the system's, and those that the administrator
+ * adds.
+ */
 import type { Environment, ReadFile } from "./environment.ts";
 
 /**
- * Where systems keep their certificates, as OpenSSL's variable says or in the order of Go's `crypto/x509`: Debian and
- * Alpine, Fedora and RHEL, openSUSE, OpenELEC, newer RHEL, Alpine and macOS. Read as files, because Deno gives them
- * out only together with all that it knows of the system.
+ * Files in which systems keep their certificates, if OpenSSL's variable names none. In the order of Go's
+ * `crypto/x509`: Debian and Alpine, Fedora and RHEL, openSUSE, OpenELEC, newer RHEL, Alpine and macOS. Read
+ * as files, because Deno gives access to them only together with all that it knows about the system.
  */
 const FILES: readonly string[] = [
   "/etc/ssl/certs/ca-certificates.crt",
@@ -15,7 +18,7 @@ const FILES: readonly string[] = [
   "/etc/ssl/cert.pem",
 ];
 
-/** PEM, each by itself; none where the system has no file of them, or it may not be read. */
+/** The certificates of the system, each PEM; empty if it has no such file, or the file cannot be read. */
 export function systemCertificates(environment: Environment, readFile: ReadFile): readonly string[] {
   const own = environment.SSL_CERT_FILE;
   for (const path of own === undefined || own === "" ? FILES : [own]) {
@@ -23,7 +26,7 @@ export function systemCertificates(environment: Environment, readFile: ReadFile)
       const found = certificatesIn(readFile(path));
       if (found.length > 0) return found;
     } catch {
-      // The next may be there.
+      // The next file may exist.
     }
   }
   return [];

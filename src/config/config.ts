@@ -1,8 +1,8 @@
 /**
- * Environment → one frozen configuration, or every problem at once.
+ * Turns the environment into one frozen configuration, or reports every problem at once.
  *
- * The only place that reads the environment. A problem names the variable, what is wrong and how to mend it,
- * and never shows the value. Source: contract, section 1.
+ * Only this module reads the environment. A problem names the variable, what is wrong and how to mend it, and
+ * never shows the value. Source: contract, section 1.
  */
 import type { Environment, ReadFile } from "./environment.ts";
 import { createPrivateKey, X509Certificate } from "node:crypto";
@@ -40,14 +40,14 @@ export type Patent = z.infer<typeof patentSchema>;
 const bootstrapSchema = createOrganizationSchema.extend({ api_key_file: z.string().min(1) });
 export type BootstrapOrganization = z.output<typeof bootstrapSchema>;
 
-/** Where the database is: a file of this host, or a libSQL server that hosts share. */
+/** The location of the database: a file of this host, or a libSQL server that hosts share. */
 export type DatabaseLocation =
   | { readonly kind: "file"; readonly path: string }
   | {
     readonly kind: "server";
     readonly url: string;
     readonly authToken: string | null;
-    /** Where its durability can be set; null: it is only looked at. */
+    /** Address at which its durability can be set; null if it is only checked. */
     readonly adminUrl: string | null;
   };
 
@@ -55,55 +55,58 @@ export interface Config {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** Of the second listener, for metrics; null: there is none. */
+  /** Address of the listener for metrics; null if there is none. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** Without a trailing slash; null: from the listener. */
+  /** Without a trailing slash; null if it is derived from the listener. */
   readonly baseUrl: string | null;
   readonly dataDir: string;
   readonly database: DatabaseLocation;
   readonly lockFile: string;
   readonly signingKeyFile: string;
   readonly previousSigningKeyFile: string;
-  /** The other files from which secrets are taken. */
+  /** Other files from which secrets are read. */
   readonly secretFiles: readonly string[];
-  /** The pepper in use, then the previous one. */
+  /** The pepper in use, followed by the previous one. */
   readonly peppers: readonly string[];
-  /** The key that wraps secrets at rest, then those that may still have wrapped some. */
+  /** The key that wraps secrets at rest, followed by earlier keys with which some may still be wrapped. */
   readonly secretsKeys: readonly Uint8Array[];
   readonly masterSecrets: MasterSecrets;
-  /** Whether the admin-dashboard endpoints do what they say; else they answer 501. */
+  /** Whether the admin-dashboard endpoints are enabled; if not, they answer 501. */
   readonly adminDashboard: boolean;
   readonly rateLimitIp: number;
   readonly rateLimitKey: number;
-  /** The Deno KV store whose counters processes share, a file or an address; null: each counts in memory. */
+  /**
+   * File or address of the Deno KV store for rate limits that processes share; null if each process counts in
+   * memory.
+   */
   readonly rateLimitKv: string | null;
   readonly bootstrapOrganization: BootstrapOrganization | null;
   readonly trustedProxies: readonly string[];
-  /** Networks that webhooks may call beside public addresses. */
+  /** Networks that webhooks may call in addition to public addresses. */
   readonly webhookAllow: readonly string[];
   /** Waits before attempts 2 and 3 of a delivery, milliseconds. */
   readonly webhookBackoffMs: readonly number[];
-  /** Of a whole attempt, milliseconds. */
+  /** Limit for a whole attempt, milliseconds. */
   readonly webhookTimeoutMs: number;
-  /** PEM: the system's, then those that are trusted beside them. */
+  /** PEM: the system's certificates, followed by additional ones that are trusted. */
   readonly certificates: readonly string[];
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** null: `pretty` on a terminal, else `json`. */
+  /** null means `pretty` on a terminal, otherwise `json`. */
   readonly logFormat: "json" | "pretty" | null;
   /** First part of every chain's origin. */
   readonly logName: string;
   readonly auditRetentionDays: number;
-  /** null: evidence is kept. */
+  /** null if evidence is kept for good. */
   readonly evidenceRetentionDays: number | null;
-  /** Of runs of the public demo. */
+  /** Retention of runs of the public demo. */
   readonly assessmentRetentionDays: number;
   readonly model: ModelDocument;
-  /** A candidate that is tried beside it; null: none. */
+  /** A candidate model that runs beside the model in use; null if there is none. */
   readonly shadowModel: ModelDocument | null;
   readonly patent: Patent;
 }
 
-/** Everything that is wrong with the configuration, one line for each problem. */
+/** All problems of the configuration, one line for each. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -116,7 +119,7 @@ const DEFAULT_PATENT: Patent = { status: "none", filed: null, confirmation: null
 const MAX_PORT = 65_535;
 const MAX_RETENTION_DAYS = 36_500;
 
-/** Collects problems while fields are read, so that all of them are told at once. */
+/** Collects problems while variables are read, so that all of them are reported at once. */
 class Reader {
   readonly problems: string[] = [];
 
@@ -126,13 +129,13 @@ class Reader {
     this.problems.push(`${name} ${message}`);
   }
 
-  /** The variable's text; undefined where it is unset or empty. */
+  /** The variable's text; undefined if it is unset or empty. */
   text(name: string): string | undefined {
     const value = this.environment[name];
     return value === "" ? undefined : value;
   }
 
-  /** Parses a variable; a parse that throws is a problem under its name. */
+  /** Parses a variable. If `parse` throws, that is reported as a problem of the variable. */
   parse<T>(name: string, fallback: T, parse: (text: string) => T): T {
     const text = this.text(name);
     if (text === undefined) return fallback;
@@ -154,7 +157,7 @@ class Reader {
     });
   }
 
-  /** The content of a file that a variable names, or undefined with a problem. */
+  /** The content of a file that a variable names; undefined, with a problem, if it cannot be read. */
   file(name: string, path: string): string | undefined {
     try {
       return this.readFile(path);
@@ -164,7 +167,7 @@ class Reader {
     }
   }
 
-  /** The name under which a secret was given. */
+  /** The name of the variable that holds a secret: `NAME`, or `NAME_FILE` if that is set. */
   formOf(name: string): string {
     return this.text(`${name}_FILE`) === undefined ? name : `${name}_FILE`;
   }
@@ -193,7 +196,7 @@ class Reader {
     return value;
   }
 
-  /** The JSON of a file, validated: every issue is a problem with its place in the document. */
+  /** The JSON of a file, validated. Every issue is reported as a problem with its place in the document. */
   document<Schema extends z.ZodType>(name: string, schema: Schema): z.output<Schema> | undefined {
     const path = this.text(name);
     const text = path === undefined ? undefined : this.file(name, path);
@@ -269,13 +272,13 @@ export function readConfig(environment: Environment, readFile: ReadFile): Config
   return Object.freeze(config);
 }
 
-/** Where everything lies: all that carrying evidence away needs to know. */
+/** The locations of all stored data: sufficient for exporting evidence. */
 export type StorageConfig = Pick<
   Config,
   "dataDir" | "database" | "certificates" | "lockFile" | "signingKeyFile" | "previousSigningKeyFile"
 >;
 
-/** @throws {ConfigError}. */
+/** Reads the storage part of the configuration. @throws {ConfigError} with every problem in it. */
 export function readStorage(environment: Environment, readFile: ReadFile): StorageConfig {
   const reader = new Reader(environment, readFile);
   refuseUnknown(reader, environment);
@@ -307,7 +310,7 @@ function storageOf(reader: Reader, { environment, readFile, authToken }: Storage
   };
 }
 
-/** A setting of a server that a file has no use for would do nothing in silence. */
+/** Reports a problem if a setting for a server is given with a file: it would have no effect, silently. */
 function databaseOf(
   reader: Reader,
   { dataDir, authToken }: { readonly dataDir: string; readonly authToken: string | undefined },
@@ -338,10 +341,10 @@ function dataDirOf(reader: Reader): string {
   return reader.text("JISS_DATA_DIR") ?? "./data";
 }
 
-/** Where the service listens: all that a health check and the OpenAPI document need to know. */
+/** The service's listener: sufficient for a health check and the OpenAPI document. */
 export type ListenerConfig = Pick<Config, "host" | "port" | "baseUrl"> & { readonly tls: boolean };
 
-/** @throws {ConfigError}. */
+/** Reads the listener part of the configuration. @throws {ConfigError} with every problem in it. */
 export function readListener(environment: Environment): ListenerConfig {
   const reader = new Reader(environment, () => "");
   const listener = { ...listenerOf(reader), tls: reader.text("JISS_TLS_CERT_FILE") !== undefined };
@@ -357,7 +360,7 @@ function listenerOf(reader: Reader): Pick<Config, "host" | "port" | "baseUrl"> {
   };
 }
 
-/** The model document in use. @throws {ConfigError}. */
+/** The model document in use. @throws {ConfigError} if it is invalid. */
 export function readModel(environment: Environment, readFile: ReadFile): ModelDocument {
   const reader = new Reader(environment, readFile);
   const model = modelIn(reader);
@@ -383,7 +386,7 @@ function modelIn(reader: Reader): ModelDocument {
   return reader.document("JISS_SCORING_MODEL_FILE", modelSchema) ?? DEFAULT_MODEL_DOCUMENT;
 }
 
-/** A candidate that is the model in use would compare nothing, in silence. */
+/** The candidate model. Reports a problem if it is the model in use: it would compare nothing, silently. */
 function shadowModelIn(reader: Reader, inUse: ModelDocument): ModelDocument | null {
   const name = "JISS_SCORING_SHADOW_MODEL_FILE";
   const candidate = reader.document(name, modelSchema) ?? null;
@@ -413,7 +416,7 @@ function refuseShared(reader: Reader, secrets: ReadonlyMap<string, string | unde
   }
 }
 
-/** What a header carries as it stands: printable ASCII, and no blank at either end. */
+/** A value that a header carries unchanged: printable ASCII without a blank at either end. */
 const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
 
 function refuseUnsendable(reader: Reader, secrets: ReadonlyMap<string, string | undefined>): void {
@@ -464,7 +467,7 @@ function readTls(reader: Reader): Config["tls"] {
   return cert === undefined || key === undefined ? null : { cert, key };
 }
 
-/** undefined where there is no text, null where it cannot be parsed. */
+/** undefined if there is no text; null if it cannot be parsed. */
 function parsed<T>(text: string | undefined, parse: (text: string) => T): T | null | undefined {
   if (text === undefined) return undefined;
   try {
@@ -503,7 +506,7 @@ function parseHost(text: string): string {
   return text;
 }
 
-/** `off`, or `host:port` with an IPv6 address in brackets; port 0 picks a free one. */
+/** `off`, or `host:port` with an IPv6 address in brackets; port 0 picks a free port. */
 function parseMetricsAddress(text: string): Config["metrics"] {
   if (text === "off") return null;
   const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([^\s/:\[\]]+)):([0-9]{1,5})$/i.exec(text) ?? [];

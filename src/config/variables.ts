@@ -1,10 +1,10 @@
 /**
- * Every environment variable that the program knows, so that any other `JISS_…` name is a typing mistake.
+ * Every environment variable that the program knows. Any other `JISS_…` name is a typing mistake.
  * Source: contract, section 1.
  */
 import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
 
-/** Secrets: each also has a `…_FILE` form that holds the path of a file with the value. */
+/** Secrets. Each also has a `…_FILE` form with the path of a file that holds the value. */
 export const SECRET_VARIABLES: readonly string[] = [
   "JISS_KEY_PEPPER",
   "JISS_KEY_PEPPER_PREVIOUS",
@@ -52,7 +52,7 @@ export const KNOWN_VARIABLES: readonly string[] = [
   ]),
 ];
 
-/** Names that the program claims: an unknown one of them is refused. */
+/** Whether the program claims a name: an unknown name of this kind is refused. */
 export function isClaimed(name: string): boolean {
   return name.startsWith("JISS_") || name.startsWith("MASTER_ADMIN_KEY_");
 }
