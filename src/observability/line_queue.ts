@@ -1,27 +1,33 @@
 /**
- * Lines on their way to a reader that may be slow, stand still or be gone. Whoever adds a line never waits for it.
+ * Lines on their way to a reader that may be slow, stopped or gone. Adding a line never waits for the reader.
  *
- * What does not fit is left out and counted. The reader gets one line that says how many were lost, at the place where
- * they are missing.
+ * Lines that do not fit are dropped and counted. The reader gets one line with the number of lost lines, at
+ * the place where they are missing.
  */
 
-/** Characters that are written at once, or one line more. */
+/** Number of characters in one write; its last line may exceed it. */
 const PIECE_LENGTH = 65_536;
 
 const LINE_FEED = 0x0a;
 
 export interface LineQueueOptions {
-  /** Writes some of the bytes, however long that takes, and returns how many it took. @throws where it cannot. */
+  /**
+   * Writes some of the bytes, however long that takes, and returns how many it wrote.
+   * @throws if it cannot write.
+   */
   readonly write: (bytes: Uint8Array) => Promise<number>;
-  /** Characters that may wait. One line alone may be longer. */
+  /** Maximum number of characters that may wait. A single line may be longer. */
   readonly limit: number;
-  /** The line that tells of lost ones, with its line feed. */
+  /** The line that reports lost lines, with its line feed. */
   readonly lossLine: (lost: number) => string;
-  /** Told of the first line that is lost, and of the first after all the losses before it were told to the reader. */
+  /**
+   * Called on the first lost line, and again on the first one after the reader was informed of all earlier
+   * losses.
+   */
   readonly onLost: (reason: string) => void;
 }
 
-/** A line, or a place where so many are missing. */
+/** A line, or a gap with the number of lines that are missing. */
 type Item = string | { lost: number };
 
 export class LineQueue {
@@ -35,12 +41,12 @@ export class LineQueue {
 
   constructor(private readonly options: LineQueueOptions) {}
 
-  /** Lines that were lost since the start. */
+  /** Number of lines lost since the start. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** Adds a line, which ends with its line feed. It is lost where there is no room. */
+  /** Adds a line, which must end with a line feed. It is lost if there is no room. */
   put(line: string): void {
     if (this.#hasRoomFor(line)) {
       this.#waiting.push(line);
@@ -61,7 +67,7 @@ export class LineQueue {
 
   #hasRoomFor(line: string): boolean {
     if (this.#writing === null) return true;
-    // One gap in place of many small ones: where lines are missing, the reader first catches up.
+    // One gap instead of many small ones: after a gap, the reader must catch up first.
     if (typeof this.#waiting.at(-1) === "object") return false;
     return this.#waitingLength + line.length <= this.options.limit;
   }
@@ -74,7 +80,7 @@ export class LineQueue {
       const { missing, reason } = failure;
       this.#lose(missing.filter((item) => typeof item === "string").length, reason);
       this.#putBack(missing.reduce((sum, item) => sum + (typeof item === "string" ? 1 : item.lost), 0));
-      // The gap alone is not tried again and again: it is told with the next line.
+      // A gap alone is not tried again at once: it is written with the next line.
       if (this.#waiting.length === 1) break;
     }
     this.#writing = null;
@@ -99,7 +105,7 @@ export class LineQueue {
     else this.#waiting.unshift({ lost });
   }
 
-  /** Returns what could not be written, and why; null where all was. */
+  /** Returns the items that could not be written, and the reason; null if all were written. */
   async #write(
     piece: readonly Item[],
   ): Promise<{ readonly missing: readonly Item[]; readonly reason: string } | null> {

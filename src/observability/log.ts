@@ -1,9 +1,10 @@
 /**
  * The structured log: one JSON object a line, or a short line for a person at a terminal.
  *
- * Fields are named by the caller and never taken from a request wholesale: no key, secret, body or full query
- * ever reaches a line. What cannot be written, on a full disk say, is left out: a request neither fails for want of its
- * line nor waits for it, and how many were lost is told once lines can be written again.
+ * The caller names the fields; they are never copied from a request as a whole, so that no key, secret, body
+ * or full query ever reaches a line. A line that cannot be written, for example on a full disk, is dropped. A
+ * request neither fails because of its line nor waits for it. The number of lost lines is logged once lines
+ * can be written again.
  */
 import { LineQueue } from "./line_queue.ts";
 
@@ -32,7 +33,7 @@ export function createLog({ write, ...style }: LogOptions): Log {
   return { info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** The log of a process that serves, and what else it says to whoever reads the log. */
+/** The log of a process that serves; it can also print text for a person. */
 export interface ProcessLog extends Log {
   /** Lines that could not be written since the start. */
   readonly lost: number;
@@ -42,17 +43,23 @@ export interface ProcessLog extends Log {
   settled(): Promise<void>;
 }
 
-/** Characters of lines that may wait for a reader: a few seconds of a busy service, or some 5,000 lines. */
+/**
+ * Maximum number of characters that may wait for the reader: a few seconds of a busy service, or some 5,000
+ * lines.
+ */
 const WAITING_MAX = 1_048_576;
 
 export interface ProcessLogOptions extends Omit<LogOptions, "write"> {
-  /** Writes some of the bytes, however long that takes, and returns how many it took. @throws where it cannot. */
+  /**
+   * Writes some of the bytes, however long that takes, and returns how many it wrote.
+   * @throws if it cannot write.
+   */
   readonly write: (bytes: Uint8Array) => Promise<number>;
-  /** Told of the first line that is lost, and of the first after others could be written. */
+  /** Called on the first lost line, and again on the first one after others could be written. */
   readonly onLost: (reason: string) => void;
 }
 
-/** A log that nobody ever waits for: its lines are written in the background. */
+/** A log that no caller waits for: its lines are written in the background. */
 export function createProcessLog({ write, onLost, ...style }: ProcessLogOptions): ProcessLog {
   const queue = new LineQueue({
     write,
@@ -91,23 +98,23 @@ function renderPretty(time: string, level: LogLevel, { message, fields }: Line):
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${message}${tail}`;
 }
 
-/** A value that could break the line, or the terminal, is escaped as JSON does it. */
+/** Escapes a value like JSON does if it could break the line or the terminal. */
 function onOneLine(value: unknown): string {
   return typeof value === "string" && /\p{Cc}/u.test(value) ? JSON.stringify(value) : String(value);
 }
 
-/** What the system says where descriptors ran out, for the process or for the machine. */
+/** The system's error if the process or the machine has run out of descriptors. */
 const NO_DESCRIPTOR = /\(os error 2[34]\)/;
 
-/** The name and message of an error and where it was thrown, for a log line; never for a response. */
+/** The name, message and stack trace of an error, for a log line; never for a response. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
-  // To make a stack trace of TypeScript Deno 2.9.6 opens files, and breaks down where none can be opened.
+  // Deno 2.9.6 opens files to make the stack trace of TypeScript, and fails badly if it can open none.
   if (NO_DESCRIPTOR.test(error.message)) return { error: `${error.name}: ${error.message}` };
   return { error: `${error.name}: ${error.message}`, stack: error.stack };
 }
 
-/** An error and what it came from, for a log line. */
+/** An error and its cause, for a log line. */
 export function causeFields(error: unknown): LogFields {
   const fields = errorFields(error);
   const cause = error instanceof Error ? error.cause : undefined;

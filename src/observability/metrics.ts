@@ -1,9 +1,9 @@
-/** What the program counts, in the text format of Prometheus. */
+/** The metrics of the program, in the text format of Prometheus. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /** A request that was answered. */
 export interface ObservedRequest {
-  /** Method and path as the catalogue has them; null where there is nothing. */
+  /** Method and path as in the catalogue; null if the request matches none. */
   readonly route: string | null;
   readonly status: number;
   readonly milliseconds: number;
@@ -11,69 +11,75 @@ export interface ObservedRequest {
 
 /** A commit that is durable. */
 export interface ObservedCommit {
-  /** Requests that shared it. */
+  /** Number of jobs in the commit. */
   readonly jobs: number;
   readonly milliseconds: number;
 }
 
-/** An interaction that a candidate model scored too. */
+/** An interaction that the candidate model scored too. */
 export interface ObservedShadow {
-  /** JIS of the candidate minus that of the model in use, points. */
+  /** JIS of the candidate minus JIS of the model in use, points. */
   readonly difference: number;
-  /** Where the candidate places the operator, seen from the model in use. */
+  /** Whether the candidate's band is higher or lower than that of the model in use, or the same. */
   readonly band: string;
   readonly status: string;
 }
 
-/** JIS points: a change that nobody would notice, one that matters, one that turns a band. */
+/** Bucket limits in JIS points: from a change that nobody notices to one that changes the band. */
 const DIFFERENCES = [-20, -10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10, 20];
 
 const JOBS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** From a fraction of a score's time to what nobody waits for. */
+/** Bucket limits in seconds: from a fraction of the time for a score to longer than anyone waits. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Where the numbers come from; each is asked for when metrics are read. */
+/** The sources of the figures; each is called when metrics are read. */
 export interface MetricSources {
   readonly version: string;
   readonly model: string;
-  /** Requests that the layers of rate limits refused because they could not count them, since the start. */
+  /** Requests that each layer of rate limits refused because it could not count them, since the start. */
   uncounted(): Readonly<Record<string, number>>;
-  /** Of the first listener: how many are open, and how many the service closed since the start, by cause. */
+  /**
+   * Connections of the first listener: how many are open, and how many the service closed since the start, by
+   * cause.
+   */
   readonly connections: { readonly open: number; readonly closed: Readonly<Record<string, number>> };
-  /** Writes that wait for a commit. */
+  /** Number of writes that wait for a commit. */
   waitingWrites(): number;
-  /** Of all chains; `unanchored`: entries that no checkpoint of the system chain covers yet. */
+  /**
+   * Figures over all chains. `unanchored` is the number of entries that no checkpoint in the system chain
+   * covers yet.
+   */
   chains(): Promise<{ readonly chains: number; readonly entries: number; readonly unanchored: number }>;
   /** Seconds since the last entry of the system chain. */
   checkpointAge(): Promise<number>;
   /** Whether the database was found to be older than what was issued, another history, or altered. */
   isSuspect(): boolean;
-  /** Families of chains that were found altered, and are neither whole again nor acknowledged. */
+  /** Number of families of chains that were found altered and are neither whole again nor acknowledged. */
   alteredChains(): number;
-  /** Whether nothing is recorded because this machine's clock cannot be believed. */
+  /** Whether nothing is recorded because this machine's clock cannot be trusted. */
   isClockRefused(): boolean;
-  /** Whether what is issued cannot be written to `lock.db`. */
+  /** Whether `lock.db` cannot be written. */
   isLockBehind(): boolean;
-  /** Of the log, since the start. */
+  /** Lines of the log that were lost since the start. */
   lostLines(): number;
-  /** Bytes; null where that cannot be told. */
+  /** Free bytes on the disk of the data directory; null if unknown. */
   freeSpace(): number | null;
-  /** Alerts that nobody has acknowledged. */
+  /** Number of alerts that nobody has acknowledged. */
   openAlerts(): Promise<number>;
-  /** Since the start. */
+  /** Deliveries since the start. */
   readonly deliveries: {
-    /** Attempts by how they ended. */
+    /** Number of attempts by outcome. */
     readonly attempts: ReadonlyMap<string, number>;
     readonly dropped: number;
   };
-  /** Of each active destination of a webhook. */
+  /** One item for each active webhook destination. */
   backlog(): Promise<
     readonly { readonly events: number; readonly queued: number; readonly paused_at: number | null }[]
   >;
-  /** Of the candidate model that runs in shadow; null: none. */
+  /** The candidate model that runs in shadow; null if there is none. */
   readonly shadow: {
-    /** Its version. */
+    /** Version of the candidate. */
     readonly candidate: string;
     counts(): {
       readonly waiting: number;
@@ -264,7 +270,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const observeShadow = sources.shadow === null ? () => {} : shadowMetrics(sources.shadow, registers);
   const [registry] = registers;
 
-  /** Before any is read: several gauges come from one look at the database. */
+  /** Runs before any metric is read: several gauges share one read of the database. */
   async function look(): Promise<void> {
     const [found, age, open, destinations] = await Promise.all([
       sources.chains(),
@@ -298,7 +304,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
 }
 
-/** The figures of a candidate model, which are there where one runs; returns what counts a comparison. */
+/** Registers the figures of the candidate model, and returns the function that counts a comparison. */
 function shadowMetrics(
   { candidate, counts }: NonNullable<MetricSources["shadow"]>,
   registers: Registry[],

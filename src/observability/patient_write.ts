@@ -1,22 +1,23 @@
 /**
- * Writing to a file that says "try again" where others wait: a pipe that somebody made non-blocking, as the log's reader or
- * another process that has it too may.
+ * Writes to a file that answers "try again" when others would wait: a pipe that was made non-blocking by the
+ * log's reader or by another process that shares it.
  */
 
-/** How long its reader gets before it is tried again. */
+/** Milliseconds before the next attempt. */
 const RETRY_MS = 10;
 
 /**
- * Bytes that a pipe takes wholly or not at all (POSIX, PIPE_BUF). Deno 2.9.6 does not say how many bytes of a larger piece
- * were taken before there was no room for the rest, so that they would be written twice.
+ * Number of bytes that a pipe takes completely or not at all (POSIX, PIPE_BUF). Deno 2.9.6 does not report
+ * how many bytes of a larger piece were taken before there was no more room, so they would be written twice.
  */
 const ATOMIC_BYTES = 4_096;
 
 const LINE_FEED = 0x0a;
 
 /**
- * Writes the first of the bytes once there is room for them, and returns how many those were.
- * @throws what else `write` throws.
+ * Writes the first of the bytes once there is room for them.
+ * @returns how many bytes were written.
+ * @throws any error of `write` except `WouldBlock`.
  */
 export async function writePatiently(
   write: (bytes: Uint8Array) => Promise<number>,
@@ -33,7 +34,9 @@ export async function writePatiently(
   }
 }
 
-/** Whole lines if possible: Deno keeps back what stands after the last line feed, and then tries to write it again. */
+/**
+ * Whole lines if possible: Deno buffers the rest after the last line feed, and then tries to write it again.
+ */
 function firstPiece(bytes: Uint8Array): Uint8Array {
   const piece = bytes.subarray(0, ATOMIC_BYTES);
   const end = piece.lastIndexOf(LINE_FEED) + 1;
