@@ -43,7 +43,8 @@ export const initial: Migration = {
       PRIMARY KEY (origin, org_id)
     ) WITHOUT ROWID, STRICT`,
 
-    // The only place that ties an operator's id to the pseudonym in the chain: erasing it is erasing the tie.
+    // The only table that links an operator's id to the pseudonym in the chain: deleting a row deletes the
+    // link.
     `CREATE TABLE subject (
       org_id TEXT NOT NULL REFERENCES organization (org_id),
       operator_id TEXT NOT NULL,
@@ -94,7 +95,7 @@ export const initial: Migration = {
     ) WITHOUT ROWID, STRICT`,
     `CREATE INDEX interaction_operator ON interaction (org_id, operator_id, at)`,
 
-    // A frozen post: recorded, but it does not use up its session_id.
+    // A call while scoring was frozen. It is recorded, but does not use up its session_id.
     `CREATE TABLE skipped_interaction (
       org_id TEXT NOT NULL REFERENCES organization (org_id),
       session_id TEXT NOT NULL,
@@ -106,7 +107,7 @@ export const initial: Migration = {
       PRIMARY KEY (org_id, session_id)
     ) WITHOUT ROWID, STRICT`,
 
-    // A master call's answer without any key.
+    // The answer to a master call; it holds no key.
     `CREATE TABLE idempotency (
       endpoint TEXT NOT NULL,
       idempotency_key TEXT NOT NULL,
@@ -129,7 +130,7 @@ export const initial: Migration = {
       min_index INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID, STRICT`,
 
-    // body is the canonical text that entry_hash covers; nothing serialises an entry again
+    // body is the canonical text that entry_hash covers; an entry is never serialised again
     `CREATE TABLE audit_entry (
       chain TEXT NOT NULL REFERENCES audit_chain (chain),
       seq INTEGER NOT NULL,
@@ -143,8 +144,8 @@ export const initial: Migration = {
     ) WITHOUT ROWID, STRICT`,
     `CREATE INDEX audit_entry_event ON audit_entry (chain, event_type, ts)`,
 
-    // data is the canonical text that the entry commits to; NULL once erased or pruned. With rowids, as rows of more
-    // than a quarter of a page would each spill into an overflow page of their own without.
+    // data is the canonical text that the entry commits to; NULL once erased or pruned. With rowids: without
+    // them, each row of more than a quarter of a page would spill into its own overflow page.
     `CREATE TABLE audit_part (
       chain TEXT NOT NULL,
       seq INTEGER NOT NULL,
@@ -155,7 +156,7 @@ export const initial: Migration = {
       CHECK ((salt IS NULL) = (data IS NULL))
     ) STRICT`,
 
-    // Every hash of a complete subtree, in the order in which appending completes them.
+    // Hashes of all complete subtrees, in the order in which appending completes them.
     `CREATE TABLE audit_node (
       chain TEXT NOT NULL,
       idx INTEGER NOT NULL,
@@ -171,7 +172,8 @@ export const initial: Migration = {
       PRIMARY KEY (chain, size)
     ) WITHOUT ROWID, STRICT`,
 
-    // Guard rails against our own mistakes, not against whoever holds the file: an entry must continue the head.
+    // Guards against our own mistakes, not against an attacker with the file: an entry must continue the
+    // head.
     `CREATE TRIGGER audit_entry_continues BEFORE INSERT ON audit_entry
       WHEN NOT EXISTS (SELECT 1 FROM audit_chain
         WHERE chain = NEW.chain AND size = NEW.seq AND head = NEW.prev_hash AND last_ts <= NEW.ts)

@@ -1,12 +1,13 @@
 /**
- * What reports, dashboards and usage read: fuller interaction rows, commits, late labels, batches, decisions,
- * reports, usage counters; and which retention was in force.
+ * Tables for reports, dashboards and usage: fuller interaction rows, commits, late labels, batches,
+ * decisions, reports and usage counters. Adds the audit retention that was last in force.
  */
 import type { Migration } from "../src/store/migrate.ts";
 
 /**
- * One score; the values from `jis` on are full-mode values of the operator's state after it, in lite mode too. Of the
- * rows that this step carries over, `low` and `high` are those of the answer: in lite mode the lite ones.
+ * One score. The values from `jis` on are full-mode values of the operator's state after it, in lite mode
+ * too. In rows that this step copies, `low` and `high` are taken from the answer: in lite mode they are lite
+ * values.
  */
 const INTERACTION = `(
   org_id TEXT NOT NULL REFERENCES organization (org_id),
@@ -45,7 +46,7 @@ export const surface: Migration = {
   name: "surface",
   statements: [
     `CREATE TABLE interaction_new ${INTERACTION}`,
-    // The state after a score is the state before the operator's next one, or the operator's present state.
+    // The state after a score is the state before the operator's next score, or the operator's current state.
     `INSERT INTO interaction_new
       SELECT org_id, session_id, operator_id, request_digest, request_id, at, domain, decision, scenario_type, mode,
         departure, seq, committed, jis, low, high, d1, d2, d3, d4, d5, d6, d7, mean_c,
@@ -67,13 +68,14 @@ export const surface: Migration = {
       )`,
     `DROP TABLE interaction`,
     `ALTER TABLE interaction_new RENAME TO interaction`,
-    // Holds what a history, a sparkline and the last record of a period need, so that none of them reads the table.
+    // Covers a history, a sparkline and the last record of a period, so that none of them reads the table.
     `CREATE INDEX interaction_operator ON interaction (org_id, operator_id, at, seq, jis)`,
     `CREATE INDEX interaction_departed ON interaction (org_id, operator_id, at, decision)
       WHERE departure > 0 OR decision IN ('deferred', 'escalated')`,
     `CREATE INDEX skipped_interaction_time ON skipped_interaction (org_id, at)`,
 
-    // In the order of the JIS, with all that the organization rule reads: the dashboard is one pass over it.
+    // Ordered by JIS, with all columns that the organization rule reads: the dashboard takes one pass over
+    // it.
     `CREATE INDEX operator_jis
       ON operator (org_id, jis, operator_id, domain, n, t0, t1, tcrit, crit_count, share_hs, share_crit)`,
     `CREATE INDEX operator_last ON operator (org_id, t1, operator_id)`,
@@ -88,7 +90,7 @@ export const surface: Migration = {
       FOREIGN KEY (org_id, session_id) REFERENCES interaction (org_id, session_id)
     ) WITHOUT ROWID, STRICT`,
 
-    // The truth of a case that was scored without it.
+    // The ground truth of a case that was scored without it.
     `CREATE TABLE outcome_label (
       org_id TEXT NOT NULL,
       session_id TEXT NOT NULL,
@@ -114,7 +116,7 @@ export const surface: Migration = {
       PRIMARY KEY (org_id, request_digest)
     ) WITHOUT ROWID, STRICT`,
 
-    // Shares the name space of interaction.session_id; the writer's chain head keeps two writers from using one name.
+    // Shares its ids with interaction.session_id. The head of the chain keeps two writers from using one id.
     `CREATE TABLE decision (
       org_id TEXT NOT NULL REFERENCES organization (org_id),
       decision_id TEXT NOT NULL,
@@ -153,7 +155,7 @@ export const surface: Migration = {
     ) WITHOUT ROWID, STRICT`,
     `INSERT INTO usage_hour SELECT org_id, at / 3600000, count(*) FROM interaction GROUP BY 1, 2`,
     `INSERT INTO usage_instant SELECT org_id, at, count(*) FROM interaction GROUP BY 1, 2`,
-    // Rows older than the two edge hours of the 30-day window can be are of no further use.
+    // Deletes instants that are too old to be in an edge hour of the 30-day window.
     `CREATE TRIGGER usage_hour_begins AFTER INSERT ON usage_hour
       BEGIN DELETE FROM usage_instant WHERE org_id = NEW.org_id AND at < (NEW.hour - 31 * 24) * 3600000; END`,
 

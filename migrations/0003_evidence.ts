@@ -1,12 +1,12 @@
 /**
- * What evidence needs to be carried away and to outlive what it speaks of: epochs of a chain, the ladder of days,
- * anchoring, signing keys, and the names of records that are gone.
+ * Tables for exporting evidence and for keeping it longer than the records that it is about: epochs of a
+ * chain, the ladder of days, anchoring, signing keys, and the names of records that are gone.
  */
 import type { Migration } from "../src/store/migrate.ts";
 
 /**
- * A record's place from here on: counted over all epochs of its chain, so that it stays unique and in order when a
- * restored database goes on with a new chain.
+ * Tables whose `seq` becomes a `position`: a record's place counted over all epochs of its chain. It stays
+ * unique and in order if a restored database continues with a new chain.
  */
 const PLACED = [
   "interaction",
@@ -21,18 +21,19 @@ export const evidence: Migration = {
   version: 3,
   name: "evidence",
   statements: [
-    // The chain of epoch 1, whatever the epoch.
+    // The chain of epoch 1; the same for all epochs.
     `ALTER TABLE audit_chain ADD COLUMN family TEXT NOT NULL DEFAULT ''`,
     `UPDATE audit_chain SET family = chain`,
     `CREATE UNIQUE INDEX audit_chain_epoch ON audit_chain (family, epoch)`,
-    // The position of its first entry.
+    // The position of the chain's first entry.
     `ALTER TABLE audit_chain ADD COLUMN first_position INTEGER NOT NULL DEFAULT 0`,
-    // Which of the signing keys is its own: the first, or the one that its newest SIGNING_KEY_ROTATED names.
+    // Ordinal of the chain's signing key: 1, or the one that its newest SIGNING_KEY_ROTATED names.
     `ALTER TABLE audit_chain ADD COLUMN key_ordinal INTEGER NOT NULL DEFAULT 1`,
-    // The size that the system chain holds a checkpoint of.
+    // The size of the newest checkpoint that the system chain holds.
     `ALTER TABLE audit_chain ADD COLUMN anchored_size INTEGER NOT NULL DEFAULT 0`,
 
-    // The last size of each day: where a chain can be cut, and where an old checkpoint can be linked to a newer one.
+    // The last size of each day: there, a chain can be cut and an old checkpoint can be linked to a newer
+    // one.
     `CREATE TABLE audit_ladder (
       chain TEXT NOT NULL REFERENCES audit_chain (chain),
       size INTEGER NOT NULL,
@@ -55,7 +56,7 @@ export const evidence: Migration = {
       until_size INTEGER
     ) STRICT`,
 
-    // What a used name leaves behind: an HMAC under the installation key, of which the name cannot be told.
+    // The mark of a used name: an HMAC under the installation key, which does not reveal the name.
     `CREATE TABLE tombstone (
       name BLOB PRIMARY KEY CHECK (length(name) = 32),
       reason TEXT NOT NULL CHECK (reason IN ('erased', 'pruned')),
@@ -71,7 +72,7 @@ export const evidence: Migration = {
     `CREATE INDEX skipped_interaction_operator ON skipped_interaction (org_id, operator_id)`,
     `CREATE INDEX score_batch_operator ON score_batch (org_id, operator_id)`,
 
-    // NULL: evidence is kept.
+    // NULL if evidence is kept for good.
     `ALTER TABLE installation ADD COLUMN evidence_retention_days INTEGER`,
   ],
 };

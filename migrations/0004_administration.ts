@@ -1,13 +1,16 @@
-/** What administration needs: why and since when an organization is inactive, which pepper a key hangs on, alerts, demo runs. */
+/**
+ * Tables for administration: why and since when an organization is inactive, the pepper of its key, alerts,
+ * demo runs.
+ */
 import type { Migration } from "../src/store/migrate.ts";
 
 export const administration: Migration = {
   version: 4,
   name: "administration",
   statements: [
-    // Epoch milliseconds by reason, of the reasons that stand.
+    // Epoch milliseconds by reason, for the current reasons.
     `ALTER TABLE organization ADD COLUMN inactive_since TEXT NOT NULL DEFAULT '{}'`,
-    // Which pepper key_hash was made with; NULL where that was before this step.
+    // The pepper that key_hash was made with; NULL if the hash is older than this step.
     `ALTER TABLE organization ADD COLUMN pepper_id TEXT`,
 
     `CREATE INDEX idempotency_age ON idempotency (created_at)`,
@@ -28,7 +31,8 @@ export const administration: Migration = {
     ) WITHOUT ROWID, STRICT`,
     `CREATE INDEX alert_open ON alert (created_at) WHERE acknowledged = 0`,
 
-    // A public demo run; it belongs to no organization. With rowids, as a hundred records fill several pages.
+    // A run of the public demo; it belongs to no organization. With rowids, because its hundred records fill
+    // several pages.
     `CREATE TABLE assessment (
       session_id TEXT PRIMARY KEY,
       request_digest BLOB NOT NULL CHECK (length(request_digest) = 32),

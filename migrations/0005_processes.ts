@@ -1,4 +1,6 @@
-/** What the programs over one database must know of each other: when a breach was last told, and the service's pepper. */
+/**
+ * Data that the programs over one database share: when a breach was last reported, and the service's pepper.
+ */
 import type { Migration } from "../src/store/migrate.ts";
 
 export const processes: Migration = {
@@ -11,7 +13,7 @@ export const processes: Migration = {
       told_at INTEGER NOT NULL
     ) WITHOUT ROWID, STRICT`,
 
-    // That keys are hashed with since the last start; NULL until one has recorded it.
+    // The pepper under which keys are hashed since the last start; NULL until a start has recorded it.
     `ALTER TABLE installation ADD COLUMN pepper_id TEXT`,
   ],
 };

@@ -1,4 +1,4 @@
-/** Where events are to be sent. */
+/** Destinations of events. */
 import type { Migration } from "../src/store/migrate.ts";
 
 export const webhooks: Migration = {

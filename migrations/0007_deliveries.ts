@@ -1,18 +1,19 @@
-/** What happened that destinations are told of, and each telling with its attempts. */
+/** Events for destinations, and each delivery of an event with its attempts. */
 import type { Migration } from "../src/store/migrate.ts";
 
 export const deliveries: Migration = {
   version: 7,
   name: "deliveries",
   statements: [
-    // The last event that was turned into a delivery; how the last attempts went.
+    // The last event that was turned into a delivery or skipped, and the results of the last attempts.
     `ALTER TABLE webhook ADD COLUMN cursor INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE webhook ADD COLUMN failures INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE webhook ADD COLUMN failing_since INTEGER`,
     `ALTER TABLE webhook ADD COLUMN paused_at INTEGER`,
     `ALTER TABLE webhook ADD COLUMN probe_at INTEGER`,
     `ALTER TABLE webhook ADD COLUMN last_delivery TEXT`,
-    // One row for an event, whatever the number of destinations. A sequence is never used again, as cursors hold it.
+    // One row for an event, however many destinations there are. A sequence is never reused, because cursors
+    // hold it.
     `CREATE TABLE webhook_event (
       sequence INTEGER PRIMARY KEY AUTOINCREMENT,
       org_id TEXT NOT NULL REFERENCES organization (org_id),

@@ -1,7 +1,13 @@
-/** Schema 9: what each operator did on each day is counted as it is written, so that a report counts no history. */
+/**
+ * Schema 9: each operator's interactions of each day are counted when they are written, so that a report
+ * counts no history.
+ */
 import type { Migration } from "../src/store/migrate.ts";
 
-/** What a row of `interaction` counts as; one that was referred is no departure. */
+/**
+ * Conditions under which a row of `interaction` counts as a departure or a referral; a referral is no
+ * departure.
+ */
 function countsOf(row: "" | "NEW." | "OLD.") {
   const isReferral = `${row}decision IN ('deferred', 'escalated')`;
   return { departure: `(${row}departure > 0 AND NOT ${isReferral})`, referral: `(${isReferral})` };
@@ -27,7 +33,7 @@ export const days: Migration = {
 
     `DROP INDEX interaction_departed`,
     `DROP INDEX interaction_operator`,
-    // Holds what a history, a sparkline, the last record of a period and the counts of a part of a day need.
+    // Covers a history, a sparkline, the last record of a period and the counts of a part of a day.
     `CREATE INDEX interaction_operator
       ON interaction (org_id, operator_id, at, position, jis, decision, departure)`,
 
@@ -35,13 +41,14 @@ export const days: Migration = {
       SELECT org_id, operator_id, at / 86400000, count(*), sum(${EACH.departure}), sum(${EACH.referral})
       FROM interaction GROUP BY 1, 2, 3`,
 
-    // By triggers: whatever writes, erases or prunes rows, an older program that still runs too, leaves exact counts.
+    // Uses triggers, so that the counts are exact after every write, erasure or pruning, even by an older
+    // program.
     `CREATE TRIGGER interaction_comes AFTER INSERT ON interaction
       BEGIN INSERT INTO operator_day
         VALUES (NEW.org_id, NEW.operator_id, NEW.at / 86400000, 1, ${NEW.departure}, ${NEW.referral})
         ON CONFLICT DO UPDATE SET interactions = interactions + 1,
           departures = departures + excluded.departures, referrals = referrals + excluded.referrals; END`,
-    // A day without rows has none here either: of who is erased nothing stays.
+    // A day without interactions has no row here either, so that nothing remains of an erased operator.
     `CREATE TRIGGER interaction_goes AFTER DELETE ON interaction
       BEGIN
         DELETE FROM operator_day WHERE ${DAY_OF_OLD} AND interactions = 1;

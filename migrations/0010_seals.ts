@@ -1,10 +1,13 @@
 /**
- * Schema 10: rows that answers are made from carry a seal, a MAC under a key that is not in the database, and each
- * chain's head holds the set of the rows that belong to it. A start seals what was written before.
+ * Schema 10: rows from which answers are made carry a seal, a MAC under a key that is not in the database.
+ * Each chain's head holds the set of the rows that belong to it. A start seals the existing rows.
  */
 import type { Migration } from "../src/store/migrate.ts";
 
-/** Present figures of an operator: columns of their own now, as a figure that the file computes can be altered there. */
+/**
+ * The current figures of an operator. They become ordinary columns: the definition of a computed column could
+ * be altered in the file.
+ */
 const OPERATOR = `(
   org_id TEXT NOT NULL,
   operator_id TEXT NOT NULL,
@@ -42,31 +45,34 @@ export const seals: Migration = {
       SELECT org_id, operator_id, state, domain, prior_seq, prior_hash, ${FIGURES} FROM operator`,
     `DROP TABLE operator`,
     `ALTER TABLE operator_new RENAME TO operator`,
-    // In the order of the JIS, with all that the organization rule reads and the seal covers: one pass over it.
+    // Ordered by JIS, with all columns that the organization rule reads and the seal covers: one pass over
+    // it.
     `CREATE INDEX operator_jis ON operator
       (org_id, jis, operator_id, domain, n, t0, t1, tcrit, crit_count, share_hs, share_crit, position, digest, seal)`,
     `CREATE INDEX operator_last ON operator (org_id, t1, operator_id)`,
 
-    // A period's counts are differences of what its first and last row say was done up to them.
+    // The counts of a period are now differences between the running counts in its first and last row.
     `DROP TRIGGER interaction_comes`,
     `DROP TRIGGER interaction_goes`,
     `DROP TRIGGER interaction_stays`,
     `DROP TABLE operator_day`,
-    // The operator's latest instant after it, which never goes back.
+    // The operator's latest instant up to this interaction; it never decreases.
     `ALTER TABLE interaction ADD COLUMN t1 INTEGER NOT NULL DEFAULT 0`,
-    // The position of the operator's interaction before it; NULL where there is none, or it was pruned before this step.
+    // The position of the operator's previous interaction; NULL if there is none, or it was pruned before
+    // this step.
     `ALTER TABLE interaction ADD COLUMN previous INTEGER`,
-    // Counted from the operator's first interaction on: departed from the recommendation or referred; referred.
+    // Running counts from the operator's first interaction: departed from the recommendation or referred;
+    // referred.
     `ALTER TABLE interaction ADD COLUMN departed INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE interaction ADD COLUMN referred INTEGER NOT NULL DEFAULT 0`,
-    // The positions of the entry that committed it later, and of its late label; NULL where there is none.
+    // The positions of the entry that committed it later, and of its late label; NULL if there is none.
     `ALTER TABLE interaction ADD COLUMN commit_position INTEGER`,
     `ALTER TABLE interaction ADD COLUMN label_position INTEGER`,
     `ALTER TABLE interaction ADD COLUMN seal BLOB CHECK (length(seal) = 16)`,
     `DROP INDEX interaction_operator`,
     `CREATE INDEX interaction_operator ON interaction (org_id, operator_id, t1, position, jis)`,
 
-    // Frozen calls of an operator follow one another in the same way, and are counted from the first one on.
+    // The frozen calls of an operator are linked in the same way, and counted from the first one on.
     `ALTER TABLE skipped_interaction ADD COLUMN t0 INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE skipped_interaction ADD COLUMN t1 INTEGER NOT NULL DEFAULT 0`,
     `ALTER TABLE skipped_interaction ADD COLUMN previous INTEGER`,
@@ -74,7 +80,7 @@ export const seals: Migration = {
     `DROP INDEX skipped_interaction_time`,
     `DROP INDEX skipped_interaction_operator`,
     `CREATE INDEX skipped_interaction_operator ON skipped_interaction (org_id, operator_id, t1, position)`,
-    // Each operator that has frozen calls, with what the last of them says; a start fills it.
+    // Each operator with frozen calls, with the values of the last of them; a start fills it.
     `CREATE TABLE frozen_operator (
       org_id TEXT NOT NULL REFERENCES organization (org_id),
       operator_id TEXT NOT NULL,

@@ -1,4 +1,4 @@
-/** Schema 11: calls of organizations that carried an Idempotency-Key, each with a reference to what came of it. */
+/** Schema 11: calls of organizations that carried an Idempotency-Key, each with a reference to its result. */
 import type { Migration } from "../src/store/migrate.ts";
 
 export const keyedCalls: Migration = {

@@ -1,4 +1,4 @@
-/** Schema 12: whether a pseudonym was erased is looked up wherever one is used. */
+/** Schema 12: an index for looking up whether a pseudonym was erased, which happens wherever one is used. */
 import type { Migration } from "../src/store/migrate.ts";
 
 export const erasedSubjects: Migration = {
