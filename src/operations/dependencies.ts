@@ -1,4 +1,4 @@
-/** Everything that operations are given: the service is composed of it once. */
+/** All dependencies of the operations: the service composes them once. */
 import type { Reading, Retaining, Scoring, Secrets, Sending } from "./shared/capabilities.ts";
 import type { Remembering } from "./organizations/registered.ts";
 import type { Shadowing } from "./scoring/shadow.ts";

@@ -1,6 +1,7 @@
 /**
- * Answers with evidence, each to a request that is safe to repeat: fresh from a commit, or the one that was given
- * before, rebuilt from the entry, its parts and the checkpoint of its own commit.
+ * Answers with evidence, each to a request that is safe to repeat. An answer comes fresh from a commit, or it
+ * is the answer that was given before, rebuilt from the entry, its parts and the checkpoint of the entry's
+ * own commit.
  */
 import type { Proving, Writing } from "./capabilities.ts";
 import { evidenceOfAppended } from "../../evidence/envelope.ts";
@@ -13,49 +14,51 @@ import type { Call } from "./call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { placeOfRecord, provingGone } from "./gone.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Writing;
 
 /** An answer with its evidence, and the call whose id and instant it carries. */
 export interface EvidencedAnswer {
   /** JSON of an object: the members of the entry's result, then `evidence`. */
   readonly json: string;
-  /** Of the call that was answered first, where this one repeats it. */
+  /** This call, or the call that was answered first if this one repeats it. */
   readonly call: Call;
   readonly replayed: boolean;
 }
 
-/** What is asked for: a row says where it lies, and the record itself must say that it is that. */
+/**
+ * The requested record. A row gives its position; the record itself must show that it is the requested one.
+ */
 export interface Asked {
-  /** Types of the entries that can hold it. */
+  /** Event types of the entries that can hold it. */
   readonly events: readonly string[];
   /** Members that its result must have, and their values. */
   readonly members: Readonly<Record<string, string | boolean>>;
 }
 
-/** Where an answer lies, and which call it was given to. */
+/** The position of an answer in the chain, and the call that it was given to. */
 export interface StoredAnswer {
-  /** Over all epochs of the chain. */
+  /** Counted over all epochs of the chain. */
   readonly position: number;
   readonly at: number;
   readonly request_id: string;
 }
 
-/** A new entry, or an answer that stands; `replayed` is false where the plan wrote something beside it. */
+/** A new entry, or a stored answer; `replayed` is false if the plan also wrote something else. */
 export type PlannedAnswer =
   | { readonly appended: PlacedEntry }
   | { readonly stored: StoredAnswer; readonly replayed: boolean };
 
-/** Plans on the organization's evidence chain and answers, once it is durable, with what was planned. */
+/** Plans on the organization's evidence chain, and returns the planned answer once it is durable. */
 export async function answerOnce(
   dependencies: Needs,
   orgId: string,
   { call, asked, needs, plan }: {
     readonly call: Call;
-    /** What an answer that stands must be. */
+    /** The record that a stored answer must be. */
     readonly asked: Asked;
     readonly needs: readonly Need[];
-    /** As of a write job: pure, throws to change nothing. */
+    /** A write job's plan: it is pure, and throws if nothing is to change. */
     plan(unit: UnitOfWork): PlannedAnswer;
   },
 ): Promise<EvidencedAnswer> {
@@ -84,15 +87,16 @@ export async function answerOnce(
   });
 }
 
-/** Adds members, of other names, behind those of an object that is written already; it has one at least. */
+/** Adds members to the JSON of an object that has at least one member; the names must be new to it. */
 export function withMembers(json: string, members: Readonly<Record<string, unknown>>): string {
   return `${json.slice(0, -1)},${JSON.stringify(members).slice(1)}`;
 }
 
 /**
- * What an attempt answers. It has no answer (null) where the one that stands was erased while it was looked up: the
- * next attempt finds it gone, and says so.
- * @throws as the attempt does; {AlteredError} where it says that something is gone of which the chain does not tell.
+ * Returns the answer of an attempt. An attempt returns null if the stored answer was erased during the
+ * look-up: it is run once more, finds the answer gone, and throws that.
+ * @throws as the attempt does; {AlteredError} if the attempt throws GONE and no entry of the chain gives the
+ *   reason.
  */
 export async function heldAnswer<Answer>(
   dependencies: Needs,
@@ -108,9 +112,9 @@ export async function heldAnswer<Answer>(
 type Outcome = Pick<EvidencedAnswer, "json"> | Extract<PlannedAnswer, { readonly stored: StoredAnswer }>;
 
 /**
- * The answer that was given first, byte for byte: both are read from the part's canonical text. null where it is not
- * held any more.
- * @throws {AlteredError} where it is not what was signed, or not what is asked for.
+ * The answer that was given first, byte for byte: both are made from the part's canonical text. null if it is
+ * no longer held.
+ * @throws {AlteredError} if it is not what was signed, or not the requested record.
  */
 export async function storedAnswer(
   dependencies: Needs,
@@ -131,7 +135,7 @@ export async function storedAnswer(
   };
 }
 
-/** @throws {AlteredError} where what a row led to is another record. */
+/** @throws {AlteredError} if a row led to another record than its own. */
 export function requireAsked(
   { stored: { entry }, text }: Pick<StoredEvidence, "stored" | "text">,
   { events, members }: Asked,

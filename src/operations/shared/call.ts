@@ -1,7 +1,7 @@
-/** Who asks, and when: what everything that a call writes agrees on. */
+/** The caller, and the instant and id of the call. */
 import type { Actor } from "../../evidence/entry.ts";
 
-/** Who asks, as an entry of a chain names it: never a person. */
+/** The caller as an entry of a chain names it; never a person. */
 export interface Caller {
   readonly actor: Actor;
   readonly orgId: string | null;
@@ -13,7 +13,7 @@ export interface OrganizationCaller extends Caller {
   readonly orgId: string;
 }
 
-/** One call's own instant and id: everything that the call writes agrees on them. */
+/** The instant and id of one call: everything that the call writes carries them. */
 export interface Call {
   /** Epoch milliseconds. */
   readonly now: number;

@@ -1,4 +1,4 @@
-/** What operations are given, by what it lets them do. Each takes what it needs, and no more. */
+/** The dependencies of operations, grouped by purpose. Each operation takes only the groups that it needs. */
 import type { World } from "../../domain/world.ts";
 import type { Crypto } from "../../evidence/crypto.ts";
 import type { Log } from "../../observability/log.ts";
@@ -12,7 +12,7 @@ import type { Installation, RetentionDays } from "./deployment.ts";
 import type { Deliveries } from "./sending.ts";
 import type { SigningKeys } from "./signing.ts";
 
-/** Reads rows, and tells those that this installation wrote from altered and from old ones. */
+/** Reads rows, and detects rows that were altered or replaced by old ones. */
 export interface Reading {
   readonly database: Database;
   readonly seals: Seals;
@@ -29,7 +29,7 @@ export interface Proving {
   readonly installation: Installation;
 }
 
-/** Records what is durable before it is answered. */
+/** Records data, which is durable before the call is answered. */
 export interface Writing {
   readonly writer: Writer;
   readonly world: World;
@@ -44,17 +44,17 @@ export interface Scoring {
   readonly model: Model;
 }
 
-/** Knows how long what is kept. */
+/** Holds the retention periods. */
 export interface Retaining extends RetentionDays {
-  /** How long runs of the public demo are kept. */
+  /** Days for which runs of the public demo are kept. */
   readonly assessmentRetentionDays: number;
 }
 
-/** Makes keys and secrets, and tells whether one that is shown is known. */
+/** Makes keys and secrets, and checks the keys that callers send. */
 export interface Secrets {
   /** The pepper that keys are hashed with and, while it is being rotated, the one before it. */
   readonly peppers: readonly string[];
-  /** The key that wraps secrets at rest, then those that may still have wrapped some. */
+  /** The key that wraps secrets at rest, then older keys that may still wrap some. */
   readonly secretsKeys: readonly Uint8Array[];
   /** Mints an organization's key. */
   readonly mintKey: () => string;
@@ -62,8 +62,8 @@ export interface Secrets {
 
 /** Sends webhooks. */
 export interface Sending {
-  /** Where webhooks may go. */
+  /** The permitted targets of webhooks, and how their names are resolved. */
   readonly targets: { readonly policy: TargetPolicy; readonly resolve: Resolve };
-  /** What sends them, and when it tries again. */
+  /** Sends them, and sets the times of retries. */
   readonly deliveries: Deliveries;
 }

@@ -1,22 +1,22 @@
-/** What a deployment is for good, and what follows from it for its chains. */
+/** The permanent properties of a deployment, and the retention and origins of its chains. */
 import { adminChain, organizationOf, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 
-/** What a deployment is for good. */
+/** The permanent properties of a deployment. */
 export interface Installation {
   readonly deploymentId: string;
-  /** 32 bytes under which request digests are made. */
+  /** The key of request digests, 32 bytes. */
   readonly key: Uint8Array;
-  /** Whether the database's rows have been sealed: an unsealed row is then an altered one. */
+  /** True if the database's rows have been sealed: an unsealed row then counts as altered. */
   readonly isSealed: boolean;
 }
 
-/** For how many days entries are kept; null: for good. */
+/** Days for which entries are kept; null if they are kept for good. */
 export interface RetentionDays {
   readonly auditRetentionDays: number;
   readonly evidenceRetentionDays: number | null;
 }
 
-/** How many days a chain's entries are kept; null: for good. */
+/** Days for which the entries of a chain family are kept; null if they are kept for good. */
 export function retentionOf(
   { auditRetentionDays, evidenceRetentionDays }: RetentionDays,
   family: string,
@@ -25,7 +25,7 @@ export function retentionOf(
   return family === adminChain(organizationOf(family)!) ? auditRetentionDays : evidenceRetentionDays;
 }
 
-/** The origin of a chain, by which its checkpoints are signed. */
+/** The origin of a chain: its checkpoints are signed under it. */
 export function originOf(
   { logName, installation }: {
     readonly logName: string;

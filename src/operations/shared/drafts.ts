@@ -1,4 +1,4 @@
-/** Entries on their way: their parts, with the salts that are drawn for them. */
+/** Drafts of entries: their parts, with the salts that are drawn for them. */
 import { canonicalJson } from "../../evidence/canonical.ts";
 import type { World } from "../../domain/world.ts";
 import type { PartName } from "../../evidence/hashes.ts";
@@ -7,7 +7,7 @@ import type { Caller } from "./call.ts";
 
 const SALT_BYTES = 32;
 
-/** 32 random bytes, drawn once for a part: a commit that is planned anew keeps them. */
+/** Draws 32 random bytes, once for a part: a commit that is planned anew keeps them. */
 export function drawSalt(world: World): Uint8Array {
   return world.random(SALT_BYTES);
 }
@@ -17,7 +17,7 @@ export function makePart(name: PartName, salt: Uint8Array, data: unknown): Part 
   return { name, salt, text: canonicalJson(data) };
 }
 
-/** An event with nothing but a `detail`. */
+/** The draft of an event whose only part is `detail`. */
 export function eventDraft(
   world: World,
   { type, caller, now, detail }: {

@@ -1,6 +1,6 @@
 /**
- * What destinations are told of: an event is written with the score or decision that it tells of, where some
- * destination takes it, and its body is made from the record when it is sent.
+ * Webhook events. If a destination subscribes to an event, it is written in the commit of its score or
+ * decision. Its body is made from the record when it is sent.
  * Source: specification, Events; contract, sections 5 and 8.15.
  */
 import type { Proving, Writing } from "./capabilities.ts";
@@ -12,10 +12,10 @@ import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { type Asked, storedAnswer, withMembers } from "./answers.ts";
 import type { Call } from "./call.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Writing;
 
-/** What a plan that emits events must have declared. */
+/** The need that a plan must declare to emit events. */
 export function subscriptionNeed(orgId: string): Need {
   return { kind: subscriptions, key: [orgId] };
 }
@@ -24,13 +24,13 @@ export interface EmittedEvent {
   readonly orgId: string;
   readonly operatorId: string;
   readonly event: WebhookEvent;
-  /** Of the entry in the evidence chain whose result is told, over its epochs. */
+  /** Position in the evidence chain of the entry whose result is sent, counted over the chain's epochs. */
   readonly position: number;
-  /** Whose answer it is: the body carries its id and its instant. */
+  /** The call that was answered: the body carries its id and its instant. */
   readonly call: Call;
 }
 
-/** Adds an event to the commit. */
+/** Adds an event to the commit if a destination subscribes to it. */
 export function emitEvent(
   unit: UnitOfWork,
   { orgId, operatorId, event, position, call }: EmittedEvent,
@@ -52,12 +52,12 @@ export interface ToldEvent {
   readonly event: string;
   readonly delivery_id: string;
   readonly request_id: string;
-  /** Of the event, epoch milliseconds. */
+  /** Instant of the event, epoch milliseconds. */
   readonly at: number;
   readonly position: number;
 }
 
-/** What the record of each event must be. */
+/** The record that each event must lead to. */
 const ASKED_BY: Readonly<Record<WebhookEvent, Asked>> = {
   "score.committed": { events: ["SCORE_COMMITTED", "SCORE_COMPUTED"], members: { committed: true } },
   "drs.must_review": { events: ["DRS_COMPUTED"], members: { routing_decision: "must_review" } },
@@ -65,9 +65,9 @@ const ASKED_BY: Readonly<Record<WebhookEvent, Asked>> = {
 };
 
 /**
- * The body of a delivery, the same at each attempt: the answer that the call was given, with the event and the
- * delivery's id. null where the record was erased or pruned.
- * @throws {AlteredError} where the record is not what was signed, or none that the event tells of.
+ * The body of a delivery, the same at each attempt: the answer to the call, with the event and the delivery's
+ * id. null if the record was erased or pruned.
+ * @throws {AlteredError} if the record is not what was signed, or does not belong to such an event.
  */
 export async function bodyOfEvent(dependencies: Needs, told: ToldEvent): Promise<string | null> {
   const { org_id, event, delivery_id, position, request_id, at } = told;
@@ -85,7 +85,7 @@ export async function bodyOfEvent(dependencies: Needs, told: ToldEvent): Promise
   }
 }
 
-/** The body of a test. */
+/** The body of a test delivery. */
 export function bodyOfPing(
   told: Omit<ToldEvent, "position" | "org_id"> & { readonly webhook_id: string },
 ): string {

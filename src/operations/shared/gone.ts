@@ -1,5 +1,5 @@
 /**
- * Records that are gone: erased with their operator, or pruned with their time. Their names stay used.
+ * Records that are gone: erased with their operator, or pruned after their retention. Their names stay used.
  * Source: evidence design, "Read first", point 3, and section 12; contract, section 2.
  */
 import type { Proving } from "./capabilities.ts";
@@ -19,7 +19,9 @@ import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { type Installation, originOf } from "./deployment.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 
-/** Kinds of names that outlive what they named: sessions and decisions share one, as they do while they live. */
+/**
+ * Kinds of names that stay used after their record is gone; sessions and decisions share the kind `record`.
+ */
 type NameKind = "record" | "report" | "operator";
 
 interface Name {
@@ -28,17 +30,17 @@ interface Name {
   readonly name: string;
 }
 
-/** What stands for a name that must not be told: its HMAC under the installation key. */
+/** The tombstone's name for a name that must not be stored: its HMAC under the installation key. */
 export function tombstoneName({ key }: Installation, { kind, orgId, name }: Name): Uint8Array {
   return requestDigest(key, canonicalJson({ kind: "tombstone", of: kind, org_id: orgId, name }));
 }
 
-/** The need by which a plan can tell a name that is gone from one that was never used. */
+/** The need by which a plan distinguishes a name that is gone from one that was never used. */
 export function tombstoneNeed({ installation }: Pick<Proving, "installation">, name: Name): Need {
   return { kind: tombstones, key: [hex(tombstoneName(installation, name))] };
 }
 
-/** GONE, as a row has it; what a caller is told was held to the chain before. */
+/** GONE, as a row states it; {@link provingGone} checks it against the chain before the caller gets it. */
 export class GoneError extends ServiceError {
   constructor(readonly row: ToldBy) {
     const why = row.reason === "erased"
@@ -51,15 +53,15 @@ export class GoneError extends ServiceError {
 }
 
 /**
- * @throws {ServiceError} GONE where the record of a declared need was erased or pruned; {@link provingGone} holds it to
- *   the chain.
+ * @throws {ServiceError} GONE if the record of a declared need was erased or pruned; {@link provingGone}
+ *   checks that against the chain.
  */
 export function refuseGone(unit: UnitOfWork, { key }: Need): void {
   const row = unit.get(tombstones, key);
   if (row !== null) throw new GoneError(row);
 }
 
-/** @throws {ServiceError} GONE where the record of this name was erased or pruned; {AlteredError}. */
+/** @throws {ServiceError} GONE if the record of this name was erased or pruned; {AlteredError}. */
 export async function requireNotGone(dependencies: GoneDependencies, name: Name): Promise<void> {
   const { database, installation } = dependencies;
   const [row] = await database.read(
@@ -74,8 +76,9 @@ export async function requireNotGone(dependencies: GoneDependencies, name: Name)
 type GoneDependencies = Proving;
 
 /**
- * Runs what may find that a record is gone: the entry that is named as the reason stands in the organization's chain.
- * @throws as it does; {AlteredError} where it says GONE and the chain does not.
+ * Runs a function that may throw GONE, and checks that the organization's chain holds the entry that is named
+ * as the reason.
+ * @throws as the function does; {AlteredError} if it throws GONE and the chain does not confirm it.
  */
 export async function provingGone<Result>(
   dependencies: GoneDependencies,
@@ -90,15 +93,15 @@ export async function provingGone<Result>(
   }
 }
 
-/** The entry by which a record of this name can be gone, by the reason. */
+/** Event type of the entry that makes a record gone, by reason. */
 const EVENT_OF_REASON: Readonly<Record<string, string>> = {
   erased: "SUBJECT_ERASED",
   pruned: "RETENTION_PRUNED",
 };
 
 /**
- * @throws {AlteredError} where no entry of this hash stands there under a signed checkpoint, or it tells of something
- *   else. Of an entry that was itself removed by retention the hash alone is left.
+ * @throws {AlteredError} if no entry of this hash stands there under a signed checkpoint, or if it is another
+ *   event. If retention removed the entry itself, only its hash is left to check.
  */
 export async function requireTold(
   dependencies: GoneDependencies,
@@ -121,8 +124,8 @@ export async function requireTold(
 }
 
 /**
- * Where a record of an organization lies.
- * @throws {ServiceError} GONE where its entry was pruned; {AlteredError} where no entry says so.
+ * The chain and place of an organization's record.
+ * @throws {ServiceError} GONE if its entry was pruned; {AlteredError} if no entry records that cut.
  */
 export async function placeOfRecord(
   dependencies: GoneDependencies,
@@ -137,7 +140,10 @@ export async function placeOfRecord(
   });
 }
 
-/** An entry that is not stored must have been cut off. @throws {AlteredError} where no entry tells of that. */
+/**
+ * Requires that an entry which is not stored was cut off.
+ * @throws {AlteredError} if no entry records the cut.
+ */
 export async function requireCutOff(
   dependencies: GoneDependencies,
   place: Pick<Place, "chain" | "seq">,
@@ -145,7 +151,7 @@ export async function requireCutOff(
   await causeOfCut(dependencies, place);
 }
 
-/** The entry by which an entry was cut off. @throws {AlteredError} where none tells of it. */
+/** The entry by which an entry was cut off. @throws {AlteredError} if no entry records the cut. */
 export async function causeOfCut(
   dependencies: GoneDependencies,
   { chain, seq }: Pick<Place, "chain" | "seq">,
@@ -157,7 +163,10 @@ export async function causeOfCut(
   throw new AlteredError(chain, `no entry tells that entry ${seq} of ${chain} was removed`);
 }
 
-/** What the entry of a cut tells. @throws {AlteredError} if it is not what was signed, or tells of none. */
+/**
+ * The cut that an entry records.
+ * @throws {AlteredError} if the entry is not what was signed, or records no cut.
+ */
 async function provenCut(
   dependencies: GoneDependencies,
   { chain, seq }: Pick<CauseOfCut, "chain" | "seq">,
@@ -167,7 +176,7 @@ async function provenCut(
     JSON.parse(proven?.stored.parts.get("detail")?.text ?? "null"),
   ).data;
   const entry = proven?.stored.entry;
-  // A column says what anybody wrote there, and an event means something if the service itself says it.
+  // Anybody may have written the column, and the event counts only if the service itself is the actor.
   if (detail && entry?.event_type === "RETENTION_PRUNED" && entry.actor === "system") {
     return { origin: detail.origin, to: detail.to, hash: proven!.stored.hash };
   }
@@ -175,8 +184,8 @@ async function provenCut(
 }
 
 /**
- * How far a chain was cut, which its row and the newest entry of a cut must agree on.
- * @throws {AlteredError}
+ * The index at which a chain was cut; 0 if it was not cut.
+ * @throws {AlteredError} if the chain's row and the newest entry of a cut do not agree on it.
  */
 export async function provenMinIndex(dependencies: GoneDependencies, chain: string): Promise<number> {
   const { minIndex, cause } = await readCut(dependencies.database, chain);

@@ -1,5 +1,6 @@
 /**
- * Master calls that are safe to repeat: the answer is kept under endpoint and key, without any secret, and given again.
+ * Master calls that are safe to repeat: the answer is kept under endpoint and key, without any secret, and is
+ * given again.
  * Source: specification, Master-key admin, rule 2; contract, sections 5 and 8.9.
  */
 import type { Writing } from "./capabilities.ts";
@@ -15,29 +16,29 @@ import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Installation } from "./deployment.ts";
 import type { Call } from "./call.ts";
 
-/** What makes a call safe to repeat. */
+/** The endpoint and the Idempotency-Key that make a call safe to repeat. */
 export interface IdempotentCall {
   /** Method and concrete path. */
   readonly endpoint: string;
   readonly key: string;
 }
 
-/** The answer to a master call; a repeated one holds no key. */
+/** The answer to a master call; a repeated answer holds no API key. */
 export interface MasterAnswer {
   readonly status: number;
   readonly body: Record<string, unknown>;
   readonly replayed: boolean;
-  /** Of the call that was answered first, where that is known. */
+  /** The call that was answered first, if it is known. */
   readonly call?: Call;
 }
 
-/** One call, and how its answer is remembered. */
+/** One call, and the record of its answer. */
 export class IdempotencyRecord {
   readonly need: Need;
   readonly #digest: Uint8Array;
   readonly #now: number;
 
-  /** `request` is validated: unknown fields do not make it another one. */
+  /** `request` is validated: unknown fields do not make it another request. */
   constructor(
     { key }: Installation,
     { call, request, now }: {
@@ -48,7 +49,7 @@ export class IdempotencyRecord {
     },
   ) {
     const { endpoint } = call;
-    // What callers send in it is theirs, a secret perhaps: a digest tells it again as well.
+    // The caller chooses the key and may have put a secret in it; a digest is enough to recognize it.
     const name = hex(requestDigest(key, canonicalJson({ kind: "idempotency-key", key: call.key })));
     this.need = { kind: idempotencyRecords, key: [endpoint, name] };
     this.#digest = requestDigest(key, canonicalJson({ kind: "idempotent", endpoint, request }));
@@ -56,8 +57,8 @@ export class IdempotencyRecord {
   }
 
   /**
-   * The remembered answer where this call repeats one, else null.
-   * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED where the key stands for another request.
+   * The remembered answer if this call repeats an earlier one, else null.
+   * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED if the key was used for another request.
    */
   repeated(unit: UnitOfWork): MasterAnswer | null {
     const row = unit.get(idempotencyRecords, this.need.key);
@@ -66,7 +67,7 @@ export class IdempotencyRecord {
     return { status: row.status, body: JSON.parse(row.body), replayed: true };
   }
 
-  /** Remembers an answer, which must be without any secret. */
+  /** Remembers an answer, which must not hold a secret. */
   remember(
     unit: UnitOfWork,
     { status, body }: { readonly status: number; readonly body: Readonly<Record<string, unknown>> },
@@ -82,7 +83,7 @@ export class IdempotencyRecord {
   }
 }
 
-/** The refusal of a key that stands for another request. */
+/** The refusal of a key that was used for another request. */
 export function keyReused(): ServiceError {
   return new ServiceError(
     "IDEMPOTENCY_KEY_REUSED",
@@ -90,12 +91,12 @@ export function keyReused(): ServiceError {
   );
 }
 
-/** What was answered at or before this instant is forgotten. */
+/** Answers that were given at or before this instant are forgotten. */
 function oldest(now: number): number {
   return now - IDEMPOTENCY_RETENTION_DAYS * DAY_MS;
 }
 
-/** Deletes the answers that are past their time. */
+/** Deletes the answers whose retention has ended. */
 export async function forgetAnswers({ writer }: Pick<Writing, "writer">, now: number): Promise<void> {
   await writer.execute(query.deleteFrom("idempotency").where("created_at", "<=", oldest(now)).compile());
 }

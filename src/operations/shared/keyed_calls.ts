@@ -1,6 +1,7 @@
 /**
- * Calls of an organization that carry an Idempotency-Key. What is kept of each is a reference: the answer is rebuilt from
- * the chain or the row that the call made, so that nothing is stored twice and an erasure reaches it.
+ * Calls of an organization that carry an Idempotency-Key. Only a reference is kept of each call: its answer
+ * is rebuilt from the chain or the row that the call wrote. So nothing is stored twice, and an erasure
+ * reaches the answer.
  * Source: specification, Master-key admin, rule 2, and Limits; docs/understand/decisions.md.
  */
 import type { Reading, Writing } from "./capabilities.ts";
@@ -25,17 +26,17 @@ import { GoneError } from "./gone.ts";
 import { type IdempotentCall, keyReused } from "./idempotency.ts";
 import { requireSealed } from "./sealed_reads.ts";
 
-/** What an earlier call under the same key left. */
+/** An earlier call under the same key. */
 export interface KnownCall {
-  /** What it made; null where the request itself names it. */
+  /** Names what the call made; null if the request itself names it. */
   readonly reference: string | null;
   readonly call: Call;
 }
 
-/** An answer that a repeated call is given again. */
+/** An answer that can be given again to a repeated call. */
 export interface RepeatableAnswer {
   readonly body: Record<string, unknown>;
-  /** Of the call that was answered first. */
+  /** The call that was answered first. */
   readonly call: Call;
   readonly replayed: boolean;
 }
@@ -44,7 +45,7 @@ export function repeatedAnswer({ call }: KnownCall, body: Record<string, unknown
   return { body, call, replayed: true };
 }
 
-/** The first call with this key drew another id: the request is to be planned under that one. */
+/** Thrown if the first call with this key drew another id: the request must be planned under that id. */
 class OtherId extends Error {
   override readonly name = "OtherId";
 
@@ -53,13 +54,16 @@ class OtherId extends Error {
   }
 }
 
-/** One call, and how it is remembered; a call without a key is known to nobody and never remembered. */
+/** One call, and the record of it. A call without a key is never known and never remembered. */
 export class KeyedCall {
   readonly needs: readonly Need[];
   readonly #row: KeyedCallRow | null;
   readonly #now: number;
 
-  /** `request` is validated and without ids that were drawn for it: what a caller sent makes it the same or another one. */
+  /**
+   * `request` is validated, and holds no ids that were drawn for it: only the caller's data decides whether
+   * two requests are the same.
+   */
   constructor(
     { key }: Installation,
     { orgId, idempotency, request, call }: {
@@ -93,16 +97,17 @@ export class KeyedCall {
   }
 
   /**
-   * The earlier call that this one repeats, or null where it is new.
-   * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED where the key stands for another request; GONE where the reviewer whom it
-   *   was about was erased; {AlteredRows} if the row that tells of it is not what this installation wrote.
+   * The earlier call that this one repeats, or null if it is new.
+   * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED if the key was used for another request; GONE if the
+   *   operator of the earlier call was erased; {AlteredRows} if the row of that call is not what this
+   *   installation wrote.
    */
   known(unit: UnitOfWork): KnownCall | null {
     if (this.#row === null) return null;
     return this.#read(unit.get(keyedCalls, keyedCalls.keyOf(this.#row)));
   }
 
-  /** The same, of the database as it is, for what must be known before a plan. @throws as {@link known}. */
+  /** Like {@link known}, but reads the database before there is a plan. @throws as {@link known}. */
   async lookUp(dependencies: Pick<Reading, "database" | "seals">): Promise<KnownCall | null> {
     if (this.#row === null) return null;
     const rows = await dependencies.database.read(
@@ -126,7 +131,7 @@ export class KeyedCall {
     return { reference: row.reference, call: { now: row.at, requestId: row.request_id } };
   }
 
-  /** Remembers the call. `reference` holds nothing personal; `operatorId` is whose erasure ends it. */
+  /** Remembers the call. `reference` holds nothing personal; the erasure of `operatorId` ends the record. */
   remember(
     unit: UnitOfWork,
     { reference = null, operatorId = null }: {
@@ -139,8 +144,8 @@ export class KeyedCall {
   }
 
   /**
-   * Runs under the id that the caller gave, or else under one drawn: for a call that is repeated, the one drawn first. A
-   * plan must ask {@link requireSameId}.
+   * Runs under the caller's id, or under a drawn id if the caller gave none. A repeated call runs under the
+   * id that the first call drew. The plan must call {@link requireSameId}.
    */
   async underOneId<Result>(
     { given, draw }: { readonly given: string | null; readonly draw: () => string },
@@ -156,14 +161,14 @@ export class KeyedCall {
   }
 }
 
-/** Has {@link KeyedCall.underOneId} begin anew where the first call drew another id. */
+/** Makes {@link KeyedCall.underOneId} run again if the first call drew another id. */
 export function requireSameId(known: KnownCall | null, id: string): void {
   if (known !== null && known.reference !== null && known.reference !== id) {
     throw new OtherId(known.reference);
   }
 }
 
-/** What a key named was done, and is not held any more. */
+/** GONE: the record of the call under this key is no longer held. */
 export function pastRetention(): ServiceError {
   return new ServiceError(
     "GONE",
@@ -171,7 +176,7 @@ export function pastRetention(): ServiceError {
   );
 }
 
-/** What {@link endKeyedCalls} reads. */
+/** The need for the rows that {@link endKeyedCalls} reads. */
 export function operatorCallsNeed(operator: OperatorKey): Need {
   return { kind: operatorCalls, key: operator };
 }
@@ -179,7 +184,7 @@ export function operatorCallsNeed(operator: OperatorKey): Need {
 type OperatorKey = readonly [orgId: string, operatorId: string];
 
 /**
- * Ends what is remembered of an operator's calls: their keys stay used.
+ * Ends the records of an operator's calls; their keys stay used.
  * @throws {AlteredRows} if one of the rows is not what this installation wrote.
  */
 export function endKeyedCalls(
@@ -187,7 +192,7 @@ export function endKeyedCalls(
   dependencies: Pick<Reading, "seals">,
   { operator, erasure: { entry: { chain, seq }, hash } }: {
     readonly operator: OperatorKey;
-    /** The entry that tells of it. */
+    /** The entry that records the erasure. */
     readonly erasure: Pick<PlacedEntry, "entry" | "hash">;
   },
 ): void {
@@ -204,7 +209,7 @@ export function endKeyedCalls(
       erased_hash: hash,
     });
   }
-  // A call that repeats a record adds nothing to the chain: another process may have remembered one meanwhile.
+  // A call that repeats a record appends no entry, so another process may have remembered one meanwhile.
   const [orgId, operatorId] = operator;
   unit.execute(
     query.deleteFrom("keyed_call").where("org_id", "=", orgId).where("operator_id", "=", operatorId)
@@ -234,10 +239,10 @@ function oldest(now: number): number {
   return now - IDEMPOTENCY_RETENTION_DAYS * DAY_MS;
 }
 
-/** Calls that one write forgets at most, so that no other write waits long for it. */
+/** Most calls that one write deletes, so that no other write waits long for it. */
 const CALLS_IN_WRITE = 1_000;
 
-/** Deletes the calls that are past their time. */
+/** Deletes the calls whose retention has ended. */
 export async function forgetKeyedCalls(
   { database, writer }: Pick<Reading, "database"> & Pick<Writing, "writer">,
   now: number,

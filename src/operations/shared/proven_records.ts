@@ -1,4 +1,6 @@
-/** The epochs of a family, and places in them, by which what is answered is found: each chain is the family's own. */
+/**
+ * The epochs of a chain family, and proven entries at positions in them. Each chain must be the family's own.
+ */
 import type { Proving } from "./capabilities.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { parseChain } from "../../evidence/chain_name.ts";
@@ -8,7 +10,7 @@ import { originOf } from "./deployment.ts";
 
 export type ProvingDependencies = Proving;
 
-/** A chain's row must say what its name says. @throws {AlteredError} */
+/** Requires that a chain's row agrees with the chain's name. @throws {AlteredError} */
 export function requireNamed(
   dependencies: Pick<Proving, "logName" | "installation">,
   { chain, family, epoch, origin }: Pick<StoredChain, "chain" | "family" | "epoch" | "origin">,
@@ -18,7 +20,10 @@ export function requireNamed(
   throw new AlteredError(family, `the row of ${chain} says that it is epoch ${epoch} of ${family}`);
 }
 
-/** The epochs of a family, oldest first. @throws {AlteredError} if there is none, or one is another family's. */
+/**
+ * The epochs of a family, oldest first.
+ * @throws {AlteredError} if there is none, or one is of another family.
+ */
 export async function ownEpochs(
   dependencies: ProvingDependencies,
   family: string,
@@ -30,8 +35,8 @@ export async function ownEpochs(
 }
 
 /**
- * Proven entries at positions, which are counted over the epochs, by their position.
- * @returns those that are stored.
+ * Reads and proves the entries at positions, which are counted over the epochs.
+ * @returns the entries that are stored, by position.
  * @throws {AlteredError} if one of them is not what was signed.
  */
 export async function readAtPositions(

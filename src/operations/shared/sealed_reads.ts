@@ -1,6 +1,6 @@
 /**
- * Reading rows that answers are made from: each must carry its seal, and where an answer speaks of all rows of a kind,
- * all of them must be there, as the newest that was issued of their chain holds them.
+ * Reads the rows from which answers are made. Each row must carry its seal. If an answer covers all rows of a
+ * kind, the rows must be the whole set that the newest issued head of their chain holds.
  */
 import type { CompiledQuery } from "kysely";
 import { equalBytes } from "../../evidence/crypto.ts";
@@ -9,9 +9,10 @@ import { AlteredRows, type Sealed, type SealedKind, setOf, shareOf } from "../..
 import type { Reading } from "./capabilities.ts";
 
 /**
- * Rows of a kind, or those of their columns that the seal covers.
- * @returns the share of each in the hash of its set.
- * @throws {AlteredRows}
+ * Requires that each row carries its seal.
+ * @param rows the rows of a kind, or only the columns that the seal covers.
+ * @returns the share of each row in the hash of its set.
+ * @throws {AlteredRows} if a row has no valid seal.
  */
 export function requireSealed<Row extends Sealed & { readonly org_id: string }>(
   { seals }: Pick<Reading, "seals">,
@@ -26,9 +27,11 @@ export function requireSealed<Row extends Sealed & { readonly org_id: string }>(
 }
 
 /**
- * A snapshot of the head of a family and of what the queries ask for.
- * @param options.ofPutBack whether a database that was found to be put back, and is read only, may be behind. Default: not.
- * @throws {ServiceError} SERVICE_UNAVAILABLE where the head is behind what was issued.
+ * Reads the head of a family and the results of the queries in one snapshot.
+ * @param options.ofPutBack true if a database that was found to be put back, and is read only, may be behind.
+ *   Default: false.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE if the head is behind what was issued, or is suspect;
+ *   {AlteredRows}.
  */
 export async function snapshotWithHead<Rows extends readonly unknown[]>(
   { database, lock }: Pick<Reading, "database" | "lock">,
@@ -38,7 +41,8 @@ export async function snapshotWithHead<Rows extends readonly unknown[]>(
 ): Promise<
   { readonly head: HeadRow; readonly found: { readonly [Index in keyof Rows]: readonly Rows[Index][] } }
 > {
-  // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
+  // The lock is read first. It is never ahead of the database, so a write by another process makes nothing
+  // look old.
   const issued = lock.issuedOf([family]);
   const all = await database.snapshot<readonly unknown[]>([headsQuery([family]), ...queries]);
   const [[head], ...found] = all as unknown as readonly [readonly HeadRow[], ...Rows[]];
@@ -48,9 +52,10 @@ export async function snapshotWithHead<Rows extends readonly unknown[]>(
 }
 
 /**
- * Sealed rows must be all that a head holds.
- * @param shares those of the rows.
- * @throws {AlteredRows} where a row is missing, an old one was put back, or the head does not hold a set of its own.
+ * Requires that sealed rows are the whole set that a head holds.
+ * @param shares the shares of the rows.
+ * @throws {AlteredRows} if a row is missing, an old row was put back, or the head does not hold a set of its
+ *   own.
  */
 export function requireWholeSet(
   { seals }: Pick<Reading, "seals">,

@@ -1,27 +1,27 @@
-/** What webhooks are sent with. */
+/** The tools for sending webhooks, and the counts of deliveries. */
 import type { Deliverer } from "../../webhooks/delivery.ts";
 
 export interface Deliveries {
   readonly deliverer: Deliverer;
-  /** Waits before attempts 2 and 3, milliseconds. */
+  /** Waits before attempts 2 and 3, in milliseconds. */
   readonly backoffMs: readonly number[];
-  /** How long a claim stands, milliseconds: longer than a whole attempt. */
+  /** Duration of a claim in milliseconds; longer than a whole attempt. */
   readonly leaseMs: number;
   readonly clock: { now(): number };
   readonly counts: DeliveryCounts;
-  /** Tests in progress, by their destination. */
+  /** Tests in progress, by destination. */
   readonly tests: Map<string, Promise<unknown>>;
-  /** Ends tests, as the service stops. */
+  /** Ends tests when the service stops. */
   readonly stopping: AbortSignal;
 }
 
-/** What was counted since the start, for the metrics. */
+/** Counts since the start, for the metrics. */
 export interface DeliveryCounts {
-  /** Attempts by how they ended: `delivered`, or the class of error. */
+  /** Number of attempts by outcome: `delivered`, or the class of error. */
   readonly attempts: Map<string, number>;
-  /** Events that were given up before they could be delivered. */
+  /** Number of events that were given up before they could be delivered. */
   dropped: number;
-  /** Whether a queue is so long that it should no longer give way to requests. */
+  /** True if a queue is so long that it should no longer give way to requests. */
   urgent: boolean;
 }
 

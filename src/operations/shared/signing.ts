@@ -1,8 +1,10 @@
 /**
- * The signing keys of a deployment: which one is in use, how a new one comes in and the old one goes.
+ * The signing keys of a deployment: which key is in use, how a new key is taken in, and how the old one is
+ * retired.
  *
- * A rotation is a certificate signed by both keys, an entry of the system chain, and from then on the first entry
- * that each other chain gets. Until the old key is dropped every checkpoint carries both signatures.
+ * A rotation is a certificate signed by both keys, and an entry of the system chain. It is then also the
+ * first entry that each other chain gets. Until the old key is retired, every checkpoint carries both
+ * signatures.
  * Source: evidence design, section 11.
  */
 import { organizationOf } from "../../evidence/chain_name.ts";
@@ -23,11 +25,11 @@ import { eventDraft } from "./drafts.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import type { World } from "../../domain/world.ts";
 
-/** Where the private keys lie. */
+/** The source of the private keys. */
 export interface SignerSource {
-  /** Changes where one of the files changes. */
+  /** A stamp of the files: it changes if one of them changes. */
   stamp(): string;
-  /** The key in use, then the previous one where it is still held. @throws where a file is no key. */
+  /** The key in use, then the previous one if it is still held. @throws if a file is no key. */
   read(): readonly Signer[];
 }
 
@@ -39,7 +41,7 @@ export interface SigningKeysOptions {
   readonly log: Pick<Log, "error">;
 }
 
-/** The keys that this process signs with, kept up with the files and the database. */
+/** The keys that this process signs with, kept in step with the files and the database. */
 export class SigningKeys implements SigningSource {
   readonly rows = query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile();
   readonly #options: SigningKeysOptions;
@@ -56,7 +58,7 @@ export class SigningKeys implements SigningSource {
     this.#signers = options.source.read();
   }
 
-  /** The raw private keys' holders as the files have them, whether or not the database knows them. */
+  /** The signers that were read from the files, whether or not the database knows their keys. */
   get held(): readonly Signer[] {
     return this.#signers;
   }
@@ -67,18 +69,19 @@ export class SigningKeys implements SigningSource {
   }
 
   /**
-   * The checkpoint that a note is, of this origin and signed by a key of this deployment's own; null: it is none. Own are
-   * the keys that the process holds and those that certificates join to them: what else the database names is not.
+   * The checkpoint in a note, if it has this origin and one of this deployment's own keys signed it; else
+   * null. Own keys are those that the process holds, and those that certificates join to them. Other keys in
+   * the database are not own.
    */
   async openOwn(note: string, origin: string): Promise<KnownCheckpoint | null> {
     const known = this.#ownNotes().open(note, origin);
     if (known !== null) return known;
-    // Another process may have brought a key in since this one looked.
+    // Another process may have taken in a key since this one last read the keys.
     await this.#lookAgain();
     return this.#ownNotes().open(note, origin);
   }
 
-  /** Whether a key is one of this deployment's own; `prefix` is what its origins begin with. */
+  /** True if a key is one of this deployment's own; the deployment's origins begin with `prefix`. */
   isOwnKey(publicKey: Uint8Array, prefix: string): boolean {
     return this.#ownNotes().has(publicKey, prefix);
   }
@@ -100,30 +103,35 @@ export class SigningKeys implements SigningSource {
   }
 
   /**
-   * What to sign with now.
-   * @throws {ServiceError} SERVICE_UNAVAILABLE where no key is held that the database lets sign; {AlteredRows}.
+   * The keys to sign with now.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE if the process holds no key that the database lets sign;
+   *   {AlteredRows}.
    */
   current(): Signing {
     return this.#signingBy(this.#signers, this.#rows);
   }
 
   /**
-   * What to sign with now, after a look at the files and the database: a rotation by another process is taken up at
-   * once, and a key that was retired signs nothing more, whether or not its successor can be read.
-   * @throws {ServiceError} SERVICE_UNAVAILABLE as {@link current}.
+   * The keys to sign with now, after a look at the files and the database: a rotation by another process is
+   * taken up at once, and a retired key signs nothing more, whether or not its successor can be read.
+   * @throws as {@link current}.
    */
   async refresh(): Promise<Signing> {
     return this.take(await this.#load());
   }
 
-  /** As {@link refresh}, of what was read of the database just now. */
+  /**
+   * Like {@link refresh}, with rows that were read from the database just now.
+   * @throws as {@link current}.
+   */
   take(rows: readonly SigningKeyRow[]): Signing {
     const { source } = this.#options;
     const stamp = source.stamp();
     this.#rows = rows;
     if (stamp !== this.#stamp || this.#holdsUnknown()) {
       const [first, ...others] = this.#readFiles();
-      // The files come first in a rotation; until the database knows the new key, the old one goes on.
+      // A rotation changes the files first; until the database knows the new key, the old one goes on
+      // signing.
       if (first !== undefined && this.#isKnown(first)) {
         this.#stamp = stamp;
         this.#signers = [first, ...others];
@@ -149,12 +157,17 @@ export class SigningKeys implements SigningSource {
     this.#isLeftBehind = isLeftBehind;
   }
 
-  /** Whether a key is held that the database did not know: another process may have brought it in, after a restore say. */
+  /**
+   * True if the database does not know a held key: another process may have taken it in, for example after a
+   * restore.
+   */
   #holdsUnknown(): boolean {
     return this.#rows.length > 0 && !this.#signers.every((signer) => this.#isKnown(signer));
   }
 
-  /** Nothing where they cannot be read, in the midst of a change perhaps: what is held goes on. */
+  /**
+   * The signers in the files; none if the files cannot be read, perhaps during a change: the held keys go on.
+   */
   #readFiles(): readonly Signer[] {
     try {
       return this.#options.source.read();
@@ -163,7 +176,7 @@ export class SigningKeys implements SigningSource {
     }
   }
 
-  /** Reads anew what the database knows. */
+  /** Reads again the keys that the database knows. */
   async reload(): Promise<void> {
     this.#rows = await this.#load();
   }
@@ -177,12 +190,12 @@ export class SigningKeys implements SigningSource {
     // No key is retired before its successor signs.
     if (rows.at(-1)?.until_size != null) throw new AlteredRows(SYSTEM_CHAIN, "a row of signing_key");
     const active = rows.filter((row) => row.until_size === null);
-    // One key may lie in both files where a rotation was cut short: it signs once.
+    // If a rotation was cut short, both files may hold the same key: it signs once.
     const known = signers.filter(({ publicKey }, index) =>
       active.some((row) => equalBytes(row.public_key, publicKey)) &&
       signers.findIndex((other) => equalBytes(other.publicKey, publicKey)) === index
     );
-    // A first key stands in no row until its installation does.
+    // The first key has no row until the installation has one.
     const usable = rows.length === 0 ? signers.slice(0, 1) : known;
     const [first] = usable;
     if (first === undefined) {
@@ -217,7 +230,7 @@ function rotationDraft(
   });
 }
 
-/** The first key, known from the installation on. */
+/** The statement that stores the first key, at the installation. */
 export function insertFirstKey(publicKey: Uint8Array): Statement {
   return query.insertInto("signing_key")
     .values({ ordinal: 1, public_key: publicKey, certificate: null, from_size: 0, until_size: null })
@@ -232,7 +245,7 @@ export interface RotationContext {
   readonly installation: { readonly deploymentId: string };
 }
 
-/** Brings a new key in: both sign the certificate and every checkpoint from this commit on. */
+/** Takes in a new key: both keys sign the certificate, and every checkpoint from this commit on. */
 export async function takeInKey(
   context: RotationContext,
   { current, next, now, reason }: {
@@ -280,8 +293,8 @@ export async function takeInKey(
 }
 
 /**
- * Completes a rotation that was cut short between its files and its entry: the key in use is not known yet, and the
- * one before it is.
+ * Completes a rotation that was cut short between its files and its entry: the database does not know the key
+ * in use yet, but knows the one before it.
  */
 export async function finishRotation(
   context: RotationContext & { readonly signing: SigningKeys; readonly now: number },
@@ -293,7 +306,7 @@ export async function finishRotation(
   await signing.reload();
 }
 
-/** Ends the overlap: from this commit on the old key signs nothing any more. */
+/** Ends the overlap: from this commit on, the old key signs nothing more. */
 export async function retireKey(
   { writer, world }: RotationContext,
   { current, known, now }: {

@@ -1,4 +1,6 @@
-/** Pseudonyms: what an entry calls an operator, tied to the operator's id in one row and nowhere else. */
+/**
+ * Pseudonyms: entries name an operator by one. It is linked to the operator's id in one row and nowhere else.
+ */
 import { ServiceError } from "../../domain/errors.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
@@ -9,12 +11,12 @@ import type { World } from "../../domain/world.ts";
 
 const PSEUDONYM_BYTES = 16;
 
-/** Drawn once for a job: a commit that is planned anew uses the same. */
+/** Draws a pseudonym, once for a job: a commit that is planned anew uses the same one. */
 export function drawPseudonym(world: World): string {
   return hex(world.random(PSEUDONYM_BYTES));
 }
 
-/** The operator's pseudonym; the drawn one becomes it where the operator has none yet. */
+/** The operator's pseudonym; the drawn one is stored and returned if the operator has none yet. */
 export function pseudonymOf(
   unit: UnitOfWork,
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
@@ -27,7 +29,10 @@ export function pseudonymOf(
   return drawn;
 }
 
-/** The pseudonym of an operator of whom there is a record. @throws {AlteredRows} where the row that tells it is gone. */
+/**
+ * The pseudonym of an operator who has records.
+ * @throws {AlteredRows} if the row of the pseudonym is gone.
+ */
 export function knownPseudonym(
   unit: UnitOfWork,
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
@@ -37,7 +42,10 @@ export function knownPseudonym(
   return known.pseudonym;
 }
 
-/** An operator who is known has a pseudonym. @throws {AlteredRows} where the row that tells it is gone. */
+/**
+ * Requires that an operator without a pseudonym is not known: every known operator has one.
+ * @throws {AlteredRows} if the operator is known, so that the row of the pseudonym is gone.
+ */
 export function requireNoOperator(
   unit: UnitOfWork,
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
@@ -46,12 +54,12 @@ export function requireNoOperator(
   throw namelessOperator(orgId);
 }
 
-/** Of an operator who is known, and whose pseudonym is told by no row. */
+/** The error for a known operator whose pseudonym is in no row. */
 export function namelessOperator(orgId: string): AlteredRows {
   return new AlteredRows(evidenceChain(orgId), "a row of subject");
 }
 
-/** NOT_FOUND, of an operator about whom nothing is held. */
+/** NOT_FOUND for an operator about whom nothing is stored. */
 export function unknownSubject(operatorId: string): ServiceError {
   return new ServiceError(
     "NOT_FOUND",

@@ -1,7 +1,7 @@
 /**
- * What happens where a chain in the database is not what was signed: a HIGH alert, once for each chain and UTC day, and a
- * state by which the metrics and readiness know. It stays until the chain is found whole, or an administrator has
- * acknowledged the alert.
+ * If a chain in the database is not what was signed, a HIGH alert is raised, once for each chain and UTC day,
+ * and a state is set for the metrics and readiness. The state stays until the chain is found whole, or an
+ * administrator has acknowledged the alert.
  * Source: evidence design, section 8; docs/understand/decisions.md, "Altered rows and chains".
  */
 import {
@@ -26,23 +26,23 @@ import { originOf } from "./deployment.ts";
 import { eventDraft } from "./drafts.ts";
 import { adminChain, isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 
-/** What was found first of a chain. */
+/** The first fault that was found in a chain. */
 export type Tampering = Pick<ChainTampered, "chain" | "code" | "seq" | "what">;
 
-/** What raising an alert of an altered chain needs. */
+/** The dependencies for raising an alert of an altered chain. */
 export interface Watching extends Proving, Writing, Logging {
-  /** null: nobody is told of any. */
+  /** null if no alert is to be raised. */
   readonly tampered: TamperedChains | null;
 }
 
-/** What was met as something was read. */
+/** The fault that a read met. */
 export function tamperingOf({ chain, what }: AlteredError): Tampering {
   return { chain, code: "ALTERED", seq: null, what };
 }
 
 interface OpenTampering {
   readonly tampering: Tampering;
-  /** Epoch milliseconds of the alert that was raised last; null: it could not be recorded anywhere. */
+  /** Instant of the last alert, epoch milliseconds; null if it could not be recorded anywhere. */
   readonly raisedAt: number | null;
   readonly alertId: string | null;
 }
@@ -50,9 +50,9 @@ interface OpenTampering {
 /** The families of chains that this process knows to be altered. */
 export class TamperedChains {
   readonly #open = new Map<string, OpenTampering>();
-  /** What an administrator has acknowledged, by family: the same again raises nothing. */
+  /** The fault that an administrator has acknowledged, by family: the same fault raises no other alert. */
   readonly #accepted = new Map<string, string>();
-  /** Alerts that were taken up once: a chain that was found whole since does not count again for one of them. */
+  /** Ids of alerts that were taken up: if their chain is found whole later, they do not count again. */
   readonly #seen = new Set<string>();
   #raising: Promise<void> = Promise.resolve();
 
@@ -60,7 +60,7 @@ export class TamperedChains {
     return [...this.#open.keys()];
   }
 
-  /** Whether requests should go to another host, or wait: see docs/understand/decisions.md. */
+  /** True if requests should go to another host, or wait: see docs/understand/decisions.md. */
   get mustLeaveRotation(): boolean {
     return mustLeaveRotation(this.families);
   }
@@ -78,12 +78,12 @@ export class TamperedChains {
     if (open.alertId !== null) this.#seen.add(open.alertId);
   }
 
-  /** Whether an alert was never taken up. */
+  /** True if the alert was never taken up. */
   isNews(alertId: string): boolean {
     return !this.#seen.has(alertId);
   }
 
-  /** The chain was verified as a whole, and nothing is wrong with it. */
+  /** Clears a family after its chain was verified as a whole without a fault. */
   clear(family: string): void {
     this.#open.delete(family);
     this.#accepted.delete(family);
@@ -94,7 +94,7 @@ export class TamperedChains {
     this.#open.delete(family);
   }
 
-  /** One after another, so that one alert is raised though many requests meet the same row. */
+  /** Runs one after another, so that many requests that meet the same row raise one alert. */
   inTurn(run: () => Promise<void>): Promise<void> {
     this.#raising = this.#raising.then(run);
     return this.#raising;
@@ -105,14 +105,14 @@ function nameOf({ chain, code, seq, what }: Tampering): string {
   return `${chain} ${code} ${seq} ${what}`;
 }
 
-/** The family of a chain; of what names none the system's. */
+/** The family of a chain; the system's if the name is no chain's. */
 export function familyOfChain(chain: string): string {
   return parseChain(chain)?.family ?? SYSTEM_CHAIN;
 }
 
 /**
- * Tells of a chain that is not what was signed, wherever that was found: while a chain is verified, or as something is
- * read. Never throws: where nothing can be recorded, the log and this process's state are what is left.
+ * Raises the alert of a chain that is not what was signed, whether a verification or a read found it. Never
+ * throws: if nothing can be recorded, the log and this process's state still hold it.
  */
 export function raiseTampering(dependencies: Watching, tampering: Tampering, now: number): Promise<void> {
   const { tampered, log } = dependencies;
@@ -126,7 +126,7 @@ export function raiseTampering(dependencies: Watching, tampering: Tampering, now
   });
 }
 
-/** Tells of rows that the start found altered, by which nothing is recorded. */
+/** Raises the alert of rows that the start found altered, because of which nothing is recorded. */
 export async function raiseSuspicion(
   dependencies: Watching & Pick<Reading, "lock">,
   now: number,
@@ -136,7 +136,10 @@ export async function raiseSuspicion(
   await raiseTampering(dependencies, tamperingOf(new AlteredRows(family, altered)), now);
 }
 
-/** Tells of an entry that is shown although a part of it, or its row, is not what was recorded. `shown`: what tells of it. */
+/**
+ * Raises the alert of an entry that is shown although a part of it, or its row, is not what was recorded.
+ * @param options.shown the answer that shows the entry.
+ */
 export function tellAlteredRecord(
   dependencies: Watching,
   { chain, seq, shown, now }: {
@@ -181,7 +184,10 @@ function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
-/** An alert's row, before it is known where it can be written. An alert about the system chain has no organization. */
+/**
+ * An alert's row, before it is known which chain takes it. An alert about the system chain has no
+ * organization.
+ */
 type Draft = Omit<AlertRow, "org_id"> & { readonly org_id: string | null };
 
 function rowOf(
@@ -211,9 +217,9 @@ function kindOf(family: string): string {
 }
 
 /**
- * Writes the alert with its event: on the organization's audit log, else on the system chain; where neither can be
- * written the row alone.
- * @returns the id of the alert that stands for this day; null where nothing can be written.
+ * Writes the alert with its event on the organization's audit log, else on the system chain. If neither can
+ * be written, the row is written alone.
+ * @returns the id of the alert of this day; null if nothing can be written.
  */
 async function record(
   dependencies: Watching,
@@ -264,7 +270,7 @@ async function write(
     plan(unit) {
       if (own !== null) {
         const known = unit.get(alertDays, alertDays.keyOf(own));
-        // Another process found it first, or one that was acknowledged today was another.
+        // Another process raised it first, or another alert was acknowledged today.
         if (known !== null && known.alert_id !== standing?.alertId) return () => known.alert_id;
         if (known !== null) unit.remove(alerts, [known.alert_id]);
         unit.put(alertDays, own);
@@ -276,7 +282,7 @@ async function write(
   });
 }
 
-/** The alert of a chain and day that has a row; `isRaised`: a signed entry says that it was raised. */
+/** The stored alert of a chain and day; `isRaised` is true if a signed entry says that it was raised. */
 async function standingAlert(
   dependencies: Watching,
   { org_id, kind, day }: AlertRow,
@@ -293,9 +299,9 @@ async function standingAlert(
   return { alertId: row.alert_id, isRaised: false };
 }
 
-// ---- the system chain's own ---------------------------------------------------------------------------------
+// ---- alerts about the system chain --------------------------------------------------------------------------
 
-/** An alert about the system chain: it has no row, and stands in that chain alone. */
+/** An alert about the system chain: it has no row, and is recorded in that chain alone. */
 export interface SystemAlert {
   readonly alert_id: string;
   readonly kind: string;
@@ -306,7 +312,7 @@ export interface SystemAlert {
   readonly acknowledged_at: number | null;
 }
 
-/** The newest first; what cannot be read of that chain is left out. */
+/** Alerts about the system chain, newest first; entries that cannot be read are left out. */
 export async function systemAlerts(dependencies: Proving): Promise<readonly SystemAlert[]> {
   const acknowledged = await acknowledgements(dependencies, SYSTEM_CHAIN);
   const raised = await provenDetails(dependencies, { family: SYSTEM_CHAIN, eventType: "ALERT_RAISED" });
@@ -326,7 +332,7 @@ export async function systemAlerts(dependencies: Proving): Promise<readonly Syst
   }).toReversed();
 }
 
-/** By alert, when a signed entry says that it was acknowledged: a column that says so alone counts for nothing. */
+/** Instant of each acknowledgement by alert, from signed entries: a column alone counts for nothing. */
 async function acknowledgements(
   dependencies: Proving,
   family: string,
@@ -344,18 +350,18 @@ async function provenDetails(
     const origin = originOf(dependencies, chain);
     const proven = await readProven(dependencies, { chain, origin, seq }).catch(() => null);
     const text = proven?.stored.parts.get("detail")?.text;
-    // The column by which it was found is not what was signed.
+    // The column by which the entry was found is not signed.
     if (proven?.stored.entry.event_type !== of.eventType || text === undefined) continue;
     found.push({ detail: JSON.parse(text), at: Date.parse(proven.stored.entry.timestamp) });
   }
   return found;
 }
 
-// ---- what stands --------------------------------------------------------------------------------------------
+// ---- alerts of other processes and earlier starts --------------------------------------------------------
 
 /**
- * Takes up what other processes, and this one before its start, found and what was acknowledged: an alert that is open
- * counts, and so does one whose acknowledgement no signed entry tells.
+ * Takes up the alerts of other processes and of earlier starts, and their acknowledgements. An alert that is
+ * open counts. So does one whose acknowledgement is in no signed entry.
  */
 export async function followTampering(dependencies: Proving & Pick<Watching, "tampered">): Promise<void> {
   const { tampered, database } = dependencies;
@@ -376,7 +382,10 @@ export async function followTampering(dependencies: Proving & Pick<Watching, "ta
   take(tampered, { ...system, tampering: system.detail, isAcknowledged });
 }
 
-/** A later look that found the chain whole outweighs an alert that it came after; only a newer alert counts then. */
+/**
+ * Takes up one alert. An alert that was taken up before does not count again: the chain may be found whole
+ * since.
+ */
 function take(
   tampered: TamperedChains,
   { alert_id: alertId, created_at: raisedAt, tampering, isAcknowledged }:
