@@ -1,6 +1,7 @@
 /**
- * Runs of the public demo: scored in memory by the engine, kept under the visitor's own name for them, deleted when
- * their time is over. They leave no trace in any organization, operator, usage figure or chain.
+ * Runs of the public demo: scored in memory by the engine, kept under the name that the visitor chose, and
+ * deleted when their retention ends. They leave no trace in any organization, operator, usage figure or
+ * chain.
  * Source: specification, Public demo; contract, section 5.
  */
 import type { Proving, Reading, Retaining, Scoring, Writing } from "../shared/capabilities.ts";
@@ -22,23 +23,23 @@ import { query } from "../../store/database.ts";
 import { type AssessmentRow, assessments } from "../../store/records.ts";
 import type { Call } from "../shared/call.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs =
   & Pick<Proving, "database" | "installation">
   & Writing
   & Scoring
   & Pick<Retaining, "assessmentRetentionDays">;
 
-/** Runs that one write deletes at most, so that no other write waits long for it. */
+/** Most runs that one write deletes, so that no other write waits long for it. */
 const RUNS_IN_WRITE = 500;
 
-/** Whose answer it is: the first submission's, which stands. */
+/** The call whose answer is given: the first submission of the run. */
 export interface Submission {
   readonly call: Call;
   readonly replayed: boolean;
 }
 
-/** @throws {ServiceError} CONFLICT where the name stands for other records; SERVICE_UNAVAILABLE. */
+/** @throws {ServiceError} CONFLICT if the name was used for other records; SERVICE_UNAVAILABLE. */
 export async function submitAssessment(
   { assessmentRetentionDays, database, installation, model, writer }: Needs,
   { request, call }: { readonly request: AssessmentRequest; readonly call: Call },
@@ -51,7 +52,8 @@ export async function submitAssessment(
     if (known.created_at > oldest) return standing(known, digest);
     await writer.execute(deleteAssessments([sessionId], oldest));
   }
-  // Before the commit, which others share: no visitor's hundred records hold up an organization's write.
+  // The run is scored before the commit, which others share: a visitor's hundred records delay no other
+  // write.
   const row: AssessmentRow = {
     session_id: sessionId,
     request_digest: digest,
@@ -72,7 +74,7 @@ export async function submitAssessment(
   });
 }
 
-/** @throws {ServiceError} CONFLICT where other records were the first. */
+/** @throws {ServiceError} CONFLICT if the first submission had other records. */
 function standing(first: AssessmentRow, digest: Uint8Array): Submission {
   if (equalBytes(first.request_digest, digest)) {
     return { call: { now: first.created_at, requestId: first.request_id }, replayed: true };
@@ -83,9 +85,9 @@ function standing(first: AssessmentRow, digest: Uint8Array): Submission {
   );
 }
 
-/** One record on its way through the model. */
+/** One record, with the state before it and its result. */
 interface ScoredRecord {
-  /** Before it; null before the first. */
+  /** The state before the record; null for the first record. */
   readonly state: OperatorState | null;
   readonly event: ScoringEvent;
   readonly result: ScoreResult;
@@ -107,7 +109,7 @@ function scoredRun(
   return run;
 }
 
-/** What is kept of the scores. */
+/** The scores of a run as its row keeps them. */
 function columnsOf(run: readonly ScoredRecord[]): Pick<AssessmentRow, "summary" | "results"> {
   const { jis, band, dimensions } = run.at(-1)!.result;
   return {
@@ -128,7 +130,7 @@ export interface KeptAssessment {
 }
 
 type KeptResult = Pick<ScoreResult, "jis" | "band"> & {
-  /** What the record moved; null where that cannot be told any more. */
+  /** The dimensions that the record moved; null if no known model gives the kept scores. */
   readonly explanation: readonly DimensionExplanation[] | null;
 };
 
@@ -159,10 +161,11 @@ export async function readAssessment(
 }
 
 /**
- * What moved the score at each record, told anew by the model that scored the run; null where none is left that does.
+ * Explains the score at each record by the model that scored the run; null if no such model is left.
  *
- * Decision: a row does not name its model. It is the one in use, or one that was in use when the run was submitted,
- * by which the records give exactly the scores that are kept: so no sentence can tell of other figures than those.
+ * Decision: a row does not name its model. Its model is the one in use, or one that came into use before the
+ * run was submitted. The records must give exactly the kept scores under it, so the explanation always fits
+ * those scores.
  */
 async function explainRun(
   { database, model }: Pick<Reading, "database"> & Scoring,
@@ -176,14 +179,14 @@ async function explainRun(
   );
   for (const { document } of former) {
     const before: ModelDocument = JSON.parse(document);
-    // Of other formulas these functions can read nothing.
+    // These functions cannot read a model of other formulas.
     const explained = FORMULAS.includes(before.formulas) ? explainedBy(before, row) : null;
     if (explained !== null) return explained;
   }
   return null;
 }
 
-/** null where the model gives other scores than those that are kept. */
+/** Explains a run by a model; null if the model gives other scores than the kept ones. */
 function explainedBy(model: ModelDocument, row: AssessmentRow) {
   const run = scoredRun(model, JSON.parse(row.records), row.created_at);
   const { summary, results } = columnsOf(run);
@@ -191,12 +194,12 @@ function explainedBy(model: ModelDocument, row: AssessmentRow) {
   return run.map(({ state, event }) => explainScore(model, state, event));
 }
 
-/** A run of this instant, or before it, is past its time, whether or not it was deleted yet. */
+/** Runs of this instant or before are past their retention, whether or not they were deleted yet. */
 function oldestKept(retentionDays: number, now: number): number {
   return now - retentionDays * DAY_MS;
 }
 
-/** Deletes the runs that are past their time; their bytes go when the database is expunged. */
+/** Deletes the runs whose retention has ended; their bytes go when the database is expunged. */
 export async function forgetAssessments(
   { database, writer, assessmentRetentionDays }:
     & Pick<Reading, "database">

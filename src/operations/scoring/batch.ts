@@ -1,5 +1,5 @@
 /**
- * Scoring a batch: up to 100 interactions of one operator in the order of the array, all in one durable write.
+ * Scores a batch: up to 100 interactions of one operator in the order of the array, all in one durable write.
  * Source: specification, POST /v1/score/batch; contract, sections 4 and 8.8; evidence design, section 5.
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
@@ -24,7 +24,7 @@ import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, pastRetention } from "../shared/keyed_calls.ts";
 import { needsOf, planScore, type PreparedScore, prepareScore, usedSession } from "./score.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Writing & Scoring;
 
 export interface BatchAnswer {
@@ -43,8 +43,8 @@ type Outcome =
   | { readonly kind: "repeated"; readonly stored: ScoreBatchRow };
 
 /**
- * Scores a batch, or answers it again where the whole batch was answered before.
- * @throws {ServiceError} CONFLICT where a session was used otherwise; GONE; SERVICE_UNAVAILABLE.
+ * Scores a batch, or gives its answer again if the whole batch was answered before.
+ * @throws {ServiceError} CONFLICT if a session was used for another request; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreBatch(
   dependencies: Needs,
@@ -112,7 +112,7 @@ export async function scoreBatch(
   });
 }
 
-/** @throws {ServiceError} CONFLICT or GONE for the first session that is used. */
+/** @throws {ServiceError} CONFLICT or GONE for the first session that was used. */
 function refuseUsed(unit: UnitOfWork, orgId: string, scores: readonly PreparedScore[]): void {
   for (const { request: { session_id }, tombstone } of scores) {
     const session = [orgId, session_id] as const;
@@ -137,9 +137,10 @@ function bodyOf(operatorId: string, items: readonly Item[]): BatchAnswer["body"]
 }
 
 /**
- * The answer that was given first: its entries follow one another, under the checkpoint of their commit.
- * null where one of them is not held any more.
- * @throws {AlteredError} where it is not what was signed, or not the batch that is asked for.
+ * The answer that was given first: its entries follow one another, under the checkpoint of their commit. null
+ * if the result of one of them is no longer held.
+ * @throws {ServiceError} GONE if an entry was pruned; {AlteredError} if the batch is not what was signed, or
+ *   not the requested one.
  */
 async function storedBatch(
   dependencies: Needs,

@@ -1,6 +1,6 @@
 /**
- * Committing a score, and the late label: the recorded numbers never change; a label moves the operator's state by
- * an event of its own and counts from the next score on.
+ * Commits a score and takes its late label. The recorded numbers never change: a label moves the operator's
+ * state by an event of its own, and counts from the next score on.
  * Source: specification, Score commit status; contract, section 4; scoring model, section 15, point 6.
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
@@ -40,12 +40,12 @@ import { KeyedCall } from "../shared/keyed_calls.ts";
 import { answerOnce, type EvidencedAnswer, requireAsked } from "../shared/answers.ts";
 import { knownPseudonym } from "../shared/subjects.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Writing & Scoring;
 
 export interface CommitRequest {
   readonly sessionId: string;
-  /** The late label: whether the operator's decision proved right; null where none is given. */
+  /** The late label: true if the operator's decision proved right; null if no label is given. */
   readonly outcomeCorrect: boolean | null;
 }
 
@@ -95,7 +95,7 @@ export async function commitScore(
       ...keyed.needs,
     ],
     plan(unit) {
-      // A commit and its label are each done once by themselves: a repeated call finds what the first one did.
+      // A score is committed once and labelled once: a repeated call finds what the first one wrote.
       const known = keyed.known(unit);
       const row = unit.get(interactions, session);
       if (row === null) {
@@ -128,7 +128,7 @@ export async function commitScore(
   });
 }
 
-/** Drawn once: a commit that is planned anew writes the same. */
+/** The ids and salts, drawn once: a commit that is planned anew writes the same ones. */
 interface Drawn {
   readonly commitId: string;
   readonly labelId: string;
@@ -159,7 +159,7 @@ interface RecordedScore {
   readonly result: Record<string, unknown>;
 }
 
-/** @throws {ServiceError} NOT_FOUND, GONE; {AlteredError}: nothing is signed anew from what was altered. */
+/** @throws {ServiceError} NOT_FOUND; GONE; {AlteredError}: altered data must not be signed anew. */
 async function readRecordedScore(
   dependencies: Needs,
   orgId: string,
@@ -190,7 +190,7 @@ async function readRecordedScore(
   };
 }
 
-/** How the entries of a commit and of a label begin. */
+/** The common fields of the entries of a commit and of a label. */
 function draftHead({ caller, call, subject }: Context) {
   return { actor: caller.actor, orgId: caller.orgId, prefix: caller.prefix, subject, at: call.now };
 }
@@ -233,14 +233,14 @@ function planCommit(unit: UnitOfWork, context: Context) {
 
 interface Labelled {
   readonly row: OutcomeLabelRow;
-  /** False where the same label was given before. */
+  /** False if the same label was given before. */
   readonly isNew: boolean;
 }
 
 /**
- * Plans a first label; the same again writes nothing.
- * @returns null where no label is given.
- * @throws {ServiceError} CONFLICT where the truth was known at scoring, or is known to be another.
+ * Plans a first label; a repeat of the same label writes nothing.
+ * @returns null if no label is given.
+ * @throws {ServiceError} CONFLICT if the outcome was known at scoring, or the score has another label.
  */
 function planLabel(
   unit: UnitOfWork,

@@ -1,6 +1,6 @@
 /**
- * Reads an operator's row, which must not be older than the operator's newest interaction: so an old row that was put
- * back, or one that was taken away, is noticed.
+ * Reads an operator's row. The row must not be older than the operator's newest interaction: this detects a
+ * row that was deleted, and an old row that was put back.
  */
 import type { Reading } from "../shared/capabilities.ts";
 import {
@@ -35,7 +35,8 @@ export function currentOperator(unit: UnitOfWork, key: OperatorKey): OperatorRow
 }
 
 /**
- * Operators' rows, which an answer is made from, and where their newest interactions stand.
+ * Requires that operators' rows, from which an answer is made, are sealed and not older than the newest
+ * interactions.
  * @throws {AlteredRows} as {@link currentOperator}.
  */
 export function requireCurrentOperators(
@@ -60,7 +61,7 @@ function requireCurrent(
     readonly newest: NewestInteraction["position"];
   },
 ): void {
-  // A row that another job of the same commit left is newer than what the database held.
+  // A row that another job of the same commit has written is newer than the database's newest interaction.
   if (newest === null || (row !== null && row.position >= newest)) return;
   throw new AlteredRows(evidenceChain(orgId), "a row of operator");
 }

@@ -1,5 +1,5 @@
 /**
- * Scoring a decision for its risk: reads the operator's record, changes nothing in it, and leaves an entry.
+ * Scores a decision for its risk: reads the operator's state without changing it, and appends an entry.
  * Source: specification, POST /v1/decision/score; contract, section 4; scoring model, section 11.
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
@@ -25,12 +25,12 @@ import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, pastRetention, requireSameId } from "../shared/keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Writing & Scoring;
 
 /**
  * Scores a decision.
- * @throws {ServiceError} CONFLICT where the id was used for something else; GONE; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT if the id was used for something else; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreDecisionRisk(
   dependencies: Needs,
@@ -55,7 +55,7 @@ export async function scoreDecisionRisk(
   );
 }
 
-/** A decision as it was asked for: null where it is to be named by the service. */
+/** A decision as it was requested; `decision_id` is null if the service is to draw it. */
 export type SentDecision = Omit<DecisionRequest, "decision_id"> & { readonly decision_id: string | null };
 
 async function scoreUnderId(
@@ -65,7 +65,7 @@ async function scoreUnderId(
     readonly request: DecisionRequest;
     readonly call: Call;
     readonly keyed: KeyedCall;
-    /** Whether the service named the decision. */
+    /** True if the service drew the decision's id. */
     readonly drawn: boolean;
   },
 ): Promise<EvidencedAnswer> {
@@ -139,15 +139,15 @@ async function scoreUnderId(
   });
 }
 
-/** What is told of a decision by its final route. Source: scoring model, section 11. */
+/** The event of a decision, by its final route. Source: scoring model, section 11. */
 const EVENT_OF_ROUTE: Readonly<Partial<Record<Route, WebhookEvent>>> = {
   must_review: "drs.must_review",
   escalation: "drs.escalation",
 };
 
 /**
- * The stored answer that this request repeats, or null where its id is free. The ids of sessions and decisions are
- * one name space; a session that was frozen stays a session, to be scored later.
+ * The stored answer that this request repeats, or null if its id is free. The ids of sessions and decisions
+ * are one name space; a frozen session keeps its id, so that it can be scored later.
  * @throws {ServiceError} CONFLICT.
  */
 function findRepeated(

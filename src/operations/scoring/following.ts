@@ -1,6 +1,7 @@
 /**
- * What follows a score, each at most once: the entry that commits it, and its late label. Each has a row of its own, and
- * the score's row says where both stand. So a row that was taken out, put in or exchanged contradicts another one.
+ * Two things may follow a score, each at most once: the entry that commits it, and its late label. Each has a
+ * row of its own, and the score's row holds the positions of both. So a row that was removed, added or
+ * exchanged contradicts another.
  */
 import {
   followedInteractions,
@@ -18,15 +19,15 @@ import { AlteredRows } from "../../store/seals.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 
-/** What is known to follow a score; null if it has not come yet. */
+/** The commit and the late label of a score; each is null if it has not come yet. */
 export interface Following {
   readonly commit: ScoreCommitRow | null;
   readonly label: OutcomeLabelRow | null;
-  /** What the chain has. */
+  /** The entries in the chain that follow the score. */
   readonly entries: FollowingEntries | null;
 }
 
-/** What {@link knownFollowing} reads, the score's own row included. */
+/** The rows that {@link knownFollowing} reads, including the score's own row. */
 export function followingNeeds(session: Key): readonly Need[] {
   return [interactions, scoreCommits, outcomeLabels, followingEntries].map((kind) => ({
     kind,
@@ -34,7 +35,10 @@ export function followingNeeds(session: Key): readonly Need[] {
   }));
 }
 
-/** What is known to follow a score. @throws {AlteredRows} as {@link requireFollowing}, or if a row is none of ours. */
+/**
+ * Reads the commit and the late label of a score.
+ * @throws {AlteredRows} as {@link requireFollowing}, or if a row is not what this installation wrote.
+ */
 export function knownFollowing(unit: UnitOfWork, row: InteractionRow): Following {
   const session = interactions.keyOf(row);
   const following = {
@@ -47,11 +51,12 @@ export function knownFollowing(unit: UnitOfWork, row: InteractionRow): Following
 }
 
 /**
- * What follows a score, which must fit to the score's own row.
+ * Requires that the commit and the late label of a score agree with the score's own row.
  *
- * The chain is asked besides, because old rows that are put back together contradict nothing. Whoever alters the chain's
- * rows too, and puts them back afterwards, leaves two entries of one kind, which every verification finds.
- * @throws {AlteredRows} if a row was taken out, put in or exchanged, or an old one was put back.
+ * The chain is checked too, because old rows that are put back together contradict nothing. If somebody
+ * alters the chain's rows too, and puts them back later, the chain then has two entries of one kind, which
+ * every verification finds.
+ * @throws {AlteredRows} if a row was removed, added or exchanged, or an old row was put back.
  */
 export function requireFollowing(
   row: Pick<InteractionRow, "org_id" | "commit_position" | "label_position">,
@@ -64,13 +69,13 @@ export function requireFollowing(
   if (isOlder) throw altered(row, "interaction");
 }
 
-/** Notes in a score's row what has come to follow it. */
+/** Writes the position of the commit or of the late label into the score's row. */
 export function followedBy(
   unit: UnitOfWork,
   row: InteractionRow,
   position: Partial<Pick<InteractionRow, "commit_position" | "label_position">>,
 ): void {
-  // One call may bring both.
+  // One call may bring both, so the row is read again.
   unit.put(followedInteractions, { ...unit.get(interactions, interactions.keyOf(row))!, ...position });
 }
 

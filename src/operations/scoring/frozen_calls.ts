@@ -1,16 +1,19 @@
-/** Frozen calls of an operator follow one another, as scores do: a deleted one leaves a gap, and a count is a difference. */
+/**
+ * Frozen calls of an operator are linked to one another, as scores are: a deleted call leaves a gap, and the
+ * number of calls between two of them is a difference of counts.
+ */
 import type { FrozenOperatorRow, SkippedInteractionRow } from "../../store/records.ts";
 
-/** What the last frozen call of an operator says of all of them. */
+/** Position of an operator's last frozen call, with the count and the time range of all of them. */
 export type LastFrozen = Pick<FrozenOperatorRow, "position" | "n" | "t0" | "t1">;
 
-/** What a frozen call says of those up to it. */
+/** The link of a frozen call: the call before it, and the count and time range of the calls up to it. */
 export type FrozenLink = LastFrozen & Pick<SkippedInteractionRow, "previous">;
 
 /**
- * What an operator's next frozen call says of those up to it.
+ * The link of an operator's next frozen call.
  * @param before the frozen call before it; null if there is none.
- * @param call its instant, epoch milliseconds, and its position.
+ * @param call instant of the next call, epoch milliseconds, and its position.
  */
 export function frozenLink(
   before: LastFrozen | null,
@@ -21,12 +24,12 @@ export function frozenLink(
     previous: before?.position ?? null,
     n: (before?.n ?? 0) + 1,
     t0: before?.t0 ?? at,
-    // A clock that goes back moves no call in front of one that came before it.
+    // If the clock goes back, a later call still does not come before an earlier one.
     t1: Math.max(before?.t1 ?? at, at),
   };
 }
 
-/** What a frozen call leaves in the row of its operator. */
+/** The columns that a frozen call writes into its operator's row. */
 export function lastFrozen({ position, n, t0, t1 }: LastFrozen): LastFrozen {
   return { position, n, t0, t1 };
 }

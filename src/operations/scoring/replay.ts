@@ -1,6 +1,6 @@
 /**
- * Replaying a score or a decision: recomputed from its recorded input and the model document of its time, held
- * against the recorded result, and explained.
+ * Replays a score or a decision: it is recomputed from its recorded input and the model document of its time,
+ * compared with the recorded result, and explained.
  * Source: specification, GET /v1/decision/replay/{id}; contract, section 4; evidence design, section 12.
  */
 import type { Proving, Reading, Scoring } from "../shared/capabilities.ts";
@@ -54,7 +54,7 @@ import { placeOfRecord, requireNotGone } from "../shared/gone.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
 import { tellAlteredRecord, type Watching } from "../shared/tampering.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring;
 
 export interface Replay {
@@ -66,9 +66,9 @@ export interface Replay {
   readonly differences: readonly Difference[];
   readonly explanation: readonly DimensionExplanation[];
   readonly model: { readonly version: string; readonly sha256: string };
-  /** What the score's late label moved; null where it has none. */
+  /** The score's late label and what it moved; null if there is none. */
   readonly label: ReplayedLabel | null;
-  /** Over the recorded result, against the current checkpoint. */
+  /** Evidence of the recorded result, against the current checkpoint. */
   readonly evidence: Evidence;
 }
 
@@ -79,9 +79,9 @@ export interface ReplayedLabel {
 }
 
 /**
- * A part that was altered is shown as what it is, beside what was recorded of it; nothing is explained by it, and an
- * alert is raised.
- * @throws {ServiceError} NOT_FOUND where neither a score nor a decision has this id; GONE.
+ * Replays a record. If a part was altered, its present commitment is shown beside the recorded one, an
+ * altered input is not explained, and an alert is raised.
+ * @throws {ServiceError} NOT_FOUND if neither a score nor a decision has this id; GONE; {AlteredError}.
  */
 export async function replay(
   dependencies: Needs,
@@ -135,8 +135,9 @@ export async function replay(
 const EVENT_OF_KIND = { score: "SCORE_COMPUTED", decision: "DRS_COMPUTED" } as const;
 
 /**
- * A row led to the record of its own name, as far as that can be told: a part that was altered is shown as what it is.
- * @throws {AlteredError} where the record is another's.
+ * Requires that a row led to the record of its own name, by the parts that were not altered: an altered part
+ * is shown as it is.
+ * @throws {AlteredError} if the record has another name.
  */
 function requireRecordOf(
   { crypto }: Needs,
@@ -150,8 +151,8 @@ function requireRecordOf(
 }
 
 /**
- * Proof of an entry against the newest checkpoint, whatever its parts are.
- * @throws {AlteredError} where the entry is not what was signed.
+ * The proof of an entry against the newest checkpoint; its parts are not checked.
+ * @throws {AlteredError} if the entry is not what was signed.
  */
 async function proveStored(
   dependencies: Needs,
@@ -166,7 +167,7 @@ async function proveStored(
   return (await proveHashes(dependencies, { chain, hashes, checkpoint })).get(seq)!;
 }
 
-/** Parts that are not those which the entry commits to: what follows from them proves nothing. */
+/** The parts that do not match the entry's commitments: results from them prove nothing. */
 function alteredParts({ crypto }: Needs, { entry, parts }: StoredEntry): readonly Difference[] {
   return [...parts.values()].filter((part) => !isCommitted(crypto, entry, part)).map((part) => ({
     path: `commit.${part.name}`,
@@ -175,7 +176,7 @@ function alteredParts({ crypto }: Needs, { entry, parts }: StoredEntry): readonl
   }));
 }
 
-/** The parts of an entry that were altered, of which an alert tells. */
+/** The altered parts of an entry; raises an alert if there are any. */
 function toldOf(
   dependencies: Needs,
   { stored, place: { chain, seq }, now }: {
@@ -193,7 +194,10 @@ function isInput(altered: readonly Difference[]): boolean {
   return altered.some(({ path }) => path === "commit.input");
 }
 
-/** What `compute` makes of a stored record. @throws {AlteredError} if it is none any more, as parts of it were altered. */
+/**
+ * The result of `compute`, which reads a stored record.
+ * @throws as `compute` does; {AlteredError} instead, if parts of the record were altered.
+ */
 async function madeOf<Result>(
   { chain, seq }: Place,
   altered: readonly Difference[],
@@ -258,14 +262,14 @@ async function recomputeDecision(
   };
 }
 
-/** The event by which a score got its late label, explained from its own recorded input. */
+/** Explains the late label of a score from the label's own recorded input; null if the score has none. */
 async function replayLabel(
   dependencies: Needs,
   { orgId, sessionId, now }: { readonly orgId: string; readonly sessionId: string; readonly now: number },
 ): Promise<{ readonly label: ReplayedLabel; readonly altered: readonly Difference[] } | null> {
   const { database } = dependencies;
   const position = await placeOfLabel(dependencies, { orgId, sessionId });
-  // It was erased or pruned with its score since that was read, or there never was one.
+  // There never was a label, or it was erased or pruned with its score since the score was read.
   if (position === null) {
     await requireNotGone(dependencies, { kind: "record", orgId, name: sessionId });
     return null;
@@ -294,7 +298,10 @@ async function replayLabel(
   };
 }
 
-/** Where a score's label stands; null if it has none. @throws {AlteredRows} if a row is not what this installation wrote. */
+/**
+ * Position of a score's label; null if there is none.
+ * @throws {AlteredRows} if a row is not what this installation wrote, or the rows contradict one another.
+ */
 async function placeOfLabel(
   dependencies: Needs,
   { orgId, sessionId }: { readonly orgId: string; readonly sessionId: string },
@@ -318,8 +325,8 @@ async function placeOfLabel(
 }
 
 /**
- * The document of a recorded hash: the one in use, or one that was used before and is kept for good.
- * @throws {AlteredError} where it is not there, or not what it was.
+ * The model document of a recorded hash: the one in use, or an earlier one, which is kept for good.
+ * @throws {AlteredError} if it is missing or was altered.
  */
 export async function modelDocument(
   { database, crypto, model }: Pick<Proving, "database" | "crypto"> & Scoring,
@@ -332,8 +339,9 @@ export async function modelDocument(
   if (row === undefined) {
     throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not in the database`);
   }
-  // It was validated when it came into use, by the schema of its time: today's may ask for more. Its hash says that
-  // it is the same document, and its formulas' name that these functions can read it.
+  // It was validated by the schema of its time, when it came into use; today's schema may require more. Its
+  // hash proves that it is the same document, and the name of its formulas says that these functions can read
+  // it.
   const document: ModelDocument = JSON.parse(row.document);
   if (modelSha256(crypto, document) !== sha256) {
     throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not the one that was used`);

@@ -1,6 +1,6 @@
 /**
- * Scoring one interaction: the operator's state moves, the score and its evidence are one durable write, and
- * the same request again gets the stored answer.
+ * Scores one interaction: the operator's state moves, the score and its evidence are one durable write, and a
+ * repeat of the request gets the stored answer.
  * Source: specification, POST /v1/score; contract, section 4; evidence design, sections 5 and 12.
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
@@ -36,12 +36,12 @@ import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, pastRetention, requireSameId } from "../shared/keyed_calls.ts";
 import { drawPseudonym, pseudonymOf } from "../shared/subjects.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Writing & Scoring;
 
 /**
  * Scores an interaction.
- * @throws {ServiceError} CONFLICT where the session was used for a different request; GONE; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT if the session was used for a different request; GONE; SERVICE_UNAVAILABLE.
  */
 export async function scoreInteraction(
   dependencies: Needs,
@@ -66,7 +66,7 @@ export async function scoreInteraction(
   );
 }
 
-/** A score as it was asked for: null where its session is to be named by the service. */
+/** A score as it was requested; `session_id` is null if the service is to draw it. */
 export type SentScore = Omit<ScoreRequest, "session_id"> & { readonly session_id: string | null };
 
 async function scoreUnderId(
@@ -76,7 +76,7 @@ async function scoreUnderId(
     readonly request: ScoreRequest;
     readonly call: Call;
     readonly keyed: KeyedCall;
-    /** Whether the service named the session. */
+    /** True if the service drew the session's id. */
     readonly drawn: boolean;
   },
 ): Promise<EvidencedAnswer> {
@@ -110,7 +110,10 @@ async function scoreUnderId(
   });
 }
 
-/** One score on its way, with what is drawn once: a commit that is planned anew writes the same ids and salts. */
+/**
+ * A score to be planned. Its ids and salts are drawn once: a commit that is planned anew writes the same
+ * ones.
+ */
 export interface PreparedScore {
   readonly request: ScoreRequest;
   readonly call: Call;
@@ -118,7 +121,7 @@ export interface PreparedScore {
   readonly entryId: string;
   readonly salts: { readonly input: Uint8Array; readonly result: Uint8Array };
   readonly pseudonym: string;
-  /** By which a name that is gone is known. */
+  /** The need for the tombstone of the session's id: it shows a name that is gone. */
   readonly tombstone: Need;
 }
 
@@ -158,8 +161,8 @@ export function needsOf(orgId: string, { request, tombstone }: PreparedScore): r
 }
 
 /**
- * The stored answer that this request repeats, or null where it is new.
- * A frozen post does not use up its session: a later normal post scores it.
+ * The stored answer that this request repeats, or null if it is new.
+ * A frozen call does not use up its session: a later normal call scores it.
  * @throws {ServiceError} CONFLICT, GONE.
  */
 function findRepeated(
@@ -190,11 +193,11 @@ export function usedSession(sessionId: string): ServiceError {
 export interface PlannedScore {
   readonly appended: PlacedEntry;
   readonly result: Record<string, unknown>;
-  /** Whether it counts as usage: a skipped call does not. */
+  /** True if the call counts as usage: a skipped call does not. */
   readonly counted: boolean;
 }
 
-/** Plans the rows and the entry of a score whose session is free. */
+/** Plans the rows and the entry of a score; its session must be free. */
 export function planScore(
   unit: UnitOfWork,
   dependencies: Needs,
@@ -251,7 +254,7 @@ interface Planned {
   readonly scored: Scored | null;
 }
 
-/** What every input part says of its request (evidence design, section 12). */
+/** The members of every input part that come from its request (evidence design, section 12). */
 function inputOf({ model }: Needs, { request, call }: PreparedScore) {
   return {
     ...inputHead(model, call.now),
@@ -289,7 +292,7 @@ function planScored(dependencies: Needs, score: PreparedScore, row: OperatorRow 
   };
 }
 
-/** The operator's state, and the entry that it is the state after. */
+/** The operator's state, and the entry that left it. */
 export function priorOf(row: OperatorRow | null): {
   readonly prior: { readonly seq: number; readonly entry_hash: string } | null;
   readonly state: OperatorState | null;
@@ -309,7 +312,7 @@ function identityOf(orgId: string, { request, call, digest }: PreparedScore) {
   };
 }
 
-/** What an operator's row says of its state, and of the entry that left it. */
+/** The columns of an operator's row for its state, and for the entry that left that state. */
 export function movedTo(
   state: OperatorState,
   { entry, hash }: { readonly entry: { readonly seq: number }; readonly hash: Uint8Array },
@@ -329,7 +332,7 @@ export function movedTo(
   };
 }
 
-/** What reports and histories read of a score: full-mode values, in lite mode too. */
+/** The columns of a score that reports and histories read: full-mode values, in lite mode too. */
 export function scoredColumns(
   { domain, interaction, mode }: Pick<ScoreRequest, "domain" | "interaction" | "mode">,
   { state, result, weights, fullDimensions, fullUncertainty, meanCorrectAcceptance }: Scored,

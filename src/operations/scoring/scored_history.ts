@@ -1,6 +1,6 @@
 /**
- * What an organization's operators did, as the inputs of their scores and late labels recorded it: oldest first, of every
- * epoch, without what was erased or pruned.
+ * The history of an organization's operators, from the recorded inputs of their scores and late labels:
+ * oldest first, over all epochs, without records that were erased or pruned.
  */
 import type { Proving } from "../shared/capabilities.ts";
 import { entrySchema, isCommitted } from "../../evidence/entry.ts";
@@ -14,7 +14,7 @@ import { loadEpochs, type StoredChain } from "../../store/chains.ts";
 import { readInputs, type RecordedInput } from "../../store/recorded_inputs.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 
-/** A record that is not what was recorded: nothing may follow from it. */
+/** Thrown if a record is not what was recorded: no result may be drawn from it. */
 export class AlteredRecord extends Error {
   override readonly name = "AlteredRecord";
 }
@@ -27,7 +27,7 @@ export type EventOf<Kind extends HistoryEvent["kind"]> = Extract<HistoryEvent, {
 
 const EVENT_TYPES = { score: "SCORE_COMPUTED", label: "OUTCOME_LABELLED" } as const;
 
-/** A history up to now: every reading of it has the same end. */
+/** A history up to the moment it was opened: every reading of it has the same end. */
 export class ScoredHistory {
   readonly #source: Pick<Proving, "database" | "crypto">;
   readonly #epochs: readonly StoredChain[];
@@ -41,12 +41,12 @@ export class ScoredHistory {
     return new ScoredHistory(source, await loadEpochs(source.database, evidenceChain(orgId)));
   }
 
-  /** Entries of every kind, those that were pruned left out. */
+  /** Number of entries of every kind, without pruned ones. */
   get entries(): number {
     return this.#epochs.reduce((sum, { frontier, minIndex }) => sum + frontier.size - minIndex, 0);
   }
 
-  /** @throws {AlteredRecord} where a record is not what its entry commits to, or cannot be read. */
+  /** @throws {AlteredRecord} if a record is not what its entry commits to, or cannot be read. */
   async *events<Kind extends HistoryEvent["kind"]>(kinds: readonly Kind[]): AsyncGenerator<EventOf<Kind>> {
     const { database, crypto } = this.#source;
     const eventTypes = kinds.map((kind) => EVENT_TYPES[kind]);
@@ -75,7 +75,7 @@ function eventOf(crypto: Proving["crypto"], chain: string, row: RecordedInput): 
   return { kind: "label", input: data };
 }
 
-/** undefined where the text is no JSON. */
+/** The parsed text; undefined if it is no JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

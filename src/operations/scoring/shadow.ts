@@ -1,11 +1,11 @@
 /**
- * A candidate model in shadow: every interaction that was scored is scored by the candidate too, after it was
- * committed and from what was recorded, and where the two differ is summed up.
+ * A candidate model in shadow: the candidate scores every interaction too, after it was committed and from
+ * its recorded input, and the differences between the two models are summed up.
  *
- * It writes nothing and nobody waits for it: the writer hands over the entries of a commit that is durable, and they
- * are worked off a few at a time, requests being served in between. All that it knows is in this process's memory,
- * under pseudonyms, and bounded. An operator's state begins as the one that the model in use has left, as it would
- * where the candidate was taken into use at that moment (scoring model, section 15, point 5).
+ * It writes nothing, and nothing waits for it: the writer hands over the entries of a durable commit, and a
+ * few are processed at a time, with requests served in between. Its data is in this process's memory only,
+ * under pseudonyms, and bounded. An operator's state begins as the model in use has left it, as it would if
+ * the candidate came into use at that moment (scoring model, section 15, point 5).
  * Source: contract, section 1 (`JISS_SCORING_SHADOW_MODEL_FILE`).
  */
 import {
@@ -41,10 +41,10 @@ import type { OrganizationCaller } from "../shared/call.ts";
 /** The entries that move an operator's state, and the one that ends it. */
 const FOLLOWED = ["SCORE_COMPUTED", "OUTCOME_LABELLED", "SUBJECT_ERASED"] as const;
 
-/** Worked off in one turn of the event loop: less than half a millisecond. */
+/** Entries that are processed in one turn of the event loop: they take less than half a millisecond. */
 const SLICE = 8;
 
-/** At most so often a failure is told in the log; the metrics count each. */
+/** Shortest time between two failures in the log, milliseconds; the metrics count every failure. */
 const FAILURE_TOLD_MS = 60_000;
 
 interface Waiting {
@@ -54,22 +54,22 @@ interface Waiting {
   readonly subject: string;
   readonly entryId: string;
   readonly entryHash: Uint8Array;
-  /** Canonical JSON, as it was recorded. */
+  /** Canonical JSON, as recorded. */
   readonly input: string | undefined;
   readonly result: string | undefined;
 }
 
-/** One operator, as the candidate sees it. */
+/** One operator under the candidate model. */
 interface Followed {
   /**
-   * The entry that was followed last, and the candidate's state after it, as JSON, which takes a fraction of the room
-   * of the value. null: it begins with the next entry.
+   * The entry that was processed last, and the candidate's state after it as JSON, which takes a fraction of
+   * the memory of the value. null if the candidate begins with the next entry.
    */
   place: { readonly entryHash: string; readonly state: string } | null;
-  /** By the entry of a score that may be labelled later: the candidate's weights for it. */
+  /** The candidate's weights, by the entry id of a score that may be labelled later. */
   readonly weights: Map<string, EventWeights>;
   tally: Tally;
-  /** Of the newest interaction. */
+  /** The comparison at the newest interaction. */
   newest: Comparison | null;
 }
 
@@ -80,18 +80,18 @@ interface FollowedOrganization {
   restarts: number;
 }
 
-/** What is held, and what was counted since the start. */
+/** Sizes of the held data, and counts since the start. */
 export interface ShadowCounts {
   readonly waiting: number;
   readonly operators: number;
-  /** Scores whose weights are kept for a late label. */
+  /** Number of scores whose weights are kept for a late label. */
   readonly weights: number;
   readonly failed: number;
   readonly missed: number;
   readonly restarts: number;
 }
 
-/** How many operators are followed, entries may wait, and weights are kept. */
+/** Upper bounds of the operators that are followed, the entries that wait, and the weights that are kept. */
 export interface ShadowBounds {
   readonly operators: number;
   readonly queue: number;
@@ -100,12 +100,12 @@ export interface ShadowBounds {
 
 export interface ShadowOptions {
   readonly candidate: Model;
-  /** Epoch milliseconds of the start. */
+  /** Instant of the start, epoch milliseconds. */
   readonly since: number;
   readonly log: Log;
-  /** Milliseconds that never go back. */
+  /** A clock that never goes back, milliseconds. */
   readonly monotonic: () => number;
-  /** Told of each interaction that was compared. */
+  /** Called for each interaction that was compared. */
   readonly onCompared?: (
     compared: { readonly difference: number } & ReturnType<typeof directionsOf>,
   ) => void;
@@ -120,7 +120,7 @@ export class Shadow {
   #running: Promise<void> | null = null;
   readonly #organizations = new Map<string, FollowedOrganization>();
   #operators = 0;
-  /** Whose weights are kept, by their entry, the oldest first. */
+  /** Operators whose weights are kept, by the entry id of the score, oldest first. */
   readonly #weighed = new Map<string, Followed>();
   #toldAt = -Infinity;
 
@@ -158,7 +158,7 @@ export class Shadow {
       const type = FOLLOWED.find((name) => name === entry.event_type);
       if (type === undefined) continue;
       const orgId = entry.org_id!;
-      // Who is erased is forgotten however much there is to do.
+      // An erased operator is forgotten even if the queue is full.
       if (type !== "SUBJECT_ERASED" && this.#queue.length >= this.#bounds.queue) {
         this.#organizationOf(orgId).missed += 1;
         continue;
@@ -177,25 +177,25 @@ export class Shadow {
     if (this.#queue.length > 0) this.#running ??= this.#run();
   }
 
-  /** Waits until what was taken is worked off. */
+  /** Waits until the taken entries are processed. */
   async settled(): Promise<void> {
     await this.#running;
   }
 
-  /** Leaves what still waits. */
+  /** Drops the entries that still wait. */
   async close(): Promise<void> {
     this.#queue.length = 0;
     await this.#running;
   }
 
-  /** What is known of an organization's operators, by their pseudonyms. */
+  /** The comparisons of an organization's operators, by pseudonym. */
   operatorsOf(
     orgId: string,
   ): ReadonlyMap<string, { readonly tally: Tally; readonly newest: Comparison | null }> {
     return this.#organizationOf(orgId).operators;
   }
 
-  /** What could not be compared, of an organization. */
+  /** Counts of an organization's failed and missed entries, and of restarts from the recorded state. */
   gapsOf(orgId: string): { readonly failed: number; readonly missed: number; readonly restarts: number } {
     const { failed, missed, restarts } = this.#organizationOf(orgId);
     return { failed, missed, restarts };
@@ -220,7 +220,7 @@ export class Shadow {
     this.#running = null;
   }
 
-  /** Never throws: whatever goes wrong with a candidate is told and counted. */
+  /** Processes one entry. Never throws: a failure of the candidate is logged and counted. */
   #follow(waiting: Waiting): void {
     const { type, orgId, subject } = waiting;
     if (type === "SUBJECT_ERASED") return this.forget(orgId, subject);
@@ -242,7 +242,7 @@ export class Shadow {
     }
   }
 
-  /** @returns the state after it. */
+  /** @returns the candidate's state after the score, as JSON. */
   #score(
     { entryId, input, result }: Waiting,
     organization: FollowedOrganization,
@@ -254,7 +254,8 @@ export class Shadow {
       state: stateBefore(organization, operator, recorded),
     });
     const comparison = { inUse: figuresOf(JSON.parse(result!)), candidate: figuresOf(scored.result) };
-    // As the write path: what is no JSON value, a score that is no number say, is refused.
+    // As on the write path, a result that is no JSON value is refused, for example a score that is not a
+    // number.
     canonicalJson(scored.result);
     const state = canonicalJson(scored.state);
     const difference = differenceOf(comparison);
@@ -270,9 +271,9 @@ export class Shadow {
   }
 
   /**
-   * A late label counts with the weights that the candidate gave the case; of a case that it did not score, with the
-   * recorded ones, as it would after a change of models.
-   * @returns the state after it.
+   * A late label counts with the weights that the candidate gave the interaction. If the candidate did not
+   * score it, the recorded weights count, as they would after a change of models.
+   * @returns the candidate's state after the label, as JSON.
    */
   #label({ input }: Waiting, organization: FollowedOrganization, operator: Followed): string {
     const recorded: LabelInput = JSON.parse(input!);
@@ -301,7 +302,10 @@ export class Shadow {
     return organization;
   }
 
-  /** null where as many are followed as may be: to let one go for each that comes would leave figures of nobody. */
+  /**
+   * The operator; null if the bound on followed operators is reached. Dropping one for each new one would
+   * leave figures of nobody.
+   */
   #operatorOf({ operators }: FollowedOrganization, subject: string): Followed | null {
     const known = operators.get(subject);
     if (known !== undefined) return known;
@@ -324,8 +328,8 @@ export class Shadow {
 }
 
 /**
- * The candidate's state where it has followed the operator without a gap, else the recorded one of the model in use:
- * at first, after a failure, after what was missed, and after what another process recorded.
+ * The candidate's state if it has followed the operator without a gap. Else the recorded state of the model
+ * in use: at first, after a failure, after a missed entry, and after an entry of another process.
  */
 function stateBefore(
   organization: FollowedOrganization,
@@ -338,12 +342,12 @@ function stateBefore(
   return state;
 }
 
-/** Runs a candidate model beside the one in use; null: none. */
+/** Runs a candidate model beside the one in use; null if there is none. */
 export interface Shadowing {
   readonly shadow: Shadow | null;
 }
 
-/** Where the candidate differs for an organization, since this process started; null where no candidate runs. */
+/** Differences of the candidate for an organization since this process started; null if no candidate runs. */
 export async function shadowReport(
   { database, model, shadow }: Pick<Reading, "database"> & Scoring & Shadowing,
   { orgId }: OrganizationCaller,
@@ -355,7 +359,7 @@ export async function shadowReport(
       row,
     ) => [row.pseudonym, row.operator_id]),
   );
-  // Who was erased by another process is told of no more.
+  // Operators that another process erased are left out and forgotten.
   for (const subject of subjects) if (!names.has(subject)) shadow.forget(orgId, subject);
   const operators = [...shadow.operatorsOf(orgId)].flatMap(([subject, { tally, newest }]) => {
     const operatorId = names.get(subject);
