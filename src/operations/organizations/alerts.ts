@@ -1,5 +1,6 @@
 /**
- * Alerts about an organization: raised by its usage, acknowledged by whoever looked at them. They throttle nothing.
+ * Alerts about an organization: its usage raises them, and an administrator acknowledges them. They throttle
+ * nothing.
  * Source: specification, Alert and Limits (quota breach); contract, section 5.
  */
 import { ALERT_SEVERITY, USAGE_ANOMALY, type UsageAnomaly, usageAnomaly } from "../../domain/alert.ts";
@@ -33,7 +34,7 @@ export async function acknowledgeAlert(
   const [known] = await database.read(
     query.selectFrom("alert").select("org_id").where("alert_id", "=", alertId).compile(),
   );
-  // One about the system chain belongs to no organization: it stands in that chain alone.
+  // An alert about the system chain belongs to no organization: it is recorded in that chain alone.
   const system = known === undefined
     ? (await systemAlerts(dependencies)).find((alert) => alert.alert_id === alertId)
     : undefined;
@@ -73,7 +74,7 @@ export async function acknowledgeAlert(
   return answer;
 }
 
-/** Raises an alert for each organization whose last 24 hours stand out, once on a UTC day. */
+/** Raises an alert for each organization whose usage of the last 24 hours is unusual, once on a UTC day. */
 export async function raiseUsageAlerts(dependencies: Watching, now: number): Promise<void> {
   const { database } = dependencies;
   const day = Math.floor(now / DAY_MS);
@@ -82,7 +83,7 @@ export async function raiseUsageAlerts(dependencies: Watching, now: number): Pro
     const [last, ...before] = await dailyUsage(database, orgId, { to: now, days: 1 + ANOMALY_DAYS });
     const anomaly = usageAnomaly({ last: last!, before });
     if (anomaly !== null) await raise(dependencies, anomaly, { orgId, day, now });
-    // Requests do not wait until all organizations are looked at.
+    // Requests do not wait until all organizations are checked.
     await nextTurn();
   }
 }
@@ -115,7 +116,7 @@ async function raise(
     needs: [{ kind: alertDays, key: alertDays.keyOf(row) }],
     chains: [adminChain(orgId)],
     plan(unit) {
-      // Another process that looks after the same database was first.
+      // Another process that shares the database raised it first.
       if (unit.get(alertDays, alertDays.keyOf(row)) !== null) return () => false;
       unit.put(alertDays, row);
       unit.put(alerts, row);

@@ -1,5 +1,5 @@
 /**
- * An organization's chains as it uses them: an event of its own, the newest checkpoint, the proof of one entry.
+ * An organization's calls on its own chains: append an event, read the newest checkpoint, prove one entry.
  * Source: contract, section 4; evidence design, "Read first", point 5.
  */
 import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
@@ -26,10 +26,10 @@ import { placeOfRecord } from "../shared/gone.ts";
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, type KnownCall } from "../shared/keyed_calls.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing;
 
-/** An event that was appended, and what its evidence covers. */
+/** An event that was appended, with its evidence. */
 export interface AppendedEvent {
   readonly event_id: string;
   readonly seq: number;
@@ -47,7 +47,7 @@ export interface AppendAnswer {
 }
 
 interface AppendRequest {
-  /** Not one of the service's own. */
+  /** Not one of the service's own event types. */
   readonly eventType: string;
   readonly payload: Record<string, unknown>;
   readonly call: Call;
@@ -56,7 +56,8 @@ interface AppendRequest {
 
 /**
  * Appends an event of the organization's own to its evidence chain.
- * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED; GONE where the event of a repeated call was pruned; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} IDEMPOTENCY_KEY_REUSED; GONE if the event of a repeated call was pruned;
+ *   SERVICE_UNAVAILABLE.
  */
 export async function appendEvent(
   dependencies: Needs,
@@ -112,8 +113,10 @@ export async function appendEvent(
 }
 
 /**
- * The event at a position, which must be what the repeated call asks for: a row alone says nothing of what was appended.
- * @throws {ServiceError} GONE where it was pruned; {Error} where the entry is another one, or not what was recorded.
+ * The event at a position. It must be the event of the repeated call: a row alone does not prove what was
+ * appended.
+ * @throws {ServiceError} GONE if it was pruned; {AlteredError} if the entry is another one, or not what was
+ *   recorded.
  */
 async function appendedEvent(
   dependencies: Needs,
@@ -146,7 +149,7 @@ export function familyOf({ orgId }: OrganizationCaller, kind: ChainKind): string
   return kind === "evidence" ? evidenceChain(orgId) : adminChain(orgId);
 }
 
-/** A checkpoint as it is told. */
+/** A checkpoint as an answer shows it. */
 export function shownCheckpoint(note: string) {
   const { origin, size, root } = parseCheckpoint(parseNote(note).text);
   return { origin, size, root: hex(root), note };
@@ -163,13 +166,14 @@ export async function currentCheckpoint(
 }
 
 /**
- * The chain that a family goes on with, and its newest checkpoint.
+ * The newest chain of a family, and its newest checkpoint.
  * @throws {AlteredError} if the checkpoint is not the service's own, or an older one; {ServiceError} SERVICE_UNAVAILABLE
  *   if the chain is behind what was issued.
  */
 async function newestEnd(dependencies: Needs, family: string) {
   const { lock } = dependencies;
-  // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
+  // The lock is read first. It is never ahead of the database, so a write by another process makes nothing
+  // look old.
   const issued = lock.issuedOf([family]);
   const head = await headOf(dependencies, family);
   lock.requireCurrent(issued, [head]);
@@ -181,8 +185,8 @@ async function newestEnd(dependencies: Needs, family: string) {
 }
 
 /**
- * Proof that an entry stands under the newest checkpoint, of a pruned entry too.
- * @throws {ServiceError} NOT_FOUND; {AlteredError} where the tree, or the entry, is not what was signed.
+ * The proof that an entry stands under the newest checkpoint; a pruned entry has one too.
+ * @throws {ServiceError} NOT_FOUND; {AlteredError} if the tree or the entry is not what was signed.
  */
 export async function proofOfEntry(
   dependencies: Needs,

@@ -1,6 +1,6 @@
 /**
- * An organization's own audit log, read and exported; that it was is itself in the log. Each event is told from an entry
- * that is proven at that moment, page by page.
+ * Reads and exports an organization's own audit log; each access is itself recorded in the log. Entries are
+ * proven as they are read, page by page, and each event is made from a proven entry.
  * Source: specification, Self-serve admin; contract, section 5.
  */
 import type { Proving, Writing } from "../shared/capabilities.ts";
@@ -15,17 +15,20 @@ import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { ownEpochs } from "../shared/proven_records.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Writing;
 
-/** Events that are read at once. */
+/** Number of events that are read at once. */
 const PAGE = 100;
 
 export interface AuditLogQuery extends AuditLogFilter {
   readonly call: Call;
 }
 
-/** The newest events, newest first. @throws {ServiceError} SERVICE_UNAVAILABLE if the reading cannot be recorded; {AlteredError}. */
+/**
+ * The newest events, newest first.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE if the access cannot be recorded; {AlteredError}.
+ */
 export async function readAuditLog(
   dependencies: Needs,
   caller: OrganizationCaller,
@@ -42,7 +45,7 @@ export async function readAuditLog(
   return events;
 }
 
-/** Every event, newest first, as it is read. @throws {ServiceError} as {@link readAuditLog}. */
+/** Every event, newest first, as it is read. @throws as {@link readAuditLog}. */
 export async function exportAuditLog(
   dependencies: Needs,
   caller: OrganizationCaller,
@@ -52,7 +55,7 @@ export async function exportAuditLog(
   return eventsOf(dependencies, caller.orgId, { ...asked, end, page: PAGE });
 }
 
-/** Records that the log was asked for; the position of that entry, before which everything is told. */
+/** Records the access. @returns the position of its entry: the events before it are given. */
 async function recordAccess(
   { world, writer }: Needs,
   caller: OrganizationCaller,
@@ -79,7 +82,7 @@ async function recordAccess(
 }
 
 interface Range extends Pick<AuditLogFilter, "eventType" | "since" | "until"> {
-  /** Over all epochs; excluded. */
+  /** Position over all epochs at which the range ends; excluded. */
   readonly end: number;
   readonly page: number;
 }
@@ -113,8 +116,9 @@ async function* eventsOf(
 }
 
 /**
- * A page goes back along the chain; a whole one without a gap, down to where a cut may have come meanwhile.
- * @throws {AlteredError} if the columns that it was found by say something else.
+ * Requires that a page goes back along the chain, and that it has no gap if it is not filtered by event type.
+ * It may end early: the chain may have been cut meanwhile.
+ * @throws {AlteredError} if the columns by which the page was found say something else.
  */
 function requireOrder(
   chain: string,
@@ -133,7 +137,10 @@ function requireOrder(
   }
 }
 
-/** @throws {AlteredError} if the entry is none that was asked for, or its detail is missing: none is ever erased. */
+/**
+ * @throws {AlteredError} if the entry is not in the requested range, or its detail is missing: none is ever
+ *   erased.
+ */
 function shownEvent(
   { entry, parts }: ProvenRecord,
   { eventType, since, until }: AuditLogFilter,

@@ -1,5 +1,5 @@
 /**
- * Who a key belongs to. Every refusal looks the same from outside; here it costs the same too.
+ * Finds the organization of a key. Every refusal looks the same from outside; here it costs the same too.
  * Source: specification, Authentication; contract, section 3.
  */
 import type { Logging, Reading, Secrets, Writing } from "../shared/capabilities.ts";
@@ -21,8 +21,9 @@ import { isRegistered, type Remembering } from "./registered.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
 
 /**
- * The organization of a presented key, or null: unknown, revoked, inactive, malformed or missing alike.
- * @throws {AlteredRows} where the organization's row is not what this installation wrote.
+ * The organization of a presented key; null if the key is unknown, revoked, malformed or missing, or if the
+ * organization is inactive.
+ * @throws {AlteredRows} if the organization's row is not what this installation wrote.
  */
 export async function authenticateKey(
   dependencies: Reading & Pick<Writing, "writer"> & Logging & Pick<Secrets, "peppers"> & Remembering,
@@ -37,7 +38,10 @@ export async function authenticateKey(
   return { actor: "api", orgId: row.org_id, prefix };
 }
 
-/** Whose key was presented, by a row that stands. @throws {AlteredRows} */
+/**
+ * The holder of a presented key, from a row that is registered now; null if there is none.
+ * @throws {AlteredRows}
+ */
 async function currentHolder(
   dependencies: Parameters<typeof authenticateKey>[0],
   presented: string | undefined,
@@ -47,7 +51,7 @@ async function currentHolder(
     if (holder === null) return null;
     requireSealed(dependencies, organizations, [holder.row]);
     if (await isRegistered(dependencies, holder.row)) return holder;
-    // Another request may have replaced the row between two reads; nobody does that for ever.
+    // Another request may replace the row between two reads, but not each time.
     if (reads === READS) throw new AlteredRows(adminChain(holder.row.org_id), "a row of organization");
   }
 }
@@ -56,7 +60,7 @@ const READS = 3;
 
 type Holder = NonNullable<Awaited<ReturnType<typeof holderOf>>>;
 
-/** Whose key was presented, active or not; the same work where it is nobody's. */
+/** The holder of a presented key, active or not; null, after the same work, if there is none. */
 async function holderOf(
   { database, peppers }: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
   presented: string | undefined,
@@ -65,7 +69,7 @@ async function holderOf(
   const prefix = apiKeyPrefix(key);
   const [row] = await database.read(holderOfPrefix({ prefix }));
   const pepper = matchingPepper(key, row?.key_hash ?? null, peppers);
-  // The key that a missing one is compared as opens nothing, also where an earlier program gave it to somebody.
+  // A missing key is compared as a fixed key, which opens nothing even if an earlier program issued it.
   return pepper === null || row === undefined || !mayBeHeld(key) ? null : { key, prefix, pepper, row };
 }
 
@@ -75,8 +79,8 @@ const holderOfPrefix = compileOnce(({ prefix }: { readonly prefix: string }) =>
 );
 
 /**
- * Stores a key under the pepper in use, in the commits that come, and which pepper that is: nobody waits for it, and a
- * key that was replaced meanwhile is left alone. What fails is done at the next use.
+ * Stores a key's hash under the pepper in use, and that pepper's id, in a later commit. No request waits for
+ * it, and a key that was replaced meanwhile is left alone. If it fails, the next use of the key repeats it.
  */
 function rehash(
   { peppers, writer, log }: Pick<Writing, "writer"> & Logging & Pick<Secrets, "peppers">,
@@ -100,7 +104,7 @@ function rehash(
   });
 }
 
-/** Whether a presented value is a secret of this scope; each scope's handler reads only its own. */
+/** True if a presented value is a secret of this scope; each scope's handler reads only its own secrets. */
 export function authenticateMaster(
   { masterSecrets }: { readonly masterSecrets: MasterSecrets },
   { presented, scope }: { readonly presented: string | undefined; readonly scope: MasterScope },
@@ -109,8 +113,8 @@ export function authenticateMaster(
 }
 
 /**
- * The prefix of an organization's key that was presented where a master key belongs, for the audit log: verified, since
- * whoever knows eight characters could accuse an organization.
+ * The prefix of an organization's key that was presented instead of a master key, for the audit log. The
+ * whole key is verified: else anybody who knows its first eight characters could accuse the organization.
  */
 export async function prefixOfMisplacedKey(
   dependencies: Pick<Reading, "database"> & Pick<Secrets, "peppers">,
@@ -119,7 +123,7 @@ export async function prefixOfMisplacedKey(
   return (await holderOf(dependencies, presented))?.prefix ?? null;
 }
 
-/** Which active organizations registered an origin; a browser at any other is refused. */
+/** The active organizations that registered an origin; a browser at any other origin is refused. */
 export async function organizationsOfOrigin(
   { database }: Pick<Reading, "database">,
   origin: string,

@@ -1,7 +1,8 @@
 /**
- * Breaches in the audit log, once for each subject and window, so that an attacker cannot grow the log faster
- * than the clock: the first is recorded at once, the others of its window are counted and told together after it.
- * When a subject was last told of stands in the database, for all processes that share it.
+ * Records breaches in the audit log, once for each subject and window, so that an attacker cannot grow the
+ * log faster than the clock. The first breach is recorded at once; the others of its window are counted and
+ * recorded together after it. The instant of a subject's last entry is in the database, for all processes
+ * that share it.
  * Source: contract, section 5.
  */
 import type { Logging, Writing } from "../shared/capabilities.ts";
@@ -15,21 +16,21 @@ import { eventDraft } from "../shared/drafts.ts";
 import type { Caller } from "../shared/call.ts";
 import { adminChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Writing & Logging;
 
-/** How long what could not be written waits for its next try. */
+/** Wait before a failed write is tried again, milliseconds. */
 const RETRY_MS = 5_000;
-/** Subjects that are remembered at once; addresses beyond them are told of together. */
+/** Most subjects that are remembered at once; addresses beyond them are recorded together. */
 const SUBJECT_LIMIT = 10_000;
 
-/** Type and subject. The address is null where there were too many to tell of each. */
+/** The type and the subject of a breach. The address is null if there were too many to record each. */
 export type Breach =
   | {
     readonly type: "AUTH_FAIL_MASTER_KEY";
     readonly scope: MasterScope;
     readonly address: string | null;
-    /** Of the organization's key that was presented; null where none was. */
+    /** Prefix of the organization's key that was presented; null if none was. */
     readonly prefix: string | null;
   }
   | { readonly type: "AUTH_FAIL_RATE_LIMITED_IP"; readonly address: string | null }
@@ -45,13 +46,13 @@ interface BreachFields {
 
 interface Window {
   readonly breach: Breach;
-  /** Until when nothing more is told of the subject, epoch milliseconds. */
+  /** Nothing more is recorded of the subject before this instant, epoch milliseconds. */
   quietUntil: number;
-  /** Breaches that no entry has told of. */
+  /** Number of breaches that no entry has recorded. */
   untold: number;
 }
 
-/** What to do where it is no attack. */
+/** Advice if the breach is no attack. */
 const MENDS: Readonly<Partial<Record<Breach["type"], string>>> = {
   AUTH_FAIL_RATE_LIMITED_IP:
     "where the address is an application server's, raise JISS_RATE_LIMIT_IP; where it is a proxy's, name it in JISS_TRUSTED_PROXIES",
@@ -71,7 +72,7 @@ export class BreachLog {
   }
 
   /**
-   * Records a breach. Returns at once: the answer to the caller must not tell by its timing whether anything was
+   * Records a breach. Returns at once: the timing of the caller's answer must not show whether anything was
    * written.
    */
   record(breach: Breach, now: number): void {
@@ -80,7 +81,7 @@ export class BreachLog {
     if (!isQuiet(window, now)) this.#tell(subject, window, now);
   }
 
-  /** Tells of the breaches in windows that are over at `now`; at a stop, `isLast`, of all. */
+  /** Records the breaches of windows that are over at `now`; of all windows at a stop (`isLast`). */
   flush(now: number, { isLast = false }: { readonly isLast?: boolean } = {}): void {
     this.#isEnding = isLast;
     for (const [subject, window] of this.#windows) {
@@ -122,7 +123,7 @@ export class BreachLog {
       chains: [chain],
       plan: (unit) => {
         const told = unit.get(breachWindows, [subject]);
-        // Another process told of the subject in this window.
+        // Another process recorded the subject in this window.
         if (told !== null && isWithin(told.told_at, now) && !this.#isEnding) return () => told.told_at;
         unit.put(breachWindows, { subject, told_at: now });
         unit.append(chain, draft);
@@ -144,7 +145,7 @@ export class BreachLog {
   }
 }
 
-/** Forgets when subjects were told of whose windows are over at `now`. */
+/** Forgets the last entries of subjects whose windows are over at `now`. */
 export async function forgetBreachWindows(
   { writer }: Pick<Writing, "writer">,
   now: number,
@@ -158,7 +159,10 @@ function isWithin(toldAt: number, now: number): boolean {
   return Math.abs(now - toldAt) < RATE_WINDOW_MS;
 }
 
-/** A wait beyond any that is ever set is one from before the clock went back. */
+/**
+ * True if a window is still quiet. A wait longer than any that is set means that the clock went back: it is
+ * over.
+ */
 function isQuiet({ quietUntil }: Window, now: number): boolean {
   return now < quietUntil && quietUntil - now < 2 * RATE_WINDOW_MS;
 }

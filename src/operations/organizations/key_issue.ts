@@ -1,5 +1,6 @@
 /**
- * Minting an organization's key within a commit: drawn before, chosen by the prefix that is free.
+ * Mints an organization's key within a commit: candidates are drawn before it, and one with a free prefix is
+ * chosen.
  * Source: specification, Organization; contract, section 3.
  */
 import type { Secrets } from "../shared/capabilities.ts";
@@ -8,13 +9,16 @@ import { apiKeyPrefix, hashApiKey, mayBeHeld, pepperId } from "../../keys/api_ke
 import { type OrganizationRow, takenPrefixes } from "../../store/records.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 
-/** Prefixes have 20 random bits; one of so many is free unless nearly all are taken. */
+/**
+ * Number of candidates. Prefixes have 20 random bits: one of the candidates is free unless nearly all are
+ * taken.
+ */
 const KEY_CANDIDATES = 16;
 
 export const KEY_WARNING =
   "Store this key now: it is shown only once and cannot be recovered, only replaced by rotation.";
 
-/** What mints keys gave something that is none. */
+/** Thrown if the function that mints keys gave a value that is no key. */
 export class NoKeyMinted extends Error {
   override readonly name = "NoKeyMinted";
 
@@ -23,7 +27,7 @@ export class NoKeyMinted extends Error {
   }
 }
 
-/** The columns of an organization that its key makes. */
+/** The columns of an organization's row for its key. */
 export type StoredKey = Pick<OrganizationRow, "prefix" | "key_hash" | "pepper_id">;
 
 export const NO_KEY: StoredKey = { prefix: null, key_hash: null, pepper_id: null };
@@ -35,7 +39,7 @@ export interface IssuedKey {
   readonly stored: StoredKey;
 }
 
-/** A key on its way, drawn once: a commit that is planned anew issues the same. */
+/** A key to be issued. It is drawn once: a commit that is planned anew issues the same key. */
 export class KeyIssue {
   readonly needs: readonly Need[];
   readonly #candidates: readonly string[];
@@ -52,8 +56,8 @@ export class KeyIssue {
   }
 
   /**
-   * @param own - the prefix of the key that is replaced, which its organization may keep.
-   * @throws {ServiceError} CONFLICT where no candidate's prefix is free; {NoKeyMinted}.
+   * @param own the prefix of the key that is replaced; its organization may keep it.
+   * @throws {ServiceError} CONFLICT if no candidate's prefix is free; {NoKeyMinted}.
    */
   take(unit: UnitOfWork, own: string | null = null): IssuedKey {
     if (!this.#candidates.every(mayBeHeld)) throw new NoKeyMinted();

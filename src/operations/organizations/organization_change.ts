@@ -1,8 +1,8 @@
 /**
- * How an organization's state is changed: in one commit with its audit event, and safe to repeat.
+ * Changes an organization's state, in one commit with its audit event; a change is safe to repeat.
  *
- * Reasons for being inactive are a set, each with the instant since when it stands; an organization is active when
- * there is none. Source: specification, States and transitions; contract, section 8.11.
+ * The reasons for being inactive are a set, each with the instant at which it began; an organization is
+ * active if the set is empty. Source: specification, States and transitions; contract, section 8.11.
  */
 import type { Proving, Writing } from "../shared/capabilities.ts";
 import { ServiceError } from "../../domain/errors.ts";
@@ -15,14 +15,14 @@ import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "../sh
 import type { KeyIssue } from "./key_issue.ts";
 import { type KeyedCall, type KnownCall, repeatedAnswer } from "../shared/keyed_calls.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Pick<Proving, "installation"> & Writing;
 
-/** Why an organization is inactive, in the order in which they are stored. */
+/** The reasons for which an organization is inactive, in the order in which they are stored. */
 export const INACTIVE_REASONS = ["billing", "force_revoked", "manual", "self_revoked"] as const;
 export type InactiveReason = (typeof INACTIVE_REASONS)[number];
 
-/** The reasons that stand, each with the instant since when, epoch milliseconds. */
+/** The present reasons, each with the instant at which it began, epoch milliseconds. */
 export type Inactivity = Readonly<Partial<Record<InactiveReason, number>>>;
 
 export function inactivityOf(
@@ -46,36 +46,36 @@ export function without(inactivity: Inactivity, gone: readonly InactiveReason[])
   );
 }
 
-/** What a change makes of an organization. */
+/** The result of a change of an organization. */
 export interface Change {
-  /** null: it is so already. */
+  /** The new row; null if nothing changes. */
   readonly row: OrganizationRow | null;
   readonly body: Readonly<Record<string, unknown>>;
-  /** What a repeated call is answered, where that differs: the body without its key. */
+  /** The answer to a repeated call, if it differs: the body without its key. */
   readonly sanitized?: Readonly<Record<string, unknown>>;
-  /** What the audit event says besides the scope. */
+  /** The detail of the audit event besides the scope. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** How a call of the organization itself is remembered. */
+/** The record of a call by the organization itself. */
 export interface RememberedChange {
   readonly keyed: KeyedCall;
-  /** What is kept of the row that the change left. */
+  /** The reference that is kept, from the row that the change left. */
   referenceOf(row: OrganizationRow): string | null;
-  /** What a repeated call is answered, without its key. */
+  /** The answer to a repeated call, without the key. */
   repeated(known: KnownCall): Record<string, unknown>;
 }
 
 export interface Transition {
   readonly event: string;
   readonly remembered?: RememberedChange;
-  /** Present where the change may mint a key. */
+  /** Present if the change may mint a key. */
   readonly issue?: KeyIssue;
-  /** Pure. @throws {ServiceError} where the state does not allow it. */
+  /** Computes the change; pure. @throws {ServiceError} if the state does not allow it. */
   change(row: OrganizationRow, context: { readonly unit: UnitOfWork; readonly now: number }): Change;
 }
 
-/** What is asked for once, by nobody who could repeat it in doubt. */
+/** A call without a master key, and without the Idempotency-Key of a master call. */
 export function directCall(orgId: string, call: Call): StateCall {
   return { orgId, call, scope: null, idempotency: null, request: null };
 }
@@ -83,10 +83,10 @@ export function directCall(orgId: string, call: Call): StateCall {
 export interface StateCall {
   readonly orgId: string;
   readonly call: Call;
-  /** The master scope, for the audit detail; null for the administrator's own hands. */
+  /** The master scope, for the audit detail; null if no master key is used. */
   readonly scope: string | null;
   readonly idempotency: IdempotentCall | null;
-  /** What was asked for: two different ones under one Idempotency-Key are refused. */
+  /** The request: two different requests under one Idempotency-Key are refused. */
   readonly request: unknown;
 }
 

@@ -1,5 +1,6 @@
 /**
- * What its own key, a master key or the administrator may change of an organization: whether it is active, and its key.
+ * Changes of an organization by its own key, a master key or the administrator: whether it is active, and its
+ * key.
  * Source: specification, States and transitions; contract, section 8.11.
  */
 import type { Proving, Secrets, Writing } from "../shared/capabilities.ts";
@@ -24,14 +25,14 @@ import {
   without,
 } from "./organization_change.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Pick<Proving, "database" | "installation"> & Writing & Pick<Secrets, "peppers" | "mintKey">;
 
 // ---- the organization's own key ---------------------------------------------------------------------------
 
 /**
- * Mints a new key; the one that was used stops working with the commit.
- * @throws {ServiceError} UNAUTHORIZED where it stopped working before; SERVICE_UNAVAILABLE.
+ * Mints a new key; the caller's key stops working with the commit.
+ * @throws {ServiceError} UNAUTHORIZED if the caller's key stopped working before; SERVICE_UNAVAILABLE.
  */
 export async function rotateOwnKey(
   dependencies: Needs,
@@ -62,7 +63,10 @@ export async function rotateOwnKey(
   });
 }
 
-/** Ends the key and the organization's access, for good unless support reactivates it. @throws as {@link rotateOwnKey}. */
+/**
+ * Ends the key and the organization's access, until a payment or the administrator restores it.
+ * @throws as {@link rotateOwnKey}.
+ */
 export async function revokeOwnKey(
   dependencies: Needs,
   caller: OrganizationCaller,
@@ -88,7 +92,7 @@ export async function revokeOwnKey(
   });
 }
 
-/** What an organization does to its own key. */
+/** A call of an organization on its own key. */
 export interface OwnCall {
   readonly call: Call;
   readonly idempotency?: IdempotentCall | null;
@@ -104,21 +108,21 @@ function keyedBySelf(
 
 const SELF = { actor: "self_serve" } as const;
 
-/** Another call with the same key may have been first. */
+/** Another call with the same key may have come first. @throws {ServiceError} UNAUTHORIZED. */
 function requireKeyInUse({ prefix, inactive_reasons }: OrganizationRow, caller: OrganizationCaller): void {
   if (prefix !== caller.prefix || inactive_reasons !== "[]") throw unauthorized();
 }
 
-// ---- master keys, and the administrator's own hands -------------------------------------------------------
+// ---- master keys, and the administrator's commands --------------------------------------------------------
 
-/** Something that is done to an organization's state. */
+/** An operation on an organization's state. */
 export type StateOperation = (
   dependencies: Needs,
   caller: Pick<Caller, "actor">,
   call: StateCall,
 ) => Promise<MasterAnswer>;
 
-/** Payment stopped: the key is destroyed. */
+/** Suspends an organization whose payment stopped, and destroys its key. */
 export const suspendBilling: StateOperation = suspension({
   event: "ADMIN_BILLING_SUSPEND",
   reason: "billing",
@@ -132,7 +136,7 @@ export const suspendBilling: StateOperation = suspension({
   }),
 });
 
-/** An administrator stops an organization; its key works again once reactivated. */
+/** Suspends an organization for an administrator; its key works again after a reactivation. */
 export const suspendOrganization: StateOperation = suspension({
   event: "ADMIN_ORG_SUSPEND",
   reason: "manual",
@@ -140,7 +144,7 @@ export const suspendOrganization: StateOperation = suspension({
   bodyOf: (org_id, at) => ({ suspended: true, org_id, suspended_at: at }),
 });
 
-/** An administrator ends an organization's access and destroys its key. */
+/** Ends an organization's access for an administrator, and destroys its key. */
 export const forceRevoke: StateOperation = suspension({
   event: "ADMIN_ORG_FORCE_REVOKE",
   reason: "force_revoked",
@@ -148,7 +152,10 @@ export const forceRevoke: StateOperation = suspension({
   bodyOf: (org_id, at) => ({ revoked: true, org_id, revoked_at: at }),
 });
 
-/** Payment came: mints a new key. @throws {ServiceError} CONFLICT where an administrator's decision stands. */
+/**
+ * Mints a new key after a payment.
+ * @throws {ServiceError} CONFLICT if an administrator stopped the organization.
+ */
 export const rotateBilling: StateOperation = (dependencies, caller, call) => {
   const issue = new KeyIssue(dependencies);
   return changeState(dependencies, caller, {
@@ -174,7 +181,7 @@ export const rotateBilling: StateOperation = (dependencies, caller, call) => {
 
 /**
  * Replaces the key of an active organization.
- * @throws {ServiceError} CONFLICT where it is inactive; upstream_protocol_violation where no key was minted.
+ * @throws {ServiceError} CONFLICT if it is inactive; upstream_protocol_violation if no key was minted.
  */
 export const forceRotate: StateOperation = async (dependencies, caller, call) => {
   const issue = new KeyIssue(dependencies);
@@ -203,8 +210,8 @@ export const forceRotate: StateOperation = async (dependencies, caller, call) =>
 };
 
 /**
- * Lifts an administrator's suspension; the key is the one from before it.
- * @throws {ServiceError} CONFLICT where no such suspension stands.
+ * Lifts an administrator's suspension; the key stays the one from before it.
+ * @throws {ServiceError} CONFLICT if there is no such suspension.
  */
 export const reactivateOrganization: StateOperation = (dependencies, caller, call) =>
   changeState(dependencies, caller, {
@@ -225,8 +232,8 @@ export const reactivateOrganization: StateOperation = (dependencies, caller, cal
   });
 
 /**
- * Support's way back: lifts every reason. An organization whose key was destroyed needs a new one after it.
- * @throws {ServiceError} CONFLICT where it is active.
+ * Lifts every reason, for support. An organization whose key was destroyed then needs a new key.
+ * @throws {ServiceError} CONFLICT if it is active.
  */
 export const reactivateFully: StateOperation = (dependencies, caller, call) =>
   changeState(dependencies, caller, {
@@ -242,11 +249,11 @@ export const reactivateFully: StateOperation = (dependencies, caller, call) =>
     },
   });
 
-/** Mints a key by the administrator's own hands, where one is left or none. */
+/** Mints a key for the administrator's own command, whether or not the organization has one. */
 export const rotateByHand: StateOperation = (dependencies, caller, call) =>
   rotateByHandTo(null)(dependencies, caller, call);
 
-/** The same with a key that the administrator brings; null mints one. */
+/** Like {@link rotateByHand}, with a key that the administrator brings; null mints one. */
 export const rotateByHandTo = (given: string | null): StateOperation => (dependencies, caller, call) => {
   const issue = new KeyIssue(dependencies, given);
   return changeState(dependencies, caller, {
@@ -267,8 +274,9 @@ interface Suspension {
 }
 
 /**
- * A repeat changes nothing and answers with the instant of the first, unless the administrator minted a key meanwhile,
- * which is then destroyed like the one before it.
+ * An operation that makes an organization inactive. A repeat answers with the instant of the first call and
+ * changes nothing. Only if the operation destroys keys, and the administrator minted one meanwhile, the
+ * repeat destroys that too.
  */
 function suspension({ event, reason, destroysKey, bodyOf }: Suspension): StateOperation {
   return (dependencies, caller, call) =>
@@ -296,7 +304,7 @@ function toldOfInactivity(row: OrganizationRow): string {
   return `${row.org_id} is inactive (${Object.keys(inactivity).join(", ")}): ${wayBack(inactivity)}.`;
 }
 
-/** What makes an organization active again. */
+/** The steps that make an organization active again. */
 function wayBack(inactivity: Inactivity): string {
   if (inactivity.force_revoked !== undefined) {
     return "only `jiss org reactivate`, the administrator's own command, lifts a forced revocation";
@@ -362,7 +370,7 @@ function nextVersion({ api_key_version }: OrganizationRow, now: number) {
   return { api_key_version: api_key_version + 1, api_key_rotated_at: now };
 }
 
-/** Nothing else is written. @throws {ServiceError} SERVICE_UNAVAILABLE. */
+/** Records that no key was minted; writes nothing else. @throws {ServiceError} SERVICE_UNAVAILABLE. */
 async function recordViolation(
   { world, writer }: Needs,
   { actor }: Pick<Caller, "actor">,

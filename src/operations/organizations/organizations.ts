@@ -1,5 +1,6 @@
 /**
- * Organizations and their keys: created with both chains in one write, the key shown once.
+ * Creates organizations: the organization, its key and both of its chains in one write; the key is shown
+ * once.
  * Source: specification, Master-key admin; contract, sections 3, 5 and 8.
  */
 import type { RetentionDays } from "../shared/deployment.ts";
@@ -15,13 +16,13 @@ import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import { IdempotencyRecord, type IdempotentCall, type MasterAnswer } from "../shared/idempotency.ts";
 import { KEY_WARNING, KeyIssue } from "./key_issue.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Writing & RetentionDays & Pick<Secrets, "peppers" | "mintKey">;
 
 export interface CreateOrganizationOptions {
   readonly organization: CreateOrganization;
   readonly call: Call;
-  /** The master scope under which it is done, for the audit detail; null for the administrator's own hands. */
+  /** The master scope of the call, for the audit detail; null for the administrator's own command. */
   readonly scope: string | null;
   readonly idempotency: IdempotentCall | null;
   /** A key that the administrator brought; null mints one. */
@@ -30,7 +31,7 @@ export interface CreateOrganizationOptions {
 
 /**
  * Creates an organization, its key and both of its chains.
- * @throws {ServiceError} CONFLICT where the id exists; IDEMPOTENCY_KEY_REUSED; SERVICE_UNAVAILABLE.
+ * @throws {ServiceError} CONFLICT if the id exists; IDEMPOTENCY_KEY_REUSED; SERVICE_UNAVAILABLE.
  */
 export async function createOrganization(
   dependencies: Needs,
@@ -41,7 +42,7 @@ export async function createOrganization(
   const { now } = call;
   const { org_id } = organization;
   const issue = new KeyIssue(dependencies, apiKey);
-  // A chain starts with the key in use, also where nothing was written since it came in.
+  // A chain starts with the key in use, even if nothing was written since that key was taken in.
   await dependencies.signing.refresh();
   const geneses = [
     draftGenesis(dependencies, {

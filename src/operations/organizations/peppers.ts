@@ -1,6 +1,6 @@
 /**
- * Which pepper each organization's key hangs on. A key under the previous one goes over to the present one when it is
- * used; one under a pepper that is not configured can never verify.
+ * Groups the organizations' keys by pepper. A key under the previous pepper is hashed with the present one
+ * when it is used; a key under a pepper that is not configured can never be verified.
  * Source: contract, section 1.
  */
 import type { Reading, Secrets } from "../shared/capabilities.ts";
@@ -10,9 +10,9 @@ import { type KeyPepper, keyPeppersQuery } from "../../store/organizations.ts";
 export interface KeysByPepper {
   readonly present: readonly KeyPepper[];
   readonly previous: readonly KeyPepper[];
-  /** Stored before it was recorded under which pepper; their next use records it. */
+  /** Keys that were stored before their pepper was recorded; their next use records it. */
   readonly unrecorded: readonly KeyPepper[];
-  /** Under a pepper that is not configured. */
+  /** Keys under a pepper that is not configured. */
   readonly lost: readonly KeyPepper[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Holds an organization's row and its webhooks' rows to the set that the head of its audit log holds. So a key that was
- * replaced opens nothing again if its old row is put back with its seal.
+ * Checks an organization's row and its webhooks' rows against the set that the head of its audit log holds.
+ * So a replaced key does not work again if its old row is put back with its seal.
  */
 import { equalBytes } from "../../evidence/crypto.ts";
 import type { StoredHead } from "../../store/chains.ts";
@@ -17,11 +17,11 @@ export interface Remembering {
   readonly registered: RegisteredRows;
 }
 
-/** Remembers the rows that were found whole: as long as a head holds the same set, they need no second look. */
+/** Remembers the rows that were found whole: while the head holds the same set, they need no second check. */
 export class RegisteredRows {
   readonly #known = new Map<string, { readonly held: Uint8Array; readonly seals: ReadonlySet<string> }>();
 
-  /** Whether a row of this seal is one of those that were found whole under what the head holds. */
+  /** True if a row of this seal was found whole under the set that the head holds. */
   has(orgId: string, { held, seal }: Sealed & Pick<StoredHead, "held">): boolean {
     const known = this.#known.get(orgId);
     return known !== undefined && held !== null && seal != null && equalBytes(known.held, held) &&
@@ -34,18 +34,18 @@ export class RegisteredRows {
   }
 }
 
-/** Some hundred bytes each. */
+/** Most organizations that are remembered, at some hundred bytes each. */
 const REMEMBERED_ORGANIZATIONS = 10_000;
 
 export interface Registered {
-  /** Absent if there is none of this name. */
+  /** Absent if there is no organization of this id. */
   readonly organization: StoredOrganization | undefined;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly webhooks: readonly WebhookRow[];
 }
 
 /**
- * An organization's row and its webhooks', all of them and none that is old.
+ * An organization's row and its webhooks' rows: all of them, and no old one.
  * @throws {AlteredRows}; {ServiceError} SERVICE_UNAVAILABLE if the database is behind what was issued.
  */
 export async function readRegistered(
@@ -69,8 +69,8 @@ export async function readRegistered(
 }
 
 /**
- * Whether a row is one that the organization has registered now.
- * @param held what the head of its audit log holds, as it was read with the row.
+ * True if a row is one that the organization has registered now.
+ * @param row the row, with the set that the head of the audit log held when it was read.
  * @throws as {@link readRegistered}.
  */
 export async function isRegistered(

@@ -7,7 +7,7 @@ import { organizationQuery } from "../../store/organizations.ts";
 import { countUsage } from "../../store/usage.ts";
 import { unknownOrganization } from "./organization_change.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Pick<Reading, "database">;
 
 /** @throws {ServiceError} NOT_FOUND. */
