@@ -1,6 +1,6 @@
 /**
- * Anchoring: the system chain takes in the checkpoints of all other chains, so that one kept checkpoint of it pins
- * every chain of the deployment. Source: evidence design, section 4.
+ * Anchoring: the system chain records the checkpoints of all other chains, so that one kept checkpoint of the
+ * system chain pins every chain of the deployment. Source: evidence design, section 4.
  */
 import { hex } from "../../evidence/crypto.ts";
 import { rootOf } from "../../evidence/merkle.ts";
@@ -11,12 +11,13 @@ import { eventDraft } from "../shared/drafts.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 
-/** Checkpoints in one entry at most. */
+/** Most checkpoints in one entry. */
 const CHECKPOINTS_IN_ENTRY = 500;
 
 /**
- * Takes in every chain that has grown since it was taken in last; writes nothing if none has. A chain that does not end
- * as it was signed is left out, and an alert tells of it: what stands in the system chain is signed for good.
+ * Anchors every chain that has grown since it was anchored last; writes nothing if none has. A chain that
+ * does not end as it was signed is left out, and an alert is raised: an entry of the system chain is signed
+ * for good.
  */
 export async function anchorChains(dependencies: Watching, now: number): Promise<void> {
   const { database, writer, crypto, world } = dependencies;

@@ -1,6 +1,6 @@
 /**
- * Audit events as lines of the log, each once: what this process records as soon as it is durable, and what others
- * recorded in the same database, a command or another host, when it is looked for.
+ * Writes audit events to the log, each once. An event of this process is logged as soon as it is durable. An
+ * event that a command or another host recorded in the same database is logged at the next look.
  */
 import { AlteredError } from "../../domain/errors.ts";
 import { hex } from "../../evidence/crypto.ts";
@@ -15,14 +15,14 @@ import { originOf } from "../shared/deployment.ts";
 import { isEvidenceChain } from "../../evidence/chain_name.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 
-/** Entries that are read at once: some tens of kilobytes, of the largest some megabytes. */
+/** Entries that are read at once: some tens of kilobytes, or some megabytes of the largest entries. */
 const ENTRIES_IN_PAGE = 100;
 
-/** How far a chain was told. */
+/** The entries of a chain that were logged. */
 interface Told {
-  /** Every entry before it was told, or stood before this process looked. */
+  /** Every entry before it was logged, or existed before this process looked. */
   next: number;
-  /** Entries after a gap that were told: this process's own, behind those of another. */
+  /** Logged entries after a gap: this process's own, behind those of another process. */
   readonly beyond: Set<number>;
 }
 
@@ -31,12 +31,12 @@ export class AuditLines {
 
   constructor(private readonly log: Log) {}
 
-  /** What stands now is not told: an earlier process did. */
+  /** Skips the entries that exist now: an earlier process has logged them. */
   async passOver(database: Database): Promise<void> {
     for await (const { chain, size } of auditChains(database)) this.#toldOf(chain).next = size;
   }
 
-  /** Tells those of a commit's entries that are audit events. */
+  /** Logs the entries of a commit that are audit events. */
   tellOwn(entries: readonly PlacedEntry[]): void {
     for (const { family, entry, hash } of entries) {
       if (!isEvidenceChain(family)) this.#tell(entry, hash);
@@ -44,8 +44,8 @@ export class AuditLines {
   }
 
   /**
-   * Tells what stands in the database and was not told, each chain in its order. An entry that is not what was signed is
-   * told as that, and raises the alert.
+   * Logs the entries in the database that were not logged, each chain in its order. An entry that is not what
+   * was signed is logged as altered, and raises the alert.
    */
   async tellOthers(dependencies: Watching, now: number): Promise<void> {
     for await (const { chain, size } of auditChains(dependencies.database)) {
@@ -53,14 +53,14 @@ export class AuditLines {
       while (told.next < size) {
         const end = Math.min(told.next + ENTRIES_IN_PAGE, size);
         const altered = await this.#tellPage(dependencies, { chain, first: told.next, end });
-        // What was pruned meanwhile is not there to be told.
+        // Entries that were pruned meanwhile cannot be logged.
         advance(told, end);
         if (altered !== null) await raiseTampering(dependencies, tamperingOf(altered), now);
       }
     }
   }
 
-  /** @returns what is wrong with an entry of the page; null if all are what was signed. */
+  /** @returns the first fault of the page; null if all entries are what was signed, or were logged before. */
   async #tellPage(
     dependencies: Watching,
     { chain, first, end }: { readonly chain: string; readonly first: number; readonly end: number },
@@ -72,7 +72,7 @@ export class AuditLines {
     let altered: AlteredError | null = null;
     for (const { seq, body } of bodies) {
       if (standing.has(seq)) {
-        // What hashes to what was signed is an entry.
+        // A body with a signed hash is an entry.
         this.#tell(JSON.parse(body), hashes.get(seq)!);
       } else if (!this.#toldOf(chain).beyond.has(seq)) {
         altered ??= new AlteredError(chain, `entry ${seq} of ${chain} is not what was signed`);
@@ -88,7 +88,7 @@ export class AuditLines {
 
   #tell({ chain, seq, event_type, actor, org_id }: Entry, hash: Uint8Array): void {
     const told = this.#toldOf(chain);
-    // Read from the database before its own commit was heard of, or the other way round.
+    // The entry was read from the database before its own commit was reported, or the other way round.
     if (seq < told.next || told.beyond.has(seq)) return;
     told.beyond.add(seq);
     advance(told, told.next);
@@ -112,7 +112,7 @@ export class AuditLines {
   }
 }
 
-/** Up to `end` at least, and past what was told right after it. */
+/** Moves `next` to `end` at least, and past the entries right after it that were logged. */
 function advance(told: Told, end: number): void {
   for (; told.next < end || told.beyond.has(told.next); told.next += 1) told.beyond.delete(told.next);
 }

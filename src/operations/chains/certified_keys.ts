@@ -1,7 +1,8 @@
 /**
- * The table of signing keys as the private keys at hand prove it: what a process holds, the certificates that join other
- * keys to that, and the entries of the system chain that tell when each came in and was retired. Nothing of the table
- * itself is believed. Source: evidence design, section 11.
+ * The table of signing keys as the private keys at hand prove it. The proof is made of the keys that a
+ * process holds, the certificates that join other keys to them, and the entries of the system chain that
+ * record when each key was taken in and retired. The table itself is not trusted. Source: evidence design,
+ * section 11.
  */
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 import { AlteredRows } from "../../store/seals.ts";
@@ -20,7 +21,7 @@ import type { SigningKeyRow } from "../../store/records.ts";
 export interface CertifiedKeys {
   /** The rows that the table must have, oldest first; none if no key at hand signed the system chain. */
   readonly rows: readonly SigningKeyRow[];
-  /** Opens notes of this deployment's own. */
+  /** Opens the deployment's own notes. */
   readonly notes: OwnNotes;
 }
 
@@ -29,7 +30,10 @@ interface KeySource {
   readonly crypto: Crypto;
 }
 
-/** @param held - raw public keys whose private keys are at hand, the one in use first. */
+/**
+ * Reads the table's rows from their proof.
+ * @param held raw public keys whose private keys are at hand, the key in use first.
+ */
 export async function readCertifiedKeys(
   source: KeySource,
   held: readonly Uint8Array[],
@@ -66,9 +70,10 @@ export async function readCertifiedKeys(
   return { rows, notes };
 }
 
-/** Whether the table is not what the keys at hand prove; false if none of them signed the system chain. */
+/** True if the table is not what the keys at hand prove; false if none of them signed the system chain. */
 export async function areKeysAltered(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
-  // A rotation that another process records between the two reads is none the second time.
+  // Another process may record a rotation between the reads of the table: a second comparison then finds no
+  // difference.
   return await differ(source, held) && await differ(source, held);
 }
 
@@ -87,8 +92,8 @@ function areRows(rows: readonly SigningKeyRow[], expected: readonly SigningKeyRo
 }
 
 /**
- * Makes the table anew where it is not what the keys at hand prove.
- * @returns whether it was not.
+ * Writes the table anew if it is not what the keys at hand prove.
+ * @returns true if it was not.
  */
 export async function mendSigningKeys(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
   const { database } = source;
@@ -124,7 +129,10 @@ interface ToldRotation {
   readonly rotation: Rotation;
 }
 
-/** Certificates that entries of the system chain name. Each proves itself; whether the entry stands is looked at later. */
+/**
+ * Rotations that entries of the system chain record. Each certificate is verified; the entries are proven
+ * later.
+ */
 async function rotationsIn(
   { database, crypto }: KeySource,
   origins: ReadonlyMap<string, string>,
@@ -146,13 +154,13 @@ function detailOf(text: string | undefined) {
 }
 
 interface Turn extends Pick<ToldRotation, "rotation" | "certificate" | "position"> {
-  /** Whether the key came in; if not, those before it were retired. */
+  /** True if the key was taken in; false if the keys before it were retired. */
   readonly isIn: boolean;
-  /** The first size that signs it. */
+  /** The first size of the system chain that is signed after the entry, counted over all epochs. */
   readonly after: number;
 }
 
-/** What entries that are proven tell of these rotations, in their order. */
+/** The steps of these rotations that proven entries record, in their order. */
 async function provenTurns(
   { database, crypto }: KeySource,
   { own, origins, notes }: {
@@ -177,7 +185,7 @@ async function provenTurns(
   return turns;
 }
 
-/** The held key that signed the newest checkpoint of the system chain; null: none did. */
+/** The held key that signed the newest checkpoint of the system chain; null if none did. */
 async function signerOfSystemChain(
   { database, crypto }: KeySource,
   held: readonly Uint8Array[],

@@ -1,4 +1,4 @@
-/** Starting chains: every chain's first entry binds it to its origin, its key and its retention. */
+/** Starts chains: the first entry of a chain binds it to its origin, its key and its retention. */
 import type { Proving, Reading, Writing } from "../shared/capabilities.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { formatEpoch } from "../../evidence/chain_name.ts";
@@ -8,21 +8,24 @@ import type { UnitOfWork } from "../../store/unit_of_work.ts";
 import { originOf } from "../shared/deployment.ts";
 import { eventDraft } from "../shared/drafts.ts";
 
-/** What a genesis entry needs to be drafted: randomness is drawn here, once, whatever the retries. */
+/**
+ * The data of a genesis entry. Its random bytes are drawn once, when it is drafted, also if a commit is
+ * planned anew.
+ */
 export interface GenesisOptions {
   /** The chain of epoch 1. */
   readonly family: string;
   readonly orgId: string | null;
-  /** null: entries are kept. */
+  /** Days for which entries are kept; null if they are kept for good. */
   readonly retentionDays: number | null;
   readonly now: number;
-  /** Where the chain goes on from an earlier epoch. */
+  /** Present if the chain goes on from an earlier epoch. */
   readonly restored?: {
-    /** Of the new chain, from 2. */
+    /** Epoch of the new chain, from 2. */
     readonly epoch: number;
     readonly firstPosition: number;
     readonly eventType: string;
-    /** What its first entry tells besides. */
+    /** Further members of its first entry's detail. */
     readonly detail: Record<string, unknown>;
   };
 }
@@ -59,7 +62,8 @@ export function draftGenesis(
   });
   return {
     open(unit) {
-      // Of an organization that a restore lost the chains are there, so that its new ones are no fork of them.
+      // If a restore lost an organization, its chains still exist: they go on, since new ones would be a
+      // fork.
       if (restored === undefined && unit.head(family) !== null) return;
       unit.openChain({
         chain,
@@ -74,7 +78,10 @@ export function draftGenesis(
   };
 }
 
-/** The chain that a family goes on with. @throws {AlteredError} where there is none: every organization has both of its own. */
+/**
+ * The newest chain of a family.
+ * @throws {AlteredError} if there is none: every organization has both of its own.
+ */
 export async function headOf(
   { database }: Pick<Reading, "database">,
   family: string,

@@ -1,6 +1,6 @@
 /**
- * Bundles: a chain as a file that a stranger can verify, made line by line from short reads, so that neither memory
- * nor the write-ahead log grows with it.
+ * Bundles: a chain as a file that anybody can verify. It is made line by line from short reads, so that
+ * neither memory nor the write-ahead log grows with the chain.
  * Source: evidence design, section 8.
  */
 import { unavailable } from "../../domain/errors.ts";
@@ -43,14 +43,14 @@ import {
 import { type Database, query } from "../../store/database.ts";
 import { isEvidenceChain } from "../../evidence/chain_name.ts";
 
-/** Entries that are read at once: about half a millisecond's work, in which nobody else is served. */
+/** Entries that are read at once: about half a millisecond's work, during which nobody else is served. */
 const PAGE = 32;
 
-/** Which parts a bundle gives: all, those that say how the chain itself came about, or none. */
+/** The parts that a bundle gives: all, those that record the history of the chain itself, or none. */
 export const BUNDLE_PARTS = ["all", "structural", "none"] as const;
 export type BundleParts = (typeof BUNDLE_PARTS)[number];
 
-/** All that reading a chain out needs: no key, no configuration. */
+/** The dependencies for exporting a chain: no key, no configuration. */
 export interface BundleSource {
   readonly database: Database;
   readonly crypto: Crypto;
@@ -59,13 +59,15 @@ export interface BundleSource {
 export interface BundleOptions {
   readonly chain: StoredChain;
   readonly parts: BundleParts;
-  /** Where it begins, where that is not the first entry that is left: a size that has a checkpoint. */
+  /** The checkpoint at which the bundle begins; left out if it begins at the first entry that is left. */
   readonly base?: StoredCheckpoint;
-  /** Sizes that proofs shall lead from to the base, besides the ends of days: those that an auditor kept. */
+  /**
+   * Sizes from which proofs are to lead to the base, besides the ends of days: sizes that an auditor kept.
+   */
   readonly links?: readonly number[];
-  /** How long the chain's entries are kept; null: for good. */
+  /** Days for which the chain's entries are kept; null if they are kept for good. */
   readonly retentionDays: number | null;
-  /** Epoch milliseconds. */
+  /** Instant of the export, epoch milliseconds. */
   readonly now: number;
   /** The program and its version. */
   readonly software: string;
@@ -73,7 +75,8 @@ export interface BundleOptions {
 
 /**
  * The lines of a bundle, without their line feeds, up to the newest checkpoint.
- * @throws {Error} where the chain is pruned beyond what has been read: the bundle then ends without its trailer.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE if the chain is pruned beyond the entries that have been read;
+ *   {Error} if an entry is missing or damaged. The bundle then ends without its trailer.
  */
 export async function* bundleLines(source: BundleSource, options: BundleOptions): AsyncGenerator<string> {
   const digest = source.crypto.sha256Stream();
@@ -87,12 +90,12 @@ export async function* bundleLines(source: BundleSource, options: BundleOptions)
   }
 }
 
-/** How a program names itself in a bundle. */
+/** The name of the program in a bundle. */
 export function softwareName(version: string): string {
   return `jiss ${version}`;
 }
 
-/** A family's bundles, of every epoch that can be shown, oldest first, as the text of one file. */
+/** The bundles of every epoch of a family that can be shown, oldest first, as the text of one file. */
 export async function* bundleFile(
   source: BundleSource,
   options: Omit<BundleOptions, "chain" | "base"> & { readonly family: string },
@@ -103,8 +106,9 @@ export async function* bundleFile(
 }
 
 /**
- * The epochs of a family that can be shown: all but those of which nothing is left, not even the entry of the next that
- * names their end. Earlier releases removed that entry, and without details it cannot be shown.
+ * The epochs of a family that can be shown. An epoch without entries is left out if the next epoch's first
+ * entry, which names its end, is missing or cannot be shown: earlier releases removed that entry, and a
+ * bundle without parts cannot show it.
  */
 async function shownEpochs(
   database: Database,
@@ -122,7 +126,7 @@ async function shownEpochs(
   return shown;
 }
 
-/** How long the longest chain is that an export of a family shows: no larger size can be linked. */
+/** Size of the longest chain that an export of a family shows: a larger size cannot be linked. */
 export async function longestOf(
   database: Database,
   options: { readonly family: string; readonly parts: BundleParts },
@@ -132,8 +136,9 @@ export async function longestOf(
 }
 
 /**
- * The same, for whoever carries it away.
- * @throws {Error} where the database lacks the checkpoint of what it goes on from: the end would be missing, unseen.
+ * Like {@link bundleFile}, for a file that leaves the service.
+ * @throws {Error} if the database lacks the newest checkpoint of the newest chain: the file would lack the
+ *   chain's end, and nobody would notice.
  */
 export async function* exportFile(
   source: BundleSource,
@@ -147,7 +152,7 @@ export async function* exportFile(
   yield* bundleFile(source, options);
 }
 
-/** Everything before the trailer, then the checkpoint that it holds. */
+/** Every line before the trailer, then the checkpoint that the trailer holds. */
 async function* contentLines(
   source: BundleSource,
   options: BundleOptions,
@@ -183,17 +188,17 @@ async function* contentLines(
       const due = next < end.size ? await marks.at(next) : null;
       if (due !== null) yield checkpointLine(due);
     }
-    // What was erased while this was read is proven by an entry that has come since.
+    // An erasure during the export is recorded by an entry that was appended since.
     if (next === end.size && owed.size > 0) end = await requireCheckpoint(database, chain);
   }
-  // The trailer's digest covers it here, and so the trailer's own.
+  // The trailer's digest covers the checkpoint on this line, and so the same checkpoint in the trailer.
   if (end.size > base.size) yield checkpointLine(end.note);
   yield end;
 }
 
 /**
- * What is made of rows. Rows that the service did not write so can be anything: that is the database's damage, and no
- * mistake of this program.
+ * Makes a value from rows. Rows that the service did not write can hold anything: a failure to read them is
+ * damage of the database, and no mistake of this program.
  * @throws {Error} that says what is damaged.
  */
 async function readable<Made>(what: string, make: () => Made | Promise<Made>): Promise<Made> {
@@ -208,8 +213,9 @@ async function readable<Made>(what: string, make: () => Made | Promise<Made>): P
 }
 
 /**
- * The next entry is not there: it was pruned while the chain was read, or it was taken out of the database.
- * @throws {ServiceError} SERVICE_UNAVAILABLE for the former; {Error} for the latter.
+ * Refuses to go on, because the next entry is missing.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE if it was pruned while the chain was read; {Error} if it was
+ *   taken out of the database.
  */
 async function refuseIfPruned(
   { database }: BundleSource,
@@ -274,13 +280,13 @@ async function headerOf(
   };
 }
 
-/** The sizes from which proofs lead, each to the next, up to the base; the base is the last of them. */
+/** The sizes between which proofs lead, each to the next; the base is the last of them. */
 function stepsTo(base: number, sizes: readonly number[]): readonly number[] {
   if (base === 0) return [];
   return [...new Set([...sizes.filter((size) => size < base), base])].sort((a, b) => a - b);
 }
 
-/** The proofs by which a checkpoint of an earlier day's end, or of a size that was asked for, is held against the base. */
+/** The proofs that check a checkpoint of an earlier day's end, or of a requested size, against the base. */
 async function* ladderLines(
   { database, crypto }: BundleSource,
   { chain, sizes }: { readonly chain: string; readonly sizes: readonly number[] },
@@ -299,13 +305,13 @@ async function* ladderLines(
   }
 }
 
-/** The first entry of a chain that a restore began, which stays below a cut; null where it is not held. */
+/** The first entry of a chain that a restore began, which stays below a cut; null if it is not held. */
 async function readBeginning(database: Database, chain: string): Promise<BundleEntry | null> {
   const [first] = await readBundleEntries(database, { chain, first: 0, end: 1 });
   return first ?? null;
 }
 
-/** Where a chain goes on from, in a bundle of which the beginning was removed. */
+/** The first entry of a chain that a restore began, for a bundle whose beginning was removed. */
 async function* beginningLines(
   { database, crypto }: BundleSource,
   { chain: { chain, epoch }, parts, base: resumed }: BundleOptions,
@@ -328,7 +334,10 @@ async function* beginningLines(
   yield await readable(`the first entry of ${chain}`, line);
 }
 
-/** An entry's line and those of its parts; pseudonyms of what was erased are `owed` until their erasure is told. */
+/**
+ * The line of an entry and the lines of its parts. `owed` holds the pseudonyms of erased parts until the
+ * entry of their erasure is given.
+ */
 function* entryLines(
   { seq, text, subject, eventType, parts }: BundleEntry,
   { parts: given, owed }: { readonly parts: BundleParts; readonly owed: Set<string> },
@@ -346,16 +355,16 @@ function* entryLines(
   }
 }
 
-/** A stored text, which a line must be made of. @throws {TypeError} where it is none. */
+/** A stored text for a line. @throws {TypeError} if it is no text. */
 function ofText(stored: unknown): string {
   if (typeof stored !== "string") throw new TypeError("not a text");
   return stored;
 }
 
-/** Which stored checkpoints a bundle shows: every few hundred entries, and at the end of each day. */
+/** The stored checkpoints that a bundle shows: every few hundred entries, and at the end of each day. */
 class CheckpointMarks {
   readonly #days: number[];
-  /** undefined until it is looked up. */
+  /** The next checkpoint by number of entries; null if there is none, undefined until it is looked up. */
   #due: StoredCheckpoint | null | undefined;
   #from: number;
 
@@ -371,7 +380,7 @@ class CheckpointMarks {
     this.#days = options.ladder.filter((size) => size > options.from);
   }
 
-  /** The note to show after the entry that makes the tree this large; null where none is due. */
+  /** The note to show after the entry that makes the tree this large; null if none is due. */
   async at(size: number): Promise<string | null> {
     const { chain } = this.options;
     if (this.#due === undefined) {

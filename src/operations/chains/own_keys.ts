@@ -1,6 +1,6 @@
 /**
- * The deployment's signing keys as they can be believed: each row of the table is held to the keys that the process
- * holds, by the certificates between them, and its range to the entries that tell of each rotation.
+ * The deployment's verified signing keys. Each row of the table is checked against the keys that the process
+ * holds, by the certificates between them. Its range is checked against the entries of the rotations.
  * Source: evidence design, section 11.
  */
 import type { Proving } from "../shared/capabilities.ts";
@@ -20,21 +20,21 @@ export interface OwnKey {
   /** 1, 2, 3 … */
   readonly ordinal: number;
   readonly publicKey: Uint8Array;
-  /** First and last size of the system chain that it signs; null: it still does. */
+  /** First and last size of the system chain that the key signs; `until` is null while it still signs. */
   readonly from: number;
   readonly until: number | null;
 }
 
 export interface OwnKeys {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly keys: readonly OwnKey[];
-  /** What the table says and nothing certifies, as clauses. */
+  /** The faults of the table, which nothing certifies, as clauses. */
   readonly faults: readonly string[];
 }
 
 type KeyDependencies = Proving;
 
-/** The keys that sign and have signed, and what in their table is not so. */
+/** The keys that sign or have signed, and the faults of their table. */
 export async function readOwnKeys(dependencies: KeyDependencies): Promise<OwnKeys> {
   const { signing } = dependencies;
   await signing.reload();
@@ -59,7 +59,10 @@ export async function readOwnKeys(dependencies: KeyDependencies): Promise<OwnKey
   return { keys, faults };
 }
 
-/** What the deployment's own verifier trusts from the start: the keys that are held, whatever their table says, and those. */
+/**
+ * The keys that the deployment's own verifier trusts from the start: the given keys, and the held keys that
+ * are not among them, whatever the table says.
+ */
 export function ownPins({ signing }: Pick<Proving, "signing">, { keys }: OwnKeys): readonly PinnedKey[] {
   const unknown = signing.held.filter(({ publicKey }) =>
     !keys.some((key) => equalBytes(key.publicKey, publicKey))
@@ -70,7 +73,7 @@ export function ownPins({ signing }: Pick<Proving, "signing">, { keys }: OwnKeys
   ];
 }
 
-/** Whether a key is the one before which there was none, or its certificate hands on to it from the one before it. */
+/** True if a key is the first one, or if its certificate joins it to the key before it. */
 function isCertified(
   { crypto }: KeyDependencies,
   { ordinal, public_key, certificate }: SigningKeyRow,
@@ -82,13 +85,13 @@ function isCertified(
     equalBytes(rotation.oldKey, before.public_key) && equalBytes(rotation.newKey, public_key);
 }
 
-/** What a rotation's entry of the system chain says. */
+/** A step of a rotation, as an entry of the system chain records it. */
 interface Turn {
-  /** Of the key that came in. */
+  /** Ordinal of the new key. */
   readonly ordinal: number;
-  /** True: it came in. False: those before it were retired. */
+  /** True if the key was taken in; false if the keys before it were retired. */
   readonly overlap: boolean;
-  /** Over all epochs. */
+  /** Counted over all epochs. */
   readonly position: number;
 }
 
@@ -125,7 +128,7 @@ function rangeIn(turns: readonly Turn[], ordinal: number): Pick<OwnKey, "from" |
 
 /**
  * The public keys with the ranges in which they sign, newest first, as a JSON Web Key Set (RFC 7517).
- * @throws {AlteredError} where the table says of a key what nothing certifies.
+ * @throws {AlteredError} if the table has a fault.
  */
 export async function publicKeys(dependencies: KeyDependencies) {
   const { keys, faults } = await readOwnKeys(dependencies);

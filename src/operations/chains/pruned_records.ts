@@ -1,6 +1,6 @@
 /**
- * The records below a cut, before they are removed: each is proven, so that an altered part names no row that lives on,
- * and a row goes only if it stands at its own entry's position.
+ * Proves the records below a cut before they are removed. So an altered part cannot name a row that is to
+ * stay, and a row is removed only if it has its own entry's position.
  */
 import type { Proving, Reading } from "../shared/capabilities.ts";
 import { AlteredError } from "../../domain/errors.ts";
@@ -14,7 +14,7 @@ import { originOf } from "../shared/deployment.ts";
 import { tombstoneName } from "../shared/gone.ts";
 import type { ProvingDependencies } from "../shared/proven_records.ts";
 
-/** An entry below a cut whose row goes with it. */
+/** An entry below a cut whose row is removed with it. */
 interface PrunedRecord {
   readonly kind: RowKind;
   /** The id of the session, the decision or the report. */
@@ -24,7 +24,7 @@ interface PrunedRecord {
   readonly position: number;
 }
 
-/** The tables of such rows, each with the event that its rows stand for. */
+/** The tables of such rows, by the event that their rows stand for. */
 const ROW_KINDS = {
   SCORE_COMPUTED: { table: "interaction", part: "input", id: "session_id" },
   SCORE_SKIPPED: { table: "skipped_interaction", part: "input", id: "session_id" },
@@ -34,16 +34,18 @@ const ROW_KINDS = {
 type RowKind = (typeof ROW_KINDS)[keyof typeof ROW_KINDS];
 
 /**
- * What removes the rows of some entries of an organization's evidence, and leaves of their names that they were used.
- * @throws {AlteredError} if an entry is not what was signed, or the row of its name is another's.
+ * The statements that remove the rows of some entries of an organization's evidence chain, and record that
+ * their names were used.
+ * @throws {AlteredError} if an entry is not what was signed, or the row of its name belongs to another
+ *   record.
  */
 export async function removalsOf(
   dependencies: ProvingDependencies,
   { orgId, chain, seqs, cause }: {
-    /** null: no rows go with the entries, which are proven all the same. */
+    /** null if no rows belong to the entries; they are proven all the same. */
     readonly orgId: string | null;
     readonly chain: StoredChain;
-    /** Ascending; one at least. */
+    /** Ascending; at least one. */
     readonly seqs: readonly number[];
     readonly cause: CauseOfCut;
   },
@@ -72,7 +74,7 @@ async function provenRecords(
     if (!Object.hasOwn(ROW_KINDS, event_type)) return [];
     const kind = ROW_KINDS[event_type as keyof typeof ROW_KINDS];
     const part = parts.get(kind.part);
-    // The rows of who was erased are gone.
+    // The rows of an erased operator are gone.
     if (part === undefined) return [];
     const data: Readonly<Record<string, string | undefined>> = JSON.parse(part.text);
     return [{
@@ -84,7 +86,10 @@ async function provenRecords(
   });
 }
 
-/** A row that bears the name of a record must be that record's. @throws {AlteredError} */
+/**
+ * Requires that each row with the name of a record belongs to that record.
+ * @throws {AlteredError} if one does not.
+ */
 async function requireOwnRows(
   { database }: Pick<Reading, "database">,
   { orgId, chain: { chain }, records, range }: {
@@ -130,7 +135,7 @@ function removalsOfRecord(
 ): readonly Statement[] {
   const row = query.deleteFrom(table as "interaction").where("org_id", "=", orgId)
     .where(column as "session_id", "=", id).where("position", "=", position).compile();
-  // A frozen call used no name up, so that none is left behind.
+  // A frozen call used no name up, so it leaves no tombstone.
   if (table === "skipped_interaction") return [row];
   const used = query.insertInto("tombstone").values({
     name: tombstoneName(installation, {

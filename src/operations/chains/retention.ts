@@ -1,7 +1,7 @@
 /**
- * Retention: what is older than a chain's retention is cut off at the end of a day, by an entry that says so. What
- * is left still proves itself: the tree's hashes stay, and the checkpoint at the cut. Nothing is removed that no entry
- * of a cut tells of, and nothing before it was proven.
+ * Retention: entries older than a chain's retention are cut off at the end of a day, and an entry records the
+ * cut. The rest can still be proven: the tree's hashes and the checkpoint at the cut stay. Entries are
+ * removed only after they were proven, and only if the entry of a cut covers them.
  * Source: evidence design, section 9.
  */
 import { AlteredError } from "../../domain/errors.ts";
@@ -27,15 +27,16 @@ import { requireNamed } from "../shared/proven_records.ts";
 import { removalsOf } from "./pruned_records.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & RetentionDays;
 
-/** Entries that one write removes at most, so that no other write waits long for it. */
+/** Most entries that one write removes, so that no other write waits long for it. */
 const ENTRIES_IN_WRITE = 500;
 
 /**
- * Cuts every chain at its retention, and removes what is below a cut, also of one that was interrupted. An epoch that
- * a restore ended takes no entry any more: the chain that goes on records its cut.
+ * Cuts every chain at its retention, and removes the entries below each cut, including those of an
+ * interrupted run. An epoch that a restore ended takes no more entries: the newest chain of its family
+ * records its cut.
  */
 export async function pruneChains(dependencies: Needs, now: number): Promise<void> {
   const { database } = dependencies;
@@ -45,7 +46,7 @@ export async function pruneChains(dependencies: Needs, now: number): Promise<voi
       const minIndex = await cutChain(dependencies, { chain, now }) ?? chain.minIndex;
       if (minIndex > 0) await removeBelow(dependencies, { chain, minIndex });
     } catch (error) {
-      // An altered chain is left as it is, and keeps no other from being cut.
+      // An altered chain is left as it is; the other chains are still cut.
       if (!(error instanceof AlteredError)) throw error;
       await raiseTampering(dependencies, tamperingOf(error), now);
     }
@@ -53,7 +54,7 @@ export async function pruneChains(dependencies: Needs, now: number): Promise<voi
   await database.expunge();
 }
 
-/** @returns the new least index, or null where nothing is past its retention. */
+/** @returns the index of the chain's cut, or null if nothing more is past its retention. */
 async function cutChain(
   dependencies: Needs,
   { chain, now }: { readonly chain: StoredChain; readonly now: number },
@@ -64,7 +65,8 @@ async function cutChain(
   const cutoff = new Date(now - days * DAY_MS).toISOString();
   const cut = await cutBefore(dependencies, { chain, cutoff });
   if (cut === null || cut.size <= chain.minIndex) return null;
-  // Another process may have cut it since its row was read; what its row says is said again by the entry of this cut.
+  // Another process may have cut the chain since its row was read. The new entry repeats the old index, so it
+  // is proven.
   const from = await provenMinIndex(dependencies, chain.chain);
   if (cut.size <= from) return from;
   const root = await rootOfCut(dependencies, { chain, cut });
@@ -90,9 +92,9 @@ async function cutChain(
       unit.append(chain.family, draft);
       const moved = query.updateTable("audit_chain").set({ min_index: cut.size })
         .where("chain", "=", chain.chain).where("min_index", "=", from).compile();
-      // Another process may have cut it meanwhile: it is not cut twice.
+      // Another process may have cut the chain meanwhile: it is not cut twice.
       unit.execute({ ...moved, mustChange: 1 });
-      // Of a chain that goes on, its next entry marks the step; one that has ended gets none.
+      // The next entry of an open chain marks the end of the day; a chain that has ended gets no next entry.
       unit.execute(insertCut(chain.chain, cut));
       return () => undefined;
     },
@@ -101,8 +103,8 @@ async function cutChain(
 }
 
 /**
- * The root of the tree at a cut, which an entry is about to tell for good.
- * @throws {AlteredError} where the step is not one that was signed, or another entry ends there.
+ * The root of the tree at a cut, which an entry is about to record for good.
+ * @throws {AlteredError} if the tree was not signed at this size, or its last entry has another timestamp.
  */
 async function rootOfCut(
   dependencies: Needs,
@@ -115,7 +117,7 @@ async function rootOfCut(
   throw new AlteredError(chain, `the step of ${size} entries of ${chain} is not one that was signed`);
 }
 
-/** The last end of a day before the cutoff. The end of the chain is one where its last entry is of an earlier day. */
+/** The last end of a day before the cutoff; the end of the chain if its last entry is before the cutoff. */
 async function cutBefore(
   { database }: Needs,
   { chain, cutoff }: { readonly chain: StoredChain; readonly cutoff: string },
@@ -125,7 +127,7 @@ async function cutBefore(
   return await newestCut(database, { chain: chain.chain, before: cutoff });
 }
 
-/** Removes entries, parts and rows below the cut; the names that they used stay used. @throws {AlteredError} */
+/** Removes entries, parts and rows below the cut; their names stay used. @throws {AlteredError} */
 async function removeBelow(
   dependencies: Needs,
   { chain, minIndex }: { readonly chain: StoredChain; readonly minIndex: number },

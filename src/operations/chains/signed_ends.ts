@@ -1,6 +1,7 @@
 /**
- * Where the epochs of a family begin and end, by what was signed: the notes of the deployment's own keys, and the first
- * entry of each epoch that a restore began. Nothing of it is taken from a column that nobody signed.
+ * The beginnings and ends of a family's epochs, from signed data: the notes of the deployment's own keys, and
+ * the first entry of each epoch that a restore began. Unsigned columns count only if no signed data is left,
+ * and for first positions that earlier programs counted.
  */
 import type { Logging, Proving } from "../shared/capabilities.ts";
 import { chainPrefix } from "../../evidence/chain_name.ts";
@@ -22,7 +23,7 @@ import { originOf } from "../shared/deployment.ts";
 
 export type EndDependencies = Proving;
 
-/** Notes that are looked at together: the newest of those that are own ones counts. */
+/** Notes that are read together; the newest own note among them counts. */
 const NOTES_IN_PAGE = 64;
 
 interface NoteRow {
@@ -31,9 +32,10 @@ interface NoteRow {
 }
 
 /**
- * How far a chain was signed, as far as the database's notes tell, or what was issued of it and its tree leads to.
- * @param issued the newest of its family that this installation knows.
- * @returns null if no note of it is the deployment's own.
+ * The newest signed checkpoint of a chain, from the database's notes; or the issued checkpoint, if it is
+ * newer and the chain's tree leads to it.
+ * @param issued the newest checkpoint of the family that this installation knows; null if there is none.
+ * @returns null if none of the notes is the deployment's own.
  */
 export async function signedEnd(
   dependencies: EndDependencies,
@@ -54,7 +56,7 @@ export async function signedEnd(
     for (const { size, note } of page) {
       const known = await signing.openOwn(note, own);
       if (known !== null && known.size > (newest?.size ?? 0)) newest = known;
-      // As the service wrote it: none before it is newer.
+      // The row's size is the signed one, as the service wrote it: the rows after it are older.
       if (known?.size === size) break;
     }
     if (newest !== null) break;
@@ -64,7 +66,7 @@ export async function signedEnd(
   return known !== null && await leadsTo(dependencies, chain, known) ? known : newest;
 }
 
-/** The origin that a chain's row says, if it can be the chain's; else the one that it would be given now. */
+/** The origin in a chain's row, if it fits the chain's name; else the origin that the chain would get now. */
 export function ownOrigin(
   dependencies: Pick<Proving, "logName" | "installation">,
   { chain, origin }: Pick<StoredHead, "chain" | "origin">,
@@ -83,7 +85,10 @@ async function leadsTo(
   return equalBytes(rootOf(crypto, frontierFrom(size, (index) => nodes.get(index)).peaks), root);
 }
 
-/** The size at which the epoch before a chain ended, as its first entry tells; null if none does. */
+/**
+ * The size at which the epoch before a chain ended, from the chain's first entry; null if the entry does not
+ * say it.
+ */
 export async function restoredSize(dependencies: EndDependencies, chain: string): Promise<number | null> {
   const origin = originOf(dependencies, chain);
   try {
@@ -99,9 +104,9 @@ export async function restoredSize(dependencies: EndDependencies, chain: string)
 }
 
 /**
- * Puts right the first positions that a family's rows say: an epoch begins where the one before it was signed to end. What
- * earlier programs counted, the entries beyond that end too, stays as it is.
- * @returns whether one was wrong.
+ * Corrects the first positions in a family's rows: an epoch begins at the signed end of the epoch before it.
+ * A first position stays if it also counts the entries beyond that end, as earlier programs did.
+ * @returns true if a position was wrong.
  */
 export async function mendFirstPositions(dependencies: EndDependencies, family: string): Promise<boolean> {
   const { database } = dependencies;
@@ -125,8 +130,9 @@ export async function mendFirstPositions(dependencies: EndDependencies, family: 
 }
 
 /**
- * Puts right what a chain's checkpoints end with: rows beyond the end that was signed are none, and the end's own is there.
- * @returns whether something was wrong.
+ * Corrects the last checkpoints of a chain: removes rows beyond the signed end, and stores the checkpoint of
+ * that end.
+ * @returns true if something was wrong.
  */
 export async function mendCheckpoints(
   dependencies: EndDependencies & Logging,
