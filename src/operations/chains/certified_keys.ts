@@ -118,6 +118,8 @@ export function signingKeysQuery() {
   return query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile();
 }
 
+const EVENT = "SIGNING_KEY_ROTATED";
+
 /** The ordinal in the certificate of the first rotation. */
 const FIRST_ROTATION = 2;
 
@@ -138,7 +140,7 @@ async function rotationsIn(
   origins: ReadonlyMap<string, string>,
 ): Promise<readonly ToldRotation[]> {
   const told: ToldRotation[] = [];
-  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType: "SIGNING_KEY_ROTATED" });
+  const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType: EVENT });
   for (const { chain, seq, position } of places) {
     if (!origins.has(chain)) continue;
     const text = (await readEntry(database, { chain, seq }))?.parts.get("detail")?.text;
@@ -176,7 +178,7 @@ async function provenTurns(
       const place = { chain, origin: origins.get(chain)!, seq };
       const proven = await readProven({ database, crypto, signing }, place);
       const detail = detailOf(proven?.stored.parts.get("detail")?.text);
-      if (detail?.cert !== certificate) continue;
+      if (proven?.stored.entry.event_type !== EVENT || detail?.cert !== certificate) continue;
       turns.push({ rotation, certificate, position, isIn: detail.overlap, after: position + 1 });
     } catch (error) {
       if (!(error instanceof AlteredError)) throw error;
