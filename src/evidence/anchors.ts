@@ -1,7 +1,7 @@
 /**
- * Roots of chains that are known from elsewhere in the input: what system chains anchor, how bundles of the same chain
- * end, what saved documents prove. A chain's roots are looked up by their size, so that a bundle is held against all of
- * them by as many look-ups as it has entries.
+ * Roots of chains that are known from elsewhere in the input: system chains anchor them, bundles of the same
+ * chain end at them, saved documents prove them. A chain's roots are looked up by their size, so comparing a
+ * bundle with all of them takes one look-up for each of its entries.
  */
 import { equalBytes } from "./crypto.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
@@ -11,25 +11,26 @@ import { ANCHOR_LIMIT } from "./limits.ts";
 export interface Anchor {
   readonly size: number;
   readonly root: Uint8Array;
-  /** Who says so: the system chain, another bundle of the same chain, or a saved document. */
+  /** The source of the root: the system chain, another bundle of the same chain, or a saved document. */
   readonly by: "system" | "bundle" | "document";
   /**
-   * The first kept checkpoint of the system chain that is of the entry which says so: who kept that one kept this root
-   * with it. null: none is, or it is no system chain that says so.
+   * The first kept checkpoint of the system chain that covers the entry with this root: keeping the
+   * checkpoint also kept the root. null if no kept checkpoint covers it, or if the source is not the system
+   * chain.
    */
   readonly pinnedBy: KeptCheckpoint | null;
 }
 
-/** What is known of one chain. */
+/** The known roots of one chain. */
 export class ChainAnchors {
   readonly #bySize = new Map<number, readonly Anchor[]>();
-  /** Saved documents', and pinned ones. */
+  /** The roots that saved documents prove, and the pinned ones. */
   readonly #awaited: Anchor[] = [];
   /** The newest anchor of the system chain that no kept checkpoint pins: an older one does not count. */
   #system: Anchor | null = null;
   #largestEnd = 0;
 
-  /** The roots at smaller sizes than this that must be answered for: a ladder has to lead from there. */
+  /** The roots below this size that the bundle must answer for: a ladder has to lead from there. */
   awaitedBelow(size: number): readonly Anchor[] {
     return this.#awaited.filter((anchor) => anchor.size < size);
   }
@@ -40,12 +41,12 @@ export class ChainAnchors {
     return this.#system?.size === size ? [this.#system, ...known] : known;
   }
 
-  /** The largest size that is known from the system chain or another bundle; 0 where none is. */
+  /** The largest size that is known from the system chain or another bundle; 0 if there is none. */
   get largest(): number {
     return Math.max(this.#largestEnd, this.#system?.size ?? 0);
   }
 
-  /** How many more are held for it: 0 or 1. */
+  /** Adds a root. Returns by how many the number of stored roots grew: 0 or 1. */
   add(anchor: Anchor): number {
     if (anchor.by === "system" && anchor.pinnedBy === null) {
       const more = this.#system === null ? 1 : 0;
@@ -61,14 +62,14 @@ export class ChainAnchors {
   }
 }
 
-/** Whether a bundle has to answer for it, so that it is awaited from the beginning also where the bundle begins later. */
+/** Whether a bundle has to answer for an anchor, even if the anchor lies before the bundle's first entry. */
 export function isAwaited({ by, pinnedBy }: Anchor): boolean {
   return by === "document" || pinnedBy !== null;
 }
 
 const NOTHING = new ChainAnchors();
 
-/** What is known of all chains, by their origins. */
+/** The known roots of all chains, by their origins. */
 export class Anchors {
   readonly #chains = new Map<string, ChainAnchors>();
   #ofSystem = 0;
@@ -84,7 +85,7 @@ export class Anchors {
     return this.#chains.get(origin) ?? NOTHING;
   }
 
-  /** "full" where system chains anchor one root too many: then it is not held. */
+  /** Adds a root of a chain. "full" if system chains anchor too many roots: then this one is not stored. */
   add(origin: string, anchor: Anchor): "new" | "known" | "full" {
     if (anchor.by === "system" && this.#ofSystem >= ANCHOR_LIMIT) return "full";
     let chain = this.#chains.get(origin);

@@ -1,6 +1,6 @@
-/** How much a saved answer may hold: a short text can be millions of values, which take far more memory than it. */
+/** Limit on the values of a saved answer: a short text can hold millions, which take far more memory. */
 
-/** Values of one answer at most: a report has some thousands. */
+/** The most values in one answer: a report has some thousands. */
 const VALUE_LIMIT = 262_144;
 
 const OPENERS = ["[", "{", ","];

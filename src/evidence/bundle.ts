@@ -1,8 +1,9 @@
 /**
- * The lines of a bundle: a chain, or what is left of one, as a file that proves itself to whoever pinned its key.
+ * The lines of a bundle. A bundle is a chain, or the rest of one after removals, as a file: an auditor who
+ * pinned its key can verify it.
  *
- * One schema and one writer for each kind of line. Every line is canonical JSON; an entry's line is the very text
- * that was hashed, so it has neither wrapper nor writer here. Source: evidence design, section 8.
+ * Each kind of line has one schema and one writer. Every line is canonical JSON. An entry's line is the exact
+ * text that was hashed, so it has neither wrapper nor writer here. Source: evidence design, section 8.
  */
 import * as z from "zod";
 import { canonicalJson } from "./canonical.ts";
@@ -10,13 +11,13 @@ import { timestampSchema } from "./entry.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";
 import { listOf } from "./list.ts";
 
-/** Longest line, without its line feed, bytes. */
+/** Length of the longest line, without its line feed, in bytes. */
 export const LINE_LIMIT_BYTES = 1_048_576;
 
-/** A bundle holds the first stored checkpoint at or after each so many entries since the one before. */
+/** A bundle holds the first stored checkpoint that comes at least this many entries after the one before. */
 export const CHECKPOINT_EVERY = 256;
 
-/** Events whose `detail` a bundle of structure alone gives: they say how the chain itself came about. */
+/** Events whose `detail` stays in a bundle of structure alone: they record how the chain itself was made. */
 export const STRUCTURAL_EVENTS = [
   "CHAIN_GENESIS",
   "CHAIN_RESTORED",
@@ -29,19 +30,19 @@ export const STRUCTURAL_EVENTS = [
   "MODEL_CHANGED",
 ] as const;
 
-/** Peaks of a tree at most: one for each bit of its size. */
+/** The most peaks of a tree: one for each bit of its size. */
 const PEAK_LIMIT = 53;
-/** Hashes of a consistency proof at most. */
+/** The most hashes in a consistency proof. */
 const PROOF_LIMIT = 64;
 
 const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 const size = z.int().min(0);
 const note = z.string();
 
-/** Where a bundle begins: at the chain's first entry (size 0), or after a removed prefix. */
+/** The beginning of a bundle: the chain's first entry (size 0), or the entry after a removed prefix. */
 const baseSchema = z.strictObject({
   size,
-  /** Hash of the entry before the first; of the origin where there is none. */
+  /** Hash of the entry before the first; hash of the origin if there is no such entry. */
   prev: hash32,
   peaks: listOf(hash32, PEAK_LIMIT),
   checkpoint: note.nullable(),
@@ -50,13 +51,16 @@ const baseSchema = z.strictObject({
   "an untouched chain has neither peaks nor a base checkpoint",
 );
 
-/** Only `origin` and `base` bear on a verdict, and both are held against what is signed. */
+/** The header. Only `origin` and `base` affect a verdict, and both are compared with signed data. */
 export const headerSchema = z.strictObject({
   kind: z.literal("jis.bundle/1"),
   origin: z.string(),
   chain: z.string(),
   base: baseSchema,
-  /** Candidates, oldest first: trusted where pinned, or reached from a pinned key by certificates. */
+  /**
+   * Candidate keys, oldest first. A key is trusted if it is pinned, or if certificates lead to it from a
+   * pinned key.
+   */
   keys: listOf(z.strictObject({ vkey: z.string(), cert: note.nullable() })),
   retention_days: z.int().min(0).nullable(),
   exported_at: timestampSchema,
@@ -64,7 +68,7 @@ export const headerSchema = z.strictObject({
 });
 export type BundleHeader = z.infer<typeof headerSchema>;
 
-/** The header of the published vectors, made before certificates and dates were part of it. */
+/** The header of the published vectors, which were made before headers held certificates and dates. */
 export const lenientHeaderSchema = headerSchema.extend({
   keys: z.array(z.strictObject({ vkey: z.string(), cert: note.nullable().default(null) })),
   exported_at: timestampSchema.default("1970-01-01T00:00:00.000Z"),
@@ -86,8 +90,8 @@ export const ladderLineSchema = z.strictObject({
 export type LadderLine = z.infer<typeof ladderLineSchema>;
 
 /**
- * The first entry of a chain that a restore began, with its detail, in a bundle that begins after a removed prefix: it is in
- * the tree of the base, and names the end of the chain before.
+ * The first entry of a chain that a restore began, with its detail. It stands in a bundle that begins after a
+ * removed prefix. The entry is in the tree of the base, and names the end of the chain before.
  */
 export const beginningLineSchema = z.strictObject({
   kind: z.literal("jis.beginning/1"),
@@ -95,12 +99,12 @@ export const beginningLineSchema = z.strictObject({
   /** The salt of its detail, as in the line of a part. */
   salt: hash32,
   data: z.record(z.string(), z.unknown()),
-  /** From the leaf up to the root of the base. */
+  /** Inclusion path from the leaf up to the root of the base. */
   path: listOf(hash32, PROOF_LIMIT),
 });
 export type BeginningLine = z.infer<typeof beginningLineSchema>;
 
-/** Why a part's content is not in a bundle. */
+/** The reasons for which a part's content is not in a bundle. */
 export const PART_ABSENCES = ["erased", "pruned", "withheld"] as const;
 export type PartAbsence = (typeof PART_ABSENCES)[number];
 
@@ -119,12 +123,12 @@ export const trailerSchema = z.strictObject({
   kind: z.literal("jis.trailer/1"),
   checkpoint: note,
   size,
-  /** Of all bytes of the bundle before the trailer's line. */
+  /** SHA-256 of all bytes of the bundle before the trailer's line. */
   bundle_sha256: hash32,
 });
 export type BundleTrailer = z.infer<typeof trailerSchema>;
 
-/** The text of a line, without its line feed; so for each kind below. */
+/** The text of a header line, without its line feed. The functions below do the same for the other kinds. */
 export function headerLine(header: Omit<BundleHeader, "kind">): string {
   return canonicalJson({ ...header, kind: "jis.bundle/1" });
 }
@@ -141,22 +145,24 @@ export function beginningLine(beginning: Omit<BeginningLine, "kind">): string {
   return canonicalJson({ ...beginning, kind: "jis.beginning/1" });
 }
 
-/** A part as it is stored, or why it is not there. */
+/** A part as it is stored, or the reason for its absence. */
 export type PartContent =
   | { readonly seq: number; readonly name: PartName; readonly salt: string; readonly text: string }
   | { readonly seq: number; readonly name: PartName; readonly absent: PartAbsence };
 
-/** `text` is the part's canonical JSON, taken as it is; `salt` is in hexadecimal. */
+/**
+ * The text of a part's line. `text` is the part's canonical JSON, used as it is; `salt` is in hexadecimal.
+ */
 export function partLine(part: PartContent): string {
   const { seq, name } = part;
   if ("absent" in part) return canonicalJson({ kind: "jis.part/1", seq, name, [part.absent]: true });
   return `${PART_LINE_START}${part.text}${partLineEnd({ seq, name, salt: part.salt })}`;
 }
 
-/** What stands before the data of a part that is given. */
+/** The text before the data of a part whose content is given. */
 export const PART_LINE_START = '{"data":';
 
-/** What stands after it: the other members, in the order of canonical JSON. */
+/** The text after the data: the other members, in the order of canonical JSON. */
 export function partLineEnd(
   { seq, name, salt }: { readonly seq: number; readonly name: PartName; readonly salt: string },
 ): string {

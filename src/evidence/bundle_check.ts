@@ -1,8 +1,9 @@
 /**
- * Checks one bundle line by line: what may stand where, and which check each line is for.
+ * Checks one bundle line by line: it checks the order of the lines and passes each line to the check for its
+ * kind.
  *
- * Every check is a file of its own; this one owns the order of lines, the beginning and the end. A line that does not
- * belong where it stands is reported and left out, so that one bad line does not hide, or make, others.
+ * Every check is a file of its own; this one owns the order of lines, the beginning and the end. A line in a
+ * wrong place is reported and left out, so that one bad line neither hides nor causes other findings.
  * Source: evidence design, section 8.
  */
 import type { z } from "zod";
@@ -44,40 +45,40 @@ import { StateCheck } from "./state_check.ts";
 import { StructureCheck } from "./structure_check.ts";
 import type { PinnedKey } from "./trust.ts";
 
-/** A line that is JSON, an object. */
+/** A line that is a JSON object. */
 export interface ReadLine {
-  /** In the file, from 1. */
+  /** Line number in the file, from 1. */
   readonly number: number;
-  /** Only lent. */
+  /** Valid only while the line is handled: the buffer is used again. */
   readonly bytes: Uint8Array;
   readonly value: Readonly<Record<string, unknown>>;
   readonly isCanonical: boolean;
 }
 
 export interface BundleCheckOptions {
-  /** Place in the input, from 0. */
+  /** Place of the bundle in the input, from 0. */
   readonly index: number;
   readonly pins: readonly PinnedKey[] | null;
-  /** Of this bundle's origin, as the two that follow. */
+  /** Kept checkpoints of this bundle's origin. `expected` and `anchors` are of the same origin. */
   readonly known: readonly KeptCheckpoint[];
   readonly expected: readonly ExpectedEntry[];
   readonly anchors: ChainAnchors;
-  /** What is known of the signatures of `known`, from bundle to bundle. */
+  /** Verdicts on the signatures of `known`, remembered from bundle to bundle. */
   readonly memory: SignatureMemory;
   readonly holders: KeyHolders;
   readonly budget: FindingBudget;
-  /** null: nobody asks what agrees. */
+  /** null if the agreeing roots are not needed. */
   readonly agreements: AgreementBudget | null;
   readonly family: Family;
   readonly replay: boolean;
-  /** Whether records that can be made once only are looked for twice. */
+  /** Whether to check that records which can be made only once are not repeated. */
   readonly repeats: boolean;
   readonly requirePruneRecord: boolean;
 }
 
 const CARRIAGE_RETURN = 0x0d;
 
-/** Where in the order of lines a bundle has come to. */
+/** The stages of a bundle, in the order of its lines. */
 const Stage = { models: 0, ladder: 1, beginning: 2, entries: 3, over: 4 } as const;
 
 export class BundleCheck {
@@ -85,7 +86,7 @@ export class BundleCheck {
   readonly #header: BundleHeader;
   readonly #options: BundleCheckOptions;
   readonly #signatures: SignatureCheck;
-  /** The signed end of a removed prefix; null where there is none, or it is not proven. */
+  /** The signed end of a removed prefix; null if there is none, or if it is not proven. */
   readonly #prefix: KnownCheckpoint | null;
   readonly #kept: KeptCheck;
   readonly #untrusted: readonly KnownCheckpoint[];
@@ -100,17 +101,17 @@ export class BundleCheck {
   readonly #organization: string | null;
   #stage: (typeof Stage)[keyof typeof Stage] = Stage.models;
   #isAbandoned = false;
-  /** Lines so far, and how many of them end in a carriage return. */
+  /** The number of lines so far, and how many of them end in a carriage return. */
   #lines = 0;
   #foreignLines = 0;
   #cut: Damage | null = null;
   #ladderSize = 0;
   #entries = 0;
-  /** Of the entry whose parts are being read. */
+  /** Hash of the entry whose parts are being read. */
   #entryHash: Uint8Array = new Uint8Array(0);
 
   readonly origin: string;
-  /** The chain's name, taken apart; null where it is none. */
+  /** The chain's name, parsed; null if the header names no valid chain. */
   readonly name: ChainName | null;
   readonly family: Family;
   readonly log: FindingLog;
@@ -207,11 +208,11 @@ export class BundleCheck {
       states: this.#states,
       commits: this.#commits,
     });
-    // Whether a chain after a restore goes on from the one before it, its first entry says.
+    // The first entry of a chain after a restore says whether it goes on from the chain before it.
     if (!isWhole || this.name?.epoch === 1) family.begin({ isOpen: !isWhole });
   }
 
-  /** Entries that were read. */
+  /** The number of entries that were read. */
   get entries(): number {
     return this.#entries;
   }
@@ -221,12 +222,12 @@ export class BundleCheck {
     return this.#stage === Stage.over;
   }
 
-  /** Whether an entry is of a version that is not known, so that what follows may be anything. */
+  /** Whether reading stopped at an entry of an unknown version: the lines after it may be anything. */
   get isAbandoned(): boolean {
     return this.#isAbandoned;
   }
 
-  /** Whether entries that were signed may be missing, so that what is not on record here may be on record there. */
+  /** Whether signed entries may be missing: a record that is not found here may be in one of those. */
   get isIncomplete(): boolean {
     return this.#isAbandoned || this.log.fatal.has("MISSING") || this.log.fatal.has("TRUNCATED");
   }
@@ -256,7 +257,7 @@ export class BundleCheck {
     }
   }
 
-  /** A line that is not even JSON: any line of the place that the bundle has come to. */
+  /** Takes a line that is not even JSON: it may have been any line that can stand at this place. */
   unreadable(number: number, detail: string): void {
     const isEntries = this.#stage === Stage.entries;
     const seq = this.#parts.isIncomplete ? this.#parts.entry!.seq : this.chain.next;
@@ -265,7 +266,7 @@ export class BundleCheck {
     if (isEntries) this.chain.skipUnreadable();
   }
 
-  /** The input ends, or another bundle begins, before the trailer. */
+  /** Ends the bundle without its trailer: the input ended, or another bundle began. */
   cut(damage: Extract<Damage, `cut${string}`>): void {
     this.#cut = damage;
     const detail = damage === "cut off" ? "no trailer" : "the file ends within a line";
@@ -275,7 +276,7 @@ export class BundleCheck {
     this.#finish();
   }
 
-  /** What is left of it, once it is over. */
+  /** Closes the bundle and returns the part of its data that later steps need. */
   close(): ClosedBundle {
     const { origin, chain, base } = this.#header;
     const { pins, replay, known } = this.#options;
@@ -312,7 +313,7 @@ export class BundleCheck {
       records: this.#retention.records,
       isAnchored,
       agreed,
-      // One with which something is wrong is asked for nothing more.
+      // A bundle with a fatal finding is not examined further.
       signers: this.log.fatal.size === 0 ? this.#signatures.signers : [],
       hidesAnchors: base.size > 0 || this.structure.anchors.hides,
       provesFork,
@@ -362,7 +363,7 @@ export class BundleCheck {
     this.#kept.climb(ladder);
   }
 
-  /** The first entry of a chain that a restore began, of which a prefix was removed. */
+  /** Takes the first entry of a chain that a restore began and from which a prefix was removed. */
   #beginningLine(line: ReadLine): void {
     const parsed = this.#parse(line, beginningLineSchema);
     if (parsed === null) return;
@@ -379,7 +380,7 @@ export class BundleCheck {
     const hash = entryHash(this.#crypto, text);
     this.#kept.entry(0, hash);
     const isFirst = entry.prev === hex(genesisPrevious(this.#crypto, this.origin));
-    // If the base is not proven, the header has said so.
+    // If the base is not proven, the check of the header has reported it.
     const isInTree = this.#prefix === null ||
       isFirstOf(this.#crypto, this.#prefix, { hash, path: parsed.path });
     if (!isFirst || !isInTree) {
@@ -405,7 +406,7 @@ export class BundleCheck {
       this.#malformed(number, "an entry", seqOf(value));
       return this.chain.skipUnreadable();
     }
-    // A second entry of the same seq takes the place of the first, whose parts may follow it.
+    // A second entry of the same seq replaces the first. Parts of the first may follow it.
     if (this.#parts.entry?.seq === value.seq) this.#parts.skipUnreadable();
     this.#closeEntry();
     this.#checkOwner(value, number);
@@ -432,7 +433,7 @@ export class BundleCheck {
       this.#parts.skipUnreadable();
       return this.#malformed(number, "a part", seqOf(value));
     }
-    // A part of an entry that could not be read.
+    // This part belongs to an entry that could not be read.
     if (this.chain.isUncertain && value.seq >= this.chain.next) return;
     if (!this.#parts.take({ part: value, bytes, isCanonical }, number)) {
       this.#malformed(number, `a part ${value.name} that does not belong there`, value.seq);
@@ -469,7 +470,7 @@ export class BundleCheck {
     this.#kept.begin(this.chain);
   }
 
-  /** All parts of an entry are read. */
+  /** Checks the open entry, if there is one: all its parts are read. */
   #closeEntry(): void {
     const { entry } = this.#parts;
     if (entry === null) return;
@@ -497,7 +498,7 @@ export class BundleCheck {
   }
 }
 
-/** The seq that a line names, whatever else it is. */
+/** The seq that a line of any kind names; null if it is not a safe integer. */
 function seqOf({ seq }: ReadLine["value"]): number | null {
   return Number.isSafeInteger(seq) ? seq as number : null;
 }

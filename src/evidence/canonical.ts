@@ -1,8 +1,8 @@
 /**
  * Canonical JSON (RFC 8785) over a restricted value set: one text for one value, hashed and stored as it is.
  *
- * Stricter than the RFC's reference: what JSON cannot say exactly is refused, never dropped or converted, and
- * `toJSON` is never called. -0 is written as 0.
+ * It is stricter than the RFC's reference: a value that JSON cannot express exactly is refused, never dropped
+ * or converted, and `toJSON` is never called. -0 is written as 0.
  */
 
 /** Deepest nesting that is canonicalised. */
@@ -23,7 +23,7 @@ function write(value: unknown, depth: number): string {
       return value ? "true" : "false";
     case "number":
       if (!Number.isFinite(value)) throw new TypeError(`not a JSON number: ${value}`);
-      // ECMAScript's own number text is the RFC's (section 3.2.2.3).
+      // The RFC uses ECMAScript's own text of a number (section 3.2.2.3).
       return Object.is(value, -0) ? "0" : String(value);
     case "string":
       return writeString(value);
@@ -41,7 +41,8 @@ function writeString(text: string): string {
   return JSON.stringify(text);
 }
 
-// Texts grow by concatenation: engines do that in place, where a list of parts would be made and joined.
+// Texts grow by concatenation: engines do that in place, while a list of parts would have to be made and
+// joined.
 
 function writeArray(items: readonly unknown[], depth: number): string {
   let text = "[";
@@ -66,7 +67,7 @@ function writeObject(value: object, depth: number): string {
   return `${text}}`;
 }
 
-/** Up to here, inserting each name in its place takes a fraction of what `sort` does. */
+/** Up to this number of names, an insertion sort takes a fraction of the time of `sort`. */
 const FEW_NAMES = 32;
 
 /** Orders names by UTF-16 code units, as the RFC asks (section 3.2.3), in place. */
@@ -82,7 +83,7 @@ function sortNames(names: string[]): readonly string[] {
   return names;
 }
 
-/** Names that were written, each with its colon: most are the same few ones again. */
+/** Cache of written names, each with its colon: most texts use the same few names. */
 const WRITTEN_NAMES = new Map<string, string>();
 const WRITTEN_NAMES_MAX = 1_000;
 const WRITTEN_NAME_LENGTH_MAX = 64;

@@ -1,25 +1,28 @@
 /**
- * Whether a text is the canonical JSON of the value that was parsed from it: the same answer as writing the value
- * anew with {@link canonicalJson} and comparing, several times faster for the texts that bundles hold.
+ * Checks whether a text is the canonical JSON of the value that was parsed from it. The answer is the same as
+ * writing the value again with {@link canonicalJson} and comparing, but it comes several times faster for the
+ * texts in bundles.
  *
- * `JSON.stringify` and canonical JSON differ in four things only: it keeps the order of members, it moves
- * integer-like names to the front, it escapes lone surrogates where canonical JSON refuses them, and it knows no
- * limit of depth. A text that it reproduces and that shows none of the four is canonical; in doubt the slow way
- * decides.
+ * `JSON.stringify` differs from canonical JSON in four things only: it keeps the order of members, it moves
+ * integer-like names to the front, it escapes lone surrogates, which canonical JSON refuses, and it has no
+ * limit of depth. A text that it reproduces and that shows none of the four is canonical; in doubt the slow
+ * way decides.
  */
 import { canonicalJson } from "./canonical.ts";
 
 /** Deepest nesting that canonical JSON allows. */
 const DEPTH_LIMIT = 64;
 
-/** `value` must be what `JSON.parse(text)` gave. */
+/** Whether a text is canonical JSON. `value` must be the result of `JSON.parse(text)`. */
 export function isCanonicalText(text: string, value: unknown): boolean {
   const isPlain = !isContainer(value) || isOrdered(value, 1);
   if (isPlain && !text.includes("\\ud") && JSON.stringify(value) === text) return true;
   return canonicalTextOf(value) === text;
 }
 
-/** The canonical text of a parsed value; null where it has none: a lone surrogate, a nesting too deep. */
+/**
+ * The canonical text of a parsed value; null if it has none: it has a lone surrogate or too deep a nesting.
+ */
 export function canonicalTextOf(value: unknown): string | null {
   try {
     return canonicalJson(value);
@@ -39,9 +42,9 @@ function isOrdered(value: object, depth: number): boolean {
   }
   let previous = "";
   let previousFirst = -1;
-  // A parsed object has no enumerable member but its own, and `for … in` makes no list of them.
+  // A parsed object has only enumerable members of its own, and `for … in` makes no list of them.
   for (const name in value) {
-    // Nearly always the first code units say it, and comparing two numbers is much cheaper.
+    // Comparing the first code units nearly always suffices, and comparing two numbers is much cheaper.
     const first = name === "" ? -1 : name.charCodeAt(0);
     if (first <= previousFirst && name < previous) return false;
     previous = name;

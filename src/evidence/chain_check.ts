@@ -1,9 +1,9 @@
 /**
- * Entries in their order: each names the one before it, time goes forward, and all of them together are the tree
- * whose roots were signed.
+ * Checks the entries in their order: each names the one before it, time goes forward, and all of them
+ * together form the tree whose roots were signed.
  *
- * Keeps the last hash and the tree's peaks, whatever the length. Where entries are missing or displaced the tree is
- * not evaluated any more: every root after that would differ, and would say nothing new.
+ * It keeps only the last hash and the tree's peaks, for a chain of any length. If entries are missing or
+ * displaced, the tree is no longer evaluated: every root after that would differ, and would say nothing new.
  */
 import { type Crypto, equalBytes, hex } from "./crypto.ts";
 import type { Entry } from "./entry.ts";
@@ -11,10 +11,10 @@ import type { FindingLog } from "./finding_log.ts";
 import { appendLeaf, type Frontier, rootOf } from "./merkle.ts";
 import type { Checkpoint } from "./note.ts";
 
-/** Gaps that are kept open for entries that come later; the others are reported at once. */
+/** The most gaps that are kept open for entries that come later; any others are reported at once. */
 const GAP_LIMIT = 64;
 
-/** Entries that did not come where they belong: `first` to `last`. */
+/** Entries `first` to `last`, which did not come in their place. */
 interface Gap {
   readonly first: number;
   readonly last: number;
@@ -25,7 +25,7 @@ export interface ChainStart {
   readonly size: number;
   /** The hash that the first entry must name. */
   readonly previous: Uint8Array;
-  /** null where the tree before the first entry is not known. */
+  /** null if the tree before the first entry is not known. */
   readonly frontier: Frontier | null;
 }
 
@@ -53,34 +53,34 @@ export class ChainCheck {
     this.#frontier = start.frontier;
   }
 
-  /** The seq that comes next: the chain's size as far as the bundle goes. */
+  /** The seq of the next entry: the chain's size as far as the bundle was read. */
   get next(): number {
     return this.#next;
   }
 
-  /** The largest size of which a signed or kept root is known to be that of these entries. */
+  /** The largest size at which these entries have a root that was signed or kept. */
   get provenSize(): number {
     return this.#provenSize;
   }
 
-  /** Whether every entry came in its place and names the one before it, and no signed root says otherwise. */
+  /** Whether every entry is in its place and names the one before it, and no signed root contradicts them. */
   get isUnbroken(): boolean {
     return this.#inOrder && this.#linked && !this.#rootMismatched;
   }
 
-  /** Whether lines were skipped since the last entry, one of which may have been the next. */
+  /** Whether lines were skipped since the last entry: one of them may have been the next entry. */
   get isUncertain(): boolean {
     return this.#unreadable > 0;
   }
 
-  /** The root of all entries up to here; null where it is not that of {@link next} entries. */
+  /** The root of all entries up to here; null if it is not the root of {@link next} entries, at least 1. */
   get root(): Uint8Array | null {
     return this.#inOrder && this.#frontier !== null && this.#next > 0
       ? rootOf(this.#crypto, this.#frontier.peaks)
       : null;
   }
 
-  /** A line that may have been an entry could not be read. */
+  /** Counts a line that could not be read and may have been an entry. */
   skipUnreadable(): void {
     this.#unreadable += 1;
   }
@@ -100,25 +100,27 @@ export class ChainCheck {
     this.#appendLeaf(hash);
   }
 
-  /** A root that the auditor kept, or an anchor, is that of the entries up to this size. */
+  /** Notes that the entries up to this size have the root that was signed, kept or anchored. */
   prove(size: number): void {
     this.#provenSize = Math.max(this.#provenSize, size);
   }
 
-  /** Makes the place of a signed checkpoint of more entries than came the next one. */
+  /** Goes on at the size of a signed checkpoint that covers more entries than came. */
   reach(size: number): void {
     if (size > this.#next) this.#skipTo(size);
     this.#unreadable = 0;
   }
 
-  /** Holds a checkpoint that a trusted key signed, and that stands in its place, against the tree. */
+  /**
+   * Compares the tree with a checkpoint in its place, signed by a trusted key. True if the roots are equal.
+   */
   holdRoot({ size, root }: Checkpoint, line: number): boolean {
     if (this.#frontier === null || this.#frontier.peaks.length === 0) return false;
     if (equalBytes(rootOf(this.#crypto, this.#frontier.peaks), root)) {
       this.prove(size);
       return true;
     }
-    // One changed entry changes all roots after it.
+    // One changed entry changes all roots after it, so only the first mismatch is reported.
     if (this.#rootMismatched) return false;
     this.#rootMismatched = true;
     this.#log.add("ROOT_MISMATCH", {
@@ -130,7 +132,7 @@ export class ChainCheck {
     return false;
   }
 
-  /** Whether the bundle's end lacks entries that a signed size counts, beyond the lines that could not be read. */
+  /** Whether a signed size counts more entries than came, even if every unreadable line was an entry. */
   lacks(size: number): boolean {
     return size > this.#next + this.#unreadable;
   }
@@ -149,7 +151,8 @@ export class ChainCheck {
       this.#log.add("GENESIS_MISMATCH", { seq, detail: `${commits}, not to this origin` });
       return;
     }
-    // Which of the two was changed, a chain alone cannot say; where a root proves the earlier one, it is the later.
+    // A chain alone cannot say which of the two was changed; if a root proves the earlier one, it is the
+    // later one.
     const bad = this.#provenSize === seq ? seq : seq - 1;
     const hashes = `entry ${seq - 1} hashes to ${hex(this.#previous).slice(0, 12)}…`;
     this.#log.add("LINK_BROKEN", { seq: bad, detail: `${commits}, ${hashes}` });
@@ -159,7 +162,7 @@ export class ChainCheck {
     if (this.#frontier !== null) this.#frontier = appendLeaf(this.#crypto, this.#frontier, hash).frontier;
   }
 
-  /** Entries up to `seq` did not come; unless as many lines could not be read, they are missing. */
+  /** Skips the missing entries before `seq`. If as many lines could not be read, they may have been those. */
   #skipTo(seq: number): void {
     if (seq - this.#next > this.#unreadable) this.#openGap({ first: this.#next, last: seq - 1 });
     this.#next = seq;
@@ -173,7 +176,7 @@ export class ChainCheck {
     else this.#reportMissing(gap.first, gap.last);
   }
 
-  /** What is left of a gap stays open; the last gap is reported where there is one too many. */
+  /** Takes an entry out of a gap; the rest stays open. The last gap is reported if there are too many. */
   #fill(gap: Gap | undefined, seq: number): void {
     const gaps = this.#gaps.flatMap((open) => open === gap ? without(open, seq) : [open]);
     this.#gaps = gaps.slice(0, GAP_LIMIT);
@@ -184,7 +187,7 @@ export class ChainCheck {
     this.#log.add("MISSING", { seq: first, range: [first, last] });
   }
 
-  /** An entry before the one that comes next. */
+  /** Takes an entry whose seq is smaller than {@link next}. */
   #takeLate(entry: Entry, { hash, line }: { readonly hash: Uint8Array; readonly line: number }): void {
     const { seq } = entry;
     const gap = this.#gaps.find(({ first, last }) => first <= seq && seq <= last);
@@ -200,7 +203,8 @@ export class ChainCheck {
       return;
     }
     this.#log.add("DUPLICATE_SEQ", { seq, line });
-    // It takes the place of the one before it, and a place of its own in the tree, whose roots are wrong from here.
+    // It replaces the entry before it, and takes a place of its own in the tree, whose roots are wrong from
+    // here.
     if (seq === this.#next - 1) this.#previous = hash;
     this.#appendLeaf(hash);
   }

@@ -1,6 +1,6 @@
 /**
- * The checkpoints of a bundle in their places: each signed by a trusted key, of this chain, and of exactly the entries
- * before it; the trailer's of all of them.
+ * Checks the checkpoints of a bundle. Each must be signed by a trusted key, be of this chain, and cover
+ * exactly the entries before it; the trailer's checkpoint must cover all entries.
  */
 import type { ChainCheck } from "./chain_check.ts";
 import type { FindingLog } from "./finding_log.ts";
@@ -13,14 +13,14 @@ export interface CheckpointCheckOptions {
   readonly signatures: SignatureCheck;
   readonly chain: ChainCheck;
   readonly kept: KeptCheck;
-  /** Of a removed prefix, where it is proven. */
+  /** Checkpoint of a removed prefix; null if there is none, or if it is not proven. */
   readonly base: KnownCheckpoint | null;
 }
 
 export class CheckpointCheck {
   readonly #log: FindingLog;
   readonly #options: CheckpointCheckOptions;
-  /** The one that was read last, whoever signed it. */
+  /** The checkpoint that was read last, signed by any key. */
   #read: Pick<KnownCheckpoint, "size" | "note"> | null;
   #newest: KnownCheckpoint | null;
   #beyond: Beyond | null = null;
@@ -32,23 +32,23 @@ export class CheckpointCheck {
     this.#newest = options.base;
   }
 
-  /** The newest that a trusted key signed and that the entries agree with. */
+  /** The newest checkpoint that a trusted key signed and that the entries agree with. */
   get newest(): KnownCheckpoint | null {
     return this.#newest;
   }
 
-  /** What the auditor kept of a longer history than the one that ends here. */
+  /** Kept checkpoints beyond the bundle's end; null if there are none. */
   get beyond(): Beyond | null {
     return this.#beyond;
   }
 
-  /** A checkpoint among the entries: directly after as many as it counts, once. */
+  /** Takes a checkpoint among the entries: it must come once, directly after the entries that it counts. */
   inside(note: string, line: number): void {
     const { chain } = this.#options;
     const signed = this.#open(note, line);
     if (signed === null) return;
     const { checkpoint: { size }, fault } = signed;
-    // One that was signed over more entries tells that some are missing before it.
+    // A checkpoint that was signed over more entries shows that some are missing before it.
     if (size > chain.next && fault === null) chain.reach(size);
     if (size !== chain.next || size === this.#read?.size) {
       const detail = `a checkpoint of size ${size} after ${chain.next} entries`;
@@ -58,14 +58,15 @@ export class CheckpointCheck {
     this.#hold(signed, line);
   }
 
-  /** The trailer's checkpoint, and what the auditor kept beyond it. */
+  /** Takes the trailer's checkpoint, and finds the kept checkpoints beyond it. */
   last(note: string, line: number): void {
     const { chain, kept } = this.#options;
     const signed = this.#open(note, line);
     if (signed === null) return;
     const { checkpoint: { size }, fault } = signed;
     const { next } = chain;
-    // No digest covers this line: its signatures, those by unknown keys too, are those that were read before it.
+    // No digest covers this line. All its signatures, also those by unknown keys, must be those that were
+    // read before.
     if (size === this.#read?.size && note !== this.#read.note) {
       this.#log.add("MALFORMED_LINE", { line, detail: "not the checkpoint before it" });
     }
@@ -80,7 +81,7 @@ export class CheckpointCheck {
     this.#beyond = kept.finish(fault === null ? Math.max(size, next) : next);
   }
 
-  /** Reads a checkpoint of this chain and says whose it is; null, and a finding, where it is none. */
+  /** Reads and checks a signed checkpoint of this chain. If it is none, returns null and adds a finding. */
   #open(note: string, line: number): SignedCheckpoint | null {
     const { origin, signatures } = this.#options;
     const signed = signatures.open(note, line);

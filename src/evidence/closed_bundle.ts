@@ -1,6 +1,6 @@
 /**
- * What is left of a bundle once it was read: its report, and the little that the bundles after it, or the end of the
- * input, may still change in it. Of its lines, keys and models nothing is left.
+ * A bundle after it was read: its report, and the data with which later bundles, or the end of the input, may
+ * still change the report. Its lines, keys and models are no longer held.
  */
 import type { Family } from "./family.ts";
 import type { FindingLog } from "./finding_log.ts";
@@ -12,7 +12,7 @@ import type { Restored } from "./restored.ts";
 import type { RemovalRecords, UnrecordedPrefix } from "./retention_check.ts";
 import type { SignaturesLeft } from "./signature_check.ts";
 
-/** What the report takes over as it stands. */
+/** The members that the report takes over unchanged. */
 type Told = Omit<
   BundleReport,
   | "verdict"
@@ -31,7 +31,7 @@ type Told = Omit<
   | "lost"
 >;
 
-/** What is told of kept checkpoints that are of other chains than the bundle's. */
+/** The findings for kept checkpoints of chains other than the bundle's. */
 const OPEN_CODES = [
   ["epoch", "KNOWN_EPOCH_UNLINKED"],
   ["deployment", "KNOWN_DEPLOYMENT_OTHER"],
@@ -41,33 +41,33 @@ interface ClosedBundleFacts {
   readonly told: Told;
   readonly log: FindingLog;
   readonly family: Family;
-  /** Of all its entries; null where it is not that of as many as were counted. */
+  /** Root of all its entries; null if it is not the root of as many entries as were counted. */
   readonly root: Uint8Array | null;
   /** Place in the input, from 0. */
   readonly place: number;
-  /** Whether it was given up within, at an entry of a version that is not known. */
+  /** Whether reading stopped at an entry of an unknown version. */
   readonly isAbandoned: boolean;
   readonly signatures: SignaturesLeft;
-  /** The largest size whose root is known from elsewhere, and agrees. */
+  /** The largest size at which a root known from elsewhere agrees; saved documents do not count. */
   readonly knownSize: number;
-  /** What the auditor kept of a longer history than the one that ends here. */
+  /** Kept checkpoints beyond the bundle's end; null if there are none. */
   readonly beyond: Beyond | null;
-  /** What its first entry says of the chain before it; null where it goes on from none. */
+  /** The statement of its first entry about the chain before it; null if it goes on from none. */
   readonly restored: Restored | null;
   readonly unrecorded: UnrecordedPrefix | null;
   readonly records: RemovalRecords;
   readonly isAnchored: boolean;
-  /** Sizes and roots of this chain that are known from elsewhere, and agree. */
+  /** Sizes and roots of this chain that are known from elsewhere and agree. */
   readonly agreed: readonly Root[];
-  /** Of the trusted keys that signed it one of each holder; none where something is wrong with it. */
+  /** The trusted keys that signed it, one of each holder; empty if the bundle has a fatal finding. */
   readonly signers: readonly Uint8Array[];
-  /** On `sys`: whether it does not give all that it anchored up to a kept checkpoint. */
+  /** On `sys`: whether some of what it anchored up to a kept checkpoint is not in the bundle. */
   readonly hidesAnchors: boolean;
   readonly provesFork: boolean;
   readonly replay: boolean;
 }
 
-/** How a bundle that answers for everything answers. */
+/** The report members of a bundle that answers for everything that was kept. */
 type Answered = Pick<BundleReport, "isOfKeptFamily" | "isOfKeptSystem" | "lost">;
 
 export class ClosedBundle {
@@ -86,12 +86,12 @@ export class ClosedBundle {
     return this.#facts.told.origin;
   }
 
-  /** Entries of the chain as far as the bundle goes. */
+  /** The number of the chain's entries up to the bundle's end. */
   get size(): number {
     return this.#facts.told.size;
   }
 
-  /** Entries before its first. */
+  /** The number of the chain's entries before the bundle's first. */
   get base(): number {
     return this.#facts.told.base;
   }
@@ -112,7 +112,7 @@ export class ClosedBundle {
     return this.#facts.place;
   }
 
-  /** Whether entries that were signed may be missing, so that what is not on record here may be on record there. */
+  /** Whether signed entries may be missing: a record that is not found here may be in one of those. */
   get isIncomplete(): boolean {
     const { isAbandoned, log } = this.#facts;
     return isAbandoned || log.fatal.has("MISSING") || log.fatal.has("TRUNCATED");
@@ -156,17 +156,19 @@ export class ClosedBundle {
     return this.#newestKey !== null && this.log.fatal.size === 0;
   }
 
-  /** A later chain of the input, which a restore began, goes on from this one's end. */
+  /** Notes that a later chain of the input, which a restore began, goes on from this one's end. */
   endedBy(restore: Restored): void {
     this.#restore = restore;
   }
 
-  /** It answers for all that the auditor kept, by itself or by way of restores. */
+  /**
+   * Notes that the bundle answers for all that the auditor kept, by itself or through chains after restores.
+   */
   answers(answered: Answered): void {
     this.#answered = answered;
   }
 
-  /** What the auditor kept of its family, or of another deployment, was not held against it. */
+  /** Notes what the auditor kept of its family, or of another deployment, and could not compare with it. */
   leavesOpen(uncompared: readonly Uncompared[]): void {
     this.#uncompared = uncompared;
     for (const [why, code] of OPEN_CODES) {
@@ -176,8 +178,9 @@ export class ClosedBundle {
   }
 
   /**
-   * The input is over. Where its newest checkpoint is signed by keys from before alone, whoever has come to hold one of
-   * them could have made all of it, unless a root that is known from elsewhere, of this size or more, agrees.
+   * Decides on the keys at the end of the input. If only earlier keys signed the newest checkpoint, anybody
+   * who holds one of them could have made the whole bundle, unless a root that is known from elsewhere, of
+   * this size or more, agrees.
    */
   settleKeys(): void {
     const { signatures: { former }, knownSize } = this.#facts;

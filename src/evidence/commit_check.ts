@@ -1,35 +1,38 @@
 /**
- * Holds each commit against the score that it makes final: the same numbers, of the entry that it names.
+ * Compares each commit with the score that it makes final: it must have the same numbers, and name the
+ * score's entry.
  *
- * What is kept of a provisional score is one hash, and of so many of them at most, whatever the length of the chain: a
- * commit of one that lies further back, before the bundle's beginning or in an earlier epoch cannot be compared, and is
- * counted. Source: evidence design, section 5.
+ * One hash is kept for each provisional score, and only for the newest scores, however long the chain is. A
+ * commit of a score that lies further back, before the bundle's beginning or in an earlier epoch cannot be
+ * compared, and is counted. Source: evidence design, section 5.
  */
 import { canonicalJson } from "./canonical.ts";
 import { type Crypto, equalBytes, fromHex, utf8 } from "./crypto.ts";
 import type { Entry } from "./entry.ts";
 import type { FindingLog } from "./finding_log.ts";
 
-/** Provisional scores that are remembered: the newest of each seq modulo this. */
+/** The number of provisional scores that are remembered: the newest of each seq modulo this number. */
 const REMEMBERED = 65_536;
-/** Slots that get their room together: a bundle of few scores needs little. */
+/** The number of slots that are allocated together: a bundle with few scores takes little memory. */
 const PAGE_SLOTS = 256;
 const HASH_BYTES = 32;
 const LOST = { absent: 1, reported: 2 } as const;
 
-/** What a commit says of its score. */
+/** The reference of a commit to its score. */
 export interface CommitReference {
   readonly ref_id: string;
   readonly ref_seq: number;
   readonly ref_entry_hash: string;
 }
 
-/** What is kept of the scores of some slots. */
+/** The remembered scores of a run of slots. */
 class Page {
   readonly #hashes = new Uint8Array(PAGE_SLOTS * HASH_BYTES);
-  /** The seq of the score in each slot, from 1; 0 is none. */
+  /** The seq of the score in each slot, plus 1; 0 if the slot is empty. */
   readonly places = new Float64Array(PAGE_SLOTS);
-  /** Slots whose score is there, and cannot be compared with: for want of its parts, or for what is reported of it. */
+  /**
+   * Why the score of a slot cannot be compared: absent parts, or a fault that was reported; 0 if it can be.
+   */
   readonly lost = new Uint8Array(PAGE_SLOTS);
 
   hashAt(slot: number): Uint8Array {
@@ -40,9 +43,9 @@ class Page {
 type Result = Readonly<Record<string, unknown>>;
 
 export interface CommitCheckOptions {
-  /** Whether scores that are committed here may lie in a chain before this one. */
+  /** Whether commits in this chain may refer to scores of an earlier chain. */
   readonly isLaterEpoch: boolean;
-  /** The first index that the bundle holds. */
+  /** The seq of the bundle's first entry. */
   readonly first: number;
 }
 
@@ -61,7 +64,7 @@ export class CommitCheck {
     this.#options = options;
   }
 
-  /** A provisional score whose result is recorded rightly. */
+  /** Remembers a provisional score whose parts are given and could be computed anew. */
   remember(
     { seq, id }: Pick<Entry, "seq" | "id">,
     { hash, result }: { hash: Uint8Array; result: Result },
@@ -70,17 +73,17 @@ export class CommitCheck {
     page.hashAt(slot).set(this.#hash({ hash, id, result }));
   }
 
-  /** A score that could not be computed anew, or whose parts are not given. */
+  /** Notes a score that could not be computed anew, or whose parts are not given. */
   lose(seq: number, { isReported }: { readonly isReported: boolean }): void {
     this.#take(seq, isReported ? LOST.reported : LOST.absent);
   }
 
-  /** The chain is broken: from here on a score that is referred to may be gone. */
+  /** Stops comparing: the chain is broken, so a score that a commit refers to may be missing. */
   stopFollowing(): void {
     this.#follows = false;
   }
 
-  /** A commit, with what it refers to; null where that is not in the file. */
+  /** Compares a commit with the score that it refers to. `reference` is null if it is not in the file. */
   compare(seq: number, { reference, result }: { reference: CommitReference | null; result: Result }): void {
     if (!this.#follows) return;
     if (reference === null) return this.#countUncompared(seq);
@@ -122,14 +125,16 @@ export class CommitCheck {
     this.#uncompared += 1;
   }
 
-  /** A commit changes two members of the result, and no more. */
+  /**
+   * The hash of a score's result as a commit has it: a commit changes two members of the result, and no more.
+   */
   #hash({ hash, id, result }: { hash: Uint8Array; id: string; result: Result }): Uint8Array {
     const numbers = canonicalJson({ ...result, provisional: false, committed: true });
     return this.#crypto.sha256(hash, utf8(`${id}\n${numbers}`));
   }
 }
 
-/** Where a score is remembered. */
+/** The page and the slot in which a score is remembered. */
 function placeOf(seq: number): { readonly number: number; readonly slot: number } {
   const at = seq % REMEMBERED;
   return { number: Math.floor(at / PAGE_SLOTS), slot: at % PAGE_SLOTS };

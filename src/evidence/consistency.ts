@@ -1,9 +1,9 @@
 /**
- * Consistency of two sizes of one tree: the proof that the larger only added to the smaller, made from stored nodes
- * and checked; and the frontier of an older size.
+ * Consistency of two sizes of one tree: makes from stored nodes, and checks, the proof that the larger tree
+ * only added leaves to the smaller. Also reads the frontier of an older size.
  *
- * Source: RFC 6962, section 2.1.2; RFC 9162, section 2.1.4.2. Proofs are those of Go's `tlog.ProveTree`, byte for
- * byte.
+ * Source: RFC 6962, section 2.1.2; RFC 9162, section 2.1.4.2. Proofs are those of Go's `tlog.ProveTree`, byte
+ * for byte.
  */
 import { type Crypto, equalBytes } from "./crypto.ts";
 import { nodeHash } from "./hashes.ts";
@@ -28,7 +28,7 @@ function areSizes({ from, to }: Sizes): boolean {
 }
 
 /**
- * The ranges whose hashes make up a proof, in its order. The first of them ends at `from`, except where the older
+ * The ranges whose hashes make up a proof, in its order. The first range ends at `from`, except if the older
  * tree is itself a subtree of the newer one: then its root is known, and the proof begins above it.
  */
 function consistencyRanges({ from, to }: Sizes): readonly Range[] {
@@ -49,7 +49,7 @@ function consistencyRanges({ from, to }: Sizes): readonly Range[] {
 }
 
 /**
- * Which stored nodes a proof needs, so that they can be fetched at once.
+ * The indexes of the stored nodes that a proof needs, so that they can be fetched at once.
  * @throws {RangeError} unless 1 ≤ from ≤ to.
  */
 export function consistencyNodeIndexes(from: number, to: number): readonly number[] {
@@ -57,8 +57,8 @@ export function consistencyNodeIndexes(from: number, to: number): readonly numbe
 }
 
 /**
- * The consistency proof of two sizes; empty where they are the same.
- * @throws {RangeError} unless 1 ≤ from ≤ to; {Error} where `read` lacks a node.
+ * The consistency proof of two sizes; empty if they are the same.
+ * @throws {RangeError} unless 1 ≤ from ≤ to; {Error} if `read` lacks a node.
  */
 export function consistencyPath(crypto: Crypto, sizes: Sizes, read: ReadNode): readonly Uint8Array[] {
   return provableRanges(sizes).map((range) => rootOf(crypto, readSubtrees(range, read)));
@@ -70,8 +70,8 @@ function provableRanges(sizes: Sizes): readonly Range[] {
 }
 
 /**
- * The root at `to` that a proof leads to from the known root at `from`; null where the proof does not fit the sizes
- * or does not lead back to the known root.
+ * The root at `to` to which a proof leads from the known root at `from`; null if the proof does not fit the
+ * sizes or does not lead back to the known root.
  */
 export function rootsFromConsistency(
   crypto: Crypto,
@@ -96,12 +96,12 @@ export function rootsFromConsistency(
   return equalBytes(older, fromRoot) ? newer : null;
 }
 
-/** Which stored nodes are the peaks of the tree of `size` leaves, largest first. */
+/** The indexes of the stored nodes that are the peaks of the tree of `size` leaves, largest first. */
 export function frontierNodeIndexes(size: number): readonly number[] {
   return completeSubtrees([0, size]);
 }
 
-/** The frontier of an older size, from stored nodes. @throws {Error} where `read` lacks a node. */
+/** The frontier of an older size, from stored nodes. @throws {Error} if `read` lacks a node. */
 export function frontierFrom(size: number, read: ReadNode): Frontier {
   return { size, peaks: readSubtrees([0, size], read) };
 }

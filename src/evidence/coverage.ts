@@ -1,11 +1,11 @@
 /**
- * Whether bundles answer for what the auditor kept: each checkpoint of their family of chains must have been held
- * against them, or a kept one that is newer and was held against it on an earlier visit.
+ * Checks whether bundles answer for what the auditor kept. Each kept checkpoint of their family of chains
+ * must have been compared with them. A newer kept one may stand for it, if an earlier visit compared the two.
  *
- * Who holds the signing key can write another history, and then show it so that nothing of it meets a kept
- * checkpoint: removed below a retention cut, begun anew after a restore, in a new deployment, or without the system
- * chain that pins it. Nothing in such a file is wrong; it is only not what was kept. So what was not compared is no
- * agreement. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
+ * The holder of the signing key can write another history, and show it so that no part of it meets a kept
+ * checkpoint: removed below a retention cut, begun anew after a restore, in a new deployment, or without the
+ * system chain that pins it. Nothing in such a file is wrong; it is only not what was kept. So what was not
+ * compared is no agreement. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import type { Anchor } from "./anchors.ts";
 import type { ClosedBundle } from "./closed_bundle.ts";
@@ -17,24 +17,25 @@ import type { KeyHolders } from "./key_holders.ts";
 import { answerOf, Owed } from "./owed.ts";
 import type { Uncompared } from "./uncompared.ts";
 
-/** What is known of chains from before, and from beside the bundles. */
+/** Data on chains from earlier visits, and from sources beside the bundles. */
 export interface KeptOfAll {
   readonly known: readonly KeptCheckpoint[];
   /**
-   * Of saved documents. They have to be answered for, but make nothing known: whoever hands over a bundle can hand over a
-   * document of the same history. Where a bundle ends before one of them, the document's own verdict tells.
+   * Checkpoints of saved documents. Bundles have to answer for them, but they do not count as kept: a person
+   * who hands over a bundle can also hand over a document of the same history. If a bundle ends before one of
+   * them, the document's own verdict says so.
    */
   readonly documents: readonly KnownCheckpoint[];
-  /** Of the whole input. */
+  /** Holders of keys in the whole input. */
   readonly holders: KeyHolders;
 }
 
-/** What is known of all chains, to ask bundles for. */
+/** The known checkpoints of all chains for which bundles have to answer. */
 export class Coverage {
-  /** By family: what was kept, and what documents prove. */
+  /** The checkpoints that were kept, and those that documents prove, by family. */
   readonly #kept: ReadonlyMap<string, readonly Owed[]>;
   readonly #documents: ReadonlyMap<string, readonly Owed[]>;
-  /** What kept checkpoints of system chains pin, by family. */
+  /** The anchors that kept checkpoints of system chains pin, by family. */
   readonly #pinned = new Map<string, { readonly origin: string; readonly anchor: Anchor }[]>();
   readonly #elsewhere: KeptElsewhere;
 
@@ -44,12 +45,14 @@ export class Coverage {
     this.#elsewhere = KeptElsewhere.of(crypto, { kept: known, holders });
   }
 
-  /** Whether nothing is known that a bundle would have to answer for. */
+  /** Whether there is no known checkpoint for which a bundle would have to answer. */
   get isOfNothing(): boolean {
     return this.#kept.size === 0 && this.#documents.size === 0;
   }
 
-  /** A system chain anchors a root of another chain: where a kept checkpoint covers it, that is to be answered for. */
+  /**
+   * Takes a root that a system chain anchors. If a kept checkpoint covers it, bundles have to answer for it.
+   */
   pin(origin: string, anchor: Anchor): void {
     const family = anchor.pinnedBy === null ? undefined : placeOf(origin)?.family;
     if (family === undefined) return;
@@ -58,15 +61,15 @@ export class Coverage {
     else pinned.push({ origin, anchor });
   }
 
-  /** Tells each sound bundle what it does not answer for. Once, when all else is settled. */
+  /** Tells each sound bundle what it does not answer for. Call it once, after all other settling. */
   settle(bundles: readonly ClosedBundle[]): void {
     if (this.isOfNothing) return;
     const names = new RootNames();
     const sound = bundles.filter(({ isSound }) => isSound);
-    // A chain's own bundle with which something is wrong has a verdict that tells more.
+    // If a chain's own bundle is not sound, the verdict on that bundle says more.
     const told = new Set(bundles.filter(({ isSound }) => !isSound).map(({ origin }) => origin));
     const lines = historiesOf(sound, names).map((line) => ({ line, place: placeOf(line[0]!.origin) }));
-    /** Prefixes of system chains in the input that agree with what was kept of them, and give all that they anchored. */
+    /** Prefixes of system chains in the input that agree with kept ones and give all that they anchored. */
     const systems = new Set<string>();
     const inOrder = lines.toSorted((a, b) => Number(isOfSystem(b)) - Number(isOfSystem(a)));
     for (const { line, place } of inOrder) {
@@ -133,7 +136,7 @@ function byFamily(
   return new Map([...families].map(([family, ones]) => [family, ones.map(({ owed }) => owed)]));
 }
 
-/** What agrees with the bundles of one history, of what is owed by their family. */
+/** Identities of the roots owed by a family that agree with the bundles of one history. */
 function agreedBy(
   line: readonly ClosedBundle[],
   { names, owed }: { readonly names: RootNames; readonly owed: readonly Owed[] },

@@ -1,23 +1,23 @@
 /**
- * The cryptography that evidence needs, handed in by the caller: node:crypto in the program, a JavaScript
- * library in a browser on a plain-HTTP intranet, where there is no `crypto.subtle`.
+ * The cryptography that evidence needs, passed in by the caller: node:crypto in the program; a JavaScript
+ * library in a browser on a plain-HTTP intranet, which has no `crypto.subtle`.
  */
 export interface Crypto {
   /** SHA-256 of the concatenation of the chunks; 32 bytes. */
   sha256(...chunks: Uint8Array[]): Uint8Array;
-  /** SHA-256 of what comes in pieces, for what does not fit into memory. */
+  /** SHA-256 of data that comes in pieces because it does not fit into memory. */
   sha256Stream(): Sha256Stream;
-  /** Ed25519 (RFC 8032) over `message`; false for anything that does not verify, never an exception. */
+  /** Verifies an Ed25519 signature (RFC 8032) over `message`; false if it does not verify. Never throws. */
   verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
 }
 
 export interface Sha256Stream {
   update(chunk: Uint8Array): void;
-  /** 32 bytes; nothing may be added after it. */
+  /** The digest, 32 bytes; nothing may be added after it. */
   digest(): Uint8Array;
 }
 
-/** Holds the log's private key; makes Ed25519 signatures of 64 bytes. */
+/** A signer: holds the log's private key and makes Ed25519 signatures of 64 bytes. */
 export interface Signer {
   /** The raw public key, 32 bytes. */
   readonly publicKey: Uint8Array;
@@ -35,7 +35,7 @@ export function hex(bytes: Uint8Array): string {
   return bytes.toHex();
 }
 
-/** @throws {SyntaxError} where the text is not lower-case hexadecimal of whole bytes. */
+/** @throws {SyntaxError} if the text is not lower-case hexadecimal of whole bytes. */
 export function fromHex(text: string): Uint8Array {
   if (!/^(?:[0-9a-f]{2})*$/.test(text)) throw new SyntaxError("not lower-case hexadecimal");
   return Uint8Array.fromHex(text);
@@ -46,7 +46,9 @@ export function base64(bytes: Uint8Array): string {
   return bytes.toBase64();
 }
 
-/** @throws {SyntaxError} where the text is not the one base64 form of its bytes (no stray bits, no white space). */
+/**
+ * @throws {SyntaxError} if the text is not the one base64 form of its bytes (no stray bits, no white space).
+ */
 export function fromBase64(text: string): Uint8Array {
   const bytes = Uint8Array.fromBase64(text, { lastChunkHandling: "strict" });
   if (bytes.toBase64() !== text) throw new SyntaxError("not canonical base64");

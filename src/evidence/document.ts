@@ -1,9 +1,11 @@
 /**
- * Verification of one saved document by the evidence that it carries: an answer about a score, a commit or a
- * decision, a webhook's body, a replay, a batch, a compliance report, an appended event, an erasure.
+ * Verification of one saved document by the evidence that it carries. A document is an answer about a score,
+ * a commit or a decision, a webhook's body, a replay, a batch, a compliance report, an appended event or an
+ * erasure.
  *
- * Offline and alone: it proves that the document's part stands in the signed log, not that the log was never
- * rewritten; for that its checkpoint is held against others. Source: evidence design, section 5.
+ * The verification is offline and uses this document alone. It proves that the document's part stands in the
+ * signed log, not that the log was never rewritten: for that, its checkpoint must be compared with others.
+ * Source: evidence design, section 5.
  */
 import { canonicalJson } from "./canonical.ts";
 import { BATCH_MAX } from "../domain/limits.ts";
@@ -27,7 +29,7 @@ import { rootFromInclusion } from "./merkle.ts";
 import { parseNote, type VerifierKey, verifyNote } from "./note.ts";
 import { orNull } from "./or_null.ts";
 
-/** In the order in which they are looked for. */
+/** The faults of a document, in the order of the checks. */
 export const EVIDENCE_FAULTS = [
   "MALFORMED",
   "RESULT_MISMATCH",
@@ -41,31 +43,31 @@ export type EvidenceFault = (typeof EVIDENCE_FAULTS)[number];
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** An entry that a document speaks of. */
+/** An entry that a document is about. */
 export interface DocumentEntry {
   readonly seq: number;
   /** Hexadecimal. */
   readonly entryHash: string;
-  /** What the document calls it; null where it is no score. */
+  /** The session id in the document; null if the entry is not a score. */
   readonly sessionId: string | null;
-  /** What a batch says of it, which its evidence does not prove; null elsewhere. */
+  /** The score that a sound batch states, which its evidence does not prove; null if there is none. */
   readonly says: SaidScore | null;
 }
 
-/** What a document says, which is proven only where `fault` is null. */
+/** The content of a document. It is proven only if `fault` is null. */
 export interface DocumentReport {
-  /** The part that is covered (`result` where the evidence is no such thing); of a batch, entries alone. */
+  /** The part that the evidence covers (`result` if none of these); a batch covers entries alone. */
   readonly kind: "result" | "detail" | "batch";
-  /** The first check that failed; null where everything holds. */
+  /** The first check that failed; null if none failed. */
   readonly fault: EvidenceFault | null;
-  /** Of the log that the checkpoint names; null where there is no checkpoint to read. */
+  /** Origin that the checkpoint names; null if there is no readable checkpoint. */
   readonly origin: string | null;
   readonly checkpoint: KnownCheckpoint | null;
   readonly entries: readonly DocumentEntry[];
 }
 
 interface Trust {
-  /** The keys to hold the signatures of an origin's checkpoint against; none where nothing is pinned. */
+  /** The trusted keys for the checkpoints of an origin; empty if nothing is pinned. */
   readonly keysFor: (origin: string) => readonly VerifierKey[];
 }
 
@@ -81,10 +83,10 @@ export function verifyDocument(crypto: Crypto, body: Body, trust: Trust): Docume
   return { kind: "result", fault: "MALFORMED", origin: null, checkpoint: null, entries: [] };
 }
 
-/** Hashes of an inclusion path at most. */
+/** The most hashes of an inclusion path. */
 const PATH_MAX = 64;
 
-/** Whether it has more items than a batch, or longer paths than a tree: each bad one would be an issue of its own. */
+/** Whether it has more items or longer paths than a batch: the schema would report each bad one. */
 function isOverlong(evidence: unknown): boolean {
   const items = isMembers(evidence) ? evidence.items : null;
   if (!Array.isArray(items)) return false;
@@ -124,16 +126,18 @@ function verifySingle(crypto: Crypto, document: EvidencedBody, trust: Trust): Do
   };
 }
 
-/** The part of a document that its evidence covers, and what the rest of the document must agree with. */
+/**
+ * The part of a document that its evidence covers, and the values with which its other members must agree.
+ */
 interface Covered {
   readonly part: Body;
-  /** Members that may stand beside the part only with these values. */
+  /** Members that, if the document has them beside the part, must have these values. */
   readonly beside: Body;
-  /** The only event that makes such a document; null: the part says itself what it is. */
+  /** The only event type of such a document; null if the part itself says what it is. */
   readonly eventType: string | null;
 }
 
-/** null where the document does not hold the part that its evidence is about. */
+/** The covered part; null if the document does not hold the part that its evidence is about. */
 function coveredOrNull(crypto: Crypto, { body, evidence }: EvidencedBody): Covered | null {
   if (evidence.covers === "result") return coveredResult(body);
   if (evidence.covers === "detail") return coveredDetail(crypto, { body, evidence });
@@ -180,9 +184,9 @@ function partFault(
   if (covered === null || text === null) return "MALFORMED";
   const commitment = hex(partCommitment(crypto, { name: covers, salt: fromHex(salt), text }));
   if (commitment !== sha256 || commitment !== entry.commit[covers]) return "RESULT_MISMATCH";
-  // Anybody with the organization's key can append an event whose detail looks like a report's.
+  // Anybody with the organization's key can append an event whose detail looks like that of a report.
   if (covered.eventType !== null && covered.eventType !== entry.event_type) return "RESULT_MISMATCH";
-  // What stands beside the part is not proven, so that it must not say anything else than what is.
+  // The members beside the part are not proven, so they must not contradict the proven values.
   const contradicts = Object.entries(resultPart(body)).some(([name, value]) =>
     Object.hasOwn(covered.beside, name) && canonicalOrNull(value) !== canonicalOrNull(covered.beside[name])
   );
@@ -190,7 +194,8 @@ function partFault(
 }
 
 function entryFault(crypto: Crypto, { body, evidence }: EvidencedBody): EvidenceFault | null {
-  // The entry as it came, not as it was parsed: what a schema overlooks must change the hash.
+  // This hashes the entry as it came, not as it was parsed: a change that the schema overlooks must change
+  // the hash.
   const text = canonicalOrNull((body.evidence as { readonly entry: Entry }).entry);
   if (text === null) return "MALFORMED";
   return hex(entryHash(crypto, text)) === evidence.entry_hash ? null : "ENTRY_HASH_MISMATCH";
@@ -242,12 +247,12 @@ function verifyBatch(
 
 const BATCH_MEMBERS = ["results", "count", "operator_id", "evidence", "request_id", "timestamp"];
 
-/** Whether items are of the entries of one batch, each once: these stand in a row. */
+/** Whether the items name consecutive entries, each once: the entries of one batch stand in a row. */
 function followOneAnother(items: BatchEvidence["items"]): boolean {
   return items.every(({ index }, at) => index === items[0]!.index + at);
 }
 
-/** Whether a batch's results are of the sessions that its evidence is of; a batch without results has none to hold. */
+/** Whether a batch has known members only, and its results, if any, name the sessions of its evidence. */
 function namesTheSame(body: Body, items: BatchEvidence["items"]): boolean {
   const { results, count } = body;
   if (Object.keys(body).some((name) => !BATCH_MEMBERS.includes(name))) return false;
@@ -294,7 +299,7 @@ function signatureFault(
   const verdict = verifyNote(crypto, signed, keys);
   if (verdict === "bad_signature") return "BAD_SIGNATURE";
   if (verdict === "untrusted_key") return "UNTRUSTED_KEY";
-  // A key speaks for the origin that it is pinned under, and for no other log's.
+  // A key counts only for the origin under which it is pinned, not for another log.
   const own = keys.filter(({ name }) => name === origin);
   return verifyNote(crypto, signed, own) === "verified" ? null : "WRONG_ORIGIN";
 }
@@ -305,7 +310,7 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Canonical JSON, or null of what it cannot hold: lone surrogates, 1e999, too deep a nesting. */
+/** Canonical JSON; null if the value has none: it has lone surrogates, 1e999 or too deep a nesting. */
 function canonicalOrNull(value: unknown): string | null {
   try {
     return canonicalJson(value);
@@ -314,7 +319,7 @@ function canonicalOrNull(value: unknown): string | null {
   }
 }
 
-/** @throws {SyntaxError} where it is not hashes in base64. */
+/** The hashes of a path. @throws {SyntaxError} if an item is not a hash in base64. */
 function parsePath(path: readonly string[]): readonly Uint8Array[] {
   const hashes = path.map(fromBase64);
   if (hashes.some((hash) => hash.length !== 32)) throw new SyntaxError("a bad proof hash");

@@ -1,8 +1,8 @@
-/** Members that stand twice in an object: readers differ in which of them they take. Source: RFC 8259, section 4. */
+/** Finds members that an object has twice: parsers take different ones. Source: RFC 8259, section 4. */
 
 /** Whether any object of a text, which must be valid JSON, has two members of one name. */
 export function hasDuplicateMembers(json: string): boolean {
-  /** Of each open object the names so far; null for an array. */
+  /** The names so far of each open object; null for an array. */
   const open: (Set<string> | null)[] = [];
   const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
   for (const [token, colon] of json.matchAll(tokens)) {

@@ -1,6 +1,7 @@
 /**
- * What an auditor kept of another deployment for the same organization, signed by a key that signs here too: who holds
- * that key may have begun anew. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
+ * Finds checkpoints that an auditor kept of another deployment for the same organization, and that a key
+ * signed which signs here too: the holder of that key may have begun a new history.
+ * Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import { organizationOf, parseChain, splitName } from "./chain_name.ts";
 import { type Crypto, fromHex, hex } from "./crypto.ts";
@@ -9,23 +10,23 @@ import type { Holder, KeyHolders } from "./key_holders.ts";
 import { KEY_LIMIT } from "./limits.ts";
 import { keyId, type Note, parseNote, verifyNote } from "./note.ts";
 
-/** Where a chain belongs. */
+/** The deployment, the family and the epoch to which a chain belongs. */
 export interface Place {
   /** `<log name>/<deployment id>/` */
   readonly prefix: string;
-  /** Names the family among those of all deployments. */
+  /** Name of the family, unique among all deployments. */
   readonly family: string;
-  /** null: the system's. */
+  /** null for the system's chain. */
   readonly organization: string | null;
   readonly epoch: number;
 }
 
-/** A kept checkpoint, and where its chain belongs. */
+/** A kept checkpoint, with the place of its chain. */
 export interface Concerned extends Pick<Place, "prefix" | "organization"> {
   readonly checkpoint: KnownCheckpoint;
 }
 
-/** Where the chain of an origin belongs; null where it is no chain of such a log. */
+/** The place of an origin's chain; null if the origin names no chain of such a log. */
 export function placeOf(origin: string): Place | null {
   const name = splitName(origin);
   const chain = name && parseChain(name.rest);
@@ -38,7 +39,9 @@ export function placeOf(origin: string): Place | null {
   };
 }
 
-/** What was kept, each with its place; what is of no chain of such a log is left out. */
+/**
+ * The kept checkpoints, each with its place. Those whose origin names no chain of such a log are left out.
+ */
 function placed(kept: readonly KnownCheckpoint[]): readonly (Place & Concerned)[] {
   return kept.flatMap((checkpoint) => {
     const place = placeOf(checkpoint.origin);
@@ -51,7 +54,7 @@ interface KeptNote {
   readonly note: Note;
 }
 
-/** By what a signature line under the note's own name says of its key, in hexadecimal. */
+/** Kept notes by the key id, in hexadecimal, of each signature line under the note's own origin. */
 type ByKeyId = Map<string, Set<KeptNote>>;
 
 function byKeyId(kept: readonly Concerned[]): ByKeyId {
@@ -69,7 +72,7 @@ function byKeyId(kept: readonly Concerned[]): ByKeyId {
   return found;
 }
 
-/** What a holder signed of the checkpoints that were kept, by their origins. */
+/** The kept checkpoints that a holder signed, by their origins. */
 type Signed = Map<string, ReadonlySet<Concerned>>;
 
 export class KeptElsewhere {
@@ -80,8 +83,9 @@ export class KeptElsewhere {
   readonly #signed = new Map<Holder, Signed>();
 
   /**
-   * `kept` is what the auditor kept, and no document: whoever shows a bundle can hand over documents of it. `holders` is
-   * asked when all of the input is read, so that it does not matter where a certificate stands.
+   * `kept` are checkpoints that the auditor kept, never those of documents: a person who shows a bundle can
+   * hand over documents of it. `holders` is asked after all of the input is read, so the place of a
+   * certificate does not matter.
    */
   static of(
     crypto: Crypto,
@@ -98,16 +102,16 @@ export class KeptElsewhere {
     this.#byOrigin = new Map([...byOrigin].map(([origin, ones]) => [origin, byKeyId(ones)]));
   }
 
-  /** The last one that was kept of a deployment's system chain, which pins all its chains; null where there is none. */
+  /** The last kept checkpoint of a deployment's system chain, which pins all its chains; null if none. */
   systemOf(prefix: string): KnownCheckpoint | null {
     const found = this.#kept.findLast((one) => one.prefix === prefix && one.organization === null);
     return found?.checkpoint ?? null;
   }
 
   /**
-   * The last one that was kept of another deployment for the same organization, signed by one of these keys or by another
-   * one of its holder; null where there is none, or where this deployment is known for the organization too. The system's
-   * chain stands for every organization.
+   * The last kept checkpoint of another deployment for the same organization that one of these keys, or
+   * another key of the same holder, signed. null if there is none, or if a checkpoint of this deployment was
+   * kept for the organization too. The system's chain counts for every organization.
    */
   find(
     { place: { prefix, organization }, keys }: {
@@ -132,7 +136,7 @@ export class KeptElsewhere {
     const known = this.#signed.get(holder);
     if (known !== undefined) return known;
     const signed: Signed = new Map();
-    // Where nothing is pinned, each bundle can bring a key of its own.
+    // If nothing is pinned, each bundle can bring a key of its own.
     if (this.#signed.size < KEY_LIMIT) this.#signed.set(holder, signed);
     return signed;
   }
@@ -144,7 +148,9 @@ export class KeptElsewhere {
     return signed.has(kept);
   }
 
-  /** Each key by itself: a false signature of one, which nobody knew when it was kept, takes back none that is good. */
+  /**
+   * Tries each key by itself: a bad signature by a key that was unknown at the time does not void a good one.
+   */
   #signedUnder(origin: string, holder: Holder): ReadonlySet<Concerned> {
     const signed = new Set<Concerned>();
     const notes = this.#byOrigin.get(origin);

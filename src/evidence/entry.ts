@@ -1,5 +1,5 @@
 /**
- * An entry of a chain: what is hashed, and how an entry and its parts are made from what happened.
+ * An entry of a chain: its hashed form, and how an entry and its parts are made from an event.
  *
  * An entry holds commitments, never personal data: operator and session ids stand in parts, which can be
  * destroyed while the entry stays. Source: evidence design, section 4.
@@ -12,7 +12,7 @@ import { appendLeaf, EMPTY_FRONTIER, type Frontier, type TreeNode } from "./merk
 
 export const ENTRY_VERSION = "jis.audit/1";
 
-/** Hard cap on an entry's canonical text, bytes. */
+/** Hard cap on an entry's canonical text, in bytes. */
 const ENTRY_LIMIT_BYTES = 4096;
 
 export const ACTORS = ["api", "self_serve", "payment-worker", "admin-worker", "system"] as const;
@@ -23,19 +23,19 @@ const hash32 = z.string().regex(/^[0-9a-f]{64}$/);
 /** ISO 8601 UTC with milliseconds, exactly 24 characters, so that byte order is time order. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Whether a text is an instant in the one form that entries have, of a day that the calendar has. */
+/** Whether a text is an instant in the one form that entries use, on a day that exists. */
 export function isTimestamp(text: string): boolean {
   if (!TIMESTAMP.test(text)) return false;
   const at = new Date(text);
   return !Number.isNaN(at.getTime()) && at.toISOString() === text;
 }
 
-/** Text in clients too: who makes an instant of it and writes that again may write other bytes than were hashed. */
+/** A timestamp, a text in clients too: parsing it and writing it again may change the hashed bytes. */
 export const timestampSchema = z.string().refine(isTimestamp, "must be an instant").meta({
   override: { pattern: TIMESTAMP.source },
 });
 
-/** Exactly these twelve keys. */
+/** An entry: exactly these twelve members. */
 export const entrySchema = z.strictObject({
   actor: z.enum(ACTORS),
   chain: z.string(),
@@ -56,7 +56,7 @@ export const entrySchema = z.strictObject({
 
 export type Entry = z.infer<typeof entrySchema>;
 
-/** A part as it is committed to: its canonical text and the salt that hides it. */
+/** A part in the form that the commitment covers: its canonical text and the salt that hides it. */
 export interface Part {
   readonly name: PartName;
   /** 32 random bytes. */
@@ -64,7 +64,9 @@ export interface Part {
   readonly text: string;
 }
 
-/** What happened, before it has a place in a chain. Stable over retries: only the place is computed anew. */
+/**
+ * An event before it has a place in a chain. It stays the same over retries: only the place is computed anew.
+ */
 export interface EntryDraft {
   /** ULID, the audit identifier. */
   readonly id: string;
@@ -75,16 +77,16 @@ export interface EntryDraft {
   readonly prefix: string | null;
   /** Pseudonym of the operator, 32 hexadecimal digits. */
   readonly subject: string | null;
-  /** Epoch milliseconds; raised to the chain's last where needed. */
+  /** Epoch milliseconds. If the chain's last timestamp is later, the entry gets that one. */
   readonly at: number;
   readonly parts: readonly Part[];
 }
 
-/** Where a chain stands: all that appending to it needs. */
+/** The end of a chain: all the data needed to append an entry. */
 export interface ChainHead {
   readonly chain: string;
   readonly origin: string;
-  /** Hash of the newest entry; of the origin in a chain that has none yet. */
+  /** Hash of the newest entry; hash of the origin if the chain has no entry yet. */
   readonly previous: Uint8Array;
   readonly lastTimestamp: string;
   readonly frontier: Frontier;
@@ -92,7 +94,7 @@ export interface ChainHead {
 
 export interface AppendedEntry {
   readonly entry: Entry;
-  /** The hashed bytes, as text; nobody serialises the entry again. */
+  /** The hashed bytes, as text; the entry is never serialised again. */
   readonly text: string;
   readonly hash: Uint8Array;
   readonly parts: readonly Part[];
@@ -111,7 +113,7 @@ export function emptyChain(crypto: Crypto, { chain, origin }: { chain: string; o
   };
 }
 
-/** Gives a draft its place at the end of a chain. @throws {RangeError} where the entry would exceed 4 KiB. */
+/** Gives a draft its place at the end of a chain. @throws {RangeError} if the entry would exceed 4 KiB. */
 export function appendEntry<Head extends ChainHead>(
   crypto: Crypto,
   head: Head,
@@ -144,7 +146,8 @@ export function appendEntry<Head extends ChainHead>(
 }
 
 function requireSmall(text: string): void {
-  // No UTF-16 code unit takes more than three bytes: nearly no entry has to be encoded to be told small.
+  // No UTF-16 code unit takes more than three bytes: so almost no entry has to be encoded to check its
+  // length.
   if (text.length * 3 <= ENTRY_LIMIT_BYTES) return;
   const { length } = utf8(text);
   if (length > ENTRY_LIMIT_BYTES) throw new RangeError(`an entry of ${length} bytes`);

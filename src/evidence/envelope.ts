@@ -38,7 +38,7 @@ export function resultPart(body: Readonly<Record<string, unknown>>): Record<stri
 
 export interface InclusionProof {
   readonly index: number;
-  /** From the leaf up. */
+  /** Hashes from the leaf up. */
   readonly path: readonly Uint8Array[];
   /** The signed checkpoint. */
   readonly note: string;
@@ -49,7 +49,7 @@ export function formatProof({ index, path, note }: InclusionProof): string {
   return `${PROOF_HEADER}\nindex ${index}\n${hashes}\n${note}`;
 }
 
-/** @throws {SyntaxError} where the text is not a tlog-proof without `extra` line. */
+/** Reads a proof. @throws {SyntaxError} if the text is not a tlog-proof without `extra` line. */
 export function parseProof(text: string): InclusionProof {
   const blank = text.indexOf("\n\n");
   if (blank < 0) throw new SyntaxError("a proof without checkpoint");

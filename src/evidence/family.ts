@@ -1,6 +1,6 @@
 /**
- * What the bundles of one family of chains hand on, from each to the next: what is remembered of operators, and where
- * the last chain ended, so that one that a restore began can go on from there.
+ * The data that each bundle of a family of chains passes on to the next: the memory of operators and records,
+ * and the end of the last chain, so that a chain after a restore can go on from there.
  */
 import { type Crypto, hex } from "./crypto.ts";
 import type { HashSeed } from "./keyed_hash.ts";
@@ -9,18 +9,18 @@ import type { Restored } from "./restored.ts";
 import { AwaitedRemovals } from "./retention_check.ts";
 import { SubjectMemory } from "./subject_memory.ts";
 
-/** A chain as a bundle left it. */
+/** The end of a chain in a bundle. */
 export interface ChainEnd {
   readonly origin: string;
   readonly size: number;
-  /** null where it is not known. */
+  /** null if it is not known. */
   readonly root: Uint8Array | null;
   readonly isUnbroken: boolean;
 }
 
 export class Family {
   readonly subjects: SubjectMemory;
-  /** Sessions and decisions of which something was recorded. */
+  /** Sessions and decisions that have records. */
   readonly names: RecordNames;
   readonly removals = new AwaitedRemovals();
   #beginsOpen = false;
@@ -31,19 +31,22 @@ export class Family {
     this.names = new RecordNames(crypto, seed);
   }
 
-  /** Whether operators' states may begin with a history that is not in the input. */
+  /** Whether operators may have a history before the input begins. */
   get beginsOpen(): boolean {
     return this.#beginsOpen;
   }
 
-  /** A bundle begins that goes on from no other: with the chain's first entry, or after a removed prefix. */
+  /** Begins a bundle that continues no other: it starts with the first entry, or after a removed prefix. */
   begin({ isOpen }: { readonly isOpen: boolean }): void {
     this.subjects.forgetStates();
     this.names.forget();
     this.#beginsOpen = isOpen;
   }
 
-  /** A chain begins that a restore began: its states go on where the one before it, as it was left, is in the input. */
+  /**
+   * Begins a chain after a restore. It keeps the states if the last chain is unbroken and ends where the
+   * restore says.
+   */
   goOn(restored: Restored | null): void {
     const last = this.#last;
     const isNext = restored !== null && last?.origin === restored.previousOrigin && last.isUnbroken;
@@ -55,7 +58,7 @@ export class Family {
   }
 }
 
-/** Whether a chain ends where the one after it says that it was left. */
+/** Whether a chain ends at the size and root that the chain after it names. */
 export function endsAsRestored(
   { size, root }: Pick<ChainEnd, "size" | "root">,
   restored: Restored,

@@ -1,6 +1,6 @@
 /**
- * Bundles in files, one after another through one verifier: each finding names its file and the line in it. Memory does
- * not grow with the files.
+ * Verifies bundles in files, one after another, with one verifier. Each finding names its file and the line
+ * in it. Memory does not grow with the files.
  */
 import type { Crypto } from "./crypto.ts";
 import type { Finding } from "./findings.ts";
@@ -9,7 +9,7 @@ import type { BundleReport } from "./report.ts";
 import { BundleVerifier, type VerifierOptions } from "./verifier.ts";
 
 export interface FileFinding extends Finding {
-  /** null where there is one file alone, or the finding is of no line. */
+  /** Name of the file; null if there is only one file, or if the finding names no line. */
   readonly file: string | null;
 }
 
@@ -21,7 +21,7 @@ const LINE_FEED = 0x0a;
 
 export class FilesVerifier {
   readonly #verifier: BundleVerifier;
-  /** Of each file its name, and how many lines stand before it. */
+  /** The name of each file, and the number of lines before it. */
   readonly #files: { readonly name: string; readonly start: number }[] = [];
   #lines = 0;
 
@@ -29,19 +29,19 @@ export class FilesVerifier {
     this.#verifier = new BundleVerifier(crypto, options);
   }
 
-  /** Entries read so far, of all files. */
+  /** The number of entries read so far, in all files. */
   get entries(): number {
     return this.#verifier.entries;
   }
 
-  /** Which keys are of one holder, as far as the files were read. */
+  /** The holders of keys, as far as the files were read. */
   get holders(): KeyHolders {
     return this.#verifier.holders;
   }
 
-  /** What is pushed from now on is this file's. */
+  /** Begins a file: the bytes pushed from now on belong to it. */
   open(name: string): void {
-    // The beginning of this one must not complete the last line of the one before.
+    // The beginning of this file must not complete the last line of the file before.
     this.#verifier.endFile();
     this.#files.push({ name, start: this.#lines });
   }
@@ -52,7 +52,7 @@ export class FilesVerifier {
     this.#lines += countLines(piece);
   }
 
-  /** One report for each bundle, in their order. Once. */
+  /** Ends the input. Returns one report for each bundle, in their order. Call it once. */
   end(): readonly FileReport[] {
     return this.#verifier.end().map((report) => ({
       ...report,
@@ -60,7 +60,7 @@ export class FilesVerifier {
     }));
   }
 
-  /** A finding with the line of its own file. */
+  /** The finding with its file, and the line number in that file. */
   #locate(finding: Finding): FileFinding {
     const { line } = finding;
     if (line === null || this.#files.length === 1) return { ...finding, file: null };
@@ -68,7 +68,7 @@ export class FilesVerifier {
     return { ...finding, line: line - start, file: name };
   }
 
-  /** The file that holds a line: the last that begins before it. */
+  /** The file that holds a line: the last file that begins before it. */
   #fileOf(line: number): { readonly name: string; readonly start: number } {
     let [low, high] = [0, this.#files.length - 1];
     while (low < high) {

@@ -1,22 +1,24 @@
-/** Findings for people: of each kind the first, and how many more there are of it. */
+/** Groups findings for a reader: the first of each kind, and how many more there are. */
 import { type Finding, type FindingCode, FINDINGS } from "./findings.ts";
 
-/** How many findings there are of each code, those that are not kept included. */
+/** The number of findings of each code, including those that are not kept. */
 export type FindingCounts = Readonly<Partial<Record<FindingCode, number>>>;
 
 export interface FindingGroup<Found extends Finding> {
   readonly code: FindingCode;
   readonly fatal: boolean;
-  /** null where none of the kind is kept. */
+  /** null if none of the kind is kept. */
   readonly first: Found | null;
-  /** What is to be said of the others, as `and 8 more of this kind: entries 4, 5, 6`; null where there are none. */
+  /** Text about the others, such as `and 8 more of this kind: entries 4, 5, 6`; null if there are none. */
   readonly others: string | null;
 }
 
-/** Places that are named of one kind's other findings. */
+/** The most places that are named for the other findings of one kind. */
 const NAMED = 8;
 
-/** The kinds in the order in which each was found first. */
+/**
+ * Groups findings by kind, in the order in which each was first found; kinds with no kept finding come last.
+ */
 export function groupFindings<Found extends Finding & { readonly file?: string | null }>(
   { findings, counts }: { readonly findings: readonly Found[]; readonly counts: FindingCounts },
 ): readonly FindingGroup<Found>[] {
@@ -38,7 +40,9 @@ export function groupFindings<Found extends Finding & { readonly file?: string |
   });
 }
 
-/** Where the others are, as far as that is one word: entries, or lines of one file. */
+/**
+ * Text that names the places of the others: entries, or lines of one file; empty if neither fits them all.
+ */
 function placesOf(others: readonly (Finding & { readonly file?: string | null })[], more: number): string {
   const named = others.slice(0, NAMED);
   const rest = more > named.length ? " and others" : "";

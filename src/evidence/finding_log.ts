@@ -1,18 +1,18 @@
 /**
- * The findings of one bundle: at most 64 of them are kept, but what a verdict needs is kept of all.
+ * The findings of one bundle. At most 64 are kept, but the facts that a verdict needs are kept from all.
  * Source: evidence design, section 8.
  */
 import type { FindingCounts } from "./finding_groups.ts";
 import { type EntryRange, type Finding, type FindingCode, FINDINGS } from "./findings.ts";
 import { INPUT_FINDING_LIMIT } from "./limits.ts";
 
-/** Findings that are kept, and how many of them may be such as are not fatal. */
+/** The most findings that are kept, and the most of them that are not fatal. */
 const FINDING_LIMIT = 64;
 const INFO_LIMIT = 16;
-/** Characters. */
+/** The most characters of a detail. */
 const DETAIL_LIMIT = 200;
 
-/** How many more findings are kept of a whole input, whose bundles share it. */
+/** The number of findings that can still be kept. All bundles of an input share it. */
 export interface FindingBudget {
   left: number;
 }
@@ -22,10 +22,10 @@ export function findingBudget(): FindingBudget {
   return { left: INPUT_FINDING_LIMIT };
 }
 
-/** Where a finding is, and what an expert should look at. */
+/** The place of a finding, and details for an expert. */
 export type Place = Partial<Omit<Finding, "code" | "fatal">>;
 
-/** The findings of one bundle, in the order in which they came; what a verdict needs is kept of all of them. */
+/** The findings of one bundle, in the order in which they came. */
 export class FindingLog {
   readonly #budget: FindingBudget;
   readonly #kept: Finding[] = [];
@@ -69,7 +69,7 @@ export class FindingLog {
     });
   }
 
-  /** Counts findings that are not kept, of a code of which there is one that is, at a smaller entry. */
+  /** Counts findings without keeping them. One of the same code and a smaller entry must have been added. */
   drop(code: FindingCode, count: number): void {
     this.#count(code, count);
     this.#dropped += count;
@@ -79,7 +79,7 @@ export class FindingLog {
     return this.#kept;
   }
 
-  /** Of each code how many there are, kept or not. */
+  /** The number of findings of each code, kept or not. */
   get counts(): FindingCounts {
     return this.#counts;
   }
@@ -88,30 +88,30 @@ export class FindingLog {
     this.#counts[code] = (this.#counts[code] ?? 0) + count;
   }
 
-  /** Findings beyond those that are kept. */
+  /** The number of findings that were not kept. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** The codes of all fatal findings, of those too that are not kept. */
+  /** The codes of all fatal findings, kept or not. */
   get fatal(): ReadonlySet<FindingCode> {
     return this.#fatal;
   }
 
-  /** The smallest entry that is known to be bad; where none is, the beginning of the first range that holds one. */
+  /** The smallest entry known to be bad; if there is none, the beginning of the first bad range. */
   get firstBadSeq(): number | null {
     if (this.#firstExact !== Infinity) return this.#firstExact;
     return this.#firstRange === null ? null : this.#firstRange[0];
   }
 
-  /** The range that {@link firstBadSeq} is the beginning of; null where that is the bad entry itself. */
+  /** The range that begins at {@link firstBadSeq}; null if that is the bad entry itself. */
   get firstBadRange(): EntryRange | null {
     const range = this.#firstExact === Infinity ? this.#firstRange : null;
     return range === null || range[0] === range[1] ? null : range;
   }
 }
 
-/** The same text in memory of its own: a piece of a text keeps all of it, which may be a whole line of the file. */
+/** Copies a text to memory of its own: a slice keeps its source, often a line of the file, in memory. */
 function ownCopy(text: string): string {
   return JSON.parse(JSON.stringify(text));
 }

@@ -1,6 +1,6 @@
 /**
- * What the verifier can find: the closed table of codes, each with its weight and one plain sentence for a reader
- * who does not program. Source: evidence design, section 8.
+ * The findings of the verifier: the closed table of codes, each with its weight and one plain sentence for a
+ * reader who does not program. Source: evidence design, section 8.
  */
 import type { PartName } from "./hashes.ts";
 
@@ -9,24 +9,26 @@ export type EntryRange = readonly [first: number, last: number];
 
 export interface Finding {
   readonly code: FindingCode;
-  /** Whether the bundle cannot be intact. */
+  /** True if a bundle with this finding cannot be intact. */
   readonly fatal: boolean;
-  /** The entry that it is about; with a range, where that begins. */
+  /** The entry that the finding is about, or the beginning of its range; null if neither is given. */
   readonly seq: number | null;
-  /** Where the finding is about several entries, or about one of them without saying which. */
+  /** Given if the finding is about several entries, or about an unknown one among them. */
   readonly range: EntryRange | null;
   /** Line of the file, from 1. */
   readonly line: number | null;
   readonly part?: PartName;
-  /** What an expert looks at: hashes, names, sizes. */
+  /** Details for an expert: hashes, names, sizes. */
   readonly detail: string | null;
 }
 
 interface Weight {
   readonly fatal: boolean;
-  /** Whether it says something only where a signature by a trusted key covers the bundle. */
+  /** Whether the finding counts only if a trusted key signed a checkpoint of the bundle. */
   readonly needsTrustedRoot: boolean;
-  /** Whether its `seq` names the bad entry itself, not the beginning of a range that holds it. */
+  /**
+   * True if `seq` is the bad entry itself; false if it is the beginning of a range that holds the bad entry.
+   */
   readonly exact: boolean;
 }
 
@@ -36,7 +38,7 @@ const SIGNED: Weight = { ...EXACT, needsTrustedRoot: true };
 const SIGNED_SOMEWHERE: Weight = { ...SOMEWHERE, needsTrustedRoot: true };
 const INFO: Weight = { fatal: false, needsTrustedRoot: false, exact: false };
 
-/** The words of which sentences are made. */
+/** The words that the sentences use. */
 interface Words {
   readonly seq: number | null;
   readonly before: number;
@@ -75,7 +77,7 @@ const TABLE = {
       "The chain does not begin as a chain of this log: its first entry is another log's, or was changed.",
   ],
 
-  // The end, and the file as a file.
+  // The end of the chain, and the form of the file.
   TRUNCATED: [
     EXACT,
     ({ seq, before }) =>
@@ -170,7 +172,7 @@ const TABLE = {
     ({ seq }) =>
       `The result in entry ${seq} is false: computed anew from what is recorded there, it comes out different.`,
   ],
-  // The entry that it names, or the one that this starts from.
+  // The bad entry is the one that `seq` names, or the one from which that entry starts.
   STATE_MISMATCH: [
     SOMEWHERE,
     ({ seq }) =>
@@ -195,7 +197,7 @@ const TABLE = {
     () => "A scoring model in the file was changed: it does not have the fingerprint that entries name.",
   ],
 
-  // Nothing wrong, but to be known.
+  // Information: nothing is wrong.
   PRUNED_PREFIX: [
     INFO,
     ({ Those, were }) => `${Those} ${were} removed by the retention rule; a signed record says so.`,
@@ -237,12 +239,12 @@ const TABLE = {
 
 export type FindingCode = keyof typeof TABLE;
 
-/** What each code weighs. */
+/** The weight of each code. */
 export const FINDINGS: Readonly<Record<FindingCode, Weight>> = Object.fromEntries(
   Object.entries(TABLE).map(([code, [weight]]) => [code, weight]),
 ) as Readonly<Record<FindingCode, Weight>>;
 
-/** One plain sentence for a reader who does not program. */
+/** One plain sentence on a finding, for a reader who does not program. */
 export function sentenceOf(finding: Finding): string {
   const [, sentence] = TABLE[finding.code];
   return sentence(wordsOf(finding));

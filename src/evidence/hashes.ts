@@ -13,7 +13,7 @@ const LINE_FEED = utf8("\n");
 export const PART_NAMES = ["input", "result", "detail"] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
-/** entry_hash = SHA-256(0x00 ‖ JCS(entry)): the chain's link and the tree's leaf in one. */
+/** entry_hash = SHA-256(0x00 ‖ JCS(entry)): it is both the chain's link and the tree's leaf. */
 export function entryHash(crypto: Crypto, entryText: string): Uint8Array {
   return crypto.sha256(LEAF, utf8(entryText));
 }
@@ -23,7 +23,7 @@ export function nodeHash(crypto: Crypto, left: Uint8Array, right: Uint8Array): U
   return crypto.sha256(NODE, left, right);
 }
 
-/** What the first entry of a chain holds as `prev`: it binds the chain to its origin. */
+/** The `prev` of a chain's first entry: it binds the chain to its origin. */
 export function genesisPrevious(crypto: Crypto, origin: string): Uint8Array {
   return crypto.sha256(utf8(`jis.genesis/1\n${origin}`));
 }

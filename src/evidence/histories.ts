@@ -1,12 +1,12 @@
 /**
- * Which bundles of an input are of one history, as roots prove it. Source: docs/verify/evidence-format.md, section 9, "What
- * could not be compared".
+ * Groups the bundles of an input into histories, as roots prove them.
+ * Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import type { ClosedBundle } from "./closed_bundle.ts";
 import { identityOf } from "./kept.ts";
 import type { Root } from "./kept_check.ts";
 
-/** The identities of known roots, each made once: many bundles agree with the same. */
+/** The identities of known roots. Each is computed once, because many bundles agree with the same roots. */
 export class RootNames {
   readonly #names = new Map<Root, string>();
 
@@ -20,8 +20,8 @@ export class RootNames {
 }
 
 /**
- * The bundles, those together that roots prove to be of one history: a chain that goes on after a restore with the
- * one whose end it names, and two of one chain where the one has the root at which the other ends.
+ * The bundles, grouped by the histories that roots prove. A chain after a restore joins the chain whose end
+ * it names. Two bundles of one chain join if one of them has the root at which the other ends.
  */
 export function historiesOf(
   sound: readonly ClosedBundle[],

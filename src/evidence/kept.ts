@@ -1,9 +1,9 @@
 /**
- * What an auditor keeps between visits: checkpoints, read from whatever they were saved in, and a memory of them
- * that never forgets one.
+ * Checkpoints that an auditor keeps between visits: reads them from the texts in which they were saved, and
+ * keeps them in a memory that never loses one.
  *
- * A kept checkpoint is what a rewritten history is held against. Nothing here trusts it yet: its signature is
- * checked where it is used.
+ * A rewritten history contradicts kept checkpoints. This module does not check their signatures: the code
+ * that uses a checkpoint does.
  */
 import * as z from "zod";
 import { fromHex, hex } from "./crypto.ts";
@@ -11,10 +11,10 @@ import { KeyHolders } from "./key_holders.ts";
 import { isSoundPublicKey, parseCheckpoint, parseNote } from "./note.ts";
 import { orNull } from "./or_null.ts";
 
-/** A checkpoint with the signed note that says it. */
+/** A checkpoint with its signed note. */
 export interface KnownCheckpoint {
   readonly origin: string;
-  /** Entries, from 1. */
+  /** Number of entries, at least 1. */
   readonly size: number;
   readonly root: Uint8Array;
   readonly note: string;
@@ -23,19 +23,19 @@ export interface KnownCheckpoint {
 /** A checkpoint that the auditor kept. */
 export interface KeptCheckpoint extends KnownCheckpoint {
   /**
-   * Whether an earlier visit held it against what was kept of its family before, so that a newer one of these which
-   * agrees stands for it too. Default: false.
+   * Whether an earlier visit compared it with the other kept checkpoints of its family. If so, a newer
+   * settled one that agrees with a bundle stands for it too. Default: false.
    */
   readonly isSettled?: boolean;
 }
 
-/** The checkpoint that a note says; null where it is no signed checkpoint of at least one entry. */
+/** The checkpoint in a note; null if the note is not a signed checkpoint of at least one entry. */
 export function knownCheckpointOrNull(note: string): KnownCheckpoint | null {
   const checkpoint = orNull(() => parseCheckpoint(parseNote(note).text));
   return checkpoint === null || checkpoint.size === 0 ? null : { ...checkpoint, note };
 }
 
-/** Equal for checkpoints that say the same, whoever signed them. */
+/** Identity of a checkpoint: equal for the same origin, size and root, whichever keys signed them. */
 export function identityOf(
   { origin, size, root }: Pick<KnownCheckpoint, "origin" | "size" | "root">,
 ): string {
@@ -49,9 +49,10 @@ const WHOLE_CHECKPOINT =
 const SIGNATURE_LINE = /^— \S+ [A-Za-z0-9+/=]+$/;
 
 /**
- * The checkpoints that a saved text holds, in its order: signed notes wherever they stand in it, so that a proof, a
- * printed page or several notes one after another will do; or a saved JSON answer with a checkpoint or a proof.
- * @throws {SyntaxError} where it holds none, or one that cannot be read.
+ * The checkpoints in a saved text, in its order. Signed notes may stand anywhere in the text: it may be a
+ * proof, a printed page, several notes one after another, or a saved JSON answer with a checkpoint or a
+ * proof.
+ * @throws {SyntaxError} if it holds none, or one that cannot be read.
  */
 export function checkpointsIn(text: string): readonly KnownCheckpoint[] {
   const found = signedTexts(text).flatMap(notesIn);
@@ -63,7 +64,7 @@ export function checkpointsIn(text: string): readonly KnownCheckpoint[] {
   return found;
 }
 
-/** The texts in which notes may stand: the members of a JSON answer that hold them, else the text itself. */
+/** The texts that may hold notes: members of a JSON answer, or the text itself if it is not JSON. */
 function signedTexts(text: string): readonly string[] {
   const answer = jsonObject(text);
   if (answer === null) return [text];
@@ -82,7 +83,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function notesIn(text: string): readonly KnownCheckpoint[] {
-  // Line ends and margins are lost or added on the way; none of them is signed.
+  // Copying may add or remove line ends and margins; neither is signed.
   const lines = text.split("\n").map((line) => line.trim());
   const found: KnownCheckpoint[] = [];
   for (let at = 0; at < lines.length; at += 1) {
@@ -111,14 +112,16 @@ function isSoundKeyText(text: string): boolean {
   return publicKey !== null && isSoundPublicKey(publicKey);
 }
 
-/** What an auditor's directory holds: keys that were trusted, and every checkpoint that was found good. */
+/**
+ * The content of an auditor's directory: keys that were trusted, and every checkpoint that was found good.
+ */
 export const memorySchema = z.strictObject({
   v: z.literal("jis.memory/1"),
   /** Raw public keys, hexadecimal. */
   keys: z.array(z.string().refine(isSoundKeyText)),
-  /** Sets of such keys, two or more, each of one holder; none is in two of them. None: nothing is known. */
+  /** Sets of two or more such keys, each of one holder; no key is in two sets. Absent if no set is known. */
   holders: z.array(z.array(z.string().refine(isSoundKeyText)).min(2)).optional(),
-  /** By origin, smallest first. `alone`: it was held against no bundle of its family yet. */
+  /** By origin, smallest first. `alone` is set if the checkpoint is not settled ({@link KeptCheckpoint}). */
   checkpoints: z.record(
     z.string(),
     z.array(z.strictObject({ size: z.int().min(1), note: z.string(), alone: z.literal(true).optional() })),
@@ -132,8 +135,8 @@ export function emptyMemory(): Memory {
 }
 
 /**
- * The checkpoints that a memory holds, of each origin the smallest first.
- * @throws {SyntaxError} where a note is not the checkpoint that it stands under.
+ * The checkpoints in a memory; those of one origin stand together, smallest first.
+ * @throws {SyntaxError} if a note is not a checkpoint of the origin and size under which it is stored.
  */
 export function recalled(memory: Memory): readonly KeptCheckpoint[] {
   return Object.entries(memory.checkpoints).flatMap(([origin, kept]) =>
@@ -150,16 +153,16 @@ export function recalled(memory: Memory): readonly KeptCheckpoint[] {
 }
 
 /**
- * A memory with more in it. No checkpoint is ever taken out or replaced: of two notes of the same size and root the first
- * stays, and two roots of one size, which prove a forked log, stay both. One that is settled stays so. Keys that are of
- * one holder stay together, whether they are trusted any more or not.
- * @throws {SyntaxError} as {@link recalled}.
+ * The memory with keys and checkpoints added. No checkpoint is ever removed or replaced: of two notes with
+ * the same size and root the first stays; of two roots at one size, which prove a forked log, both stay. A
+ * settled checkpoint stays settled. Keys of one holder stay together, even if they are no longer trusted.
+ * @throws {SyntaxError} like {@link recalled}.
  */
 export function remember(
   memory: Memory,
   { keys, superseded = [], together = [], checkpoints }: {
     readonly keys: readonly Uint8Array[];
-    /** Keys from which one of these took over: they are trusted by its certificate, and pin nothing any more. */
+    /** Keys that one of these replaced: its certificate makes them trusted, so they are no longer pinned. */
     readonly superseded?: readonly Uint8Array[];
     /** Sets of keys, each of one holder. */
     readonly together?: readonly (readonly Uint8Array[])[];
@@ -194,7 +197,7 @@ export function remember(
   };
 }
 
-/** The keys of each holder of several, in order, with holders of a common key made one. */
+/** The sorted keys of each holder of several keys. Sets with a common key are merged. */
 function holdersOf(together: readonly (readonly Uint8Array[])[]): string[][] {
   return new KeyHolders(together).severalOf(together.flat()).map((holder) => holder.map(hex).sort()).sort();
 }

@@ -1,10 +1,10 @@
 /**
- * Holds a bundle against what is known of its chain from elsewhere: checkpoints and entries that the auditor kept,
- * and checkpoints that the system chain anchored.
+ * Compares a bundle with what is known of its chain from elsewhere: checkpoints and entries that the auditor
+ * kept, and checkpoints that the system chain anchored.
  *
- * A checkpoint within the bundle must have the root of the entries up to its size. One below a removed prefix is
- * brought up to it over the ladder, whose proofs say nothing by themselves: what they lead to must be a root of the
- * bundle. Source: evidence design, sections 8 and 9.
+ * A checkpoint within the bundle must have the root of the entries up to its size. A checkpoint within a
+ * removed prefix is brought up to the bundle by the ladder. The ladder's proofs say nothing by themselves:
+ * the root to which they lead must be a root of the bundle. Source: evidence design, sections 8 and 9.
  */
 import { rootsFromConsistency } from "./consistency.ts";
 import { type Crypto, equalBytes, fromHex, hex } from "./crypto.ts";
@@ -15,35 +15,37 @@ import { type Anchor, type ChainAnchors, isAwaited } from "./anchors.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 import { AGREEMENT_LIMIT } from "./limits.ts";
 
-/** An entry that a saved document speaks of: the chain's entry at `seq` must have this hash (hexadecimal). */
+/** An entry that a saved document proves: the chain's entry at `seq` must have this hash (hexadecimal). */
 export interface ExpectedEntry {
   readonly origin: string;
   readonly seq: number;
   readonly entryHash: string;
-  /** Whether a key that is in use stands for it; one that an earlier key signed contradicts nothing. Default: true. */
+  /** Whether a key in use signed it; if only an earlier key did, it contradicts nothing. Default: true. */
   readonly isCurrent?: boolean;
-  /** What the document says that the entry's result says, without proof of its own; null, or nothing: nothing. */
+  /**
+   * The entry's score as the document states it, without proof of its own; null or absent if it states none.
+   */
   readonly says?: SaidScore | null;
 }
 
-/** What a batch says of one of its scores. */
+/** One of the scores that a batch states. */
 export interface SaidScore {
   readonly session_id: string;
   readonly operator_id: unknown;
   readonly jis: unknown;
 }
 
-/** A saved document's word on an entry, held against what the entry records. */
+/** The score that a saved document states for an entry, compared with the score that the entry records. */
 export interface ComparedScore {
   readonly seq: number;
   readonly says: SaidScore;
   readonly isTrue: boolean;
 }
 
-/** A size of the tree, and its root there. */
+/** A size of the tree, and its root at that size. */
 export type Root = Pick<KnownCheckpoint, "size" | "root">;
 
-/** How many more agreements are kept of a whole input, whose bundles share it. */
+/** The number of agreements that can still be kept. All bundles of an input share it. */
 export interface AgreementBudget {
   left: number;
 }
@@ -57,17 +59,17 @@ export function agreementBudget(): AgreementBudget {
 interface Target {
   readonly size: number;
   readonly root: Uint8Array;
-  /** As it was known, before any ladder brought it up. */
+  /** The size and root that were known, before a ladder brought them up. */
   readonly known: Root;
-  /** Who says so; null: the auditor kept it. */
+  /** The source of the root; null if the auditor kept it. */
   readonly by: Anchor["by"] | null;
-  /** Whether a key that is in use stands for it. */
+  /** Whether it does not rest on an earlier key alone. */
   readonly isCurrent: boolean;
   /** Whether it is an anchor that a kept checkpoint of the system chain covers. */
   readonly isPinned: boolean;
 }
 
-/** Those that the ladder has brought to one size and one root. */
+/** The targets that the ladder has brought up to one size and one root. */
 interface Rung {
   readonly root: Uint8Array;
   readonly targets: Target[];
@@ -87,11 +89,11 @@ export interface Beyond {
 
 export interface KeptCheckOptions {
   readonly base: number;
-  /** Of this bundle's origin, as the two that follow. */
+  /** Kept checkpoints of this bundle's origin. `anchors` and `expected` are of the same origin. */
   readonly known: readonly KeptCheckpoint[];
   readonly anchors: ChainAnchors;
   readonly expected: readonly ExpectedEntry[];
-  /** null: nobody asks what agrees. */
+  /** null if the agreeing roots are not needed. */
   readonly agreements: AgreementBudget | null;
 }
 
@@ -99,16 +101,16 @@ export class KeptCheck {
   readonly #crypto: Crypto;
   readonly #log: FindingLog;
   readonly #base: number;
-  /** What is known below the base, by the size to which the ladder has brought it. */
+  /** The targets below the base, by the size to which the ladder has brought them. */
   readonly #below = new Map<number, Rung[]>();
-  /** The others, by size; `#at` is the first that has not been compared. */
+  /** The other targets, in the order of their sizes; `#at` is the index of the first not yet compared. */
   #targets: readonly Target[];
   #at = 0;
   readonly #expected: ReadonlyMap<number, readonly ExpectedEntry[]>;
   readonly #anchors: ChainAnchors;
   /** The size at which the anchors were compared last. */
   #anchorsAt = -1;
-  /** By what was said: an entry can stand in a file many times. */
+  /** Comparisons by the stated score: an entry can stand in a file many times. */
   readonly #compared = new Map<SaidScore, ComparedScore[]>();
   readonly #refuted = new Set<string>();
   #anchored = false;
@@ -143,34 +145,34 @@ export class KeptCheck {
     this.#expected = Map.groupBy(expected, ({ seq }) => seq);
   }
 
-  /** What is known of this chain from elsewhere, and agrees: as it was known. */
+  /** The known roots that agree with this chain, as they were known; empty if the chain is forked. */
   get agreed(): readonly Root[] {
     return this.#forked ? [] : this.#agreed;
   }
 
-  /** The largest size whose root is known from elsewhere, and agrees. */
+  /** The largest size at which a root known from elsewhere agrees; saved documents do not count. */
   get knownSize(): number {
     return this.#knownSize;
   }
 
-  /** Whether a kept checkpoint of this chain was held against the bundle, and agreed. */
+  /** Whether a kept checkpoint of this chain was compared with the bundle and agreed. */
   get isAnchored(): boolean {
     return this.#anchored && !this.#forked;
   }
 
   /**
-   * Whether what it found contradicts signed checkpoints by signed roots alone: the ladder, by which one from before
-   * the bundle is brought up to it, is covered by no signature.
+   * Whether the contradictions that were found rest on roots that keys in use signed. A contradiction over
+   * the ladder does not: no signature covers the ladder.
    */
   get provesFork(): boolean {
     return this.#provesFork;
   }
 
-  /** Brings what is known below the base up by one step. */
+  /** Brings the targets below the base up by one step of the ladder. */
   climb({ from, to, proof }: LadderLine): void {
     if (from < this.#base) {
       for (const anchor of this.#anchors.at(from)) {
-        // The others are awaited from the beginning.
+        // The constructor has added the other anchors.
         if (!isAwaited(anchor)) this.#await(targetOf(anchor));
       }
     }
@@ -201,13 +203,13 @@ export class KeptCheck {
       this.#below.set(size, [...rungs, rung]);
       return;
     }
-    // The fewer go to the more, so that a long ladder does not move all of them at each of its steps.
+    // The smaller list is added to the larger, so that a long ladder does not move all targets at each step.
     const [fewer, more] = [rung, rungs[index]!].sort((a, b) => a.targets.length - b.targets.length);
     for (const target of fewer!.targets) more!.targets.push(target);
     this.#below.set(size, rungs.with(index, more!));
   }
 
-  /** The ladder is over: what it did not bring to the base or beyond it cannot be compared. */
+  /** Ends the ladder: targets that it did not bring to the base or beyond cannot be compared. */
   begin(chain: ChainCheck): void {
     const linked: Target[] = [];
     for (const [size, rungs] of this.#below) {
@@ -223,7 +225,7 @@ export class KeptCheck {
     this.compare(chain);
   }
 
-  /** Compares what is known of the size that the chain has reached. Cheap where nothing is. */
+  /** Compares the known roots of the size that the chain has reached. Cheap if there are none. */
   compare(chain: ChainCheck): void {
     const size = chain.next;
     while (this.#at < this.#targets.length && this.#targets[this.#at]!.size <= size) {
@@ -238,13 +240,13 @@ export class KeptCheck {
     }
   }
 
-  /** Compares one that is of the size that the chain has reached. */
+  /** Compares a target of the size that the chain has reached. */
   #compareAt(target: Target, chain: ChainCheck): void {
     const root = this.#forked ? null : chain.root;
     if (root !== null) this.#compareRoot(target, root, chain);
   }
 
-  /** Compares an entry with what saved documents say of it. */
+  /** Compares an entry with the hashes that saved documents have for it. */
   entry(seq: number, hash: Uint8Array): void {
     const expected = this.#expectedAt(seq);
     if (expected === undefined) return;
@@ -257,7 +259,7 @@ export class KeptCheck {
     });
   }
 
-  /** Compares a score that an entry records with what saved documents say of it. */
+  /** Compares a score that an entry records with the scores that saved documents state for it. */
   score(seq: number, { hash, result }: { readonly hash: Uint8Array; readonly result: unknown }): void {
     for (const { entryHash, says = null } of this.#expectedAt(seq) ?? []) {
       if (says === null || entryHash !== hex(hash)) continue;
@@ -270,18 +272,18 @@ export class KeptCheck {
     }
   }
 
-  /** Hashes that saved documents say of entries, where the entries are others. */
+  /** The hashes in saved documents that differ from those of the entries. */
   get refuted(): readonly string[] {
     return [...this.#refuted];
   }
 
-  /** What saved documents say of scores, held against the entries that give their results. */
+  /** The scores that saved documents state, compared with the entries whose results are given. */
   get compared(): readonly ComparedScore[] {
     return [...this.#compared.values()].flat();
   }
 
   /**
-   * What the auditor kept of a chain longer than this one, whose signed size is given; null where there is nothing.
+   * The kept checkpoints beyond this chain's end, whose size is given; null if there are none.
    */
   finish(size: number): Beyond | null {
     const beyond = this.#targets.filter((target) => target.size > size);
@@ -298,12 +300,14 @@ export class KeptCheck {
     };
   }
 
-  /** Asked for every entry, and nearly always of nothing. */
+  /**
+   * The entries that documents prove at a seq. It is called for every entry, and there is nearly never one.
+   */
   #expectedAt(seq: number): readonly ExpectedEntry[] | undefined {
     return this.#expected.size === 0 ? undefined : this.#expected.get(seq);
   }
 
-  /** Told of what an auditor has, as the kept system chain has it too; of what the input itself says it is no news. */
+  /** Reports a target that cannot be compared, unless only the input itself states it. */
   #unlinkable({ known: { size }, by, isPinned }: Target): void {
     if (by === "bundle" || (by === "system" && !isPinned)) return;
     const detail = by === null ? `size ${size}` : `size ${size}, ${ANCHORED_BY[by]}`;
@@ -318,14 +322,14 @@ export class KeptCheck {
       if (by === null) this.#anchored = true;
       return;
     }
-    // Whoever has come to hold an old key can sign what he likes with it.
+    // Anybody who holds an old key can sign anything with it.
     if (!isCurrent) this.#provesFork = false;
     const who = by === null ? "" : `, ${ANCHORED_BY[by]}`;
     if (known.size < this.#base) {
       this.#provesFork = false;
       this.#fork([0, size - 1], `size ${known.size}, brought up to size ${size}${who}`);
     } else {
-      // The base itself is proven, before anything below it is.
+      // The base is proven from the start: a difference there may begin at any entry below it.
       const first = chain.provenSize < size ? chain.provenSize : 0;
       this.#fork([first, size - 1], `size ${size}${who}`);
     }
@@ -344,7 +348,7 @@ export class KeptCheck {
     this.#log.add("LIMIT_EXCEEDED", { detail });
   }
 
-  /** Once: whatever is known beyond a fork contradicts the bundle too. */
+  /** Reports a fork, once: every known root beyond a fork contradicts the bundle too. */
   #fork(range: readonly [number, number], detail: string): void {
     if (!this.#forked) this.#log.add("FORK_VS_KNOWN_CHECKPOINT", { range, detail });
     this.#forked = true;

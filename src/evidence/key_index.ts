@@ -1,6 +1,7 @@
 /**
- * The trusted keys of an origin by what a signature line names, so that a note is held against the few keys that it
- * names, however many are trusted; and what each kept checkpoint's signatures say, remembered from bundle to bundle.
+ * An index of an origin's trusted keys by the key id in a signature line: a note is checked with only the few
+ * keys that it names, however many are trusted. Verdicts on the signatures of kept checkpoints are remembered
+ * from bundle to bundle.
  */
 import { type Crypto, hex, utf8 } from "./crypto.ts";
 import type { KnownCheckpoint } from "./kept.ts";
@@ -8,22 +9,22 @@ import { distinct, keyId, type Note, parseNote, type VerifierKey } from "./note.
 import type { TrustedKeys } from "./trust.ts";
 
 interface IndexedKey extends VerifierKey {
-  /** In which keys came to be trusted. */
+  /** Position in the order in which keys came to be trusted. */
   readonly order: number;
 }
 
-/** What a note's signatures by trusted keys say. */
+/** The verdicts on a note's signatures by trusted keys. */
 export interface NoteSigners {
-  /** The first trusted key whose signature is false; null where none is. */
+  /** The first trusted key whose signature is bad; null if there is none. */
   readonly forged: VerifierKey | null;
-  /** Those whose signatures are good, in the order in which they came to be trusted. */
+  /** The keys whose signatures are good, in the order in which they came to be trusted. */
   readonly signers: readonly VerifierKey[];
 }
 
-/** A note as it is held against keys, taken apart once. */
+/** A parsed note, ready to be checked with keys. */
 interface ReadNote {
   readonly message: Uint8Array;
-  /** Each different one, with its key's id in hexadecimal. */
+  /** Each different signature, with its key id in hexadecimal. */
   readonly signatures: readonly {
     readonly name: string;
     readonly id: string;
@@ -36,7 +37,7 @@ interface RememberedNote extends ReadNote {
   readonly verdicts: Map<string, boolean>;
 }
 
-/** Kept checkpoints as they were read, and what their signatures are: the same for every bundle of an input. */
+/** Parsed kept checkpoints and the verdicts on their signatures, shared by all bundles of an input. */
 export type SignatureMemory = WeakMap<KnownCheckpoint, RememberedNote>;
 
 function readNote(note: Note): ReadNote {
@@ -61,7 +62,7 @@ export class KeyIndex {
     this.#trust = trust;
   }
 
-  /** Holds a note against the keys that are trusted now. */
+  /** Checks a note with the keys that are trusted now. */
   signersOf(note: Note): NoteSigners {
     return this.#judge(
       readNote(note),
@@ -69,7 +70,7 @@ export class KeyIndex {
     );
   }
 
-  /** The same of what an auditor kept; each signature is checked once for all bundles. */
+  /** Checks a kept checkpoint in the same way; each signature is checked once for all bundles. */
   signersOfKept(checkpoint: KnownCheckpoint, memory: SignatureMemory): NoteSigners {
     let known = memory.get(checkpoint);
     if (known === undefined) {
@@ -102,7 +103,7 @@ export class KeyIndex {
     return { forged: inOrder(forged)[0] ?? null, signers: inOrder(good) };
   }
 
-  /** Takes up the keys that came to be trusted since. */
+  /** Adds the keys that came to be trusted since the last call. */
   #index(): void {
     if (this.#indexed === this.#trust.size) return;
     for (const key of this.#trust.verifierKeys(this.#origin).slice(this.#indexed)) {

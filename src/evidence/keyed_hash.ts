@@ -1,16 +1,16 @@
 /**
- * HalfSipHash-1-3 over 16 bytes: where an entry of a hash table belongs, for keys that an attacker chooses. Without the
- * seed nobody can find many keys that fall on one place. Source: Aumasson and Bernstein, "SipHash: a fast short-input
- * PRF"; the 32-bit form of its reference implementation.
+ * HalfSipHash-1-3 over 16 bytes: the hash function for hash tables whose keys an attacker may choose. Without
+ * the seed nobody can find many keys that fall on one place. Source: Aumasson and Bernstein, "SipHash: a fast
+ * short-input PRF"; the 32-bit form of its reference implementation.
  */
 
 /** Two random words. */
 export type HashSeed = readonly [number, number];
 
-/** For keys that nobody chose. */
+/** The seed for keys that no attacker chose. */
 export const NO_SEED: HashSeed = [0, 0];
 
-/** The first eight of random bytes as a seed. */
+/** A seed made of the first eight of some random bytes. */
 export function seedOf(random: Uint8Array): HashSeed {
   const view = new DataView(random.buffer, random.byteOffset, 8);
   return [view.getUint32(0), view.getUint32(4)];
@@ -21,7 +21,7 @@ const WORDS = 4;
 const LENGTH_WORD = 16 << 24;
 const FINAL_ROUNDS = 3;
 
-/** The hash of four words, 0 to 2^32 − 1. */
+/** The hash of the four words that begin at `at`: 0 to 2^32 − 1. */
 export function keyedHash([first, second]: HashSeed, words: Uint32Array, at: number): number {
   let [a, b, c, d] = [first, second, 0x6c796765 ^ first, 0x74656462 ^ second];
   for (let index = 0; index <= WORDS + FINAL_ROUNDS; index += 1) {

@@ -1,6 +1,6 @@
 /**
- * The hashes of entries and parts over the bytes that stand in a file, without making texts of them first: the same
- * as those of `hashes.ts`, and what a verifier spends most of its time on.
+ * The hashes of entries and parts, computed from the bytes of a file without decoding them first. They equal
+ * those of `hashes.ts`. A verifier spends most of its time on them.
  */
 import { type Crypto, utf8 } from "./crypto.ts";
 import { PART_NAMES, type PartName } from "./hashes.ts";
@@ -8,7 +8,7 @@ import { PART_NAMES, type PartName } from "./hashes.ts";
 const LEAF = Uint8Array.of(0x00);
 const SALT_BYTES = 32;
 
-/** For each name what stands before a part's content: its first bytes, then room for the salt. */
+/** The bytes hashed before a part's content, by the part's name: a fixed text, then room for the salt. */
 const HEADS = Object.fromEntries(
   PART_NAMES.map((name) => {
     const start = utf8(`jis.commit/1\n${name}\n`);

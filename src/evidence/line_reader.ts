@@ -1,8 +1,8 @@
 /**
- * Cuts a stream of bytes into lines of text and keeps the SHA-256 of what went by, however the stream comes in
- * pieces.
+ * Cuts a stream of bytes, which may come in any pieces, into lines of text, and computes the SHA-256 of the
+ * bytes.
  *
- * Holds one window of the stream and at most one line: a line that is too long is dropped as it comes.
+ * It holds one window of the stream and at most one line: a line that is too long is dropped as it comes.
  */
 import { LINE_LIMIT_BYTES } from "./bundle.ts";
 import type { Crypto, Sha256Stream } from "./crypto.ts";
@@ -10,28 +10,31 @@ import type { Crypto, Sha256Stream } from "./crypto.ts";
 const LINE_FEED = 0x0a;
 const NO_BYTES = new Uint8Array(0);
 const FIRST_BUFFER_BYTES = 4096;
-/** What is decoded at once: decoding is cheap by the byte and dear by the call. */
+/** The number of bytes that are decoded at once: each call of the decoder is dear, each byte is cheap. */
 const WINDOW_BYTES = 65_536;
 
-/** UTF-8 as it stands: a byte order mark is no part of a line, and is not dropped either. */
+/** Decodes UTF-8. It leaves a byte order mark in the text: the verifier reports it. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Takes one line, without its line feed: its text, or null where there is none, and its bytes, which are lent. */
+/**
+ * Takes one line, without its line feed. `text` is null if the line is too long or not UTF-8. `bytes` are
+ * valid only during the call; there are none if the line is too long.
+ */
 export type LineHandler = (text: string | null, bytes: Uint8Array) => void;
 
 export class LineReader {
   readonly #crypto: Crypto;
   #digest: Sha256Stream;
   #window: Uint8Array = NO_BYTES;
-  /** Where in the window the line that is being handled begins, and where the next one does. */
+  /** Place in the window where the current line begins, and where the next one begins. */
   #lineStart = 0;
   #lineEnd = 0;
-  /** Up to where the window is hashed. */
+  /** The window is hashed up to this place. */
   #hashedTo = 0;
-  /** The beginning of a line that earlier windows brought, not hashed yet: the buffer's first `#carried` bytes. */
+  /** Its first `#carried` bytes are the beginning of a line from earlier windows, which is not hashed yet. */
   #buffer: Uint8Array = new Uint8Array(FIRST_BUFFER_BYTES);
   #carried = 0;
-  /** Whether the line that earlier windows brought is too long: those bytes are hashed and gone. */
+  /** Whether the line from earlier windows is too long: its bytes are hashed and dropped. */
   #tooLong = false;
 
   constructor(crypto: Crypto) {
@@ -39,7 +42,7 @@ export class LineReader {
     this.#digest = crypto.sha256Stream();
   }
 
-  /** Whether the stream, as far as it came, ends within a line. */
+  /** Whether the stream, as far as it was read, ends within a line. */
   get endsWithinLine(): boolean {
     return this.#carried > 0 || this.#tooLong;
   }
@@ -50,20 +53,20 @@ export class LineReader {
     }
   }
 
-  /** SHA-256 of all bytes before the line that is being handled; a {@link restart} must follow. */
+  /** SHA-256 of all bytes before the current line; a {@link restart} must follow. */
   digestBeforeLine(): Uint8Array {
     this.#hashUpTo(this.#lineStart);
     return this.#digest.digest();
   }
 
-  /** Begins a new digest, with the line that is being handled or after it. */
+  /** Begins a new digest, at the current line or after it. */
   restart({ afterLine }: { readonly afterLine: boolean }): void {
     this.#digest = this.#crypto.sha256Stream();
     if (afterLine) this.#carried = 0;
     this.#hashedTo = afterLine ? this.#lineEnd : this.#lineStart;
   }
 
-  /** The line whose end has not come never will. */
+  /** Drops the unfinished line: its end will not come. */
   dropLine(): void {
     this.#hashCarried();
     this.#tooLong = false;
@@ -80,7 +83,7 @@ export class LineReader {
     this.#window = NO_BYTES;
   }
 
-  /** Ends the line that earlier windows began, if this one holds its end. */
+  /** Ends the line that earlier windows began, if this window holds its end. */
   #endCarried(handle: LineHandler): void {
     const feed = this.#window.indexOf(LINE_FEED);
     if (feed < 0) return;
@@ -99,7 +102,9 @@ export class LineReader {
     this.#lineStart = this.#lineEnd;
   }
 
-  /** Takes the lines that lie wholly in the window, which are decoded together; alone where one is no text. */
+  /**
+   * Takes the lines that lie wholly in the window. They are decoded together; one by one if any is not UTF-8.
+   */
   #takeLines(handle: LineHandler): void {
     const end = this.#window.lastIndexOf(LINE_FEED) + 1;
     if (end <= this.#lineStart) return;

@@ -1,6 +1,6 @@
 /**
- * The two kinds of line that make up nearly all of a bundle, told from anything else by hand: as strict as
- * {@link entrySchema} and {@link partLineSchema}, and many times faster.
+ * Hand-written checks of entries and parts, the two kinds of line that make up nearly all of a bundle. They
+ * are as strict as {@link entrySchema} and {@link partLineSchema}, and many times faster.
  */
 import { PART_ABSENCES, type PartAbsence } from "./bundle.ts";
 import { type Actor, ACTORS, type Entry, ENTRY_VERSION, isTimestamp } from "./entry.ts";
@@ -31,12 +31,12 @@ export function isEntry(value: Members): value is Members & Entry {
 export interface ParsedPart {
   readonly seq: number;
   readonly name: PartName;
-  /** Hexadecimal; absent where the content is. */
+  /** Hexadecimal; absent if the content is absent. */
   readonly salt?: string;
   readonly data?: unknown;
 }
 
-/** Members of a part that is given: kind, seq, name, salt, data; of one that is not: kind, seq, name, the reason. */
+/** A given part has the members kind, seq, name, salt, data; an absent one kind, seq, name, the reason. */
 const GIVEN_MEMBERS = 5;
 const ABSENT_MEMBERS = 4;
 
@@ -48,7 +48,7 @@ export function isPart(value: Members): value is Members & ParsedPart {
   return absenceOf(value) !== null && members === ABSENT_MEMBERS;
 }
 
-/** Why a part is absent; null where it is given. */
+/** The reason for a part's absence; null if it is given. */
 export function absenceOf(value: Members): PartAbsence | null {
   for (const absence of PART_ABSENCES) if (value[absence] === true) return absence;
   return null;

@@ -1,7 +1,11 @@
-/** Arrays in lines of a file: one bad item is enough to say, where a line can hold half a million of them. */
+/**
+ * Arrays in lines of a file. Only one bad item is reported, because a line can hold half a million of them.
+ */
 import * as z from "zod";
 
-/** An array of items of a schema, which must not change them; of bad items the first alone is reported. */
+/**
+ * The schema of an array. It reports only the first bad item. The schema `item` must not change the items.
+ */
 export function listOf<Item>(item: z.ZodType<Item>, limit = Infinity): z.ZodType<Item[]> {
   return z.array(z.unknown()).check((context) => {
     const { value, issues } = context;

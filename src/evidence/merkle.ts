@@ -1,13 +1,16 @@
 /**
  * The Merkle tree over a chain's entry hashes: an append-only frontier, stored nodes, inclusion proofs.
  *
- * Hashes of RFC 6962. Every hash of a complete subtree has one place in a linear order in which appending only
- * ever writes at the end (Crosby and Wallach; the layout of Go's sumdb), two of them for each entry on average.
+ * Hashes are those of RFC 6962. Every hash of a complete subtree has one place in a linear order, and
+ * appending only writes at its end (Crosby and Wallach; the layout of Go's sumdb). There are two hashes for
+ * each entry on average.
  */
 import type { Crypto } from "./crypto.ts";
 import { nodeHash } from "./hashes.ts";
 
-/** The complete subtrees of a tree, largest first: all that is needed to append and to compute the root. */
+/**
+ * The roots of a tree's complete subtrees, largest first: enough to append a leaf and to compute the root.
+ */
 export interface Frontier {
   readonly size: number;
   readonly peaks: readonly Uint8Array[];
@@ -33,7 +36,7 @@ export function storedNodeIndex(level: number, n: number): number {
   return index + level;
 }
 
-/** Appends a leaf: the new frontier and the nodes that it completes, the leaf first, in increasing order. */
+/** Appends a leaf. Returns the new frontier and the nodes that it completes, ascending, the leaf first. */
 export function appendLeaf(
   crypto: Crypto,
   frontier: Frontier,
@@ -57,7 +60,10 @@ export function rootOf(crypto: Crypto, peaks: readonly Uint8Array[]): Uint8Array
   return peaks.reduceRight((right, left) => nodeHash(crypto, left, right));
 }
 
-/** The complete subtrees that make up a range whose low end is aligned to it, largest first. */
+/**
+ * The node indexes of the complete subtrees that make up a range, largest first. The low end of the range
+ * must be a multiple of a power of two that is not less than the range's width.
+ */
 export function completeSubtrees([low, high]: Range): readonly number[] {
   const indexes: number[] = [];
   let start = low;
@@ -77,7 +83,7 @@ export function completeSubtrees([low, high]: Range): readonly number[] {
 /** Reads a stored node. */
 export type ReadNode = (index: number) => Uint8Array | undefined;
 
-/** The hashes of a range's complete subtrees, largest first. @throws {Error} where `read` lacks a node. */
+/** The hashes of a range's complete subtrees, largest first. @throws {Error} if `read` lacks a node. */
 export function readSubtrees(range: Range, read: ReadNode): readonly Uint8Array[] {
   return completeSubtrees(range).map((index) => {
     const hash = read(index);
@@ -91,7 +97,7 @@ export function peakNodes(frontier: Frontier): readonly TreeNode[] {
   return completeSubtrees([0, frontier.size]).map((index, i) => ({ index, hash: frontier.peaks[i]! }));
 }
 
-/** Where a range of two leaves or more is divided: after the largest power of two that is less than its width. */
+/** The leaf that divides a range of two leaves or more: after the largest power of two below its width. */
 export function middleOf([low, high]: Range): number {
   let split = 1;
   while (split * 2 < high - low) split *= 2;
@@ -115,14 +121,14 @@ function inclusionRanges(leaf: number, size: number): readonly Range[] {
   return ranges.reverse();
 }
 
-/** Which stored nodes an inclusion proof needs, so that they can be fetched at once. */
+/** The indexes of the stored nodes that an inclusion proof needs, so that they can be fetched at once. */
 export function inclusionNodeIndexes(leaf: number, size: number): readonly number[] {
   return inclusionRanges(leaf, size).flatMap(completeSubtrees);
 }
 
 /**
  * The inclusion path of a leaf in the tree of `size` leaves, from the leaf up.
- * @throws {RangeError} where the leaf is not in the tree; {Error} where `read` lacks a node.
+ * @throws {RangeError} if the leaf is not in the tree; {Error} if `read` lacks a node.
  */
 export function inclusionPath(
   crypto: Crypto,
@@ -133,7 +139,7 @@ export function inclusionPath(
   return inclusionRanges(leaf, size).map((range) => rootOf(crypto, readSubtrees(range, read)));
 }
 
-/** The root that a path leads to, or null where the path does not fit the leaf and the size. */
+/** The root to which a path leads; null if the path does not fit the leaf and the size. */
 export function rootFromInclusion(
   crypto: Crypto,
   { leaf, size, leafHash, path }: {
@@ -155,11 +161,11 @@ export function rootFromInclusion(
 /** Hashes of some leaves of a tree, in ascending order of their places. */
 export interface KnownLeaves {
   readonly size: number;
-  /** Each once. */
+  /** Each leaf once. */
   readonly leaves: readonly (readonly [leaf: number, hash: Uint8Array])[];
 }
 
-/** Which stored nodes are needed beside these leaves to compute the root, each once. */
+/** The indexes of the stored nodes that are needed beside these leaves to compute the root, each once. */
 export function nodesBesideLeaves(leaves: readonly number[], size: number): readonly number[] {
   const indexes: number[] = [];
   overLeaves({ leaves, size }, {
@@ -171,9 +177,11 @@ export function nodesBesideLeaves(leaves: readonly number[], size: number): read
 }
 
 /**
- * The root of a tree of which some leaves are known, and whatever lies between them is read. It is the tree's own root
- * only if each of the leaves is, which proves all of them at once: a hash that two paths share is computed once.
- * @throws {RangeError} if a leaf is not in the tree, or the leaves are not in their order; {Error} if `read` lacks a node.
+ * The root of a tree, computed from some known leaves and from the stored nodes between them. It is the
+ * tree's root only if each of the leaves is right, which proves all of them at once: a hash that two paths
+ * share is computed once.
+ * @throws {RangeError} if a leaf is not in the tree, or the leaves are not in their order; {Error} if `read`
+ * lacks a node.
  */
 export function rootFromLeaves(crypto: Crypto, { size, leaves }: KnownLeaves, read: ReadNode): Uint8Array {
   return overLeaves({ leaves: leaves.map(([leaf]) => leaf), size }, {
@@ -183,11 +191,11 @@ export function rootFromLeaves(crypto: Crypto, { size, leaves }: KnownLeaves, re
   });
 }
 
-/** Goes through a tree, and into those subtrees alone that hold a leaf that is known. */
+/** Walks a tree, and enters only the subtrees that hold a known leaf. */
 function overLeaves<Result>(
   { leaves, size }: { readonly leaves: readonly number[]; readonly size: number },
   visit: {
-    /** A range without one. */
+    /** A range without a known leaf. */
     unknown(range: Range): Result;
     /** The leaf at this place of the list. */
     known(index: number): Result;
@@ -196,7 +204,7 @@ function overLeaves<Result>(
 ): Result {
   const inOrder = leaves.every((leaf, index) => leaf >= 0 && leaf < size && !(leaf <= leaves[index - 1]!));
   if (size < 1 || !inOrder) throw new RangeError(`the leaves are not ascending leaves of a tree of ${size}`);
-  /** `from` to before `to`: those of the leaves that lie in the range. */
+  /** The result for a range. The known leaves in it are those from `from` to before `to`. */
   const within = ([low, high]: Range, from: number, to: number): Result => {
     if (from === to) return visit.unknown([low, high]);
     if (high - low === 1) return visit.known(from);

@@ -1,6 +1,6 @@
 /**
- * The model documents that a bundle brings: each must hash to its name and be one to compute with, and each that an
- * entry names must be there.
+ * Checks the model documents of a bundle. Each must hash to its name and be usable for scoring, and each one
+ * that an entry names must be there.
  */
 import type { ModelDocument } from "../scoring/model.ts";
 import type { Crypto } from "./crypto.ts";
@@ -9,13 +9,16 @@ import { modelSha256 } from "./hashes.ts";
 import { MODEL_BYTES_LIMIT } from "./limits.ts";
 import { readRecordedModel } from "./recorded_model.ts";
 
-/** Documents that a bundle holds at most: one whose model never changes holds one. */
+/** The most documents in a bundle: a bundle whose model never changes holds one. */
 const MODEL_LIMIT = 256;
 
 interface KnownModel {
-  /** null where nothing can be computed from the line's document. */
+  /** null if the line's document cannot be used for scoring. */
   readonly document: ModelDocument | null;
-  /** Why: it does not hash to its name; it is of formulas of a later release; what else is wrong with it was said. */
+  /**
+   * The reason: it does not hash to its name; its formulas are of a later release; another fault, reported
+   * already.
+   */
   readonly fault: "MODEL_MISMATCH" | "UNSUPPORTED_VERSION" | "said" | null;
   readonly line: number;
 }
@@ -33,7 +36,7 @@ export class ModelCheck {
     this.#log = log;
   }
 
-  /** Takes a model's line, of so many bytes; one that is not taken is the second under its name, or one too many. */
+  /** Takes a model's line of `bytes` bytes. "known": a second one of its name. "too many": beyond a limit. */
   add(
     { sha256, document }: { readonly sha256: string; readonly document: Readonly<Record<string, unknown>> },
     { line, bytes }: { readonly line: number; readonly bytes: number },
@@ -45,7 +48,7 @@ export class ModelCheck {
     return "taken";
   }
 
-  /** A document in a stranger's file was never validated by anybody, whatever its hash says. */
+  /** Reads and validates a document: a correct hash does not show that anybody ever validated it. */
   #read(
     { sha256, document }: { readonly sha256: string; readonly document: Readonly<Record<string, unknown>> },
     line: number,
@@ -59,7 +62,7 @@ export class ModelCheck {
     return { document: null, fault: "said" };
   }
 
-  /** The document that an entry names; null, and a finding, where the bundle has none that counts. */
+  /** The document that an entry names. If there is no usable one, returns null and reports it once. */
   find(sha256: string, seq: number): ModelDocument | null {
     const model = this.#models.get(sha256);
     const document = model?.document ?? null;
@@ -71,7 +74,7 @@ export class ModelCheck {
     return document;
   }
 
-  /** Reports what no entry used, and lets go of the documents. */
+  /** Reports documents with a wrong hash that no entry used, and releases all documents. */
   finish(): void {
     for (const [sha256, { fault, line }] of this.#models) {
       if (fault !== "MODEL_MISMATCH" || this.#reported.has(sha256)) continue;
@@ -80,7 +83,7 @@ export class ModelCheck {
     this.#models.clear();
   }
 
-  /** null of what canonical JSON cannot hold. */
+  /** The hash of a document; null if canonical JSON cannot hold it. */
   #sha256Of(document: unknown): string | null {
     try {
       return modelSha256(this.#crypto, document);

@@ -9,7 +9,7 @@ export const nodeCrypto: Crypto = {
   sha256(...chunks) {
     const hash = createHash("sha256");
     for (const chunk of chunks) hash.update(chunk);
-    // As a Buffer, which is then copied, the digest of a short text takes half as long again.
+    // To digest a short text to a Buffer, which must then be copied, takes half as long again.
     return Uint8Array.fromHex(hash.digest("hex"));
   },
   sha256Stream() {
@@ -40,7 +40,7 @@ function rawPublicKey(privateKey: KeyObject): Uint8Array {
 
 /**
  * A signer from an Ed25519 private key in PKCS#8 PEM.
- * @throws {Error} where the text is not such a key; the message never holds any of it.
+ * @throws {Error} if the text is not such a key; the message never holds any part of the text.
  */
 export function signerFromPem(pem: string): Signer {
   let key: KeyObject;

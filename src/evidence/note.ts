@@ -2,8 +2,8 @@
  * Signed notes and checkpoints: C2SP signed-note and tlog-checkpoint, Ed25519 only.
  *
  * A checkpoint is three lines, each ended by a line feed: origin, tree size, base64 root. A signature line is
- * `— name base64(keyID[4] ‖ signature)`. Signatures by unknown keys are ignored; one by a known key that fails
- * makes the note bad.
+ * `— name base64(keyID[4] ‖ signature)`. Signatures by unknown keys are ignored; a bad signature by a known
+ * key makes the note bad.
  */
 import {
   base64,
@@ -19,10 +19,10 @@ import {
 import { NOTE_LIMIT } from "./limits.ts";
 
 const ED25519 = 0x01;
-/** Signature lines that are read at most; C2SP asks for at least 16. */
+/** The most signature lines that are read; C2SP asks for at least 16. */
 const SIGNATURE_LIMIT = 32;
 
-/** A public key under the name that it signs as. */
+/** A public key with the name under which it signs. */
 export interface VerifierKey {
   readonly name: string;
   /** Raw Ed25519 public key, 32 bytes. */
@@ -58,8 +58,8 @@ export function formatVerifierKey(crypto: Crypto, key: VerifierKey): string {
 }
 
 /**
- * Encodings of the eight points of small order, and those of them that are not reduced: for such a key a
- * signature can be made that verifies over any message, so it must never be trusted.
+ * Encodings of the eight points of small order: for such a key a signature can be made that verifies over any
+ * message, so it must never be trusted.
  */
 const SMALL_ORDER = [
   "0100000000000000000000000000000000000000000000000000000000000000",
@@ -72,7 +72,7 @@ const SMALL_ORDER = [
   "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
 ];
 
-/** 2^255 − 19, little-endian: y coordinates from here on are not canonical. */
+/** Whether the y coordinate (little-endian, without the sign bit) is below 2^255 − 19, and so canonical. */
 function isCanonicalY(publicKey: Uint8Array): boolean {
   if ((publicKey[31]! & 0x7f) !== 0x7f) return true;
   for (let i = 30; i >= 1; i -= 1) if (publicKey[i] !== 0xff) return true;
@@ -93,7 +93,7 @@ function withoutSign(publicKey: Uint8Array): Uint8Array {
 
 /**
  * Reads a pinned key.
- * @throws {SyntaxError} where the text is not a verifier key, its id does not fit, or the key is not sound.
+ * @throws {SyntaxError} if the text is not a verifier key, its id does not fit, or the key is not sound.
  */
 export function parseVerifierKey(crypto: Crypto, text: string): VerifierKey {
   const match = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text);
@@ -112,7 +112,10 @@ export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${base64(root)}\n`;
 }
 
-/** @throws {SyntaxError} where the text is not exactly a checkpoint without extension lines. */
+/**
+ * Reads a checkpoint.
+ * @throws {SyntaxError} if the text is not exactly a checkpoint without extension lines.
+ */
 export function parseCheckpoint(text: string): Checkpoint {
   const lines = text.split("\n");
   if (lines.length !== 4 || lines[3] !== "") throw new SyntaxError("a checkpoint has three lines");
@@ -140,7 +143,7 @@ export function signNote(
   return `${text}\n${lines.join("")}`;
 }
 
-/** @throws {SyntaxError} where the text is not a signed note. */
+/** Reads a signed note. @throws {SyntaxError} if the text is not a signed note. */
 export function parseNote(note: string): Note {
   if (note.length > NOTE_LIMIT) throw new SyntaxError("a note is too long");
   const end = note.lastIndexOf("\n\n");
@@ -159,7 +162,7 @@ export function parseNote(note: string): Note {
   return { text: note.slice(0, end + 1), signatures };
 }
 
-/** Each signature once: checking one is dear, and a note can hold it many times. */
+/** Each signature once: a note can hold one many times, and to check one takes long. */
 export function distinct(signatures: Note["signatures"]): Note["signatures"] {
   if (signatures.length === 1) return signatures;
   return [
@@ -171,7 +174,7 @@ export function distinct(signatures: Note["signatures"]): Note["signatures"] {
 
 export type NoteVerdict = "verified" | "bad_signature" | "untrusted_key";
 
-/** Holds a note against trusted keys: one good signature is needed, and none by a known key may fail. */
+/** Checks a note with trusted keys: one good signature is needed, and none by a known key may be bad. */
 export function verifyNote(crypto: Crypto, note: Note, keys: readonly VerifierKey[]): NoteVerdict {
   const message = utf8(note.text);
   let verdict: NoteVerdict = "untrusted_key";

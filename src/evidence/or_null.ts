@@ -1,6 +1,6 @@
-/** Reading what others wrote: a text that does not say what it should is null, any other failure stays one. */
+/** Helper for reading texts of others: a malformed text gives null, and any other error is still thrown. */
 
-/** What `read` returns; null where it throws a SyntaxError. */
+/** The result of `read`; null if it throws a SyntaxError. */
 export function orNull<Value>(read: () => Value): Value | null {
   try {
     return read();

@@ -1,7 +1,7 @@
 /**
- * What the bundles of one history owe an answer for: what the auditor kept of their family, what saved documents prove
- * of it, and what a kept checkpoint of the system chain pins of it. Source: docs/verify/evidence-format.md, section 9, "What
- * could not be compared".
+ * The roots for which the bundles of one history owe an answer: those that the auditor kept of their family,
+ * those that saved documents prove, and those that a kept checkpoint of the system chain pins.
+ * Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import type { Lost, NamedRoot, Uncompared, UncomparedReason } from "./uncompared.ts";
 import type { ClosedBundle } from "./closed_bundle.ts";
@@ -9,19 +9,19 @@ import type { Place } from "./elsewhere.ts";
 import { identityOf, type KnownCheckpoint } from "./kept.ts";
 import { hasLost, type Restored } from "./restored.ts";
 
-/** Who says what is owed an answer: the auditor kept it, a saved document, the kept system chain. */
+/** The source of an owed root: the auditor, a saved document, or the kept system chain. */
 type Source = "kept" | "document" | "anchor";
 
 interface OwedFacts {
   readonly place: Place;
   readonly root: NamedRoot;
   readonly source: Source;
-  /** What the auditor keeps of it. */
+  /** The checkpoint behind the root: its own, or the kept one of the system chain that pins it. */
   readonly checkpoint: KnownCheckpoint;
   readonly isSettled: boolean;
 }
 
-/** Something to be answered for. */
+/** A root for which bundles owe an answer. */
 export class Owed {
   readonly #checkpoint: KnownCheckpoint;
   readonly #uncompared = new Map<UncomparedReason, Uncompared>();
@@ -40,12 +40,14 @@ export class Owed {
     this.identity = identityOf(root);
   }
 
-  /** Whether the auditor kept it: whoever handed over the bundle may have handed over a document too. */
+  /**
+   * Whether the auditor kept it. A document does not count: it may come from the person who gave the bundle.
+   */
   get isKept(): boolean {
     return this.source !== "document";
   }
 
-  /** What bundles that do not answer for it are told, made once for all of them. */
+  /** The record for bundles that do not answer for it, made once for all of them. */
   uncompared(why: UncomparedReason): Uncompared {
     const known = this.#uncompared.get(why);
     if (known !== undefined) return known;
@@ -56,18 +58,18 @@ export class Owed {
   }
 }
 
-/** How the bundles of one history answer. */
+/** The answer of the bundles of one history. */
 export interface Answer {
   readonly open: readonly Uncompared[];
-  /** null where no restore lost anything that was kept, or a newer one that was kept and settled stands for it. */
+  /** null if no restore lost a kept root, no older kept root agrees, or a newer settled one stands for it. */
   readonly lost: Lost | null;
-  /** Whether each epoch of which something was kept is there, or is told to be lost. */
+  /** Whether each epoch of which a checkpoint was kept is in the input, or recorded as lost. */
   readonly isWhole: boolean;
 }
 
-/** How far the bundles of one history go. */
+/** The extent of the bundles of one history. */
 class Extent {
-  /** By origin, where the shortest of its bundles ends, and where the earliest begins. */
+  /** By origin: the end of the shortest of its bundles, and the beginning of the earliest. */
   readonly #ends = new Map<string, number>();
   readonly #bases = new Map<string, number>();
   readonly #restores: readonly Restored[];
@@ -87,7 +89,7 @@ class Extent {
     return this.#ends.has(origin);
   }
 
-  /** Whether it is of more entries than its chain has. */
+  /** Whether a root covers more entries than its chain has. */
   isBeyond({ origin, size }: NamedRoot): boolean {
     return size > (this.#ends.get(origin) ?? Infinity);
   }
@@ -96,25 +98,27 @@ class Extent {
     return size < (this.#bases.get(origin) ?? 0);
   }
 
-  /** Whether a later epoch tells that a restore lost it. */
+  /** Whether a later epoch records that a restore lost it. */
   isLost(root: NamedRoot): boolean {
     return (this.isBeyond(root) || !this.has(root)) && this.#restores.some((one) => hasLost(one, root));
   }
 
-  /** How many entries of its chain went with it. */
+  /** The number of entries of its chain that were lost with it. */
   lostWith({ origin, size }: NamedRoot): number {
     return size - (this.#ends.get(origin) ?? 0);
   }
 }
 
-/** What the bundles of one history leave open of what is owed by their family, and what restores took of it. */
+/**
+ * Finds which owed roots of their family the bundles of one history leave open, and which ones restores lost.
+ */
 export function answerOf(
   line: readonly ClosedBundle[],
   { owed, agreed, told }: {
     readonly owed: readonly Owed[];
-    /** Identities of what agrees with these bundles. */
+    /** Identities of the roots that agree with these bundles. */
     readonly agreed: ReadonlySet<string>;
-    /** Chains whose own verdict tells more. */
+    /** Origins of chains with a bundle that is not sound: its own verdict says more. */
     readonly told: ReadonlySet<string>;
   },
 ): Answer {
@@ -125,12 +129,12 @@ export function answerOf(
   const isAnswered = ({ identity, source, root, ...one }: Owed) => {
     if (agreed.has(identity)) return true;
     if (extent.isLost(root)) return oldest !== null && isLater({ root, ...one }, oldest);
-    // If a document lies beyond the end of the bundle, its own verdict tells.
+    // If a document lies beyond the end of the bundle, the document's own verdict says so.
     return source === "document" && extent.isBeyond(root);
   };
   const stands = (one: Owed) => one.isSettled && newest !== null && isLater(newest, one);
   const open = owed.filter((one) => !told.has(one.root.origin) && !isAnswered(one) && !stands(one));
-  // One that is settled stands for those before it.
+  // A settled root stands for those before it.
   const settled = open.filter(({ isSettled }) => isSettled);
   const latest = mostOf(settled, isLater);
   const last = settled.filter((one) => !isLater(latest!, one));
@@ -151,7 +155,7 @@ function reasonOf({ root }: Owed, extent: Extent): UncomparedReason {
   if (extent.isLost(root)) return "restore";
   if (!extent.has(root)) return "epoch";
   if (extent.isBeyond(root)) return "behind";
-  // One within the bundle is compared, but for an anchor that came after it in the input.
+  // A root within the bundle was compared, except for an anchor that came after the bundle in the input.
   return extent.isBefore(root) ? "unlinkable" : "system";
 }
 
@@ -173,12 +177,12 @@ function lostOf(
 
 type Ranked = Pick<Owed, "epoch" | "root">;
 
-/** The one before which no other goes; null of none. */
+/** The item before which no other goes; null if there is none. */
 function mostOf(owed: readonly Owed[], goesBefore: (one: Owed, than: Owed) => boolean): Owed | null {
   return owed.reduce<Owed | null>((most, one) => most === null || goesBefore(one, most) ? one : most, null);
 }
 
-/** Whether it is of a later epoch, or of the same and larger. */
+/** Whether the root is of a later epoch, or of the same epoch and larger. */
 function isLater(one: Ranked, than: Ranked): boolean {
   return one.epoch === than.epoch ? one.root.size > than.root.size : one.epoch > than.epoch;
 }

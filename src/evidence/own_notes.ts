@@ -1,6 +1,7 @@
 /**
- * What a deployment signed itself, told by the keys that its process holds: they, and those that certificates join to
- * them, whatever else the database names as a key. Source: evidence design, section 11.
+ * Recognises the notes that a deployment signed itself. Its own keys are those that its process holds, and
+ * those that certificates join to them; other keys in the database do not count. Source: evidence design,
+ * section 11.
  */
 import { splitName } from "./chain_name.ts";
 import { type Crypto, hex } from "./crypto.ts";
@@ -8,14 +9,14 @@ import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
 import { parseNote, verifyNote } from "./note.ts";
 import { TrustedKeys } from "./trust.ts";
 
-/** Notes that are known to be good; each takes some hundred bytes, and spares the tenth of a millisecond of a signature. */
+/** The most good notes that are remembered. Each takes some hundred bytes, and saves a check of 0.1 ms. */
 const REMEMBERED_NOTES = 2_048;
 
-/** What trust begins with, and what it is handed on by. */
+/** The keys with which trust begins, and the certificates that hand it on. */
 export interface KeySources {
-  /** Raw Ed25519 public keys that the process holds the private keys of. */
+  /** Raw Ed25519 public keys whose private keys the process holds. */
   readonly held: readonly Uint8Array[];
-  /** Rotation certificates, from wherever: one counts only where it joins a key to one that is trusted. */
+  /** Rotation certificates from any source: one counts only if it joins a key to a trusted key. */
   readonly certificates: readonly string[];
 }
 
@@ -23,16 +24,16 @@ export class OwnNotes {
   readonly #crypto: Crypto;
   #sources: KeySources = { held: [], certificates: [] };
   #sourcesName = "";
-  /** For the log that was asked for last: a process has one. */
+  /** Trusted keys for the log of the last call: a process has one log. */
   #trust: { readonly prefix: string; readonly keys: TrustedKeys } | null = null;
-  /** `origin`, a line feed, and the note. */
+  /** Notes that are known to be good, each as its origin, a line feed, and the note. */
   readonly #good = new Set<string>();
 
   constructor(crypto: Crypto) {
     this.#crypto = crypto;
   }
 
-  /** Takes other keys and certificates; the same again change nothing. */
+  /** Sets the keys and certificates; setting the same again changes nothing. */
   use(sources: KeySources): void {
     const name = [...sources.held.map(hex), ...sources.certificates].join("\n");
     if (name === this.#sourcesName) return;
@@ -42,12 +43,12 @@ export class OwnNotes {
     this.#good.clear();
   }
 
-  /** Whether a key is held, or joined by certificates to one that is; `prefix` is the log's. */
+  /** Whether a key is held, or joined by certificates to one that is held; `prefix` is the log's. */
   has(publicKey: Uint8Array, prefix: string): boolean {
     return this.#trustIn(prefix).has(publicKey);
   }
 
-  /** The checkpoint that a note is, of this origin and signed by a key of the deployment's own; null where it is none. */
+  /** The checkpoint in a note; null if it is not one of this origin that a key of the deployment signed. */
   open(note: string, origin: string): KnownCheckpoint | null {
     const checkpoint = knownCheckpointOrNull(note);
     if (checkpoint === null || checkpoint.origin !== origin) return null;

@@ -1,6 +1,6 @@
 /**
- * The parts of one entry: each name that the entry commits to has its line, given as it was committed to, or absent
- * for a reason that is counted and, but for withholding, must be on record.
+ * Checks the parts of one entry. Each part to which the entry commits has a line: the content fits the
+ * commitment, or it is absent for a reason. Absences are counted; all except withholding must be on record.
  */
 import { PART_LINE_START, partLineEnd } from "./bundle.ts";
 import { canonicalTextOf } from "./canonical_text.ts";
@@ -13,7 +13,7 @@ import { absenceOf, type ParsedPart } from "./line_shapes.ts";
 import type { RetentionCheck } from "./retention_check.ts";
 import type { SubjectMemory } from "./subject_memory.ts";
 
-/** What became of a part: `none` where the entry does not commit to it, `altered` where it is not the committed one, or out of order. */
+/** State of a part. `none`: the entry does not commit to it; `altered`: not as committed, or out of order. */
 export type PartState = "none" | "given" | "altered" | "missing" | "erased" | "pruned" | "withheld";
 
 /** The order of part lines. */
@@ -22,7 +22,7 @@ const NAMES: readonly PartName[] = [...PART_NAMES].sort();
 /** A part's line as it was read. */
 export interface PartLineRead {
   readonly part: Readonly<Record<string, unknown>> & ParsedPart;
-  /** Of the whole line. */
+  /** The bytes of the whole line. */
   readonly bytes: Uint8Array;
   readonly isCanonical: boolean;
 }
@@ -58,12 +58,12 @@ export class PartCheck {
     return this.#entry;
   }
 
-  /** Parts withheld so far. */
+  /** Number of parts withheld so far. */
   get withheld(): number {
     return this.#withheld;
   }
 
-  /** Parts erased so far. */
+  /** Number of parts erased so far. */
   get erased(): number {
     return this.#erased;
   }
@@ -72,7 +72,7 @@ export class PartCheck {
     return this.#states[name];
   }
 
-  /** What a given part holds. */
+  /** The content of a part that is given; null for other parts. */
   dataOf(name: PartName): unknown {
     return this.#data[name];
   }
@@ -93,12 +93,12 @@ export class PartCheck {
     return this.#entry !== null && NAMES.some((name) => this.#states[name] === "missing");
   }
 
-  /** A line that may have been one of the parts could not be read. */
+  /** Notes that a line which may have been one of the parts could not be read. */
   skipUnreadable(): void {
     this.#tolerant = true;
   }
 
-  /** Takes the next part; false where it is not one that can stand here. */
+  /** Takes the next part; false if it cannot stand here. */
   take({ part, bytes, isCanonical }: PartLineRead, line: number): boolean {
     const { seq, name } = part;
     if (this.#entry?.seq !== seq || this.#states[name] !== "missing") return false;
@@ -121,7 +121,7 @@ export class PartCheck {
     return true;
   }
 
-  /** No part of the entry follows. What the parts were can be asked until the next {@link open}. */
+  /** Ends the entry's parts. Their states and contents stay readable until the next {@link open}. */
   close(): void {
     if (this.#entry === null) return;
     for (const name of NAMES) {
@@ -152,7 +152,7 @@ export class PartCheck {
 
 const SOME_SALT = "0".repeat(64);
 
-/** The content of a part in the bytes of its line, which is canonical: between two texts of known length. */
+/** The content of a part in the bytes of its canonical line: it stands between two texts of known length. */
 function contentOf(line: Uint8Array, seq: number, name: PartName): Uint8Array {
   const endLength = partLineEnd({ seq, name, salt: SOME_SALT }).length;
   return line.subarray(PART_LINE_START.length, line.length - endLength);

@@ -1,6 +1,6 @@
 /**
- * What a bundle begins with in place of the entries before it: nothing, or the tree of a removed prefix, which a
- * trusted key must have signed.
+ * Checks the header's base, which stands for the entries before the bundle: it is empty, or the tree of a
+ * removed prefix, which a trusted key must have signed.
  */
 import type { BundleHeader } from "./bundle.ts";
 import { type Crypto, equalBytes, fromHex } from "./crypto.ts";
@@ -9,19 +9,21 @@ import type { KnownCheckpoint } from "./kept.ts";
 import { type Frontier, rootFromInclusion, rootOf } from "./merkle.ts";
 import type { SignatureCheck } from "./signature_check.ts";
 
-/** The tree before a bundle's first entry; null where the header has not as many peaks as its size asks for. */
+/**
+ * The tree before a bundle's first entry; null if the number of peaks in the header does not fit the size.
+ */
 export function baseFrontier({ size, peaks }: BundleHeader["base"]): Frontier | null {
   return peaks.length === countBits(size) ? { size, peaks: peaks.map(fromHex) } : null;
 }
 
-/** The checkpoint of a removed prefix; null, and a finding, where it does not prove the header's peaks. */
+/** The checkpoint of a removed prefix. If it does not prove the peaks, returns null and adds a finding. */
 export function provePrefix(
   crypto: Crypto,
   { origin, base }: Pick<BundleHeader, "origin" | "base">,
   { log, signatures, line }: {
     readonly log: FindingLog;
     readonly signatures: SignatureCheck;
-    /** Of the header. */
+    /** Line number of the header. */
     readonly line: number;
   },
 ): KnownCheckpoint | null {
@@ -55,7 +57,7 @@ export function isFirstOf(
   return reached !== null && equalBytes(reached, root);
 }
 
-/** How many complete subtrees a tree has. */
+/** The number of complete subtrees of a tree of `size` leaves. */
 function countBits(size: number): number {
   let count = 0;
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) count += rest % 2;

@@ -1,9 +1,10 @@
 /**
- * What the entries of scores, decisions and late labels hold, and how their results follow from their inputs: the
- * service makes its answers with these functions, a replay and an auditor recompute them with the same ones.
+ * The contents of the entries of scores, decisions and late labels, and the functions that compute their
+ * results from their inputs. The service makes its answers with these functions; a replay and an auditor
+ * recompute them with the same ones.
  *
- * An input holds everything that the result depends on, the operator's state before it included; nothing is looked
- * up. Source: evidence design, section 12; scoring model, section 15, point 6.
+ * An input holds everything that the result depends on, the operator's state before it included; nothing is
+ * looked up. Source: evidence design, section 12; scoring model, section 15, point 6.
  */
 import * as z from "zod";
 import {
@@ -44,7 +45,7 @@ const common = {
   /** The request's instant. */
   as_of: z.iso.datetime(),
   operator_id: z.string(),
-  /** The operator's entry that moved the state last, and the state that it left. */
+  /** The operator's last entry that changed the state, and the state after it. */
   prior: priorSchema,
   state: stateSchema.nullable(),
 };
@@ -73,7 +74,9 @@ export const decisionInputSchema = z.strictObject({
 });
 export type DecisionInput = z.infer<typeof decisionInputSchema>;
 
-/** The input of an OUTCOME_LABELLED entry: the late truth of a score, and the weights that it was recorded with. */
+/**
+ * The input of an OUTCOME_LABELLED entry: the late label of a score, and the weights that its entry recorded.
+ */
 export const labelInputSchema = z.strictObject({
   ...common,
   state: stateSchema,
@@ -88,7 +91,7 @@ export const labelInputSchema = z.strictObject({
 });
 export type LabelInput = z.infer<typeof labelInputSchema>;
 
-/** How every input begins. */
+/** The members that every input begins with. */
 export function inputHead({ document, sha256 }: Model, now: number) {
   return {
     v: "jis.input/1",
@@ -97,12 +100,12 @@ export function inputHead({ document, sha256 }: Model, now: number) {
   } as const;
 }
 
-/** Which model document an input belongs to. */
+/** The version and hash of the model document that an input names. */
 export function modelReference({ algo }: Pick<ScoreInput, "algo">) {
   return { version: algo.model_version, sha256: algo.model_sha256 };
 }
 
-/** What the result of a frozen call holds beside its echo. */
+/** The members of a frozen call's result, without those that repeat its input. */
 interface SkippedPart {
   readonly skipped: true;
   readonly reason: "incident_frozen";
@@ -140,7 +143,7 @@ export function decisionResultPart(
   };
 }
 
-/** The score that an input leads to. */
+/** Computes the score of an input. */
 export function computeScore(
   document: ModelDocument,
   input: Pick<ScoreInput, "as_of" | "interaction" | "domain" | "mode" | "state">,
@@ -153,7 +156,7 @@ export function computeScore(
   );
 }
 
-/** The decision score that an input leads to. */
+/** Computes the decision score of an input. */
 export function computeDecision(document: ModelDocument, input: DecisionInput): DrsResult {
   return scoreDecision(document, input.state, {
     interaction: input.interaction,
@@ -163,12 +166,12 @@ export function computeDecision(document: ModelDocument, input: DecisionInput): 
   });
 }
 
-/** The state that a late label leaves. */
+/** Computes the state after a late label. */
 export function computeLabel(document: ModelDocument, input: LabelInput): OperatorState {
   return applyLabel(document, input.state, lateLabelOf(input));
 }
 
-/** The label that an input holds, as the model takes it. */
+/** The late label of an input, in the form that the model takes. */
 export function lateLabelOf({ weights, decision, scenario_type, label }: LabelInput): LateLabel {
   return { weights, decision, scenario_type, outcome_correct: label };
 }
@@ -177,7 +180,7 @@ export function lateLabelOf({ weights, decision, scenario_type, label }: LabelIn
 export interface Difference {
   /** Member names and indexes, joined by dots. */
   readonly path: string;
-  /** null where there is none. */
+  /** null if the member is absent; the same for `replayed`. */
   readonly recorded: unknown;
   readonly replayed: unknown;
 }

@@ -1,17 +1,18 @@
 /**
- * What was recorded of each session and each decision, as a few flags for a name: under 20 bytes for each of millions
- * of names, the room to grow included.
+ * The kinds of records that each session and each decision has, as a few flags for a name: under 20 bytes for
+ * each of millions of names, including the room to grow.
  *
- * A name is known by 92 bits of its SHA-256 under a random seed. Whoever chooses names does not know the seed, so that
- * nobody can find two names that are taken for one; by chance it happens in one of 10^14 bundles of 10 million names.
- * Open addressing over typed arrays, cut into shards, so that growing copies only a small part of it.
+ * A name is known by 92 bits of its SHA-256 under a random seed. The person who chooses names does not know
+ * the seed, so nobody can find two names that are taken for one; by chance it happens in one of 10^14 bundles
+ * of 10 million names. The table uses open addressing over typed arrays. It is cut into shards, so that
+ * growing copies only a small part of it.
  */
 import { type Crypto, utf8 } from "./crypto.ts";
 import { type HashSeed, NO_SEED } from "./keyed_hash.ts";
 
 const SHARD_BITS = 4;
 const SHARDS = 1 << SHARD_BITS;
-/** The last of them ends in the flags. */
+/** Words of a slot. The lowest bits of the last word are the flags. */
 const WORDS = 3;
 const FLAG_BITS = 4;
 const FLAGS = (1 << FLAG_BITS) - 1;
@@ -19,7 +20,7 @@ const FIRST_CAPACITY = 8;
 const MAX_LOAD = 0.8;
 const GROWTH = 1.25;
 
-/** Words of a name, its flags left out. */
+/** The words of a name, without its flags. */
 type Key = readonly [first: number, second: number, third: number];
 
 class Shard {
@@ -31,7 +32,7 @@ class Shard {
     return this.#slots.byteLength;
   }
 
-  /** Adds a flag to a name's; false where it had it already. */
+  /** Adds a flag to a name; false if the name had it already. */
   add(key: Key, flag: number): boolean {
     let at = this.#find(key);
     const flags = this.#slots[at + WORDS - 1]! & FLAGS;
@@ -49,7 +50,7 @@ class Shard {
     return true;
   }
 
-  /** Where a name stands, or the free place in which it belongs. */
+  /** The place of a name, or the free place where it belongs. */
   #find([first, second, third]: Key): number {
     const slots = this.#slots;
     const end = WORDS * this.#capacity;
@@ -81,20 +82,20 @@ export class RecordNames {
   readonly #seed: Uint8Array;
   #shards: (Shard | null)[] = [];
 
-  /** `seed` must not be known to who chose the names. */
+  /** `seed` must be unknown to anybody who chose names. */
   constructor(crypto: Crypto, seed: HashSeed = NO_SEED) {
     this.#crypto = crypto;
     this.#seed = new Uint8Array(Uint32Array.from(seed).buffer);
     this.forget();
   }
 
-  /** Bytes of all arrays. */
+  /** The size of all arrays, in bytes. */
   get bytes(): number {
     return this.#shards.reduce((sum, shard) => sum + (shard?.bytes ?? 0), 0);
   }
 
   /**
-   * Adds a flag to a name's; false where the name had it already.
+   * Adds a flag to a name; false if the name had it already.
    * @throws {RangeError} unless `flag` is one of 1, 2, 4, 8.
    */
   add(name: string, flag: number): boolean {
@@ -105,7 +106,7 @@ export class RecordNames {
     return (this.#shards[key[0] % SHARDS] ??= new Shard()).add(key, flag);
   }
 
-  /** The next bundle does not go on from here: it may hold the same records again. */
+  /** Forgets all names: the next bundle does not go on from here, and may hold the same records again. */
   forget(): void {
     this.#shards = Array.from({ length: SHARDS }, () => null);
   }

@@ -1,22 +1,22 @@
 /**
- * A model document as a stranger's file brings it: taken only as far as records are computed from it, and only if that
- * is a document of known formulas and of a size that a score can be computed with again and again.
+ * Reads a model document from a stranger's file. It takes only the members that scoring uses, and only if the
+ * formulas are known and the document is small enough to compute many scores with it.
  */
 import { FORMULAS } from "../domain/enums.ts";
 import { type ModelDocument, recordedModelSchema } from "../scoring/model.ts";
 import { isMembers } from "./line_shapes.ts";
 
-/** Values in what records are computed from. A document has some 400. */
+/** The most values in the members that scoring uses. A document has some 400. */
 const VALUE_LIMIT = 10_000;
 const LATER_FORMULAS = /^jis-\d+$/;
 
-/** A document to compute with, or why there is none. */
+/** A document that can be used for scoring, or the reason why there is none. */
 export type RecordedModel =
   | { readonly document: ModelDocument }
   /** `detail` is for an expert. */
   | { readonly fault: "malformed" | "too large" | "of later formulas"; readonly detail: string };
 
-/** Reads a document, in time that grows with its text, whatever it holds. */
+/** Reads a document with any content, in time that grows with its text. */
 export function readRecordedModel(document: Readonly<Record<string, unknown>>): RecordedModel {
   const { formulas } = document;
   if (typeof formulas === "string" && !isKnown(formulas) && LATER_FORMULAS.test(formulas)) {
@@ -25,7 +25,7 @@ export function readRecordedModel(document: Readonly<Record<string, unknown>>): 
   const read = sectionsOf(document);
   if (!hasFewValues(read)) return { fault: "too large", detail: `more than ${VALUE_LIMIT} values` };
   const { error } = recordedModelSchema.safeParse(read);
-  // A member that these formulas do not know is read by nobody.
+  // No code reads a member that these formulas do not know.
   const issues = (error?.issues ?? []).filter(({ code }) => code !== "unrecognized_keys");
   if (issues.length === 0) return { document: read as unknown as ModelDocument };
   const tooLarge = issues.find(({ code, path }) =>
@@ -40,7 +40,7 @@ function isKnown(formulas: string): boolean {
   return (FORMULAS as readonly string[]).includes(formulas);
 }
 
-/** What the formulas read of a document. */
+/** The members of a document that the formulas read. */
 function sectionsOf(document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { maintenance } = document;
   const { maintenance: rules, ...others } = recordedModelSchema.shape;
@@ -56,7 +56,7 @@ function only(members: Readonly<Record<string, unknown>>, names: readonly string
   );
 }
 
-/** Whether there are few enough of them, looked at no further than the limit. */
+/** Whether a value holds at most the allowed number of values. It stops counting at the limit. */
 function hasFewValues(root: unknown): boolean {
   const open: unknown[] = [root];
   for (let count = 0; open.length > 0;) {

@@ -1,9 +1,11 @@
 /**
- * Finds records that can be made once only and stand in a chain twice: a session is scored, committed and labelled at
- * most once, and a decision scored once, because the service answers the same request again without an entry.
+ * Finds records that can be made only once but stand in a chain twice. A session is scored, committed and
+ * labelled at most once, and a decision is scored once, because the service answers a repeated request
+ * without a new entry.
  *
- * A second one moves an operator's state by what happened once. Names are followed from epoch to epoch where a chain
- * goes on from the one before it in the input. Only parts that are given have a name. Source: contract, section 4.
+ * A second record changes an operator's state again for one event. Names are followed from epoch to epoch if
+ * a chain goes on from the one before it in the input. Only parts that are given have a name. Source:
+ * contract, section 4.
  */
 import type { Entry } from "./entry.ts";
 import type { FindingLog } from "./finding_log.ts";
@@ -13,16 +15,16 @@ import type { PartCheck } from "./part_check.ts";
 import type { RecordNames } from "./record_names.ts";
 
 interface Rule {
-  /** Another for each kind of record. */
+  /** A different flag for each kind of record. */
   readonly flag: number;
-  /** What the record names. */
+  /** The member that holds the record's name. */
   readonly member: "session_id" | "decision_id";
-  /** Parts that have the name, the first that is given counts. */
+  /** The parts that hold the name; the first one that is given counts. */
   readonly parts: readonly PartName[];
   readonly told: string;
 }
 
-/** A SCORE_SKIPPED uses no session up: it is none of these. */
+/** The rules by event type. SCORE_SKIPPED has none: its session can still be scored. */
 const RULES: Readonly<Record<string, Rule>> = {
   SCORE_COMPUTED: {
     flag: 1,
@@ -65,7 +67,7 @@ export class RepeatCheck {
     this.#options = options;
   }
 
-  /** The chain is broken: from here on an entry may be one that came before. */
+  /** Stops checking: the chain is broken, so an entry may be one that came before. */
   stopFollowing(): void {
     this.#follows = false;
   }
@@ -79,7 +81,7 @@ export class RepeatCheck {
     this.#log.add("RECORD_REPEATED", { seq, detail: rule.told });
   }
 
-  /** null where no part that is given has it. */
+  /** The record's name; null if no part is given, or if the first given one has no name. */
   #nameBy({ member, parts }: Rule): string | null {
     const given = parts.find((part) => this.#options.parts.stateOf(part) === "given");
     const data = given === undefined ? null : this.#options.parts.dataOf(given);

@@ -1,6 +1,6 @@
 /**
- * Computes scores, decisions and late labels anew from what is recorded, with the functions that made them, and holds
- * the results against the recorded ones. Source: evidence design, section 12.
+ * Computes scores, decisions and late labels anew from the recorded inputs, with the functions that made
+ * them, and compares the results with the recorded ones. Source: evidence design, section 12.
  */
 import * as z from "zod";
 import { FORMULAS } from "../domain/enums.ts";
@@ -26,10 +26,10 @@ import {
 } from "./record.ts";
 import type { RecordedStart, StateCheck } from "./state_check.ts";
 
-/** Characters of a value in a finding. */
+/** The most characters of a value that are shown in a finding. */
 const SHOWN_LENGTH = 60;
 
-/** A frozen call's input: nothing is computed from it. */
+/** The input of a frozen call: nothing is computed from it. */
 const skippedInputSchema = scoreInputSchema.extend({ weights: z.null(), prior: z.null(), state: z.null() });
 
 const commitReferenceSchema = z.strictObject({
@@ -38,13 +38,13 @@ const commitReferenceSchema = z.strictObject({
   ref_entry_hash: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-/** An entry of an operator whose parts are all read. */
+/** An entry that names an operator, with all its parts read. */
 interface ReadEntry {
   readonly entry: Entry & { readonly subject: string };
   readonly hash: Uint8Array;
 }
 
-/** What every input that starts from a state has. */
+/** The common members of all inputs that start from a state. */
 interface RecordedInput extends RecordedStart {
   readonly algo: { readonly formulas: string; readonly model_sha256: string; readonly model_version: string };
 }
@@ -72,7 +72,7 @@ export class ReplayCheck {
     this.#commits = commits;
   }
 
-  /** Entries that were computed anew. */
+  /** The number of entries that were replayed. Commits count too, even those that could not be compared. */
   get replayed(): number {
     return this.#replayed;
   }
@@ -93,13 +93,13 @@ export class ReplayCheck {
     }
   }
 
-  /** Runs a replay where all parts are given; where one is not, the operator's state is lost if the entry moved it. */
+  /** Replays an entry if all its parts are given; if not, or if it fails, a state that it changed is lost. */
   #replay(
     entry: Entry,
     hash: Uint8Array,
     { names, compute }: {
       readonly names: readonly PartName[];
-      /** False where it could not be computed, which is reported. */
+      /** False if it could not be computed; that is reported. */
       readonly compute: (read: ReadEntry) => boolean;
     },
   ): void {
@@ -122,7 +122,8 @@ export class ReplayCheck {
     try {
       return compute();
     } catch (error) {
-      // A document or an input that fits its schema and still cannot be computed with: no honest record is one.
+      // The document and the input fit their schemas, but the computation fails: no honest record is like
+      // this.
       if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
       this.#log.add("RECORD_MALFORMED", { seq, detail: `cannot be computed: ${error.message}` });
       return false;
@@ -175,7 +176,7 @@ export class ReplayCheck {
     return true;
   };
 
-  /** Its numbers are those of the score that it refers to. */
+  /** Checks a commit: its numbers must be those of the score that it refers to. */
   readonly #committed = (read: ReadEntry): boolean => {
     const { entry: { seq } } = read;
     const result = this.#parts.dataOf("result");
@@ -202,7 +203,7 @@ export class ReplayCheck {
     return true;
   };
 
-  /** The input as a record of its kind; null, and a finding, where it is none. */
+  /** The input as a record of its kind. If it is none, returns null and adds a finding. */
   #parse<Input>({ entry: { seq } }: ReadEntry, schema: z.ZodType<Input>): Input | null {
     const data = this.#parts.dataOf("input");
     const parsed = schema.safeParse(data);
@@ -216,7 +217,7 @@ export class ReplayCheck {
     return null;
   }
 
-  /** Checks what an entry starts from; its model document, or null where the bundle has none that counts. */
+  /** Checks the state from which an entry starts. Returns its model document; null if none is usable. */
   #begin(read: ReadEntry, input: RecordedInput): ModelDocument | null {
     this.#states.check(read.entry, input);
     const { formulas, model_sha256, model_version } = input.algo;
@@ -234,7 +235,7 @@ export class ReplayCheck {
     this.#compare(read, "result", { recorded: this.#parts.dataOf("result"), computed });
   }
 
-  /** Reports the first difference: those that follow come of the same. */
+  /** Reports the first difference only: those after it mostly have the same cause. */
   #compare(
     { entry: { seq } }: ReadEntry,
     part: PartName,
@@ -247,7 +248,7 @@ export class ReplayCheck {
   }
 }
 
-/** Whether an input was written by a program with formulas that this one does not have. */
+/** Whether a later program wrote an input: with a format or formulas that this one does not have. */
 function isOfLaterVersion(input: unknown): boolean {
   if (!isMembers(input)) return false;
   const { v, algo } = input;

@@ -1,5 +1,5 @@
 /**
- * What the verifier says of a bundle, and the verdict that follows from its findings.
+ * The verifier's report on a bundle, and the verdict that follows from its findings.
  * Source: contract, section 1; evidence design, Read first, point 8.
  */
 import type { FindingCounts } from "./finding_groups.ts";
@@ -24,74 +24,76 @@ export type Verdict = (typeof VERDICTS_BY_WEIGHT)[number];
 export type ExitCode = 0 | 1 | 2;
 
 /**
- * What happens to files on their way: all line ends, or some, became those of Windows; an editor put its mark before the
- * text; the file ends in the middle of a line, or lacks its last line.
+ * Damage to a file on its way: all line ends, or some, became those of Windows; an editor put a byte order
+ * mark before the text; the file ends in the middle of a line, or lacks its last line.
  */
 export type Damage = "line ends" | "some line ends" | "byte order mark" | "cut within a line" | "cut off";
 
-/** Damage that changes every hash after it, so that no contradiction with what was kept follows from it. */
+/** Whether damage changes every hash after it: then a contradiction with a kept checkpoint proves nothing. */
 export function isMiscopied(damage: Damage | null): boolean {
   return damage === "line ends" || damage === "some line ends" || damage === "byte order mark";
 }
 
 export interface BundleReport {
-  /** Empty, as `chain`, where the input is no bundle at all. */
+  /** Empty, like `chain`, if the input is not a bundle. */
   readonly origin: string;
   readonly chain: string;
-  /** Entries before the bundle's first. */
+  /** The number of the chain's entries before the bundle's first. */
   readonly base: number;
-  /** The chain's size as far as the bundle goes. */
+  /** The chain's size at the bundle's end. */
   readonly size: number;
-  /** Entries that were read. */
+  /** The number of entries that were read. */
   readonly entries: number;
-  /** The newest that a trusted key signed and that the entries agree with. */
+  /** The newest checkpoint that a trusted key signed and that the entries agree with. */
   readonly checkpoint: KnownCheckpoint | null;
   readonly verdict: Verdict;
   readonly exitCode: ExitCode;
-  /** The smallest entry known to be bad; else the beginning of the first range that holds one. */
+  /** The smallest entry known to be bad; if there is none, the beginning of the first bad range. */
   readonly firstBadSeq: number | null;
-  /** Given where `firstBadSeq` is only its beginning. */
+  /** The range that begins at `firstBadSeq`; null if that is the bad entry itself. */
   readonly firstBadRange: EntryRange | null;
   /** At most 64. */
   readonly findings: readonly Finding[];
-  /** Findings beyond those. */
+  /** The number of findings that were not kept. */
   readonly dropped: number;
-  /** Of each code how many findings there are, those beyond included. */
+  /** The number of findings of each code, kept or not. */
   readonly counts: FindingCounts;
-  /** What happened to the file as a file; null where nothing is known to have. */
+  /** Damage to the file's form; null if none was found. */
   readonly damage: Damage | null;
-  /** Parts whose content the file does not give. */
+  /** The number of parts whose content is withheld from the file. */
   readonly withheld: number;
-  /** Parts whose content was destroyed, with a record of it. */
+  /** The number of parts that are marked as erased. A missing record of an erasure is a finding. */
   readonly erased: number;
-  /** Scores, decisions and labels that were computed anew. */
+  /** The number of entries that were replayed: scores, decisions, labels, skipped calls and commits. */
   readonly replayed: number;
-  /** Of the newest trusted key that signed; where none did, of the file's own. */
+  /** Fingerprint of the newest trusted key that signed; if none did, of the file's own key. */
   readonly keyFingerprint: string | null;
-  /** Whether no key was pinned, so that the file was held against the key that it carries itself. */
+  /** True if no key was pinned: the file was then checked with the key that it carries itself. */
   readonly selfTrusted: boolean;
-  /** Checkpoints of this chain that the auditor kept. */
+  /** The number of checkpoints of this chain that the auditor kept. */
   readonly keptCount: number;
-  /** Whether what contradicts these is proven by signatures alone, and nothing else is wrong with the file. */
+  /** Whether signatures alone prove the contradiction with kept data, and nothing else is wrong. */
   readonly provesFork: boolean;
   readonly comparedScores: readonly ComparedScore[];
-  /** Hashes, hexadecimal, that saved documents say of its entries, where the entries are others. */
+  /** The entry hashes in saved documents, hexadecimal, that differ from those of its entries. */
   readonly refuted: readonly string[];
-  /** What the chain that goes on from this one's end says, where a restore began it and the input has it. */
+  /**
+   * The statement of the chain that a restore began at this one's end; null if the input has no such chain.
+   */
   readonly restore: Restored | null;
-  /** Checkpoints that were kept of this chain, but signed by no key that is trusted: they were not held against it. */
+  /** Kept checkpoints of this chain that no trusted key signed: they were not compared with it. */
   readonly untrustedKept: readonly KnownCheckpoint[];
-  /** What was kept, of this family of chains or of another deployment, and could not be compared: what to ask for. */
+  /** Kept checkpoints, of this family of chains or of another deployment, that could not be compared. */
   readonly uncompared: readonly Uncompared[];
-  /** Whether it agrees with what was kept of its family, by itself or by way of restores. */
+  /** Whether it agrees with a kept checkpoint of its family, by itself or through chains after restores. */
   readonly isOfKeptFamily: boolean;
-  /** Whether it agrees with what the system chain anchored of its family as of a checkpoint of that which was kept. */
+  /** Whether it agrees with a root of its family that a kept checkpoint of the system chain pins. */
   readonly isOfKeptSystem: boolean;
-  /** What a restore took away of what the auditor had been shown; null where nothing, or where that was told before. */
+  /** Kept entries that a restore lost; null if there are none, or if an earlier visit reported the loss. */
   readonly lost: Lost | null;
 }
 
-/** What a verdict follows from. */
+/** The facts that decide a verdict. */
 export interface VerdictFacts {
   readonly log: FindingLog;
   /** Whether a checkpoint of the bundle carries a good signature by a trusted key. */
@@ -107,15 +109,15 @@ export interface VerdictFacts {
 
 const DIVERGENCES: readonly FindingCode[] = ["FORK_VS_KNOWN_CHECKPOINT", "ROLLBACK_VS_KNOWN_CHECKPOINT"];
 
-/** What was not read says nothing against the file, and nothing for it. */
+/** Codes for data that was not read: it says nothing against the file, and nothing for it. */
 const UNREAD: readonly FindingCode[] = ["UNSUPPORTED_VERSION", "LIMIT_EXCEEDED"];
 
-/** Whether a finding is that the file contradicts what the auditor kept. */
+/** Whether a code means that the file contradicts what the auditor kept. */
 export function isDivergence(code: FindingCode): boolean {
   return DIVERGENCES.includes(code);
 }
 
-/** The verdict on one bundle, and the exit code that says it. */
+/** The verdict on one bundle, and its exit code. */
 export function verdictOf(
   {
     log: { fatal },
@@ -144,7 +146,7 @@ export function verdictOf(
   };
 }
 
-/** The report on an input that is no bundle, as the one finding in the log says. */
+/** The report on an input that is not a bundle. The one finding in the log gives the reason. */
 export function unusableReport(
   log: FindingLog,
   { selfTrusted, damage }: Pick<BundleReport, "selfTrusted" | "damage">,
@@ -184,31 +186,34 @@ export function unusableReport(
 
 const EXIT_CODES: readonly ExitCode[] = [1, 2, 0];
 
-/** The worst of several: exit code 1 before 2 before 0, and within one the worst verdict. @throws {TypeError} of none. */
+/**
+ * The worst report: exit code 1 before 2 before 0, then by verdict.
+ * @throws {TypeError} if the list is empty.
+ */
 export function worstOf<Judged extends { readonly verdict: Verdict; readonly exitCode: ExitCode }>(
   judged: readonly Judged[],
 ): Judged {
   return judged.reduce((worst, other) => rankOf(other) < rankOf(worst) ? other : worst);
 }
 
-/** The smaller, the worse. */
+/** The rank of a report: a smaller number is worse. */
 export function rankOf({ verdict, exitCode }: Pick<BundleReport, "verdict" | "exitCode">): number {
   return EXIT_CODES.indexOf(exitCode) * VERDICTS_BY_WEIGHT.length + VERDICTS_BY_WEIGHT.indexOf(verdict);
 }
 
-/** Whether nothing is wrong with a bundle by itself, whatever it could be compared with. */
+/** Whether nothing is wrong with a bundle by itself, even if it could not be compared with anything. */
 export function isWhole({ verdict }: Pick<BundleReport, "verdict">): boolean {
   return verdict === "INTACT" || verdict === "INTACT, UNANCHORED" || verdict === "INTACT, NOT COMPARED";
 }
 
-/** The verdict in the words that are printed: with parts withheld it says so. */
+/** The verdict in the words that are printed. They name the number of withheld parts, if there are any. */
 export function verdictWords({ verdict, withheld }: Pick<BundleReport, "verdict" | "withheld">): string {
   if (!isWhole({ verdict }) || withheld === 0) return verdict;
   const intact = verdict === "INTACT, NOT COMPARED" ? verdict : "INTACT";
   return `${intact} (${withheld} ${withheld === 1 ? "part" : "parts"} withheld, not replayed)`;
 }
 
-/** What the verdict means, in a plain sentence or two. */
+/** The meaning of the verdict, in a few plain sentences. */
 export function sentenceOfVerdict(report: BundleReport): string {
   const { verdict, withheld, selfTrusted, keyFingerprint, firstBadSeq, firstBadRange } = report;
   const damaged = sentenceOfDamage(report);
@@ -244,7 +249,7 @@ export function sentenceOfVerdict(report: BundleReport): string {
   }
 }
 
-/** Findings that follow from a cut-off end alone. */
+/** Findings that a cut-off end alone can cause. */
 const OF_A_CUT: readonly FindingCode[] = ["TRUNCATED", "PART_MISSING", "ROLLBACK_VS_KNOWN_CHECKPOINT"];
 
 const COPY_AGAIN =
@@ -259,7 +264,7 @@ const MISCOPIED_SENTENCES = {
     `The file begins with a byte order mark, which some editors put before a text: it was copied as a text. ${COPY_AGAIN}`,
 } as const;
 
-/** What happened to a file on its way, and what to do; null where that does not say what is wrong with it. */
+/** The damage to a file on its way, and what to do; null if that does not explain the verdict. */
 function sentenceOfDamage({ damage, counts }: BundleReport): string | null {
   if (damage === null) return null;
   if (isMiscopied(damage)) return MISCOPIED_SENTENCES[damage as keyof typeof MISCOPIED_SENTENCES];
@@ -311,7 +316,7 @@ function sentenceOfAgreement(
   return `Nothing was changed after signing. ${kept}, so keep its checkpoint now.`;
 }
 
-/** What was kept and not compared, why that matters, and what to ask for. */
+/** Sentences on what was kept and not compared: why that matters, and what to ask for. */
 function sentenceOfUncompared({ chain, uncompared }: BundleReport): string {
   const begin =
     "Nothing in the file was changed after signing, but it was not held against what you kept of an earlier visit, so history may have been rewritten since.";
@@ -327,7 +332,9 @@ function sentenceOfUncompared({ chain, uncompared }: BundleReport): string {
 const BEGIN_ANEW =
   "If you accept that, begin a memory of its own for what is there now (another --state directory), and keep the old one.";
 
-/** What was kept, or what a kept checkpoint of the system chain pins. */
+/**
+ * The subject of a sentence: a kept checkpoint, or a root that a kept checkpoint of the system chain pins.
+ */
 function yoursOf({ checkpoint, anchor }: Uncompared): string {
   if (anchor === null) return `Your checkpoint of ${checkpoint.size} entries`;
   return `What your checkpoint of ${checkpoint.size} entries of ${checkpoint.origin} pins, ${anchor.size} entries,`;
@@ -350,7 +357,7 @@ const OTHER_REASONS = {
     `The system chain, up to your checkpoint of ${checkpoint.size} entries of it, says that this chain had ${anchor?.size} entries, and the file ends before them: it was exported earlier, or history was cut off. Ask for a new export of all epochs.`,
 } as const;
 
-/** Sizes that one request can link. */
+/** The most sizes that one request can link. */
 const LINKED_AT_ONCE = 64;
 
 function sentenceOfUnlinkable(chain: string, unlinkable: readonly Uncompared[]): string {
@@ -375,7 +382,7 @@ function sentenceOfUnlinkable(chain: string, unlinkable: readonly Uncompared[]):
   return `${yours} older than its first entry, what was between was removed by the retention rule, and nothing in the file leads over that: ask for a new export that does, by ${command}${call}.`;
 }
 
-/** A file that is damaged, or was exported earlier, accuses nobody. */
+/** Sentences on a divergence. They accuse nobody if the file may be damaged or older than what was kept. */
 function sentenceOfDivergence({ findings, provesFork }: BundleReport): string {
   const isCutOff = findings.every(({ code, fatal }) => !fatal || code === "ROLLBACK_VS_KNOWN_CHECKPOINT");
   if (isCutOff) {

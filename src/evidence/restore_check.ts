@@ -1,6 +1,6 @@
 /**
- * A chain that a restore ended, beside the chain that goes on from it: where it ends for good, and what was lost.
- * Settled when the whole input is read, since the one comes before the other.
+ * Compares a chain that a restore ended with the chain that goes on from it: where it ends for good, and what
+ * was lost. This is done after the whole input was read, because the earlier chain comes first in it.
  * Source: evidence design, section 10.
  */
 import { tellsOf } from "./restored.ts";
@@ -8,9 +8,9 @@ import type { ClosedBundle } from "./closed_bundle.ts";
 import { endsAsRestored } from "./family.ts";
 
 /**
- * Holds a bundle against the one that a restore began after it, where a later one of the input is that: the chain
- * ends for good where it says. What the auditor kept beyond that end is then no rollback, as far as it tells of it.
- * @param next - the first later bundle that goes on from this one's chain and in which nothing is wrong; null: none.
+ * Compares a bundle with the bundle that a restore began after it, if the input has one. That one says where
+ * the chain ends for good. Kept checkpoints beyond that end are no rollback if its record accounts for them.
+ * @param next - the first later sound bundle that goes on from this one's chain; null if there is none.
  * @param isCutShort - whether later bundles of the input were not read.
  */
 export function settleRestore(

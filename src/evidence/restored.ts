@@ -1,29 +1,29 @@
-/** What a chain that a restore began says of the one before it. Source: evidence design, section 10. */
+/** The record of a restore, and the checkpoints that it accounts for. Source: evidence design, section 10. */
 import { parseChain, splitName } from "./chain_name.ts";
 import { equalBytes } from "./crypto.ts";
 import type { KnownCheckpoint } from "./kept.ts";
 import type { Beyond } from "./kept_check.ts";
 
-/** What a chain that a restore began says of the one before it. */
+/** The statement of a chain that a restore began about the chain before it. */
 export interface Restored {
-  /** The origin of the chain that says it. */
+  /** The origin of the chain that makes the statement. */
   readonly origin: string;
   readonly previousOrigin: string;
-  /** The size at which that chain ended for good. */
+  /** The size at which the previous chain ended for good. */
   readonly size: number;
-  /** Its root at that size, hexadecimal; null where nothing was left. */
+  /** The previous chain's root at that size, hexadecimal; null if nothing was left. */
   readonly root: string | null;
-  /** The newest checkpoint that the installation knew it gave out; null where it says none. */
+  /** The newest checkpoint that the installation knew it gave out; null if the statement names none. */
   readonly lastKnown: { readonly origin: string; readonly size: number; readonly root: Uint8Array } | null;
 }
 
-/** Whether a restore's record tells of all that the auditor kept. */
+/** Whether a restore's record accounts for the kept checkpoints beyond its chain's end. */
 export function tellsOf(
   { lastKnown: last }: Restored,
   { origin, beyond }: { readonly origin: string; readonly beyond: Beyond },
 ): boolean {
   if (last === null) return false;
-  // A later epoch was lost with it, which had begun where this one ended.
+  // A later epoch, which had begun at the end of this one, was lost too.
   if (isLaterEpoch(last.origin, origin)) return true;
   if (last.origin !== origin) return false;
   return last.size > beyond.size ||
@@ -31,8 +31,9 @@ export function tellsOf(
 }
 
 /**
- * Whether a restore's record tells that a checkpoint is of entries that it lost: beyond the end of the chain from which
- * it went on, or of an epoch between that chain and the new one, which a second restore of an older backup loses whole.
+ * Whether a restore's record accounts for a checkpoint of lost entries. They are beyond the end of the chain
+ * from which it went on, or of an epoch between that chain and the new one: a second restore, of an older
+ * backup, loses the whole epoch.
  */
 export function hasLost(
   restored: Restored,
@@ -45,7 +46,7 @@ export function hasLost(
   return isLost && tellsOf(restored, { origin, beyond: { size, roots: [root] } });
 }
 
-/** Whether an origin is that of a later epoch of the same family as another. */
+/** Whether an origin names a later epoch of the same family than another origin. */
 export function isLaterEpoch(origin: string, than: string): boolean {
   const [later, earlier] = [splitName(origin), splitName(than)];
   if (later === null || earlier === null || later.prefix !== earlier.prefix) return false;

@@ -1,8 +1,8 @@
 /**
- * Whether what was removed from a chain was removed by its own rule, and on record.
+ * Checks whether removals from a chain kept to its own rule, and are on record.
  *
- * The retention in force is the newest that the bundle tells of before the removal: of the first entry, or of a
- * RETENTION_POLICY that speaks of chains of this kind. Source: evidence design, sections 8 and 9.
+ * The retention in force is the newest one in the bundle before the removal: that of the first entry, or of a
+ * RETENTION_POLICY for chains of this kind. Source: evidence design, sections 8 and 9.
  */
 import { DAY_MS } from "../domain/time.ts";
 import type { z } from "zod";
@@ -18,11 +18,11 @@ export type RetentionPruned = z.infer<typeof retentionPrunedSchema>;
 /** A removed prefix: its size and the root that the bundle begins with. */
 export interface RemovedPrefix {
   readonly size: number;
-  /** null where it is not proven: nothing can be on record for it. */
+  /** null if it is not proven: then no record can be for it. */
   readonly root: Uint8Array | null;
 }
 
-/** A removed prefix of which the bundle itself has no record; the same object for every bundle that begins so. */
+/** A removed prefix without a record in its own bundle; the same object for every bundle with this prefix. */
 export interface UnrecordedPrefix {
   readonly origin: string;
   readonly size: number;
@@ -30,11 +30,11 @@ export interface UnrecordedPrefix {
   readonly root: string;
 }
 
-/** What one bundle records of removals from the chains of its family. */
+/** The records of one bundle on removals from the chains of its family. */
 export interface RemovalRecords {
-  /** Of those that earlier bundles of the input await. */
+  /** The recorded prefixes, of those that earlier bundles of the input await. */
   readonly prefixes: ReadonlySet<UnrecordedPrefix>;
-  /** Whether it records one whose content is not in the file, which may be any. */
+  /** Whether it has a record whose content is not in the file: it may be for any prefix. */
   readonly isAny: boolean;
 }
 
@@ -49,7 +49,7 @@ export class AwaitedRemovals {
     return known;
   }
 
-  /** The prefix that a record is of; null where no bundle so far awaits it. */
+  /** The prefix that a record is for; null if no bundle so far awaits it. */
   find({ origin, to, root }: Pick<RetentionPruned, "origin" | "to" | "root">): UnrecordedPrefix | null {
     return this.#byName.get(nameOf({ origin, size: to, root })) ?? null;
   }
@@ -59,7 +59,7 @@ function nameOf({ origin, size, root }: UnrecordedPrefix): string {
   return `${origin}\n${size}\n${root}`;
 }
 
-/** The policy that speaks of a family's chains; null for `sys`, of which none does. */
+/** The policy for a family's chains; null for `sys`, which has none. */
 export function policyOf(family: string): RetentionPolicyName | null {
   if (family === "sys") return null;
   return /^org\/[^/]+\/admin$/.test(family) ? "audit_log" : "evidence";
@@ -70,17 +70,17 @@ export class RetentionCheck {
   readonly #policy: RetentionPolicyName | null;
   readonly #origin: string;
   readonly #prefix: RemovedPrefix;
-  /** Days; null: kept; undefined: not told. */
+  /** Retention in days; null if entries are kept; undefined if it is not known. */
   #inForce: number | null | undefined = undefined;
   readonly #awaited: AwaitedRemovals;
   #prefixOnRecord = false;
-  /** The prefix, where the bundle itself has no record of its removal. */
+  /** The prefix, if the bundle itself has no record of its removal; else null. */
   #unrecorded: UnrecordedPrefix | null = null;
-  /** Entries below this were removed on record. */
+  /** A record covers removals from entries below this seq. */
   #removedTo = 0;
   readonly #recorded = new Set<UnrecordedPrefix>();
   #recordsUnknown = false;
-  /** The first and the last entry whose part is said to be pruned without a record so far. */
+  /** The first and the last entry with a part that is marked as pruned and has no record so far. */
   #owed: { readonly first: number; readonly last: number } | null = null;
 
   constructor(
@@ -89,7 +89,7 @@ export class RetentionCheck {
       readonly origin: string;
       readonly policy: RetentionPolicyName | null;
       readonly prefix: RemovedPrefix;
-      /** Of the chain's family. */
+      /** Awaited removals of the chain's family. */
       readonly awaited: AwaitedRemovals;
     },
   ) {
@@ -100,24 +100,24 @@ export class RetentionCheck {
     this.#awaited = awaited;
   }
 
-  /** The retention with which the chain began. */
+  /** Sets the retention, in days, with which the chain began; null if entries are kept. */
   begin(retentionDays: number | null): void {
     this.#inForce = retentionDays;
   }
 
-  /** A RETENTION_POLICY; null where its content is not in the file. */
+  /** Takes a RETENTION_POLICY; `detail` is null if it is withheld. */
   setPolicy(detail: RetentionPolicy | null): void {
     if (detail === null) this.#inForce = undefined;
     else if (detail.policy === this.#policy) this.#inForce = detail.to_days;
   }
 
-  /** A RETENTION_PRUNED; null where its content is not in the file. */
+  /** Takes a RETENTION_PRUNED; `detail` is null if it is withheld. */
   removed({ seq, timestamp }: Entry, detail: RetentionPruned | null): void {
     const { size, root } = this.#prefix;
     if (detail === null) {
       this.#prefixOnRecord = true;
       this.#markRemoved(seq);
-      // It may be of a chain that a restore ended.
+      // The record may be for a chain that a restore ended.
       this.#recordsUnknown = true;
       return;
     }
@@ -132,8 +132,8 @@ export class RetentionCheck {
   }
 
   /**
-   * The chain's own beginning was removed by rule, which goes by age: so was all of the chain that it goes on from. What
-   * recorded that may be gone with it.
+   * Notes the removal of the whole chain from which this one goes on. The rule goes by age: if it removed
+   * this chain's beginning, it also removed all of the older chain. The record of that may be removed too.
    */
   removedBefore({ previousOrigin, size, root }: Restored): void {
     if (root === null) return;
@@ -141,22 +141,22 @@ export class RetentionCheck {
     if (awaited !== null) this.#recorded.add(awaited);
   }
 
-  /** A part of this entry is said to be pruned. */
+  /** Notes that a part of this entry is marked as pruned. */
   owe(seq: number): void {
     this.#owed = { first: this.#owed?.first ?? seq, last: seq };
   }
 
-  /** Which prefixes of earlier bundles it records the removal of. */
+  /** The records of this bundle on the removal of awaited prefixes. */
   get records(): RemovalRecords {
     return { prefixes: this.#recorded, isAny: this.#recordsUnknown };
   }
 
-  /** The prefix of this bundle whose record must stand in a later one; null where none is awaited. */
+  /** The prefix of this bundle whose record must stand in a later bundle; null if there is none. */
   get unrecorded(): UnrecordedPrefix | null {
     return this.#unrecorded;
   }
 
-  /** At the end of the bundle. */
+  /** Adds the findings at the end of the bundle. */
   finish({ requireRecord }: { readonly requireRecord: boolean }): void {
     if (this.#owed !== null) {
       const { first, last } = this.#owed;
@@ -174,7 +174,7 @@ export class RetentionCheck {
     if (this.#owed !== null && this.#owed.last < this.#removedTo) this.#owed = null;
   }
 
-  /** What the removal did that the rule does not allow; null where it kept to it. */
+  /** The way in which a removal broke the rule; null if it did not. */
   #violationOf(detail: RetentionPruned, at: Pick<Entry, "seq" | "timestamp">): string | null {
     const { from, to, last_ts, cutoff, policy_days } = detail;
     const isOwn = detail.origin === this.#origin;

@@ -1,9 +1,9 @@
 /**
- * Rotation certificates: the old and the new signing key of a log both sign that one follows the other, so that an
- * auditor who has pinned either can trust the other.
+ * Rotation certificates: the old and the new signing key of a log both sign that one follows the other, so
+ * that an auditor who has pinned either can trust the other.
  *
- * A signed note under its first line, `<prefix>keys`, which is no chain's origin. Source: evidence design,
- * section 11.
+ * A certificate is a signed note. The keys sign under the name in its first line, `<prefix>keys`, which is no
+ * chain's origin. Source: evidence design, section 11.
  */
 import { splitName } from "./chain_name.ts";
 import { base64, type Crypto, equalBytes, fromBase64, type Signer } from "./crypto.ts";
@@ -14,11 +14,11 @@ const TEXT =
   /^([^\n]+)\nrotate ([2-9]|[1-9][0-9]{1,14})\nold ([^\n]+)\nnew ([^\n]+)\nfrom ([^\n]+)\nreason (\P{Cc}+)\n$/u;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 
-/** What a certificate says. */
+/** The content of a certificate. */
 export interface Rotation {
-  /** `<log name>/<deployment id>/`: what the log's origins begin with. */
+  /** `<log name>/<deployment id>/`: the prefix of the log's origins. */
   readonly prefix: string;
-  /** Of the new key, from 2; the key that the log began with is the first. */
+  /** Ordinal of the new key, from 2; the log's first key has ordinal 1. */
   readonly ordinal: number;
   /** Raw Ed25519 public keys, 32 bytes. */
   readonly oldKey: Uint8Array;
@@ -31,7 +31,7 @@ export interface Rotation {
 
 /**
  * Certifies that a new key follows an old one. `from` is ISO 8601 in UTC, `ordinal` counts from 2.
- * @throws {RangeError} where {@link parseRotationCertificate} would refuse what was asked for.
+ * @throws {RangeError} if {@link parseRotationCertificate} would refuse the certificate.
  */
 export function formatRotationCertificate(
   crypto: Crypto,
@@ -57,8 +57,8 @@ export function formatRotationCertificate(
 }
 
 /**
- * What a certificate says; null unless it is well-formed, both keys are sound and not the same, and both of their
- * signatures are good. Whether to trust either key is for the caller to say.
+ * The content of a certificate; null unless it is well-formed, both keys are sound and not the same, and both
+ * of their signatures are good. The caller decides whether to trust either key.
  */
 export function parseRotationCertificate(crypto: Crypto, note: string): Rotation | null {
   const signed = orNull(() => parseNote(note));

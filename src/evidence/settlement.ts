@@ -1,14 +1,14 @@
 /**
- * What the bundles of an input say of one another, once all of it is read: restores, removals, keys, erasures. The last
- * bundle is settled first, since whether a chain that goes on from another is signed decides what it says of that one's
- * end.
+ * Settles, after all of an input was read, what its bundles say about one another: restores, removals, keys,
+ * erasures. The last bundle is settled first: a bundle may decide where an earlier chain ends only if it is
+ * sound itself.
  */
 import type { ClosedBundle } from "./closed_bundle.ts";
 import type { Family } from "./family.ts";
 import { settleRestore } from "./restore_check.ts";
 import type { UnrecordedPrefix } from "./retention_check.ts";
 
-/** Settles the bundles of an input, in its order. `isCutShort`: later bundles of it were not read. */
+/** Settles bundles, given in the order of the input. `isCutShort` is true if later bundles were not read. */
 export function settle(
   bundles: readonly ClosedBundle[],
   { isCutShort }: { readonly isCutShort: boolean },
@@ -23,9 +23,9 @@ export function settle(
   settleErasures(bundles, isCutShort);
 }
 
-/** The bundles in which nothing is wrong, of those that stand after the one that is being settled. */
+/** The sound bundles after the one that is being settled. */
 class LaterBundles {
-  /** By the chain that each goes on from, the earliest bundle last. */
+  /** Bundles by the origin of the chain from which they go on; the earliest bundle is last. */
   readonly #goingOn = new Map<string, ClosedBundle[]>();
   readonly #recording = new Map<UnrecordedPrefix | Family, ClosedBundle[]>();
 
@@ -36,12 +36,12 @@ class LaterBundles {
     if (records.isAny) push(this.#recording, family, bundle);
   }
 
-  /** The first that a restore began after this chain. */
+  /** The first bundle that a restore began after this chain; null if there is none. */
   goingOnFrom(origin: string): ClosedBundle | null {
     return firstSound(this.#goingOn.get(origin));
   }
 
-  /** Whether one of them records the removal of a bundle's prefix, or one of its family that may be of any. */
+  /** Whether one of them records the removal of a bundle's prefix, or its family has a withheld record. */
   records({ unrecorded, family }: ClosedBundle): boolean {
     if (unrecorded === null) return false;
     return [unrecorded, family].some((what) => firstSound(this.#recording.get(what)) !== null);
@@ -54,7 +54,7 @@ function push<Key>(lists: Map<Key, ClosedBundle[]>, key: Key, bundle: ClosedBund
   else list.push(bundle);
 }
 
-/** The earliest of those with which nothing was found wrong meanwhile; the others are left out for good. */
+/** The earliest bundle that is still sound; earlier ones that no longer are get dropped from the list. */
 function firstSound(list: ClosedBundle[] = []): ClosedBundle | null {
   while (list.length > 0 && !list.at(-1)!.isSound) list.pop();
   return list.at(-1) ?? null;
@@ -69,7 +69,7 @@ function settlePrefix({ unrecorded, log }: ClosedBundle, isOnRecord: boolean, is
   else log.add("PRUNED_PREFIX_UNPROVEN", { range, detail });
 }
 
-/** Parts that are said to be erased, of operators whose erasure is nowhere on record. */
+/** Reports parts that are marked as erased, of operators whose erasure is not on record. */
 function settleErasures(bundles: readonly ClosedBundle[], isCutShort: boolean): void {
   const byPlace = new Map(bundles.map((bundle) => [bundle.place, bundle]));
   const incomplete = new Set(bundles.filter(({ isIncomplete }) => isIncomplete).map(({ family }) => family));

@@ -1,9 +1,10 @@
 /**
- * Whose signatures a bundle's checkpoints carry, and whether each key signed only while it was in use.
+ * Checks which keys signed a bundle's checkpoints, and whether each key signed only while it was in use.
  *
- * Keys follow one another by certificates, which the header hands over and SIGNING_KEY_ROTATED entries bring in.
- * After such an entry every checkpoint needs the very key that it brought in, whatever certificates the file has
- * besides: whoever holds a retired key can make any number of them. Before it the new key counts for nothing alone.
+ * Keys follow one another by certificates, which stand in the header and in SIGNING_KEY_ROTATED entries.
+ * After such an entry every checkpoint needs the key that it brought in, even if the file has other
+ * certificates: anybody who holds a retired key can make any number of them. Before the entry, a signature by
+ * the new key alone does not count.
  * Source: evidence design, sections 8 and 11.
  */
 import { type ChainName, splitName } from "./chain_name.ts";
@@ -19,42 +20,42 @@ import { orNull } from "./or_null.ts";
 import { parseRotationCertificate, type Rotation } from "./rotation.ts";
 import { fingerprint, type PinnedKey, TrustedKeys } from "./trust.ts";
 
-/** A checkpoint with what its signatures say. */
+/** A checkpoint with the verdict on its signatures. */
 export interface SignedCheckpoint {
   readonly checkpoint: KnownCheckpoint;
-  /** Why no trusted key vouches for it; null where one does. */
+  /** The reason why its signatures do not count; null if they do. */
   readonly fault: SignatureFault | null;
 }
 
 export interface SignatureFault {
   readonly code: Extract<FindingCode, "UNTRUSTED_KEY" | "BAD_SIGNATURE" | "RETIRED_KEY">;
-  /** The key that it is about: name and id, as in a signature line. */
+  /** The key that causes the fault: name and id, as in a signature line. */
   readonly detail: string;
 }
 
-/** What a file says of its keys, oldest first. */
+/** The keys that a file's header lists, oldest first. */
 type KeyCandidates = readonly { readonly vkey: string; readonly cert: string | null }[];
 
 export interface SignatureCheckOptions {
   readonly origin: string;
   readonly chain: ChainName | null;
-  /** null: nothing is pinned, and the first of the file's own keys is taken. */
+  /** null if nothing is pinned: then the first of the file's own keys is trusted. */
   readonly pins: readonly PinnedKey[] | null;
   readonly keys: KeyCandidates;
-  /** Of the header. */
+  /** Line number of the header. */
   readonly line: number;
   readonly memory: SignatureMemory;
-  /** Of the whole input: it learns from every certificate. */
+  /** Holders of keys in the whole input: every valid certificate is added. */
   readonly holders: KeyHolders;
 }
 
-/** What a bundle's signatures leave to be said at the end of the input. */
+/** Facts about a bundle's signatures that are needed at the end of the input. */
 export interface SignaturesLeft {
-  /** Fingerprint of the newest key in use that signed; null where none did. */
+  /** Fingerprint of the newest key in use that signed; null if none did. */
   readonly newest: string | null;
-  /** Fingerprint of the file's own key. */
+  /** Fingerprint of the first of the file's own keys; null if that cannot be read. */
   readonly own: string | null;
-  /** The newest checkpoint, where keys from before alone signed it: its size, its line, who signed it. */
+  /** The newest checkpoint, if only earlier keys signed it: its size, its line, and the key; else null. */
   readonly former: {
     readonly size: number;
     readonly line: number;
@@ -63,7 +64,7 @@ export interface SignaturesLeft {
   } | null;
 }
 
-/** The first checkpoint that a set of keys signed before any rotation was told. */
+/** The first checkpoint that a set of keys signed before any SIGNING_KEY_ROTATED entry was read. */
 interface FirstSigned {
   readonly keys: readonly VerifierKey[];
   readonly size: number;
@@ -74,7 +75,7 @@ export class SignatureCheck {
   readonly #crypto: Crypto;
   readonly #log: FindingLog;
   readonly #origin: string;
-  /** Of the origin: certificates of other logs say nothing here. */
+  /** Prefix of the origin: certificates of other logs make no key trusted here. */
   readonly #prefix: string;
   readonly #bindsRanges: boolean;
   readonly #trust: TrustedKeys;
@@ -82,15 +83,17 @@ export class SignatureCheck {
   readonly #memory: SignatureMemory;
   readonly #holders: KeyHolders;
   readonly #ownKey: Uint8Array | null;
-  /** The key that must sign, as the newest rotation says; null until one is told. */
+  /** The key that must sign, by the newest rotation entry; null before the first one. */
   #current: Uint8Array | null = null;
-  /** Keys that had to sign before it, in hexadecimal. */
+  /** Keys that had to sign before `#current`, in hexadecimal. */
   readonly #earlier = new Set<string>();
   readonly #retired = new Set<string>();
   readonly #firstSigned = new Map<string, FirstSigned>();
   readonly #signers = new Map<string, Uint8Array>();
   #newest: Uint8Array | null = null;
-  /** Largest sizes signed by a key in use, and by keys from before alone. */
+  /**
+   * The largest size that a key in use signed. `#former` has the largest size that only earlier keys signed.
+   */
   #currentSize = 0;
   #former: { readonly size: number; readonly line: number; readonly key: VerifierKey } | null = null;
 
@@ -106,7 +109,7 @@ export class SignatureCheck {
     this.#log = log;
     this.#origin = origin;
     this.#prefix = splitName(origin)?.prefix ?? "";
-    // The sizes are counted over all epochs of `sys`: of a later one alone they cannot be told.
+    // The sizes count entries over all epochs of `sys`: the bundle of a later epoch alone does not give them.
     this.#bindsRanges = chain?.family === "sys" && chain.epoch === 1;
     this.#ownKey = keyOf(crypto, keys[0]?.vkey);
     this.#trust = new TrustedKeys(crypto, {
@@ -119,12 +122,12 @@ export class SignatureCheck {
     for (const { cert } of keys) if (cert !== null) this.#admit(cert, { line });
   }
 
-  /** Of the trusted keys whose good signatures it carries one of each holder. */
+  /** The trusted keys with good signatures in the bundle, one of each holder. */
   get signers(): readonly Uint8Array[] {
     return this.#holders.oneOfEach([...this.#signers.values()]);
   }
 
-  /** What is left to be said once the bundle is over. */
+  /** The facts that are needed after the bundle is over. */
   get left(): SignaturesLeft {
     const print = (key: Uint8Array | null) => key === null ? null : fingerprint(this.#crypto, key);
     const former = this.#former !== null && this.#former.size > this.#currentSize ? this.#former : null;
@@ -140,28 +143,29 @@ export class SignatureCheck {
     };
   }
 
-  /** Whether a key that is in use signed what the auditor kept. */
+  /** Whether a key that is in use signed a kept checkpoint. */
   isByCurrentKey(checkpoint: KnownCheckpoint): boolean {
     const { signers } = this.#index.signersOfKept(checkpoint, this.#memory);
     return signers.some(({ publicKey }) => this.#trust.isCurrent(publicKey));
   }
 
-  /** Reads a signed checkpoint of this bundle's origin or another's; null where the text is none. */
+  /** Reads a signed checkpoint, which may name another origin; null if the text is none. */
   open(text: string, line: number): SignedCheckpoint | null {
     const checkpoint = knownCheckpointOrNull(text);
     if (checkpoint === null) return null;
     return { checkpoint, fault: this.#faultOf(parseNote(text), { size: checkpoint.size, line }) };
   }
 
-  /** Whether a key that is trusted, as far as the header tells, signed what the auditor kept. */
+  /** Whether a key that is trusted so far signed a kept checkpoint, and no signature by such a key is bad. */
   vouchesFor(checkpoint: KnownCheckpoint): boolean {
     const { forged, signers } = this.#index.signersOfKept(checkpoint, this.#memory);
     return forged === null && signers.length > 0;
   }
 
   /**
-   * A SIGNING_KEY_ROTATED entry: with `overlap` the certificate's new key comes in, without it the old one is
-   * retired. False where the certificate is none, or hands on from another key than the one in use.
+   * Takes a SIGNING_KEY_ROTATED entry. If `overlap` is true, the certificate's new key comes in; if not, the
+   * old key is retired. Returns false if the certificate is not valid for this log, or brings in a key but
+   * its old key is not the one in use.
    */
   rotate({ cert, overlap }: { readonly cert: string; readonly overlap: boolean }, seq: number): boolean {
     const rotation = this.#admit(cert, { seq });
@@ -172,19 +176,21 @@ export class SignatureCheck {
     return true;
   }
 
-  /** A SIGNING_KEY_ROTATED entry whose certificate is withheld: any trusted key may have its turn from here on. */
+  /**
+   * Takes a SIGNING_KEY_ROTATED entry whose certificate is withheld: from here on any trusted key may sign.
+   */
   loseTrack(): void {
     this.#current = null;
     this.#earlier.clear();
     this.#firstSigned.clear();
   }
 
-  /** What a certificate of this log says; null where it is none. */
+  /** Takes a certificate. Returns its content; null if it is not a valid certificate of this log. */
   #admit(cert: string, place: { readonly line?: number; readonly seq?: number }): Rotation | null {
     const rotation = parseRotationCertificate(this.#crypto, cert);
     if (rotation === null) return null;
     const isJoined = this.#holders.certify(rotation);
-    // Another log's says who holds its keys, and hands on to none here.
+    // A certificate of another log shows who holds its keys, but makes no key trusted here.
     const isOwn = rotation.prefix === this.#prefix;
     const isTaken = !isOwn || this.#trust.take(rotation);
     if (!(isJoined && isTaken) && !this.#hasLostCertificates) {
@@ -194,7 +200,7 @@ export class SignatureCheck {
     return isOwn ? rotation : null;
   }
 
-  /** From here on the new key must sign; what was signed before without the old one counts for nothing. */
+  /** From here on the new key must sign. Reports earlier checkpoints that the old key did not sign. */
   #bringIn({ oldKey, newKey }: Rotation): boolean {
     if (this.#current !== null && !equalBytes(this.#current, oldKey)) return false;
     this.#current = newKey;
@@ -219,7 +225,7 @@ export class SignatureCheck {
     return fault;
   }
 
-  /** Whether keys whose signatures are good were in use at this size. */
+  /** The fault if the keys with good signatures were not in use at this size; null if they were. */
   #faultOfSigners(signers: readonly VerifierKey[], size: number): SignatureFault | null {
     for (const key of signers) {
       if (this.#retired.has(hex(key.publicKey))) return { code: "RETIRED_KEY", detail: this.#describe(key) };

@@ -1,8 +1,10 @@
 /**
- * Follows each operator's state from entry to entry: none may start from another state than the one before it left.
+ * Follows each operator's state from entry to entry: each entry must start from the state that the one before
+ * it left.
  *
- * Keeps one hash for each operator: SHA-256(entry hash ‖ canonical JSON of the state after that entry), which the
- * `prior` and `state` of the operator's next entry must give again. Source: evidence design, section 12.
+ * It keeps one hash for each operator: SHA-256(entry hash ‖ canonical JSON of the state after that entry).
+ * The `prior` and `state` of the operator's next entry must give the same hash. Source: evidence design,
+ * section 12.
  */
 import type { OperatorState } from "../scoring/state.ts";
 import { canonicalJson } from "./canonical.ts";
@@ -10,7 +12,7 @@ import { type Crypto, equalBytes, fromHex, utf8 } from "./crypto.ts";
 import type { Family } from "./family.ts";
 import type { FindingLog } from "./finding_log.ts";
 
-/** What an input says that its entry starts from. */
+/** The prior entry and the state from which an entry starts, as its input records them. */
 export interface RecordedStart {
   readonly prior: { readonly entry_hash: string } | null;
   readonly state: OperatorState | null;
@@ -30,12 +32,12 @@ export class StateCheck {
     this.#family = family;
   }
 
-  /** The chain is broken: from here on a state need not be the one that the entry before left. */
+  /** Stops checking: the chain is broken, so a state need not be the one that the entry before left. */
   stopFollowing(): void {
     this.#follows = false;
   }
 
-  /** Checks what an entry of an operator starts from. */
+  /** Checks the state from which an operator's entry starts. */
   check({ seq, subject }: { readonly seq: number; readonly subject: string }, start: RecordedStart): void {
     if (!this.#follows) return;
     const { subjects } = this.#family;
@@ -58,7 +60,7 @@ export class StateCheck {
     }
   }
 
-  /** An entry moved an operator's state. */
+  /** Remembers the state to which an entry changed an operator's state. */
   remember(
     subject: string,
     { hash, state }: { readonly hash: Uint8Array; readonly state: OperatorState },
@@ -66,7 +68,7 @@ export class StateCheck {
     this.#family.subjects.remember(subject, this.#hash(hash, state));
   }
 
-  /** An entry moved an operator's state, but not to one that can be known; where why is a finding, that says enough. */
+  /** Notes that an entry changed an operator's state to an unknown one. `isReported`: a finding says why. */
   lose(subject: string, { isReported }: { readonly isReported: boolean }): void {
     const { subjects } = this.#family;
     subjects.lose(subject);

@@ -1,6 +1,7 @@
 /**
- * Entries by which the system itself says how a chain came about: its beginning, its retention, its keys, erasures,
- * and on `sys` the checkpoints of other chains. Meaning is given to them only where their actor is `system`.
+ * Checks the entries in which the system itself records how a chain was made: its beginning, its retention,
+ * its keys, erasures, and on `sys` the checkpoints of other chains. They count only if their actor is
+ * `system`.
  */
 import type { z } from "zod";
 import { type ChainName, parseChain, splitName } from "./chain_name.ts";
@@ -29,7 +30,7 @@ type Genesis = z.infer<typeof genesisSchema>;
 
 export interface StructureCheckOptions {
   readonly origin: string;
-  /** null where the header's chain has no name of one. */
+  /** null if the header names no valid chain. */
   readonly chain: ChainName | null;
   readonly parts: PartCheck;
   readonly retention: RetentionCheck;
@@ -39,7 +40,7 @@ export interface StructureCheckOptions {
   readonly known: readonly KeptCheckpoint[];
 }
 
-/** Of a chain's first entry. */
+/** The schema for the detail of a chain's first entry. */
 function genesisSchemaOf(chain: ChainName | null): z.ZodType<Genesis | RestoredGenesis> {
   if (chain === null || chain.epoch === 1) return genesisSchema;
   return chain.family === "sys" ? chainRestoredSchema : restoredGenesisSchema;
@@ -48,7 +49,7 @@ function genesisSchemaOf(chain: ChainName | null): z.ZodType<Genesis | RestoredG
 export class StructureCheck {
   readonly #log: FindingLog;
   readonly #options: StructureCheckOptions;
-  /** What it holds of other chains: on `sys` alone. */
+  /** The checkpoints of other chains that it holds: only `sys` has them. */
   readonly anchors: SystemAnchors;
   #restored: Restored | null = null;
 
@@ -58,7 +59,7 @@ export class StructureCheck {
     this.anchors = new SystemAnchors(log, options.known);
   }
 
-  /** What a chain that a restore began says of the one before it; null for any other, or where it is withheld. */
+  /** The statement of a chain after a restore about the chain before it; null if none is given. */
   get restored(): Restored | null {
     return this.#restored;
   }
@@ -103,15 +104,18 @@ export class StructureCheck {
   }
 
   /**
-   * Checks the first entry of a chain of which a prefix was removed. The retention with which the chain began may have
-   * been changed by an entry that is gone.
+   * Checks the first entry of a chain from which a prefix was removed. It does not set the retention in
+   * force: a removed entry may have changed it.
    */
   beginning(entry: Entry): void {
     this.#genesis(entry);
     if (this.#restored !== null) this.#options.retention.removedBefore(this.#restored);
   }
 
-  /** Hands over the entry's detail: null where it is not in the file; not at all where it is none of its kind. */
+  /**
+   * Calls `take` with the entry's detail, null if withheld; no call if otherwise absent, altered or
+   * malformed.
+   */
   #with<Detail>({ seq }: Entry, schema: z.ZodType<Detail>, take: (detail: Detail | null) => void): void {
     const { parts } = this.#options;
     const state = parts.stateOf("detail");
@@ -124,8 +128,9 @@ export class StructureCheck {
   }
 
   /**
-   * The first entry of a chain says which chain it is, and after a restore what went before.
-   * @returns what it says; null where that is not in the file, or none of its kind.
+   * Checks the first entry of a chain: it says which chain it is, and after a restore which chain came
+   * before.
+   * @returns its detail; null if that is not in the file, or not of its kind.
    */
   #genesis(entry: Entry): Genesis | RestoredGenesis | null {
     const { chain, parts } = this.#options;
@@ -152,7 +157,7 @@ export class StructureCheck {
     }
     if (!detail.vkey.startsWith(`${origin}+`)) return void this.#mismatch("vkey of another origin");
     if (!("previous_origin" in detail) || chain === null) return;
-    // Not always the one before: a backup may be older than that.
+    // It need not be the epoch directly before: the backup may be older than that.
     const previous = parseChain(detail.previous_origin.slice(prefix.length));
     const isEarlier = detail.previous_origin.startsWith(prefix) && previous?.family === chain.family &&
       previous.epoch < chain.epoch;

@@ -1,38 +1,38 @@
 /**
- * What the verifier remembers of each operator of a chain's family, from one entry to the next: the state that the
- * operator's last entry left, as one hash, or the first erased part for which no SUBJECT_ERASED has come yet.
+ * The verifier's memory of each operator of a chain's family, from one entry to the next: a hash of the state
+ * that the operator's last entry left, or the first erased part for which no SUBJECT_ERASED has come yet.
  *
- * An operator whose parts were erased needs no state, so each is in one of two maps. A bundle that goes on from no
- * other forgets all states at once, and keeps what is owed.
+ * An operator with erased parts needs no state, so each operator is in one of two maps. When a bundle
+ * continues no other, all states are forgotten at once, and the erased parts without a record are kept.
  */
 import { type HashSeed, NO_SEED } from "./keyed_hash.ts";
 import { SubjectStates, VALUE_BYTES } from "./subject_states.ts";
 
 /** The value is the hash of the state after the operator's last entry. */
 const STATE = 1;
-/** The operator's state moved, but what to is not in the file. */
+/** The operator's state changed, but the new state is not in the file. */
 const LOST = 2;
 /** The value is the place of the first erased part that awaits its record. */
 const OWED = 4;
-/** That the operator's state begins in the open was noted. */
+/** It was noted that the operator's state depends on entries that are not in the file. */
 const NOTED = 8;
 
 const NO_VALUE = new Uint8Array(VALUE_BYTES);
 
-/** An entry of one of the bundles of the input. */
+/** The place of an entry in the input. */
 export interface EntryPlace {
-  /** Counted from 0. */
+  /** Place of the bundle in the input, from 0. */
   readonly bundle: number;
   readonly seq: number;
 }
 
-/** What one bundle owes: the first entries, in their order, and how many there are in all. */
+/** Erased parts of one bundle without a record: the first entries, ascending, and the number of operators. */
 export interface Owed {
   readonly firstSeqs: readonly number[];
   readonly count: number;
 }
 
-/** Entries that are named of each bundle: no more of its findings are kept. */
+/** The most entries that are named for each bundle: no more of its findings are kept. */
 const NAMED = 64;
 
 export class SubjectMemory {
@@ -40,44 +40,46 @@ export class SubjectMemory {
   #states: SubjectStates;
   readonly #owed: SubjectStates;
   #owesAny = false;
-  /** How often all states were forgotten: of an operator that is owed, flags of before do not count. */
+  /**
+   * The number of times all states were forgotten. An owed operator's older flags, except OWED, do not count.
+   */
   #generation = 0;
 
-  /** `seed` must not be known to who wrote the file. */
+  /** `seed` must be unknown to anybody who wrote the file. */
   constructor(seed: HashSeed = NO_SEED) {
     this.#seed = seed;
     this.#states = new SubjectStates(seed);
     this.#owed = new SubjectStates(seed);
   }
 
-  /** The hash that the operator's last entry left, lent until the memory changes; null where it is not known. */
+  /** Hash of the state after the operator's last entry, valid until the memory changes; null if unknown. */
   stateOf(subject: string): Uint8Array | null {
     return (this.#states.flagsOf(subject) & STATE) === 0 ? null : this.#states.valueOf(subject);
   }
 
-  /** Whether an entry that moved the operator's state was seen, known or not what to. */
+  /** Whether the operator's state is known to have changed, even if the new state is not known. */
   hasMoved(subject: string): boolean {
     return (this.#flagsOf(subject) & (STATE | LOST)) !== 0;
   }
 
-  /** Whether the operator's state, though it moved, is not known. */
+  /** Whether the operator's state changed to one that is not known. */
   isLost(subject: string): boolean {
     return (this.#flagsOf(subject) & LOST) !== 0;
   }
 
-  /** The operator's state moved, to what has this hash. */
+  /** Notes that the operator's state changed to one with this hash. */
   remember(subject: string, stateHash: Uint8Array): void {
     const flags = this.#flagsOf(subject);
     if ((flags & OWED) !== 0) this.lose(subject);
     else this.#states.set(subject, (flags & NOTED) | STATE, stateHash);
   }
 
-  /** The operator's state moved, but what to is not in the file. */
+  /** Notes that the operator's state changed, but the new state is not in the file. */
   lose(subject: string): void {
     this.#setFlags(subject, (this.#flagsOf(subject) & ~STATE) | LOST);
   }
 
-  /** Whether this is the first time that the operator's state, not known here, is found to have moved before. */
+  /** Notes that the operator's state, not known here, changed before. True if this is the first time. */
   noteOnce(subject: string): boolean {
     const flags = this.#flagsOf(subject);
     if ((flags & NOTED) !== 0) return false;
@@ -85,7 +87,7 @@ export class SubjectMemory {
     return true;
   }
 
-  /** A part of the operator's is said to be erased; the record of that must follow. */
+  /** Notes that a part of the operator is marked as erased; the record of that must follow. */
   owe(subject: string, place: EntryPlace): void {
     const flags = this.#flagsOf(subject);
     if ((flags & OWED) !== 0) return;
@@ -95,13 +97,15 @@ export class SubjectMemory {
     this.#owed.set(subject, (flags & NOTED) | moved | OWED, valueOf(place, this.#generation));
   }
 
-  /** The record of the operator's erasure: nothing of the operator is awaited or known any more. */
+  /**
+   * Takes the record of the operator's erasure: nothing of the operator is awaited or remembered any more.
+   */
   settle(subject: string): void {
     this.#states.delete(subject);
     this.#owed.delete(subject);
   }
 
-  /** What is owed of operators for whom no record came, by the bundle of each one's first erased part. */
+  /** The erased parts of operators without a record, by the bundle of each operator's first erased part. */
   owed(): ReadonlyMap<number, Owed> {
     const byBundle = new Map<number, { firstSeqs: number[]; count: number }>();
     this.#owed.forEach((_subject, _flags, value) => {
@@ -114,7 +118,7 @@ export class SubjectMemory {
     return byBundle;
   }
 
-  /** Forgets all states, and keeps what is owed: the next bundle does not go on from here. */
+  /** Forgets all states, but not the awaited records: the next bundle does not go on from here. */
   forgetStates(): void {
     this.#generation += 1;
     if (this.#states.size > 0) this.#states = new SubjectStates(this.#seed);

@@ -1,14 +1,15 @@
 /**
- * A map from an operator's pseudonym (16 bytes) to 32 bytes and a few flags, for millions of operators: under 100
- * bytes for each of them, the room to grow included.
+ * A map from an operator's pseudonym (16 bytes) to 32 bytes and a few flags, for millions of operators: under
+ * 100 bytes for each of them, including the room to grow.
  *
- * Open addressing over typed arrays, no object for an operator. The map is cut into shards, so that growing, which for
- * a moment needs the old and the new room, copies only a small part of it. Where a pseudonym belongs, a keyed hash
- * says: whoever writes a file chooses its pseudonyms, and must not be able to choose such as fall on one place.
+ * The map uses open addressing over typed arrays, and no object for an operator. It is cut into shards, so
+ * that growing, which for a moment needs the old and the new room, copies only a small part of it. A keyed
+ * hash gives the place of a pseudonym: the person who writes a file chooses its pseudonyms, and must not be
+ * able to choose many that fall on one place.
  */
 import { type HashSeed, keyedHash, NO_SEED } from "./keyed_hash.ts";
 
-/** Bytes kept for a pseudonym. */
+/** The bytes of a pseudonym's value. */
 export const VALUE_BYTES = 32;
 
 /** The lowest bits of a hash choose the shard, the others the place in it. */
@@ -19,7 +20,7 @@ const FIRST_CAPACITY = 16;
 const MAX_LOAD = 0.8;
 const GROWTH = 1.25;
 
-/** Flags of a slot that holds nothing: what is set must have at least one flag. */
+/** Flags of an empty slot: a stored value must have at least one flag. */
 const EMPTY = 0;
 
 /** A pseudonym's four words. */
@@ -88,7 +89,7 @@ class Shard {
     this.#values.set(value, VALUE_BYTES * slot);
   }
 
-  /** Frees a slot, and moves up what was put further on only because this one was taken. */
+  /** Frees a slot, and moves up the items that are further on only because this slot was taken. */
   free(slot: number): void {
     let hole = slot;
     for (let next = this.#after(hole); this.#flags[next] !== EMPTY; next = this.#after(next)) {
@@ -105,7 +106,7 @@ class Shard {
     return this.#capacity;
   }
 
-  /** Where a pseudonym is looked for first. */
+  /** The slot where the search for a pseudonym begins. */
   #homeOf(hash: number): number {
     return (hash >>> SHARD_BITS) % this.#capacity;
   }
@@ -150,12 +151,12 @@ class Shard {
 
 export class SubjectStates {
   readonly #seed: HashSeed;
-  /** Filled anew by each look-up, with its hash. */
+  /** The key of the last look-up; `#hash` is its hash. */
   readonly #key: Key = new Uint32Array(KEY_WORDS);
   #hash = 0;
   readonly #shards: (Shard | null)[] = Array.from({ length: SHARDS }, () => null);
 
-  /** `seed` must not be known to who chose the pseudonyms. */
+  /** `seed` must be unknown to anybody who chose pseudonyms. */
   constructor(seed: HashSeed = NO_SEED) {
     this.#seed = seed;
   }
@@ -164,18 +165,18 @@ export class SubjectStates {
     return this.#shards.reduce((sum, shard) => sum + (shard?.size ?? 0), 0);
   }
 
-  /** Bytes of all arrays. */
+  /** The size of all arrays, in bytes. */
   get bytes(): number {
     return this.#shards.reduce((sum, shard) => sum + (shard?.bytes ?? 0), 0);
   }
 
-  /** The flags of a pseudonym of 32 hexadecimal digits; 0 where it is not in the map. */
+  /** The flags of a pseudonym of 32 hexadecimal digits; 0 if it is not in the map. */
   flagsOf(subject: string): number {
     const shard = this.#shardOf(subject);
     return shard === null ? EMPTY : shard.flagsAt(shard.find(this.#key, this.#hash));
   }
 
-  /** Its 32 bytes, lent until the map next changes; null where it is not in the map. */
+  /** The 32 bytes of a pseudonym, valid until the map changes; null if it is not in the map. */
   valueOf(subject: string): Uint8Array | null {
     const shard = this.#shardOf(subject);
     if (shard === null) return null;
@@ -183,7 +184,10 @@ export class SubjectStates {
     return shard.flagsAt(slot) === EMPTY ? null : shard.valueAt(slot);
   }
 
-  /** @throws {RangeError} unless `flags` is 1 to 255 and the value has 32 bytes. */
+  /**
+   * Stores a pseudonym's value.
+   * @throws {RangeError} unless `flags` is 1 to 255 and the value has 32 bytes.
+   */
   set(subject: string, flags: number, value: Uint8Array): void {
     if (!(flags > EMPTY && flags < 256) || value.length !== VALUE_BYTES) {
       throw new RangeError("no such state");
@@ -192,7 +196,7 @@ export class SubjectStates {
     shard.set({ key: this.#key, hash: this.#hash }, flags, value);
   }
 
-  /** Whether the pseudonym was in the map. */
+  /** Removes a pseudonym. True if it was in the map. */
   delete(subject: string): boolean {
     const shard = this.#shardOf(subject);
     if (shard === null) return false;
@@ -212,7 +216,7 @@ export class SubjectStates {
     }
   }
 
-  /** The shard of a pseudonym, its key read; null where nothing is in it yet. */
+  /** Reads the key of a pseudonym and returns its shard; null if the shard holds nothing yet. */
   #shardOf(subject: string): Shard | null {
     readKey(subject, this.#key);
     this.#hash = keyedHash(this.#seed, this.#key, 0);

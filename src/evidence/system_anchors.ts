@@ -1,7 +1,8 @@
 /**
- * What a bundle of the system chain anchors of other chains. Of each chain it keeps the newest root; and the newest as
- * of each checkpoint of the system chain that the auditor kept, because a later entry, which was not kept, must not
- * take the place of one that was. Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
+ * The roots of other chains that a bundle of the system chain anchors. It keeps the newest root of each
+ * chain, and the newest as of each checkpoint of the system chain that the auditor kept: a later entry, which
+ * no kept checkpoint covers, must not replace one that is covered.
+ * Source: docs/verify/evidence-format.md, section 9, "What could not be compared".
  */
 import type { Anchor } from "./anchors.ts";
 import type { FindingLog } from "./finding_log.ts";
@@ -10,10 +11,10 @@ import { ANCHOR_LIMIT, NAME_LIMIT } from "./limits.ts";
 
 export class SystemAnchors {
   readonly #log: FindingLog;
-  /** Smallest first. */
+  /** Kept checkpoints of the system chain, smallest first. */
   readonly #kept: readonly KeptCheckpoint[];
   readonly #newest = new Map<string, Anchor>();
-  /** Those that a newer one follows, and that are the newest as of a kept checkpoint. */
+  /** Anchors that are the newest as of a kept checkpoint, and that a newer anchor follows. */
   readonly #earlier: (readonly [origin: string, anchor: Anchor])[] = [];
   #hides = false;
   #isFull = false;
@@ -24,19 +25,19 @@ export class SystemAnchors {
     this.#kept = kept.toSorted((a, b) => a.size - b.size);
   }
 
-  /** All of them, each with its chain's origin; of one chain the newest last. */
+  /** All anchors, each with its chain's origin; the newest of a chain is last. */
   get all(): Iterable<readonly [origin: string, anchor: Anchor]> {
     return [...this.#earlier, ...this.#newest];
   }
 
-  /** Whether an entry that a kept checkpoint covers does not give what it anchors. */
+  /** Whether the anchors of an entry that a kept checkpoint covers are not in the file. */
   get hides(): boolean {
     return this.#hides;
   }
 
-  /** The entry at `seq` says that a chain had this root at this size. Entries come in their order. */
+  /** Takes a chain's root at a size, from the entry at `seq`. Entries must come in their order. */
   take(origin: string, { size, root }: Pick<KnownCheckpoint, "size" | "root">, seq: number): void {
-    // A name that is too long is no chain's.
+    // A text that is too long names no chain.
     if (origin.length > NAME_LIMIT) return;
     const pinnedBy = this.#covering(seq);
     const before = this.#newest.get(origin);
@@ -47,12 +48,12 @@ export class SystemAnchors {
     this.#newest.set(origin, { size, root, by: "system", pinnedBy });
   }
 
-  /** The entry at `seq` anchors something that the file does not give. */
+  /** Notes that the anchors of the entry at `seq` are not in the file. */
   hide(seq: number): void {
     if (this.#covering(seq) !== null) this.#hides = true;
   }
 
-  /** The first kept checkpoint that is of this entry too. */
+  /** The first kept checkpoint that covers an entry; null if there is none. */
   #covering(seq: number): KeptCheckpoint | null {
     return this.#kept.find(({ size }) => size > seq) ?? null;
   }

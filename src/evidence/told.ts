@@ -1,17 +1,19 @@
-/** Which of very many bundles are told of one by one. */
+/** Chooses the bundles that are reported one by one, if there are very many. */
 import { type BundleReport, rankOf } from "./report.ts";
 
-/** Bundles that are told of one by one at most. */
+/** The most bundles that are reported one by one. */
 export const TOLD_BUNDLES = 64;
 
 export interface Told<Report> {
-  /** In their order; of too many those whose verdict is the worst. */
+  /**
+   * The chosen reports, in their order: all of them, or those with the worst verdicts if there are too many.
+   */
   readonly told: readonly Report[];
-  /** How many there are besides, by their verdicts, in a sentence; null where there are none. */
+  /** A sentence with the number of other reports for each verdict; null if there are none. */
   readonly others: string | null;
 }
 
-/** Chooses whom to tell of. */
+/** Chooses the reports to show one by one. */
 export function choose<Report extends Pick<BundleReport, "verdict" | "exitCode">>(
   reports: readonly Report[],
 ): Told<Report> {

@@ -1,8 +1,8 @@
 /**
- * Which keys an auditor trusts: those that are pinned, in any of the forms in which a key is handed on, and those
- * that rotation certificates join to them.
+ * The keys that an auditor trusts: pinned keys, which are read from any form in which keys are published, and
+ * keys that rotation certificates join to them.
  *
- * Messages are for an auditor who does not program, and never hold any of the text that was given.
+ * Messages are for an auditor who does not program. They never hold any of the text that was read.
  */
 import * as z from "zod";
 import { canonicalJson } from "./canonical.ts";
@@ -17,9 +17,9 @@ import { parseRotationCertificate, type Rotation } from "./rotation.ts";
 export interface PinnedKey {
   /** Raw Ed25519 public key, 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** The only log that it is trusted for, `<log name>/<deployment id>/`; null: for any. */
+  /** Prefix of the only log for which it is trusted, `<log name>/<deployment id>/`; null if for any log. */
   readonly prefix: string | null;
-  /** First and last size of `sys` that it may sign; null: not said. */
+  /** First and last size of `sys` that it may sign; null if not stated. */
   readonly from: number | null;
   readonly until: number | null;
 }
@@ -31,7 +31,7 @@ export type KeyRange = Pick<PinnedKey, "from" | "until">;
 /** DER of a SubjectPublicKeyInfo for Ed25519, up to the 32 key bytes (RFC 8410). */
 const SPKI_PREFIX = fromHex("302a300506032b6570032100");
 
-/** `SHA256:` and the base64 of the SHA-256 of the raw public key, without padding: to be compared by eye. */
+/** `SHA256:` and the base64 of the SHA-256 of the raw public key, without padding: for people to compare. */
 export function fingerprint(crypto: Crypto, publicKey: Uint8Array): string {
   return `SHA256:${base64(crypto.sha256(publicKey)).replace(/=+$/, "")}`;
 }
@@ -60,7 +60,8 @@ function base64Url(bytes: Uint8Array): string {
 
 /**
  * Reads the keys that an auditor pins: PEM public keys, a JWKS or a single JWK, or verifier keys, one a line.
- * @throws {SyntaxError} where the text is none of these, holds a private key, or a key that must not be trusted.
+ * @throws {SyntaxError} if the text is none of these, or holds a private key or a key that must not be
+ * trusted.
  */
 export function parsePins(crypto: Crypto, text: string): readonly PinnedKey[] {
   const trimmed = text.replaceAll("\r\n", "\n").trim();
@@ -133,7 +134,7 @@ function jwkPins(text: string): readonly PinnedKey[] {
   const set = jwksSchema.safeParse(parsed);
   const keys = set.success ? set.data.keys : [parsed];
   if (keys.some((key) => SECRET_MEMBERS.some((name) => Object.hasOwn(key, name)))) throw privateKeyError();
-  // Keys of other kinds are for others, as RFC 7517, section 5, has it.
+  // Keys of other kinds are ignored, as RFC 7517, section 5, says.
   const own = keys.filter(({ kty, crv }) => kty === "OKP" && crv === "Ed25519");
   if (own.length === 0) {
     throw new SyntaxError('It holds no Ed25519 key: a JWKS has keys with "kty":"OKP" and "crv":"Ed25519".');
@@ -184,19 +185,19 @@ function verifierKeyPin(crypto: Crypto, line: string, number: number): PinnedKey
 // ---- trust ------------------------------------------------------------------------------------------------
 
 /**
- * The keys that an auditor trusts for one log: its pins, those that certificates hand on to from them, and those that
- * came before any of these. A key that is trusted only as one from before, or that a pin says was retired, hands on to
- * no other: whoever holds it can sign any certificate. Grows while a file is read; the order of certificates does not
- * matter.
+ * The keys that an auditor trusts for one log: its pins, their successors by certificate, and the
+ * predecessors of any of these. If a key is trusted only as a predecessor, or a pin says that it was retired,
+ * its successors are not trusted: anybody who holds it can sign any certificate. The set grows while a file
+ * is read; the order of certificates does not matter.
  */
 export class TrustedKeys {
   readonly #crypto: Crypto;
   readonly #prefix: string;
   readonly #pins: readonly PinnedKey[];
   readonly #trusted = new Map<string, Uint8Array>();
-  /** Pins, and keys that were handed on to, in hexadecimal. */
+  /** Keys whose successors are trusted, in hexadecimal: pins that are not retired, and their successors. */
   readonly #handing = new Set<string>();
-  /** Valid certificates of this log, by the keys that they name, in hexadecimal. */
+  /** Valid certificates of this log, by the old key and by the new key, in hexadecimal. */
   readonly #byOld = new Map<string, Rotation[]>();
   readonly #byNew = new Map<string, Rotation[]>();
   #rotations = 0;
@@ -211,21 +212,21 @@ export class TrustedKeys {
     this.#pins = pins.filter((key) => key.prefix === null || key.prefix === prefix);
     for (const { publicKey, until } of this.#pins) {
       this.#trust(publicKey);
-      // One whose last size is said was retired.
+      // A pin that states a last size is of a retired key.
       if (until === null) this.#handing.add(hex(publicKey));
     }
   }
 
   /**
-   * Takes a certificate into account; one that is not valid, or is another log's, changes nothing.
-   * @returns false where it is one too many.
+   * Adds a certificate; one that is not valid, or is of another log, changes nothing.
+   * @returns false if there are too many certificates.
    */
   admit(certificateNote: string): boolean {
     const rotation = parseRotationCertificate(this.#crypto, certificateNote);
     return rotation === null || this.take(rotation);
   }
 
-  /** Takes a certificate that was read into account. @returns false where it is one too many. */
+  /** Adds a parsed certificate. @returns false if there are too many certificates. */
   take(rotation: Rotation): boolean {
     if (rotation.prefix !== this.#prefix) return true;
     const [oldName, newName] = [hex(rotation.oldKey), hex(rotation.newKey)];
@@ -239,7 +240,7 @@ export class TrustedKeys {
     return true;
   }
 
-  /** Follows the certificates from keys about which something is new, until nothing more follows. */
+  /** Follows the certificates of these keys, and of each key whose trust changes, until nothing changes. */
   #spread(names: readonly string[]): void {
     const waiting = [...names];
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
@@ -259,24 +260,24 @@ export class TrustedKeys {
     return this.#trusted.has(hex(publicKey));
   }
 
-  /** Whether a key is pinned as one in use, or was handed on to: what it signs stands by itself. */
+  /** Whether a key is a pin in use, or a successor of one: its signatures need no further proof. */
   isCurrent(publicKey: Uint8Array): boolean {
     return this.#handing.has(hex(publicKey));
   }
 
-  /** The keys from which any of these took over. */
+  /** The current keys of which any of these is the successor by certificate. */
   supersededBy(publicKeys: readonly Uint8Array[]): readonly Uint8Array[] {
     return [...new Set(publicKeys.map(hex))].flatMap((name) => this.#byNew.get(name) ?? [])
       .map(({ oldKey }) => oldKey).filter((oldKey) => this.isCurrent(oldKey));
   }
 
-  /** The trusted keys under the name that they sign an origin as; none for another log's origin. */
+  /** The trusted keys, named as they sign for an origin; none if the origin is of another log. */
   verifierKeys(origin: string): readonly VerifierKey[] {
     if (splitName(origin)?.prefix !== this.#prefix) return [];
     return [...this.#trusted.values()].map((publicKey) => ({ name: origin, publicKey }));
   }
 
-  /** First and last size of `sys` that a key may sign, as far as its pins say; the narrowest of several. */
+  /** First and last size of `sys` that a key may sign: the narrowest range of its pins; null if not given. */
   rangeOf(publicKey: Uint8Array): KeyRange {
     const pins = this.#pins.filter((key) => equalBytes(key.publicKey, publicKey));
     return {
@@ -285,12 +286,12 @@ export class TrustedKeys {
     };
   }
 
-  /** How many keys are trusted; it only grows. */
+  /** The number of trusted keys; it only grows. */
   get size(): number {
     return this.#trusted.size;
   }
 
-  /** Whether it was not trusted before. */
+  /** Adds a key. True if it was not trusted before. */
   #trust(publicKey: Uint8Array): boolean {
     const name = hex(publicKey);
     if (this.#trusted.has(name)) return false;

@@ -1,11 +1,12 @@
-/** What the auditor kept and could not compare, and what a restore took away of it. */
+/** Kept checkpoints that could not be compared, and kept entries that a restore lost. */
 import type { KnownCheckpoint } from "./kept.ts";
 
 /**
- * Why a kept checkpoint was not compared: the entries up to it were removed and no proof leads over the cut; it is of
- * entries that a restore lost, and nothing older was compared; it is of another epoch, from which the bundles do not
- * lead here; it is of another deployment; it is of the system chain, which pins this one, and which was not given in
- * full before it; the bundle ends before what that anchored.
+ * The reason why a kept checkpoint was not compared. `unlinkable`: the entries up to it were removed, and no
+ * proof leads over the cut. `restore`: it covers entries that a restore lost, and nothing older was compared.
+ * `epoch`: it is of another epoch, from which the bundles do not lead here. `deployment`: it is of another
+ * deployment. `system`: it is of the system chain, which pins this chain and was not given in full before it.
+ * `behind`: the bundle ends before a root of it that is known.
  */
 export const UNCOMPARED_REASONS = [
   "unlinkable",
@@ -25,15 +26,15 @@ export type NamedRoot = Pick<KnownCheckpoint, "origin" | "size" | "root">;
 export interface Uncompared {
   readonly why: UncomparedReason;
   readonly checkpoint: KnownCheckpoint;
-  /** What a kept checkpoint of the system chain pins of the bundle's family; null where that itself was not compared. */
+  /** The root that the kept checkpoint of the system chain pins; null if `checkpoint` itself is the root. */
   readonly anchor: NamedRoot | null;
 }
 
-/** What a restore took away of what the auditor had been shown, and what the rest was held against. */
+/** The kept entries that a restore lost, and the root with which the rest was compared. */
 export interface Lost {
-  /** How many entries of which a checkpoint was kept. */
+  /** The number of lost entries that kept checkpoints cover. */
   readonly entries: number;
   readonly newest: NamedRoot;
-  /** The newest that was kept before it and agrees. */
+  /** The newest kept root before the lost ones that agrees. */
   readonly agreed: NamedRoot;
 }

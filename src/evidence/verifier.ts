@@ -1,9 +1,11 @@
 /**
- * Verifies bundles as they stream by: chain, tree, signatures, parts, retention, erasures, and every score anew.
+ * Verifies bundles as they stream by: chain, tree, signatures, parts, retention, erasures, and every score
+ * computed anew.
  *
- * One pass over bytes in any pieces, for a file of one bundle or of several one after another, in time that grows with
- * the bytes. Memory grows with the number of operators (under 100 bytes each) and with that of sessions and decisions
- * (under 20 bytes each); all else that grows has a limit (`limits.ts`). No input makes it throw: what is wrong is a finding. Source: evidence design, section 8.
+ * It makes one pass over bytes in any pieces, for a file of one bundle or of several one after another, in
+ * time that grows with the bytes. Memory grows with the number of operators (under 100 bytes each) and with
+ * that of sessions and decisions (under 20 bytes each); all else that grows has a limit (`limits.ts`). No
+ * input makes it throw: each fault is a finding. Source: evidence design, section 8.
  */
 import { type Anchor, Anchors } from "./anchors.ts";
 import { BundleCheck, type ReadLine } from "./bundle_check.ts";
@@ -28,30 +30,32 @@ import { settle } from "./settlement.ts";
 import type { PinnedKey } from "./trust.ts";
 
 export interface VerifierOptions {
-  /** Keys to trust from the start; null: none, and each bundle is held against the first key that it carries. */
+  /**
+   * Keys to trust from the start; null if there are none: each bundle is then checked with its own first key.
+   */
   readonly pins: readonly PinnedKey[] | null;
-  /** Sets of raw public keys, each known to be of one holder: those of a key file, those of earlier visits. Default: none. */
+  /** Sets of raw public keys, each of one holder, from key files and earlier visits. Default: none. */
   readonly together?: readonly (readonly Uint8Array[])[];
   /**
-   * Checkpoints from earlier visits, of any chains. Those that no trusted key signed are not held against anything, but
-   * reported.
+   * Checkpoints from earlier visits, of any chains. Those that no trusted key signed are not compared with
+   * anything, but reported.
    */
   readonly known: readonly KeptCheckpoint[];
   /** Entries that saved documents prove. */
   readonly expected: readonly ExpectedEntry[];
-  /** Checkpoints of saved documents: where a bundle reaches them, they must agree. */
+  /** Checkpoints of saved documents: if a bundle reaches one, it must agree with it. */
   readonly proven?: readonly KnownCheckpoint[];
   /** Whether scores, decisions and labels are computed anew. */
   readonly replay: boolean;
-  /** Whether records that can be made once only are looked for twice. Default: true. */
+  /** Whether to check that records which can be made only once are not repeated. Default: true. */
   readonly repeats?: boolean;
   /** Whether a removed prefix needs its RETENTION_PRUNED. Default: true; the published vectors have none. */
   readonly requirePruneRecord?: boolean;
-  /** Whether headers may lack what the published vectors' lack. Default: false. */
+  /** Whether headers may lack the members that the published vectors lack. Default: false. */
   readonly lenientHeader?: boolean;
-  /** Bundles that are read at most. Default: {@link BUNDLE_LIMIT}. */
+  /** The most bundles that are read. Default: {@link BUNDLE_LIMIT}. */
   readonly bundleLimit?: number;
-  /** Random, so that who made the file does not know it. Default: none, for files that nobody made to cost time. */
+  /** A random seed, unknown to anybody who made the file. Default: none, for files that no attacker made. */
   readonly seed?: HashSeed;
 }
 
@@ -72,7 +76,7 @@ export class BundleVerifier {
   readonly #budget = findingBudget();
   readonly #agreements = agreementBudget();
   readonly #coverage: Coverage;
-  /** Which keys are of one holder, as far as the input was read. */
+  /** The holders of keys, as far as the input was read. */
   readonly holders: KeyHolders;
   readonly #known: ReadonlyMap<string, readonly KeptCheckpoint[]>;
   readonly #expected: ReadonlyMap<string, readonly ExpectedEntry[]>;
@@ -80,10 +84,10 @@ export class BundleVerifier {
   #open: BundleCheck | null = null;
   #finishedEntries = 0;
   #line = 0;
-  /** Whether lines outside of a bundle were reported; they are once, until the next header. */
+  /** Whether lines outside of a bundle were reported since the last header: they are reported once. */
   #strayed = false;
   #stopped = false;
-  /** Whether it stopped since there are too many bundles. */
+  /** Whether reading stopped because there are too many bundles. */
   #isCutShort = false;
 
   constructor(crypto: Crypto, options: VerifierOptions) {
@@ -98,7 +102,7 @@ export class BundleVerifier {
     this.#expected = Map.groupBy(options.expected, ({ origin }) => origin);
   }
 
-  /** Entries read so far, of all bundles. */
+  /** The number of entries read so far, in all bundles. */
   get entries(): number {
     return this.#finishedEntries + (this.#open?.entries ?? 0);
   }
@@ -108,14 +112,14 @@ export class BundleVerifier {
     if (!this.#stopped) this.#reader.push(chunk, this.#take);
   }
 
-  /** A file ends, and another one follows: what came of a line without its line feed is cut off. */
+  /** Ends a file before another one follows. A last line without its line feed is reported as cut off. */
   endFile(): void {
     if (this.#stopped || !this.#reader.endsWithinLine) return;
     this.#endWithinLine();
     this.#reader.dropLine();
   }
 
-  /** The input is over: one report for each bundle, in their order. Once. */
+  /** Ends the input. Returns one report for each bundle, in their order. Call it once. */
   end(): readonly BundleReport[] {
     if (!this.#stopped && this.#reader.endsWithinLine) this.#endWithinLine();
     this.#open?.cut("cut off");
@@ -134,7 +138,9 @@ export class BundleVerifier {
     this.#takeText(text, bytes);
   }
 
-  /** Before a header it is what an editor puts before a text; elsewhere it belongs to no line. */
+  /**
+   * Takes a line that begins with a byte order mark. An editor may put one before a header; no line has one.
+   */
   #takeMarked(text: string, bytes: Uint8Array): void {
     const line = readLine(text.slice(BYTE_ORDER_MARK.length), { number: this.#line, bytes });
     if (isHeader(line)) this.#takeHeader(line, { isMarked: true });
@@ -189,7 +195,7 @@ export class BundleVerifier {
     });
   }
 
-  /** Of a chain in its own log. */
+  /** The family of a chain in its log; a header with a wrong origin has a family of its own. */
   #familyOf({ origin, chain }: { readonly origin: string; readonly chain: string }): Family {
     const prefix = chainPrefix(origin, chain);
     const name = prefix === null ? origin : `${prefix}${parseChain(chain)!.family}`;
@@ -198,7 +204,7 @@ export class BundleVerifier {
     return family;
   }
 
-  /** The open bundle is over: what it anchors counts for the bundles that follow. */
+  /** Closes the open bundle. The roots that it anchors count for the bundles that follow. */
   #close(): void {
     const check = this.#open;
     this.#open = null;
@@ -224,7 +230,7 @@ export class BundleVerifier {
     this.#close();
   }
 
-  /** A line where a header must stand: of the bundle before it where there is one, else the input is no bundle. */
+  /** Reports a line in place of a header: in the bundle before it, or else as an input without a bundle. */
   #stray(detail: string): void {
     if (this.#strayed) return;
     this.#strayed = true;
@@ -241,7 +247,7 @@ export class BundleVerifier {
     else this.#unusable("UNSUPPORTED_VERSION", String(kind));
   }
 
-  /** The rest of the input is not read. */
+  /** Stops reading: there are more bundles than the limit. */
   #stopShort(limit: number): void {
     this.#stopped = true;
     this.#isCutShort = true;
@@ -261,8 +267,8 @@ export class BundleVerifier {
 }
 
 /**
- * Whether a kept checkpoint that agrees with the bundle holds an anchor: whoever signed it, it is what was kept. An earlier
- * epoch can be signed by keys that nobody names any more.
+ * Whether a kept checkpoint that agrees with the bundle covers an anchor. Then the anchor counts, whichever
+ * key signed the bundle: nothing may name the keys of an earlier epoch any more.
  */
 function isKeptWith({ agreed, log }: ClosedBundle, { pinnedBy }: Anchor): boolean {
   return pinnedBy !== null && log.fatal.size === 0 &&
@@ -277,9 +283,9 @@ function isHeader(line: ReadLine | string): line is ReadLine {
   return typeof line !== "string" && HEADER_KIND.test(String(line.value.kind));
 }
 
-/** A line as JSON, or why it is none. */
+/** A line as a JSON object, or the reason why it is none. */
 function readLine(text: string, at: Pick<ReadLine, "number" | "bytes">): ReadLine | string {
-  // Told by their first character, millions of short lines that are no objects cost little.
+  // This check of the first character makes millions of short lines that are no objects cost little.
   if (!OBJECT_START.test(text)) return "not an object";
   let value: unknown;
   try {
