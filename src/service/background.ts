@@ -1,4 +1,4 @@
-/** The third stage of a start: what works beside the requests, each at its own interval, and ends with the service. */
+/** The third stage of a start: background work. Each task has its own interval and ends with the service. */
 import type { Config } from "../config/config.ts";
 import { isUnavailable } from "../domain/errors.ts";
 import { WEBHOOK_LEASE_MARGIN_MS } from "../domain/limits.ts";
@@ -19,17 +19,19 @@ import { type RateWindows, rateWindows } from "./rate_windows.ts";
 import type { Recovered } from "./recovery.ts";
 import { resolveHost } from "./world.ts";
 
-/** How often it is looked for breaches whose window is over, and for requests that no window holds any more. */
+/** Milliseconds between two runs that record breaches of past windows and forget requests of past windows. */
 const BREACH_FLUSH_MS = 5_000;
-/** How often chains are anchored, and what is past its retention is looked for. */
+/**
+ * Milliseconds between two runs of the upkeep: it anchors chains and deletes records past their retention.
+ */
 const UPKEEP_MS = 60_000;
-/** After the start, for the first time: a service that is restarted each minute is kept up, too. */
+/** Milliseconds from the start to the first upkeep: a service that is restarted each minute needs it, too. */
 const FIRST_UPKEEP_MS = 20_000;
-/** How often the lock is brought to the disk: how much of a rollback can go unnoticed after a power cut. */
+/** Milliseconds between two syncs of the lock: a rollback of that much can go unnoticed after a power cut. */
 const LOCK_SYNC_MS = 1_000;
-/** How often it is looked at what this machine's clock does. */
+/** Milliseconds between two looks at this machine's clock. */
 const CLOCK_LOOK_MS = 1_000;
-/** For so long after an answer the next request is expected. */
+/** Milliseconds after an answer during which the next request is expected. */
 const BUSY_MS = 50;
 
 export interface BackgroundOptions {
@@ -44,13 +46,13 @@ export interface Background {
   readonly dependencies: Dependencies;
   readonly breaches: BreachLog;
   readonly limits: RateWindows;
-  /** Each request: webhooks give way while one is being answered. */
+  /** The requests that are being answered: webhooks give way to them. */
   readonly requests: Requests;
-  /** Where the service listens, the door of its own first: webhooks are not sent there. */
+  /** The addresses at which the service listens, its main listener first: webhooks are not sent there. */
   listeners(): readonly OwnListener[];
-  /** Begins to send webhooks and to keep up, once the service listens. */
+  /** Begins to send webhooks and to run the upkeep; called once the service listens. */
   start(listeners: readonly OwnListener[]): void;
-  /** Begins to end the sending of webhooks. */
+  /** Begins to stop the sending of webhooks. */
   drain(): void;
   close(): Promise<void>;
 }
@@ -110,14 +112,14 @@ export function runInBackground(options: BackgroundOptions, recovered: Recovered
   };
 }
 
-/** Which requests are being answered, and when the last one was. */
+/** Counts the requests that are being answered, and keeps when the last one was. */
 export class Requests {
   #open = 0;
   #answeredAt = -Infinity;
 
   constructor(private readonly clock: Pick<Clock, "monotonic">) {}
 
-  /** Whether a request is being answered, or was just now, so that the next one is near. */
+  /** True while a request is being answered, and shortly after one was: the next one is expected then. */
   get isBusy(): boolean {
     return this.#open > 0 || this.clock.monotonic() - this.#answeredAt < BUSY_MS;
   }

@@ -1,4 +1,4 @@
-/** `lock.db` of this installation: opening it, and telling where it cannot follow the database. */
+/** Opens `lock.db` of this installation, and logs it if `lock.db` cannot follow the database. */
 import type { Config } from "../config/config.ts";
 import { unusable } from "./databases.ts";
 import type { Clock } from "../domain/world.ts";
@@ -9,10 +9,10 @@ import { type CheckpointLock, type LockOptions, MEND_LOCK, openLock } from "../s
 import type { StorageThread } from "../store/thread.ts";
 import { openThreadedLock } from "../store/threaded_lock.ts";
 
-/** How often it is told that the lock cannot follow. */
+/** Milliseconds between two log lines while the lock cannot follow. */
 const LOCK_TELL_MS = 60_000;
 
-/** Nothing fails for a lock that cannot follow; so that it does not go unnoticed it is told again while it lasts. */
+/** A lock that cannot follow makes nothing else fail. It is logged again and again, so that it is noticed. */
 export function lockFollowing({ log, clock }: { readonly log: Log; readonly clock: Clock }) {
   let toldAt: number | null = null;
   return {

@@ -1,6 +1,7 @@
 /**
- * Builds the service in four stages, each over what the ones before it returned: storage is opened (`storage.ts`), the
- * installation is recovered (`recovery.ts`), what works in the background begins (`background.ts`), requests are answered.
+ * Builds the service in four stages. Each one uses the results of those before it: storage is opened
+ * (`storage.ts`), the installation is recovered (`recovery.ts`), the background work is set up
+ * (`background.ts`), requests are answered.
  */
 import { raiseAlteredKeys } from "../operations/chains/certified_keys.ts";
 import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
@@ -49,30 +50,32 @@ export {
 
 export const VERSION: string = deno.version;
 
-/** How long a start goes on to ask a database server that does not answer, and how long it waits between. */
+/** Milliseconds for which a start asks a database server that does not answer, and between two attempts. */
 const SERVER_PATIENCE_MS = 10_000;
 const SERVER_RETRY_MS = 500;
 
 export interface ComposeOptions extends StorageOptions, RecoveryOptions {
-  /** How many lines of the log could not be written since the start; default: none. */
+  /** Lines of the log that could not be written since the start; default 0. */
   readonly lostLines?: () => number;
-  /** It is opened to record a restore: one that was cut short, and an altered table of keys, are no reason to refuse. */
+  /**
+   * True to record a restore: the start accepts an unfinished restore, and mends an altered table of keys.
+   */
   readonly isRestore?: boolean;
 }
 
 /** The service, open but not yet listening. */
 export interface Service {
   readonly app: Answering;
-  /** For the second listener; null: there is none. */
+  /** Answers at the listener for metrics; null if there is none. */
   readonly observation: Answering | null;
-  /** Of the first listener, which keeps them up to date. */
+  /** Counts of the main listener's connections; the listener keeps them up to date. */
   readonly connections: ConnectionCounts;
   readonly dependencies: Dependencies;
-  /** Whether the table of signing keys was made anew, for a restore. */
+  /** True if a restore made the table of signing keys anew. */
   readonly areKeysMended: boolean;
-  /** Tells the service where it listens, its own door first; it takes up its secrets. */
+  /** Tells the service where it listens, its main listener first, and lets it take up its secrets. */
   announce(listeners: readonly OwnListener[]): Promise<void>;
-  /** Records that this machine's clock is right after a jump; null where there is nothing to accept. */
+  /** Records that this machine's clock is right after a jump; null if there is nothing to accept. */
   acceptClock(): Promise<ClockReading | null>;
   /** From now on new requests get 503. */
   drain(): void;
@@ -82,8 +85,8 @@ export interface Service {
 
 /**
  * Opens the store, brings it up to date and wires the application.
- * @throws {StartError} and {SchemaRefused} where the start cannot go on; {DatabaseUnavailable} where the database could
- *   not be used for some seconds.
+ * @throws {StartError} and {SchemaRefused} if the start cannot go on; {DatabaseUnavailable} if the database
+ *   could not be used for some seconds.
  */
 export async function openService(options: ComposeOptions): Promise<Service> {
   const { config, clock, log } = options;
@@ -160,7 +163,7 @@ async function serve(options: ComposeOptions, stages: Stages): Promise<Service> 
   };
 }
 
-/** What the two listeners ask besides. */
+/** What both listeners need besides the stages. */
 interface Answerers {
   readonly metrics: Metrics | null;
   readonly isDraining: () => boolean;
@@ -211,7 +214,7 @@ function observationOf(
   });
 }
 
-/** Loaded where they are asked for alone: a start without them is shorter. */
+/** The module of metrics is loaded only if metrics are configured: a start without it is shorter. */
 async function metricsOf(
   { config, clock, lostLines = () => 0 }: ComposeOptions,
   { storage, recovered: { clockWatch, observers }, background }: Stages,

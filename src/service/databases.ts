@@ -1,4 +1,4 @@
-/** Opening the database that the configuration names: a file with its thread, or a libSQL server over the network. */
+/** Opens the configured database: a file with its thread, or a libSQL server over the network. */
 import { STORAGE_THREAD } from "../http/assets.ts";
 import type { Config, StorageConfig } from "../config/config.ts";
 import type { Clock } from "../domain/world.ts";
@@ -18,7 +18,7 @@ import { schemaVersionOf } from "../store/migrate.ts";
 import { StorageThread } from "../store/thread.ts";
 import { openThreaded, type Threaded } from "../store/threaded.ts";
 
-/** Of requests to a database server. */
+/** Time limits of requests to a database server. */
 const DATABASE_PATIENCE: Patience = { requestMs: 8_000, silentMs: 1_000 };
 const SESSION_ID_BYTES = 16;
 
@@ -28,14 +28,14 @@ interface Outside {
 }
 
 /**
- * @throws {StartError} where it cannot be opened, or would not keep what it confirms; {DatabaseUnavailable} where a
- *   server cannot be asked for that.
+ * @throws {StartError} if the database cannot be opened, or would not keep what it confirms;
+ *   {DatabaseUnavailable} if a server cannot be asked whether it would.
  */
 export async function openDatabase(
   config: Config,
   { log, onFatal, ...outside }: Outside & {
     readonly log: Log;
-    /** Called once where storage failed for good: nothing may be written after it. */
+    /** Called once if storage failed for good: nothing may be written after it. */
     readonly onFatal: (error: StorageFailure) => void;
   },
 ): Promise<Threaded> {
@@ -64,7 +64,7 @@ export async function openDatabase(
         });
       },
     });
-    // For `lock.db`, which lies on this host.
+    // The thread is for `lock.db`, which lies on this host.
     const thread = new StorageThread(startThread(), onFatal);
     const close = async () => {
       await database.close();
@@ -80,7 +80,7 @@ export async function openDatabase(
   }
 }
 
-/** As a start calls it. */
+/** Name of the database file in the messages of a start. */
 export const DATABASE_FILE = "the database file in JISS_DATA_DIR or JISS_DATABASE_URL";
 
 const REFUSALS: Readonly<Record<PassingFault, readonly [message: string, mend: string]>> = {
@@ -98,7 +98,7 @@ const REFUSALS: Readonly<Record<PassingFault, readonly [message: string, mend: s
   ],
 };
 
-/** Tells of what passes when it begins and when it is over, not of each refusal. */
+/** Logs when a passing fault begins and when it ends, but not each refused write. */
 function refusalLog(log: Log): (fault: PassingFault | null) => void {
   let told: PassingFault | null = null;
   return (fault) => {
@@ -110,7 +110,7 @@ function refusalLog(log: Log): (fault: PassingFault | null) => void {
   };
 }
 
-/** What a start says of a file that it cannot use. */
+/** The error of a start that cannot use a file. */
 export function unusable(what: string, error: unknown, mend?: string): StartError {
   const { message } = error as Error;
   if (!(error instanceof StorageFailure)) return new StartError(`${what} cannot be opened: ${message}`);
@@ -121,14 +121,14 @@ export function unusable(what: string, error: unknown, mend?: string): StartErro
 }
 
 /**
- * Keeps a copy of an embedded database whose schema is about to be changed: an earlier program can go on from it.
- * @throws {StartError} where it cannot be made: nothing is changed without it.
+ * Copies an embedded database before its schema is changed: an earlier program can go on from the copy.
+ * @throws {StartError} if the copy cannot be made: nothing is changed without it.
  */
 export async function keepCopyBefore(
   { database: location }: Config,
   { database, to, log }: {
     readonly database: Database;
-    /** The step that it is brought to. */
+    /** Step of the schema to which the database is brought. */
     readonly to: number;
     readonly log: Log;
   },
@@ -152,18 +152,18 @@ export async function keepCopyBefore(
   }
 }
 
-/** From its text, since a compiled program has no file of it. */
+/** Starts the thread from its text, because a compiled program has no file for it. */
 function startThread(): Worker {
   const url = URL.createObjectURL(new Blob([STORAGE_THREAD], { type: "text/javascript" }));
   return new Worker(url, { type: "module", name: "storage" });
 }
 
 export interface OpenStoredOptions extends Outside {
-  /** Told what keeps a server from answering, or of what a file failed for good. */
+  /** Called with what keeps a server from answering, or with the final failure of a file. */
   readonly onTrouble: (trouble: ServerTrouble | StorageFailure | null) => void;
 }
 
-/** A database that is read as it stands, beside a service perhaps. @throws where it cannot be opened. */
+/** Opens a database to read it as it is; a service may use it meanwhile. @throws if it cannot be opened. */
 export function openStored(
   { database: location, certificates }: StorageConfig,
   options: OpenStoredOptions,

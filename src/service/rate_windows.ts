@@ -14,12 +14,12 @@ import { createPrivately } from "./startup.ts";
 export interface RateWindows {
   readonly address: RateWindow;
   readonly key: RateWindow;
-  /** Gives back the memory of a time without requests. */
+  /** Frees the memory of requests that no window holds any more. */
   forget(): void;
   close(): Promise<void>;
 }
 
-/** @throws {StartError} where the program was started without what a shared store needs. */
+/** @throws {StartError} if the rate store needs Deno KV and Deno was started without it. */
 export function rateWindows(
   { rateLimitIp, rateLimitKey, rateLimitKv }: Config,
   { clock, log, world }: { readonly clock: Clock; readonly log: Log; readonly world: World },
@@ -57,7 +57,7 @@ export function rateWindows(
   };
 }
 
-/** Opens a Deno KV store, a file or an address. @throws {StartError} where Deno was started without it. */
+/** Opens a Deno KV store, a file or an address. @throws {StartError} if Deno was started without Deno KV. */
 function kvStore(location: string): () => Promise<Deno.Kv> {
   if (typeof Deno.openKv !== "function") {
     throw new StartError("JISS_RATE_LIMIT_STORE needs Deno KV: start deno with --unstable-kv");

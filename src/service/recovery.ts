@@ -1,6 +1,7 @@
 /**
- * The second stage of a start: the installation is opened over what is stored, or made, and what an earlier process left
- * undone is done. If nothing may be recorded yet, since the clock cannot be believed, that is done as soon as it may.
+ * The second stage of a start: it opens the stored installation, or creates one, and finishes what an earlier
+ * process left undone. If nothing may be recorded yet because the clock cannot be believed, that happens as
+ * soon as it may.
  */
 import { mendSigningKeys } from "../operations/chains/certified_keys.ts";
 import type { Config } from "../config/config.ts";
@@ -36,12 +37,12 @@ import { bootstrapOrganization, keyMint, provideSigningKey, signerSource } from 
 import type { Storage } from "./storage.ts";
 import { generateSigningKey } from "./world.ts";
 
-/** Longest wait before a commit is tried anew while another process holds the database. */
+/** Longest wait, milliseconds, before a commit is tried again while another process holds the database. */
 const BACKOFF_CAP_MS = 50;
-/** Commits, at least, that are left to whoever won a race; twice as many at most. */
+/** The loser of a race waits for so many commits at least, and for twice as many at most. */
 const YIELDED_COMMITS = 4;
 const YIELD_CAP_MS = 500;
-/** Attempts in a row before the winner is left to itself again. */
+/** Attempts from one such wait to the next. */
 const RACES = 6;
 
 export interface RecoveryOptions {
@@ -49,39 +50,39 @@ export interface RecoveryOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly world: World;
-  /** Default: from the world's randomness. */
+  /** Mints API keys; default: from the world's randomness. */
   readonly mintKey?: () => string;
   readonly clockRule: ClockRule;
-  /** It is opened to record a restore: the table of signing keys is made anew if somebody altered it. */
+  /** True to record a restore: the table of signing keys is made anew if somebody altered it. */
   readonly isRestore?: boolean;
   /**
-   * Whether it is the service, which logs the audit events that the commands record beside it, too, and runs the
-   * candidate model.
+   * True if this is the service: it also logs the audit events that commands record meanwhile, and it runs
+   * the candidate model.
    */
   readonly tellsOthers?: boolean;
 }
 
-/** What is told of as it happens: whoever wants to know adds himself. */
+/** Observers of events as they happen: a listener adds itself to a set. */
 export interface Observers {
   readonly committed: Set<(committed: Committed) => void>;
   readonly compared: Set<NonNullable<ShadowOptions["onCompared"]>>;
 }
 
 export interface Recovered {
-  /** What operations are given, but what sends webhooks. Writes are refused while the clock is. */
+  /** The dependencies of operations, without those for webhooks. Writes fail while the clock is refused. */
   readonly base: Omit<Dependencies, keyof Sending>;
   readonly clockWatch: ClockWatch;
   readonly auditLines: AuditLines;
   readonly observers: Observers;
-  /** Whether the table of signing keys was made anew, for a restore. */
+  /** True if a restore made the table of signing keys anew. */
   readonly areKeysMended: boolean;
-  /** False while the installation is left as it is. */
+  /** False while the installation is open for reads only. */
   isCurrent(): boolean;
-  /** Looks at what this machine's clock does, and records it. */
+  /** Looks at this machine's clock and records an anomaly. */
   lookAtClock(): Promise<void>;
   /** Records that this machine's clock is right after a jump; null if there is nothing to accept. */
   acceptClock(): Promise<ClockReading | null>;
-  /** Ends the writers, and with them what was accepted and is not durable yet. */
+  /** Closes the writers after they have finished the writes that were accepted. */
   close(): Promise<void>;
 }
 
@@ -139,7 +140,7 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
     peppers: config.peppers,
     secretsKeys: config.secretsKeys,
   };
-  // What must be recorded before anything else may goes past the look at the clock.
+  // Records that must precede all others are written without the check of the clock.
   const unguarded = { ...common, database, writer: writerOver(database) };
   const installing = new Installing(options, { unguarded });
   const { installation } = await installing.open({ readsOnly: clockWatch.isRefused });
@@ -187,7 +188,7 @@ type Unguarded =
   & Omit<InstallationOptions, "now" | "readsOnly">
   & Omit<Dependencies, keyof Sending | "installation">;
 
-/** Opens the installation: at the start, and again once it may be recorded what the start had to leave out. */
+/** Opens the installation at the start, and again once records that the start left out may be written. */
 class Installing {
   #isCurrent = false;
   #resuming: Promise<void> | null = null;
@@ -242,15 +243,16 @@ function shadowOf({ config, clock, log }: RecoveryOptions, { compared }: Observe
   return shadow;
 }
 
-/** Of the newest entry of the system chain, epoch milliseconds; null: there is none. */
+/** Timestamp of the newest entry of the system chain, epoch milliseconds; null if there is none. */
 async function lastEntryOf(database: Database): Promise<number | null> {
   const [head] = await loadHeads(database, [SYSTEM_CHAIN]);
   return head === undefined ? null : Date.parse(head.lastTimestamp);
 }
 
 /**
- * How long to wait before a commit is tried anew. Who loses a race leaves the winner to itself for some commits, since
- * of two that race each time one works in vain; then it tries at once until it wins, as the other does after that.
+ * Milliseconds to wait before a commit is tried again. The loser of a race lets the winner make some commits,
+ * because in each race one of the two works in vain. Then it tries at once, until it wins or has tried
+ * `RACES` times.
  */
 function backoffMs({ attempt, tookMs, cause }: Setback, world: World): number {
   const fraction = world.random(1)[0]! / 255;

@@ -22,9 +22,9 @@ const LOCK_FILE = "start.lock";
 const RUNNING_FILE = "running.lock";
 
 /**
- * Makes the data directory where it is missing, and holds a lock on it until disposed of; waits while another
- * process holds it.
- * @throws {StartError} where the directory cannot be made or written.
+ * Makes the data directory if it is missing, and holds a lock on it until disposed of; waits while another
+ * process holds the lock.
+ * @throws {StartError} if the directory cannot be made or written.
  */
 export async function lockDirectory(directory: string): Promise<Disposable> {
   try {
@@ -41,7 +41,7 @@ export async function lockDirectory(directory: string): Promise<Disposable> {
   }
 }
 
-/** @throws {StartError} where a restore was cut short: what is there may be any database, or none. */
+/** @throws {StartError} if a restore was cut short: the directory may then hold any database, or none. */
 export function requireNoUnfinishedRestore(directory: string): void {
   if (!isRestoreUnfinished(directory)) return;
   throw new StartError(
@@ -57,8 +57,8 @@ function unwritable(what: string, error: unknown, mend: string): StartError {
 }
 
 /**
- * Deletes the copy of a backup that a restore was killed over, while it looked at it and had changed nothing yet. To be
- * called by whoever says that it works there, which no restore does beside that.
+ * Deletes the copy of a backup that a killed restore left: it was checking the copy and had changed nothing
+ * yet. Call it while `markRunning` holds: no restore runs beside that.
  */
 export function removeLeftOver({ database }: Pick<Config, "database">): void {
   if (database.kind !== "file") return;
@@ -73,14 +73,14 @@ export function removeLeftOver({ database }: Pick<Config, "database">): void {
   }
 }
 
-/** Says that a process works with what is in the directory, until it is disposed of or the process ends. */
+/** Marks the directory as used by a process, until the mark is disposed of or the process ends. */
 export async function markRunning(directory: string): Promise<Disposable> {
   const file = openRunning(directory);
   await file.lock(false);
   return file;
 }
 
-/** Keeps processes from working with what is in the directory until disposed of; null where one does. */
+/** Keeps processes from using the directory until disposed of; null if a process uses it now. */
 export async function keepStopped(directory: string): Promise<Disposable | null> {
   const file = openRunning(directory);
   if (await file.tryLock(true)) return file;
@@ -96,7 +96,7 @@ function openRunning(directory: string): Deno.FsFile {
   }
 }
 
-/** Creates a file for its owner alone, on the disk, unless it is there. Returns whether it was created. */
+/** Creates a file that only its owner can read, durably, unless it exists. Returns whether it was created. */
 export function createPrivately(path: string, content: string): boolean {
   if (path === ":memory:") return false;
   try {
@@ -108,7 +108,7 @@ export function createPrivately(path: string, content: string): boolean {
   }
 }
 
-/** Mints keys of organizations from a source of random bytes. */
+/** Mints API keys of organizations from a source of random bytes. */
 export function keyMint({ random }: Pick<World, "random">): () => string {
   return () => mintApiKey(random(API_KEY_RANDOM_BYTES));
 }
@@ -119,8 +119,8 @@ export interface SignerFiles {
 }
 
 /**
- * Makes the signing key where the database holds no chain yet; an empty file is what a start that was cut short left.
- * @throws {StartError} where the key is missing.
+ * Makes the signing key if the database holds no chain yet. A start that was cut short leaves an empty file.
+ * @throws {StartError} if the key is missing and the database holds chains.
  */
 export async function provideSigningKey(
   { signingKeyFile }: SignerFiles,
@@ -144,7 +144,7 @@ export async function provideSigningKey(
   }
 }
 
-/** The signing keys' files. @throws {StartError} where one is unreadable or not an Ed25519 key. */
+/** Reads the signing keys' files; `read` throws {StartError} if one is unreadable or no Ed25519 key. */
 export function signerSource({ signingKeyFile, previousSigningKeyFile }: SignerFiles): SignerSource {
   return {
     stamp: () => `${stampOf(signingKeyFile)} ${stampOf(previousSigningKeyFile)}`,
@@ -159,7 +159,7 @@ export function signerSource({ signingKeyFile, previousSigningKeyFile }: SignerF
 
 const ABSENT = "absent";
 
-/** Changes with the file. */
+/** A text that changes when the file changes. */
 function stampOf(path: string): string {
   try {
     const { ino, mtime, size } = Deno.statSync(path);
@@ -185,7 +185,7 @@ function readSigner(variable: string, path: string): Signer {
 }
 
 /**
- * The first organization of `JISS_BOOTSTRAP_ORG_FILE`, created once. Its key is in the file before the
+ * Creates the first organization, from `JISS_BOOTSTRAP_ORG_FILE`, once. Its key is in the file before the
  * organization exists, so that no crash in between can lose it.
  */
 export async function bootstrapOrganization(
@@ -209,14 +209,14 @@ export async function bootstrapOrganization(
   dependencies.log.info("bootstrap organization created", { org_id: organization.org_id });
 }
 
-/** Whoever reads the file for a key would be refused without knowing why. */
+/** Warns if the file holds no working key of the organization: a program that uses it would be refused. */
 async function tellWhereKeyIsAnother(
   dependencies: Omit<Dependencies, keyof Sending>,
   { orgId, path }: { readonly orgId: string; readonly path: string },
 ): Promise<void> {
   let text: string | undefined;
   try {
-    // A pipe would be waited for.
+    // Reading a pipe would wait.
     if (kindOf(path) !== "other") text = Deno.readTextFileSync(path).trim();
   } catch {
     // Nobody can read a key there.
@@ -229,8 +229,10 @@ async function tellWhereKeyIsAnother(
 }
 
 /**
- * The key that a file holds, for its owner alone; one that is minted is in the file, on the disk, when this returns.
- * @throws {StartError} where the file cannot be read or written, or holds something else; it calls the file `name`.
+ * The key that a file holds, or a newly minted one, which is then durably in the file. Only the file's owner
+ * can read it.
+ * @throws {StartError} if the file cannot be read or written, or holds something else; it calls the file
+ *   `name`.
  */
 export function keyInFile(
   path: string,
@@ -242,7 +244,7 @@ export function keyInFile(
   }
   const given = readKeyFile(path, name);
   if (given !== null) {
-    // A mounted one may be nobody's to change.
+    // The permissions of a mounted file may not be changeable.
     if (kind === "file") closeToOthers(path);
     return given;
   }
@@ -254,7 +256,10 @@ export function keyInFile(
   return minted;
 }
 
-/** Writes a file that is empty or not there, for its owner alone. @throws {StartError} which calls the file `name`. */
+/**
+ * Writes a file that is empty or missing, for its owner alone.
+ * @throws {StartError} if the file cannot be written; it calls the file `name`.
+ */
 function fillPrivately(path: string, content: string, name: string): void {
   try {
     writeDurably(path, content, { mustBeNew: false });
@@ -266,7 +271,7 @@ function fillPrivately(path: string, content: string, name: string): void {
   }
 }
 
-/** What cannot be looked at is told of where it is read. */
+/** A path that cannot be examined counts as a file: reading it then tells why. */
 function kindOf(path: string): "file" | "link" | "other" {
   const own = statOf(path, Deno.lstatSync);
   if (own === null || own.isFile) return "file";
@@ -286,7 +291,7 @@ function closeToOthers(path: string): void {
   try {
     Deno.chmodSync(path, PRIVATE_FILE);
   } catch {
-    // It holds the key all the same; `jiss doctor` tells who can read it.
+    // The file holds the key all the same; `jiss doctor` tells who can read it.
   }
 }
 

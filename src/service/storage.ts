@@ -1,4 +1,4 @@
-/** The first stage of a start: what is stored is opened, and brought to the schema of this program. */
+/** The first stage of a start: it opens the database and brings it to the schema of this program. */
 import { MIGRATIONS } from "../../migrations/mod.ts";
 import type { Config } from "../config/config.ts";
 import type { Clock, World } from "../domain/world.ts";
@@ -23,7 +23,7 @@ import { realClock } from "./world.ts";
 /** The newest step of the schema. */
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)!.version;
 
-/** How long a start waits for a database that another process holds: about six seconds. */
+/** Attempts of a start while another process holds the database, and the wait between: about six seconds. */
 const START_ATTEMPTS = 30;
 const START_RETRY_MS = 100;
 
@@ -39,7 +39,7 @@ export interface StorageOptions {
 export interface Storage {
   readonly database: Database;
   readonly lock: CheckpointLock;
-  /** Whether `lock.db` cannot follow the database. */
+  /** True while `lock.db` cannot follow the database. */
   isLockBehind(): boolean;
   close(): Promise<void>;
 }
@@ -50,12 +50,14 @@ function ownSchema(): Promise<SchemaObjects> {
   return expected ??= expectedSchema(MIGRATIONS);
 }
 
-/** In what the schema of a database of this program's version is another one; null if in nothing. */
+/**
+ * How the schema of a database of this program's version differs from the expected one; null if it does not.
+ */
 export async function schemaTroubleOf(database: Database): Promise<SchemaTrouble | null> {
   return await schemaTrouble(database, await ownSchema());
 }
 
-/** Brings a database's file, which nobody else has open, to the schema of this program. @throws {SchemaRefused}. */
+/** Brings a database file that nobody else has open to this program's schema. @throws {SchemaRefused}. */
 export async function bringUpToDate(path: string): Promise<void> {
   const database = openEmbedded({ path, onFatal: () => {} });
   try {
@@ -114,7 +116,7 @@ async function bringToSchema({ config, log, clock }: StorageOptions, database: D
   for (const name of applied) log.info("migration applied", { name });
 }
 
-/** Tries again while another process, a backup perhaps, holds the database. */
+/** Tries again while another process, for example a backup, holds the database. */
 export async function whileBusy<Result>(clock: Clock, run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1;; attempt += 1) {
     try {

@@ -1,4 +1,7 @@
-/** The outside world: time, entropy, the environment, names and standard output. With `config/` nothing else touches the first three. */
+/**
+ * The outside world: time, entropy, the environment, name resolution and standard output. Only this file and
+ * `config/` touch the first three.
+ */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { monotonicFactory } from "ulid";
@@ -11,7 +14,7 @@ import { writePatiently } from "../observability/patient_write.ts";
 import type { World } from "../domain/world.ts";
 import { nextTurn } from "../store/turn.ts";
 
-/** A timer may fire so much later than it was set for. */
+/** Milliseconds by which a timer may fire late. */
 const TIMER_GRAIN_MS = 2;
 
 export const realClock: Clock = {
@@ -31,7 +34,7 @@ export const realClock: Clock = {
     for (;;) {
       const left = instant - realClock.monotonic();
       if (left <= 0) return;
-      // What a timer is too coarse for is waited out in turns, between which everything else is done.
+      // A timer is too coarse for the last milliseconds: they pass in turns, between which other work runs.
       await (left > TIMER_GRAIN_MS ? realClock.wait(left - TIMER_GRAIN_MS) : nextTurn());
     }
   },
@@ -45,7 +48,7 @@ export function realWorld(): World {
 
 const FRACTIONS_DRAWN = 256;
 
-/** Random numbers from 0 to below 1, many drawn at once: a new millisecond's ULID takes sixteen. */
+/** Random numbers from 0 to below 1, many drawn at once: the first ULID of a millisecond takes sixteen. */
 function randomFractions(): () => number {
   const words = new Uint32Array(FRACTIONS_DRAWN);
   let used = words.length;
@@ -74,7 +77,10 @@ export function generateSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Every address of a name, as the system resolves it. @throws where it has none, or that takes too long. */
+/**
+ * All addresses of a name, as the system resolves it.
+ * @throws if it has none, or if the resolution takes too long.
+ */
 export async function resolveHost(host: string): Promise<readonly string[]> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -90,14 +96,15 @@ export async function resolveHost(host: string): Promise<readonly string[]> {
 }
 
 /**
- * The log on standard output; `pretty` on a terminal where the configuration does not say. While it is in use nothing else
- * may write there: a synchronous write, as that of `console.log`, waits for the reader, and everything waits for it.
+ * The log on standard output; `pretty` on a terminal if the configuration names no format. While it is in
+ * use, nothing else may write there: a synchronous write, such as that of `console.log`, waits for the reader
+ * and blocks the process.
  */
 export function standardLog(format: Config["logFormat"]): ProcessLog {
   return createProcessLog({
     format: format ?? (Deno.stdout.isTerminal() ? "pretty" : "json"),
     clock: () => realClock.now(),
-    // Another thread waits until the reader takes it; it does not keep the process from its end.
+    // Another thread waits until the reader takes the bytes. That does not keep the process from ending.
     write: (bytes) => writePatiently((rest) => Deno.stdout.write(rest), bytes),
     onLost: (reason) =>
       tellStandardError(
@@ -108,11 +115,13 @@ export function standardLog(format: Config["logFormat"]): ProcessLog {
 
 let isTelling = false;
 
-/** Writes a line to standard error, which may have the same reader: while one is on its way, others are left out. */
+/**
+ * Writes a line to standard error, which may have the same reader. Drops it while another is being written.
+ */
 function tellStandardError(line: string): void {
   if (isTelling) return;
   isTelling = true;
   writePatiently((bytes) => Deno.stderr.write(bytes), new TextEncoder().encode(`${line}\n`)).catch(() => {
-    // Nobody is left to be told.
+    // Nobody is left who could be told.
   }).finally(() => isTelling = false);
 }
