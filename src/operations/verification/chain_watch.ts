@@ -1,6 +1,6 @@
 /**
- * Verifying every chain in the background, each about once a day, so that what is altered is found though nobody asks.
- * It works in slices with long rests: a twentieth of one core's time at most, whatever there is to verify.
+ * Verifies every chain in the background, each about once a day, so that an alteration is found though nobody
+ * asks. It works in slices with long rests: it takes at most a twentieth of one core's time.
  */
 import type { RetentionDays } from "../shared/deployment.ts";
 import type { Reading, Scoring } from "../shared/capabilities.ts";
@@ -11,21 +11,21 @@ import { readFamilies } from "../../store/chains.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 import { verifyChain } from "./verification.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring & RetentionDays;
 
-/** After each slice, which takes about half a millisecond. */
+/** Milliseconds of rest after each slice, which takes about half a millisecond. */
 const REST_MS = 10;
 
 export class ChainWatch {
-  /** By family, when it was verified last, epoch milliseconds. */
+  /** By family, the time of its last verification, epoch milliseconds. */
   readonly #verifiedAt = new Map<string, number>();
   #running: Promise<void> | null = null;
   #stopped = false;
 
   constructor(private readonly dependencies: Needs) {}
 
-  /** Begins with the chains that are due, unless it is at it. Nobody waits for it. */
+  /** Begins to verify the chains that are due, unless a run is under way. It does not wait for the run. */
   start(now: number): void {
     if (this.#stopped) return;
     this.#running ??= this.#run(now).finally(() => this.#running = null);
@@ -36,7 +36,7 @@ export class ChainWatch {
     await this.#running;
   }
 
-  /** Ends within a slice, and begins no more. */
+  /** Ends the run after its present slice, and prevents further runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
@@ -55,7 +55,9 @@ export class ChainWatch {
     }
   }
 
-  /** Those that were found altered first; the others from anywhere on, so that restarts leave none out for good. */
+  /**
+   * Families found altered come first. The others start at a random one: restarts leave none out for good.
+   */
   #due(families: readonly string[], now: number): readonly string[] {
     const { tampered, world } = this.dependencies;
     const due = families.filter((family) => now - (this.#verifiedAt.get(family) ?? -Infinity) >= DAY_MS);
@@ -78,7 +80,7 @@ export class ChainWatch {
       if (error instanceof AlteredError) {
         await raiseTampering(this.dependencies, tamperingOf(error), now);
       } else if (!(error instanceof ServiceError)) throw error;
-      // One that was pruned meanwhile is verified with the next round.
+      // A chain that was pruned meanwhile is verified in the next round.
       else return;
     }
     this.#verifiedAt.set(family, now);
@@ -90,5 +92,5 @@ export class ChainWatch {
   }
 }
 
-/** The service stops. */
+/** Ends a run because the service stops. */
 class Stopped extends Error {}

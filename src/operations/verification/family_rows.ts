@@ -1,6 +1,6 @@
 /**
- * What belongs to a family of chains as a whole, held to its entries: cuts, reports, tombstones; and to the system's the
- * signing keys, the models, and how far every other chain was anchored.
+ * Compares the rows of a family of chains as a whole with its entries: cuts, reports, tombstones. For the
+ * system chain also the signing keys, the models, and how far every other chain was anchored.
  */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import { AlteredError, isGone } from "../../domain/errors.ts";
@@ -28,16 +28,16 @@ import { issuedReport } from "../reporting/reports.ts";
 import type { Cut } from "./row_check.ts";
 import type { FoundRows } from "./row_findings.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing & Scoring;
 
 export interface FamilyRows {
   readonly family: string;
   readonly epochs: readonly StoredChain[];
-  /** What its entries tell of cuts. */
+  /** The cuts that its entries record. */
   readonly cuts: readonly Cut[];
   readonly ownKeys: OwnKeys;
-  /** Of every chain, how far it was anchored before its entries were read. */
+  /** By chain, the size that was anchored before the entries were read. */
   readonly anchored: ReadonlyMap<string, number>;
   rest(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function checkFamilyRows(
   await checkTombstones(dependencies, found, rows);
 }
 
-/** How far the system chain has taken in every other one: read before that chain is. */
+/** By chain, the size that its row gives as anchored in the system chain. Call it before that is read. */
 export async function readAnchored(dependencies: Needs): Promise<ReadonlyMap<string, number>> {
   const chains = await loadChains(dependencies.database);
   const newest = new Map(chains.map((chain) => [chain.family, chain]));
@@ -106,7 +106,7 @@ async function checkTombstones(
 ): Promise<void> {
   const { database } = dependencies;
   const orgId = organizationOf(family)!;
-  // Before the tombstones: those of an erasure come with its entry.
+  // Read before the tombstones: an erasure writes its tombstones together with its entry.
   const erasures = await readErasuresOfNames(database, family);
   const causes = await readCauses(database, epochs.map(({ chain }) => chain));
   for (const row of causes) {
@@ -120,8 +120,8 @@ async function checkTombstones(
 }
 
 /**
- * The newest erasure of each pseudonym of which no tombstone is left. Of an operator who was erased again, after the rows
- * had been put back, any of the erasures may have the tombstones.
+ * The newest erasure of each pseudonym of which no tombstone is left. If an operator was erased again after
+ * the rows had been put back, the tombstones may belong to any of the erasures.
  */
 function forgottenErasures(
   erasures: readonly ErasureEntry[],
@@ -136,7 +136,7 @@ function forgottenErasures(
   return [...newest.values()].filter(({ subject }) => !remembered.has(subject));
 }
 
-/** What is altered is a finding; what is removed by rule meanwhile is none. */
+/** Adds a finding if `look` finds an altered row. A row that was removed by rule meanwhile is no finding. */
 async function told(
   found: FoundRows,
   { code, chain, seq = null }: {
@@ -175,7 +175,7 @@ async function checkSystemRows(
   }
 }
 
-/** One that is gone is missed by whoever replays what it scored. */
+/** A missing model is no finding here: a replay of its scores finds it. */
 async function checkModels({ database, crypto }: Needs, found: FoundRows): Promise<void> {
   for (const { sha256, document } of await readModels(database)) {
     const computed = orNull(() => modelSha256(crypto, JSON.parse(document)));
@@ -184,7 +184,7 @@ async function checkModels({ database, crypto }: Needs, found: FoundRows): Promi
   }
 }
 
-/** By origin, the largest size that the system chain holds a checkpoint of. */
+/** By origin, the largest size of a checkpoint that the system chain holds. */
 async function readTakenIn(
   { database }: Needs,
   rest: () => Promise<void>,

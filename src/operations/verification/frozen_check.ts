@@ -1,43 +1,46 @@
-/** Holding the frozen calls of an organization to one another, as their records tell of them in the order of the chain. */
+/** Compares the frozen calls of an organization with one another, in the order of the chain. */
 import type { Database } from "../../store/database.ts";
 import { edgeQuery, frozenOperatorsQuery } from "../../store/interactions.ts";
 import type { SkippedInteractionRow } from "../../store/records.ts";
 import { frozenLink, type LastFrozen, lastFrozen } from "../scoring/frozen_calls.ts";
 
-/** A frozen call's row, and the entry that it stands for. */
+/** A frozen call's row, and the place of its entry. */
 export interface FrozenCall<Place> {
   readonly row: SkippedInteractionRow;
   readonly place: Place;
 }
 
 export class FrozenCheck<Place> {
-  /** By operator, the last frozen call so far. */
+  /** By operator, the last frozen call seen so far. */
   readonly #last = new Map<string, FrozenCall<Place>>();
 
-  /** @param isHeld whether the record of an entry is still there: an erasure takes it and all rows of the operator at once. */
+  /** @param isHeld whether an entry's record still exists: an erasure deletes it with the operator's rows. */
   constructor(
     private readonly database: Database,
     private readonly orgId: string,
     private readonly isHeld: (place: Place) => Promise<boolean>,
   ) {}
 
-  /** Takes the next frozen call, whose row carries its seal. @returns whether it goes on from the one before it. */
+  /**
+   * Takes the next frozen call, whose row has a valid seal.
+   * @returns whether it goes on from the one before it.
+   */
   async follows(call: FrozenCall<Place>): Promise<boolean> {
     const { row } = call;
     const before = this.#last.get(row.operator_id);
     this.#last.set(row.operator_id, call);
-    // What came before the first record that is held may have been pruned.
+    // The calls before the first record that is held may have been pruned.
     if (before === undefined) return true;
     const { previous, ...expected } = frozenLink(before.row, row);
     return row.previous === previous && isSame(row, expected) || !await this.isHeld(before.place);
   }
 
-  /** A frozen call of this operator has no row that could be followed: that is told by itself. */
+  /** Call it if a frozen call's row is wrong, which is a separate finding: the next call follows nothing. */
   lost(operatorId: string): void {
     this.#last.delete(operatorId);
   }
 
-  /** The places of last frozen calls whose operator's row does not say what they say. */
+  /** The places of those last frozen calls with which the operator's row does not agree. */
   async unheld(): Promise<readonly Place[]> {
     const { database, orgId } = this;
     const everything = { start: Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER };

@@ -1,6 +1,6 @@
 /**
- * Holding the rows that name an operator and stand for no single entry: none was altered, none names somebody who was
- * erased, and none was put back.
+ * Checks the rows that name an operator and stand for no single entry: none was altered, none names an
+ * operator who was erased, and none was put back.
  */
 import { organizationOf } from "../../evidence/chain_name.ts";
 import {
@@ -15,7 +15,7 @@ import { type Sealed, type SealedKind, shareOf } from "../../store/seals.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 
-/** What is wrong with these rows; of each kind the first. */
+/** Findings about these rows: the first one of each kind. */
 export async function* namedRowFindings(
   { database, seals }: RowReading,
   family: string,
@@ -28,7 +28,7 @@ export async function* namedRowFindings(
   const looks = [
     firstWrong(readSubjects(database, orgId), rest, (row) =>
       altered(subjects, row) ??
-        // A pseudonym is drawn anew for whoever comes back.
+        // An operator who comes back after an erasure gets a new pseudonym.
         (erased.has(row.pseudonym) ? "a row of subject was put back after its erasure" : null)),
     firstWrong(readBatches(database, orgId), rest, (row) =>
       altered(scoreBatches, row) ??
@@ -46,7 +46,7 @@ export async function* namedRowFindings(
   }
 }
 
-/** A look at rows, which ends with the first that is wrong: it says that there are such. */
+/** A check of rows that ends at the first fault and returns its detail; null if there is none. */
 function firstWrong<Row>(
   pages: AsyncGenerator<readonly Row[]>,
   rest: () => Promise<void>,

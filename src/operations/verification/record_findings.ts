@@ -1,7 +1,7 @@
 /**
- * Holding the entries of an organization's evidence to the rows beside them, and those to the entries: each record has its
- * row, each row its record, no two records are of one session or decision, and what is held of an entry about somebody is
- * about one who is known.
+ * Compares the entries of an organization's evidence with the rows beside them, both ways: each record has
+ * its row, each row has its record, no two records are of one session or decision, and each part that is held
+ * of an entry is about a known operator.
  */
 import { organizationOf } from "../../evidence/chain_name.ts";
 import { loadEpochs, type StoredChain } from "../../store/chains.ts";
@@ -28,7 +28,7 @@ import { shareOf } from "../../store/seals.ts";
 import { FrozenCheck } from "./frozen_check.ts";
 import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 
-/** What is wrong with the records of a family and the rows that stand for them. */
+/** Findings about the records of a family and the rows that stand for them. */
 export async function* recordFindings(
   dependencies: RowReading,
   family: string,
@@ -41,7 +41,8 @@ export async function* recordFindings(
   for (const { chain, firstPosition } of epochs) {
     for await (const parts of readHeldParts(database, { chain, first: 0 })) {
       for (const { part, detail } of await check.look(parts, { chain, firstPosition })) {
-        // An erasure takes record and row away at once: if the record is there after its row was read, both were.
+        // An erasure deletes record and row together: if the record still exists now, its row should have
+        // existed, too.
         if (await isHeld(database, chain, part)) yield { chain, seq: part.seq, detail };
       }
       await rest();
@@ -51,14 +52,15 @@ export async function* recordFindings(
     const detail = "a row of frozen_operator does not say what the operator's last frozen call says";
     yield { chain, seq, detail };
   }
-  // What was written while the entries were read is in neither count, or shows at the next check.
+  // `writtenSince` allows for rows that were written while the entries were read: the next check covers
+  // those.
   const found = await countRecordRows(database, orgId);
   if (found > check.expected + (await writtenSince(database, family, epochs))) {
     yield { chain: epochs.at(-1)!.chain, seq: null, detail: "there is a row that no entry stands for" };
   }
 }
 
-/** What two entries of a type do if they are of one session or decision. */
+/** By event type, the fault of two entries for one session or decision. */
 const TWICE: Readonly<Record<string, string>> = {
   SCORE_COMPUTED: "two entries score one session",
   SCORE_SKIPPED: "two entries freeze one session",
@@ -67,32 +69,32 @@ const TWICE: Readonly<Record<string, string>> = {
   OUTCOME_LABELLED: "two entries label one score",
 };
 
-/** Which column of a score's row says where what follows it stands. */
+/** By kind of following record, the column of the score's row that holds the position of that record. */
 const FOLLOWS: ReadonlyMap<AnyKind, "commit_position" | "label_position"> = new Map<
   AnyKind,
   "commit_position" | "label_position"
 >([[scoreCommits, "commit_position"], [outcomeLabels, "label_position"]]);
 
-/** Something that is wrong with the row of a part's entry, or with whom it is about. */
+/** A fault of the row of a part's entry, or of the operator whom the part is about. */
 interface WrongPart {
   readonly part: HeldPart;
   readonly detail: string;
 }
 
-/** A part, and the chain of its entry. */
+/** A part and the chain of its entry. */
 interface PlacedPart {
   readonly chain: string;
   readonly part: HeldPart;
 }
 
 class RecordCheck {
-  /** How many rows the records so far account for. */
+  /** Number of rows that the records read so far account for. */
   expected = 0;
   readonly frozen: FrozenCheck<PlacedPart>;
   readonly #dependencies: RowReading;
   readonly #orgId: string;
   readonly #epochs: readonly StoredChain[];
-  /** By operator, the pseudonym of those who are known. */
+  /** By operator, the pseudonym; only of known operators. */
   readonly #pseudonyms = new Map<string, string>();
   readonly #known = new Set<string>();
 
@@ -104,7 +106,7 @@ class RecordCheck {
     this.frozen = new FrozenCheck(database, orgId, ({ chain, part }) => isHeld(database, chain, part));
   }
 
-  /** @param parts in the order of the chain that they are of. */
+  /** @param parts in the order of their chain. */
   async look(
     parts: readonly HeldPart[],
     { chain, firstPosition }: Pick<StoredChain, "chain" | "firstPosition">,
@@ -122,7 +124,7 @@ class RecordCheck {
     return wrong;
   }
 
-  /** What is wrong with how a frozen call, whose row is its own, goes on from the one before it. */
+  /** The fault of a frozen call with a sound row that does not go on from the one before it; else null. */
   async #wrongFreeze(place: PlacedPart, rows: PageRows): Promise<string | null> {
     if (!isFreeze(place.part)) return null;
     const { name } = skippedInteractions;
@@ -140,7 +142,8 @@ class RecordCheck {
     const row = rows.get(`${kind.name} ${record.id}`) as RecordRow | undefined;
     const column = FOLLOWS.get(kind);
     const score = rows.get(`${interactions.name} ${record.id}`) as InteractionRow | undefined;
-    // The time of a score is past before that of what follows it, and its rows go together.
+    // A score's retention ends before that of the records that follow it, and all its rows are deleted
+    // together.
     if (column !== undefined && score === undefined) {
       return row === undefined ? null : `a row of ${kind.name} was put back`;
     }
@@ -160,7 +163,7 @@ class RecordCheck {
     return isOfScore ? null : `a row of ${interactions.name} was altered`;
   }
 
-  /** Whether another entry of this type and id stands at a position. */
+  /** Whether an entry of this type and id is at a position. */
   async #hasRecord({ event_type, id }: HeldPart, position: number): Promise<boolean> {
     const epoch = this.#epochs.findLast(({ firstPosition }) => firstPosition <= position);
     if (epoch === undefined) return false;
@@ -180,7 +183,10 @@ class RecordCheck {
     return isKnown ? null : "a part of an entry outlived its operator";
   }
 
-  /** Reads the rows of those whom parts are about, unless they are known. @returns the operators whose row was altered. */
+  /**
+   * Reads the rows of the parts' operators who are not known yet.
+   * @returns the operators whose row was altered.
+   */
   async #learn(parts: readonly HeldPart[]): Promise<ReadonlySet<string>> {
     const { database, seals } = this.#dependencies;
     const names = parts.flatMap(({ operator_id, subject }) =>
@@ -208,7 +214,7 @@ class RecordCheck {
     this.#known.add(pseudonym);
   }
 
-  /** The rows of records, and of the scores that they follow, all of one state. */
+  /** The rows of records, and of the scores that they follow, all from one snapshot. */
   async #rowsOf(parts: readonly HeldPart[]): Promise<PageRows> {
     const ids = new Set(parts.filter(isRecord).map(({ id }) => id));
     const keys = JSON.stringify([...ids].map((id) => [this.#orgId, id]));
@@ -225,7 +231,7 @@ class RecordCheck {
 /** Rows by the name of their kind and their id. */
 type PageRows = ReadonlyMap<string, unknown>;
 
-/** Whether a part is the one by which its entry has a row. */
+/** Whether a part is the one for which its entry has a row. */
 function isRecord({ event_type, name }: HeldPart): boolean {
   return ROW_KINDS.get(event_type)?.part === name;
 }
@@ -245,7 +251,7 @@ async function isHeld(
   return false;
 }
 
-/** How much a family has grown since its epochs were read. */
+/** Number of entries that a family has gained since its epochs were read. */
 async function writtenSince(
   database: RowReading["database"],
   family: string,

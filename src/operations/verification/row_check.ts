@@ -1,6 +1,7 @@
 /**
- * The rows beside the entries of one chain, held to its entries: every hash of its tree, every column that repeats what an
- * entry says, every checkpoint, and the chain's own row. It is run over entries that were found whole.
+ * Compares the rows beside one chain's entries with the entries: every hash of its tree, every column that
+ * repeats a field of an entry, every checkpoint, and the chain's own row. It runs over entries that were
+ * found whole.
  * Source: evidence design, section 8.
  */
 import type { Proving } from "../shared/capabilities.ts";
@@ -31,20 +32,20 @@ import type { OwnKey } from "../chains/own_keys.ts";
 import type { Found, FoundRows, RowCode } from "./row_findings.ts";
 import { restoredSize } from "../chains/signed_ends.ts";
 
-/** What was found whole of a chain, and is held against. */
+/** The part of a chain that was found whole: its rows are compared with it. */
 export interface WholeChain {
   readonly chain: StoredChain;
-  /** The epoch before it; null: it is the first. */
+  /** The epoch before it; null if it is the first. */
   readonly before: StoredChain | null;
-  /** Whether the family goes on with it. */
+  /** Whether it is the newest epoch of its family. */
   readonly isNewest: boolean;
-  /** Where its verification began, and the signed size up to which it went. */
+  /** The size at which its verification began, and the signed size at which it ended. */
   readonly base: number;
   readonly size: number;
   readonly keys: readonly OwnKey[];
 }
 
-/** A cut that an entry tells of. */
+/** A cut that an entry records. */
 export interface Cut {
   readonly origin: string;
   readonly to: number;
@@ -56,10 +57,10 @@ export class RowCheck {
   readonly #found: FoundRows;
   readonly #whole: WholeChain;
   readonly #rest: () => Promise<void>;
-  /** Those that its entries tell of. */
+  /** Cuts that the chain's entries record. */
   readonly #cuts: Cut[] = [];
 
-  /** @param rest lets others run; called after each slice. */
+  /** @param rest lets other work run; called after each slice. */
   constructor(dependencies: Proving, found: FoundRows, whole: WholeChain, rest: () => Promise<void>) {
     this.#dependencies = dependencies;
     this.#found = found;
@@ -67,7 +68,7 @@ export class RowCheck {
     this.#rest = rest;
   }
 
-  /** Looks at all of it; the cuts that its entries tell of. */
+  /** Checks all rows of the chain. @returns the cuts that its entries record. */
   async run(): Promise<readonly Cut[]> {
     const { chain, isNewest, base } = this.#whole;
     await this.#walk();
@@ -85,11 +86,11 @@ export class RowCheck {
     this.#add("COLUMN_MISMATCH", { seq, detail: column });
   }
 
-  /** Entry by entry: its columns, the hashes that it adds to the tree, and the checkpoint behind it. */
+  /** Checks entry by entry: its columns, the hashes that it adds to the tree, and the checkpoint after it. */
   async #walk(): Promise<void> {
     const { database, crypto } = this.#dependencies;
     const { chain: { chain, minIndex }, base, size } = this.#whole;
-    // Below a cut the leaves themselves are all that is left of the entries.
+    // Below a cut only the leaves are left of the entries.
     const first = base > minIndex ? base : 0;
     let frontier = await this.#frontierAt(first);
     const nodes = new Rows<NodeRow>(readNodeRows(database, { chain, first: storedNodeIndex(0, first) }));
@@ -127,7 +128,7 @@ export class RowCheck {
     }
   }
 
-  /** The rows of entries from one on: of what was cut off there is at most the first, which names the chain before. */
+  /** Entry rows from `first` on. Below a cut only the first one can be left, if it names the chain before. */
   async *#entryRows(first: number): AsyncGenerator<EntryRow> {
     const { database } = this.#dependencies;
     const { chain: { chain, minIndex }, size } = this.#whole;
@@ -198,7 +199,7 @@ export class RowCheck {
     if (last !== null && ts !== last.timestamp) this.#column(size - 1, "audit_ladder.ts");
   }
 
-  /** What there is beyond the chain's end, and what stands in the way of its next entry. */
+  /** Looks for rows beyond the chain's end, and for rows that would be in the way of its next entry. */
   async #bounds(): Promise<void> {
     const { chain: { chain } } = this.#whole;
     const bounds = await readRowBounds(this.#dependencies.database, chain);
@@ -216,7 +217,7 @@ export class RowCheck {
     }
   }
 
-  /** The chain's row, as far as its own name and its newest checkpoint tell. */
+  /** Checks the columns of the chain's row that follow from its name. */
   #ownRow(): void {
     const { chain } = this.#whole;
     const name = parseChain(chain.chain);
@@ -225,7 +226,9 @@ export class RowCheck {
     if (chain.origin !== originOf(this.#dependencies, chain.chain)) this.#column(null, "audit_chain.origin");
   }
 
-  /** @param note the newest checkpoint of the chain as its row was read: the newest key of those that signed is its own. */
+  /**
+   * @param note newest checkpoint when the chain's row was read: the row names the newest key that signed.
+   */
   keyOrdinal(note: string): void {
     const { chain, keys } = this.#whole;
     const { crypto } = this.#dependencies;
@@ -237,13 +240,13 @@ export class RowCheck {
     if (Math.max(...ordinals) !== chain.keyOrdinal) this.#column(null, "audit_chain.key_ordinal");
   }
 
-  /** A chain goes on at the position after the last that the one before it has. */
+  /** Checks that the chain begins at the position after the last one of the chain before it. */
   async #firstPosition(): Promise<void> {
     const { chain, before } = this.#whole;
     const ends = [0];
     if (before !== null) {
       const { last_entry } = await readRowBounds(this.#dependencies.database, before.chain);
-      // Earlier programs counted what nobody signed, too.
+      // Earlier programs also counted entries that nobody signed.
       ends[0] = Math.max(before.frontier.size, (last_entry ?? -1) + 1);
       const signed = await restoredSize(this.#dependencies, chain.chain);
       if (signed !== null) ends.push(signed);
@@ -254,12 +257,12 @@ export class RowCheck {
   }
 }
 
-/** Entries that are looked at before others get their turn: about half a millisecond of work. */
+/** Entries that are checked before other work gets its turn: about half a millisecond. */
 const ENTRIES_IN_SLICE = 24;
-/** Signatures that are verified before others get their turn, where each entry came by itself. */
+/** Signatures that are verified before other work gets its turn, if each entry was committed alone. */
 const CHECKPOINTS_IN_SLICE = 6;
 
-/** Rows in their order, taken one after another by whoever comes to their place. */
+/** Rows in their order, which a caller takes one after another when it reaches their place. */
 class Rows<Row> {
   readonly #rows: AsyncIterator<Row> | Iterator<Row>;
   #next: Row | null | undefined;
@@ -276,7 +279,7 @@ class Rows<Row> {
     return this.#next ?? null;
   }
 
-  /** The next row where it is the one that is looked for; else it stays, and there is none. */
+  /** Takes the next row if `isIt` accepts it; else leaves it and returns null. */
   async take(isIt: (row: Row) => boolean): Promise<Row | null> {
     const next = await this.peek();
     if (next === null || !isIt(next)) return null;

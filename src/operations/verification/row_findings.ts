@@ -1,6 +1,6 @@
 /**
- * What is found of the rows beside the entries, where a chain is verified in the database: the codes that a bundle cannot
- * have, and those of the bundle's findings that fit.
+ * Findings about the rows beside the entries when a chain is verified in the database: codes that a bundle
+ * cannot have, and those codes of a bundle's findings that fit.
  */
 import type { FindingCode } from "../../evidence/findings.ts";
 
@@ -36,11 +36,11 @@ export interface Found {
   readonly code: FindingCode | RowCode;
   readonly fatal: true;
   readonly seq: number | null;
-  /** A table with its column, and what else an expert looks at. */
+  /** The table and column, and other facts for an expert. */
   readonly detail: string;
 }
 
-/** Findings that are kept of one verification. */
+/** Most findings that one verification keeps. */
 const FINDINGS_LIMIT = 64;
 
 export class FoundRows {
@@ -54,7 +54,7 @@ export class FoundRows {
     return this.#findings.length >= FINDINGS_LIMIT;
   }
 
-  /** As an answer shows them. */
+  /** The findings in the form of an answer. */
   shown() {
     return this.#findings.map((finding) => ({
       ...finding,

@@ -1,14 +1,14 @@
-/** What is found of the rows beside a chain. */
+/** Findings about the rows beside a chain. */
 import type { Reading } from "../shared/capabilities.ts";
 
-/** What looking at rows needs. */
+/** The dependencies for checking rows. */
 export type RowReading = Pick<Reading, "database" | "seals">;
 
-/** Something that is wrong with the rows beside a chain. */
+/** A fault of the rows beside a chain. */
 export interface SealedRowFinding {
   readonly chain: string;
-  /** The entry whose row it is; null where it is no single one. */
+  /** The entry whose row it is; null if it is no single entry. */
   readonly seq: number | null;
-  /** What is wrong, for a sentence. */
+  /** The fault, as a clause for a sentence. */
   readonly detail: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Holding all rows beside a chain to it, which no single read can do: that none is missing, none was put back, and none
- * is there that no entry stands for. An answer is refused by its own rows; this tells of the others.
+ * Compares all rows beside a chain with it, which no single read can do: none is missing, none was put back,
+ * and each has its entry. A read checks only the rows of its own answer; this checks the others.
  */
 import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 import { organizationOf } from "../../evidence/chain_name.ts";
@@ -14,8 +14,8 @@ import { namedRowFindings } from "./named_rows.ts";
 import { recordFindings } from "./record_findings.ts";
 
 /**
- * What is wrong with the rows that belong to a family of chains, as far as its entries are those that were recorded.
- * @param rest called between pages of a hundred rows, so that others get their turn.
+ * Findings about the rows of a family of chains; they hold if its entries are those that were recorded.
+ * @param rest called between pages of a hundred rows, so that other work gets its turn.
  */
 export async function* sealedRowFindings(
   dependencies: RowReading,
@@ -48,7 +48,7 @@ async function* setFindings(
   }
 }
 
-/** Which origins are let in is looked up in a table of its own, which must say what the organization's row says. */
+/** Allowed origins are looked up in a table of their own, which must agree with the organization's row. */
 async function* originFindings({ database }: RowReading, family: string): AsyncGenerator<SealedRowFinding> {
   const orgId = organizationOf(family);
   if (orgId === null || isEvidenceChain(family)) return;

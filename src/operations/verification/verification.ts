@@ -1,6 +1,6 @@
 /**
- * Verifying a chain while the service runs: the very verifier that an auditor uses, fed from the database in slices,
- * so that nobody waits for it. It does not replay scores; a replay and an auditor do.
+ * Verifies a chain while the service runs: with the same verifier that an auditor uses, fed from the database
+ * in slices, so that nobody waits for it. It does not replay scores; a replay and an auditor do.
  * Source: contract, section 4; evidence design, section 8.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
@@ -37,31 +37,32 @@ import { FoundRows } from "./row_findings.ts";
 import { sealedRowFindings } from "./sealed_rows.ts";
 import { raiseTampering, type Watching } from "../shared/tampering.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring & RetentionDays;
 
 /**
- * Lines that are looked at before others get their turn: about half a millisecond of work. With more of them a score
- * waits longer, with fewer the whole takes longer, as after each slice the process rests for a millisecond or more.
+ * Lines that are verified before other work gets its turn: about half a millisecond. With more lines a score
+ * waits longer. With fewer the verification takes longer, because the process rests a millisecond or more
+ * after each slice.
  */
 const LINES_IN_SLICE = 24;
 
 const UNSIGNED_END = "The end of the chain, as the database has it to go on from, is not what was signed.";
 
 export interface VerificationOptions {
-  /** Every epoch of it is verified; where the verification resumes, the newest. */
+  /** Family to verify: all of its epochs, or only the newest if the verification resumes. */
   readonly family: string;
-  /** Begins at the last checkpoint at or before this entry. */
+  /** The verification begins at the last checkpoint at or before this entry. */
   readonly from: number;
-  /** Adds the proof from this size. */
+  /** Adds the consistency proof from this size; null for no proof. */
   readonly sinceSize: number | null;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Lets others run, after each slice. Default: for as short as it can. */
+  /** Lets other work run, after each slice. Default: the shortest rest possible. */
   rest?(): Promise<void>;
 }
 
-/** What was found of a family of chains. */
+/** The result of verifying a family of chains. */
 export interface Verification {
   readonly valid: boolean;
   readonly entries_checked: number;
@@ -72,7 +73,7 @@ export interface Verification {
   readonly first_bad: number | null;
   readonly code: string | null;
   readonly findings: readonly ShownFinding[];
-  /** Where it was asked for, and the tree is what was signed. */
+  /** Present if `sinceSize` was given and the tree is what was signed. */
   readonly consistency?: {
     readonly from: number;
     readonly to: number;
@@ -80,7 +81,7 @@ export interface Verification {
   };
 }
 
-/** @throws {ServiceError} VALIDATION_FAILED where the chain does not reach `from` or `sinceSize`. */
+/** @throws {ServiceError} VALIDATION_FAILED if the chain does not reach `from` or `sinceSize`. */
 export async function verifyChain(
   dependencies: Needs,
   { family, from, sinceSize, now, rest = giveWay }: VerificationOptions,
@@ -116,7 +117,7 @@ export async function verifyChain(
   const reports = verifier.end();
   const heads = await headFindings(dependencies, chain);
   const rows = await rowFindings(dependencies, {
-    // Whose end is not what was signed is not held to it.
+    // The rows of a newest chain whose end is not what was signed are not checked against it.
     epochs: heads.length === 0 ? epochs : epochs.slice(0, -1),
     newestChain: chain.chain,
     reports,
@@ -130,7 +131,7 @@ export async function verifyChain(
     ...reports.flatMap((report) => shownFindings(report, { isResumed: base !== null })),
     ...heads,
     ...rows,
-    // What a head holds is bound to it: of one that was altered nothing can be told.
+    // The rows that a head holds are bound to it: an altered head tells nothing about them.
     ...(base === null && heads.length === 0 ? await alteredRows(dependencies, family, rest) : []),
   ];
   const fatal = findings.filter((finding) => finding.fatal);
@@ -159,7 +160,7 @@ export async function verifyChain(
   };
 }
 
-/** What is wrong with a chain. */
+/** A fault of a chain. */
 export interface Damage {
   readonly chain: string;
   readonly code: string;
@@ -167,28 +168,29 @@ export interface Damage {
 }
 
 /**
- * Verifies every chain of a database that nobody serves, and computes every score anew.
- * @returns what is wrong first; null: nothing is.
+ * Verifies every chain of a database that no service uses, and computes every score anew.
+ * @returns the first fault; null if there is none.
  */
 export async function findDamage(source: BundleSource): Promise<Damage | null> {
   return (await findDamages(source))[0] ?? null;
 }
 
 /**
- * What is wrong with each chain of a database that nobody serves, every score computed anew; nothing for a sound one.
- * @param known the deployment's keys; without them those that the database names.
+ * The faults of all chains of a database that no service uses, with every score computed anew.
+ * @param known the deployment's keys; default: the keys that the database names.
  */
 export async function findDamages(
   source: BundleSource,
   known?: readonly PinnedKey[],
 ): Promise<readonly Damage[]> {
   const heads = await loadChains(source.database);
-  // One after another through one verifier, the system chain first: it holds what a key of before signed last elsewhere.
+  // One verifier reads all chains, the system chain first: that one holds what an earlier key signed last
+  // elsewhere.
   const families = new Set([SYSTEM_CHAIN, ...heads.map(({ family }) => family)]);
   const pins = known ?? await namedKeys(source);
   const signing = signaturesBy(source.crypto, pins.map(({ publicKey }) => publicKey));
-  // However many chains the database holds, all are read.
-  // A record that was made twice was signed twice: no other database of this log is without it.
+  // The bundle limit does not apply: all chains are read. Repeated records are not looked for: they were
+  // signed, so every database of this log holds them.
   const all = { bundleLimit: Infinity, replay: true, repeats: false } as const;
   const verifier = new BundleVerifier(source.crypto, { pins, known: [], expected: [], ...all });
   const damages: Damage[] = [];
@@ -205,7 +207,7 @@ export async function findDamages(
     const fatal = findings.find((finding) => finding.fatal);
     if (fatal !== undefined) damages.push({ chain, code: fatal.code, sentence: sentenceOf(fatal) });
   }
-  // Chains come in the order of their epochs: the newest of a family is the one that goes on.
+  // Chains come in the order of their epochs: the last one of a family is the one that goes on.
   const newest = [...new Map(heads.map((head) => [head.family, head])).values()];
   for (const { chain } of await findUnsignedHeads({ ...source, signing }, newest)) {
     damages.push({ chain, code: "ROOT_MISMATCH", sentence: UNSIGNED_END });
@@ -213,7 +215,7 @@ export async function findDamages(
   return damages;
 }
 
-/** The newest checkpoint of a chain; null where there is none of the service's own. */
+/** The newest checkpoint of a chain that the service itself signed; null if there is none. */
 async function newestOwn(
   dependencies: Needs,
   { chain }: StoredChain,
@@ -226,7 +228,7 @@ async function newestOwn(
   }
 }
 
-/** What is wrong with the rows beside the entries of those chains that were found whole. */
+/** Findings about the rows beside the entries, for the chains that were found whole. */
 async function rowFindings(
   dependencies: Needs,
   { epochs, newestChain, reports, isResumed, ownKeys, ...rest }:
@@ -256,7 +258,7 @@ async function rowFindings(
   }
   const isWhole = epochs.at(-1)?.chain === newestChain &&
     reports.every(({ findings }) => !findings.some(({ fatal }) => fatal));
-  // What resumes looks at what came since, and at the end.
+  // A verification that resumes checks only the entries since its base, and the end of the chain.
   if (isWhole && !isResumed) await checkFamilyRows(dependencies, found, { ...rest, epochs, cuts, ownKeys });
   return found.shown();
 }
@@ -265,7 +267,7 @@ async function* endedLines(lines: AsyncGenerator<string>): AsyncGenerator<string
   for await (const line of lines) yield `${line}\n`;
 }
 
-/** What cannot be read of the database ends the input, which is then cut short: that is what the verifier reports. */
+/** Ends the input at the first line that cannot be read: the verifier reports that it was cut short. */
 async function* readable(log: Log, lines: AsyncGenerator<string>): AsyncGenerator<string> {
   try {
     yield* lines;
@@ -314,7 +316,7 @@ function shownFindings(
   });
 }
 
-/** The next entry is appended to the stored head: it must be the one that was signed. */
+/** The stored head must be the one that was signed, because the next entry is appended to it. */
 async function headFindings(
   dependencies: Needs,
   head: StoredChain,
@@ -331,10 +333,10 @@ async function headFindings(
   }];
 }
 
-/** Told at most: the first of them says that the database was altered, and the rest where to look. */
+/** Most findings of altered rows: the first says that the database was altered, the others say where. */
 const ALTERED_ROWS_MAX = 100;
 
-/** The rows beside the chain, which answers are made from, must be those that were written with its entries. */
+/** Answers are made from the rows beside the chain: they must be those that were written with its entries. */
 async function alteredRows(
   dependencies: Needs,
   family: string,
@@ -366,8 +368,8 @@ async function headHash(
 }
 
 /**
- * Lets others run, by resting. A mere turn of the event loop is not enough: where a loop never rests Deno looks at the
- * network only about every 60th turn, and every request would wait for as many slices.
+ * Rests, so that other work runs. A mere turn of the event loop is not enough: if a loop never rests, Deno
+ * looks at the network only about every 60th turn, and every request would wait for as many slices.
  */
 function giveWay(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
@@ -380,7 +382,7 @@ function requireWithin(name: string, size: number, { frontier }: StoredChain): v
   });
 }
 
-/** The keys that a database names which nobody holds the keys of: that each signs all of it is all that can be told. */
+/** The keys that a database names, each with the sizes that it signs. Only the database vouches for them. */
 async function namedKeys({ database }: Pick<BundleSource, "database">): Promise<readonly PinnedKey[]> {
   const rows = await database.read(query.selectFrom("signing_key").selectAll().compile());
   return rows.map(({ public_key, from_size, until_size }) => ({
@@ -406,8 +408,8 @@ function told(
 }
 
 /**
- * Proof that a size of the chain is a beginning of what a checkpoint of the service's own covers; undefined where the
- * stored tree is not what was signed, which is a finding by itself.
+ * Proof that the tree of this size is a prefix of the tree of the service's own checkpoint; undefined if the
+ * stored tree is not what was signed, which is a separate finding.
  */
 async function consistencyFrom(
   { database, crypto }: Needs,
