@@ -1,6 +1,7 @@
 /**
- * What an administrator's acceptance may go by: inputs that are proven to be what was recorded. What an erasure had
- * destroyed and somebody put back is destroyed again, and a row that no held input stands for is removed.
+ * The records on which an administrator's acceptance may rely: inputs that are proven to be what was
+ * recorded. Records that were put back after their erasure are destroyed again, and a row without a held
+ * input is removed.
  */
 import type { Logging, Proving, Reading } from "../shared/capabilities.ts";
 import { AlteredError } from "../../domain/errors.ts";
@@ -24,7 +25,7 @@ import { ownOrigin, signedEnd } from "../chains/signed_ends.ts";
 
 export type AcceptanceDependencies = Pick<Reading, "database" | "seals"> & Proving & Logging;
 
-/** An entry's text with one part of it, as they are stored. */
+/** The stored text of an entry, with one of its stored parts. */
 interface StoredPart {
   readonly seq: number;
   readonly body: string;
@@ -32,7 +33,7 @@ interface StoredPart {
   readonly data: string;
 }
 
-/** What of one chain is proven, by the newest checkpoint of it that is the deployment's own. */
+/** The entries of one chain that its newest checkpoint by this deployment proves. */
 export class AcceptedChain {
   private constructor(
     private readonly dependencies: AcceptanceDependencies,
@@ -45,7 +46,7 @@ export class AcceptedChain {
     return new AcceptedChain(dependencies, chain.chain, await signedEnd(dependencies, place, null));
   }
 
-  /** Those of some entries that are what was recorded; each part of this name must be the one that its entry commits to. */
+  /** The proven entries of a page, by seq; the part of each must be the `name` that the entry commits to. */
   async parts(page: readonly StoredPart[], name: PartName): Promise<ReadonlyMap<number, Entry>> {
     const { crypto } = this.dependencies;
     return await this.entries(page.map(({ seq, body: text }) => ({ seq, text })), (entry) => {
@@ -54,7 +55,7 @@ export class AcceptedChain {
     });
   }
 
-  /** Those of some entries that are what was recorded, and as they must be. */
+  /** The proven entries among those that `isRight` accepts, by seq. */
   async entries(
     stored: readonly { readonly seq: number; readonly text: string }[],
     isRight: (entry: Entry) => boolean,
@@ -69,7 +70,7 @@ export class AcceptedChain {
       hashes.set(seq, entryHash(crypto, text));
     }
     if (await this.#stand(hashes)) return entries;
-    // One of them does not: each is looked at by itself.
+    // One of them is not proven: each is checked alone.
     for (const [seq, hash] of hashes) {
       if (!await this.#stand(new Map([[seq, hash]]))) entries.delete(seq);
     }
@@ -88,12 +89,13 @@ export class AcceptedChain {
   }
 }
 
-/** Parts that one write destroys, and rows that one write removes. */
+/** Parts or rows that one write destroys or removes. */
 const ROWS_IN_WRITE = 200;
 
 /**
- * Destroys again what an erasure had destroyed: parts that are held though a proven entry tells of the erasure.
- * @returns the pseudonyms of whom an erasure is on record.
+ * Destroys again the parts that an erasure had destroyed: they are held although a proven entry records the
+ * erasure.
+ * @returns the pseudonyms whose erasure is recorded.
  */
 export async function destroyErased(
   dependencies: AcceptanceDependencies,
@@ -135,14 +137,14 @@ export async function destroyErased(
   return new Set(erasures.keys());
 }
 
-/** The entry by which a name is gone. */
+/** The entry that records why a name is gone. */
 interface Cause {
   readonly chain: string;
   readonly seq: number;
   readonly entry_hash: Uint8Array;
 }
 
-/** By pseudonym, the entry that tells of the erasure. */
+/** By pseudonym, the entry that records the erasure. */
 async function provenErasures(
   { database, crypto }: AcceptanceDependencies,
   family: string,
@@ -167,7 +169,7 @@ async function provenErasures(
   return erasures;
 }
 
-/** What an erased record's names leave behind, in case that was taken away. */
+/** Statements that write the tombstones of an erased record's names, if they are missing. */
 function namesLeft(
   { installation }: AcceptanceDependencies,
   orgId: string,
@@ -192,7 +194,7 @@ function namesLeft(
   );
 }
 
-/** Removes the rows of an organization that carry no seal, or stand at no input that is held and names them. */
+/** Removes an organization's rows without a valid seal, or whose position holds no input that names them. */
 export async function removeStrayRows(dependencies: AcceptanceDependencies, family: string): Promise<void> {
   const { database, seals, log } = dependencies;
   const orgId = organizationOf(family)!;
@@ -243,7 +245,7 @@ function rowPages(
   );
 }
 
-/** By position, what the input there names. */
+/** By position, the record and the operator that the input there names. */
 async function heldNames(
   { database }: AcceptanceDependencies,
   epochs: readonly StoredChain[],

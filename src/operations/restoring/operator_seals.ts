@@ -1,6 +1,6 @@
 /**
- * Sealing an organization's operators by what is known of them from their records: subjects, states and figures. Rows of
- * whom nothing is known keep their place only if this installation wrote them.
+ * Seals the rows of an organization's operators with what their records say: subjects, states and figures.
+ * The rows of an operator without records stay only if this installation wrote them.
  */
 import type { Logging, Reading } from "../shared/capabilities.ts";
 import { type Database, query, type Statement } from "../../store/database.ts";
@@ -18,9 +18,9 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import type { LastFrozen } from "../scoring/frozen_calls.ts";
 import { movedTo } from "../scoring/score.ts";
 
-/** What is known of an operator by its records so far. */
+/** Facts about an operator from its records read so far. */
 export interface Moved {
-  /** null: no record that is proven tells. */
+  /** The pseudonym; null if no proven record names it. */
   readonly subject: string | null;
   /** The position of the last interaction; null if none is held. */
   readonly position: number | null;
@@ -39,12 +39,12 @@ export const NOTHING_KNOWN: Moved = {
   frozen: null,
 };
 
-/** The first position of every family, which is pruned where anything is. */
+/** The first position of every family: if anything was pruned, it was. */
 const PRUNED_POSITION = 0;
 
 /**
- * Seals subjects and operators. Of an upgrade every row is one that an earlier program wrote. Else one that no record tells
- * of and that carries no seal is removed, and one that is missing is made anew.
+ * Seals subjects and operators. In an upgrade an earlier program wrote every row. Otherwise a row without a
+ * record and without a valid seal is removed, and a missing row is made anew.
  */
 export async function sealOperators(
   { database, seals, log }: Pick<Reading, "database" | "seals"> & Logging,
@@ -52,7 +52,7 @@ export async function sealOperators(
     readonly orgId: string;
     readonly isUpgrade: boolean;
     readonly known: ReadonlyMap<string, Moved>;
-    /** Pseudonyms of those whose erasure is on record. */
+    /** Pseudonyms of the operators whose erasure is recorded. */
     readonly erased: ReadonlySet<string>;
   },
 ): Promise<void> {
@@ -108,8 +108,8 @@ export async function sealOperators(
 }
 
 /**
- * Makes the row of each operator that has frozen calls from its records. No other row stays: an operator whose frozen calls
- * were erased, or pruned, begins to have some with the next.
+ * Makes the row of each operator with frozen calls from its records. No other row stays: an operator whose
+ * frozen calls were erased or pruned gets a new row with the next one.
  */
 export async function sealFrozenOperators(
   { database, seals }: Pick<Reading, "database" | "seals">,
@@ -139,7 +139,7 @@ function subjectStatement(seals: Seals, row: SubjectRow): Statement {
     .compile();
 }
 
-/** Rows of operators whose records tell how they stand, and who have none. */
+/** New rows for the operators who have none and whose records give their state. */
 function missingOperators(
   orgId: string,
   { known, held }: { readonly known: ReadonlyMap<string, Moved>; readonly held: readonly OperatorRow[] },
@@ -152,5 +152,5 @@ function missingOperators(
   );
 }
 
-/** Rows that one write seals: a state has some kilobytes. */
+/** Rows in one write: a state takes some kilobytes. */
 const OPERATORS_IN_WRITE = 200;

@@ -1,8 +1,8 @@
 /**
- * Sealing rows that carry no seal: those of a database that an earlier program wrote, and what an administrator accepts
- * after a restore. What a chain's records tell is made anew from them, so that no column is believed that somebody could
- * have altered; what no record tells is taken as it stands: an organization, its webhooks, request digests, and an
- * operator of whom retention has left nothing but the state.
+ * Seals rows without a valid seal: those that an earlier program wrote, and those that an administrator
+ * accepts after a restore. Columns that follow from a chain's records are made anew from them, so that no
+ * altered column is believed. What follows from no record is taken as it is: an organization, its webhooks,
+ * request digests of an earlier program, and an operator of whom retention has left only the state.
  */
 import type { ModelDocument } from "../../scoring/model.ts";
 import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
@@ -48,8 +48,8 @@ import { findDamages } from "../verification/verification.ts";
 export type SealingDependencies = Pick<Reading, "database" | "seals"> & Proving & Logging & Scoring;
 
 /**
- * Seals the rows of every family whose head holds no set of its own yet. A chain that is damaged is left as it is: its
- * rows answer nothing until an administrator has looked at it.
+ * Seals the rows of every family whose head holds no set of rows yet. A damaged chain is left as it is:
+ * nothing is answered from its rows until an administrator has dealt with it.
  */
 export async function sealUnsealed(dependencies: SealingDependencies): Promise<void> {
   const heads = [...(await newestHeads(dependencies.database)).values()].filter(({ held }) => held === null);
@@ -78,7 +78,7 @@ export async function sealUnsealed(dependencies: SealingDependencies): Promise<v
   log.info("rows are sealed");
 }
 
-/** Whether the rows that belong to a family are those whose set its newest head holds. */
+/** Whether the rows of a family are exactly the set that its newest head holds. */
 export async function isHeld(
   { database, seals }: Pick<SealingDependencies, "database" | "seals">,
   family: string,
@@ -90,9 +90,9 @@ export async function isHeld(
 }
 
 /**
- * Seals the rows of a family, and holds their set. Unless they were written by a program that knew no seals, an
- * organization whose row was altered loses its key, and a webhook is disabled: somebody may have put in a key or an
- * address of his own.
+ * Seals the rows of a family, and stores their set in its head. Except in an upgrade from a program without
+ * seals, an organization whose row was altered loses its key, and a webhook whose row was altered is
+ * disabled: somebody may have put in a key or an address of their own.
  */
 export async function sealFamily(
   dependencies: SealingDependencies,
@@ -114,7 +114,7 @@ async function sealInstallation(dependencies: SealingDependencies): Promise<void
   const { database, seals, model } = dependencies;
   const [row] = await database.read(installations.load(JSON.stringify([INSTALLATION_KEY])));
   const { model_sha256 } = row!;
-  // A model that nobody can read scores nothing from now on.
+  // A model that cannot be read is replaced by the configured one.
   const known = await isModelIntact(dependencies, model_sha256) ? model_sha256 : model.sha256;
   await database.batch([
     installations.save!(sealed(seals, installations, { ...row!, model_sha256: known }).row),
@@ -167,9 +167,9 @@ async function sealRegistered(
 const EVENTS = ["SCORE_COMPUTED", "SCORE_SKIPPED", "DRS_COMPUTED", "OUTCOME_LABELLED"];
 
 /**
- * Seals the rows of an organization's records. Of an upgrade the chain was verified as a whole just before. Else nothing
- * that is read is believed: an input counts if it is proven, what was erased stays erased, and a row that none of them
- * tells of is removed.
+ * Seals the rows of an organization's records. For an upgrade the whole chain was just verified. Otherwise
+ * nothing that is read is believed: an input counts only if it is proven, erased records stay erased, and a
+ * row without an input is removed.
  */
 async function sealRecords(
   dependencies: SealingDependencies,
@@ -229,7 +229,7 @@ interface PageRows {
   readonly decision: ReadonlyMap<string, DecisionRow>;
 }
 
-/** Whom and what an input names; null if it is none. */
+/** The record and the operator that an input names; null if it is no input. */
 function namesIn(data: string): { readonly id: string; readonly operatorId: string } | null {
   const input = orNull(() => JSON.parse(data)) as Readonly<Record<string, unknown>> | null;
   const [id, operatorId] = [input?.session_id ?? input?.decision_id, input?.operator_id];
@@ -249,8 +249,8 @@ interface SealingContext {
 }
 
 /**
- * An input that is not proven tells nothing. A row of the installation's own beside it stays, and names the one that is kept
- * before it.
+ * An unproven input counts for nothing. A row beside it that this installation wrote stays, and is linked to
+ * the row that is kept before it.
  */
 function keepRow(
   { seals }: SealingDependencies,
@@ -281,7 +281,7 @@ function keepRow(
   return sealingOf(seals, frozen, skippedInteractions, link);
 }
 
-/** The statement that seals the row of a record, or makes it anew; null where it has none. */
+/** The statement that seals the row of a record, or makes it anew; null if the record has no row. */
 async function sealEvent(
   dependencies: SealingDependencies,
   { input: { seq, body, data }, position, orgId, isUpgrade, eventType }: RecordedEvent & {
@@ -296,10 +296,10 @@ async function sealEvent(
   const before: Moved = { ...NOTHING_KNOWN, ...known.get(operatorId), subject };
   const place = { entry: { seq }, hash: entryHash(crypto, body) };
   const named = { operator_id: operatorId as string, position };
-  // An earlier program's row may tell of its request what its record does not.
+  // The row of an earlier program may hold facts of its request that its record does not hold.
   const told = isUpgrade ? null : toldOfRequest(dependencies, eventType, input);
   const anew = told && { ...named, ...told, org_id: orgId, request_id: id };
-  /** No record tells a request's id: one that somebody may have written gives way to the entry's. */
+  /** No record holds the request's id: in a row without a valid seal the entry's id replaces it. */
   const toldOf = <Row extends object>(kind: RecordKind<Row>, row: Row | undefined) => ({
     ...named,
     ...told,
@@ -315,7 +315,7 @@ async function sealEvent(
       const scoredAs = {
         previous: before.position,
         ...scoredColumns(scoreInput, scored),
-        // What follows it is told by later entries.
+        // Later entries give the positions of its commit and label.
         commit_position: null,
         label_position: null,
       };
@@ -345,7 +345,7 @@ async function sealEvent(
   }
 }
 
-/** What an input tells of the request that it was made of: when it came, and the hash by which a repeat is known. */
+/** Facts of the request behind an input: when it came, and the digest by which a repeat is recognised. */
 function toldOfRequest(
   { installation }: SealingDependencies,
   eventType: string,
@@ -359,7 +359,7 @@ function toldOfRequest(
   };
 }
 
-/** The statement that seals a row with what its record says of it; one that makes `fresh`, if given, where there is no row. */
+/** Seals a row with its record's columns, or inserts `fresh` if there is no row; null if there is neither. */
 function sealingOf<Row extends object>(
   seals: Seals,
   row: Row | undefined,

@@ -1,7 +1,7 @@
 /**
- * Sealing the rows of commits, late labels, batches and calls with a key. A commit and a label are made anew from their
- * entries, where each is noted in its score's row too; no chain tells of a batch's digest or of a call's key, so that a
- * batch is taken as it stands if its scores are there.
+ * Seals the rows of commits, late labels, batches and calls with a key. A commit and a label are made anew
+ * from their entries, and each is noted in its score's row, too. No chain holds a batch's digest or a call's
+ * key: a batch is taken as it is if its scores exist, and a call whose row was altered is removed.
  */
 import type { Reading } from "../shared/capabilities.ts";
 import { organizationOf } from "../../evidence/chain_name.ts";
@@ -27,8 +27,9 @@ import { type AcceptanceDependencies, AcceptedChain } from "./accepted_records.t
 type Sealing = Pick<Reading, "database" | "seals">;
 
 /**
- * Seals what follows the scores of a family, whose own rows were sealed before, and the rows that stand for no entry. Of an
- * upgrade the chain was verified as a whole just before; else an entry counts if it is proven.
+ * Seals the rows that follow the scores of a family, and the rows that stand for no entry. The scores' rows
+ * must be sealed already. For an upgrade the whole chain was just verified; otherwise an entry counts only if
+ * it is proven.
  */
 export async function sealFollowing(
   dependencies: AcceptanceDependencies,
@@ -90,14 +91,14 @@ async function rowsOf(
   };
 }
 
-/** A score's row, and the row of what follows it. */
+/** A score's row, and the row of the commit or label that follows it. */
 interface Followed {
   readonly score: InteractionRow;
   readonly commit?: ScoreCommitRow;
   readonly label?: OutcomeLabelRow;
 }
 
-/** What an entry tells; nothing if its score is not held any more. */
+/** The rows that an entry gives; none if its score is no longer held. */
 function followedOf(
   { body, data, event_type }: RecordedPart,
   position: number,
@@ -111,7 +112,7 @@ function followedOf(
   const row = {
     org_id: score.org_id,
     session_id,
-    // It stands nowhere else; a row that is gone gets the id of its entry.
+    // The id is stored nowhere else; a missing row gets the id of its entry.
     request_id: known?.request_id ?? id,
     at: Date.parse(timestamp),
     position,
@@ -136,7 +137,7 @@ async function write({ database, seals }: Sealing, followed: readonly Followed[]
   if (statements.length > 0) await database.batch(statements);
 }
 
-/** Takes away the rows of commits and labels of which no score tells. */
+/** Removes the rows of commits and labels that no score names. */
 async function removeUnfollowed({ database }: Pick<Sealing, "database">, orgId: string): Promise<void> {
   const followed = (column: "commit_position" | "label_position") =>
     query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
@@ -164,7 +165,7 @@ async function sealBatches({ database, seals }: Sealing, orgId: string): Promise
   }
 }
 
-/** Nothing tells what came of a call whose row was altered: its key is as if it had never been used. */
+/** Removes altered rows of calls: nothing else holds a call's result, so its key counts as never used. */
 async function forgetAltered({ database, seals }: Sealing, orgId: string): Promise<void> {
   for await (const page of readKeyedCalls(database, orgId)) {
     await changeUnsealed(

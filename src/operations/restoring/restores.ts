@@ -1,6 +1,7 @@
 /**
- * Noticing a database that is older than what this installation has issued, and going on from it once an
- * administrator has said why: every chain starts its next epoch, and the record of it is part of the evidence.
+ * Detects a database that is older than what this installation has issued, and goes on from it once an
+ * administrator has given the reason: every chain starts its next epoch, and the record of it is part of the
+ * evidence.
  * Source: evidence design, section 10 and "Read first", point 4.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
@@ -31,7 +32,7 @@ import { mendCheckpoints, mendFirstPositions, ownOrigin, signedEnd } from "../ch
 import { StartError } from "../shared/start_error.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring & RetentionDays;
 
 interface LockFollower extends ProofSource {
@@ -40,16 +41,16 @@ interface LockFollower extends ProofSource {
 }
 
 /**
- * Holds the database against the lock, and brings the lock up to it where it lags.
- * @returns the families whose chain is behind what was issued, or is another history.
- * @throws {StartError} where the lock is another database's.
+ * Compares the database with the lock, and brings the lock up to the database if the lock lags.
+ * @returns the families whose chain is behind what was issued, was altered, or is another history.
+ * @throws {StartError} if the lock belongs to another database.
  */
 export async function followLock(follower: LockFollower): Promise<readonly string[]> {
   const { database, lock, log } = follower;
-  // The lock first: it never leads, so that what another process writes meanwhile makes nothing look old.
+  // The lock is read first: it never leads, so writes of another process meanwhile make nothing look old.
   const issued = lock.issued();
   const heads = await newestHeads(database);
-  // A host that joins others has none yet.
+  // A host that joins others has no issued checkpoints yet.
   if (issued.length === 0 && heads.size > 0 && !database.isShared) {
     log.warn("lock.db is new beside a database that is not: nobody here knows what was issued before", {
       mend: "where it was lost, hold the database against checkpoints kept elsewhere (jiss verify)",
@@ -93,10 +94,10 @@ export async function followLock(follower: LockFollower): Promise<readonly strin
   return behind.map(({ family }) => family);
 }
 
-/** Checkpoints that are held against the database at once. */
+/** Checkpoints that are compared with the database at once. */
 const LOOKED_AT_TOGETHER = 256;
 
-/** Whether a chain is another installation's than what was issued. */
+/** Whether a chain belongs to another installation than the issued checkpoint. */
 export function isOfAnother(
   head: Pick<StoredHead, "origin">,
   issued: Pick<IssuedCheckpoint, "origin">,
@@ -104,7 +105,7 @@ export function isOfAnother(
   return deploymentOf(head.origin) !== deploymentOf(issued.origin);
 }
 
-/** The deployment's id in an origin; what stands before it may be named anew. */
+/** The deployment's id in an origin; the name before it may change. */
 function deploymentOf(origin: string): string | undefined {
   return splitName(origin)?.prefix.split("/").at(-2);
 }
@@ -130,10 +131,11 @@ async function continues(
 }
 
 /**
- * What one host knows must not go with it: this host's lock takes in what others have issued, and once a restore was
- * acknowledged anywhere, what was erased at this host and is here again is erased anew.
- * @param from the epoch of the system chain when this was run last; null: it was not, since the start.
- * @returns the epoch of the system chain now; `from` if an erasure met something that was altered.
+ * Shares the knowledge of hosts, so that none is lost with a host. This host's lock takes in what others have
+ * issued. Once a restore was acknowledged on any host, operators that this host erased and the restore
+ * brought back are erased again.
+ * @param from the epoch of the system chain at the last run; null if it has not run since the start.
+ * @returns the epoch of the system chain now; `from` if an erasure found an altered chain.
  */
 export async function followOtherHosts(
   dependencies: Needs,
@@ -153,7 +155,7 @@ export async function followOtherHosts(
     try {
       await submitErasure(dependencies, { caller, orgId, operatorId, now, basis: "restore" });
     } catch (error) {
-      // One organization's altered chain keeps no other's operators; it is tried again the next time.
+      // One organization's altered chain must not stop the erasures of others. The next run tries it again.
       if (!(error instanceof AlteredError)) throw error;
       await raiseTampering(dependencies, tamperingOf(error), now);
       isWhole = false;
@@ -167,7 +169,7 @@ function isAhead(head: StoredHead, issued: IssuedCheckpoint | undefined): boolea
     (head.epoch === issued.epoch && head.frontier.size > issued.size);
 }
 
-/** Every head is a signed one. */
+/** Records heads in the lock. All of them must be signed. */
 async function followDatabase(
   { database, crypto, lock }: Pick<LockFollower, "database" | "crypto" | "lock">,
   heads: readonly StoredHead[],
@@ -184,7 +186,7 @@ async function followDatabase(
 }
 
 export interface RestoreRecord {
-  /** How many chains started their next epoch. */
+  /** Number of chains that started their next epoch. */
   readonly chains: number;
   /** Pseudonyms whose erasure the database did not know. */
   readonly erased: readonly string[];
@@ -192,7 +194,7 @@ export interface RestoreRecord {
   readonly lost: readonly string[];
 }
 
-/** Says what was looked at: a verification looks at more, and finds what no acknowledgement makes anew. */
+/** It says what was checked: a verification checks more, and finds damage that no acknowledgement repairs. */
 const NOTHING_TO_ACKNOWLEDGE =
   'There is nothing to acknowledge: the database is not older than what was issued, its chains end as they were signed, and the sealed rows beside them are those that were written. Entries, their parts, reports, older models and retention\'s columns were not looked at: jiss alerts list and GET /v1/audit/chain/verify tell of them. Put back from a backup what they find, or acknowledge the alert if that cannot be (docs/operate/troubleshooting.md, "A chain was altered", step 5).';
 
@@ -207,14 +209,16 @@ export interface RestoreOptions {
   readonly reason: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Whether it was put back from a file just now: what was issued after it is perhaps known to nobody here. */
+  /** True if the database was just restored from a file: what was issued after it may be unknown here. */
   readonly isPutBack?: boolean;
 }
 
 /**
- * Accepts the database as it stands: the next epoch of every chain begins, its first entry holds the reason and what
- * was known of the one before it, and erasures that the database does not know are run again, all in one commit.
- * @throws {ServiceError} CONFLICT where the database is not behind anything, and was not put back.
+ * Accepts the database as it is. In one commit the next epoch of every chain begins, its first entry holds
+ * the reason and what was known of the epoch before it, and erasures that the database does not know are run
+ * again.
+ * @throws {ServiceError} CONFLICT if there is nothing to acknowledge, or if the database was written to
+ *   meanwhile.
  */
 export async function acknowledgeRestore(
   dependencies: Needs,
@@ -229,7 +233,7 @@ export async function acknowledgeRestore(
   }
   const isUpgrade = !dependencies.installation.isSealed;
   for (const head of altered) await sealFamily(dependencies, head, { isUpgrade });
-  // What was just brought in line with the database is read back.
+  // The lock was just brought in line with the database: it is read back.
   await lock.sync();
   const issued = new Map(lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
   const heads = await newestHeads(database);
@@ -276,7 +280,7 @@ export async function acknowledgeRestore(
   return { chains: families.length, erased, lost: lost.map(({ origin }) => origin) };
 }
 
-/** The heads of families whose rows are not those that were written: what an acknowledgement accepts. */
+/** Heads of the families whose rows were altered; an acknowledgement accepts these rows. */
 async function alteredHeads(dependencies: Needs): Promise<readonly StoredHead[]> {
   const issued = new Map(dependencies.lock.issued().map((checkpoint) => [checkpoint.family, checkpoint]));
   const altered: StoredHead[] = [];
@@ -304,9 +308,9 @@ function writtenMeanwhile(): ServiceError {
   return new ServiceError("CONFLICT", "The database was written to meanwhile: run this again.");
 }
 
-/** Where a chain ends for good. */
+/** The signed end of a chain. */
 interface ChainEnd extends Pick<StoredHead, "origin" | "epoch"> {
-  /** The size in its newest checkpoint that is the deployment's own: what stands beyond it was never signed. */
+  /** The size in its newest checkpoint by this deployment: entries beyond it were never signed. */
   readonly size: number;
   readonly root: Uint8Array | null;
   /** The first position that no entry of it has. */
@@ -361,7 +365,7 @@ function nextEpoch(
   });
 }
 
-/** Operators that were erased, and are here again because the database is older than their erasure. */
+/** Operators that were erased and are back because the database is older than their erasure. */
 async function forgottenErasures(
   { database, lock, installation }: Needs,
 ): Promise<readonly SubjectRow[]> {
@@ -382,7 +386,7 @@ async function forgottenErasures(
   return forgotten;
 }
 
-/** Whether the database holds an erasure under this name that is no older than `at`: who came back since is another. */
+/** Whether the database holds an erasure of this name no older than `at`: the operator came back later. */
 async function knowsErasure(database: Database, name: Uint8Array, at: number): Promise<boolean> {
   const [row] = await database.read(
     query.selectFrom("tombstone as t")
@@ -391,7 +395,7 @@ async function knowsErasure(database: Database, name: Uint8Array, at: number): P
         "audit_entry as e",
         (join) => join.onRef("e.chain", "=", "t.chain").onRef("e.seq", "=", "t.seq"),
       )
-      // Where the entry was cut off, all up to the cut is known, this erasure with it.
+      // If the entry was cut off, the database knows everything up to the cut, and so this erasure.
       .leftJoin(
         "audit_ladder as cut",
         (join) => join.onRef("cut.chain", "=", "c.chain").onRef("cut.size", "=", "c.min_index"),
