@@ -1,6 +1,6 @@
 /**
- * Erasing an operator: the parts of its entries with their salts, its rows, and the tie between its id and its
- * pseudonym. The entries stay, and every proof with them; used names stay used.
+ * Erases an operator: the parts of its entries with their salts, its rows, and the link between its id and
+ * its pseudonym. The entries and all proofs stay; used names stay used.
  * Source: evidence design, "Read first", point 3; contract, section 4.
  */
 import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
@@ -20,23 +20,23 @@ import { requireNoOperator, unknownSubject } from "../shared/subjects.ts";
 import { tombstoneName } from "../shared/gone.ts";
 import { endKeyedCalls, operatorCallsNeed } from "../shared/keyed_calls.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing & Logging;
 
 export interface Erasure {
   readonly erased: true;
   readonly operator_id: string;
   readonly erased_at: string;
-  /** `pending`: a reader still holds the log that the bytes stood in; it is emptied as soon as it lets go. */
+  /** `pending` if the bytes are not overwritten yet, for example because a reader holds the log. */
   readonly physical: Expunged;
-  /** What the evidence covers. */
+  /** The part that the evidence covers. */
   readonly detail: Record<string, unknown>;
   readonly evidence: Evidence;
 }
 
 /**
- * @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE; {AlteredError} if what the database calls the operator's is not
- *   what was recorded of the operator: nothing is erased then.
+ * @throws {ServiceError} NOT_FOUND; SERVICE_UNAVAILABLE; {AlteredError} if the records that the database
+ *   assigns to the operator are not what was recorded: nothing is erased then.
  */
 export async function eraseOperator(
   dependencies: Needs,
@@ -61,10 +61,13 @@ export async function eraseOperator(
   };
 }
 
-/** How often an erasure is proven anew of an operator who was erased, or came back, meanwhile. */
+/** Attempts of an erasure: its proof is made again if the operator was erased, or came back, meanwhile. */
 const ATTEMPTS = 5;
 
-/** Proves what is the operator's, and erases it in a commit of its own. @throws as {@link eraseOperator}. */
+/**
+ * Proves the operator's records, and erases them in a commit of their own.
+ * @throws as {@link eraseOperator}.
+ */
 export async function submitErasure(
   dependencies: Needs,
   request: ErasureRequest,
@@ -90,7 +93,7 @@ export async function submitErasure(
   throw unavailable("The operator's records kept changing; send this again.");
 }
 
-/** The erasure stands, whatever becomes of the bytes now: what is not done is done again each minute. */
+/** Overwrites the erased bytes. The erasure is valid even if that fails: it is tried again each minute. */
 async function expunged({ database, log }: Needs): Promise<Expunged> {
   try {
     return await database.expunge();
@@ -106,9 +109,9 @@ export interface ErasureRequest {
   readonly operatorId: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** What it rests on. */
+  /** Reason for the erasure. */
   readonly basis: "request" | "restore";
-  /** Whether an administrator accepts the database as it stands with this: see {@link proveOperator}. Default: not. */
+  /** Whether an administrator accepts the database as it is: see {@link proveOperator}. Default: false. */
   readonly isAccepted?: boolean;
 }
 
@@ -116,15 +119,18 @@ export type ErasureDependencies = Pick<Reading, "database" | "seals"> & Proving 
 
 export interface PreparedErasure {
   readonly needs: readonly Need[];
-  /** Whether what was proven is the operator's still: if not, it must be prepared anew. */
+  /** Whether the proof still is of this operator; if not, the erasure must be prepared anew. */
   isCurrent(unit: UnitOfWork): boolean;
-  /** For a job that is alone in its commit, once it is known to be current. @throws {ServiceError} NOT_FOUND; {AlteredError}. */
+  /**
+   * Call it in a job that is alone in its commit, if `isCurrent`.
+   * @throws {ServiceError} NOT_FOUND; {AlteredError}.
+   */
   plan(unit: UnitOfWork): { readonly appended: PlacedEntry; readonly detail: Record<string, unknown> };
 }
 
 /**
- * An erasure on its way: what is drawn once, and the proof of what will be destroyed.
- * @throws {AlteredError} if what the database calls the operator's is not what was recorded of the operator.
+ * Prepares an erasure: draws its ids and salts once, and proves the records that it will destroy.
+ * @throws {AlteredError} if the records that the database assigns to the operator are not what was recorded.
  */
 export async function prepareErasure(
   dependencies: ErasureDependencies,
@@ -165,7 +171,7 @@ export async function prepareErasure(
       const appended = unit.append(evidenceChain(orgId), {
         ...draft,
         id: ids[0],
-        // What gives an entry its meaning is the service's own word, whoever asked for it.
+        // The evidence names the service as the actor, whoever asked for the erasure.
         actor: "system",
         eventType: "SUBJECT_ERASED",
         parts: [makePart("detail", salts[0], detail)],
@@ -195,7 +201,7 @@ export async function prepareErasure(
   };
 }
 
-/** What an erasure destroys, by the ids and places that were proven and by nothing that stands in the rows now. */
+/** Statements of an erasure. They use only the ids and places that were proven, not the rows' values. */
 function deletions(
   [orgId, operatorId]: readonly [orgId: string, operatorId: string],
   { destroyed, rows }: OperatorRecords,
@@ -205,7 +211,7 @@ function deletions(
   const isAmong = (column: string, values: readonly (string | number)[]) =>
     sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`;
   return [
-    // The log of deliveries keeps that something was sent, of which nobody can tell any more what.
+    // The log of deliveries keeps that something was sent, but no longer what.
     query.updateTable("webhook_delivery")
       .set((row) => ({
         sequence: null,
@@ -228,7 +234,7 @@ function deletions(
   ];
 }
 
-/** Each table after those whose rows refer to its own. */
+/** The id column of each table. A table comes after those whose rows refer to it. */
 const ID_OF_TABLE: readonly (readonly [RecordTable, string])[] = [
   ["outcome_label", "session_id"],
   ["score_commit", "session_id"],

@@ -1,6 +1,7 @@
 /**
- * Entries that the database calls an operator's, each held to the signed tree, its parts to itself, and what they name to
- * the operator. Of an epoch that an administrator accepted, what cannot be proven is the operator's if its own part says so.
+ * Proves the entries that the database assigns to an operator: each one is in the signed tree, it commits to
+ * its parts, and they name the operator. In an epoch that an administrator accepted, an entry that cannot be
+ * proven counts as the operator's if one of its parts names the operator.
  */
 import type { Proving } from "../shared/capabilities.ts";
 import { AlteredError } from "../../domain/errors.ts";
@@ -15,18 +16,18 @@ import { requireUnder } from "../../store/proven_pages.ts";
 
 export type ProofDependencies = Proving;
 
-/** The entry that moved an operator's state last, as a later record names it. */
+/** The entry that last moved an operator's state, as a later record names it. */
 export interface Prior {
   readonly seq: number;
   readonly entry_hash: string;
 }
 
-/** What an entry of the operator says. */
+/** Facts from an entry of the operator. */
 export interface OwnEntry {
   readonly eventType: string;
   /** In hexadecimal. */
   readonly hash: string;
-  /** The session or the decision; null if no part tells. */
+  /** The session id or the decision id; null if no part names one. */
   readonly name: string | null;
   readonly prior: Prior | null;
 }
@@ -45,8 +46,9 @@ interface EntriesToProve {
 }
 
 /**
- * What entries at some places are; null: not the operator's, as far as can be told of an accepted epoch.
- * @throws {AlteredError} if the epoch is not accepted, and one of them is not what was recorded or another operator's.
+ * The entries at some places, by seq; null for an entry of an accepted epoch that does not name the operator.
+ * @throws {AlteredError} if the epoch is not accepted, and an entry is not what was recorded or is another
+ *   operator's.
  */
 export async function proveEntries(
   own: OwnChain,
@@ -65,7 +67,7 @@ export async function proveEntries(
   return found;
 }
 
-/** @throws {AlteredError} if one of them is not what was recorded, or another operator's. */
+/** @throws {AlteredError} if an entry is not what was recorded, or is another operator's. */
 async function provenEntries(
   { dependencies, chain, pseudonym, operatorId }: OwnChain,
   stored: readonly StoredText[],
@@ -82,7 +84,7 @@ async function provenEntries(
   return entries;
 }
 
-/** What an entry of an accepted epoch is; null: not the operator's, as far as can be told. */
+/** An entry of an accepted epoch; null if it is not proven and does not name the operator. */
 async function acceptedEntry(
   own: OwnChain,
   stored: StoredText,
@@ -104,7 +106,7 @@ async function acceptedEntry(
   };
 }
 
-/** @throws {AlteredError} if the row of an entry holds none, or that of another place. */
+/** @throws {AlteredError} if the row of an entry holds no entry, or the entry of another place. */
 export function entryOf(chain: string, { seq, text }: StoredText): Entry {
   const entry = entrySchema.safeParse(orNull(() => JSON.parse(text))).data;
   if (entry === undefined) throw notRecorded(chain, seq);
@@ -112,7 +114,7 @@ export function entryOf(chain: string, { seq, text }: StoredText): Entry {
   return entry;
 }
 
-/** @throws {AlteredError} if a part is not what the entry commits to, or names somebody else. */
+/** @throws {AlteredError} if a part is not what the entry commits to, or names another operator. */
 export function heldEntry(
   crypto: Crypto,
   { chain, stored: { seq, text, parts }, entry, operatorId }: {

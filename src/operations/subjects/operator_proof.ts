@@ -1,9 +1,10 @@
 /**
- * An operator's records, proven before anything of them is destroyed: every entry that bears the pseudonym is what was
- * signed, its parts are those that it commits to and name this operator, and every row stands at one of those entries.
+ * Proves an operator's records before any of them is destroyed: every entry with the pseudonym is what was
+ * signed, its parts are those that it commits to and name this operator, and every row belongs to one of
+ * those entries.
  *
- * Most of it is proven before the write, page by page. What the chain takes in after that is proven within the write: its
- * entries lead by their links to the head, which is a signed one.
+ * Most records are proven before the write, page by page. Entries that are appended after that are proven
+ * within the write: they are linked to the head, which is signed.
  */
 import { AlteredError } from "../../domain/errors.ts";
 import { BATCH_MAX } from "../../domain/limits.ts";
@@ -40,9 +41,9 @@ import {
   proveEntries,
 } from "./operator_entries.ts";
 
-/** What is destroyed with an operator. */
+/** The records that are destroyed with an operator. */
 export interface OperatorRecords {
-  /** How many entries are the operator's. */
+  /** Number of the operator's entries. */
   readonly entries: number;
   /** By chain, the entries whose parts are destroyed. */
   readonly destroyed: ReadonlyMap<string, readonly number[]>;
@@ -52,7 +53,7 @@ export interface OperatorRecords {
   readonly names: readonly string[];
 }
 
-/** Which entries an operator's row may stand at. */
+/** By table, the event type of the entries to which its rows may belong. */
 const EVENT_OF_TABLE: Readonly<Record<RecordTable, string>> = {
   interaction: "SCORE_COMPUTED",
   skipped_interaction: "SCORE_SKIPPED",
@@ -62,7 +63,7 @@ const EVENT_OF_TABLE: Readonly<Record<RecordTable, string>> = {
   score_batch: "SCORE_COMPUTED",
 };
 
-/** Rows whose ids no other record of the organization may have again. */
+/** Tables whose ids no other record of the organization may use again. */
 const NAMED_TABLES: readonly RecordTable[] = ["interaction", "skipped_interaction", "decision"];
 
 /** Entries that are read and proven together: with their parts about a megabyte. */
@@ -78,9 +79,9 @@ export class OperatorProof {
   /** The epochs as they were when the proof was made, the oldest first. */
   readonly #epochs: readonly StoredChain[];
   readonly #pseudonym: string;
-  /** By {@link placeName}; null: of an epoch that an administrator accepted, and not the operator's. */
+  /** By {@link placeName}; null for an entry of an accepted epoch that is not the operator's. */
   readonly #entries: Map<string, OwnEntry | null>;
-  /** Hashes of entries that were cut off, or stand in an epoch that an administrator accepted. */
+  /** Hashes of entries that were cut off, or are in an epoch that an administrator accepted. */
   readonly #earlier: ReadonlySet<string>;
 
   constructor(
@@ -101,7 +102,7 @@ export class OperatorProof {
     this.#pseudonym = pseudonym;
     this.#entries = entries;
     this.#earlier = earlier;
-    // While a database is accepted nothing else is written, or it is not accepted.
+    // A database is accepted only if nothing else is written meanwhile.
     this.needs = isAccepted ? [] : [this.#tail];
   }
 
@@ -110,7 +111,7 @@ export class OperatorProof {
     return { kind: chainTails, key: [chain, String(size), ...this.#operator] };
   }
 
-  /** Whether it was made of the operator who has this pseudonym, in the chain that goes on still. */
+  /** Whether the proof is of the operator with this pseudonym, in the chain that is still the newest. */
   isOf(unit: UnitOfWork, pseudonym: string): boolean {
     if (pseudonym !== this.#pseudonym) return false;
     return this.#isAccepted ||
@@ -118,8 +119,8 @@ export class OperatorProof {
   }
 
   /**
-   * What the database names as the operator's at the moment of the write.
-   * @throws {AlteredError} if some of it is not proven.
+   * The records that the database assigns to the operator at the moment of the write.
+   * @throws {AlteredError} if one of them is not proven.
    */
   recordsIn(unit: UnitOfWork): OperatorRecords {
     const named = unit.get(operatorRecords, this.#operator)!;
@@ -140,13 +141,15 @@ export class OperatorProof {
     if (state !== null) priors.push(hex(state.prior_hash));
     const missing = priors.find((hash) => !hashes.has(hash) && !this.#earlier.has(hash));
     if (missing !== undefined && !this.#isAccepted) throw this.#altered("an entry of an operator");
-    // What was cut off meanwhile is gone without it.
+    // An entry that was cut off meanwhile needs no erasure.
     const strict = this.#isAccepted ? null : this.#epochs.at(-1)!.chain;
     const held = [...entries].filter(([name]) => present.has(name) || placeOfName(name)[0] !== strict);
     return recordsOf(held, rows);
   }
 
-  /** What came since the proof was made: a chain of links that ends in the head, which the writer holds to its signature. */
+  /**
+   * The operator's entries since the proof: they are linked to the head, whose signature the writer checks.
+   */
   #tailEntries(unit: UnitOfWork): ReadonlyMap<string, OwnEntry> {
     const { chain, frontier: { size } } = this.#epochs.at(-1)!;
     const texts = entriesOfTail(unit.get(chainTails, this.#tail.key)!);
@@ -198,7 +201,7 @@ function recordsOf(
   for (const [place, entry] of entries) {
     if (entry === null) continue;
     count += 1;
-    // What an erasure says of itself names nobody.
+    // The entry of an erasure names nobody.
     if (entry.eventType === "SUBJECT_ERASED") continue;
     const [chain, seq] = placeOfName(place);
     const seqs = destroyed.get(chain);
@@ -217,11 +220,12 @@ function recordsOf(
 }
 
 /**
- * Proves the records of an operator as they stand now.
- * @param isAccepted whether an administrator is about to accept all of it as it stands. Of an epoch that was accepted, what
- *   cannot be proven is the operator's if its own part says so, and else is left alone.
- * @returns null if nothing is known of the operator.
- * @throws {AlteredError} if an entry, a part or a row is not what was recorded, or another's.
+ * Proves the present records of an operator.
+ * @param isAccepted whether an administrator is about to accept all of the database as it is. In an accepted
+ *   epoch an entry that cannot be proven is the operator's if one of its parts says so; else it is left
+ *   alone.
+ * @returns null if the operator is unknown.
+ * @throws {AlteredError} if an entry, a part or a row is not what was recorded, or is another operator's.
  */
 export async function proveOperator(
   dependencies: ProofDependencies,
@@ -259,7 +263,7 @@ export async function proveOperator(
     }
   }
   const isGone = [...entries.values()].some((entry) => entry?.eventType === "SUBJECT_ERASED");
-  // Who was erased has another pseudonym, if any: somebody put the row back.
+  // An erased operator can only have a new pseudonym: with the old one, somebody put the row back.
   if (isGone && !isAccepted) throw new AlteredRows(family, "a row of subject");
   const stated = state === undefined ? [] : [{ seq: state.prior_seq, entry_hash: hex(state.prior_hash) }];
   const earlier = await earlierEntries(dependencies, epochs, { entries, stated });
@@ -267,7 +271,7 @@ export async function proveOperator(
   return new OperatorProof(crypto, proven);
 }
 
-/** By chain, in their order, the places that the pseudonym names, and in accepted epochs those that rows name. */
+/** By chain, the ordered places of the pseudonym's entries; in accepted epochs also those that rows name. */
 function placesOf(
   epochs: readonly StoredChain[],
   { entries, rows, isAccepted }: {
@@ -279,7 +283,7 @@ function placesOf(
   const newest = epochs.at(-1)!;
   const places = new Map(epochs.map(({ chain }) => [chain, new Set<number>()]));
   for (const [chain, seq] of JSON.parse(entries) as readonly EntryPlace[]) {
-    // What the chain takes in while this is proven is proven within the write.
+    // Entries that are appended meanwhile are proven within the write.
     if (isAccepted || chain !== newest.chain || seq < newest.frontier.size) places.get(chain)?.add(seq);
   }
   for (const [, , position, count] of JSON.parse(rows) as readonly RowPlace[]) {
@@ -291,7 +295,7 @@ function placesOf(
   return new Map([...places].map(([chain, seqs]) => [chain, [...seqs].sort((one, other) => one - other)]));
 }
 
-/** Under which the entries of a chain must stand; null if an accepted one has none of the service's own. */
+/** The service's own checkpoint that must cover the entries; null if an accepted chain has none. */
 async function checkpointOf(
   dependencies: ProofDependencies,
   chain: string,
@@ -306,8 +310,8 @@ async function checkpointOf(
 }
 
 /**
- * Which of the entries that records name as the one before them are rightly not among the operator's: they were cut off,
- * or stand in an epoch that an administrator accepted.
+ * Hashes of the prior entries that need not be among the operator's entries: they were cut off, or are in an
+ * epoch that an administrator accepted.
  */
 async function earlierEntries(
   dependencies: ProofDependencies,

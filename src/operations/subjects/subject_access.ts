@@ -1,8 +1,8 @@
 /**
- * Subject access: everything that is kept about one reviewer, each score with what moved it. It is read page by page
- * while it is sent, so that its length costs neither memory nor other people's time, and that it was asked for is
- * itself on record. What does not hold of the records is told as altered, and raises the alert; the rest of the copy is
- * made of rows that hold, or there is none.
+ * Subject access: a copy of everything that is kept about one reviewer, with an explanation of each score. It
+ * is read page by page while it is sent, so that a long copy neither takes memory nor delays others. The
+ * access itself is recorded. A record that was altered is marked as altered and raises the alert. If another
+ * row of the copy was altered, there is no copy.
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Article 15.
  */
 import type { RetentionDays } from "../shared/deployment.ts";
@@ -30,18 +30,21 @@ import { subjectNotice } from "./subject_notice.ts";
 import { Documents, readRecords, type RecordWithRow, shownRecord, withRows } from "./subject_records.ts";
 import { tellAlteredRecord, type Watching } from "../shared/tampering.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring & RetentionDays;
 
 /** Entries that are read at once: a few hundred kilobytes. */
 const PAGE = 32;
 
-/** Records that are made before others get their turn: a few milliseconds of work. */
+/** Records that are made before other work gets its turn: a few milliseconds. */
 const RECORDS_IN_SLICE = 8;
 
 export interface SubjectAccess {
   readonly head: SubjectHead;
-  /** Oldest first. @throws {Error} where the operator is erased meanwhile: what was made until then is no copy. */
+  /**
+   * Oldest first.
+   * @throws {ServiceError} if the operator is erased meanwhile: the part sent until then is no copy.
+   */
   readonly records: AsyncGenerator<SubjectRecord>;
 }
 
@@ -102,7 +105,7 @@ export async function openSubjectAccess(
         quote: { operator_id: operatorId, pseudonym, request_id: call.requestId },
       }),
       profile: profile?.profile ?? null,
-      // A score whose row was altered is among the records, and told there.
+      // A score whose row was altered is marked among the records.
       jis_history: scores.filter((row) => shareOf(dependencies.seals, interactions, row) !== null)
         .map(({ t1, jis }) => ({ timestamp: new Date(t1).toISOString(), jis })).toReversed(),
       state: operator === undefined ? null : JSON.parse(operator.state),
@@ -112,7 +115,7 @@ export async function openSubjectAccess(
   };
 }
 
-/** The entry that tells of the access, and of nobody's id. */
+/** Appends the entry that records the access; it holds the pseudonym and not the id. */
 async function recordAccess(
   { writer, world }: Needs,
   caller: OrganizationCaller,
@@ -159,7 +162,7 @@ async function* recordsOf(
       for (const [index, record] of records.entries()) {
         if (index % RECORDS_IN_SLICE === 0) await nextTurn();
         const shown = await shownRecord(record, documents);
-        // One alert for a copy, however many of its records were altered.
+        // One copy raises one alert, even if several of its records were altered.
         if (shown.altered && !isTold) {
           tellAlteredRecord(dependencies, { chain, seq: shown.seq, shown: "a person's copy", now });
         }
@@ -186,7 +189,7 @@ async function readPage(
   const entries = await readSubjectEntries(database, subject, page);
   const records = entries && await readRecords(dependencies, chain, entries);
   const found = records && await withRows(dependencies, subject, { chain, firstPosition, records });
-  // It was erased since it was looked up.
+  // The operator was erased since the lookup.
   if (found === null) throw unknownSubject(subject.operatorId);
   return found;
 }

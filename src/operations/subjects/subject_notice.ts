@@ -1,6 +1,6 @@
 /**
- * What a person who is scored is told beside the data: what for, how, how long, to whom, and how to contest it. Every
- * figure is that of the model and the configuration in use.
+ * The notice that a scored person gets with the data: its purpose, logic, retention and recipients, and how
+ * to contest it. Every figure is that of the model and the configuration in use.
  * Source: Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22; docs/understand/scoring-model.md, What the score cannot do.
  */
 import type { Scoring } from "../shared/capabilities.ts";
@@ -11,7 +11,7 @@ import type { ModelDocument } from "../../scoring/model.ts";
 export interface NoticeOptions {
   /** The organization's name. */
   readonly organization: string;
-  /** Hosts that the organization has scores and decisions sent to, each once. */
+  /** Hosts to which the organization has scores and decisions sent; each host once. */
   readonly receivers: readonly string[];
   readonly quote: SubjectNotice["contest"]["quote"];
 }
@@ -79,7 +79,7 @@ function retentionInWords(
   return `${evidence}. That a copy was asked for is known for ${auditRetentionDays} days. Backups end by the organization's own rule: ask for it.`;
 }
 
-/** To whom data go is part of what a person must be told (Article 15(1)(c)). */
+/** A person must be told the recipients of the data (Article 15(1)(c)). */
 function recipientsOf(receivers: readonly string[]): SubjectNotice["recipients"] {
   const others =
     "To whom the organization itself shows any of it, an auditor say, the organization must tell you.";

@@ -1,8 +1,8 @@
 /**
- * One record of a subject's copy: an entry with its parts as they are stored, whether they are what was recorded, the
- * row that is kept beside it, and what it moved. A record that was altered is shown, and nothing is concluded from it: it
- * is one whose entry does not stand in the tree that was signed, whose parts are not those that the entry commits to, or
- * whose row is not what this installation wrote for it.
+ * One record of a subject's copy: an entry with its stored parts, whether they are what was recorded, the row
+ * beside the entry, and the values that it moved. A record is altered if its entry is not in the signed tree,
+ * if its parts are not those that the entry commits to, or if its row is not what this installation wrote for
+ * it. An altered record is shown, and nothing is concluded from it.
  * Source: contract, section 4.
  */
 import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
@@ -45,20 +45,20 @@ import {
 import { originOf } from "../shared/deployment.ts";
 import { modelDocument } from "../scoring/replay.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Proving & Logging & Scoring;
 
-/** A part's data; its text where that is no object. */
+/** A part's data; its text if that is no JSON object. */
 type PartData = Record<string, unknown> | string;
 
-/** An entry with what its parts say. */
+/** An entry with the data of its parts. */
 export interface StoredRecord {
   readonly entry: SubjectEntry;
   readonly parts: Readonly<Record<PartName, PartData | null>>;
   readonly altered: boolean;
 }
 
-/** Entries of one chain as they are stored, each with whether it is what was recorded, as far as it itself tells. */
+/** Stored entries of one chain, each with whether it or a part was altered. Rows are not checked here. */
 export async function readRecords(
   dependencies: Needs,
   chain: string,
@@ -70,7 +70,7 @@ export async function readRecords(
   return entries.map((entry) => readRecord(crypto, entry, standing.has(entry.seq)));
 }
 
-/** @param stands whether what was hashed of it stands in the tree that was signed. */
+/** @param stands whether the hash of the entry's text is in the signed tree. */
 function readRecord(crypto: Crypto, stored: SubjectEntry, stands: boolean): StoredRecord {
   const data = (name: PartName) => {
     const held = stored.parts.get(name);
@@ -79,7 +79,7 @@ function readRecord(crypto: Crypto, stored: SubjectEntry, stands: boolean): Stor
   const parts = { input: data("input"), result: data("result"), detail: data("detail") };
   const entry = stands ? entrySchema.parse(JSON.parse(stored.text)) : null;
   if (entry === null) return { entry: stored, parts, altered: true };
-  // What the entry says itself is what was signed; columns beside it only repeat it.
+  // The entry's own text was signed; the columns beside it only repeat it.
   const { id, event_type: eventType, timestamp } = entry;
   return {
     entry: { ...stored, id, eventType, timestamp },
@@ -88,7 +88,7 @@ function readRecord(crypto: Crypto, stored: SubjectEntry, stands: boolean): Stor
   };
 }
 
-/** Whether an entry's hash is kept as it is, and its parts are those that it commits to, all of them. */
+/** Whether the stored hash is the entry's, and its parts are all of those that it commits to. */
 function isIntact(crypto: Crypto, { text, hash, parts }: SubjectEntry, entry: Entry): boolean {
   return equalBytes(entryHash(crypto, text), hash) && PART_NAMES.every((name) => {
     const held = parts.get(name);
@@ -109,9 +109,9 @@ function partData(text: string): PartData {
   }
 }
 
-// ---- what is kept beside an entry -------------------------------------------------------------------------
+// ---- the row beside an entry ------------------------------------------------------------------------------
 
-/** The ids of an entry's row, and of a score its full-mode figures. */
+/** The ids of an entry's row, and the full-mode figures of a score. */
 type Row = Pick<SubjectRecord, "session_id" | "decision_id" | "request_id" | "full_mode">;
 
 const NO_ROW: Row = { session_id: null, decision_id: null, request_id: null, full_mode: null };
@@ -119,7 +119,7 @@ const NO_ROW: Row = { session_id: null, decision_id: null, request_id: null, ful
 interface KeptRow extends Sealed {
   readonly position: number;
   readonly request_id: string;
-  /** Absent from a row that says nothing of it. */
+  /** Absent if the row does not name the operator. */
   readonly operator_id?: string;
   readonly session_id?: string;
   readonly decision_id?: string;
@@ -127,12 +127,12 @@ interface KeptRow extends Sealed {
 
 interface RowKind {
   readonly kind: RecordKind<KeptRow>;
-  /** The part that names the row, and its member that does. */
+  /** The part that names the row; `id` is the member of that part. */
   readonly part: PartName;
   readonly id: "session_id" | "decision_id";
 }
 
-/** The rows of the events that have one. */
+/** By event type, the kind of its row; only for events that have a row. */
 const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>([
   ["SCORE_COMPUTED", { kind: interactions, part: "result", id: "session_id" }],
   ["SCORE_SKIPPED", { kind: skippedInteractions, part: "result", id: "session_id" }],
@@ -141,16 +141,16 @@ const ROW_KINDS: ReadonlyMap<string, RowKind> = new Map<string, RowKind>([
   ["DRS_COMPUTED", { kind: decisions, part: "result", id: "decision_id" }],
 ]);
 
-/** A record with the row that is kept beside it. */
+/** A record with the row beside it. */
 export interface RecordWithRow {
   readonly record: StoredRecord;
   readonly row: Row;
 }
 
 /**
- * The records of a page of one chain, in their order, each with its row, which are read in one go. A record whose row is
- * not what was written for it, or is missing, is an altered one.
- * @returns null if the operator was erased meanwhile, its rows with it.
+ * The records of a page of one chain, in their order, each with its row; the rows are read from one snapshot.
+ * A record whose row is missing, or is not what was written for it, is marked as altered.
+ * @returns null if the operator was erased meanwhile, together with its rows.
  */
 export async function withRows(
   { database, seals }: Pick<Reading, "database" | "seals">,
@@ -188,7 +188,8 @@ export async function withRows(
     const kind = ROW_KINDS.get(eventType)?.kind;
     if (kind === undefined || names[index] === null) return { record, row: NO_ROW };
     const row = rows.get(`${eventType} ${names[index]}`);
-    // A row goes together with its entry. A kind without seals is looked at by nobody else either.
+    // A row is deleted together with its entry. Rows of a kind without seals are not checked elsewhere
+    // either.
     if (row === undefined) {
       return { record: { ...record, altered: kind.sealing !== undefined && seqs.has(seq) }, row: NO_ROW };
     }
@@ -200,7 +201,7 @@ export async function withRows(
   });
 }
 
-/** The name of a record's row; null where it has none, and where nothing that the record says can be relied on. */
+/** The name of a record's row; null if it has no row, or if the record was altered. */
 function rowName({ entry, parts, altered }: StoredRecord): string | null {
   const kind = ROW_KINDS.get(entry.eventType);
   if (altered || kind === undefined) return null;
@@ -224,9 +225,9 @@ function fullMode({ jis, low, high, d1, d2, d3, d4, d5, d6, d7 }: InteractionRow
   return { jis, low, high, dimensions: dimensions as NonNullable<Row["full_mode"]>["dimensions"] };
 }
 
-// ---- what a record moved ----------------------------------------------------------------------------------
+// ---- the values that a record moved -----------------------------------------------------------------------
 
-/** The record as it is shown. */
+/** The record in the form of the copy. */
 export async function shownRecord(
   { record: { entry, parts, altered }, row }: RecordWithRow,
   documents: Documents,
@@ -246,7 +247,7 @@ export async function shownRecord(
   };
 }
 
-/** What moved each dimension; null where the event moves none, or the model document of its time cannot tell. */
+/** Why each dimension moved; null if the event moves none, or if its model document cannot be used. */
 async function explain(
   documents: Documents,
   eventType: string,
@@ -273,13 +274,15 @@ async function explain(
   }
 }
 
-/** The model documents that one copy meets, each looked up once. */
+/** The model documents that one copy needs; each is looked up once. */
 export class Documents {
   readonly #found = new Map<string, ModelDocument | null>();
 
   constructor(private readonly dependencies: Needs) {}
 
-  /** null where the document is not there, or not what it was: told in the log, as it keeps nobody from the rest. */
+  /**
+   * null if the document is missing or was altered: that is only logged, and the rest of the copy is made.
+   */
   async find(sha256: string): Promise<ModelDocument | null> {
     const known = this.#found.get(sha256);
     if (known !== undefined) return known;
