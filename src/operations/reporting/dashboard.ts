@@ -13,10 +13,10 @@ import { evidenceChain } from "../../evidence/chain_name.ts";
 import { ruleRow } from "./operators.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Reading & Scoring;
 
-/** @throws {AlteredRows} where an operator's row was altered, is missing, or an old one was put back. */
+/** @throws {AlteredRows} if an operator's row was altered or is missing, or if an old one was put back. */
 export async function organizationDashboard(
   dependencies: Needs,
   { orgId }: OrganizationCaller,

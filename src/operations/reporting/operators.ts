@@ -1,6 +1,6 @@
 /**
- * Reading operators: profile, sparkline, list, and the maintenance recommendation. Every figure is made from stored
- * rows at the instant asked, so that none is ever stale.
+ * Reads operators: profile, sparkline, list, and the maintenance recommendation. Every figure is computed
+ * from stored rows at the time of the request, so that none is stale.
  * Source: specification, Operator profile and Maintenance recommendation; contract, section 4; scoring model, 8.
  */
 import type { Reading, Scoring } from "../shared/capabilities.ts";
@@ -38,7 +38,7 @@ import type { OperatorFigures } from "../../store/records.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Reading & Scoring;
 
 const PROFILE_BAND: Readonly<Record<Band, (typeof PROFILE_BANDS)[number]>> = {
@@ -48,7 +48,7 @@ const PROFILE_BAND: Readonly<Record<Band, (typeof PROFILE_BANDS)[number]>> = {
   at_risk: "At Risk",
 };
 
-/** A stored operator as the organization rule reads it. */
+/** A stored operator in the form that the organization rule reads. */
 export function ruleRow(
   row: Omit<OperatorFigures, "org_id" | "operator_id" | "position" | "digest" | "seal">,
 ) {
@@ -80,7 +80,7 @@ interface Standing {
   readonly uncertainty: Uncertainty;
 }
 
-/** What a stored state says, as it stands: nothing fades until the next interaction. */
+/** The figures of a stored state, without decay: nothing fades until the next interaction. */
 function standing(model: ModelDocument, row: StoredOperator): Standing {
   const state: OperatorState = JSON.parse(row.state);
   const domain = row.domain as Domain;
@@ -105,7 +105,7 @@ export async function operatorProfile(
   { orgId }: OrganizationCaller,
   { operatorId, projection, now }: {
     readonly operatorId: string;
-    /** Whether to say what follows from the score, too. */
+    /** Whether to add the decay projection and the compliance. */
     readonly projection: boolean;
     readonly now: number;
   },
@@ -138,7 +138,7 @@ export async function operatorProfile(
   };
 }
 
-/** What follows from how an operator stands, as in the answer to a score. */
+/** The decay projection and the compliance of an operator, as in the answer to a score. */
 function outlook(model: ModelDocument, { state, domain, jis, dimensions }: Standing) {
   const decay = projectDecay(model, state, { jis, domain });
   const compliance = complianceOf(model, {
@@ -198,7 +198,7 @@ export interface OperatorsPage {
   readonly now: number;
 }
 
-/** JIS from, and below, of a band; null is open. */
+/** The JIS range of a band: from (inclusive) and below (exclusive); null if that side is open. */
 function bandRange({ bands }: ModelDocument, band: Band | null): readonly [number | null, number | null] {
   switch (band) {
     case null:
@@ -214,14 +214,14 @@ function bandRange({ bands }: ModelDocument, band: Band | null): readonly [numbe
   }
 }
 
-/** A page of operators, and where the next one starts; null on the last page. */
+/** A page of operators, and the start of the next page; null on the last page. */
 export async function listOperators(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
   { band, sort, limit, after, sparkline, now }: OperatorsPage,
 ) {
   const { database, model: { document } } = dependencies;
-  // One row more than asked for tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const options = { sort, jis: bandRange(document, band), after, limit: limit + 1 };
   const days = daysUntil(now, sparkline ? LIST_SPARKLINE_DAYS : 0);
   const [rows, newest, points] = await database.snapshot([
@@ -262,8 +262,8 @@ function groupByOperator(points: readonly DayPoint[]): ReadonlyMap<string, reado
 }
 
 /**
- * What an operator should practise.
- * @throws {ServiceError} NOT_FOUND without interactions; INSUFFICIENT_DATA where the record is too short.
+ * The exercises that an operator should practise.
+ * @throws {ServiceError} NOT_FOUND without interactions; INSUFFICIENT_DATA if the record is too short.
  */
 export async function recommendMaintenance(
   dependencies: Needs,

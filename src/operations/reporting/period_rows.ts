@@ -1,7 +1,7 @@
 /**
- * What each operator of an organization did in a period, from rows that are held: every one carries its seal, no operator
- * is missing, and no row is missing where the period begins or ends, since each names the position of the one before it.
- * The same holds for the calls that an incident froze.
+ * The activity of each operator of an organization in a period, from verified rows: every row has a valid
+ * seal, no operator is missing, and no row is missing at the beginning or the end of the period, because each
+ * row names the position of the one before it. The same holds for the calls that an incident froze.
  * Source: scoring model, section 10.
  */
 import type { Reading } from "../shared/capabilities.ts";
@@ -37,7 +37,7 @@ import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/seal
 export interface HeldPeriod {
   readonly organization: StoredOrganization;
   readonly data: PeriodData;
-  /** Entries, one of a chain at most, that must have been cut off: else rows are missing, and the data is wrong. */
+  /** Entries, at most one in each chain, that must have been cut off: else rows are missing. */
   readonly cutOff: readonly CutOff[];
 }
 
@@ -47,8 +47,8 @@ interface CutOff {
 }
 
 /**
- * @throws {AlteredRows} where a row is not what this installation wrote, or one is missing; {ServiceError}
- *   SERVICE_UNAVAILABLE where the database is behind what was issued.
+ * @throws {AlteredRows} if a row is not what this installation wrote, or is missing; {ServiceError}
+ *   SERVICE_UNAVAILABLE if the database is behind what was issued.
  */
 export async function readPeriod(
   dependencies: Reading,
@@ -85,7 +85,8 @@ export async function readPeriod(
     const index = epochs.findLastIndex(({ first_position }) => first_position <= position);
     const epoch = epochs[index];
     if (epoch === undefined || position - epoch.first_position >= epoch.min_index) return false;
-    // What told of an older epoch's cut was itself cut off with the beginning of a later one.
+    // If a later epoch was cut, the record of the older epoch's cut is gone, too: the later cut is checked
+    // instead.
     const later = epochs.findLast(({ min_index }, at) => at > index && min_index > 0);
     const { chain } = later ?? epoch;
     const seq = later === undefined ? position - epoch.first_position : 0;
@@ -111,13 +112,16 @@ export async function readPeriod(
   return { organization: organization!, data: { records, incidentFreezes }, cutOff: [...cutOff.values()] };
 }
 
-/** What a row says of its place among those of its operator. */
+/** The columns of a row that give its place among its operator's rows. */
 type Linked = Pick<InteractionRow & SkippedInteractionRow, "position" | "previous" | "t0">;
-/** What an operator's own row says of the last of them. */
+/** The columns of the operator's own row that describe the last of those rows. */
 type Last = Pick<OperatorFigures & FrozenOperatorRow, "position" | "t0">;
 type Around<Row> = Readonly<Record<PeriodEdge, Row | undefined>>;
 
-/** The rows around the edges of a period, by operator, from those at each edge in the order of the edges. */
+/**
+ * The rows around the edges of a period, by operator.
+ * @param edges rows by edge, in `PERIOD_EDGES`' order.
+ */
 function byOperator<Row extends { readonly operator_id: string }>(
   edges: readonly (readonly Row[])[],
 ): (operatorId: string) => Around<Row> {
@@ -133,8 +137,9 @@ function byOperator<Row extends { readonly operator_id: string }>(
 }
 
 /**
- * Whether the rows around the edges of a period follow one another, so that a deleted one leaves a gap, and whether all of
- * them are of the record that the operator has now: rows of before an erasure, put back, began at another instant.
+ * Whether the rows around the edges of a period follow one another without a gap, which a deleted row would
+ * leave, and all belong to the operator's present record: rows that were put back after an erasure have
+ * another `t0`.
  */
 function isUnbroken(
   { position, t0 }: Last,
@@ -147,7 +152,7 @@ function isUnbroken(
   return end === last.position && follows(first.previous, before, isCutOff);
 }
 
-/** Whether a row stands at the position that the next one names, or was cut off there. */
+/** Whether a row is at the position that the next one names, or was cut off there. */
 function follows(
   named: number | null,
   row: Linked | undefined,
@@ -157,7 +162,7 @@ function follows(
   return isCutOff(named);
 }
 
-/** The last row, with what was done from the first to it. */
+/** The figures of the last row, with the counts from the first row to it. */
 function recordOf(first: InteractionRow, last: InteractionRow): PeriodRecord {
   const [wasDeparted, wasReferred] = ownCounts(first);
   const referrals = last.referred - first.referred + wasReferred;
@@ -183,7 +188,7 @@ function recordOf(first: InteractionRow, last: InteractionRow): PeriodRecord {
   };
 }
 
-/** What a row itself counts as: departed or referred, and referred. */
+/** The counts that a row itself adds: 0 or 1 as departed or referred, and 0 or 1 as referred. */
 function ownCounts({ departure, decision }: InteractionRow): readonly [departed: number, referred: number] {
   const isReferred = decision === "deferred" || decision === "escalated";
   return [departure > 0 || isReferred ? 1 : 0, isReferred ? 1 : 0];

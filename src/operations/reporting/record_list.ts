@@ -1,7 +1,7 @@
 /**
- * Lists what an organization's record holds: scores and decisions as the chain has them, reports as they were issued. A
- * cursor is a position of the chain, so that what is appended meanwhile moves nothing. Each item is made of an entry that
- * is proven at that moment, and of parts that the entry commits to.
+ * Lists an organization's records: scores and decisions from the chain, reports as they were issued. A cursor
+ * is a position in the chain, so that entries appended meanwhile do not move it. Each item is made of an
+ * entry that is proven at that moment, and of parts that the entry commits to.
  */
 import type { Proving, Reading } from "../shared/capabilities.ts";
 import type { Band, Decision, Domain, Route } from "../../domain/enums.ts";
@@ -22,7 +22,7 @@ import { ownEpochs, readAtPositions } from "../shared/proven_records.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
 import { namelessOperator } from "../shared/subjects.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Reading & Proving;
 
 const EVENT_TYPES: Readonly<Record<RecordKind, string>> = {
@@ -32,13 +32,13 @@ const EVENT_TYPES: Readonly<Record<RecordKind, string>> = {
 
 interface Page {
   readonly limit: number;
-  /** Positions below it; null: from the newest. */
+  /** The page has only positions below this one; null to begin at the newest. */
   readonly below: number | null;
 }
 
 interface Asked {
   readonly eventTypes: readonly string[];
-  /** The operator who is asked for, and the pseudonym in the entries; null: all. */
+  /** The requested operator, with the pseudonym in the entries; null for all operators. */
   readonly operator: { readonly id: string; readonly pseudonym: string } | null;
 }
 
@@ -61,7 +61,7 @@ export async function listDecisions(
   const epochs = await ownEpochs(dependencies, evidenceChain(orgId));
   for (const { chain, firstPosition, frontier } of epochs.toReversed()) {
     const before = Math.min(frontier.size, (below ?? Infinity) - firstPosition);
-    // One row more than asked for tells whether there is a next page.
+    // One extra row shows whether there is a next page.
     const missing = limit + 1 - found.length;
     if (before <= 0 || missing === 0) continue;
     const places = await dependencies.database.read(scoredEntriesQuery({
@@ -80,7 +80,7 @@ export async function listDecisions(
   }
   const page = found.slice(0, limit);
   await requireErased(dependencies, orgId, page.map(({ record }) => record));
-  // Entries whose content was erased still take their place in a page, but there is nothing to show of them.
+  // Entries whose content was erased keep their place in a page, but have nothing to show.
   return {
     decisions: page.flatMap(({ record }) => {
       const shown = listed(record, asked);
@@ -92,7 +92,7 @@ export async function listDecisions(
 
 const LISTED_PARTS: readonly PartName[] = ["input", "result"];
 
-/** Entries of which nothing is held must be those of people who were erased. @throws {AlteredError} */
+/** Entries without any held part must be those of erased operators. @throws {AlteredError} if one is not. */
 async function requireErased(
   { database }: Needs,
   orgId: string,
@@ -110,7 +110,10 @@ function partsMissing({ entry: { chain, seq } }: ProvenRecord): AlteredError {
   return new AlteredError(chain, `a part of entry ${seq} of ${chain} is missing`);
 }
 
-/** An item; null if what it says was erased. @throws {AlteredError} if it is another's, or of another kind. */
+/**
+ * An item; null if its content was erased.
+ * @throws {AlteredError} if it is of another operator or another kind.
+ */
 function listed(record: ProvenRecord, { eventTypes, operator }: Asked) {
   const { entry: { chain, seq, event_type, subject, timestamp }, parts } = record;
   if (!eventTypes.includes(event_type) || (operator !== null && subject !== operator.pseudonym)) {
@@ -138,13 +141,13 @@ function listed(record: ProvenRecord, { eventTypes, operator }: Asked) {
   };
 }
 
-/** What is listed of an input. */
+/** The members of an input that are listed. */
 interface RecordedInput {
   readonly domain: Domain;
   readonly interaction: { readonly decision: Decision };
 }
 
-/** What is listed of a result: of a score, or of a decision. */
+/** The members of a score's or a decision's result that are listed. */
 interface RecordedResult {
   readonly operator_id: string;
   readonly session_id?: string;
@@ -155,7 +158,7 @@ interface RecordedResult {
   readonly routing_decision?: Route;
 }
 
-/** undefined: nobody of that name was ever scored. @throws {AlteredRows} */
+/** The pseudonym of an operator; undefined if the operator is unknown. @throws {AlteredRows} */
 async function pseudonymOf(
   dependencies: Needs,
   orgId: string,
@@ -189,7 +192,7 @@ export async function listReports(
     reports: page.flatMap((row) => {
       const entry = entries.get(row.position);
       if (entry !== undefined) return [listedReport(dependencies, row, entry)];
-      // Its retention took it while it was looked up.
+      // Retention removed its entry during the lookup.
       if (isCutOff(row.position)) return [];
       throw new AlteredError(family, `a row of compliance_report leads to no entry of ${family}`);
     }),
@@ -197,7 +200,7 @@ export async function listReports(
   };
 }
 
-/** @throws {AlteredError} if the report is not the one that the entry tells of. */
+/** @throws {AlteredError} if the report is not the one that the entry records. */
 function listedReport({ crypto }: Needs, { report_id, report: text }: StoredReport, of: ProvenRecord) {
   const { entry: { chain, seq, event_type, timestamp }, parts } = of;
   const detail: Record<string, unknown> = JSON.parse(parts.get("detail")?.text ?? "{}");
@@ -206,7 +209,7 @@ function listedReport({ crypto }: Needs, { report_id, report: text }: StoredRepo
   if (!isIssued) {
     throw new AlteredError(chain, `the report of entry ${seq} of ${chain} is not what was issued`);
   }
-  // Its hash is the one that was signed, so that it is the text that was written here.
+  // Its hash was signed, so it is the text that this service wrote: it can be parsed without a check.
   const { period: { start, end }, overall_status, status_certain }: Report = JSON.parse(text);
   return { report_id, issued_at: timestamp, period: { start, end }, overall_status, status_certain };
 }

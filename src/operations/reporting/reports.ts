@@ -1,6 +1,6 @@
 /**
- * Compliance reports: computed from one snapshot of the records, kept for good, cited by id. The same period over
- * unchanged records is the same report.
+ * Compliance reports: computed from one snapshot of the records, kept until their retention ends, cited by
+ * id. The same period over unchanged records gives the same report.
  * Source: specification, GET /v1/compliance/report; contract, section 4; scoring model, section 10.
  */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
@@ -26,7 +26,7 @@ import { requireAsked } from "../shared/answers.ts";
 import { placeOfRecord, requireCutOff, requireNotGone } from "../shared/gone.ts";
 import { type HeldPeriod, readPeriod } from "./period_rows.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Reading & Proving & Writing & Scoring;
 
 /** A report as it was issued. */
@@ -34,7 +34,7 @@ export interface IssuedReport {
   readonly report: Report;
   /** SHA-256 of the report's canonical JSON, hexadecimal. */
   readonly report_sha256: string;
-  /** Over `{report_id, report_sha256}` of its REPORT_ISSUED entry. */
+  /** Evidence over `{report_id, report_sha256}` in its REPORT_ISSUED entry. */
   readonly evidence: Evidence;
 }
 
@@ -43,8 +43,9 @@ type Outcome =
   | { readonly kind: "known"; readonly stored: ComplianceReportRow };
 
 /**
- * The report of a period: the one that was issued before where the records say the same, else a new one.
- * @throws {ServiceError} VALIDATION_FAILED where records of the period are past their retention; SERVICE_UNAVAILABLE.
+ * The report of a period: the one that was issued before if the content is the same, else a new one.
+ * @throws {ServiceError} VALIDATION_FAILED if records of the period are past their retention;
+ *   SERVICE_UNAVAILABLE.
  */
 export async function complianceReport(
   dependencies: Needs,
@@ -101,7 +102,7 @@ export async function complianceReport(
   return outcome.kind === "issued" ? outcome.issued : await issuedReport(dependencies, outcome.stored);
 }
 
-/** A report over what happens to be left of a period would be taken for one over the period. */
+/** Refuses a period with pruned records: a report over the rest would pass for a report over the period. */
 async function requireKept({ database }: Needs, orgId: string, { start }: Period): Promise<void> {
   const until = await prunedUntil(database, evidenceChain(orgId));
   if (until === null || Date.parse(until) < start) return;
@@ -112,7 +113,10 @@ async function requireKept({ database }: Needs, orgId: string, { start }: Period
   );
 }
 
-/** A report that was issued before. @throws {ServiceError} NOT_FOUND, GONE; {AlteredError} if only its entry is left. */
+/**
+ * A report that was issued before.
+ * @throws {ServiceError} NOT_FOUND, GONE; {AlteredError} if its row is missing or altered.
+ */
 export async function storedReport(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
@@ -133,7 +137,7 @@ export async function storedReport(
   return await issuedReport(dependencies, row);
 }
 
-/** What the records of the last 90 days say of Article 14, at `now`, epoch milliseconds. */
+/** The Article 14 figures of the model's `active_days` (90 by default) up to `now`, epoch milliseconds. */
 export async function article14(
   dependencies: Needs,
   { orgId }: OrganizationCaller,
@@ -145,14 +149,14 @@ export async function article14(
   return article14Of(model, { period, data, organizationDomain: organization.domain as Domain });
 }
 
-/** @throws {AlteredError} where a row was altered or is missing, as far as no cut tells why. */
+/** @throws {AlteredError} if a row was altered, or is missing without a cut that explains it. */
 async function heldPeriod(dependencies: Needs, orgId: string, period: Period): Promise<HeldPeriod> {
   const held = await readPeriod(dependencies, orgId, period);
   for (const place of held.cutOff) await requireCutOff(dependencies, place);
   return held;
 }
 
-/** @throws {ServiceError} GONE; {AlteredError} where it is not the report that was issued under this id. */
+/** @throws {ServiceError} GONE; {AlteredError} if it is not the report that was issued under this id. */
 export async function issuedReport(
   dependencies: Needs,
   { org_id: orgId, report_id, content_sha256, position, report: text }: ComplianceReportRow,
@@ -163,7 +167,7 @@ export async function issuedReport(
   const report_sha256 = sha256(dependencies, text);
   if (found === null) throw new AlteredError(chain, `entry ${seq} of ${chain} has no stored record`);
   requireAsked(found, { events: ["REPORT_ISSUED"], members: { report_id, report_sha256 } });
-  // Its hash is the one that was signed, so that it is the text that was written here.
+  // Its hash was signed, so it is the text that this service wrote: it can be parsed without a check.
   const report: Report = JSON.parse(text);
   const { report_id: own, ...content } = report;
   if (own !== report_id || sha256(dependencies, canonicalJson(content)) !== content_sha256) {
