@@ -1,6 +1,6 @@
 /**
- * Deliveries between the database and the wire: events are claimed for a destination by a lease, attempted, and what
- * became of it is settled; a destination that fails for long is paused, one that is gone is disabled.
+ * Deliveries between the database and the network: events are claimed for a destination by a lease, sent, and
+ * their outcome is written. A destination that fails for long is paused; one that answers 410 is disabled.
  * Source: specification, Events; contract, section 5.
  */
 import type { Reading, Secrets, Sending } from "../shared/capabilities.ts";
@@ -48,7 +48,7 @@ import { isRegistered, type Remembering } from "../organizations/registered.ts";
 import { requireSealed } from "../shared/sealed_reads.ts";
 import { raiseTampering, tamperingOf, type Watching } from "../shared/tampering.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & Reading & Pick<Secrets, "secretsKeys"> & Sending & Remembering;
 
 /** A delivery that this process has claimed. */
@@ -58,14 +58,14 @@ export interface Claimed {
   readonly lease: Lease;
 }
 
-/** How many deliveries a destination can take now. */
+/** The number of deliveries that a destination can take now. */
 export interface Want {
   readonly destination: DestinationRow;
   readonly count: number;
 }
 
 const TOKEN_BYTES = 16;
-/** When a delivery is tried again that could not be made ready. */
+/** Milliseconds until a delivery that could not be prepared is tried again. */
 const POSTPONED_MS = 60_000;
 
 /** A random UUID, version 4 (RFC 9562, section 5.4). */
@@ -83,7 +83,7 @@ export function drawLease({ world, deliveries: { leaseMs } }: Needs, now: number
   return { token: world.random(TOKEN_BYTES).toHex(), until: now + leaseMs };
 }
 
-/** What the loop that sends is made of. */
+/** The steps of the loop that sends deliveries. */
 export function dispatchedDeliveries(
   dependencies: Needs,
 ): Dispatched<DestinationRow, Claimed, Outcome> {
@@ -94,7 +94,7 @@ export function dispatchedDeliveries(
       const ready: DestinationRow[] = [];
       for (const row of await readyDestinations(database, now)) {
         const { wrapped_secret: wrapped, webhook_id: webhookId } = row;
-        // If another process's secrets key wrapped the secret, the deliveries are that process's.
+        // If another process's secrets key wrapped the secret, that process sends the deliveries.
         const isOpened = unwrapSigningSecret(wrapped, { keys: secretsKeys, webhookId }) !== null;
         if (isOpened && await isOurs(row)) ready.push(row);
       }
@@ -112,8 +112,8 @@ export function dispatchedDeliveries(
 }
 
 /**
- * Whether a destination is one that its organization has registered now: nothing is sent to an address that nobody
- * registered, nor to one that was removed. The log says so, once for each destination.
+ * Whether its organization has a destination registered now: nothing is sent to an address that nobody
+ * registered, or that was removed. An altered row is logged once for each destination, and raises the alert.
  */
 function registeredOnly(dependencies: Needs): (row: DestinationRow) => Promise<boolean> {
   const { log, deliveries: { clock } } = dependencies;
@@ -147,8 +147,8 @@ interface Candidate extends Want {
 }
 
 /**
- * Claims what is due for destinations: deliveries that wait for their next attempt first, then events in their order.
- * Another process that claims the same gets it, or this one does, never both.
+ * Claims due deliveries for destinations: first those that wait for their next attempt, then new events in
+ * their order. If another process claims the same delivery, only one of the two gets it.
  */
 async function claim(
   dependencies: Needs,
@@ -195,7 +195,7 @@ function planClaim(
     unit.execute(setProbe(row, now));
   }
   if (due.length > 0) unit.execute(claimDeliveries(due, { lease, now }));
-  // Where the cursor moved, another process has these events.
+  // If the cursor moved, another process has these events.
   if (events.length === 0 || row.cursor !== destination.cursor) return;
   unit.execute(insertDeliveries(events, { webhookId, now, lease }));
   unit.execute(moveCursor(row, events.at(-1)!.sequence));
@@ -211,7 +211,7 @@ function setProbe({ webhook_id, probe_at }: WebhookRow, now: number): Statement 
 
 // ---- one attempt ------------------------------------------------------------------------------------------
 
-/** What an attempt sends. */
+/** The content and the destination of an attempt. */
 interface ReadyAttempt {
   readonly delivery: ClaimedDelivery;
   readonly url: URL;
@@ -219,7 +219,7 @@ interface ReadyAttempt {
   readonly secret: Uint8Array;
 }
 
-/** What becomes of a claimed delivery. */
+/** The outcome of a claimed delivery. */
 export type Outcome =
   & { readonly claimed: Claimed }
   & (
@@ -230,11 +230,11 @@ export type Outcome =
       readonly at: number;
       readonly result: AttemptResult;
     }
-    /** What it would tell is gone. */
+    /** The record of its event is gone. */
     | { readonly kind: "cancelled"; readonly delivery: ClaimedDelivery }
-    /** It is somebody else's, or nobody's: nothing was sent. */
+    /** Its claim was lost, or its secret cannot be opened here: nothing was sent. */
     | { readonly kind: "released" }
-    /** It could not be made ready. */
+    /** It could not be prepared. */
     | { readonly kind: "postponed" }
   );
 
@@ -264,7 +264,7 @@ export async function attemptDelivery(
   }
 }
 
-/** What is to be sent for a claimed delivery, or what became of it where nothing is. */
+/** The attempt to make for a claimed delivery, or its outcome if nothing is to be sent. */
 async function prepareAttempt(
   dependencies: Needs,
   claimed: Claimed,
@@ -274,7 +274,7 @@ async function prepareAttempt(
   const delivery = await readClaimed(database, { deliveryId, token });
   if (delivery === null) return { kind: "released", claimed };
   const opened = unwrapSigningSecret(delivery.wrapped_secret, { keys: secretsKeys, webhookId });
-  // Another process has the secrets key that wrapped it.
+  // Another process has the secrets key that wrapped this secret.
   if (opened === null) return { kind: "released", claimed };
   const { position } = delivery;
   const body = delivery.event === PING
@@ -285,7 +285,7 @@ async function prepareAttempt(
   if (body === null) return { kind: "cancelled", claimed, delivery };
   const destinations = await readDestinations(database, [webhookId]);
   requireSealed(dependencies, webhooks, destinations);
-  // A destination that was changed meanwhile is looked at again.
+  // A destination that was changed meanwhile is tried again later.
   if (!await isRegistered(dependencies, destinations[0]!)) return { kind: "postponed", claimed };
   const url = new URL(destinations[0]!.url);
   return { delivery, url, body, secret: opened.plain };
@@ -293,7 +293,10 @@ async function prepareAttempt(
 
 // ---- settling ---------------------------------------------------------------------------------------------
 
-/** Writes what became of claimed deliveries, and what follows for their destinations; returns those as they are then. */
+/**
+ * Writes the outcomes of claimed deliveries, then changes their destinations.
+ * @returns the destinations after that.
+ */
 export async function settle(
   dependencies: Needs,
   { outcomes, now }: { readonly outcomes: readonly Outcome[]; readonly now: number },
@@ -317,7 +320,7 @@ export async function settle(
     try {
       await follow(dependencies, row, { now, isGone: gone.has(row.webhook_id) });
     } catch (error) {
-      // The outcomes are written; what should follow shows again with the next attempt.
+      // The outcomes are written; the next attempt shows again that the destination must change.
       if (!isUnavailable(error)) log.error("a webhook's state could not be changed", errorFields(error));
     }
   }
@@ -350,7 +353,7 @@ function settling({ deliveries, world }: Needs, outcome: Outcome, now: number): 
   const after = afterAttempt({ counted: delivery.counted, attempts: JSON.parse(delivery.attempts) }, {
     result,
     at,
-    // Events wait out a pause; a test is made once.
+    // Attempts at a paused destination do not count; a test is made once.
     counts: (delivery.paused_at === null || isPing) && !interrupted,
     attemptsMax: isPing ? 1 : WEBHOOK_ATTEMPTS,
     backoffMs: deliveries.backoffMs,
@@ -378,7 +381,7 @@ function settling({ deliveries, world }: Needs, outcome: Outcome, now: number): 
 
 const SYSTEM: Omit<Caller, "orgId"> = { actor: "system", prefix: null };
 
-/** What follows for a destination from how its attempts went. */
+/** Disables, pauses or resumes a destination if its attempts require it. */
 async function follow(
   dependencies: Needs,
   row: WebhookRow,
@@ -421,13 +424,13 @@ interface DestinationChange {
   readonly type: "WEBHOOK_DISABLED" | "WEBHOOK_PAUSED" | "WEBHOOK_RESUMED";
   readonly detail: Record<string, unknown>;
   readonly now: number;
-  /** Whether the reason stands still: another process may have seen it first. */
+  /** Whether the reason still holds: another process may have made the change first. */
   stands(present: WebhookRow): boolean;
   readonly set: Partial<Pick<WebhookRow, "active" | "paused_at" | "probe_at">>;
   readonly also?: readonly Statement[];
 }
 
-/** Changes a destination and records it, once. Returns whether this process did. */
+/** Changes a destination and records the change, once. @returns whether this process made the change. */
 async function change(
   { world, writer, log }: Needs,
   { webhook_id: id, org_id: orgId }: WebhookRow,

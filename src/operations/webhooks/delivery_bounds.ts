@@ -1,6 +1,6 @@
 /**
- * What bounds the outbox: events that waited too long, or behind too many, for a destination are given up, which is
- * recorded; what is finished is forgotten after its time.
+ * Bounds the outbox. Events that waited too long for a destination, or behind too many others, are dropped,
+ * which is recorded. Finished deliveries are deleted after their time.
  * Source: contract, section 5.
  */
 import type { Logging, Reading, Sending, Writing } from "../shared/capabilities.ts";
@@ -33,17 +33,17 @@ import { eventDraft } from "../shared/drafts.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { drawUuid } from "./deliveries.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Pick<Reading, "database"> & Writing & Logging & Sending;
 
-/** Events that one commit gives up. */
+/** Most events that one commit drops. */
 const DROPPED_AT_ONCE = 5_000;
-/** How often another process may be first before the rest is left to the next minute. */
+/** Number of times that another process may be first before the rest is left to the next minute. */
 const COLLISIONS = 20;
-/** Rows that one commit forgets. */
+/** Most rows that one commit deletes. */
 const FORGOTTEN_AT_ONCE = 1_000;
 
-/** Gives up what is past the bounds. */
+/** Drops the events that are beyond the bounds. */
 export async function dropOldEvents(dependencies: Needs, now: number): Promise<void> {
   const before = now - WEBHOOK_QUEUE_DAYS * DAY_MS;
   let longest = 0;
@@ -54,14 +54,14 @@ export async function dropOldEvents(dependencies: Needs, now: number): Promise<v
     const aged = await drop(dependencies, backlog, { reason: "age", now, before });
     if (waiting - aged > WEBHOOK_QUEUE_MAX) await drop(dependencies, backlog, { reason: "count", now });
   }
-  // Deliveries give way to requests, but not until events are lost.
+  // Deliveries give way to requests, but not so long that events are lost.
   dependencies.deliveries.counts.urgent = longest > WEBHOOK_QUEUE_MAX / 2;
 }
 
-/** Events that a destination does not take are passed over, or each look would come across them again. */
+/** Moves cursors past events that a destination does not take: otherwise each read would find them again. */
 export async function passOver({ database, writer }: Needs): Promise<void> {
   for (const row of await lagging(database)) {
-    // Where it has moved by itself meanwhile, nothing is left to do.
+    // If the cursor has moved meanwhile, nothing is left to do.
     const { mustChange: _, ...statement } = moveCursor(row, row.newest);
     await writer.execute(statement);
   }
@@ -70,11 +70,14 @@ export async function passOver({ database, writer }: Needs): Promise<void> {
 interface Drop {
   readonly reason: "age" | "count";
   readonly now: number;
-  /** Of events older than that instant; else those beyond the number that may wait. */
+  /** Drops events before this instant, epoch milliseconds; if absent, those beyond the number allowed. */
   readonly before?: number;
 }
 
-/** Gives up the oldest: deliveries that were tried before events that were not. */
+/**
+ * Drops the oldest events: deliveries that were tried come before events that were not.
+ * @returns how many.
+ */
 async function drop(
   dependencies: Needs,
   { webhook_id: webhookId, org_id: orgId }: Backlog,
@@ -88,7 +91,7 @@ async function drop(
     const older = before === undefined ? {} : { before };
     const ids = await oldestQueued(database, { webhookId, now, limit, ...older });
     const next = await nextEvents(database, { webhookId, limit: limit - ids.length });
-    // By the order in which they are told, whatever the clock said meanwhile: nothing is passed over.
+    // Events are dropped in their order of delivery, even if the clock jumped meanwhile: none is skipped.
     const fresh = before === undefined ? -1 : next.findIndex(({ at }) => at >= before);
     const events = next.slice(0, fresh < 0 ? next.length : fresh)
       .map(({ sequence }) => ({ id: drawUuid(world), sequence }));
@@ -108,7 +111,7 @@ async function drop(
       plan(unit) {
         const row = unit.get(webhooks, [webhookId]);
         if (row === null) return () => false;
-        // Another process has dropped or claimed them since.
+        // Another process has dropped or claimed them meanwhile.
         if (first !== undefined && unit.get(webhookDeliveries, [first])?.status !== "queued") {
           return () => false;
         }
@@ -135,14 +138,14 @@ async function drop(
   return dropped;
 }
 
-/** How many events beyond those that may wait, as far as one commit gives them up. */
+/** Number of events beyond those that may wait, at most as many as one commit drops. */
 async function excessOf(database: Database, webhookId: string): Promise<number> {
   const [backlog] = await database.read(backlogOf(webhookId));
   const waiting = backlog === undefined ? 0 : backlog.events + backlog.queued;
   return Math.max(0, Math.min(DROPPED_AT_ONCE, waiting - WEBHOOK_QUEUE_MAX));
 }
 
-/** Forgets what is finished and past its time or number, and events that nobody waits for. */
+/** Deletes finished deliveries beyond their time or number, and events that no destination waits for. */
 export async function forgetOldDeliveries({ database, writer }: Needs, now: number): Promise<void> {
   const limit = FORGOTTEN_AT_ONCE;
   for (const webhookId of await destinationIds(database)) {

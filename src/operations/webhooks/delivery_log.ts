@@ -1,5 +1,6 @@
 /**
- * What an organization sees and does of its deliveries: their log, a test of a destination, a delivery sent again.
+ * An organization's operations on its deliveries: their log, a test of a destination, the redelivery of a
+ * delivery.
  * Source: contract, section 5.
  */
 import type { Watching } from "../shared/tampering.ts";
@@ -26,7 +27,7 @@ import {
 } from "../shared/keyed_calls.ts";
 import { requireWebhook } from "./webhooks.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & Reading & Pick<Secrets, "secretsKeys"> & Sending & Remembering;
 
 interface About {
@@ -38,7 +39,7 @@ interface RepeatableAbout extends About {
   readonly idempotency?: IdempotentCall | null;
 }
 
-/** The newest deliveries of a destination; that they were looked at is recorded first. */
+/** The newest deliveries of a destination. The access is recorded first. */
 export async function listDeliveries(
   { database, world, writer }: Needs,
   caller: OrganizationCaller,
@@ -96,8 +97,9 @@ function instant(at: number | null): string | null {
 const TESTS_AT_ONCE = 100;
 
 /**
- * Sends a signed `ping`, once, and tells how it went. One that takes it is not paused any more.
- * @throws {ServiceError} NOT_FOUND; CONFLICT where the destination is disabled or being tested; SERVICE_UNAVAILABLE.
+ * Sends a signed `ping`, once, and returns the outcome. A paused destination that accepts it is resumed.
+ * @throws {ServiceError} NOT_FOUND; CONFLICT if the destination is disabled or being tested, or if nothing
+ *   was sent; SERVICE_UNAVAILABLE.
  */
 export async function testWebhook(
   dependencies: Needs,
@@ -177,8 +179,9 @@ async function sendPing(
 }
 
 /**
- * How the test of a repeated call went, by the log of deliveries.
- * @throws {ServiceError} CONFLICT while it goes on, or where nothing was sent; GONE where the log holds it no more.
+ * The outcome of a repeated call's test, from the log of deliveries.
+ * @throws {ServiceError} CONFLICT if it is still going on, or nothing was sent; GONE if the log no longer
+ *   holds it.
  */
 async function testedBefore(
   { database }: Needs,
@@ -206,8 +209,9 @@ async function testedBefore(
 }
 
 /**
- * Queues what a finished delivery told for another one, under an id of its own.
- * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT where it is not finished, is a test, or the destination is disabled.
+ * Queues the event of a finished delivery again, as a new delivery with its own id.
+ * @throws {ServiceError} NOT_FOUND; GONE; CONFLICT if it is not finished, is a test, or the destination is
+ *   disabled.
  */
 export async function redeliver(
   dependencies: Needs,
@@ -259,7 +263,7 @@ export async function redeliver(
   });
 }
 
-/** Whether what a delivery told is still held. */
+/** Whether the record of a delivery's event is still held. */
 async function holdsBody(
   dependencies: Needs,
   { orgId, deliveryId }: { readonly orgId: string; readonly deliveryId: string },
@@ -272,7 +276,7 @@ async function holdsBody(
   return told !== undefined && await bodyOfEvent(dependencies, { ...told, delivery_id: deliveryId }) !== null;
 }
 
-/** The event that a finished delivery tells of. */
+/** The sequence of a finished delivery's event. @throws {ServiceError} NOT_FOUND; CONFLICT; GONE. */
 function requireRepeatable(
   row: DeliveryRow | null,
   { webhookId, isHeld }: { readonly webhookId: string; readonly isHeld: boolean },

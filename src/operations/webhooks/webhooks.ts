@@ -1,6 +1,6 @@
 /**
- * An organization's webhook destinations: registered, listed, removed, and their secrets kept wrapped under the secrets
- * key in use.
+ * An organization's webhook destinations: registers, lists and removes them, and keeps their secrets wrapped
+ * under the secrets key in use.
  * Source: specification, Self-serve admin and Events; contract, sections 5 and 8.14.
  */
 import type { Proving, Reading, Secrets, Sending, Writing } from "../shared/capabilities.ts";
@@ -28,7 +28,7 @@ import { readRegistered, type Remembering } from "../organizations/registered.ts
 import type { IdempotentCall } from "../shared/idempotency.ts";
 import { KeyedCall, type KnownCall, type RepeatableAnswer, repeatedAnswer } from "../shared/keyed_calls.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs =
   & Reading
   & Pick<Proving, "installation">
@@ -37,7 +37,7 @@ type Needs =
   & Sending
   & Remembering;
 
-/** Registers a destination; its signing secret is in this answer and in no other, that of a repeated call least of all. */
+/** Registers a destination. Its signing secret is only in this answer, and not in that of a repeated call. */
 export async function registerWebhook(
   dependencies: Needs,
   caller: OrganizationCaller,
@@ -62,7 +62,7 @@ export async function registerWebhook(
       already_provisioned: true,
     });
   const before = await keyed.lookUp(dependencies);
-  // What was registered is told, whatever became of the host since.
+  // A repeated call gets its answer, even if the host would be refused by now.
   if (before !== null) return registered(before);
   await requireAllowed(dependencies, url);
   const id = world.ulid(now);
@@ -115,7 +115,7 @@ export async function registerWebhook(
   });
 }
 
-/** @throws {ServiceError} VALIDATION_FAILED where nothing may be sent there. */
+/** @throws {ServiceError} VALIDATION_FAILED if nothing may be sent there. */
 async function requireAllowed({ targets }: Needs, url: string): Promise<void> {
   try {
     await allowedAddresses(new URL(url), targets);
@@ -127,7 +127,7 @@ async function requireAllowed({ targets }: Needs, url: string): Promise<void> {
   }
 }
 
-/** The destinations, the oldest first, without their secrets; that they were listed is recorded first. */
+/** The destinations, the oldest first, without their secrets. The access is recorded first. */
 export async function listWebhooks(
   dependencies: Needs,
   caller: OrganizationCaller,
@@ -152,7 +152,7 @@ function lastOf({ last_delivery: last }: WebhookRow): LastDelivery | null {
   return last === null ? null : JSON.parse(last);
 }
 
-/** @throws {ServiceError} NOT_FOUND where the organization has no such destination. */
+/** @throws {ServiceError} NOT_FOUND if the organization has no such destination. */
 export async function removeWebhook(
   { world, writer }: Needs,
   caller: OrganizationCaller,
@@ -172,7 +172,7 @@ export async function removeWebhook(
   });
 }
 
-/** @throws {ServiceError} NOT_FOUND where the organization has no such destination. */
+/** @throws {ServiceError} NOT_FOUND if the organization has no such destination. */
 export function requireWebhook(
   unit: UnitOfWork,
   { orgId, id }: { readonly orgId: string; readonly id: string },
@@ -206,7 +206,7 @@ function wrap(
   return wrapSigningSecret(secret, { key: secretsKeys[0]!, webhookId, iv: world.random(WRAP_IV_BYTES) });
 }
 
-/** Of the destinations: under which of the secrets keys (0: the one in use) each secret is wrapped; null: none. */
+/** All destinations with their opened secrets; `index` 0 is the secrets key in use; null if none opens it. */
 export async function webhookWrappings(
   { database, secretsKeys }: Pick<Reading, "database"> & Pick<Secrets, "secretsKeys">,
 ): Promise<
@@ -219,7 +219,7 @@ export async function webhookWrappings(
   }));
 }
 
-/** What an older secrets key had wrapped is wrapped anew under the one in use. */
+/** Wraps secrets that an older secrets key wrapped anew, under the key in use. */
 export async function rewrapWebhookSecrets(
   { database, ...wrapping }: Pick<Reading, "database"> & Wrapping,
 ): Promise<void> {
