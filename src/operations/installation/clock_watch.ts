@@ -1,10 +1,10 @@
 /**
- * Whether this machine's clock can be believed: entries take its time, and one mad jump forward would bind every chain
- * to the future, since no entry may be earlier than the one before it.
+ * Decides whether this machine's clock can be believed. Entries take its time, and one wild jump forward
+ * would bind every chain to the future, because no entry may be earlier than the one before it.
  *
- * The wall clock is held against time that never jumps, and at a start against what it said when the service ran last.
- * What is too far ahead is refused until it is right again or an administrator accepts it; a smaller jump, either way, is
- * recorded. Source: evidence design, section 4, clock.
+ * The wall clock is compared with the monotonic clock, and at a start with its own last reading from the
+ * previous run. A clock that is too far ahead is refused until it is right again or an administrator accepts
+ * it. A smaller jump, forward or back, is recorded. Source: evidence design, section 4, clock.
  */
 import { ADMINISTRATOR_RETRY_SECONDS, isUnavailable, unavailable } from "../../domain/errors.ts";
 import { errorFields, type Log } from "../../observability/log.ts";
@@ -16,20 +16,20 @@ import { eventDraft } from "../shared/drafts.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import type { World } from "../../domain/world.ts";
 
-/** Ahead of time that never jumps. */
+/** How far, in milliseconds, the wall clock may be ahead of the monotonic clock. */
 const AHEAD_WHILE_RUNNING_MS = DAY_MS;
-/** Ahead, at a start, of when the service ran last: a site may have been off for a year. */
+/** How far, in milliseconds, it may be ahead of the last run at a start: a site may be off for a year. */
 const AHEAD_AT_START_MS = 400 * DAY_MS;
-/** What goes beyond it, either way, is recorded. */
+/** A larger deviation, forward or back, is recorded; milliseconds. */
 export const RECORDED_MS = 300_000;
-/** How often it is kept what the clock says. */
+/** Milliseconds between two times that the clock's reading is stored. */
 const KEPT_EVERY_MS = 60_000;
 
-/** What a process does about the clock. */
+/** How a process treats the clock. */
 export interface ClockRule {
-  /** Whether a clock that is too far ahead keeps it from recording anything. */
+  /** Whether the process records nothing while the clock is too far ahead. */
   readonly refuses: boolean;
-  /** Whether it records jumps and keeps what the clock says, as a service does. */
+  /** Whether the process records jumps and stores the clock's readings, as a service does. */
   readonly follows: boolean;
 }
 
@@ -40,7 +40,7 @@ export const CLOCK_RULES = {
   acceptance: { refuses: false, follows: false },
 } as const satisfies Record<string, ClockRule>;
 
-/** Epoch milliseconds: what the clock should say, and what it says. */
+/** The expected time and the clock's time, epoch milliseconds. */
 export interface ClockReading {
   readonly expectedAt: number;
   readonly clockAt: number;
@@ -55,30 +55,30 @@ export interface ClockWatchOptions {
   readonly lock: Pick<CheckpointLock, "clock" | "recordClock">;
   readonly log: Log;
   readonly rule: ClockRule;
-  /** Of the newest entry of the system chain, epoch milliseconds; null: there is none. */
+  /** Timestamp of the newest entry of the system chain, epoch milliseconds; null if there is none. */
   readonly lastEntryAt: number | null;
 }
 
 export interface ClockSteps {
-  /** Records what the clock did. */
+  /** Records an anomaly of the clock. */
   readonly record: (anomaly: ClockAnomaly) => Promise<void>;
-  /** What a start left out because nothing could be recorded. */
+  /** Does what a start left out because nothing could be recorded. */
   readonly resume: () => Promise<void>;
 }
 
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
-  /** What the wall clock said at an instant of the time that never jumps. */
+  /** The wall clock's reading at an instant of the monotonic clock. */
   #base: Instant;
-  /** The furthest that it was believed to be: a clock that went back and comes back to it binds nothing to the future. */
+  /** The furthest reading that was believed: a clock that went back may return to it without harm. */
   #furthest: Instant;
-  /** How far ahead of that it may be. */
+  /** How far ahead of the expected and the furthest reading the clock may be, milliseconds. */
   #aheadMs: number;
-  /** Whether the base is what the clock said: time may have passed since a last entry. */
+  /** Whether the base is a reading of the clock; it may be the last entry's time, which can be long ago. */
   #isExact: boolean;
   #hasLooked = false;
   #isRefused = false;
-  /** Of the time that never jumps. */
+  /** When a reading was last stored, by the monotonic clock. */
   #keptAt = -Infinity;
   #looking: Promise<void> | null = null;
 
@@ -101,7 +101,7 @@ export class ClockWatch {
     return this.#isRefused;
   }
 
-  /** @throws {ServiceError} SERVICE_UNAVAILABLE where nothing may be recorded now. */
+  /** @throws {ServiceError} SERVICE_UNAVAILABLE if nothing may be recorded now. */
   require(): void {
     if (!this.isRefused) return;
     throw unavailable(
@@ -110,24 +110,24 @@ export class ClockWatch {
     );
   }
 
-  /** Looks at the clock: as the service starts, and each second. What fails is told, and tried again with the next. */
+  /** Checks the clock, at the start and each second. A failure is logged, and the next call tries again. */
   look(steps: ClockSteps): Promise<void> {
     if (!this.#options.rule.follows) return Promise.resolve();
     this.#looking ??= this.#look(steps).catch((error) => {
-      // Whoever refused it has told so.
+      // The refusal was already logged.
       if (isUnavailable(error)) return;
       this.#options.log.error("what the clock did could not be recorded", errorFields(error));
     }).finally(() => this.#looking = null);
     return this.#looking;
   }
 
-  /** What an administrator would accept; null where there is nothing to. */
+  /** The reading that an administrator would accept; null if there is nothing to accept. */
   get toAccept(): ClockReading | null {
     const reading = this.#read();
     return this.#isBeyond(reading) ? reading : null;
   }
 
-  /** Keeps what the clock says, as the process ends. */
+  /** Stores the clock's reading when the process ends. */
   finish(): void {
     if (this.#options.rule.follows && !this.isRefused) this.#keep();
   }
@@ -183,7 +183,7 @@ export class ClockWatch {
     if (rule.follows) lock.recordClock({ at: reading.expectedAt, isRefused: true });
   }
 
-  /** Where another process has kept that an administrator accepted what the clock says. */
+  /** Accepts the clock if another process has stored that an administrator accepted its reading. */
   #takeUpAcceptance(): void {
     const kept = this.#options.lock.clock();
     const reading = this.#read();
@@ -205,7 +205,7 @@ export class ClockWatch {
   }
 }
 
-/** Of both clocks, milliseconds. */
+/** A reading of both clocks, milliseconds. */
 interface Instant {
   readonly wall: number;
   readonly monotonic: number;
@@ -215,11 +215,11 @@ interface Reading extends ClockReading {
   readonly monotonic: number;
 }
 
-/** What a start holds the clock against, epoch milliseconds, and how far ahead of the furthest it may be. */
+/** The times to which a start compares the clock, epoch milliseconds, and how far ahead it may be. */
 export function atStart(
   { kept, lastEntryAt, now }: {
     readonly kept: KeptClock | null;
-    /** Of the newest entry of the system chain; null: there is none. */
+    /** Timestamp of the newest entry of the system chain; null if there is none. */
     readonly lastEntryAt: number | null;
     readonly now: number;
   },
@@ -228,19 +228,22 @@ export function atStart(
   return {
     ranLastAt,
     furthestAt: Math.max(ranLastAt, lastEntryAt ?? -Infinity),
-    // A restart does not make right what was refused.
+    // A restart does not make a refused clock acceptable.
     aheadMs: kept?.isRefused === true ? AHEAD_WHILE_RUNNING_MS : AHEAD_AT_START_MS,
   };
 }
 
-/** As the log, the evidence and a command tell of it. */
+/** The reading in the form of the log, the evidence and a command. */
 export function toldReading(
   { expectedAt, clockAt }: ClockReading,
 ): { readonly expected_at: string; readonly clock_at: string } {
   return { expected_at: new Date(expectedAt).toISOString(), clock_at: new Date(clockAt).toISOString() };
 }
 
-/** Makes the clock's anomaly an entry of the system chain. @throws {ServiceError} SERVICE_UNAVAILABLE. */
+/**
+ * Appends an entry for the clock's anomaly to the system chain.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE.
+ */
 export async function recordClockAnomaly(
   { writer, world }: { readonly writer: Writer; readonly world: World },
   { noticed, ...reading }: ClockAnomaly,

@@ -1,6 +1,6 @@
 /**
- * What happens once for a deployment, and at each start: its identity, its installation key, the system chain,
- * and the model in use.
+ * Creates the installation once for a deployment, and opens it at each start: its identity, its installation
+ * key, the system chain, and the model in use.
  */
 import { areKeysAltered } from "../chains/certified_keys.ts";
 import { organizationOf, splitName } from "../../evidence/chain_name.ts";
@@ -36,7 +36,7 @@ import { finishRotation, insertFirstKey, type SigningKeys } from "../shared/sign
 import { rewrapWebhookSecrets } from "../webhooks/webhooks.ts";
 import { StartError } from "../shared/start_error.ts";
 
-/** What the key is wrapped for, which cannot be altered without a secrets key: rows are sealed, or were not yet. */
+/** Purposes of the wrapped key: rows are sealed, or not yet. Changing the purpose needs a secrets key. */
 const PURPOSE = "installation key, rows sealed";
 const UNSEALED_PURPOSE = "installation key";
 const INSTALLATION_KEY_BYTES = 32;
@@ -46,7 +46,7 @@ export interface InstallationOptions {
   readonly writer: Writer;
   readonly crypto: Crypto;
   readonly signing: SigningKeys;
-  /** Unlocked with the installation's key. */
+  /** Opening the installation unlocks them with its key. */
   readonly seals: InstallationSeals;
   readonly lock: CheckpointLock;
   readonly log: Log;
@@ -54,20 +54,20 @@ export interface InstallationOptions {
   readonly model: Model;
   readonly logName: string;
   readonly auditRetentionDays: number;
-  /** null: evidence is kept. */
+  /** null if evidence is kept without a limit. */
   readonly evidenceRetentionDays: number | null;
   readonly secretsKeys: readonly Uint8Array[];
-  /** The one in use, then the one before it. */
+  /** The pepper in use, then the one before it. */
   readonly peppers: readonly string[];
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Whether an installation that is there must be left as it is. */
+  /** Whether an existing installation must be left as it is. */
   readonly readsOnly?: boolean;
 }
 
 export interface OpenedInstallation {
   readonly installation: Installation;
-  /** False where it was left as it is, for one because the database is older than what was issued. */
+  /** False if it was left as it is, for example because the database is older than what was issued. */
   readonly current: boolean;
 }
 
@@ -78,16 +78,16 @@ export async function holdsChains(database: Database): Promise<boolean> {
 }
 
 /**
- * Opens the installation, making it on the first start. A database that is older than what was issued is opened too,
- * and nothing is recorded in it: reads and verification go on.
- * @throws {StartError} where the secrets key, the signing key or the lock is not the database's.
+ * Opens the installation; the first start creates it. A database that is older than what was issued is also
+ * opened, but nothing is recorded in it: reads and verification go on.
+ * @throws {StartError} if the secrets key, the signing key or the lock does not belong to the database.
  */
 export async function openInstallation(options: InstallationOptions): Promise<OpenedInstallation> {
   try {
     return await openOnce(options);
   } catch (error) {
-    // Another host that starts at the same time made the installation, under a key of its own, or recorded the same
-    // change, first.
+    // Another host that started at the same time was first: it created the installation with its own key, or
+    // recorded the same change.
     if (!isUnavailable(error) && !(error instanceof AlteredError)) throw error;
     return await openOnce(options);
   }
@@ -128,10 +128,12 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   return { installation: { ...installation, isSealed: true }, current: true };
 }
 
-/** What the set of the system chain holds, as the subject of a sentence. */
+/** Name of the row in the system chain's set, as the subject of a sentence. */
 const INSTALLATION_ROW = "the row of installation";
 
-/** Whether the installation's row is what was written; where it is not, nothing is recorded. */
+/**
+ * Whether the installation's row is what was written; if not, marks its chain suspect: nothing is recorded.
+ */
 async function isInstallationHeld({ database, seals, lock, log }: InstallationOptions): Promise<boolean> {
   if (await isHeld({ database, seals }, SYSTEM_CHAIN)) return true;
   log.error("the installation's row in the database was altered: nothing is recorded", {
@@ -144,8 +146,9 @@ async function isInstallationHeld({ database, seals, lock, log }: InstallationOp
 }
 
 /**
- * The name stands in every origin, and in the certificates by which a new key is believed. So does the deployment's id, which
- * no setting names.
+ * Requires that the log's name and the deployment's id are those in the origin of the system chain. Both are
+ * in every origin and in the certificates that prove a new key. No setting names the deployment's id.
+ * @throws {StartError} if one of them is another.
  */
 async function requireSameLog(
   { database, logName, installation }: InstallationOptions & { readonly installation: Installation },
@@ -211,8 +214,8 @@ async function createInstallation(options: InstallationOptions): Promise<Install
 }
 
 /**
- * The key that signs must be the one that signed last, or the one after it where a rotation was cut short: another
- * one would start a second history.
+ * The signing key must be the one that signed last, or the next one if a rotation was cut short: any other
+ * key would start a second history.
  */
 async function requireKnownSigner({ database, crypto, signing }: InstallationOptions): Promise<void> {
   if (signing.known.length === 0) {
@@ -225,7 +228,8 @@ async function requireKnownSigner({ database, crypto, signing }: InstallationOpt
   const ordinals = signing.held.map(({ publicKey }) =>
     signing.known.find((row) => equalBytes(row.public_key, publicKey))?.ordinal
   );
-  // The key in use; or, before the rotation is recorded, one that is not known yet and the one before it.
+  // The first key is in use. Before a rotation is recorded the first key is unknown, and the second one is in
+  // use.
   const inUse = ordinals[0] ?? ordinals[1];
   if (inUse === signing.known.at(-1)!.ordinal) return;
   const held = signing.held.map(({ publicKey }) => publicKey);
@@ -253,13 +257,13 @@ function strangeSigner(): StartError {
 /** An installation key as it was opened. */
 export interface OpenedKey {
   readonly plain: Uint8Array;
-  /** Which of the secrets opened it. */
+  /** Index of the secrets key that opened it. */
   readonly index: number;
   /** Whether the database's rows have been sealed. */
   readonly isSealed: boolean;
 }
 
-/** null where no secret opens it. */
+/** Unwraps an installation key; null if no secrets key opens it. */
 export function unwrapInstallationKey(
   wrapped: Uint8Array,
   secretsKeys: readonly Uint8Array[],
@@ -271,7 +275,7 @@ export function unwrapInstallationKey(
   return null;
 }
 
-/** @throws {StartError} where no secret opens it. */
+/** @throws {StartError} if no secrets key opens it. */
 function openInstallationKey({ secretsKeys }: InstallationOptions, wrapped: Uint8Array): OpenedKey {
   const opened = unwrapInstallationKey(wrapped, secretsKeys);
   if (opened !== null) return opened;
@@ -280,7 +284,7 @@ function openInstallationKey({ secretsKeys }: InstallationOptions, wrapped: Uint
   );
 }
 
-/** Wraps the key anew, under the secrets key in use and for rows that are sealed, unless another host did so first. */
+/** Wraps the key anew, under the secrets key in use and for sealed rows, unless another host did so first. */
 function rewrapped(
   { world, secretsKeys }: Pick<InstallationOptions, "world" | "secretsKeys">,
   { wrapped, plain }: { readonly wrapped: Uint8Array; readonly plain: Uint8Array },
@@ -295,8 +299,9 @@ function rewrapped(
 }
 
 /**
- * What a service does with its secrets once it serves: what older ones had wrapped is wrapped anew, and which pepper
- * keys are hashed with from now on is recorded. A start that fails before that leaves others as they were.
+ * Takes the present secrets into use, once the service serves: keys that older secrets wrapped are wrapped
+ * anew, and the pepper for new key hashes is recorded. A start that fails before that changes nothing for
+ * other processes.
  */
 export async function takeUpSecrets(
   { database, world, secretsKeys, peppers }: Pick<
@@ -323,7 +328,7 @@ function documentRow({ sha256, document }: Model, now: number): ModelDocumentRow
   return { sha256, document: canonicalJson(document), first_used_at: now };
 }
 
-/** A model that bears on judgments from now on is an entry of the system chain, with the old and the new hash. */
+/** Records a change of the model in use as an entry of the system chain, with the old and the new hash. */
 async function recordModelChange(options: InstallationOptions, previous: string): Promise<void> {
   const { model, now } = options;
   await recordChange(options, {
@@ -338,7 +343,7 @@ async function recordModelChange(options: InstallationOptions, previous: string)
 
 type RetentionPolicy = "audit_log" | "evidence";
 
-/** `recorded` is null where no start has recorded it yet. */
+/** @param recorded null if no start has recorded the retention yet. */
 async function recordAuditRetention(options: InstallationOptions, recorded: number | null): Promise<void> {
   const { database, writer, auditRetentionDays: days } = options;
   const previous = recorded ?? await retentionOfGenesis(database);
@@ -357,7 +362,7 @@ async function recordAuditRetention(options: InstallationOptions, recorded: numb
   }
 }
 
-/** What the newest audit log began with, for a database that an earlier program kept; null where there is none. */
+/** The retention in the newest audit log's genesis, for an earlier program's database; null if none. */
 async function retentionOfGenesis(database: Database): Promise<number | null> {
   const [row] = await database.read(
     query.selectFrom("audit_entry as e")
@@ -372,7 +377,7 @@ async function retentionOfGenesis(database: Database): Promise<number | null> {
   return row?.days ?? null;
 }
 
-/** So is a retention, which each chain that it rules learns too (evidence design, section 8). */
+/** Records a change of retention in the system chain and each chain under it (evidence design, section 8). */
 async function recordRetentionChange(
   options: InstallationOptions,
   { policy, recorded, from, to }: {
@@ -386,7 +391,7 @@ async function recordRetentionChange(
     query.selectFrom("audit_chain").select("family").distinct().orderBy("family").compile(),
   );
   const chainOf = policy === "evidence" ? evidenceChain : adminChain;
-  // Also of an organization of which a restore left nothing but its chains.
+  // This includes the chains of an organization of which a restore left nothing else.
   const ruled = rows.filter(({ family }) =>
     family !== SYSTEM_CHAIN && family === chainOf(organizationOf(family)!)
   );
@@ -403,9 +408,9 @@ async function recordRetentionChange(
 interface Change {
   readonly type: string;
   readonly detail: Record<string, unknown>;
-  /** The chains that it is written to beside the system chain. */
+  /** The families to which it is written besides the system chain. */
   readonly families: readonly string[];
-  /** Whether what it changes is there still: another host may have recorded the same first. */
+  /** Whether the value to change is still there: another host may have recorded the same change first. */
   stands(row: InstallationRow): boolean;
   readonly set: Partial<InstallationRow>;
   readonly document?: ModelDocumentRow;

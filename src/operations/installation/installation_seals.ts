@@ -1,11 +1,11 @@
-/** The seals of an installation, whose key is known once the installation is open. */
+/** The seals of an installation. Their key is known once the installation is open. */
 import { hash } from "node:crypto";
 import { hmacSha256 } from "../../keys/hmac.ts";
 import { deriveSealKey } from "../../keys/secrets.ts";
 import { createSeals, type Seals } from "../../store/seals.ts";
 
 export interface InstallationSeals extends Seals {
-  /** From now on rows are sealed, and looked at, under the key that this installation key leads to. */
+  /** Sets the key with which rows are sealed and checked: it is derived from the installation key. */
   unlock(installationKey: Uint8Array): void;
 }
 

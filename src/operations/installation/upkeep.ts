@@ -1,8 +1,8 @@
 /**
- * What the service does by itself while it runs, for the first time soon after its start. Each minute it anchors chains,
- * logs the audit events of other processes, looks for usage that stands out and bounds the outbox; each hour it forgets
- * old deliveries; once a day it cuts chains at their retention and forgets what is past its time. A run that fails is told
- * in the log and tried again with the next.
+ * The upkeep: regular work of the service, for the first time soon after its start. Each minute it anchors
+ * chains, logs the audit events of other processes, looks for unusual usage and bounds the outbox. Each hour
+ * it deletes old deliveries. Once a day it cuts chains at their retention and deletes what is past its time.
+ * The next run tries again what failed; a failure is logged unless the service was unavailable.
  */
 import type { Reading, Retaining, Scoring, Sending } from "../shared/capabilities.ts";
 import { isUnavailable } from "../../domain/errors.ts";
@@ -22,23 +22,23 @@ import { followOtherHosts } from "../restoring/restores.ts";
 import { pruneChains } from "../chains/retention.ts";
 import { followTampering, type Watching } from "../shared/tampering.ts";
 
-/** What these operations need. */
+/** The dependencies of these operations. */
 type Needs = Watching & Reading & Scoring & Retaining & Sending;
 
 const HOUR_MS = 3_600_000;
 
 export class Upkeep {
   #running: Promise<void> = Promise.resolve();
-  /** The UTC day, counted from the epoch, that was looked through for what is past its retention. */
+  /** The UTC day, counted from the epoch, of the last successful retention run; null if there was none. */
   #prunedDay: number | null = null;
-  /** The epoch of the system chain when other hosts were followed last. */
+  /** The epoch of the system chain when other hosts were last followed. */
   #epoch: number | null = null;
-  /** The hour, counted from the epoch, in which old deliveries were forgotten. */
+  /** The hour, counted from the epoch, in which old deliveries were last deleted. */
   #forgotHour: number | null = null;
-  /** null: it is no service that runs. */
+  /** null if this process is not a running service. */
   readonly #watch: ChainWatch | null;
 
-  /** @param auditLines null: what other processes record is not logged. */
+  /** @param auditLines null if the records of other processes are not to be logged. */
   constructor(
     private readonly dependencies: Needs,
     private readonly auditLines: AuditLines | null = null,
@@ -46,13 +46,13 @@ export class Upkeep {
     this.#watch = auditLines === null ? null : new ChainWatch(dependencies);
   }
 
-  /** Runs after the run before it. */
+  /** Runs once the run before it has ended. */
   run(now: number): Promise<void> {
     this.#running = this.#running.then(() => this.#runOnce(now));
     return this.#running;
   }
 
-  /** The last run: every chain is anchored as it ends, and every audit event is in the log. */
+  /** The last run: it anchors every chain at its end, and logs the remaining audit events. */
   async finish(now: number): Promise<void> {
     await this.#watch?.stop();
     await this.#running;
@@ -81,12 +81,12 @@ export class Upkeep {
         this.#forgotHour = hour;
       });
     }
-    // Bytes of an erasure that a reader held on to.
+    // Overwrites the bytes of erasures that a reader kept from being overwritten.
     await this.#attempt("emptying the log", () => this.dependencies.database.expunge());
     const day = Math.floor(now / DAY_MS);
     if (this.#prunedDay === day) return;
     await this.#attempt("retention", async () => {
-      // Before the cut, which makes sure that what was deleted is gone from the file.
+      // These come before the cut, which makes sure that deleted bytes are gone from the file.
       await forgetAnswers(this.dependencies, now);
       await forgetKeyedCalls(this.dependencies, now);
       await forgetAssessments(this.dependencies, now);
