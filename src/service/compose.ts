@@ -163,7 +163,7 @@ async function serve(options: ComposeOptions, stages: Stages): Promise<Service> 
   };
 }
 
-/** What both listeners need besides the stages. */
+/** The dependencies of both listeners besides the stages. */
 interface Answerers {
   readonly metrics: Metrics | null;
   readonly isDraining: () => boolean;
