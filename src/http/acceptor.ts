@@ -1,23 +1,23 @@
-/** Where connections come from: plain, or with TLS through `tls_relay.ts`. */
+/** Accepts connections: plain ones here, those with TLS in `tls_relay.ts`. */
 import type { Handler, ServeConnection, ServedConnection } from "./deno_connection.ts";
 
 export interface Accepted {
-  /** Of the client: its address. */
+  /** The client's address. */
   readonly hostname: string;
-  /** @param onTaken - the client took a piece of what was on its way to it after it had left the server. */
+  /** @param onTaken - called if the client took a piece of an answer after it had left the server. */
   serve(serve: ServeConnection, handler: Handler, onTaken: () => void): ServedConnection;
-  /** In place of serving it. */
+  /** Closes the connection instead of serving it. */
   close(): void;
 }
 
 export interface Acceptor {
   readonly addr: Deno.NetAddr;
-  /** The next connection; one call at a time. */
+  /** Waits for the next connection; only one call at a time. */
   accept(): Promise<Accepted>;
   close(): void;
 }
 
-/** @throws {Deno.errors.AddrInUse} and its like where the address cannot be had. */
+/** @throws {Deno.errors.AddrInUse} and similar errors if the address is not available. */
 export function listenPlain(options: Deno.TcpListenOptions & { tcpBacklog: number }): Acceptor {
   const listener = Deno.listen(options);
   return {
@@ -34,11 +34,11 @@ export function listenPlain(options: Deno.TcpListenOptions & { tcpBacklog: numbe
   };
 }
 
-/** Closes what may be closed already. */
+/** Closes a connection, which may be closed already. */
 export function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // It is.
+    // It is closed already.
   }
 }

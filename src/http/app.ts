@@ -1,6 +1,7 @@
 /**
  * The router, made from the catalogue. The order of checks on a route: Layer 1, declared body size,
  * authentication, Layer 2, received body size, headers, JSON, then the handler's own validation.
+ * If the key may be in the body, the body is received and parsed before authentication.
  * Source: contract, section 2.
  */
 import { Hono } from "hono";
@@ -24,7 +25,7 @@ import { methodsOf, ROUTES } from "./routes.ts";
 export type App = Hono<AppEnvironment>;
 
 export function createApp(options: AppOptions): App {
-  // Made once, since it takes as long as a hundred other answers; at the first call, when the address is known.
+  // Made once, as it takes as long as a hundred other answers, at the first call: then the address is known.
   let document: Record<string, unknown> | undefined;
   const services: Services = {
     ...options,
@@ -43,7 +44,7 @@ export function createApp(options: AppOptions): App {
   };
 
   app.use("*", requestContext(services));
-  // HEAD is answered from GET, without the body.
+  // The router answers HEAD from GET, without the body.
   for (const route of ROUTES.filter(({ method }) => method !== "HEAD")) {
     app.on(
       route.method,
@@ -55,7 +56,7 @@ export function createApp(options: AppOptions): App {
     app.all(routerPath(path), guarded((context) => serveOtherMethod(services, context, methodsOf(path))));
   }
   const demo = demoPage({ keptDays: services.dependencies.assessmentRetentionDays });
-  // Before the pages themselves, of which one takes every path below the console.
+  // Registered before the pages, because one of them matches every path below the console.
   for (const page of [...PAGES, demo]) {
     if (isNamed(page)) app.get(`${page.path}/`, (context) => redirectTo(context, page));
   }
@@ -70,7 +71,7 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
-/** `{name}` of the catalogue is `:name` of the router. */
+/** Turns `{name}` of the catalogue into `:name` of the router. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
@@ -122,21 +123,21 @@ async function serve(
     return renderReply(services, context, await route.handler(services, { context, exchange, json }));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "UNAUTHORIZED") throw error;
-    // The key stopped working after it was looked up: the refusal is like any other, and tells nothing of the key.
+    // The key stopped working after it was looked up. Like any refusal, this one says nothing of the key.
     for (const name of [...exchange.headers.keys()]) exchange.headers.delete(name);
     return await floor.refuse(exchange);
   }
 }
 
-/** @throws {ServiceError} VALIDATION_FAILED, 400, where a key must be sent and is not, or where the one that was sent is none. */
+/** @throws {ServiceError} VALIDATION_FAILED, 400, if a required key is missing, or the key is invalid. */
 function requireIdempotencyKey({ idempotent, honoursIdempotencyKey }: Route, request: Request): void {
   const isSent = request.headers.has("Idempotency-Key");
   if (idempotent || (honoursIdempotencyKey && isSent)) checkIdempotencyKey(request);
 }
 
 /**
- * Reads what the client has yet to send: its time runs only while it is waited for.
- * @throws {ServiceError} INVALID_JSON where it does not come in time, though the client is heard of otherwise.
+ * Reads what the client still has to send. The client's time runs only while the service waits for it.
+ * @throws {ServiceError} INVALID_JSON if it does not come in time, even on an otherwise active connection.
  */
 async function sent<Result>({ env }: AppContext, read: () => Promise<Result>): Promise<Result> {
   env.isWaitedFor?.();
@@ -150,7 +151,9 @@ async function sent<Result>({ env }: AppContext, read: () => Promise<Result>): P
   }
 }
 
-/** A page for whoever prefers one, as browsers do; JSON for everybody else. No cache keeps it, no search finds it. */
+/**
+ * Chooses a page if the client prefers one, as browsers do, else JSON. The answer is not cached or indexed.
+ */
 function negotiate(context: AppContext): void {
   const { exchange } = context.var;
   exchange.headers.append("Vary", "Accept");
@@ -163,18 +166,20 @@ function negotiate(context: AppContext): void {
   }) === "text/html";
 }
 
-/** What a browser looks at; like a health probe, it can never lock itself out. */
+/**
+ * Serves a page or an asset. Like a health probe it is outside Layer 1, so a browser never locks itself out.
+ */
 function servePage(context: AppContext, page: Page): Response {
   context.var.exchange.route = `GET ${page.path}`;
   return renderPage(page);
 }
 
-/** Whether people may write its path: an asset's they do not, and the console's views are many. */
+/** Whether people may type the path of the page: false for assets and for the console's views. */
 function isNamed({ path, contentType }: Page): boolean {
   return contentType.startsWith("text/html") && !path.endsWith("*");
 }
 
-/** For whoever wrote a slash too many. */
+/** Redirects a path with a slash too many at its end. */
 function redirectTo(context: AppContext, { path }: Page): Response {
   context.var.exchange.route = `GET ${path}`;
   return context.redirect(path + new URL(context.req.url).search, 308);

@@ -1,6 +1,6 @@
 /**
- * What browsers are sent, and the thread that writes, as `scripts/web.ts` built them: part of the program's one file.
- * An asset's name changes with its content, so that a browser may keep it for good.
+ * The files that browsers load, and the script of the storage thread. `scripts/web.ts` builds them into the
+ * program's one file. An asset's name changes with its content, so a browser may cache it for ever.
  */
 import { createHash } from "node:crypto";
 import collectorScript from "../../dist/web/collector.js" with { type: "text" };
@@ -15,7 +15,7 @@ import verifierScript from "../../dist/web/verifier.js" with { type: "text" };
 import verifyOfflineHtml from "../../dist/web/verify-offline.html" with { type: "text" };
 
 export interface Asset {
-  /** Where it is served. */
+  /** The path that it is served at. */
   readonly path: string;
   readonly contentType: string;
   readonly text: string;
@@ -31,23 +31,23 @@ function script(name: string, text: string): Asset {
   return asset(name, "text/javascript; charset=utf-8", text);
 }
 
-/** What pages load. */
+/** The assets that pages load. */
 export const ASSETS = {
   style: asset("style.css", "text/css; charset=utf-8", styleSheet),
   console: script("console.js", consoleScript),
   demo: script("demo.js", demoScript),
   reference: script("reference.js", referenceScript),
-  /** A worker, which verifies bundles. */
+  /** A web worker that verifies bundles. */
   verifier: script("verifier.js", verifierScript),
 } as const satisfies Record<string, Asset>;
 
-/** The thread that writes to the embedded database; nobody is sent it. */
+/** Script of the thread that writes to the embedded database; it is never served. */
 export const STORAGE_THREAD: string = storageThread;
 
-/** For customers' own pages, under a name that stays. */
+/** The script for customers' own pages; its path never changes. */
 export const COLLECTOR: Asset = { ...script("collector.js", collectorScript), path: "/collector.js" };
 
-/** Documents that are pages too, by their names in `docs/verify/`. */
+/** The documents that are also served as pages, by their names in `docs/verify/`. */
 export const DOCUMENTS = {
   "verify-offline": verifyOfflineHtml,
   "evidence-format": evidenceFormatHtml,

@@ -11,13 +11,16 @@ function tooLarge(limit: number, received: string): ServiceError {
   return new ServiceError("PAYLOAD_TOO_LARGE", `The body must be at most ${limit} bytes; ${received}.`);
 }
 
-/** Refuses a body whose declared length is over the limit, before anything else is spent on it. */
+/**
+ * Refuses a body whose declared length is over the limit, before any other work.
+ * @throws {ServiceError} PAYLOAD_TOO_LARGE
+ */
 export function checkDeclaredLength(request: Request, limit: number): void {
   const declared = request.headers.get("Content-Length");
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit, `it declares ${Number(declared)}`);
 }
 
-/** A missing type is read as JSON. @throws {ServiceError} UNSUPPORTED_MEDIA_TYPE, of an encoded body too. */
+/** A missing type counts as JSON. @throws {ServiceError} UNSUPPORTED_MEDIA_TYPE, also for an encoded body. */
 export function checkContentType(request: Request): void {
   checkContentEncoding(request);
   const type = request.headers.get("Content-Type");
@@ -30,7 +33,7 @@ export function checkContentType(request: Request): void {
   );
 }
 
-/** Bodies are taken as they are: nothing here unpacks one, so that none grows past its limit. */
+/** Refuses encoded bodies: no body is unpacked, so none can grow past its limit. */
 function checkContentEncoding({ headers }: Request): void {
   const codings = (headers.get("Content-Encoding") ?? "").split(",").map((coding) =>
     coding.trim().toLowerCase()
@@ -44,7 +47,7 @@ function checkContentEncoding({ headers }: Request): void {
   );
 }
 
-/** How a body is read: its limit in bytes, and what counts its memory. */
+/** How a body is read: its limit in bytes, and the lease that counts its memory. */
 interface Reading {
   readonly limit: number;
   readonly lease: BodyLease;
@@ -52,7 +55,8 @@ interface Reading {
 
 /**
  * Reads the body.
- * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON if it breaks off; SERVICE_UNAVAILABLE if no more is held.
+ * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON if it breaks off; SERVICE_UNAVAILABLE if no memory
+ *   is left.
  */
 export async function readBody(request: Request, reading: Reading): Promise<Uint8Array> {
   const { limit, lease } = reading;
@@ -60,7 +64,7 @@ export async function readBody(request: Request, reading: Reading): Promise<Uint
     const declared = declaredLength(request);
     const isSmall = declared !== null && declared <= Math.min(limit, FIRST_BYTES);
     lease.take(WAITING_BYTES + (isSmall ? COUNTED * declared : 0));
-    // The server lets no more through than was declared; reading that at once costs half of reading as it comes.
+    // The server passes on no more than was declared. Reading all at once costs half of reading it in pieces.
     const body = isSmall ? await request.bytes() : await readGrowing(request, reading);
     if (body.length > limit) throw receivedTooMuch(limit);
     lease.giveBack(WAITING_BYTES);
@@ -71,14 +75,15 @@ export async function readBody(request: Request, reading: Reading): Promise<Uint
 }
 
 /**
- * Bytes that a request takes beside its connection while its body has not come: the server's and the program's own objects,
- * measured for HTTP/1.1 and for HTTP/2, of which one connection has many (docs/understand/performance.md).
+ * Bytes that a request takes, besides its connection, while it waits for its body: objects of the server and
+ * of the program. Measured for HTTP/1.1, and for HTTP/2 with many requests on one connection
+ * (docs/understand/performance.md).
  */
 export const WAITING_BYTES = 24 * 1_024;
 
 /**
- * Bytes for which there is room before any of them has come. A body that declares no more is read at once, for which Deno
- * makes room twice; of a larger one more room is made once that is full, so many times as much.
+ * Bytes that are allocated before any byte has come. A body that declares no more is read at once, and Deno
+ * allocates its length twice. The buffer of a larger body grows by the factor `GROWTH` when it is full.
  */
 const FIRST_BYTES = 16_384;
 const GROWTH = 4;
@@ -89,15 +94,15 @@ function declaredLength({ headers }: Request): number | null {
 }
 
 /**
- * For what each byte counts as there is room for it: for itself and for the text that is made of it. Else bodies that come at
- * once could fill the memory with their bytes alone, and none of them could be parsed.
+ * Each allocated byte counts twice: for itself and for the text that is decoded from it. Otherwise
+ * simultaneous bodies could fill the memory with their bytes alone, and none of them could be parsed.
  */
 const COUNTED = 2;
 
 /**
- * Reads as it comes, into one buffer that grows with what has come: what was declared and never sent is held by nobody, and
- * a body that comes byte by byte takes no more than one that comes at once.
- * (Pieces as a stream hands them out would keep 64 KiB each.)
+ * Reads the body as it comes, into one buffer that grows with the received bytes. So bytes that were declared
+ * but never sent take no memory, and a body that comes byte by byte takes no more than one that comes at
+ * once. (The pieces that a stream returns would keep 64 KiB each.)
  */
 async function readGrowing(request: Request, { limit, lease }: Reading): Promise<Uint8Array> {
   const reader = comingReader(request);
@@ -106,13 +111,13 @@ async function readGrowing(request: Request, { limit, lease }: Reading): Promise
     lease.take(COUNTED * whole.length);
     return whole;
   }
-  // It is not cancelled if that fails: Deno would close the connection before its client has the answer.
+  // It is not cancelled if this fails: Deno would close the connection before its client has the answer.
   return await readInto(reader, { limit, lease, declared: declaredLength(request) });
 }
 
-/** Bytes that are read at once: Deno makes as much room again as it is given. */
+/** Bytes that are read at once: Deno allocates as many again. */
 const READ_BYTES = 65_536;
-/** Bytes of room beyond what may come: Deno 2.9.6 reads nothing of a chunked body, for ever, where there are fewer than five. */
+/** Free bytes beyond the longest body: Deno 2.9.6 hangs on a chunked body if fewer than five are free. */
 const ROOM_BYTES = 64;
 
 async function readInto(
@@ -129,7 +134,7 @@ async function readInto(
       buffer = new Uint8Array(buffer.buffer.transfer(size));
     }
     const { value, done } = await reader.read(buffer.subarray(length, length + READ_BYTES));
-    // The buffer is another one now, with the same bytes.
+    // The read has moved the bytes to a new buffer.
     if (value !== undefined) buffer = new Uint8Array(value.buffer);
     if (done) return buffer.subarray(0, length);
     length += value.length;
@@ -137,12 +142,12 @@ async function readInto(
   }
 }
 
-/** null: the body is whole already, as one without a byte is. */
+/** A reader for the bytes that are still to come; null if the body is whole already, as an empty one is. */
 function comingReader({ body }: Request): ReadableStreamBYOBReader | null {
   try {
     return body?.getReader({ mode: "byob" }) ?? null;
   } catch (error) {
-    // Deno makes a stream of bytes only of what is still to come.
+    // Deno makes a byte stream only if bytes are still to come.
     if (error instanceof TypeError) return null;
     throw error;
   }
@@ -152,7 +157,7 @@ function receivedTooMuch(limit: number): ServiceError {
   return tooLarge(limit, "more than that was received");
 }
 
-/** What whoever is not heard of to the end of their body is told. */
+/** The error for a client that does not send its whole body in time. */
 export function lateBody(): ServiceError {
   return invalidJson("The body did not come to its end in time.");
 }
@@ -162,9 +167,9 @@ function invalidJson(message: string): ServiceError {
 }
 
 /**
- * Parses a body, once there is room for what is made of it.
- * @throws {ServiceError} INVALID_JSON where the bytes are not UTF-8, not JSON, or nested too deep; SERVICE_UNAVAILABLE
- *   where no more is held.
+ * Parses a body after memory for the parsed value was taken.
+ * @throws {ServiceError} INVALID_JSON if the bytes are not UTF-8, not JSON, or nested too deep;
+ *   SERVICE_UNAVAILABLE if no memory is left.
  */
 export function parseJson(bytes: Uint8Array, lease: BodyLease): unknown {
   const { depth, cost } = survey(bytes);

@@ -1,10 +1,12 @@
 /**
- * A bound on the memory of request bodies that are held at once, from their reading to their answer: the request itself
- * while it waits for its body, the body's bytes as there is room for them, and what parsing makes of them before it does. A
- * request that waits for the writer keeps its body, and many large ones would be memory without end.
+ * A bound on the memory of request bodies that are held at once, from reading to answer. It counts the
+ * request itself while it waits for its body, the body's bytes when they are allocated, and the parsed value
+ * before it is parsed. A request that waits for the writer keeps its body, so many large requests would take
+ * memory without end.
  *
- * A body that, parsed and as it came, is worth more than half of the bound by itself, as one of a million empty objects is,
- * has a place of its own beside the bound, which holds one such body: else it could never be taken.
+ * A body that takes more than half of the bound by itself, parsed value and bytes together, could never be
+ * taken; one of a million empty objects does. So there is one place beside the bound for the parsed value of
+ * one such body.
  */
 import { unavailable } from "../domain/errors.ts";
 
@@ -13,10 +15,10 @@ export class BodyMemory {
   #heaviest: BodyLease | null = null;
   readonly #heldBy = new Map<string, number>();
 
-  /** `limit`: bytes, of which one holder has half at most; the first piece is taken however large it is. */
+  /** @param limit - bytes; one holder may have half of them. The first piece is taken at any size. */
   constructor(private readonly limit: number) {}
 
-  /** @param holder - whom it is counted for, until that is known better. */
+  /** @param holder - the lease counts for this holder until its `holder` is set. */
   lease(holder: string): BodyLease {
     return new BodyLease(this, holder);
   }
@@ -35,7 +37,7 @@ export class BodyMemory {
   }
 
   /**
-   * @param bytes - what is made of a body, beside what its lease has taken for its bytes.
+   * @param bytes - size of the parsed value, beyond what its lease has taken for the body's bytes.
    * @throws {ServiceError} SERVICE_UNAVAILABLE
    */
   takeParsed(bytes: number, lease: BodyLease): void {
@@ -62,46 +64,49 @@ function isOver(held: number, bytes: number, limit: number): boolean {
   return held > 0 && held + bytes > limit;
 }
 
-/** What one request holds. */
+/** Memory that one request holds. */
 export class BodyLease {
   readonly #taken: { bytes: number; readonly holder: string }[] = [];
   #isOver = false;
   #isParsed = false;
 
-  /** `holder`: whom what is taken from now on is counted for. */
+  /** @param holder - the holder that further bytes count for. */
   constructor(private readonly memory: BodyMemory, public holder: string) {}
 
-  /** Bytes that it holds, but for what has a place of its own. */
+  /** Bytes that it holds, without a parsed value that has the place beside the bound. */
   get taken(): number {
     return this.#taken.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** @throws {ServiceError} SERVICE_UNAVAILABLE */
   take(bytes: number): void {
-    // A body that was given up may still be coming.
+    // The rest of an abandoned body may still come.
     if (this.#isOver) throw unavailable("The request is answered already.");
     const taken = { bytes, holder: this.holder };
     this.#orNothing(() => this.memory.take(bytes, taken.holder));
     this.#taken.push(taken);
   }
 
-  /** Gives back so many bytes of what was taken first, which were no fewer. */
+  /** Gives back `bytes` of the first piece that was taken, which must have at least as many. */
   giveBack(bytes: number): void {
     const [first] = this.#taken;
-    // A body that was given up may have come to its end.
+    // An abandoned body may have come to its end.
     if (first === undefined) return;
     first.bytes -= bytes;
     this.memory.give(bytes, first.holder);
   }
 
-  /** Takes what is made of the body, once, however often it is parsed. @throws {ServiceError} SERVICE_UNAVAILABLE */
+  /**
+   * Takes memory for the parsed body; further calls take nothing.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE
+   */
   takeParsed(bytes: number): void {
     if (this.#isParsed) return;
     this.#orNothing(() => this.memory.takeParsed(bytes, this));
     this.#isParsed = true;
   }
 
-  /** Whoever is refused gives all back at once: else bodies that come together would all be refused for each other's sake. */
+  /** Gives everything back if refused, or simultaneous bodies could all be refused because of each other. */
   #orNothing(take: () => void): void {
     try {
       take();
@@ -111,7 +116,7 @@ export class BodyLease {
     }
   }
 
-  /** Gives back what was taken; nothing can be taken any more. */
+  /** Gives back everything that was taken; after this, nothing can be taken. */
   release(): void {
     this.#isOver = true;
     this.memory.giveParsed(this);

@@ -1,33 +1,34 @@
 /**
- * The connections of a listener: how many there may be, and how long each may keep the service waiting. Whoever has the
- * service wait too long is closed; where there are too many, whoever used up most of its patience makes room.
+ * The connections of a listener: how many there may be, and how long each may keep the service waiting. A
+ * connection that keeps the service waiting too long is closed. If there are too many, the one that has used
+ * up the largest part of its time is closed.
  */
 import type { ServedConnection } from "./deno_connection.ts";
 import type { Client } from "./exchange.ts";
 
-/** How often, at most, it is looked for those who used up their time. */
+/** The longest time between two checks for connections that have used up their time, in milliseconds. */
 const LOOK_MS = 1_000;
 
 /** How many connections there may be at once. */
 export interface Room {
-  /** As far as is known. */
+  /** The largest number, as far as it is known. */
   readonly most: number;
-  /** Whether there may be no more than so many, which are open. */
+  /** Whether no connection may be added to the `open` ones. */
   isFull(open: number): boolean;
 }
 
 export interface Bounds {
   readonly room: Room;
-  /** From the connection to the whole head of its first request. */
+  /** Time from the connection to the whole head of its first request. */
   readonly firstRequestMs: number;
-  /** For the next request, for the rest of a body, and for taking the next piece of an answer. */
+  /** Time to send the next request, to send the rest of a body, or to take the next piece of an answer. */
   readonly clientMs: number;
 }
 
 /** Why the service closed connections: no request came, the client went silent later, or room was needed. */
 export type ClosingCause = "no_request" | "silent" | "crowded";
 
-/** Of one listener, for metrics. */
+/** The counts of one listener, for metrics. */
 export interface ConnectionCounts {
   open: number;
   readonly closed: Record<ClosingCause, number>;
@@ -42,7 +43,7 @@ export class Connections {
   readonly #bounds: Bounds;
   readonly #counts: ConnectionCounts;
   readonly #timer: ReturnType<typeof setInterval>;
-  /** Milliseconds for a whole body: the connection's own time ends before it. */
+  /** Milliseconds for a whole body; a silent connection is closed before that. */
   readonly bodyMs: number;
   #now = 0;
 
@@ -58,17 +59,17 @@ export class Connections {
     }, step);
   }
 
-  /** Milliseconds since it began, to a step. */
+  /** Milliseconds since the start, in whole steps. */
   get now(): number {
     return this.#now;
   }
 
-  /** Whether somebody must leave before another may come. */
+  /** Whether a connection must be closed before another may be added. */
   get isFull(): boolean {
     return this.#bounds.room.isFull(this.#open.size);
   }
 
-  /** Takes up a connection that serves itself by `serve`. */
+  /** Adds a connection, which `serve` starts to serve. */
   add(peer: string, serve: (connection: Connection) => ServedConnection): void {
     const connection = new Connection(peer, this);
     connection.served = serve(connection);
@@ -77,7 +78,10 @@ export class Connections {
     connection.served.closed.then(() => this.#remove(connection));
   }
 
-  /** Closes whoever used up most of its time; settles once that is done. null where nobody can be. */
+  /**
+   * Closes the connection that has used up the largest part of its time; settles once it is closed. null if
+   * none can be closed.
+   */
   closeLongest(): Promise<void> | null {
     let longest: Connection | null = null;
     let most = -1;
@@ -90,7 +94,7 @@ export class Connections {
     return longest.served!.closed;
   }
 
-  /** Closes each once what is in flight on it is answered. */
+  /** Closes each connection once its requests in flight are answered. */
   async finish(): Promise<void> {
     clearInterval(this.#timer);
     const all = [...this.#open].map(({ served }) => served!);
@@ -105,7 +109,10 @@ export class Connections {
     }
   }
 
-  /** The part of its time that a client has used up; below 0 where it is the service's turn, or closed already. */
+  /**
+   * The part of its time that a client has used up; below 0 if it is the service's turn, or if the connection
+   * is being closed.
+   */
   #impatience({ owed, isNew, since, isClosing }: Connection): number {
     if (owed > 0 || isClosing) return -1;
     const { firstRequestMs, clientMs } = this.#bounds;
@@ -124,15 +131,15 @@ export class Connections {
   }
 }
 
-/** One connection, and whose turn it is on it. */
+/** One connection, and whose turn it is: the client's or the service's. */
 export class Connection {
   served: ServedConnection | null = null;
-  /** Whether no request came yet. */
+  /** Whether no request has come yet. */
   isNew = true;
   isClosing = false;
-  /** Requests on it that the service is busy with; a client of HTTP/2 sends several at once. */
+  /** Number of its requests that the service is working on; an HTTP/2 client sends several at once. */
   owed = 0;
-  /** When the client last did what was waited for. */
+  /** When the turn last changed or the client last acted: milliseconds of {@link Connections.now}. */
   since: number;
   readonly #peer: string;
   readonly #connections: Connections;
@@ -143,14 +150,14 @@ export class Connection {
     this.since = connections.now;
   }
 
-  /** The head of a request came. */
+  /** Call this when the head of a request has come. */
   request(): Required<Client> {
     this.isNew = false;
     this.since = this.#connections.now;
     return new RequestClient(this.#peer, this, this.#connections.bodyMs);
   }
 
-  /** The client took a piece of an answer. */
+  /** Call this when the client has taken a piece of an answer. */
   took(): void {
     if (!this.isNew) this.since = this.#connections.now;
   }

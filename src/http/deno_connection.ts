@@ -1,26 +1,27 @@
 /**
- * Deno's HTTP server on one connection: what `Deno.serve` does with each after it accepted it.
+ * Deno's HTTP server on one connection: it does what `Deno.serve` does with each accepted connection.
  *
- * `Deno.serve` lets nobody close a connection or bound how many there are; this is the same server with a handle on
- * each. Deno keeps it for tests of its own, outside its documented interface, so that a later Deno may lack it: the
- * start then ends and says so, and nothing else touches Deno's inside. docs/understand/performance.md has what the others cost.
+ * `Deno.serve` cannot close a connection and does not bound their number; this is the same server with a
+ * handle for each connection. Deno has it for its own tests, outside its documented interface, so a later
+ * Deno may lack it: then the start fails and says so. Nothing else uses Deno's internals.
+ * docs/understand/performance.md compares the alternatives.
  */
 
-/** The program runs on a Deno that lacks what the listener stands on. */
+/** This version of Deno lacks the function that the listener needs. */
 export class UnsuitableDeno extends Error {
   override readonly name = "UnsuitableDeno";
 }
 
 export type Handler = (request: Request) => Promise<Response>;
-/** Serves HTTP on a connection, which is plain or whose TLS handshake is over. */
+/** Serves HTTP on a connection, which is plain or has finished its TLS handshake. */
 export type ServeConnection = (connection: Deno.Conn, handler: Handler) => ServedConnection;
 
 export interface ServedConnection {
-  /** Settles once it is closed, by whomever. */
+  /** Settles once either side has closed it. */
   readonly closed: Promise<void>;
-  /** Closes it at once, whatever is on its way. */
+  /** Closes it at once, even if requests are in flight. */
   close(): void;
-  /** Closes it once what is in flight is answered; it cannot be closed at once any more. */
+  /** Closes it once the requests in flight are answered. After this call it cannot be closed at once. */
   finish(): void;
 }
 
@@ -29,7 +30,7 @@ interface Served {
   shutdown(): Promise<void>;
 }
 
-/** What it needs of an AbortSignal. */
+/** The part of an AbortSignal that the server uses. */
 interface Cancellation {
   addEventListener(type: "abort", cancel: () => void): void;
 }
@@ -42,7 +43,7 @@ type ServeOnConnection = (
   onListen: () => void,
 ) => Served;
 
-/** @throws {UnsuitableDeno} */
+/** @throws {UnsuitableDeno} if this version of Deno lacks the function. */
 export function connectionServer(): ServeConnection {
   const serveOn = inside()?.serveHttpOnConnection;
   if (typeof serveOn !== "function") {
@@ -59,7 +60,7 @@ function inside(): Record<string, unknown> | undefined {
 
 function serve(serveOn: ServeOnConnection, connection: Deno.Conn, handler: Handler): ServedConnection {
   let cancel = () => {};
-  // Not an AbortSignal: what its listener throws, where the connection is about to end by itself, ends the program.
+  // Not an AbortSignal: if the connection is just ending, its listener throws, which would end the program.
   const signal: Cancellation = { addEventListener: (_type, listener) => cancel = listener };
   const served = serveOn(connection, signal, handler, () => new Response(null, { status: 500 }), () => {});
   return {

@@ -1,4 +1,4 @@
-/** The HTTP layer's nouns: a route, one request on its way, what it may use, and what it is answered with. */
+/** The types of the HTTP layer: a route, a request in work, the services that it may use, and its reply. */
 import type { Clock } from "../domain/world.ts";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -14,7 +14,7 @@ import type { Call, OrganizationCaller } from "../operations/shared/call.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
 import type { ParameterSource } from "./parse.ts";
 
-/** What `GET /v1` and the health check say of the program. */
+/** The facts about the program that `GET /v1` and the health check return. */
 export interface ServiceDescription {
   readonly version: string;
   readonly patent: Readonly<Record<string, unknown>>;
@@ -22,25 +22,25 @@ export interface ServiceDescription {
   readonly baseUrl: () => string;
 }
 
-/** Everything that the HTTP layer stands on. */
+/** Everything that the HTTP layer uses. */
 export interface Services {
   readonly dependencies: Dependencies;
   readonly masterSecrets: MasterSecrets;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of each request that was answered, where somebody counts them. */
+  /** Called with each answered request; undefined if requests are not counted. */
   readonly observe?: (request: ObservedRequest) => void;
   readonly breaches: BreachLog;
-  /** Layer 1, by address. */
+  /** Layer 1: the limit by address. */
   readonly addressWindow: RateWindow;
-  /** Layer 2, by key prefix. */
+  /** Layer 2: the limit by key prefix. */
   readonly keyWindow: RateWindow;
   readonly trustedProxies: Networks;
-  /** Whether the admin-dashboard endpoints do what they say. */
+  /** Whether the admin-dashboard endpoints are on; if not, they answer 501. */
   readonly adminDashboard: boolean;
   readonly description: ServiceDescription;
   readonly servesTls: boolean;
-  /** Whether the service was told to stop: what is in flight is finished, what comes gets 503. */
+  /** Whether the service was told to stop: requests in flight are finished, new ones get 503. */
   readonly isDraining: () => boolean;
   /** Every operation of the service. */
   readonly catalogue: readonly Route[];
@@ -48,40 +48,40 @@ export interface Services {
   readonly bodies: BodyMemory;
 }
 
-/** What the application is composed with; the catalogue is its own. */
+/** The services that the caller of `createApp` provides; it makes the others itself. */
 export type AppOptions = Omit<Services, "catalogue" | "openApi" | "bodies"> & {
-  /** Of request bodies that are held at once, where that is not the program's own bound. */
+  /** The most bytes for request bodies held at once; undefined for the program's default. */
   readonly bodyMemoryBytes?: number;
 };
 
-/** What is known of a request before its handler runs. */
+/** The facts about a request that are known before its handler runs. */
 export interface Exchange {
-  /** Its own instant and id; a repeated call takes on those of the first. */
+  /** Its instant and id; for a repeated call, those of the first call. */
   call: Call;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
   readonly address: string;
-  /** Method and path as the catalogue has them; null where there is nothing. */
+  /** Method and path of the catalogue's route or of the page; null if none matched. */
   route: string | null;
   caller: OrganizationCaller | null;
-  /** What its body takes, until it is answered. */
+  /** Memory that the body holds until the request is answered. */
   readonly body: BodyLease;
-  /** Whether it is answered with a page, failures included. */
+  /** Whether the answer is a page, also for failures. */
   prefersPage: boolean;
-  /** Headers that the answer carries, whatever becomes of the request. */
+  /** Headers that the answer carries, also if the request fails. */
   readonly headers: Headers;
 }
 
-/** Who sent a request. Told whose turn it is, the listener lets go whoever has the service wait too long. */
+/** The sender of a request. It tells the listener whose turn it is, so that slow clients can be closed. */
 export interface Client {
   readonly peer: string;
-  /** From now on the client waits for the service, as it does from the head of its request on. */
+  /** From now on the client waits for the service; this is also the state after the head of its request. */
   waits?(): void;
-  /** From now on the service waits for the client, which has a body to send, or an answer or a piece of it to take. */
+  /** From now on the service waits for the client to send its body, or to take an answer or a piece of it. */
   isWaitedFor?(): void;
   /**
-   * Milliseconds for a whole body, whatever else happens on the connection: a little more than the connection itself
-   * has where nothing else does.
+   * Milliseconds for a whole body, even if there are other requests on the connection. It is a little more
+   * than a connection may be silent.
    */
   readonly bodyMs?: number;
 }
@@ -100,20 +100,20 @@ export type Reply = JsonReply | WrittenReply | TextReply | StreamReply;
 export interface JsonReply {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Of the call that was answered first, where this one repeats it. */
+  /** The call that was answered first, if this one repeats it. */
   readonly call?: Call;
   readonly replayed?: boolean;
-  /** A body that is a standard document carries no envelope. */
+  /** Whether the body is a standard document: it carries no envelope. */
   readonly document?: boolean;
 }
 
-/** A body that is written already, but for the envelope. */
+/** A reply whose body is serialized already, without the envelope. */
 export interface WrittenReply extends Pick<JsonReply, "status" | "call" | "replayed"> {
-  /** JSON of an object. */
+  /** The JSON text of an object. */
   readonly json: string;
 }
 
-/** A body that is a standard document of another kind: a picture, a page. */
+/** A reply whose body is not JSON: a picture or a page. */
 export interface TextReply {
   readonly status: number;
   readonly text: string;
@@ -122,20 +122,22 @@ export interface TextReply {
   readonly policy: string;
 }
 
-/** A document that is sent as it is made, so that its length never matters; cut short where making it fails. */
+/** A document of any length that is sent while it is made; it is cut short if making it fails. */
 export interface StreamReply {
   readonly status: number;
   readonly pieces: AsyncGenerator<string>;
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Its Content-Security-Policy, where it is a page. */
+  /** Its Content-Security-Policy, if it is a page. */
   readonly policy?: string;
 }
 
 export interface HandlerInput {
   readonly context: AppContext;
   readonly exchange: Exchange;
-  /** The parsed JSON body, not yet validated; undefined on a route without body. */
+  /**
+   * The parsed JSON body, not yet validated; undefined if the route has none, or an optional body is empty.
+   */
   readonly json: unknown;
 }
 
@@ -147,7 +149,7 @@ export type RouteAuth =
   | { readonly kind: "master"; readonly scope: MasterScope };
 
 export interface RouteExample {
-  /** What the example shows. */
+  /** Says what the example shows. */
   readonly summary: string;
   /** Values of the path's parameters. */
   readonly path?: Readonly<Record<string, string>>;
@@ -157,48 +159,48 @@ export interface RouteExample {
 
 export interface Route {
   readonly method: "GET" | "HEAD" | "POST" | "DELETE";
-  /** With `{name}` for each parameter. */
+  /** The path, with `{name}` for each parameter. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly auth: RouteAuth;
-  /** False for what a health probe asks, so that it can never lock itself out. */
+  /** Whether Layer 1 applies; false for health probes, so that a probe can never lock itself out. */
   readonly layer1: boolean;
   readonly pathParameters: z.ZodObject | null;
   readonly body: {
     readonly schema: z.ZodType;
     readonly limitBytes: number;
-    /** Whether it may be left out. */
+    /** Whether the body may be left out. */
     readonly optional?: boolean;
   } | null;
   readonly parameters: {
     readonly schema: z.ZodObject;
     readonly sources: readonly ParameterSource[];
   } | null;
-  /** The call must carry an Idempotency-Key. */
+  /** Whether the call must carry an Idempotency-Key. */
   readonly idempotent: boolean;
-  /** Whether the call may carry an Idempotency-Key, which then makes it safe to repeat. */
+  /** Whether the call may carry an Idempotency-Key, which makes it safe to repeat. */
   readonly honoursIdempotencyKey?: boolean;
-  /** Whether the key must come in the header, also while one in the body is still accepted elsewhere. */
+  /** Whether the API key must come in the header, even while other routes still accept it in the body. */
   readonly headerKeyOnly?: boolean;
-  /** Whether it belongs to the admin dashboard: where that is off, an authenticated call gets 501. */
+  /** Whether it belongs to the admin dashboard: if that is off, an authenticated call gets 501. */
   readonly dashboard?: boolean;
   readonly success: {
     readonly status: number;
     readonly description: string;
-    /** null: no body, or a standard document. */
+    /** null if the answer has no body, or is a standard document. */
     readonly schema: z.ZodType | null;
-    /** Other content types that it can be asked for. */
+    /** Content types besides JSON that the answer may have. */
     readonly otherTypes?: readonly string[];
-    /** Whether it is none but those. */
+    /** Whether the answer is never JSON, always one of `otherTypes`. */
     readonly onlyOtherTypes?: boolean;
   };
-  /** Whether `Accept` chooses between JSON and a page, for failures too. */
+  /** Whether `Accept` chooses between JSON and a page, also for failures. */
   readonly negotiated?: boolean;
-  /** Errors that the operation can answer with, besides those that its authentication and body imply. */
+  /** Errors of the operation, besides those that its authentication, its limits and its input imply. */
   readonly errors: readonly ErrorCode[];
-  /** Each is executed as a test. */
+  /** Examples; each is executed as a test. */
   readonly examples: readonly RouteExample[];
   readonly handler: Handler;
 }

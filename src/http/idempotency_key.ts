@@ -1,10 +1,13 @@
-/** The header by which a call can be repeated. Source: specification, Limits; contract, section 8.9. */
+/** The header that makes a call safe to repeat. Source: specification, Limits; contract, section 8.9. */
 import { ServiceError } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import type { IdempotentCall } from "../operations/shared/idempotency.ts";
 import type { AppContext } from "./exchange.ts";
 
-/** The header's text; empty where there is none. A field's octets reach us one a character: UTF-8 is read as that. */
+/**
+ * The header's text; empty if there is none. Deno gives each octet of the header as one character, so the
+ * octets are decoded as UTF-8 if they are valid UTF-8.
+ */
 export function idempotencyKeyOf(request: Request): string {
   const field = request.headers.get("Idempotency-Key") ?? "";
   try {
@@ -16,13 +19,13 @@ export function idempotencyKeyOf(request: Request): string {
   }
 }
 
-/** What makes a call safe to repeat; null where it carries no key. */
+/** The endpoint and the key that make a call safe to repeat; null if the call carries no key. */
 export function idempotentCall({ req }: AppContext): IdempotentCall | null {
   if (!req.raw.headers.has("Idempotency-Key")) return null;
   return { endpoint: `${req.method} ${req.path}`, key: idempotencyKeyOf(req.raw) };
 }
 
-/** @throws {ServiceError} VALIDATION_FAILED, 400, where it is missing, empty or too long. */
+/** @throws {ServiceError} VALIDATION_FAILED, 400, if the header is missing, empty or too long. */
 export function checkIdempotencyKey(request: Request): void {
   const { length } = Array.from(idempotencyKeyOf(request));
   if (length > 0 && length <= IDEMPOTENCY_KEY_MAX_LENGTH) return;

@@ -1,23 +1,23 @@
 /**
- * What a JSON text will cost once it is parsed, told from its bytes before any parser sees them.
+ * Computes the memory that a JSON text takes once it is parsed, from its bytes, before any parser reads them.
  *
- * The costs are bounds, measured on V8 14 (`tests/real/json_cost_test.ts` measures them again): a body of 5 MB becomes
- * 133 MB at worst, as a million nested arrays, where ordinary ones become two or three times their size.
+ * The costs are upper bounds, measured on V8 14 (`tests/real/json_cost_test.ts` measures them again). A body
+ * of 5 MB takes at most 133 MB, as a million nested arrays; ordinary ones take two or three times their size.
  */
 
-/** Bytes of an array or object, and its place in what holds it. */
+/** Bytes of an array or object, and of its slot in its parent. */
 const CONTAINER_COST = 64;
-/** Bytes of a member's name and place; most where each object has a name that no other has. */
+/** Bytes of a member's name and slot; it takes most if each object has a name that no other object has. */
 const MEMBER_COST = 128;
-/** Bytes of one more element or member: its place, and a number that stands for itself. */
+/** Bytes of one more element or member: its slot, and the number in it. */
 const ITEM_COST = 24;
 /** Bytes of a string beyond its characters. */
 const STRING_COST = 32;
 
 export interface Survey {
-  /** Of objects and arrays in each other; the outermost counts as 1. */
+  /** Nesting depth of objects and arrays; the outermost counts as 1. */
   readonly depth: number;
-  /** Bytes that the parsed value takes at most. */
+  /** The most bytes that the parsed value takes. */
   readonly cost: number;
 }
 
@@ -27,13 +27,13 @@ const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
-/** After a backslash. */
+/** Begins a Unicode escape after a backslash. */
 const UNICODE_ESCAPE = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const LAST_ASCII = 0x7f;
 
-/** Looks at the bytes of a text, which may be no JSON at all. */
+/** Surveys the bytes of a text, which may be no JSON at all. */
 export function survey(bytes: Uint8Array): Survey {
   let depth = 0;
   let deepest = 0;
@@ -72,6 +72,6 @@ export function survey(bytes: Uint8Array): Survey {
         depth -= 1;
     }
   }
-  // Beyond Latin letters a character takes two bytes, and so do all others of the same string.
+  // A character beyond Latin-1 takes two bytes, and so do all other characters of its string.
   return { depth: deepest, cost: structure + bytes.length * (isWide ? 2 : 1) };
 }

@@ -1,5 +1,5 @@
 /**
- * The second listener, for whoever looks after the service: metrics, and whether it is alive and ready.
+ * The application of the metrics listener, for the service's administrators: metrics, liveness and readiness.
  * Source: contract, sections 1 (`JISS_METRICS_ADDR`) and 7.
  */
 import { type Context, Hono } from "hono";
@@ -12,18 +12,18 @@ import { envelope, errorBody } from "./render.ts";
 export interface ObservationOptions {
   readonly metrics: Metrics;
   readonly log: Log;
-  /** The instant and the id of a call that comes now. */
+  /** The instant and the id for a call that comes now. */
   newCall(): Call;
   isDraining(): boolean;
-  /** Whether nothing is recorded because this machine's clock cannot be believed. */
+  /** Whether nothing is recorded because this machine's clock cannot be trusted. */
   isClockRefused(): boolean;
-  /** Whether so much of what is stored was altered that requests should not come here. */
+  /** Whether so much of the stored data was altered that requests should not be sent here. */
   isAltered(): boolean;
-  /** @throws where the database cannot be read. */
+  /** @throws if the database cannot be read. */
   reach(): Promise<unknown>;
 }
 
-/** `/healthz`: the process answers. `/readyz`: requests may be sent to it. `/metrics`. */
+/** `/healthz`: the process answers. `/readyz`: requests may be sent to it. `/metrics`: the metrics. */
 export function createObservation(
   { metrics, log, newCall, isDraining, isClockRefused, isAltered, reach }: ObservationOptions,
 ): Hono<ObservationEnvironment> {

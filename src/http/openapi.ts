@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the catalogue: the same schemas that validate are the ones published. */
+/** The OpenAPI 3.1 document, made from the catalogue: the published schemas are the ones that validate. */
 import * as z from "zod";
 import {
   createDocument,
@@ -50,7 +50,7 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
   return [...new Set(codes)];
 }
 
-/** The statuses of an operation's errors, in their order, each with the codes that it comes with. */
+/** The statuses of an operation's errors in ascending order, each with its error codes. */
 function errorsOf(route: Route): readonly (readonly [status: number, codes: readonly ErrorCode[]])[] {
   const pairs = errorCodesOf(route).map((
     code,
@@ -63,10 +63,10 @@ function errorsOf(route: Route): readonly (readonly [status: number, codes: read
   ]);
 }
 
-/** In an example, what only a running service can give: the id of a webhook, say. */
+/** Matches a stand-in for a value that only a running service can give, such as the id of a webhook. */
 export const STAND_IN = /-of-the-example$/;
 
-/** The values that examples give to parameters, each under its example's summary; a URL has numbers as text. */
+/** Adds the examples' values of a parameter, each under its example's summary. Numbers in a URL are text. */
 function withExamples<Schema extends z.ZodType>(
   schema: Schema,
   valueIn: (example: RouteExample) => string | undefined,
@@ -118,7 +118,7 @@ function examplesOf(route: Route) {
   return Object.fromEntries(rows.map(({ summary, body }) => [summary, { summary, value: body }]));
 }
 
-/** A master key opens one operation: each is a scheme of its own. */
+/** Each master key is for one operation only, so each is a separate security scheme. */
 function securityOf({ auth }: Route): readonly Record<string, string[]>[] {
   if (auth.kind === "none") return [];
   return [{ [auth.kind === "key" ? "organizationKey" : `masterKey_${auth.scope}`]: [] }];
@@ -143,7 +143,7 @@ const RETRY_AFTER = z.object({
   "Retry-After": z.string().regex(/^[1-9][0-9]*$/).meta({ description: "Whole seconds, at least 1." }),
 });
 
-/** What a negotiated route answers with to whoever prefers a page. */
+/** The answer of a negotiated route to a client that prefers a page. */
 const PAGE = { "text/html; charset=utf-8": { schema: z.string() } };
 
 function errorResponse(
@@ -218,7 +218,7 @@ const PREFLIGHTS = {
   description: "What a browser asks by itself before it calls from another origin. No key.",
 };
 
-/** What a browser asks before a cross-origin call; it needs no key and is the same on every path. */
+/** The request of a browser before a cross-origin call; it needs no key and is the same on every path. */
 function preflightOf(path: string, methods: readonly string[]): ZodOpenApiOperationObject {
   const names = path.split("/").filter((part) => part !== "").map((part) => part.replace(/\W/g, "_"));
   const parameters = ROUTES.find((route) => route.path === path)?.pathParameters ?? undefined;

@@ -1,8 +1,8 @@
-/** How many bits a number takes: what JSON Schema leaves open and typed clients must know. */
+/** The bit width of numbers: typed clients must know it, but JSON Schema does not state it. */
 
 const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/** What is looked at of a schema as it is published. */
+/** The fields of a published schema that are used here. */
 interface Published {
   type?: unknown;
   format?: string;
@@ -10,7 +10,10 @@ interface Published {
   maximum?: number;
 }
 
-/** Without it generators take 32 bits for any number: too few for a score's decimals, and for milliseconds. */
+/**
+ * Sets the format of numbers. Without it generators use 32 bits for any number, too few for a score's
+ * decimals and for milliseconds.
+ */
 export function withFormat({ jsonSchema }: { readonly jsonSchema: unknown }): void {
   const schema = jsonSchema as Published;
   const types = [schema.type].flat();

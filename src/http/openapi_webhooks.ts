@@ -1,4 +1,4 @@
-/** What is sent to registered destinations, as the OpenAPI document tells it: as webhooks, and as a callback. */
+/** The deliveries to webhook destinations in the OpenAPI document: as webhooks, and as a callback. */
 import * as z from "zod";
 import { createSchema, type ZodOpenApiComponentsObject, type ZodOpenApiOperationObject } from "zod-openapi";
 import type { WebhookEvent } from "../domain/enums.ts";
@@ -6,7 +6,7 @@ import { PING, webhookBodySchemas } from "../domain/webhook.ts";
 import { evidenceSchema } from "../evidence/envelope.ts";
 import { withFormat } from "./openapi_formats.ts";
 
-/** Each event, and when it is sent. */
+/** When each event is sent. */
 const WEBHOOKS: Readonly<Record<WebhookEvent | typeof PING, string>> = {
   "score.committed": "A score is final: at once where it is not provisional, else at its commit.",
   "drs.must_review": "A decision's final route is must_review.",
@@ -44,7 +44,7 @@ function referenceTo(component: string) {
   return { $ref: `#/components/schemas/${component}` } as const;
 }
 
-/** The bodies are what the service says, like a response, though the document has them where requests stand. */
+/** Schemas of the delivery bodies: request bodies, but output schemas, because the service sends them. */
 export function webhookComponents(): ZodOpenApiComponentsObject["schemas"] {
   const bodies = EVENTS.map((event) => {
     const { components } = createSchema(BODIES[event], {
@@ -96,8 +96,8 @@ export function webhooksOf(): Record<string, { post: ZodOpenApiOperationObject }
 }
 
 /**
- * The same once more, as what follows from registering a destination: generators that know no webhooks read this, and
- * others drop a component that no path leads to.
+ * The deliveries again, as a callback of the registration of a destination. Some generators know no webhooks
+ * and read this; others drop a component that no path refers to.
  */
 export function deliveryCallbacks() {
   return {

@@ -1,6 +1,6 @@
 /**
- * What browsers ask for: the console, the reference, the demo, and the assets of all three. They hold no figure of
- * anybody and are outside Layer 1. Source: contract, sections 2 and 7.
+ * The pages for browsers: the console, the documentation, the demo, and their assets. They contain nobody's
+ * data and are outside Layer 1. Source: contract, sections 2 and 7.
  */
 import { type Asset, ASSETS, COLLECTOR, DOCUMENTS } from "./assets.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
@@ -11,9 +11,9 @@ import { PAGE_STYLE } from "../pages/style.ts";
 import { errorCodesOf } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
 
-/** A text that is served as it stands. */
+/** A text that is served unchanged. */
 export interface Page {
-  /** As the router has it. */
+  /** The path in the router's syntax. */
   readonly path: string;
   readonly contentType: string;
   readonly text: string;
@@ -31,7 +31,7 @@ function page(path: string, shell: Omit<Shell, "style" | "script"> & { readonly 
   };
 }
 
-/** Its name tells its content. */
+/** An asset may be cached for ever: its name changes with its content. */
 function assetPage({ path, contentType, text }: Asset): Page {
   return { path, contentType, text, headers: { "Cache-Control": "public, max-age=31536000, immutable" } };
 }
@@ -53,7 +53,7 @@ const CONSOLE = {
 
 export const PAGES: readonly Page[] = [
   page("/console", CONSOLE),
-  // The console's own views.
+  // The views of the console.
   page("/console/*", CONSOLE),
   page("/docs", {
     title: "API reference",
@@ -80,12 +80,12 @@ export const PAGES: readonly Page[] = [
   ...Object.values(ASSETS).map(assetPage),
   {
     ...assetPage(COLLECTOR),
-    // Its name stays, and customers' pages elsewhere load it, with `integrity` if they like.
+    // Its name never changes. Customers' pages on other origins load it, if they like with `integrity`.
     headers: { "Cache-Control": "public, max-age=300", "Access-Control-Allow-Origin": "*" },
   },
 ];
 
-/** It says how long a run is kept, which is the deployment's own. */
+/** The demo page. It says how many days a run is kept, which each deployment sets. */
 export function demoPage({ keptDays }: { readonly keptDays: number }): Page {
   return page("/demo", {
     title: "Judge twelve cases",

@@ -1,21 +1,24 @@
-/** Untrusted input, parsed once at the door: past it the type is the proof. */
+/** Parses untrusted input, once, where it enters: after that its type proves that it is valid. */
 import type { z } from "zod";
 import { type ErrorDetail, ServiceError } from "../domain/errors.ts";
 
-/** Details that one answer shows. */
+/** The most details that one answer shows. */
 const DETAILS_MAX = 100;
-/** Characters of a detail's path and of its message. */
+/** The most characters of a detail's path, and of its message. */
 const PATH_MAX_LENGTH = 300;
 const MESSAGE_MAX_LENGTH = 1_000;
 
-/** @throws {ServiceError} VALIDATION_FAILED naming each field, what it must be and why it is not. */
+/** @throws {ServiceError} VALIDATION_FAILED: names each wrong field, what it must be and why it is wrong. */
 export function parseWith<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw validationFailed(detailsOf(parsed.error, { of: value }));
 }
 
-/** Parses every element, each by the schema that suits it. @throws {ServiceError} naming what is wrong in all of them. */
+/**
+ * Parses every element by the schema that `schemaOf` returns for it.
+ * @throws {ServiceError} VALIDATION_FAILED, which names what is wrong in all of them.
+ */
 export function parseEach<Output>(
   values: readonly unknown[],
   { path, schemaOf }: {
@@ -31,10 +34,10 @@ export function parseEach<Output>(
   return parsed.map(({ data }) => data!);
 }
 
-/** What the schema library says of a value of another type, and of one that is none of those that there are. */
+/** Zod's messages for a value of the wrong type, and for one that is not among the allowed values. */
 const WRONG_TYPE = /^Invalid input: expected (\w+), received (\w+)$/;
 const WRONG_VALUE = /^Invalid (?:input|option): expected (one of .*|".*"|\d+|true|false)$/;
-/** What it says of a number that is out of its range, and of a text or list of another length. */
+/** Zod's message for a number that is out of its range, and for a text or list of the wrong length. */
 const LIMIT =
   /^Too (?:small|big): expected \w+ to (be|have) (>=|<=|>|<|exactly) ?([^ ]+)(?: (character|item)s)?$/;
 const LIMIT_WORDS: Readonly<Record<string, string>> = {
@@ -74,14 +77,14 @@ function inWords(message: string, beginning?: string): string {
     });
 }
 
-/** A type as a sentence names it. */
+/** A type with its article, as a sentence needs it. */
 function named(type: string): string {
   if (type === "null") return type;
   if (type === "int") return "an integer";
   return /^[aeiou]/i.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** A path can have names in it that the caller chose, of any length. */
+/** Shortens a text. A path may contain names of any length that the caller chose. */
 function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 }
@@ -93,7 +96,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** The answer shows the first {@link DETAILS_MAX} details, and says how many there are. */
+/** The error for invalid fields: shows the first {@link DETAILS_MAX} details, and says how many there are. */
 export function validationFailed(details: readonly ErrorDetail[]): ServiceError {
   const [first] = details;
   const where = first === undefined || first.path === "" ? "the request" : first.path;
@@ -110,12 +113,12 @@ function moreThanFirst(count: number): string {
   return ` (and ${count - 1} more, ${shown})`;
 }
 
-/** Whether a body, or a batch's item, has its interaction in an object of its own. */
+/** Whether a body or a batch item has its interaction in a separate object, `interaction`. */
 export function isNested(json: unknown): boolean {
   return typeof json === "object" && json !== null && Object.hasOwn(json, "interaction");
 }
 
-/** A parameter that may come in the query or, where that has none, in a header. */
+/** A parameter that may come in the query or, if the query has none, in a header. */
 export interface ParameterSource {
   readonly name: string;
   readonly header?: string;
@@ -123,7 +126,7 @@ export interface ParameterSource {
 
 /**
  * Reads parameters: the query wins over the header.
- * @throws {ServiceError} VALIDATION_FAILED where one is empty or stands in the query more than once.
+ * @throws {ServiceError} VALIDATION_FAILED if one is empty or is more than once in the query.
  */
 export function readParameters(
   request: Request,

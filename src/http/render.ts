@@ -1,4 +1,4 @@
-/** Replies and failures as responses: the one place where an envelope is written. */
+/** Renders replies and failures as responses. This is the one place that writes an envelope. */
 import { AlteredError, type ErrorStatus, ServiceError } from "../domain/errors.ts";
 import { errorFields } from "../observability/log.ts";
 import { withMembers } from "../operations/shared/answers.ts";
@@ -8,7 +8,7 @@ import { REFUSAL_PAGE_CSP, refusalPage } from "../pages/refusal.ts";
 import type { Page } from "./pages.ts";
 import type { AppContext, Reply, Services, StreamReply } from "./exchange.ts";
 
-/** What every body carries. */
+/** The fields that every body carries. */
 export function envelope({ now, requestId }: Call) {
   return { request_id: requestId, timestamp: new Date(now).toISOString() };
 }
@@ -31,12 +31,15 @@ export function renderReply(
   return json(body, reply.status);
 }
 
-/** A page or an asset as it stands. */
+/** A page or an asset, unchanged. */
 export function renderPage({ text, contentType, headers }: Page): Response {
   return respond(text, { status: 200, contentType, headers });
 }
 
-/** An error as the specification's envelope, or as a page for whoever prefers one; what is not a {@link ServiceError} keeps its detail in the log. */
+/**
+ * An error as the specification's envelope, or as a page if the client prefers one. The details of an error
+ * that is not a {@link ServiceError} are only in the log.
+ */
 export function renderError(services: Services, context: AppContext, error: unknown): Response {
   const { exchange } = context.var;
   if (error instanceof AlteredError) tellAltered(services, context, error);
@@ -94,14 +97,14 @@ function respond(
   },
 ): Response {
   const bytes = new TextEncoder().encode(text);
-  // Said here, so that HEAD says of its empty body what GET says of its own (RFC 9110, section 8.6).
+  // Set here, so that HEAD gives the same Content-Length as GET (RFC 9110, section 8.6).
   return new Response(bytes, {
     status,
     headers: { ...headers, "Content-Type": contentType, "Content-Length": String(bytes.length) },
   });
 }
 
-/** Bytes that are gathered before they are sent. */
+/** Characters that are gathered before they are sent. */
 const PIECE_BYTES = 16_384;
 
 /** Pieces that are sent together. */
@@ -121,8 +124,8 @@ async function gather(pieces: StreamReply["pieces"]): Promise<Gathered> {
 }
 
 /**
- * What fails before anything was sent is answered as any failure is. What fails on the way cuts the body short, so that
- * nobody takes it for whole; the log tells why.
+ * Streams a reply. A failure before the first byte is answered like any other. A later failure cuts the body
+ * short, so that nobody takes it for whole; the log tells why.
  */
 async function stream(services: Services, context: AppContext, reply: StreamReply): Promise<Response> {
   const { exchange } = context.var;

@@ -1,5 +1,5 @@
 /**
- * The catalogue: every operation as data, from which the router, `GET /v1` and the OpenAPI document are made.
+ * The catalogue: every operation as data. The router, `GET /v1` and the OpenAPI document are made from it.
  * Source: specification, Endpoints.
  */
 import { ADMIN_ROUTES } from "./catalogue/admin.ts";
@@ -12,7 +12,7 @@ import { SELF_SERVE_ROUTES } from "./catalogue/self_serve.ts";
 import { SERVICE_ROUTES } from "./catalogue/service.ts";
 import type { Route } from "./exchange.ts";
 
-/** Operations that belong together, as the OpenAPI document's tags. */
+/** Operations that belong together: one tag of the OpenAPI document. */
 export interface RouteGroup {
   readonly name: string;
   readonly description: string;
@@ -64,7 +64,7 @@ export const ROUTE_GROUPS: readonly RouteGroup[] = [
 
 export const ROUTES: readonly Route[] = ROUTE_GROUPS.flatMap(({ routes }) => routes);
 
-/** The methods of a path; HEAD is answered wherever GET is. */
+/** The methods of a path; a path with GET has HEAD too. */
 export function methodsOf(path: string): readonly string[] {
   const methods = ROUTES.filter((route) => route.path === path).map((route) => route.method);
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];

@@ -1,6 +1,6 @@
 /**
- * The listener: the application on a real port, plain or with TLS. It accepts connections itself, so that it bounds them
- * and outlives a want of descriptors, and drains before it closes.
+ * The listener: serves the application on a real port, plain or with TLS. It accepts connections itself, so
+ * it can bound their number and survive a lack of file descriptors. It drains before it closes.
  */
 import { type Accepted, type Acceptor, listenPlain } from "./acceptor.ts";
 import { type Bounds, type ConnectionCounts, Connections } from "./connections.ts";
@@ -9,21 +9,21 @@ import type { Client } from "./exchange.ts";
 import { isWantOfDescriptors } from "../operations/shared/start_error.ts";
 import { listenTls } from "./tls_relay.ts";
 
-/** Connections that the system holds until they are accepted, as far as it does: a burst of clients is not turned away. */
+/** Connections that the system queues (its own limit may be lower): a burst of clients is not refused. */
 const BACKLOG = 4_096;
-/** How long to wait at most before trying again where there was no descriptor, or nobody who could make room. */
+/** The longest wait before the next try if no descriptor was free, or no connection could be closed. */
 const RETRY_MS = 50;
-/** How often, at most, the same trouble is told. */
+/** The shortest time between two reports of the same trouble. */
 const TELL_MS = 60_000;
 
-/** What answers requests; it is told who sends them. */
+/** The application that answers requests; it is told who sends them. */
 export interface Answering {
   readonly fetch: (request: Request, client: Client) => Response | Promise<Response>;
 }
 
 export interface Address {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
 }
@@ -31,43 +31,45 @@ export interface Address {
 export interface AnswerOptions {
   readonly bounds: Bounds;
   readonly counts: ConnectionCounts;
-  /** Told once in a while where connections cannot be accepted, for want of descriptors say. */
+  /**
+   * Called, at most once a minute, if connections cannot be accepted, for example without free descriptors.
+   */
   readonly onFailure: (error: unknown) => void;
-  /** The same where somebody has to make room. */
+  /** Called, at most once a minute, if a connection is closed to make room. */
   readonly onCrowded: () => void;
-  /** The same where nobody can be made to: newcomers wait. */
+  /** Called, at most once a minute, if there is no room and no connection can be closed: new ones wait. */
   readonly onStuck: () => void;
-  /** The same where somebody else of this machine connects to where TLS ends. */
+  /** Called, at most once a minute, if another process on this machine connects to the inner TLS listener. */
   readonly onStranger: () => void;
 }
 
 export type ListenOptions = Address & AnswerOptions;
 
-/** An address that this process has for itself. The system keeps whoever connects waiting until somebody answers. */
+/** An address that only this process listens on. The system lets clients wait until the process answers. */
 export interface Claim {
   readonly url: string;
   /** Starts to answer. */
   answer(app: Answering, options: AnswerOptions): Listener;
-  /** Gives the address up, in place of answering. */
+  /** Gives up the address instead of answering. */
   release(): void;
 }
 
 export interface Listener {
-  /** `http://127.0.0.1:8080`, with the port that was picked. */
+  /** For example `http://127.0.0.1:8080`, with the port that was picked. */
   readonly url: string;
   readonly port: number;
   /** Waits for the requests in flight, then closes every connection. */
   shutdown(): Promise<void>;
 }
 
-/** Claims the address and answers at once. @throws as {@link claim}. */
+/** Claims the address and answers at once. @throws the same errors as {@link claim}. */
 export function listen(app: Answering, options: ListenOptions): Listener {
   return claim(options).answer(app, options);
 }
 
 /**
- * Claims an address before anything is changed that only its owner may change.
- * @throws {Deno.errors.AddrInUse} and its like where the address cannot be had; {UnsuitableDeno}.
+ * Claims an address, before anything is changed that only the process at that address may change.
+ * @throws {Deno.errors.AddrInUse} and similar errors if the address is not available; {UnsuitableDeno}.
  */
 export function claim({ host, port, tls }: Address): Claim {
   const serveConnection = connectionServer();
@@ -167,7 +169,7 @@ function answerOn(
   };
 }
 
-/** Waits for what makes room, but never for long. */
+/** Waits for `room`, but at most {@link RETRY_MS}; waits that long if `room` is null. */
 async function soon(room: Promise<void> | null): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, RETRY_MS);
@@ -175,13 +177,13 @@ async function soon(room: Promise<void> | null): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A client that reset its connection before it was accepted is nobody's trouble but its own. */
+/** Whether the client reset its connection before it was accepted: this is not reported. */
 function isClientGone(error: unknown): boolean {
   return error instanceof Deno.errors.NotConnected || error instanceof Deno.errors.ConnectionReset ||
     error instanceof Deno.errors.ConnectionAborted;
 }
 
-/** The same trouble comes with each connection: whoever reads the log is told of it once in a while. */
+/** Limits a report to one in {@link TELL_MS}: the same trouble comes with each connection. */
 function seldom<Told extends unknown[]>(
   connections: Connections,
   tell: (...told: Told) => void,

@@ -1,49 +1,51 @@
 /**
  * TLS whose connections can be closed at any time.
  *
- * Deno 2.9.6 frees a socket of `Deno.listenTls` only once its handshake ended, whatever is closed (docs/understand/decisions.md): a
- * client that connects and is silent would keep it for as long as it likes. So clients connect to a plain listener,
- * and each is relayed over a connection on loopback to where its TLS ends: closing the relay ends the handshake behind it.
+ * Deno 2.9.6 frees a socket of `Deno.listenTls` only after its handshake has ended, even if it is closed
+ * (docs/understand/decisions.md): a silent client could keep a socket as long as it likes. So clients connect
+ * to a plain listener, and each is relayed over a connection on loopback to a TLS listener: closing the relay
+ * ends the handshake.
  */
 import { type Accepted, type Acceptor, closeQuietly } from "./acceptor.ts";
 import type { ServedConnection } from "./deno_connection.ts";
 
 const LOOPBACK = "127.0.0.1";
-/** What a direction of a silent connection holds; whoever fills it gets twice as much, up to the most. */
+/** Bytes of the buffer for each direction of a new connection; a full one is doubled, up to the most. */
 const BUFFER_LEAST = 2_048;
 const BUFFER_MOST = 65_536;
 
-/** File descriptors that one connection takes: the client's socket and both ends of the one on loopback. */
+/** File descriptors for one connection: the client's socket and both ends of the loopback connection. */
 export const DESCRIPTORS_OF_RELAYED = 3;
 
 export interface TlsListenOptions {
   readonly hostname: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly tcpBacklog: number;
   /** PEM. */
   readonly cert: string;
   /** PEM. */
   readonly key: string;
-  /** Somebody else of this machine connected to where TLS ends. */
+  /** Called if another process on this machine connected to the TLS listener on loopback. */
   readonly onStranger: () => void;
 }
 
 /**
- * Connections are served once their handshake is over. A failed `accept` keeps its client for the next one.
- * @throws {Deno.errors.AddrInUse} and its like where the address cannot be had; what is wrong with `cert` and `key`.
+ * Listens for TLS. Serves connections after their handshake. A failed `accept` keeps its client for the next.
+ * @throws {Deno.errors.AddrInUse} and similar errors if the address is not available; Deno's error if `cert`
+ *   or `key` is not valid.
  */
 export function listenTls({ hostname, port, tcpBacklog, cert, key, onStranger }: TlsListenOptions): Acceptor {
   const listenInside = () =>
     Deno.listenTls({ hostname: LOOPBACK, port: 0, cert, key, alpnProtocols: ["h2", "http/1.1"] });
-  // What is wrong with the certificate is told at the start, and not to the first client.
+  // An invalid certificate fails at the start, not at the first client.
   listenInside().close();
   const outer = Deno.listen({ hostname, port, tcpBacklog });
   let client: Deno.TcpConn | null = null;
   return {
     addr: outer.addr as Deno.NetAddr,
     async accept() {
-      // It waits where the rest fails: a want of descriptors in between costs it nothing but time.
+      // The client waits if the rest fails: it loses only time if descriptors run out in between.
       client ??= await outer.accept();
       const [near, far] = await pairFrom(listenInside(), onStranger);
       const relayed = relay(client, near, far);
@@ -58,9 +60,10 @@ export function listenTls({ hostname, port, tcpBacklog, cert, key, onStranger }:
 }
 
 /**
- * Both ends of one connection through a listener that is there for nothing else: one that stayed could be filled by
- * anybody on the machine, and would hold whoever connects for as long as they like. Whoever is quicker than the relay
- * itself is served nothing, and holds a descriptor until they leave: the lesser evil (docs/understand/security.md).
+ * Returns both ends of one connection through a listener that exists for this connection only. Anybody on the
+ * machine could fill a permanent listener and keep its connections open. A stranger who connects before the
+ * relay does is not served, but holds a descriptor until he leaves: the lesser evil
+ * (docs/understand/security.md).
  */
 async function pairFrom(
   inner: Deno.TlsListener,
@@ -95,7 +98,7 @@ function relay(client: Deno.TcpConn, near: Deno.TcpConn, far: Deno.TlsConn): Acc
     closeQuietly(near);
   };
   let onTaken = () => {};
-  // A large piece is one of an answer: the client's own doing, as an answered PING, is not to look like one.
+  // Only a piece of the largest size counts as part of an answer: the reply to a client's PING is smaller.
   const sent = copy(near, client, {
     done: (bytes) => bytes === BUFFER_MOST && onTaken(),
     failed: close,
@@ -115,8 +118,8 @@ function relay(client: Deno.TcpConn, near: Deno.TcpConn, far: Deno.TlsConn): Acc
         return served.closed;
       }).catch(() => closeQuietly(far));
       return {
-        // What was answered may still be on its way to the client then, and the client is to be the first to close: a
-        // socket that is closed with bytes unread takes back what the client has not received yet (RFC 9112, 9.6).
+        // The answer may still be on its way to the client, so the client must close first: a socket that is
+        // closed with unread bytes discards what the client has not received yet (RFC 9112, section 9.6).
         closed: over.then(() => relayed),
         close() {
           served?.close();
@@ -132,12 +135,12 @@ function relay(client: Deno.TcpConn, near: Deno.TcpConn, far: Deno.TlsConn): Acc
   };
 }
 
-/** Hands on what comes, and its end; never fails, and says where it cannot go on. */
+/** Copies all bytes, and then the end of the stream. Never throws: calls `failed` if it cannot continue. */
 async function copy(
   from: Deno.TcpConn,
   to: Deno.TcpConn,
   { done, failed }: {
-    /** After each piece. */
+    /** Called after each piece, with its length in bytes. */
     readonly done: (bytes: number) => void;
     readonly failed: () => void;
   },
@@ -159,6 +162,6 @@ function setNoDelay(socket: Deno.TcpConn): void {
   try {
     socket.setNoDelay();
   } catch {
-    // Its client is gone.
+    // The client is gone.
   }
 }

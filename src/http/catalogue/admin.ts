@@ -49,7 +49,7 @@ const MASTER_POST = {
 
 const ANOTHER_CALL = "d6b1f0a2-5a37-4b0e-9f4e-2f1f5f6d7c11";
 
-/** Of the payment component: the body says nothing and may be left out. */
+/** Fields that the payment component's routes share: the body has no fields and may be left out. */
 const BILLING = {
   ...MASTER_POST,
   pathParameters: organizationPathSchema,
@@ -57,7 +57,7 @@ const BILLING = {
   examples: [{ summary: "A bank", path: { org_id: "caller" } }],
 } as const;
 
-/** Of the admin-dashboard component. */
+/** Fields that the admin-dashboard component's routes share. */
 const DASHBOARD = {
   ...MASTER_POST,
   pathParameters: organizationPathSchema,

@@ -1,4 +1,4 @@
-/** Evidence that an organization appends to, verifies and carries away. */
+/** Evidence: an organization appends to it, verifies it and exports it. */
 import {
   appendRequestSchema,
   appendResponseSchema,

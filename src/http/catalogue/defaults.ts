@@ -1,6 +1,6 @@
-/** What routes of one kind have in common; each names where it differs. */
+/** The fields that routes of one kind share; each route sets those that differ. */
 
-/** What anybody may ask. */
+/** A route that needs no key. */
 export const OPEN = {
   auth: { kind: "none" },
   body: null,

@@ -1,4 +1,7 @@
-/** Operators and their organization: profile, sparkline, list, dashboard, maintenance, a copy, an erasure. */
+/**
+ * Operators and their organization: profile, sparkline, subject access, erasure, list, decisions, dashboard,
+ * shadow, maintenance.
+ */
 import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
 import {
   dashboardResponseSchema,

@@ -59,7 +59,7 @@ export const SCORING_ROUTES: readonly Route[] = [
             ai_available: true,
             scenario_type: "standard",
             ...interactionExample,
-            // Its commit tells.
+            // The commit gives it.
             outcome_correct: null,
           },
         },

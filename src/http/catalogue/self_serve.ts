@@ -1,4 +1,4 @@
-/** What an organization does with its own key. */
+/** The routes for an organization's own key: the key itself, the audit log, webhooks. */
 import * as z from "zod";
 import { alreadyProvisionedSchema, keyRevokedSchema, keyRotatedSchema } from "../../domain/administration.ts";
 import {

@@ -1,4 +1,4 @@
-/** The public demo: a visitor's run, submitted and looked at. */
+/** Handlers for the public demo: submit a visitor's run, and read it. */
 import { assessmentFrameSchema, assessmentPathSchema } from "../../domain/assessment.ts";
 import { interactionSchema } from "../../domain/interaction.ts";
 import { readAssessment, submitAssessment } from "../../operations/scoring/assessments.ts";

@@ -1,4 +1,4 @@
-/** An organization's chains: append, verify, carry away, prove. */
+/** Handlers for an organization's chains: append, verify, export, prove. */
 import {
   appendRequestSchema,
   beyondLongest,
@@ -54,7 +54,7 @@ export async function postAuditAppend(
   return { status: 201, body: { ...event }, ...about };
 }
 
-/** Verifies one of the organization's chains. */
+/** Makes a handler that verifies one of the organization's chains. */
 function verification(kind: "evidence" | "admin") {
   return async function getVerification(
     { dependencies }: Services,

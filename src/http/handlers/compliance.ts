@@ -40,7 +40,10 @@ export async function getReport(
   return shown(dependencies, issued, format);
 }
 
-/** @throws {ServiceError} VALIDATION_FAILED where one bound is given alone, or the end is not after the start. */
+/**
+ * The period between the bounds; the last full calendar quarter if none is given.
+ * @throws {ServiceError} VALIDATION_FAILED if only one bound is given, or if the end is not after the start.
+ */
 function periodOf(
   { period_start: start, period_end: end }: { readonly period_start?: number; readonly period_end?: number },
   now: number,
@@ -93,7 +96,7 @@ function shown(
   const { report } = issued;
   const text = reportPage({
     signed: issued,
-    // An older report may have been judged by other shares than those in use.
+    // An older report may have been made by another model, with other shares than the model in use.
     ...(report.model.sha256 === model.sha256 ? { partialShare: model.document.law.pass_share.partial } : {}),
   });
   return { status: 200, text, contentType: "text/html; charset=utf-8", policy: REPORT_PAGE_CSP };

@@ -1,4 +1,7 @@
-/** Operators and their organization: profile, sparkline, list, dashboard, maintenance, a copy, an erasure. */
+/**
+ * Handlers for operators and their organization: profile, sparkline, list, decisions, dashboard, shadow,
+ * maintenance, subject access, erasure.
+ */
 import * as z from "zod";
 import {
   maintenanceRequestSchema,
@@ -241,7 +244,7 @@ export async function getSubjectAccess(
   };
 }
 
-/** One JSON object, with the envelope that every body has, whose records are written as they are read. */
+/** One JSON object with the envelope of every body; its records are written as they are read. */
 async function* subjectJson(
   { head, records }: SubjectAccess,
   { now, requestId }: Call,

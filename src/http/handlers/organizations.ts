@@ -1,4 +1,4 @@
-/** What master keys do: create organizations, read their usage, change their state. */
+/** Handlers for master keys: create organizations, read usage, change their state, acknowledge alerts. */
 import {
   acknowledgementBodySchema,
   alertPathSchema,
@@ -47,7 +47,7 @@ export async function getUsage(
   return { status: 200, body };
 }
 
-/** An operation of the payment component: its body says nothing. */
+/** An operation of the payment component: its body has no fields. */
 function billing(scope: MasterScope, operation: StateOperation): Handler {
   return async ({ dependencies }, { context, exchange, json }) => {
     const { org_id } = parseWith(organizationPathSchema, context.req.param());
@@ -62,7 +62,7 @@ function billing(scope: MasterScope, operation: StateOperation): Handler {
   };
 }
 
-/** An operation of the admin-dashboard component: its body names the organization and the call once more. */
+/** An operation of the admin-dashboard component: its body repeats the org_id and the idempotency key. */
 function confirmed(scope: MasterScope, operation: StateOperation): Handler {
   return async ({ dependencies }, { context, exchange, json }) => {
     const { org_id } = parseWith(organizationPathSchema, context.req.param());

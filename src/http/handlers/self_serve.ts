@@ -1,4 +1,4 @@
-/** What an organization does with its own key: rotate it, revoke it, read and export its audit log. */
+/** Handlers for an organization's own key: rotate it, revoke it, read and export the audit log. */
 import { auditLogExportParametersSchema, auditLogParametersSchema } from "../../domain/audit_log.ts";
 import { exportAuditLog, readAuditLog } from "../../operations/organizations/audit_log.ts";
 import type { OrganizationCaller } from "../../operations/shared/call.ts";
@@ -90,7 +90,7 @@ async function* lines(values: AsyncGenerator<unknown>): AsyncGenerator<string> {
   for await (const value of values) yield `${JSON.stringify(value)}\n`;
 }
 
-/** The caller as the audit log names it on these routes. */
+/** The caller, with the actor that the audit log names on these routes. */
 export function selfServe({ caller }: Exchange): OrganizationCaller {
   return { ...caller!, actor: "self_serve" };
 }

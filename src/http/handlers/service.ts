@@ -1,4 +1,4 @@
-/** What the service says of itself: health, self-description, the OpenAPI document. */
+/** Handlers for the service itself: health, self-description, the OpenAPI document. */
 import { API_VERSION, SERVICE_NAME } from "../../domain/service.ts";
 import type { Reply, Services } from "../exchange.ts";
 

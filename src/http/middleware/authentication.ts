@@ -1,6 +1,6 @@
 /**
- * Authentication at the door, and the floor under its failures: no refusal leaves earlier than 80 ms after the
- * request arrived, and all of them look alike, so that neither answer nor timing tells why.
+ * Authentication of requests, and the floor for its failures: no refusal leaves earlier than 80 ms after the
+ * request arrived, and all refusals look alike, so that neither answer nor timing tells the reason.
  * Source: specification, Authentication, rule 5; contract, section 3.
  */
 import { ServiceError, unauthorized } from "../../domain/errors.ts";
@@ -17,19 +17,19 @@ import type { Exchange, Services } from "../exchange.ts";
 import type { Clock } from "../../domain/world.ts";
 
 /**
- * Holds refusals back; waiting holds no lock and no worker, and only so many wait at once.
+ * Holds refusals back. A waiting refusal holds no lock and no worker, and their number is limited.
  *
- * They leave at instants of a grid that knows nothing of them: a timer that is set when a request has been looked at
- * fires a whole number of milliseconds after that, and so tells how long looking took.
+ * Refusals leave at the instants of a fixed grid. A timer that is set after a check fires a whole number of
+ * milliseconds later, and would so tell how long the check took.
  */
 export class AuthenticationFloor {
   #waiting = 0;
-  /** The instants at which somebody leaves. */
+  /** The instants at which refusals leave. */
   readonly #departures = new Map<number, Promise<void>>();
 
   constructor(private readonly clock: Pick<Clock, "monotonic" | "until">) {}
 
-  /** Never returns. @throws {ServiceError} UNAUTHORIZED past the floor; RATE_LIMITED where too many wait. */
+  /** Never returns. @throws {ServiceError} UNAUTHORIZED after the floor; RATE_LIMITED if too many wait. */
   async refuse({ arrivedAt }: Pick<Exchange, "arrivedAt">): Promise<never> {
     if (this.#waiting >= AUTH_FLOOR_WAITERS) {
       throw new ServiceError("RATE_LIMITED", "Too many failed authentications at once: wait and retry.", {
@@ -46,7 +46,7 @@ export class AuthenticationFloor {
     throw unauthorized();
   }
 
-  /** Those who leave at one instant wait for it together. */
+  /** Refusals that leave at one instant share one timer. */
   #departure(at: number): Promise<void> {
     const known = this.#departures.get(at);
     if (known !== undefined) return known;
@@ -56,7 +56,10 @@ export class AuthenticationFloor {
   }
 }
 
-/** The organization of the request's key. @throws {ServiceError} UNAUTHORIZED. */
+/**
+ * The organization of the key.
+ * @throws {ServiceError} UNAUTHORIZED; RATE_LIMITED if too many refusals wait.
+ */
 export async function requireKey(
   { dependencies }: Services,
   { floor, exchange, presented }: {
@@ -68,7 +71,10 @@ export async function requireKey(
   return await authenticateKey(dependencies, presented) ?? await floor.refuse(exchange);
 }
 
-/** The scope's master secret; a failure is audit-logged with the scope. @throws {ServiceError} UNAUTHORIZED. */
+/**
+ * Requires the scope's master secret. A failure is audit-logged with the scope.
+ * @throws {ServiceError} UNAUTHORIZED; RATE_LIMITED if too many wait.
+ */
 export async function requireMaster(
   services: Services,
   { floor, exchange, presented, scope }: {

@@ -1,5 +1,5 @@
 /**
- * A key in a POST body, `api_key`: deprecated, accepted until its sunset where no header carries one.
+ * A key in a POST body, `api_key`: deprecated, accepted until its sunset if no header carries a key.
  * Source: specification, Authentication, rules 2, 3 and 7, and Versioning, rule 3; contract, section 3.
  */
 import { BODY_KEY_SUNSET } from "../../domain/limits.ts";
@@ -8,23 +8,24 @@ import { parseJson, readBody } from "../body.ts";
 import type { BodyLease } from "../body_memory.ts";
 import type { Exchange, Route, Services } from "../exchange.ts";
 
-/** What was read of a request before it was authenticated. */
+/** A body that was read before the request was authenticated. */
 export interface EarlyBody {
   readonly bytes: Uint8Array;
-  /** null where the body holds none. */
+  /** null if the body contains no key. */
   readonly key: string | null;
 }
 
 /**
- * Reads the body for its key, where one may stand there; null where it may not, and then nothing is read.
- * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON where it breaks off; SERVICE_UNAVAILABLE where no more is held.
+ * Reads the body and the key in it. Reads nothing and returns null if the body may not carry a key.
+ * @throws {ServiceError} PAYLOAD_TOO_LARGE; INVALID_JSON if it breaks off; SERVICE_UNAVAILABLE if no memory
+ *   is left.
  */
 export async function readBodyKey(
   request: Request,
   { route, exchange, presented }: {
     readonly route: Route;
     readonly exchange: Exchange;
-    /** The header's key, which wins. */
+    /** The key in the header; it wins over one in the body. */
     readonly presented: string | undefined;
   },
 ): Promise<EarlyBody | null> {
@@ -36,8 +37,9 @@ export async function readBodyKey(
 }
 
 /**
- * null where the body is no JSON object with a key: whoever sent it is told only that it has no key.
- * @throws {ServiceError} SERVICE_UNAVAILABLE where no more is held.
+ * The key in the body; null if the body is no JSON object with a key. The sender learns only that there is
+ * none.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE if no memory is left.
  */
 function keyIn(bytes: Uint8Array, lease: BodyLease): string | null {
   try {
@@ -49,14 +51,14 @@ function keyIn(bytes: Uint8Array, lease: BodyLease): string | null {
   }
 }
 
-/** Tells a caller whose key came in the body until when that works. */
+/** Tells a caller whose key came in the body how long this will work. */
 export function announceSunset({ description }: Services, { headers }: Exchange): void {
   headers.set("Deprecation", "true");
   headers.set("Sunset", new Date(BODY_KEY_SUNSET).toUTCString());
   headers.set("Link", `<${description.baseUrl()}/docs#authentication>; rel="deprecation"`);
 }
 
-/** The body without its key: nothing behind the door ever sees it. */
+/** The body without its key: handlers never see the key. */
 export function withoutKey(json: unknown): unknown {
   if (typeof json !== "object" || json === null || !Object.hasOwn(json, "api_key")) return json;
   const { api_key: _, ...rest } = json as Record<string, unknown>;

@@ -29,7 +29,10 @@ export function isPreflight(request: Request): boolean {
     request.headers.has("Access-Control-Request-Method");
 }
 
-/** Grants a preflight when any active organization registered the origin. @throws {ServiceError} ORIGIN_NOT_ALLOWED. */
+/**
+ * Grants a preflight if an active organization registered the origin.
+ * @throws {ServiceError} ORIGIN_NOT_ALLOWED.
+ */
 export async function answerPreflight(
   { dependencies }: Services,
   context: AppContext,
@@ -54,7 +57,7 @@ export async function answerPreflight(
   });
 }
 
-/** Lets a browser read the answer where the authenticated organization registered the request's origin. */
+/** Lets a browser read the answer if the authenticated organization registered the request's origin. */
 export async function allowOrigin({ dependencies }: Services, context: AppContext): Promise<void> {
   const { caller, headers } = context.var.exchange;
   headers.append("Vary", "Origin");

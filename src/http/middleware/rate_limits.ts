@@ -21,12 +21,12 @@ function rateLimited({ limit, resetMs }: Admission, who: string): ServiceError {
   );
 }
 
-/** What cannot be counted is not let through; it is no breach of the caller's either. */
+/** The error for a request that could not be counted: it is refused, but not recorded as a breach. */
 function notCounted({ resetMs }: Admission): ServiceError {
   return unavailable("Requests cannot be counted just now, so none is let through: retry.", seconds(resetMs));
 }
 
-/** Layer 1. @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE where the limiter cannot count. */
+/** Layer 1. @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE if the limiter cannot count. */
 export async function admitAddress(
   services: Services,
   { address, arrivedAt, call }: Exchange,
@@ -40,8 +40,8 @@ export async function admitAddress(
 }
 
 /**
- * Layer 2; the answer tells how much is left.
- * @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE where the limiter cannot count.
+ * Layer 2; the headers of the answer tell how many requests are left.
+ * @throws {ServiceError} RATE_LIMITED; SERVICE_UNAVAILABLE if the limiter cannot count.
  */
 export async function admitKey(
   services: Services,

@@ -56,7 +56,7 @@ export function requestContext(services: Services): MiddlewareHandler<AppEnviron
   };
 }
 
-/** @throws {ServiceError} where the service drains, or where nothing says what is asked for. */
+/** @throws {ServiceError} if the service drains, or if the Host header is invalid. */
 async function admitAtAll(
   services: Services,
   exchange: Exchange,
@@ -71,7 +71,9 @@ async function admitAtAll(
   });
 }
 
-/** Deno makes the URL, and so the path, from this header: one that holds more than a host must not choose a route. */
+/**
+ * Deno makes the URL, and so the path, from this header: one with more than a host must not choose a route.
+ */
 function isHost(host: string): boolean {
   return /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/.test(host);
 }
