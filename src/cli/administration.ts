@@ -1,8 +1,8 @@
 /**
- * The service without a listener, for what an administrator does by hand beside a running one.
+ * Opens the service without a listener, for an administrator's commands beside a running service.
  *
- * Settings that a start would record where they have changed are taken as the database has them: whoever runs a
- * command has perhaps not all of the service's environment at hand, and must not change the service by that.
+ * A start would record settings that have changed. Here they are taken from the database instead: the command
+ * may not have the whole environment of the service, and must not change the service because of that.
  */
 import { orNull } from "../evidence/or_null.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
@@ -31,16 +31,19 @@ type Recorded = Pick<
 >;
 
 interface RunOptions {
-  /** The database may be from before the pepper came in, and may stand where a restore that was cut short left it. */
+  /**
+   * Whether this is a restore: the database may be older than the pepper, or an interrupted restore may have
+   * left it.
+   */
   readonly isRestore?: boolean;
-  /** Default: as a command does. */
+  /** Default: the rule of a command. */
   readonly clockRule?: ClockRule;
 }
 
 /**
- * Opens the service, hands it over and closes it.
- * @throws {CommandFailure} 78 where it cannot be opened, 74 where its database does not answer at the moment, 1 where
- *   a {ServiceError} says that it does not do it.
+ * Opens the service, passes it to `run` and closes it.
+ * @throws {CommandFailure} 78 if it cannot be opened, 74 if its database does not answer at the moment, 1 if
+ *   it refuses with a {ServiceError}.
  */
 export async function administer<Result>(
   shell: Shell,
@@ -114,7 +117,7 @@ async function recordedSettings(
   }
   return {
     logName: logNameOf(system.origin),
-    // A restore goes on with the model that is configured if the recorded one cannot be told.
+    // A restore uses the configured model if the recorded one cannot be read.
     model: await recordedModel(database, row.model_sha256) ?? modelAtRestore(config, isRestore),
     auditRetentionDays: row.audit_retention_days ?? config.auditRetentionDays,
     evidenceRetentionDays: row.evidence_retention_days,
@@ -122,17 +125,17 @@ async function recordedSettings(
   };
 }
 
-/** The model of this hash; null if it is not there, or is not what was hashed. */
+/** The model with this hash; null if it is missing, or was altered. */
 async function recordedModel(database: Database, sha256: string): Promise<ModelDocument | null> {
   const [row] = await database.read(
     query.selectFrom("model_document").select("document").where("sha256", "=", sha256).compile(),
   );
-  // Taken as it was hashed, and not read by a schema that may have changed since: nothing is scored by it here.
+  // Not parsed by the schema, which may have changed since: the model is not used for scoring here.
   const document = orNull(() => JSON.parse(row!.document) as ModelDocument);
   return document !== null && modelSha256(nodeCrypto, document) === sha256 ? document : null;
 }
 
-/** @throws {CommandFailure} 1 unless a restore is recorded. */
+/** The configured model. @throws {CommandFailure} 1 if this is not a restore. */
 function modelAtRestore({ model }: Config, isRestore: boolean): ModelDocument {
   if (isRestore) return model;
   throw new CommandFailure(
@@ -142,8 +145,9 @@ function modelAtRestore({ model }: Config, isRestore: boolean): ModelDocument {
 }
 
 /**
- * A running service verifies keys by the pepper that it started with, also where it is being rotated.
- * @throws {CommandFailure} 78 where it is none of these: a key minted here would never verify.
+ * The peppers, with the recorded one first: a running service verifies keys by the pepper that it started
+ * with, also during a rotation.
+ * @throws {CommandFailure} 78 if the recorded pepper is none of these: a key minted here would never verify.
  */
 function recordedPepperFirst(peppers: readonly string[], recorded: string | null): readonly string[] {
   const index = recorded === null ? 0 : peppers.findIndex((pepper) => pepperId(pepper) === recorded);
@@ -154,17 +158,17 @@ function recordedPepperFirst(peppers: readonly string[], recorded: string | null
   );
 }
 
-/** What stands before the deployment's id in an origin. */
+/** The part of an origin before the deployment's id. */
 function logNameOf(origin: string): string {
   const { prefix, rest } = splitName(origin)!;
   if (parseChain(rest)?.family !== SYSTEM_CHAIN) throw new Error(`${origin} is not the system chain's`);
   return prefix.split("/").slice(0, -2).join("/");
 }
 
-/** Warnings and errors on standard error, each once, in words: standard output is the command's own. */
+/** Prints warnings and errors as text on standard error, each once: standard output is for the command. */
 function standardErrorLog(): Log {
   const told = new Set<string>();
-  // How to mend it, the command says itself.
+  // `mend` is left out: the command itself says how to mend it.
   const tell = (message: string, { stack: _s, audit: _a, mend: _m, ...fields }: LogFields = {}) => {
     const tail = Object.entries(fields).map(([name, value]) => ` ${name}=${value}`).join("");
     const line = `jiss: ${message}${tail}`;

@@ -1,4 +1,4 @@
-/** `jiss alerts list`: the alerts that nobody has acknowledged yet, with the `alert_id` that an acknowledgement names. */
+/** `jiss alerts list`: lists the unacknowledged alerts, each with the `alert_id` that acknowledges it. */
 import type { AlertRow } from "../store/records.ts";
 import { CHAIN_TAMPERED_KINDS } from "../domain/alert.ts";
 import { alertsQuery, type SystemAlertRow, systemAlertsQuery } from "../store/alerts.ts";

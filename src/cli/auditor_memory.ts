@@ -1,8 +1,8 @@
 /**
- * An auditor's directory: what was found good in earlier visits, for the next one to be held against.
+ * An auditor's directory: the checkpoints and keys of earlier visits. The next visit is compared with them.
  *
- * Whoever has it open is alone with it from reading to writing, so that two visits at once see each other's
- * findings. It only ever grows, and on the disk it is always whole.
+ * A visit locks it from reading to writing, so that two visits at once see each other's findings. It never
+ * forgets a checkpoint, and on the disk it is always whole.
  */
 import { fromHex } from "../evidence/crypto.ts";
 import {
@@ -37,8 +37,8 @@ export class AuditorMemory implements Disposable {
   }
 
   /**
-   * Opens the directory, waiting while another visit has it; makes it where it is missing and may be made.
-   * @throws {CommandFailure} 2 where it cannot be used.
+   * Opens the directory, and waits while another visit has it. Makes it if it is missing and `create` is set.
+   * @throws {CommandFailure} 2 if it cannot be used.
    */
   static async open(directory: string, { create }: { readonly create: boolean }): Promise<AuditorMemory> {
     if (!create && !exists(`${directory}/${MEMORY_FILE}`)) {
@@ -71,7 +71,7 @@ export class AuditorMemory implements Disposable {
     return this.#memory.keys.map(fromHex);
   }
 
-  /** Sets of raw public keys, each of one holder, as earlier visits were told. */
+  /** Sets of raw public keys from earlier visits; all keys of a set have one holder. */
   get holders(): readonly (readonly Uint8Array[])[] {
     return (this.#memory.holders ?? []).map((keys) => keys.map(fromHex));
   }
@@ -80,7 +80,7 @@ export class AuditorMemory implements Disposable {
     return recalled(this.#memory);
   }
 
-  /** Adds to what is kept; on the disk when it returns. */
+  /** Adds findings to the memory; they are on the disk when this returns. */
   remember(found: Parameters<typeof remember>[1]): void {
     this.#memory = remember(this.#memory, found);
     const path = `${this.directory}/${MEMORY_FILE}`;
@@ -94,7 +94,7 @@ export class AuditorMemory implements Disposable {
   }
 }
 
-/** @throws {CommandFailure} 2 where the file is not a memory. */
+/** @throws {CommandFailure} 2 if the file is not a memory. */
 function read(path: string): Memory {
   if (!exists(path)) return emptyMemory();
   try {

@@ -1,5 +1,5 @@
 /**
- * Whom an auditor trusts, and what the auditor kept: keys and checkpoints as `--key` and `--checkpoint` give them.
+ * The keys that an auditor trusts and the checkpoints that the auditor kept, from `--key` and `--checkpoint`.
  */
 import { splitName } from "../evidence/chain_name.ts";
 import { checkpointsIn, type KnownCheckpoint } from "../evidence/kept.ts";
@@ -10,26 +10,26 @@ import { CommandFailure, EXIT } from "./shell.ts";
 import { openInput, STANDARD_INPUT, textOf } from "./verify_input.ts";
 
 const FILE_LIMIT_BYTES = 16_777_216;
-/** `name+8 hexadecimal digits+base64`, or another key's own text: no path. */
+/** The text of a key, not a path: `name+8 hexadecimal digits+base64`, or the text of another kind of key. */
 const KEY_TEXT = /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$|^PRIVATE\+KEY\+|-----BEGIN /;
 
 /**
- * The keys of each `--key` by itself: a file's, or the text of a verifier key.
- * @throws {CommandFailure} 2 where it is none.
+ * The keys of each `--key` separately: those in a file, or the text of a verifier key.
+ * @throws {CommandFailure} 2 if one is no key.
  */
 export async function readPins(given: readonly string[]): Promise<readonly (readonly PinnedKey[])[]> {
   const pins: (readonly PinnedKey[])[] = [];
   for (const value of given) {
     if (value === "") throw new CommandFailure("--key is empty: name a file, or give the key", EXIT.usage);
     const isText = KEY_TEXT.test(value);
-    // What may be a key is not said again.
+    // A text that may be a key is not repeated in messages.
     const text = isText ? value : await readText(value);
     pins.push(parsed(`--key ${isText ? "TEXT" : value}`, () => parsePins(nodeCrypto, text)));
   }
   return pins;
 }
 
-/** The checkpoints in each `--checkpoint` file. @throws {CommandFailure} 2 where there are none in it. */
+/** The checkpoints in all `--checkpoint` files. @throws {CommandFailure} 2 if a file contains none. */
 export async function readCheckpoints(files: readonly string[]): Promise<readonly KnownCheckpoint[]> {
   const found: KnownCheckpoint[] = [];
   for (const file of files) {
@@ -40,7 +40,7 @@ export async function readCheckpoints(files: readonly string[]): Promise<readonl
 }
 
 async function readText(file: string): Promise<string> {
-  // Standard input is for what is verified: who is trusted must not come with it.
+  // Standard input is for the files to verify: the trusted keys must not come with them.
   if (file === STANDARD_INPUT) {
     throw new CommandFailure("keys and checkpoints cannot be read from standard input", EXIT.usage);
   }
@@ -63,19 +63,19 @@ function parsed<Value>(what: string, parse: () => Value): Value {
   }
 }
 
-/** The pinned keys, and those that certificates join to them, for any log. */
+/** For any log: the pinned keys, and the keys that certificates add to them. */
 export class AuditorTrust {
   readonly #pins: readonly PinnedKey[];
   readonly #certificates: readonly string[];
   readonly #logs = new Map<string, TrustedKeys>();
 
-  /** `certificates` are candidates, as bundles carry them. */
+  /** @param certificates - certificates from bundles; not proven yet. */
   constructor(pins: readonly PinnedKey[], certificates: readonly string[]) {
     this.#pins = pins;
     this.#certificates = certificates;
   }
 
-  /** The keys to hold an origin's signatures against. */
+  /** The keys by which signatures of an origin are verified. */
   readonly keysFor = (origin: string): readonly VerifierKey[] => this.#logOf(origin).verifierKeys(origin);
 
   #logOf(origin: string): TrustedKeys {
@@ -89,25 +89,25 @@ export class AuditorTrust {
     return keys;
   }
 
-  /** Whether a trusted key signed it, and none of them falsely. */
+  /** Whether a trusted key signed the checkpoint, and no signature of a trusted key is false. */
   vouchesFor({ origin, note }: KnownCheckpoint): boolean {
     return verifyNote(nodeCrypto, parseNote(note), this.keysFor(origin)) === "verified";
   }
 
-  /** The trusted keys that signed it. */
+  /** The trusted keys that signed the checkpoint. */
   signersOf({ origin, note }: KnownCheckpoint): readonly Uint8Array[] {
     const signed = parseNote(note);
     return this.keysFor(origin).filter((key) => verifyNote(nodeCrypto, signed, [key]) === "verified")
       .map(({ publicKey }) => publicKey);
   }
 
-  /** Of these, the keys that are in use; one from before may be anybody's by now. */
+  /** The trusted keys in use that signed the checkpoint. A former key may be in anybody's hands by now. */
   currentSignersOf(checkpoint: KnownCheckpoint): readonly Uint8Array[] {
     const log = this.#logOf(checkpoint.origin);
     return this.signersOf(checkpoint).filter((key) => log.isCurrent(key));
   }
 
-  /** The keys of a log from which its keys took over. */
+  /** The keys of a log that any of `publicKeys` superseded. */
   supersededBy(origin: string, publicKeys: readonly Uint8Array[]): readonly Uint8Array[] {
     return this.#logOf(origin).supersededBy(publicKeys);
   }

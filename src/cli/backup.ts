@@ -1,8 +1,8 @@
 /**
- * `jiss backup FILE`: a consistent copy of the embedded database, while the service runs.
+ * `jiss backup FILE`: makes a consistent copy of the embedded database while the service runs.
  *
- * `lock.db` is never part of it: what this installation has issued must not go back in time with the database. The
- * signing key and the secrets are files of their own, which belong in another safe than the data.
+ * `lock.db` is never part of it: the record of what this installation has issued must not go back in time
+ * with the database. The signing key and the secrets are other files, and belong in another safe.
  */
 import type { StorageConfig } from "../config/config.ts";
 import { loadChains } from "../store/chains.ts";
@@ -15,7 +15,7 @@ import { storageOf, withStored } from "./stored.ts";
 export async function backup(shell: Shell, path: string): Promise<number> {
   const storage = storageOf(shell);
   const { path: database } = fileOf(storage);
-  // Refuses what is no database of this program before anything is written.
+  // Refuses a file that is no database of this program before anything is written.
   await withStored(shell, storage, () => Promise.resolve());
   const chains = await newFile(path, async (partial) => {
     await copyFile(database, partial);
@@ -43,7 +43,7 @@ export async function backup(shell: Shell, path: string): Promise<number> {
   return EXIT.ok;
 }
 
-/** The database's file. @throws {CommandFailure} 78 where it is a server's. */
+/** The database's file. @throws {CommandFailure} 78 if the database is on a server. */
 export function fileOf({ database }: StorageConfig): { readonly path: string } {
   if (database.kind === "file") return database;
   throw new CommandFailure(

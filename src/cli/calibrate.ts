@@ -1,6 +1,6 @@
 /**
- * `jiss calibrate`: a model document fitted to an organization's own labelled history, and what it would change for its
- * operators. Reads the database as it stands, beside a running service, and changes nothing in it.
+ * `jiss calibrate`: fits a model document to an organization's own labelled history, and shows what it would
+ * change for its operators. Reads the database, also of a running service, and changes nothing in it.
  */
 import { orgIdSchema } from "../domain/organization.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
@@ -29,12 +29,12 @@ import { storageOf, withStored } from "./stored.ts";
 
 export interface CalibrateOptions {
   readonly org: string;
-  /** A file that is not there yet; without one nothing is written. */
+  /** A file that does not exist yet; without it nothing is written. */
   readonly output?: string;
   readonly json: boolean;
 }
 
-/** Operators whose scores are shown one by one. */
+/** The most operators whose scores are shown one by one. */
 const SHOWN_OPERATORS = 10;
 const NOT_ENOUGH = "not enough labelled history to fit anything: " +
   `a domain's times need ${TIME_RULES.operators} operators who judge, each with ${ENOUGH_CASES.wrongAdvice} cases of wrong ` +
@@ -72,7 +72,7 @@ export async function calibrate(
   return EXIT.ok;
 }
 
-/** A program that reads the report is told nothing besides. */
+/** Prints a text, but not with `--json`: then standard output has only the report. */
 function say(json: boolean, words: string): void {
   if (!json) console.log(`\n${words}`);
 }
@@ -114,7 +114,7 @@ function nameOf({ document: { version }, sha256 }: Model) {
   return { version, sha256 };
 }
 
-/** The document under a version of its own. */
+/** The document with a version of its own. */
 function named(shell: Shell, document: Model["document"]): Model {
   const version = calibratedVersion(document.version, shell.modelOf(document).sha256);
   return shell.modelOf({ ...document, version });
@@ -149,7 +149,7 @@ async function compare(
   return compareScores(before, after, SHOWN_OPERATORS);
 }
 
-/** Reads a history as often as it is asked to, and shows how far it has come. */
+/** Reads a history any number of times, and shows its progress. */
 class Reader implements Disposable {
   readonly #history: ScoredHistory;
   readonly #progress: Progress;
@@ -159,7 +159,7 @@ class Reader implements Disposable {
     this.#progress = new Progress(clock);
   }
 
-  /** @throws {CommandFailure} 1 where a record is not what was recorded. */
+  /** @throws {CommandFailure} 1 if a record was altered. */
   async each<Kind extends HistoryEvent["kind"]>(
     kinds: readonly Kind[],
     take: (event: EventOf<Kind>) => void,
@@ -185,14 +185,14 @@ class Reader implements Disposable {
   }
 }
 
-/** @throws {CommandFailure} 1. */
+/** @throws {CommandFailure} 1 if there is no such organization. */
 async function requireOrganization(database: Database, org: string): Promise<void> {
-  // Such a name could be another chain's.
+  // An invalid name could be that of another chain.
   const rows = orgIdSchema.safeParse(org).success ? await database.read(organizationDetailsQuery(org)) : [];
   if (rows.length === 0) throw unknownOrganization(org);
 }
 
-/** As the last start recorded it: whoever runs a command perhaps has not the service's environment. */
+/** The model that the last start recorded: the command may not have the service's environment. */
 async function modelInUse(shell: Shell, database: Database): Promise<Model> {
   const [row] = await database.read(query.selectFrom("installation").select("model_sha256").compile());
   const source = { database, crypto: nodeCrypto, model: shell.modelOf(DEFAULT_MODEL_DOCUMENT) };

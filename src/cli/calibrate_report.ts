@@ -1,13 +1,13 @@
-/** What `jiss calibrate` found, for people and for programs. */
+/** The report of `jiss calibrate`, for people and for programs. */
 import type { Calibration } from "../scoring/calibration/calibrate.ts";
 import type { Comparison } from "../scoring/calibration/recomputation.ts";
 import { columns } from "./table.ts";
 
-/** What was found, as `--json` prints it. */
+/** The report as `--json` prints it. */
 export interface Report extends Pick<Calibration, "times" | "priors"> {
   readonly org_id: string;
   readonly from: ModelName;
-  /** The new document; null where there is none. */
+  /** The new document; null if there is none. */
   readonly to: ModelName | null;
   readonly scores: Comparison | null;
 }
@@ -17,7 +17,7 @@ interface ModelName {
   readonly sha256: string;
 }
 
-/** As people read it. */
+/** The report as text for people. */
 export function textOf({ org_id, from, to, times, priors, scores }: Report): string {
   const head = [
     ["organization", org_id],

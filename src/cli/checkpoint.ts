@@ -1,4 +1,4 @@
-/** `jiss checkpoint`: the newest checkpoint of every chain, to be written down, printed, or kept with an auditor. */
+/** `jiss checkpoint`: prints the newest checkpoint of every chain, to be kept on paper or by an auditor. */
 import { splitName } from "../evidence/chain_name.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";
@@ -42,7 +42,10 @@ To hold a bundle against them later: jiss verify BUNDLE --key KEY --checkpoint T
 `;
 }
 
-/** Public keys of the private keys at hand, the one in use first. @throws {CommandFailure} 78. */
+/**
+ * Public keys of the private keys at hand, the one in use first.
+ * @throws {CommandFailure} 78 if there is none.
+ */
 function heldKeys(storage: StorageConfig): readonly Uint8Array[] {
   const { signingKeyFile, previousSigningKeyFile } = storage;
   const held = [signingKeyFile, previousSigningKeyFile].flatMap((path) => publicKeyIn(path) ?? []);
@@ -60,9 +63,12 @@ function strangeKey(): CommandFailure {
   );
 }
 
-/** Of each chain that goes on, the system's own first. @throws {CommandFailure} 1 if one is not the service's own. */
+/**
+ * The newest checkpoint note of each family's newest chain, the system chain first.
+ * @throws {CommandFailure} 1 if the service did not sign one.
+ */
 async function newestNotes(database: Database, { notes: own }: CertifiedKeys): Promise<readonly string[]> {
-  // Chains come in the order of their epochs: the newest of a family stands.
+  // Chains come in the order of their epochs, so the map keeps the newest of each family.
   const chains = new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
   const isSystem = ({ family }: StoredChain) => family === SYSTEM_CHAIN;
   const inOrder = [...chains.values()].sort((a, b) => Number(isSystem(b)) - Number(isSystem(a)));
@@ -78,7 +84,7 @@ async function newestNotes(database: Database, { notes: own }: CertifiedKeys): P
   }));
 }
 
-/** Of the keys that sign now, the newest first. */
+/** The fingerprints of the keys that sign now, the newest first. */
 function fingerprints({ rows }: CertifiedKeys): readonly string[] {
   return rows.filter(({ until_size }) => until_size === null).toReversed()
     .map(({ public_key }) => fingerprint(nodeCrypto, public_key));

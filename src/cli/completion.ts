@@ -1,28 +1,28 @@
 /**
- * `jiss completion bash|zsh|fish`: what completes the command line in a shell. All of it comes from the commands and
- * options as the program declares them, so that it knows exactly those that there are.
+ * `jiss completion bash|zsh|fish`: the script that completes the command line in a shell. It is made from the
+ * declared commands and options of the program, so it always knows exactly these.
  */
 import { Argument, type Command, type Help, type Option } from "commander";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type CompletedShell = (typeof SHELLS)[number];
 
-/** What follows an option, or a command: one of some words, a file, a folder, anything else, or nothing. */
+/** The value of an option or an argument: one of some words, a file, a folder, any text, or none. */
 type Value = readonly string[] | "file" | "folder" | "text" | "none";
 
 interface CompletedOption {
-  /** `--output`, then `-o` where there is one. */
+  /** For example `--output`, then `-o` if there is a short one. */
   readonly flags: readonly string[];
   readonly description: string;
   readonly value: Value;
 }
 
-/** A command with the words that lead to it: `jiss org create`. */
+/** A command; `path` is all its words, for example `jiss org create`. */
 interface CompletedCommand {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly CompletedOption[];
-  /** Of its first argument; further ones are alike. */
+  /** The value of its first argument; further arguments are of the same kind. */
   readonly argument: Value;
 }
 
@@ -37,7 +37,7 @@ const WRITERS: Readonly<Record<CompletedShell, (commands: readonly CompletedComm
   fish: fishCompletion,
 };
 
-/** The command and all below it. */
+/** The command and all its subcommands. */
 function commandsOf(command: Command, path: string, help: Help): readonly CompletedCommand[] {
   const below = help.visibleCommands(command);
   const [first] = command.registeredArguments;
@@ -56,7 +56,7 @@ function commandsOf(command: Command, path: string, help: Help): readonly Comple
   ];
 }
 
-/** As the name of the value in `--help` says. */
+/** The kind of value, from the declared choices or the value's name in `--help`. */
 function valueOf(declared: Option | Argument): Value {
   if (declared.argChoices !== undefined) return declared.argChoices;
   const isArgument = declared instanceof Argument;

@@ -15,27 +15,27 @@ import { CommandFailure, EXIT } from "./shell.ts";
 
 export const ORGANIZATION = "demo";
 export const HISTORY_DAYS = 90;
-/** A seed whose reviewers end in all four bands. */
+/** With this seed, the reviewers end in all four bands. */
 const HISTORY_SEED = 8;
 
-/** The demo's key, and why it is refused: an organization may be inactive. */
+/** The demo's key, and the reasons why its organization is inactive and the key refused. */
 export interface DemoKey {
   readonly apiKey: string;
   readonly inactive: readonly string[];
 }
 
 interface Asked {
-  /** A key that is to be the demo's; null: a new one is minted. */
+  /** The key that the demo gets; null if a new one is to be minted. */
   readonly given: string | null;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** Makes the demo organization where it is missing, and gives it its key. @throws {CommandFailure}. */
+/** Makes the demo organization if it is missing, and gives it its key. @throws {CommandFailure} */
 export async function demoKeyOf(service: Service, asked: Asked): Promise<DemoKey> {
   try {
     return await prepareDemo(service, asked).catch((error) => {
-      // Another process created it a moment ago: now it is there, and gets a key of this run.
+      // Another process created it a moment ago: now it exists, and gets a key of this run.
       if (!(error instanceof ServiceError) || error.code !== "CONFLICT") throw error;
       return prepareDemo(service, asked);
     });
@@ -46,8 +46,8 @@ export async function demoKeyOf(service: Service, asked: Asked): Promise<DemoKey
 }
 
 /**
- * The demo organization with its history, and its key: the one that is given, or a new one.
- * @throws {ServiceError}.
+ * Makes the demo organization with its history, and gives it its key: the given one, or a new one.
+ * @throws {ServiceError}
  */
 async function prepareDemo({ dependencies }: Service, { given, now }: Asked): Promise<DemoKey> {
   const caller = { actor: "system", orgId: ORGANIZATION, prefix: null } as const;
@@ -82,8 +82,8 @@ async function prepareDemo({ dependencies }: Service, { given, now }: Asked): Pr
 }
 
 /**
- * Writes the history that ends at an instant, epoch milliseconds: what of it is not there yet, since a first run may have
- * been interrupted.
+ * Writes the history that ends at an instant, in epoch milliseconds. Writes only the missing interactions,
+ * since a first run may have been interrupted.
  */
 async function writeHistory(
   dependencies: Dependencies,
@@ -97,7 +97,7 @@ async function writeHistory(
   const known = new Set(rows.map(({ session_id }) => session_id));
   const missing = events.filter(({ sessionId }) => !known.has(sessionId));
   if (missing.length === 0) return;
-  // All at once: they are applied in order, and committed together.
+  // All are sent at once: they are applied in order, and committed together.
   await Promise.all(
     missing.map(({ at, operatorId, sessionId, domain, interaction }) =>
       scoreInteraction(dependencies, caller, {
@@ -120,7 +120,7 @@ async function writeHistory(
   log.info("demo history written", { interactions: missing.length, days: HISTORY_DAYS });
 }
 
-/** Why the demo organization is inactive; empty where it is not. */
+/** The reasons why the demo organization is inactive; empty if it is active. */
 async function inactivityIn({ database }: Dependencies): Promise<readonly string[]> {
   const [row] = await database.read(organizationDetailsQuery(ORGANIZATION));
   return row === undefined ? [] : Object.keys(inactivityOf(row));

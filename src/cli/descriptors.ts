@@ -1,6 +1,6 @@
 /**
- * How many file descriptors are left to the process. Deno tells nobody without --allow-sys, and /proc is closed to a
- * program with less than all permissions: so they are counted, by opening them.
+ * Counts the free file descriptors of the process, by opening them. Deno reports their number only with
+ * --allow-sys, and a program can read /proc only with all permissions.
  */
 import { CONNECTIONS_MAX, DESCRIPTOR_RESERVE } from "../domain/limits.ts";
 import type { Room } from "../http/connections.ts";
@@ -8,19 +8,19 @@ import { DESCRIPTORS_OF_RELAYED } from "../http/tls_relay.ts";
 import { isWantOfDescriptors, MORE_DESCRIPTORS } from "../operations/shared/start_error.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
-/** For so many more connections room is looked for at a time: it takes a few milliseconds. */
+/** Connections for which room is counted at a time: this takes a few milliseconds. */
 const CONNECTIONS_STEP = 128;
 
 /**
- * Opens a path again and again, until none is left or there are `enough`, and closes them all.
- * @param unreadable - what is returned where the path may not be opened at all; default: 0.
+ * The number of free descriptors, at most `enough`: opens a path until the open fails, and closes all again.
+ * @param unreadable - the result if the path may not be opened at all; default: 0.
  */
 export function freeDescriptors(path: string, enough: number, unreadable = 0): number {
   const open: Deno.FsFile[] = [];
   try {
     while (open.length < enough) open.push(Deno.openSync(path));
   } catch (error) {
-    // Else none is left.
+    // Otherwise no descriptor is left.
     if (!isWantOfDescriptors(error)) return unreadable;
   } finally {
     for (const file of open) file.close();
@@ -28,16 +28,18 @@ export function freeDescriptors(path: string, enough: number, unreadable = 0): n
   return open.length;
 }
 
-/** What a command opens beside each other, the service most: its database, its log of checkpoints, what listens. */
+/**
+ * Descriptors that a command needs at once. The service needs most: database, log of checkpoints, listeners.
+ */
 const DESCRIPTORS_LEAST = 32;
 
 /**
- * Looks whether a command gets the file descriptors that it needs. Without them each file would seem unreadable in its turn,
- * and Deno 2.9.6 may break down.
- * @throws {CommandFailure}
+ * Requires the file descriptors that a command needs. Without them one file after the other would seem
+ * unreadable, and Deno 2.9.6 may crash.
+ * @throws {CommandFailure} 78 if there are too few.
  */
 export function requireDescriptors(): void {
-  // A program with fewer permissions than the release's may not look, and is let through.
+  // A program with fewer permissions than the release cannot count them, and is let through.
   const found = freeDescriptors("/", DESCRIPTORS_LEAST, DESCRIPTORS_LEAST);
   if (found >= DESCRIPTORS_LEAST) return;
   throw new CommandFailure(
@@ -46,21 +48,25 @@ export function requireDescriptors(): void {
   );
 }
 
-/** How many of them a connection takes. */
+/** How many descriptors a connection takes. */
 export function descriptorsOf({ tls }: { readonly tls: unknown }): number {
   return tls === null ? 1 : DESCRIPTORS_OF_RELAYED;
 }
 
-/** Connections of `each` that leave enough descriptors to everything else, or half where they are few. */
+/**
+ * How many connections of `each` descriptors there may be. They leave the reserve for everything else; if
+ * descriptors are few, they may take half.
+ */
 export function connectionsFor(descriptors: number, each: number): number {
   const given = Math.max(descriptors - DESCRIPTOR_RESERVE, Math.ceil(descriptors / 2));
   return Math.min(CONNECTIONS_MAX, Math.max(Math.floor(given / each), 1));
 }
 
 /**
- * Room for connections, counted as they come: to count for all of them before the first would be a fourth of a start.
- * @param each - how many descriptors one takes.
- * @param free - how many descriptors are left, or `enough`.
+ * Room for connections, counted as connections come: to count for all of them at the start would take a
+ * fourth of it.
+ * @param each - how many descriptors one connection takes.
+ * @param free - returns how many descriptors are free, at most `enough`.
  */
 export function roomForConnections(each: number, free: (enough: number) => number): Room {
   let known = 0;

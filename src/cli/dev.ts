@@ -1,7 +1,7 @@
 /**
- * `jiss dev`: one command for local testing. Secrets, data and a demo organization with 90 days of simulated
- * history are made on the first run and kept. Each run mints a new key, since a printed key is the only copy, unless it is
- * given one.
+ * `jiss dev`: one command for local testing. The first run makes secrets, data and a demo organization with
+ * 90 days of simulated history, which are kept. Each run mints a new key unless one is given, since a printed
+ * key is the only copy.
  */
 import { DAY_MS } from "../domain/time.ts";
 import { parseEnv } from "node:util";
@@ -17,13 +17,13 @@ import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 const DEFAULT_DIRECTORY = "./data/dev";
 /**
- * The demo's organization is created, by its history, 90 days before the first run: by the service's own retention of 90
- * days the audit log would lose its beginning at once. So it is kept for as long as that of an organization of today.
+ * The demo organization is created 90 days before the first run, where its history begins. With the default
+ * retention of 90 days, the audit log would lose its beginning at once. So the days of the history are added.
  */
 const AUDIT_RETENTION_DAYS = HISTORY_DAYS + 90;
 /**
- * `--fresh` removes these files, which this command makes, from a directory that it made. The files of locks stay: a
- * process that holds one would hold nothing any more.
+ * The files that this command makes. `--fresh` removes them from a directory that it made. Lock files stay:
+ * if one is removed, a process that holds it holds no lock any more.
  */
 const OWN_FILES = [
   ENVIRONMENT_FILE,
@@ -46,8 +46,8 @@ export interface DevOptions {
 }
 
 /**
- * Nothing is removed, made or rotated before it is certain that this run can go on: its options and configuration are
- * right, no other run has the directory, and the address is its own.
+ * Runs the command. Nothing is removed, made or rotated before it is certain that this run can go on: its
+ * options and configuration are valid, no other run has the directory, and the address is claimed.
  */
 export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promise<number> {
   requireKey(key);
@@ -101,7 +101,7 @@ export async function dev(shell: Shell, { fresh, key, open }: DevOptions): Promi
   });
 }
 
-/** Without the key in its words. @throws {CommandFailure} where it is none. */
+/** @throws {CommandFailure} if it is not a valid key. The message does not contain it. */
 function requireKey(key: string | undefined): void {
   if (key === undefined || mayBeHeld(key)) return;
   throw new CommandFailure(
@@ -110,7 +110,10 @@ function requireKey(key: string | undefined): void {
   );
 }
 
-/** Another process that works there, such as jiss serve, would lose its key or its data. @throws {CommandFailure} */
+/**
+ * Requires that no other process uses the directory: one such as jiss serve would lose its key or its data.
+ * @throws {CommandFailure} if one does.
+ */
 async function requireStopped(shell: Shell, directory: string): Promise<Disposable> {
   const stopped = await shell.keepStopped(directory);
   if (stopped !== null) return stopped;
@@ -120,7 +123,7 @@ async function requireStopped(shell: Shell, directory: string): Promise<Disposab
   );
 }
 
-/** Removes what an earlier run made. */
+/** Removes the files that an earlier run made. */
 async function startOver(shell: Shell, directory: string): Promise<void> {
   using _lock = await shell.lockDirectory(directory);
   for (const path of OWN_FILES.map((name) => `${directory}/${name}`).filter(exists)) Deno.removeSync(path);

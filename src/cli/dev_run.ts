@@ -1,6 +1,6 @@
 /**
- * One `jiss dev` at a time on a data directory: a second one would take the key of the first away. A lock says that one
- * runs; a file beside it says where, since some systems let nobody read a locked file.
+ * Allows one `jiss dev` at a time on a data directory: a second one would replace the key of the first. A
+ * lock shows that one runs. Its address is in another file, since some systems let nobody read a locked file.
  */
 import { ENVIRONMENT_FILE, exists, makeDirectory } from "./init.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
@@ -11,20 +11,20 @@ const PRIVATE_FILE = 0o600;
 /** If one of these files is in a directory, there is a deployment in it. */
 const DEPLOYMENT_FILES = [ENVIRONMENT_FILE, "jiss.db", "signing-key.pem"];
 
-/** The data directory as this process's own, until the process ends. */
+/** The hold of this process on the data directory, until the process ends. */
 export interface DevRun {
   /** Tells a second run where this one listens. */
   listensAt(url: string): void;
 }
 
-/** As {@link takeRun}; null if there is no such directory yet. @throws {CommandFailure} as {@link takeRun}. */
+/** Like {@link takeRun}, but returns null if there is no such directory yet. @throws {CommandFailure} */
 export async function takeRunIfThere(directory: string): Promise<DevRun | null> {
   return exists(directory) ? await takeRun(directory) : null;
 }
 
 /**
- * Makes the directory if it is missing.
- * @throws {CommandFailure} with the address of the run that has it; if there is a deployment in it that no run made.
+ * Takes the directory, and makes it if it is missing.
+ * @throws {CommandFailure} if another run has it, with its address; if it has a deployment that no run made.
  */
 export async function takeRun(directory: string): Promise<DevRun> {
   makeDirectory(directory);
@@ -46,7 +46,7 @@ export async function takeRun(directory: string): Promise<DevRun> {
       EXIT.failure,
     );
   }
-  // What an earlier run left, until this one has an address.
+  // Removes the address of an earlier run until this one has an address.
   if (exists(address)) Deno.removeSync(address);
   return {
     listensAt(url) {

@@ -1,6 +1,6 @@
 /**
- * `jiss doctor`: what an administrator gets wrong, and how to mend it. It reads the service's environment, its files
- * and its database, beside a running service, and writes nothing but what it is told to accept.
+ * `jiss doctor`: finds mistakes of the setup, and says how to mend them. It reads the environment, the files
+ * and the database of the service, also while that runs. It writes only if it is told to accept the clock.
  */
 import { CLOCK_RULES, toldReading } from "../operations/installation/clock_watch.ts";
 import { administer } from "./administration.ts";
@@ -36,7 +36,7 @@ export async function doctor(shell: Shell, { json }: DoctorOptions): Promise<num
   return wrong === 0 ? EXIT.ok : EXIT.failure;
 }
 
-/** A check needs tables perhaps that an altered database has no more: the others are told all the same. */
+/** Runs a check. If it fails and the schema was altered, this becomes a note: the other checks still run. */
 async function looked(look: Check, examined: Examined): Promise<Finding> {
   try {
     return await look(examined);
@@ -50,7 +50,7 @@ async function looked(look: Check, examined: Examined): Promise<Finding> {
   }
 }
 
-/** Records that this machine's clock is right, where the service refuses it; one that is running goes on within a second. */
+/** If the service refuses the clock, records that it is right. A running service goes on within a second. */
 export async function acceptClock(shell: Shell, { json }: DoctorOptions): Promise<number> {
   const accepted = await administer(shell, (service) => service.acceptClock(), {
     clockRule: CLOCK_RULES.acceptance,

@@ -1,6 +1,6 @@
 /**
- * `jiss export`: the bundle that `jiss verify` reads, of every epoch of a chain, straight from the database and
- * beside a running service.
+ * `jiss export`: writes the bundle that `jiss verify` reads, with every epoch of a chain. It reads the
+ * database directly, also while the service runs.
  */
 import { beyondLongest, linkedSizes, linkSchema } from "../domain/audit.ts";
 import { orgIdSchema } from "../domain/organization.ts";
@@ -22,9 +22,9 @@ export interface ExportOptions {
   readonly org?: string;
   readonly chain: ExportedChain;
   readonly parts: BundleParts;
-  /** Sizes that an auditor wants linked, separated by commas; each element may hold several. */
+  /** Sizes that an auditor wants linked; each element may have several, separated by commas. */
   readonly link?: readonly string[];
-  /** A file that is not there yet; standard output without one, or for `-`. */
+  /** A file that does not exist yet; undefined or `-` for standard output. */
   readonly output?: string;
 }
 
@@ -49,7 +49,7 @@ export async function exportChain(
       software: softwareName(shell.version),
     }));
     if (output === undefined || output === STANDARD_OUTPUT) {
-      // Whoever reads only the beginning, as `head` does, is told nothing: it has what it wanted.
+      // Nothing is printed if the reader stops early, as `head` does: it has what it wanted.
       return await writeToStandardOutput(pieces) ? EXIT.ok : EXIT.failure;
     }
     const bytes = await writeToNewFile(pieces, output);
@@ -60,7 +60,7 @@ export async function exportChain(
   });
 }
 
-/** @throws {CommandFailure} 2 where the options do not name one chain. */
+/** @throws {CommandFailure} 2 if the options do not name one chain; 1 if the name is no organization's. */
 function familyOf(chain: ExportedChain, org: string | undefined): string {
   if (chain === "system") {
     if (org === undefined) return SYSTEM_CHAIN;
@@ -69,12 +69,12 @@ function familyOf(chain: ExportedChain, org: string | undefined): string {
   if (org === undefined) {
     throw new CommandFailure("--org is missing: it says whose chain to export", EXIT.usage);
   }
-  // Such a name could be another chain's.
+  // An invalid name could be that of another chain.
   if (!orgIdSchema.safeParse(org).success) throw unknownChain(org);
   return chain === "evidence" ? evidenceChain(org) : adminChain(org);
 }
 
-/** @throws {CommandFailure} 2 where one of the texts is no list of sizes. */
+/** @throws {CommandFailure} 2 if one of the texts is no list of sizes. */
 function sizesIn(link: readonly string[]): readonly number[] {
   const wrong = link.map((text) => linkSchema.safeParse(text)).find(({ success }) => !success);
   if (wrong !== undefined) {
@@ -92,7 +92,7 @@ function unknownChain(org: string | undefined): CommandFailure {
   );
 }
 
-/** As the service recorded it; null: kept for good. */
+/** The retention in days that the service recorded; null if entries are kept for ever. */
 async function retentionDaysOf(database: Database, chain: ExportedChain): Promise<number | null> {
   if (chain === "system") return null;
   const [row] = await database.read(
@@ -101,12 +101,12 @@ async function retentionDaysOf(database: Database, chain: ExportedChain): Promis
   return (chain === "evidence" ? row?.evidence_retention_days : row?.audit_retention_days) ?? null;
 }
 
-/** The same pieces; what stops them half-way becomes the command's failure. */
+/** Passes on the pieces. @throws {CommandFailure} if the bundle's writer or the database stops the export. */
 async function* told(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   try {
     yield* pieces;
   } catch (error) {
-    // What the bundle's writer and the database say, as against a mistake of this program.
+    // These throw plain errors; an error of another class, such as a bug's, is passed on.
     if (!(error instanceof Error) || error.constructor !== Error) throw error;
     throw new CommandFailure(`the export stopped: ${error.message}`, EXIT.failure);
   }

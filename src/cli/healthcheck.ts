@@ -1,4 +1,4 @@
-/** `jiss healthcheck`: whether the local service answers, for containers without a shell. */
+/** `jiss healthcheck`: checks whether the local service answers, for containers without a shell. */
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { readListener } from "../config/config.ts";
@@ -6,7 +6,7 @@ import { reportProblems } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
 const TIMEOUT_MS = 5_000;
-/** Addresses that mean every interface: the service is asked on loopback. */
+/** Loopback addresses to ask instead of the addresses that mean every interface. */
 const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 export async function healthcheck(shell: Shell): Promise<number> {
@@ -22,13 +22,13 @@ export async function healthcheck(shell: Shell): Promise<number> {
   return EXIT.ok;
 }
 
-/** null where the service says `ok`, else what is wrong. */
+/** null if the service answers `ok`, else the problem. */
 function ask(
   { host, port, tls }: { readonly host: string; readonly port: number; readonly tls: boolean },
 ): Promise<string | null> {
   return new Promise((resolve) => {
-    // Whether the process answers is asked, not whose certificate it shows: it is this machine's own. With authorities of
-    // its own, none, Deno does not ask for those that NODE_EXTRA_CA_CERTS names, which the release may not.
+    // The certificate is not checked: the service is on this machine, and only its answer matters. With an
+    // empty list of authorities Deno does not read NODE_EXTRA_CA_CERTS, which the release may not read.
     const options = { host, port, path: "/", timeout: TIMEOUT_MS, rejectUnauthorized: false, ca: [] };
     const request = (tls ? requestHttps : requestHttp)(options, (response) => {
       let text = "";

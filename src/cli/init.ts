@@ -1,4 +1,6 @@
-/** `jiss init [DIR]`: every secret a deployment needs, made here and written for their owner alone. */
+/**
+ * `jiss init [DIR]`: makes every secret that a deployment needs, in files that only their owner can access.
+ */
 import { MASTER_SCOPES, masterSecretNames } from "../keys/master_keys.ts";
 import { quoted } from "./invocation.ts";
 import { writeDurably } from "../store/durable_file.ts";
@@ -8,9 +10,9 @@ export const ENVIRONMENT_FILE = "jiss.env";
 const SIGNING_KEY_FILE = "signing-key.pem";
 const PRIVATE_DIRECTORY = 0o700;
 
-/** The secrets of a deployment, which no file holds yet. */
+/** The secrets of a deployment, not yet in any file. */
 export interface DraftedSecrets {
-  /** Of the environment file. */
+  /** Text of the environment file. */
   readonly environment: string;
   /** PKCS#8 PEM. */
   readonly signingKey: string;
@@ -26,7 +28,7 @@ export function draftSecrets(shell: Shell): DraftedSecrets {
 
 /**
  * Writes both files, or neither.
- * @throws {CommandFailure} where one of them is there: nothing is ever overwritten.
+ * @throws {CommandFailure} if one of them exists: nothing is ever overwritten.
  */
 export function writeSecrets(
   directory: string,
@@ -49,16 +51,19 @@ export function writeSecrets(
       writeDurably(path, content, { mustBeNew: true });
     }
   } catch (error) {
-    // The last one is another process's, which was quicker.
+    // Another process was quicker and made the last file.
     if (error instanceof Deno.errors.AlreadyExists) own.pop();
-    // One without the other, or a part of one, would only be in the way of the next attempt.
+    // One file without the other, or a part of one, would only hinder the next attempt.
     for (const path of own.filter(exists)) Deno.removeSync(path);
     throw error;
   }
   return { directory: absolute };
 }
 
-/** Makes a directory for its owner alone, unless it is there. @throws {CommandFailure} if it cannot be made. */
+/**
+ * Makes a directory that only its owner can access, unless it exists.
+ * @throws {CommandFailure} if it cannot.
+ */
 export function makeDirectory(directory: string): void {
   try {
     Deno.mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });

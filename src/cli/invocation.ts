@@ -1,4 +1,4 @@
-/** How the program was started, so that what it tells to run next can be pasted as it stands. */
+/** How the program was started, so that the commands that it prints can be pasted unchanged. */
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "./permissions.ts";
@@ -6,9 +6,9 @@ import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "./permissions.ts";
 export interface Started {
   /** Address of the main module. */
   readonly mainUrl: string;
-  /** Whether it is one executable. */
+  /** Whether the program is one compiled executable. */
   readonly isExecutable: boolean;
-  /** Of Deno, or of that executable. */
+  /** Path of Deno, or of that executable. */
   readonly execPath: string;
   readonly denoVersion: string;
   readonly directory: string;
@@ -16,9 +16,9 @@ export interface Started {
 }
 
 /**
- * A command of this program, for a shell: `deno task jiss …` in a clone, the launcher that lies beside a bundle, that of the
- * npm package, the bundle with its permissions, or the executable.
- * @param args - words that a shell takes as they are.
+ * A command line of this program for a shell. It calls `deno task jiss …` in a clone, the launcher beside a
+ * bundle, the launcher of the npm package, the bundle with its permissions, or the executable.
+ * @param args - words that a shell takes unquoted.
  */
 export function commandLineOf(
   { mainUrl, isExecutable, execPath, denoVersion, directory, exists }: Started,
@@ -28,7 +28,7 @@ export function commandLineOf(
   const main = fileURLToPath(mainUrl);
   const folder = dirname(main);
   if (basename(main) === "main.ts") {
-    // By npx it is run where no Deno is installed.
+    // Deno comes from npx if none is installed.
     const deno = execPath.includes("/node_modules/") ? `npx -y deno@${denoVersion}` : "deno";
     const task = `${deno} task jiss ${args}`;
     return directory === folder ? task : `(cd ${quoted(folder)} && ${task})`;
@@ -45,7 +45,7 @@ export function commandLineOf(
   return `${quoted(execPath)} run ${flags} ${quoted(main)} ${args}`;
 }
 
-/** As a POSIX shell takes it for one word. */
+/** Quotes a word for a POSIX shell. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

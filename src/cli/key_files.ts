@@ -1,14 +1,14 @@
 /**
- * The signing keys' files through a rotation. At every instant, whatever ends the program, the key that the database
- * knows is in one of the two files, whole, so that a start can go on from there:
+ * The files of the signing keys during a rotation. If the program ends at any instant, one of the two files
+ * contains the whole key that the database knows, so a start can go on from there:
  *
- * 1. the new key is written beside the present one: nothing has changed, and what is left over is removed next time;
- * 2. the present key is put under the previous one's name as well: a start signs with it twice, which says nothing
- *    new, and the next attempt takes the second file away;
- * 3. the new key takes the present one's place: a start, or the next attempt, records it and so completes the
- *    rotation. A service that is running goes on with the key that it holds until the new one is recorded.
+ * 1. The new key is written beside the present one. Nothing has changed; the next attempt removes this file.
+ * 2. The present key is also copied to the previous key's file. A start signs with it twice, which does no
+ *    harm; the next attempt removes the second file.
+ * 3. The new key replaces the present one. A start, or the next attempt, records it and so completes the
+ *    rotation. A running service keeps the key that it has until the new one is recorded.
  *
- * Each file comes into its place whole, by renaming, and the directory is on the disk before the next step.
+ * Each file is renamed into its place whole, and the directory is synced to the disk before the next step.
  */
 import { dirname } from "node:path";
 import type { StorageConfig } from "../config/config.ts";
@@ -20,7 +20,7 @@ import { renameDurably, syncFolder, writeDurably } from "../store/durable_file.t
 
 type KeyFiles = Pick<StorageConfig, "signingKeyFile" | "previousSigningKeyFile">;
 
-/** The previous key, or null where there is no such file. @throws {CommandFailure} where it is no key. */
+/** The previous key; null if there is no such file. @throws {CommandFailure} if the file is no key. */
 export function readPreviousKey({ previousSigningKeyFile }: KeyFiles): Signer | null {
   if (!exists(previousSigningKeyFile)) return null;
   try {
@@ -34,12 +34,13 @@ export function readPreviousKey({ previousSigningKeyFile }: KeyFiles): Signer | 
 }
 
 /**
- * Puts a new key in the present one's place, and the present one in the previous one's, which must be free.
- * @throws {CommandFailure} where a file cannot be written: the present key is then still in use.
+ * Replaces the present key with a new one, and moves the present one to the previous key's file, which must
+ * be free.
+ * @throws {CommandFailure} if a file cannot be written: then the present key is still in use.
  */
 export function placeNewKey({ signingKeyFile, previousSigningKeyFile }: KeyFiles, pem: string): void {
   try {
-    // A name that leads elsewhere goes on leading there.
+    // If the name is a symbolic link, the link is kept.
     const present = Deno.realPathSync(signingKeyFile);
     const owner = Deno.statSync(present);
     const next = `${present}.next`;
@@ -57,14 +58,14 @@ Where they are mounted from elsewhere, do there what this command does: keep the
   }
 }
 
-/** Whether a key was taken out of use and not destroyed. */
+/** Whether a key was taken out of use but not destroyed. */
 export function holdsKeyAside({ previousSigningKeyFile }: KeyFiles): boolean {
   return exists(asideOf(previousSigningKeyFile));
 }
 
 /**
- * Takes the previous key out of use and returns what destroys it. In between it can be put back by hand.
- * @throws {CommandFailure} where the file cannot be moved.
+ * Takes the previous key out of use, so that it can be put back by hand; returns a function that destroys it.
+ * @throws {CommandFailure} if the file cannot be moved.
  */
 export function setPreviousKeyAside({ previousSigningKeyFile }: KeyFiles): () => void {
   const aside = asideOf(previousSigningKeyFile);
@@ -92,8 +93,8 @@ function asideOf(previousSigningKeyFile: string): string {
 type Owner = Pick<Deno.FileInfo, "uid" | "gid">;
 
 /**
- * Writes a file for its owner alone, in the place of what an earlier attempt left. It belongs to whom the present key
- * belongs to, the service perhaps, whoever runs the command.
+ * Writes a file that only its owner can access, and replaces one that an earlier attempt left. Its owner is
+ * that of the present key, perhaps the service's user, and not the user who runs the command.
  */
 function writeAnew(path: string, content: string, { uid, gid }: Owner): void {
   if (exists(path)) Deno.removeSync(path);
@@ -101,7 +102,7 @@ function writeAnew(path: string, content: string, { uid, gid }: Owner): void {
   if (Deno.statSync(path).uid !== uid) Deno.chownSync(path, uid, gid);
 }
 
-/** The raw public key of a private one; null if there is no such file, or it holds no key. */
+/** The raw public key of the private key in a file; null if there is no such file, or it contains no key. */
 export function publicKeyIn(path: string): Uint8Array | null {
   try {
     return signerFromPem(Deno.readTextFileSync(path)).publicKey;

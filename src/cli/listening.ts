@@ -1,6 +1,6 @@
 /**
- * The addresses of the service. They are claimed before anything is changed: a second process that finds one taken ends
- * with the first one's database, keys and settings as they were.
+ * The addresses of the service. They are claimed before anything is changed: if a second process finds one
+ * taken, it ends and has not changed the database, the keys or the settings of the first.
  */
 import type { Config } from "../config/config.ts";
 import { CLIENT_WAIT_MS, FIRST_REQUEST_MS } from "../domain/limits.ts";
@@ -12,10 +12,10 @@ import type { Log } from "../observability/log.ts";
 import { descriptorsOf, freeDescriptors, roomForConnections } from "./descriptors.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
-/** What the configuration has the service listen on. */
+/** The addresses that the configuration sets. */
 export interface Addresses {
   readonly service: Claim;
-  /** null: metrics have no listener. */
+  /** null if metrics have no listener. */
   readonly metrics: Claim | null;
 }
 
@@ -24,7 +24,7 @@ export interface Listeners {
   readonly metrics: Listener | null;
 }
 
-/** @throws {CommandFailure} where an address cannot be had; none is claimed then. */
+/** @throws {CommandFailure} if an address is not available; then none stays claimed. */
 export function claimAddresses({ host, port, tls, metrics }: Config): Addresses {
   const second = metrics === null ? null : claimAddress({ ...metrics, tls: null }, "JISS_METRICS_ADDR");
   try {
@@ -52,7 +52,7 @@ export function releaseAddresses({ service, metrics }: Addresses): void {
   metrics?.release();
 }
 
-/** The listeners as the service is told of them, its own door first. */
+/** The listeners for `Service.announce`: that of the API first. */
 export function ownListeners(
   { service, metrics }: Addresses,
   config: Pick<Config, "host" | "metrics">,
@@ -70,7 +70,7 @@ export function answerAt(
     readonly service: Service;
     readonly config: Config;
     readonly log: Log;
-    /** What is not as the program has it. */
+    /** Bounds that differ from the program's own. */
     readonly bounds: Partial<Bounds>;
   },
 ): Listeners {
@@ -82,7 +82,7 @@ export function answerAt(
   };
   const common = {
     bounds,
-    // Without its stack: where no file can be opened, Deno 2.9.6 breaks down over making one.
+    // Logged without the stack: if no file can be opened, Deno 2.9.6 crashes while it makes one.
     onFailure: (error: unknown) =>
       log.error("connections cannot be accepted at the moment", { error: String(error) }),
     onCrowded: () =>

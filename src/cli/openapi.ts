@@ -1,4 +1,4 @@
-/** `jiss openapi`: the OpenAPI 3.1 document on standard output. */
+/** `jiss openapi`: prints the OpenAPI 3.1 document on standard output. */
 import { openApiDocument } from "../http/openapi.ts";
 import { readListener } from "../config/config.ts";
 import { EXIT, type Shell } from "./shell.ts";

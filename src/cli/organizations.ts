@@ -1,8 +1,8 @@
 /**
- * `jiss org …`: the administrator's own hands, beside a running service, which sees every change with its next request.
+ * `jiss org …`: manages organizations by hand. A running service sees each change at its next request.
  *
- * What is changed follows the endpoints' rules and writes their audit events, with the actor `system`. What is shown
- * never holds a key: one is printed by the command that minted it, and by no other.
+ * Changes follow the rules of the endpoints and write their audit events, with the actor `system`. A key is
+ * printed by the command that minted it, and by no other.
  */
 import { ServiceError } from "../domain/errors.ts";
 import { type CreateOrganization, createOrganizationSchema, orgIdSchema } from "../domain/organization.ts";
@@ -45,7 +45,7 @@ export async function createByHand(shell: Shell, orgId: string, options: CreateO
   const organization = parseOrganization(orgId, options);
   const { keyFile } = options;
   const body = await administer(shell, async ({ dependencies }) => {
-    // Before a key is put into a file: it would be nobody's.
+    // Checked before a key is written to a file: that key would belong to no organization.
     if (await organizationExists(dependencies, orgId)) {
       throw new ServiceError("CONFLICT", `org_id ${orgId} exists: choose another one.`);
     }
@@ -68,7 +68,7 @@ export async function createByHand(shell: Shell, orgId: string, options: CreateO
   return EXIT.ok;
 }
 
-/** The option that each field of an organization comes from. */
+/** The argument or option that gives each field of an organization. */
 const OPTION_OF: Readonly<Record<string, string>> = {
   org_id: "ORG",
   name: "--name",
@@ -77,7 +77,7 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   allowed_origins: "--allowed-origins",
 };
 
-/** @throws {CommandFailure} 2 with everything that is wrong. */
+/** @throws {CommandFailure} 2, with all problems. */
 function parseOrganization(orgId: string, options: CreateOptions): CreateOrganization {
   const { name, domain, tier, allowedOrigins } = options;
   const given = { org_id: orgId, name, domain, tier, allowed_origins: allowedOrigins };
@@ -88,8 +88,8 @@ function parseOrganization(orgId: string, options: CreateOptions): CreateOrganiz
 }
 
 /**
- * Before a key is minted that can be printed once alone: where nothing can be printed, nothing is changed.
- * @throws {CommandFailure}.
+ * Prints a text before a key is minted that can be printed only once: if printing fails, nothing is changed.
+ * @throws {CommandFailure}
  */
 function sayFirst(text: string): void {
   try {
@@ -102,7 +102,7 @@ function sayFirst(text: string): void {
   }
 }
 
-/** @throws {CommandFailure} where nobody can have read it. */
+/** @throws {CommandFailure} if the text with the key could not be printed. */
 function sayWithKey(orgId: string, text: string): void {
   try {
     console.log(text);
@@ -155,7 +155,7 @@ export async function showOrganization(
   return EXIT.ok;
 }
 
-/** In wire names: the specification's fields, and why it is inactive. */
+/** The fields of the specification under their wire names, and the reasons why it is inactive. */
 function wireOrganization(row: OrganizationDetails) {
   return {
     org_id: row.org_id,
@@ -176,7 +176,7 @@ function originsOf({ allowed_origins }: OrganizationDetails): readonly string[] 
   return allowed_origins.split(" ").filter((origin) => origin !== "");
 }
 
-/** `since` is null where the reason is older than the column that keeps it. */
+/** `since` is null if the reason is older than the column that keeps it. */
 function reasonsOf(row: OrganizationDetails): readonly { reason: string; since: string | null }[] {
   return Object.entries(inactivityOf(row)).map(([reason, since]) => ({
     reason,
@@ -259,9 +259,9 @@ export async function reactivate(shell: Shell, orgId: string): Promise<number> {
   return EXIT.ok;
 }
 
-/** What the operation answered, and the organization after it. @throws {CommandFailure}. */
+/** Runs the operation; returns its answer, and the organization after it. @throws {CommandFailure} */
 async function change(shell: Shell, orgId: string, operation: StateOperation) {
-  // Such a name could be another chain's.
+  // An invalid name could be that of another chain.
   if (!orgIdSchema.safeParse(orgId).success) throw unknownOrganization(orgId);
   return await administer(shell, async ({ dependencies }) => {
     const call = directCall(orgId, callAt(shell, dependencies));

@@ -1,4 +1,6 @@
-/** Text by the piece, of any length: to standard output, or to a file that is there only once it is whole. */
+/**
+ * Writes text of any length in pieces: to standard output, or to a file that appears only once it is whole.
+ */
 import { writePatiently } from "../observability/patient_write.ts";
 import { renameDurably } from "../store/durable_file.ts";
 import { exists } from "./init.ts";
@@ -8,7 +10,10 @@ const PRIVATE_FILE = 0o600;
 /** Characters that are gathered before they are written. */
 const PIECE_LENGTH = 65_536;
 
-/** Writes to standard output; false where its reader has gone. */
+/**
+ * Writes to standard output; false if its reader is gone.
+ * @throws {CommandFailure} if it cannot be written.
+ */
 export async function writeToStandardOutput(pieces: AsyncIterable<string>): Promise<boolean> {
   try {
     await writePieces(pieces, {
@@ -23,9 +28,9 @@ export async function writeToStandardOutput(pieces: AsyncIterable<string>): Prom
 }
 
 /**
- * Writes a new file, for its owner alone: beside it first, then, complete and on the disk, under its name.
+ * Writes a new file that only its owner can access. It gets its name once it is complete and on the disk.
  * @returns its size in bytes.
- * @throws {CommandFailure} where the file is there: nothing is ever replaced.
+ * @throws {CommandFailure} if the file exists (nothing is ever replaced), or if it cannot be written.
  */
 export async function writeToNewFile(pieces: AsyncIterable<string>, path: string): Promise<number> {
   if (path === "") throw new CommandFailure("-o needs the name of a file", EXIT.usage);
@@ -38,9 +43,9 @@ export async function writeToNewFile(pieces: AsyncIterable<string>, path: string
 }
 
 /**
- * A new file, for its owner alone, that is there only once it is whole.
- * @param fill - fills the empty file that it is given and brings it to the disk.
- * @throws {CommandFailure} where the file is there: nothing is ever replaced.
+ * Makes a new file that only its owner can access and that gets its name only once it is whole.
+ * @param fill - fills the empty file at the given path and syncs it to the disk.
+ * @throws {CommandFailure} if the file exists (nothing is ever replaced), or if it cannot be written.
  */
 export async function newFile<Result>(
   path: string,
@@ -61,7 +66,7 @@ export async function newFile<Result>(
   }
 }
 
-/** @throws {CommandFailure} where nothing can be written there. */
+/** @throws {CommandFailure} if nothing can be written there. */
 async function makeEmpty(partial: string, path: string): Promise<void> {
   try {
     (await Deno.open(partial, { createNew: true, write: true, mode: PRIVATE_FILE })).close();
@@ -70,7 +75,7 @@ async function makeEmpty(partial: string, path: string): Promise<void> {
   }
 }
 
-/** @throws {CommandFailure} where something is there. */
+/** @throws {CommandFailure} if the path exists. */
 export function requireFree(path: string): void {
   if (exists(path)) {
     throw new CommandFailure(`${path} is there already, and was left as it is`, EXIT.failure);

@@ -1,31 +1,31 @@
-/** How Deno is started for the released program, and what it grants to it: nothing else starts it. */
+/** How every launcher of the released program starts Deno, and which permissions it grants. */
 import { METADATA_ADDRESSES } from "../webhooks/target.ts";
 
-/** A second layer under the address check of webhooks. */
+/** Addresses that Deno denies: a second layer under the address check of webhooks. */
 const DENIED = [
   "169.254.0.0/16",
   ...METADATA_ADDRESSES.map((address) => (address.includes(":") ? `[${address}]` : address)),
 ];
 
 /**
- * What the compiled program may do, and the addresses that no setting opens: link-local ones and cloud metadata.
- * fe80::/10 belongs here too, but Deno 2.9.6 takes no IPv6 range in this flag (docs/understand/decisions.md); a test tells
- * when it does.
+ * The permissions of the released program, and the addresses that no setting opens: link-local ones and cloud
+ * metadata. fe80::/10 belongs here too, but Deno 2.9.6 takes no IPv6 range in this flag
+ * (docs/understand/decisions.md); a test fails when it does.
  */
 export const RELEASE_PERMISSIONS: readonly string[] = [
   "--allow-read",
   "--allow-write",
   "--allow-net",
   "--allow-env",
-  // How much room is left: jiss doctor tells.
+  // jiss doctor reports how much space is free.
   "--allow-sys=statfs",
   `--deny-net=${DENIED.join(",")}`,
 ];
 
-/** Rate limits that processes share stand in Deno KV, which Deno 2.9.6 has behind a flag. */
+/** Rate limits that processes share are in Deno KV, which needs this flag in Deno 2.9.6. */
 export const UNSTABLE_FEATURES: readonly string[] = ["--unstable-kv"];
 
-/** Other options of every launcher: Deno asks nobody, reads no configuration and fetches nothing. */
+/** Other options of every launcher: Deno never prompts, reads no configuration and fetches nothing. */
 export const LAUNCH_OPTIONS: readonly string[] = [
   "--quiet",
   "--no-prompt",
@@ -35,12 +35,13 @@ export const LAUNCH_OPTIONS: readonly string[] = [
   "--cached-only",
 ];
 
-/** Environment of every launcher: Deno would otherwise ask its makers for newer versions now and then. */
+/** Environment of every launcher: Deno would otherwise look for newer versions online. */
 export const LAUNCH_ENVIRONMENT: Readonly<Record<string, string>> = { DENO_NO_UPDATE_CHECK: "1" };
 
 /**
- * Environment of `jiss serve`, unless the administrator sets another: half of the least memory (docs/operate/install.md), in MiB,
- * for what the program makes, so that it is collected in time; large pieces, in bytes, go back to the system at once.
+ * Environment of `jiss serve`, unless the administrator sets another. V8's heap gets half of the least memory
+ * (docs/operate/install.md), in MiB, so that garbage is collected in time. Blocks from the threshold on, in
+ * bytes, go back to the system as soon as they are free.
  */
 export const SERVE_ENVIRONMENT: Readonly<Record<string, string>> = {
   DENO_V8_FLAGS: "--max-old-space-size=512",

@@ -1,6 +1,8 @@
-/** Text of unknown origin on a terminal: a file names what it likes, and none of it may be more than text. */
+/**
+ * Makes text of unknown origin safe for a terminal: a file may contain anything, but only text may be shown.
+ */
 
-/** The text with every character that could move the cursor, hide something or turn it around written as `\u{…}`. */
+/** The text, with `\u{…}` for each character that could move the cursor, hide text or reverse it. */
 export function printable(text: string): string {
   return text.replace(
     /[^\P{C}\n]|[\u2028\u2029]/gu,

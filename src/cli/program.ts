@@ -1,4 +1,4 @@
-/** The command line: one subcommand a file, every mistake answered with the nearest thing that exists. */
+/** The command line: one file for each subcommand. A mistake is answered with the nearest known name. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { closest } from "fastest-levenshtein";
 import { DOMAIN_SPELLINGS, DOMAINS, TIERS } from "../domain/enums.ts";
@@ -61,7 +61,7 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   const program = new Command("jiss")
     .description("Judgment Independence Scoring Service: does a human reviewer judge, or rubber-stamp?")
     .exitOverride()
-    // Without colours, nothing of the environment is read: `verify` runs where it may not be.
+    // Without colours, no environment variable is read: `verify` may run without that permission.
     .configureOutput({ writeErr: () => {}, getOutHasColors: () => false, getErrHasColors: () => false })
     .version(`jiss ${shell.version}`, "-V, --version", "print the program's version")
     .configureHelp({ optionDescription: describedOption })
@@ -175,7 +175,9 @@ function buildProgram(shell: Shell, finish: (exitCode: number) => void): Command
   return program;
 }
 
-/** An option in `--help`: also whether it must be given, and no default that says nothing. */
+/**
+ * The text of an option in `--help`: says if it is required; shows a default only if it is a non-empty text.
+ */
 function describedOption({ description, mandatory, argChoices, defaultValue }: Option): string {
   const notes = [
     ...(mandatory ? ["required"] : []),
@@ -185,7 +187,7 @@ function describedOption({ description, mandatory, argChoices, defaultValue }: O
   return notes.length === 0 ? description : `${description} (${notes.join("; ")})`;
 }
 
-/** A command that only holds others. */
+/** A command that only contains other commands. */
 function group(program: Command, name: string, description: string): Command {
   return program.command(name).description(description).helpCommand(false);
 }
@@ -225,7 +227,7 @@ function addOrganizationCommands(
     .action(async (org: string) => finish(await reactivate(shell, org)));
 }
 
-/** Of an option that may stand once: a second one would silently take the first one's place. */
+/** Parses an option that may be given once: a second one would silently replace the first. */
 function once(flag: string) {
   return (value: string, previous: string | undefined): string => {
     if (previous !== undefined) throw new InvalidArgumentError(`${flag} may be given once.`);
@@ -233,7 +235,7 @@ function once(flag: string) {
   };
 }
 
-/** Gathers an option that may be repeated. */
+/** Collects the values of an option that may be repeated. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
@@ -247,7 +249,7 @@ function collectNumber(value: string, before: readonly number[] = []): readonly 
   return [...before, wholeNumber(value)];
 }
 
-/** Help is an answer; anything else is a mistake, told with the nearest known command or flag. */
+/** Help counts as success; anything else is a mistake, reported with the nearest known command or flag. */
 function reportUsage(program: Command, argv: readonly string[], error: CommanderError): number {
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return EXIT.ok;
   if (error.code === "commander.help") {
@@ -260,7 +262,7 @@ function reportUsage(program: Command, argv: readonly string[], error: Commander
   return EXIT.usage;
 }
 
-/** The command that the arguments name, as far as they name one, and what follows its name. */
+/** The innermost command that the arguments name, and the arguments after its name. */
 function innermost(
   program: Command,
   argv: readonly string[],

@@ -1,7 +1,9 @@
-/** How far a long run has come, on one line of a terminal that is gone in the end; silent where there is none. */
+/**
+ * Shows the progress of a long run on one line of a terminal, erased at the end; silent without a terminal.
+ */
 import type { Clock } from "../domain/world.ts";
 
-/** At most five times a second. */
+/** Milliseconds between two updates: at most five a second. */
 const INTERVAL_MS = 200;
 const ERASE_LINE = "\r\x1b[K";
 
@@ -16,7 +18,7 @@ export class Progress implements Disposable {
     this.#clock = clock;
   }
 
-  /** Shows what `text` says, where it is time again. */
+  /** Shows `text` if the interval has passed. */
   show(text: () => string): void {
     if (!this.#isTerminal) return;
     const now = this.#clock.monotonic();

@@ -1,9 +1,9 @@
 /**
- * Putting a backup in the database's place: it is verified first, on a copy of its own, and what was there is kept.
+ * Replaces the database with a backup. The backup is first copied and verified, and the old database is kept.
  *
- * The database and its write-ahead log belong together: were a log left beside another database, SQLite would write
- * its pages into it. So the log goes first. Whatever ends the program in between, no service starts until `jiss restore` has
- * been run to its end.
+ * A database and its write-ahead log belong together: if a log were left beside another database, SQLite
+ * would write its pages into that database. So the log is moved first. If the program ends in between, no
+ * service starts until `jiss restore` has run to its end.
  * Source: https://sqlite.org/howtocorrupt.html, section 1.4.
  */
 import { nodeCrypto } from "../evidence/node_crypto.ts";
@@ -25,10 +25,10 @@ import { withStored } from "./stored.ts";
 const PRIVATE_FILE = 0o600;
 
 const WAL = "-wal";
-/** Files of one SQLite database, in the order in which they are moved. */
+/** Name endings of the files of one SQLite database, in the order in which they are moved. */
 const ENDS = [WAL, "-shm", ""] as const;
 
-/** @returns where the database of before was moved to; null where there was none. */
+/** @returns the new path of the old database; null if there was none. */
 export async function putBack(
   shell: Shell,
   storage: StorageConfig,
@@ -61,7 +61,7 @@ export async function putBack(
   }
 }
 
-/** @throws {CommandFailure} where the backup is not one that may be put back. */
+/** Copies and verifies the backup. @throws {CommandFailure} if it must not be put back. */
 async function prepare(
   shell: Shell,
   { storage, backup, copy }: {
@@ -72,11 +72,11 @@ async function prepare(
 ): Promise<void> {
   const refused = (why: string) =>
     new CommandFailure(`${backup} is not put back: ${why}. Nothing was changed`, EXIT.failure);
-  // As bytes: a database in WAL mode cannot be opened where nothing can be written.
+  // Copied as bytes: SQLite cannot open a database in WAL mode in a folder that it cannot write to.
   for (const end of [WAL, ""]) if (exists(backup + end)) copyPrivately(backup + end, copy + end);
   const damage = checkFile(copy);
   if (damage !== null) throw refused(`it is damaged, or no database (${damage})`);
-  // For SQLite an empty file is a database in order, and so is anybody else's.
+  // For SQLite an empty file is a sound database, and so is the database of another program.
   if (!holdsChain(copy)) throw refused("it holds no chain: it is no backup of this service");
   try {
     await shell.bringUpToDate(copy);

@@ -1,4 +1,4 @@
-/** A compliance report that was saved as a page: the signed JSON that it carries, and whether it shows what that says. */
+/** Compliance reports that were saved as pages: reads the signed JSON, and checks that the page shows it. */
 import { reportSchema } from "../domain/report.ts";
 import { reportPage, SIGNED_REPORT_ID, type SignedReport } from "../pages/report.ts";
 import { DEFAULT_MODEL_DOCUMENT } from "../scoring/model.ts";
@@ -6,12 +6,12 @@ import { DEFAULT_MODEL_DOCUMENT } from "../scoring/model.ts";
 const BLOCK = `id="${SIGNED_REPORT_ID}"`;
 const PAGE_START = /^\ufeff?\s*</;
 
-/** Whether a file's text is a page, or anything else that begins with a tag. */
+/** Whether a file's text is a page: any text that begins with a tag. */
 export function isPage(text: string): boolean {
   return PAGE_START.test(text);
 }
 
-/** The JSON text that a page carries; null where it carries none, or two, of which another reader might take the other. */
+/** The JSON text in a page; null if there is none, or two: another reader might take the other one. */
 export function signedReportIn(page: string): string | null {
   const at = page.indexOf(BLOCK);
   if (at < 0 || page.includes(BLOCK, at + 1)) return null;
@@ -20,11 +20,13 @@ export function signedReportIn(page: string): string | null {
   return start === 0 || end < 0 ? null : page.slice(start, end);
 }
 
-/** Whether a page is, to the letter, the one that this program draws of a signed answer; of none but a report. */
+/**
+ * Whether a page is exactly the one that this program draws from a signed report; false for any other answer.
+ */
 export function isDrawnFrom(page: string, answer: Readonly<Record<string, unknown>>): boolean {
   if (!reportSchema.safeParse(answer.report).success) return false;
   const signed = answer as unknown as SignedReport;
-  // The service marks the share for `partial` where the report's model is its own.
+  // The service marks the share for `partial` if the report's model is its own.
   const shares = [{}, { partialShare: DEFAULT_MODEL_DOCUMENT.law.pass_share.partial }];
   return shares.some((share) => reportPage({ signed, ...share }) === page);
 }

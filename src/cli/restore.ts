@@ -1,7 +1,7 @@
 /**
- * `jiss restore [FILE] --acknowledge REASON`: puts a backup in the database's place, or accepts a database that is older
- * than what was issued as it stands, and says in the evidence why. A service that runs beside the latter, and was
- * reading only, takes writes again by itself.
+ * `jiss restore [FILE] --acknowledge REASON`: replaces the database with a backup. Without FILE, it accepts a
+ * database that is older than the issued checkpoints as it is. The evidence records the reason. Without FILE,
+ * a running service that was read-only takes writes again by itself.
  */
 import {
   acknowledgeRestore,
@@ -23,7 +23,7 @@ export async function restore(
 ): Promise<number> {
   requireReason(reason);
   if (file !== null) {
-    // With all that the service needs, so that what follows does not fail for want of it.
+    // Loads the whole configuration of the service, so that the later steps do not fail for a missing part.
     const aside = await putBack(shell, loadConfig(shell.readEnvironment()), file);
     console.log(`${file} verifies and is in the database's place.`);
     if (aside !== null) console.log(`What was there is ${aside}: delete it when you need it no more.`);
@@ -39,7 +39,7 @@ export async function restore(
       throw error;
     });
     unmarkRestore(config.dataDir);
-    // A database from before a rotation does not know the key that its files hold.
+    // A database from before a rotation does not know the key in the signing key's file.
     await finishRotation({ ...dependencies, now });
     return acknowledged;
   }, { isRestore: true });

@@ -1,6 +1,7 @@
 /**
- * `jiss rotate-signing-key`: the next signing key comes in, beside the one before it; with `--drop-old` the overlap
- * ends. Files come first, then the record; a service that is running takes both up with its next write.
+ * `jiss rotate-signing-key`: brings in the next signing key, beside the present one; `--drop-old` ends the
+ * overlap. The files are changed first, then the record. A running service uses the new keys from its next
+ * write on.
  */
 import { sql } from "kysely";
 import type { Service } from "../service/compose.ts";
@@ -22,7 +23,7 @@ export async function rotateSigningKey(
 ): Promise<number> {
   const before = await newestOrdinal(shell);
   const text = await administer(shell, async (service, config) => {
-    // Nobody starts, rotates or drops while files and record are changed.
+    // No other process starts, rotates or drops a key while files and record are changed.
     using _lock = await shell.lockDirectory(config.dataDir);
     await requireWritable(service);
     await service.dependencies.signing.reload();
@@ -34,7 +35,7 @@ export async function rotateSigningKey(
   return EXIT.ok;
 }
 
-/** Before the service is opened, which completes a rotation that was cut short. */
+/** The newest key's ordinal. Read before the service is opened: opening completes an interrupted rotation. */
 async function newestOrdinal(shell: Shell): Promise<number> {
   return await withStored(shell, storageOf(shell), async (database) => {
     const [row] = await database.read(
@@ -45,9 +46,10 @@ async function newestOrdinal(shell: Shell): Promise<number> {
 }
 
 /**
- * Before files are changed, which would be in vain where nothing can be recorded: on a full disk, or by a clock that is
- * refused.
- * @throws {CommandFailure} where the database is older than what was issued; {ServiceError} where it takes no writes.
+ * Called before files are changed: that would be in vain if nothing can be recorded, because the disk is full
+ * or the clock is refused.
+ * @throws {CommandFailure} if the database is older than what was issued; {ServiceError} if it takes no
+ *   writes.
  */
 async function requireWritable({ dependencies }: Service): Promise<void> {
   if ((await followLock(dependencies)).length > 0) {
@@ -78,7 +80,7 @@ async function bringInKey(shell: Shell, service: Service, config: Config): Promi
   return toldOfRotation(service, config);
 }
 
-/** @throws {CommandFailure} where the previous key is still in use, or nobody's. */
+/** @throws {CommandFailure} if the previous key is still in use, or is unknown to the database. */
 function clearPreviousKey(service: Service, config: Config): void {
   const active = service.dependencies.signing.known.filter((row) => row.until_size === null);
   if (active.length > 1) {
@@ -91,8 +93,8 @@ function clearPreviousKey(service: Service, config: Config): void {
 }
 
 /**
- * Destroys what a command that was cut short left: a retired key, or the present one a second time.
- * @throws {CommandFailure} where the file holds a key of which nothing is known.
+ * Destroys a key that an interrupted command left: a retired key, or a second copy of the present one.
+ * @throws {CommandFailure} if the file contains a key that the database does not know.
  */
 function destroyUnusedKey({ dependencies: { signing } }: Service, config: Config): void {
   const previous = readPreviousKey(config);
@@ -129,8 +131,8 @@ async function endOverlap(shell: Shell, service: Service, config: Config): Promi
     destroyUnusedKey(service, config);
     return "The old key was retired before; its private half was deleted now.";
   }
-  // First out of use, then retired: what it signs after its retirement counts as forged. A running service that
-  // reads its keys in between signs with the new one alone, which is all that an overlap asks for.
+  // First out of use, then retired: a signature after the retirement counts as forged. A running service that
+  // reads its keys in between signs with the new one alone, which is enough for an overlap.
   const destroy = setPreviousKeyAside(config);
   await retireKey(dependencies, {
     current: await signing.refresh(),

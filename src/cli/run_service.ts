@@ -1,4 +1,4 @@
-/** Running the service to its end: signals, the drain, and the way out on a storage failure. */
+/** Runs the service to its end: signals, the drain, and the exit after a storage failure. */
 import { ServiceError } from "../domain/errors.ts";
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
@@ -16,23 +16,28 @@ import { requireDescriptors } from "./descriptors.ts";
 import { type Addresses, answerAt, claimAddresses, ownListeners, releaseAddresses } from "./listening.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 
-/** How long the listener stays open for what is on its way, each answered with 503. */
+/** Time that the listener stays open for requests that are on their way; each gets 503. */
 const DRAIN_GRACE_MS = 100;
-/** How long requests in flight may take once the service is told to stop; new ones get 503 meanwhile. */
+/** Time for the requests in flight after that; new ones get 503 meanwhile. */
 const DRAIN_MS = 5_000;
-/** `deno task` passes on the signal of a whole process group, Ctrl-C, that the program has too: both are one. */
+/**
+ * Ctrl-C reaches the program twice, directly and from `deno task`: both within this time count as one signal.
+ */
 const SAME_SIGNAL_MS = 300;
-/** The whole stop, after which the process ends whatever is left. */
+/** The most time for the whole stop: after it the process ends at once. */
 const STOP_MS = 10_000;
-/** How long the end waits for whoever reads the log. */
+/** The most time that the end waits for the reader of the log. */
 const LOG_END_MS = 1_000;
 
-/** @throws {CommandFailure} 78 with every problem, or where too few files can be opened to look at them. */
+/** @throws {CommandFailure} 78, with every problem, or if too few files can be opened to check them. */
 export function loadConfig(environment: Environment): Config {
   return reportProblems(() => readConfig(environment, Deno.readTextFileSync));
 }
 
-/** Turns the problems of a configuration, or too few descriptors for looking at its files, into the command's failure. */
+/**
+ * Reads a configuration.
+ * @throws {CommandFailure} 78 with its problems, or if there are too few descriptors.
+ */
 export function reportProblems<T>(read: () => T): T {
   requireDescriptors();
   try {
@@ -50,19 +55,19 @@ export function reportProblems<T>(read: () => T): T {
 }
 
 export interface RunHooks {
-  /** Default: as a service does. */
+  /** Default: the rule of a service. */
   readonly clockRule?: ClockRule;
-  /** After the address is this process's own, and before anything is opened or changed. */
+  /** Called after the addresses are claimed, and before anything is opened or changed. */
   claimed?(url: string): Promise<void>;
-  /** After the store is open and before anybody is answered. */
+  /** Called after the store is open, and before any request is answered. */
   opened?(service: Service): Promise<void>;
-  /** @param print - writes text for a person, beside the log. */
+  /** Called when the service listens. @param print - writes text for a person, beside the log. */
   listening?(listener: Listener, service: Service, print: (text: string) => void): Promise<void> | void;
 }
 
 /**
- * Claims the addresses, opens, answers, and returns the exit code once the service has stopped.
- * @throws {CommandFailure} where it cannot start; where an address cannot be had, nothing was changed.
+ * Claims the addresses, opens the service, answers, and returns the exit code once the service has stopped.
+ * @throws {CommandFailure} if it cannot start. If an address is not available, nothing was changed.
  */
 export async function runService(shell: Shell, config: Config, hooks: RunHooks = {}): Promise<number> {
   const addresses = claimAddresses(config);
@@ -75,7 +80,7 @@ export async function runService(shell: Shell, config: Config, hooks: RunHooks =
   }
 }
 
-/** A reader that takes nothing does not hold up the end: the chains hold what must not be lost. */
+/** Waits for the log's reader, but not for long: everything that must not be lost is in the chains. */
 async function endLog({ clock }: Shell, log: ProcessLog): Promise<void> {
   await Promise.race([log.settled(), clock.wait(LOG_END_MS)]);
 }
@@ -109,7 +114,7 @@ async function runUntilStopped(
     log,
     bounds: shell.bounds ?? {},
   });
-  // Before anybody is told that it listens: who waits for that may stop it at once.
+  // Set before the service says that it listens: a process that waits for that may stop it at once.
   let signalledAt: number | null = null;
   const onSignal = (signal: Deno.Signal) => () => {
     const now = shell.clock.monotonic();
@@ -138,7 +143,7 @@ async function runUntilStopped(
   const exitCode = await stop.promise;
   const lastResort = setTimeout(() => Deno.exit(exitCode === EXIT.ok ? EXIT.failure : exitCode), STOP_MS);
   service.drain();
-  // What was sent before the signal is still read, and answered: closed at once, it would be left without an answer.
+  // Requests that were sent before the signal are still read and answered.
   await shell.clock.wait(DRAIN_GRACE_MS);
   await Promise.race([listener.shutdown(), shell.clock.wait(DRAIN_MS)]);
   await service.close();
@@ -146,7 +151,7 @@ async function runUntilStopped(
   clearTimeout(lastResort);
   log.info("stopped");
   await endLog(shell, log);
-  // Only now: a signal that nobody listens for ends the process, in place of its exit code.
+  // Only now: without a listener a signal ends the process, and its exit code is lost.
   for (const [name, handler] of signals) Deno.removeSignalListener(name, handler);
   return exitCode;
 }
@@ -159,7 +164,7 @@ interface Start {
   readonly onFatal: Parameters<Shell["openService"]>[0]["onFatal"];
 }
 
-/** Everything of a start that comes before the first answer. @throws {CommandFailure}. */
+/** All steps of a start before the first answer. @throws {CommandFailure} */
 async function startService(
   shell: Shell,
   { config, log, addresses, hooks, onFatal }: Start,
@@ -188,7 +193,7 @@ async function startService(
   return service;
 }
 
-/** Whoever holds such a key is refused like a stranger, so nobody but this line tells the administrator. */
+/** Warns of keys that can never verify: they are refused like unknown keys, so nothing else tells of them. */
 async function warnOfLostKeys({ dependencies }: Service): Promise<void> {
   const { lost } = await keysByPepper(dependencies);
   if (lost.length === 0) return;
@@ -223,7 +228,7 @@ function open(
   );
 }
 
-/** Turns what ends a start into the command's failure. */
+/** Turns the errors that end a start into a {@link CommandFailure}. */
 async function starting<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
     return await step();

@@ -1,4 +1,4 @@
-/** What a subcommand is handed: the outside world, and the composition that `serve` and `dev` run. */
+/** The argument of every subcommand: the outside world, and the composition that `serve` and `dev` run. */
 import type { Config, StorageConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ComposeOptions, OpenStoredOptions, Service } from "../service/compose.ts";
@@ -12,35 +12,41 @@ import type { SchemaTrouble } from "../store/schema_check.ts";
 
 export interface Shell {
   readonly version: string;
-  /** Of the database's schema, as this program knows it. */
+  /** The schema version of the database that this program works with. */
   readonly schemaVersion: number;
   readonly clock: Clock;
   readEnvironment(): Environment;
-  /** A command of this program as whoever started it can run it, in a shell. */
+  /** A command line of this program that its user can run in a shell. */
   commandLine(args: string): string;
   realWorld(): World;
   generateSecret(): string;
   generateSigningKey(): string;
   modelOf(document: Config["model"]): Model;
   standardLog(format: Config["logFormat"]): ProcessLog;
-  /** Waits until no other process starts or changes files there, and holds it so until disposed of. */
+  /**
+   * Waits until no other process starts or changes files in the directory, and locks it until disposed of.
+   */
   lockDirectory(directory: string): Promise<Disposable>;
-  /** Keeps processes from working with what is in the directory until disposed of; null where one does. */
+  /** Keeps other processes from using the directory's data until disposed of; null if one uses it already. */
   keepStopped(directory: string): Promise<Disposable | null>;
   /** Brings a database's file to the schema of this program. @throws {SchemaRefused}. */
   bringUpToDate(path: string): Promise<void>;
-  /** In what the schema of a database of this program's version is another one; null if in nothing. */
+  /**
+   * How the schema of a database of this program's version differs from this program's; null if it does not.
+   */
   schemaTroubleOf(database: Database): Promise<SchemaTrouble | null>;
-  /** The key in an organization's key file, which is called `name`; one that is minted is written there first. */
+  /**
+   * The key in an organization's key file; if there is none, mints one and writes it. Errors name it `name`.
+   */
   keyInFile(path: string, options: { readonly name: string; readonly mint: () => string }): string;
-  /** The database as it stands, for reading. @throws where it cannot be opened. */
+  /** Opens the database unchanged, for reading. @throws if it cannot be opened. */
   openStored(storage: StorageConfig, options: OpenStoredOptions): Database;
-  /** Of the listeners, where they are not those of the program. */
+  /** Bounds of the listeners that differ from the program's own. */
   readonly bounds?: Partial<Bounds>;
   openService(options: ComposeOptions): Promise<Service>;
 }
 
-/** Exit codes of sysexits.h where one fits. */
+/** Exit codes: those of sysexits.h if one fits. */
 export const EXIT = {
   ok: 0,
   failure: 1,
@@ -59,7 +65,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** A file, an address or a write that the system refused: its message says which, and a stack would only hide it. */
+/** Whether the system refused a file, an address or a write. The message is enough: a stack would hide it. */
 export function isSystemError(error: unknown): error is Error {
   return Object.values(Deno.errors).some((kind) => error instanceof kind) ||
     (error instanceof Error && /\(os error \d+\)/.test(error.message));

@@ -1,4 +1,4 @@
-/** `jiss simulate`: simulated reviewers through the scoring engine, in memory, and what the score is worth by them. */
+/** `jiss simulate`: scores simulated reviewers in memory. Does the score measure what it claims? */
 import { readModel } from "../config/config.ts";
 import {
   CHECK_OPERATORS,
@@ -18,7 +18,7 @@ export interface SimulateOptions {
   readonly seed?: readonly number[];
   readonly operators?: number;
   readonly json: boolean;
-  /** Whether a target that is missed is a failure. */
+  /** Whether a missed target is a failure. */
   readonly check: boolean;
 }
 

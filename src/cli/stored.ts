@@ -1,6 +1,6 @@
 /**
- * The database as it stands, for commands that read it beside a running service: no secret is needed, nothing is
- * migrated, and nothing is made where there is no database.
+ * Opens the database for commands that only read it, also while the service runs: no secret is needed,
+ * nothing is migrated, and no database is made if there is none.
  */
 import { sql } from "kysely";
 import { readStorage, type StorageConfig } from "../config/config.ts";
@@ -14,15 +14,16 @@ import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 /** Reading takes part in SQLite's write-ahead log, so it needs to write beside the database. */
 const ADVICE = "run this as the user that the service runs as, with the service's JISS_DATA_DIR";
 
-/** Where the environment says that everything lies. @throws {CommandFailure} 78. */
+/** The places of all data, from the environment. @throws {CommandFailure} 78 */
 export function storageOf(shell: Shell): StorageConfig {
   return reportProblems(() => readStorage(shell.readEnvironment(), Deno.readTextFileSync));
 }
 
 /**
- * Opens the database, hands it over and closes it.
- * @throws {CommandFailure} 78 if there is none, if it is of another version of this program, or if what is looked at cannot
- *   be read because its schema was altered.
+ * Opens the database, passes it to `use` and closes it.
+ * @throws {CommandFailure} 78 if there is none or it cannot be opened, if it is of another version of this
+ *   program, or if it cannot be read because its schema was altered; 74 if storage fails; 1 if it is busy, or
+ *   for a {ServiceError}.
  */
 export async function withStored<Result>(
   shell: Shell,
@@ -58,7 +59,7 @@ export async function withStored<Result>(
   }
 }
 
-/** @throws {CommandFailure} 78 where that cannot be known. */
+/** @throws {CommandFailure} 78 if this cannot be known. */
 function isThere(path: string): boolean {
   try {
     return exists(path);
@@ -114,8 +115,8 @@ async function requireOwnSchema(
 }
 
 /**
- * What can be read of an altered database is told as it stands; what cannot, is refused in words.
- * @throws {CommandFailure} 78 if the schema is why a command failed.
+ * Explains a failed command on an altered database. Data that can still be read is shown as it is.
+ * @throws {CommandFailure} 78 if the schema was altered.
  */
 async function requireUnaltered(shell: Shell, database: Database, error: unknown): Promise<void> {
   if (error instanceof CommandFailure) return;
@@ -123,7 +124,7 @@ async function requireUnaltered(shell: Shell, database: Database, error: unknown
   if (trouble !== null) throw new CommandFailure(`${trouble.what}: ${trouble.mend}`, EXIT.configuration);
 }
 
-/** null where the program has never written to it. */
+/** null if the program has never written to it. */
 async function schemaVersionOf(database: Database): Promise<number | null> {
   const tables = await database.read(
     sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'`

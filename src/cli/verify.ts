@@ -1,10 +1,9 @@
 /**
- * `jiss verify`: offline, with nothing but the files that it is given. It reads no configuration and opens no
- * database.
+ * `jiss verify`: works offline, with the given files only. It reads no configuration and opens no database.
  *
- * Saved documents are looked at first, whatever their place on the command line: what they prove, each bundle of
- * their log is held against. All bundles then go through one verifier in an order of their own, so that the epochs of a
- * chain and what the system chain anchored are seen across files.
+ * Saved documents are verified first, at any place on the command line: the bundles of their log are compared
+ * with what they prove. Then all bundles go through one verifier, in an order of its own, so that the epochs
+ * of a chain and the anchors of the system chain are compared across files.
  */
 import { parseChain, splitName } from "../evidence/chain_name.ts";
 import { KeptElsewhere, placeOf } from "../evidence/elsewhere.ts";
@@ -23,11 +22,11 @@ import { jsonReport } from "./verify_json.ts";
 import { isIntact, judge, type Outcome } from "./verify_outcome.ts";
 import { toldReport } from "./verify_report.ts";
 
-/** What can neither be verified nor refuted, as the contract has it: never 1, which says that something is wrong. */
+/** The contract's exit code if files can be neither verified nor refuted: never 1, which means a fault. */
 const UNUSABLE = EXIT.usage;
 
 export interface VerifyOptions {
-  /** Files of keys, or keys. */
+  /** Key files, or keys. */
   readonly key?: readonly string[];
   readonly checkpoint?: readonly string[];
   /** The auditor's directory. */
@@ -48,7 +47,7 @@ export async function verify(
     return judge(outcome).exitCode;
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
-    // Whatever went wrong here says nothing against the files.
+    // A failure of this program says nothing against the files.
     const { message, stack } = error as Error;
     throw new CommandFailure(
       isSystemError(error) ? message : `this program failed: ${stack ?? message}`,
@@ -120,7 +119,7 @@ async function verifyFiles(
   };
   if (memory !== null && isIntact(judge(outcome))) {
     const found = reports.flatMap((report) => report.checkpoint === null ? [] : [report.checkpoint]);
-    // Of the keys only those in use, so that an old one, which may be anybody's by now, pins nothing later.
+    // Only keys in use are kept: an old key may be in anybody's hands by now, and must not be pinned later.
     const signers = found.map((one) => ({ ...one, keys: trust.currentSignersOf(one) }));
     const keys = [
       ...given.filter(({ until }) => until === null).map(({ publicKey }) => publicKey),
@@ -136,8 +135,8 @@ async function verifyFiles(
 }
 
 /**
- * The order in which each bundle finds before it what it is held against, whatever the order on the command line: system
- * chains first, earlier epochs before later ones, and of one chain the smaller file, which is the older one mostly.
+ * Sorts the bundles so that each comes after those that it is compared with: system chains first, then
+ * earlier epochs before later ones, and for one chain the smaller file first, which is mostly the older one.
  */
 function inOrder(bundles: readonly Input[]): readonly Input[] {
   const origins = bundles.map(({ head }) => head!.origin);
@@ -160,14 +159,14 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
   return at < 0 ? 0 : a[at]! < b[at]! ? -1 : 1;
 }
 
-/** The keys to start from; null where there are none. */
+/** The given keys, else those of the memory; null if there is neither. */
 function pinsOf(given: readonly PinnedKey[], memory: AuditorMemory | null): readonly PinnedKey[] | null {
   if (given.length > 0) return given;
   if (memory === null) return null;
   return memory.keys.map((publicKey) => ({ publicKey, prefix: null, from: null, until: null }));
 }
 
-/** Opens all, so that what cannot be read is told before anything is verified. */
+/** Opens all files, so that an unreadable one is reported before anything is verified. */
 async function openInputs(
   files: readonly string[],
 ): Promise<Disposable & { readonly all: readonly Input[] }> {
@@ -181,7 +180,10 @@ async function openInputs(
   };
 }
 
-/** Whether it was held against what was kept before of its family, now or earlier: all of that is, where a bundle is. */
+/**
+ * Whether the checkpoint was compared with the kept checkpoints of its family, in an earlier visit or now: a
+ * bundle of the family is compared with all of them.
+ */
 function isSettled({ origin, isSettled = false }: KeptCheckpoint, reports: readonly BundleReport[]): boolean {
   const family = placeOf(origin)?.family;
   return isSettled || reports.some((report) => placeOf(report.origin)?.family === family);
@@ -189,7 +191,7 @@ function isSettled({ origin, isSettled = false }: KeptCheckpoint, reports: reado
 
 // ---- what was kept ----------------------------------------------------------------------------------------
 
-/** Those of chains of which nothing was given. */
+/** The kept checkpoints whose chain is not among the verified files. */
 function unusedOf(
   kept: readonly KnownCheckpoint[],
   verified: readonly { readonly origin: string | null }[],
@@ -198,7 +200,7 @@ function unusedOf(
   return kept.filter(({ origin }) => !origins.has(origin));
 }
 
-/** What an auditor kept and a bundle contradicts: of the sizes that its findings name. */
+/** The kept checkpoints that a bundle contradicts: those of the sizes that its findings name. */
 function contradictedBy(
   { origin, verdict, findings }: BundleReport,
   known: readonly KnownCheckpoint[],

@@ -1,6 +1,6 @@
 /**
- * The bundles among the files that `jiss verify` is given, one after another through one verifier, in pieces: memory
- * does not grow with the files.
+ * Verifies the bundles among the files of `jiss verify`, one after another, with one verifier and in pieces:
+ * memory does not grow with the files.
  */
 import type { DocumentReport } from "../evidence/document.ts";
 import { type FileReport, FilesVerifier } from "../evidence/files.ts";
@@ -13,13 +13,13 @@ import { Progress } from "./progress.ts";
 import type { Shell } from "./shell.ts";
 import type { Input } from "./verify_input.ts";
 
-/** A saved document in which nothing is wrong, and whether a key that is in use signed its checkpoint. */
+/** A saved document without a fault, and whether a key in use signed its checkpoint. */
 export interface ProvenDocument {
   readonly report: DocumentReport;
   readonly isCurrent: boolean;
 }
 
-/** What was found in the bundles, and which keys are of one holder as far as they tell. */
+/** The findings in the bundles, and the keys that belong to one holder as far as the bundles tell. */
 export interface VerifiedBundles {
   readonly reports: readonly FileReport[];
   readonly holders: KeyHolders;
@@ -30,7 +30,7 @@ export async function verifyBundles(
   inputs: readonly Input[],
   { pins, together, known, proven, replay, seed }: {
     readonly pins: readonly PinnedKey[] | null;
-    /** Sets of keys, each of one holder. */
+    /** Sets of keys; all keys of a set have one holder. */
     readonly together: readonly (readonly Uint8Array[])[];
     readonly known: readonly KnownCheckpoint[];
     readonly proven: readonly ProvenDocument[];

@@ -1,4 +1,4 @@
-/** The saved documents among the files that `jiss verify` is given: each by itself, then against the rest. */
+/** Verifies the saved documents among the files of `jiss verify`: each by itself, then against the rest. */
 import { hasTooManyValues } from "../evidence/answer_size.ts";
 import { equalBytes } from "../evidence/crypto.ts";
 import { type DocumentReport, verifyDocument } from "../evidence/document.ts";
@@ -16,10 +16,10 @@ import { isDrawnFrom, isPage, signedReportIn } from "./report_page.ts";
 import { type Input, textOf } from "./verify_input.ts";
 import type { DocumentPage, DocumentPlace, VerifiedDocument } from "./verify_outcome.ts";
 
-/** The largest document. */
+/** The largest size of a document. */
 const DOCUMENT_LIMIT_BYTES = 16_777_216;
 
-/** Verifies each by the evidence that it carries. */
+/** Verifies each document by the evidence that it carries. */
 export async function readDocuments(
   inputs: readonly Input[],
   { trust, hasPins }: { readonly trust: AuditorTrust; readonly hasPins: boolean },
@@ -46,12 +46,12 @@ export async function readDocuments(
   return documents;
 }
 
-/** Whether keys from before those in use signed a document's checkpoint, and no other. */
+/** Whether only former keys signed a document's checkpoint, and no key in use. */
 function isFormerOnly(report: DocumentReport | null, trust: AuditorTrust): boolean {
   return report?.fault === null && trust.currentSignersOf(report.checkpoint!).length === 0;
 }
 
-/** The fingerprint of a trusted key that signed a document's checkpoint; null where none did. */
+/** The fingerprint of a trusted key that signed a document's checkpoint; null if none did. */
 function signerOf(report: DocumentReport | null, trust: AuditorTrust): string | null {
   const [signer] = report?.checkpoint ? trust.signersOf(report.checkpoint) : [];
   return signer === undefined ? null : fingerprint(nodeCrypto, signer);
@@ -65,7 +65,7 @@ function readDocument(text: string | null, trust: AuditorTrust): ReadDocument {
   const signed = signedReportIn(text);
   if (signed === null) return { report: null, unreadable: "a page", page: null };
   const answer = readAnswer(signed, trust);
-  // Nothing is drawn but what the service signed.
+  // A page is drawn only from a report that verifies.
   const page = answer.report?.fault === null ? pageOf(text, JSON.parse(signed)) : "other";
   return { ...answer, page };
 }
@@ -78,27 +78,27 @@ function pageOf(text: string, answer: Readonly<Record<string, unknown>>): Docume
 function readAnswer(text: string, trust: AuditorTrust): Omit<ReadDocument, "page"> {
   if (hasTooManyValues(text)) return { report: null, unreadable: "too large" };
   const value: unknown = orNull(() => JSON.parse(text));
-  // Of a member that stands twice another reader would take the other one.
+  // If a member is there twice, another reader might take the other one.
   const body = isMembers(value) && !hasDuplicateMembers(text) ? value : null;
   const report = body && verifyDocument(nodeCrypto, body, trust);
   if (report !== null && report.fault !== "MALFORMED") return { report, unreadable: null };
-  // A damaged answer holds a checkpoint too, and is none.
+  // A damaged answer contains a checkpoint too, but is not a checkpoint.
   const isAnswer = isMembers(value) && value.evidence !== undefined;
   const isCheckpoint = !isAnswer && orNull(() => checkpointsIn(text)) !== null;
   if (isCheckpoint) return { report: null, unreadable: "a checkpoint" };
   return { report, unreadable: report === null ? "not JSON" : null };
 }
 
-/** The document with what the bundles, and what was kept besides it, say of it. */
+/** The document with the results of its comparison with the bundles and the kept checkpoints. */
 export function heldAgainst(
   document: VerifiedDocument,
   { reports, known, kept, elsewhere, trust }: {
     readonly reports: readonly BundleReport[];
-    /** Signed by keys that are trusted, other documents' too. */
+    /** Checkpoints that trusted keys signed, those of other documents too. */
     readonly known: readonly KnownCheckpoint[];
-    /** What was kept of earlier visits, whoever signed it. */
+    /** The checkpoints that were kept in earlier visits, signed by any key. */
     readonly kept: readonly KeptCheckpoint[];
-    /** Of these, those of other deployments. */
+    /** The kept checkpoints of other deployments. */
     readonly elsewhere: KeptElsewhere;
     readonly trust: AuditorTrust;
   },
@@ -110,7 +110,7 @@ export function heldAgainst(
     report.comparedScores
   );
   const said = entries.map(({ seq, says }) => compared.filter((one) => one.seq === seq && one.says === says));
-  // The bundle's entry is another one, which an earlier key does not contradict.
+  // The bundle has another entry: a document that only a former key signed does not contradict it.
   const isRefuted = reports.some((report) =>
     report.origin === origin && isWhole(report) &&
     entries.some(({ entryHash }) => report.refuted.includes(entryHash))
@@ -131,7 +131,7 @@ export function heldAgainst(
   };
 }
 
-/** What was kept, and a document was not held against; null where there is nothing. */
+/** A kept checkpoint that the document was not compared with; null if there is none. */
 function uncomparedOf(
   place: DocumentPlace,
   { checkpoint, whole, kept, elsewhere, trust }: {
@@ -144,7 +144,7 @@ function uncomparedOf(
   },
 ): KnownCheckpoint | null {
   if (place === "removed" || place === "lost") {
-    // The bundles have to answer for its checkpoint, as for what was kept.
+    // The bundles must account for its checkpoint, as for the kept ones.
     const isAnswered = whole.some(({ verdict }) => verdict !== "INTACT, NOT COMPARED");
     return isAnswered ? null : whole.flatMap(({ uncompared }) => uncompared)[0]?.checkpoint ?? checkpoint;
   }
@@ -159,7 +159,7 @@ function uncomparedOf(
   return isSame ? null : family.at(-1)!;
 }
 
-/** Where entries, and the checkpoint that covers them, are in the bundles of their family. */
+/** The place of entries, and of the checkpoint that covers them, in the bundles of their family. */
 function placeIn(
   family: readonly BundleReport[],
   { checkpoint, entries }: {
@@ -168,7 +168,7 @@ function placeIn(
   },
 ): DocumentPlace {
   const own = family.filter(({ origin }) => origin === checkpoint.origin);
-  // One that ends before the checkpoint was not held against it, whatever entries it has.
+  // A bundle that ends before the checkpoint was not compared with it, even if it has the entries.
   const reaching = own.filter(({ size }) => checkpoint.size <= size);
   if (reaching.some(({ base }) => entries.every(({ seq }) => seq >= base))) return "held";
   if (reaching.length > 0) return "removed";

@@ -1,6 +1,6 @@
 /**
- * The files that `jiss verify` is given: each is opened once and told by its first line, so that a pipe will do as
- * well, and then read to its end in pieces.
+ * The files that `jiss verify` reads. Each is opened once, so a pipe works too. Its first line shows its
+ * kind; then it is read to its end in pieces.
  */
 import { concat } from "../evidence/crypto.ts";
 import { LINE_LIMIT_BYTES } from "../evidence/bundle.ts";
@@ -8,16 +8,16 @@ import { KEY_LIMIT } from "../evidence/limits.ts";
 import { orNull } from "../evidence/or_null.ts";
 import { CommandFailure, EXIT } from "./shell.ts";
 
-/** As on every command line: standard input. */
+/** The usual name of standard input on a command line. */
 export const STANDARD_INPUT = "-";
 
 const PIECE_BYTES = 262_144;
-/** What is read at once of a file's first line, which is kept of a pipe. */
+/** Bytes that are read at once for the first line; they are kept if the input is a pipe. */
 const FIRST_PIECE_BYTES = 16_384;
 const LINE_FEED = 0x0a;
 const BUNDLE_KIND = /^jis\.bundle\/\d+$/;
 
-/** What a bundle's first line says, none of which is proven yet. */
+/** The contents of a bundle's first line; nothing of it is proven yet. */
 export interface BundleHead {
   readonly origin: string;
   /** Rotation certificates. */
@@ -25,26 +25,26 @@ export interface BundleHead {
 }
 
 export interface Input {
-  /** As it was given. */
+  /** The name as it was given. */
   readonly name: string;
-  /** Bytes; null where nobody knows, as of a pipe. */
+  /** Size in bytes; null if it is unknown, as for a pipe. */
   readonly size: number | null;
-  /** null where it is no bundle. */
+  /** null if it is no bundle. */
   readonly head: BundleHead | null;
-  /** What keeps its text from being read; null: nothing that its first bytes tell. */
+  /** The form that keeps its text from being read; null if its first bytes show none. */
   readonly form: "UTF-16" | "compressed" | "empty" | null;
-  /** All bytes, once; each piece is only lent until the next. */
+  /** Reads all bytes, once. A piece is valid only until the next one. */
   pieces(): AsyncGenerator<Uint8Array>;
   close(): void;
 }
 
-/** @throws {CommandFailure} 2 where it cannot be read. */
+/** @throws {CommandFailure} 2 if it cannot be read. */
 export async function openInput(name: string): Promise<Input> {
   return await readable(name, async () => {
     const file = name === STANDARD_INPUT ? Deno.stdin : await Deno.open(name, { read: true });
     const first = await readFirstLine(file);
     const status = file instanceof Deno.FsFile ? await file.stat() : null;
-    // A file is read anew from its beginning, so that nothing of it is held until its turn comes.
+    // A regular file is read again from its beginning, so that no bytes are kept until its turn comes.
     const isAgain = status?.isFile === true && file instanceof Deno.FsFile;
     if (isAgain) await file.seek(0, Deno.SeekMode.Start);
     let start = isAgain ? null : first;
@@ -68,7 +68,7 @@ export async function openInput(name: string): Promise<Input> {
   });
 }
 
-/** A whole file as text; null where it is larger than `limit` bytes, or not UTF-8. */
+/** A whole file as text; null if it is larger than `limit` bytes, or not UTF-8. */
 export async function textOf(input: Input, limit: number): Promise<string | null> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -80,7 +80,7 @@ export async function textOf(input: Input, limit: number): Promise<string | null
   return utf8OrNull(concat(...pieces));
 }
 
-/** A text decoder throws a TypeError, where a reader of JSON throws a SyntaxError. */
+/** Not `orNull`, which expects the SyntaxError of a JSON parser: a text decoder throws a TypeError. */
 function utf8OrNull(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -89,7 +89,7 @@ function utf8OrNull(bytes: Uint8Array): string | null {
   }
 }
 
-/** @throws {CommandFailure} 2 in place of what the system says. */
+/** @throws {CommandFailure} 2 instead of the system's error. */
 async function readable<Result>(name: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
@@ -119,7 +119,7 @@ async function readFirstLine(
   return concat(...pieces);
 }
 
-/** What archives and compressed files begin with: gzip, zip, bzip2, xz, Zstandard. */
+/** The first bytes of archives and compressed files: gzip, zip, bzip2, xz, Zstandard. */
 const COMPRESSED = ["1f8b", "504b0304", "425a68", "fd377a585a00", "28b52ffd"];
 
 function formOf(first: Uint8Array): Input["form"] {
@@ -129,7 +129,10 @@ function formOf(first: Uint8Array): Input["form"] {
   return COMPRESSED.some((magic) => start.startsWith(magic)) ? "compressed" : null;
 }
 
-/** By the mark, and a first letter of which one byte is zero, as of all that a file of the service can begin with. */
+/**
+ * Detects UTF-16 by the byte order mark and a first character with one zero byte: any file of the service
+ * begins with such a character.
+ */
 function isUtf16([first, second, third, fourth]: Uint8Array): boolean {
   if (first === 0xff && second === 0xfe) return third !== 0 && fourth === 0;
   return first === 0xfe && second === 0xff && third === 0 && fourth !== 0;
@@ -140,7 +143,7 @@ function headIn(first: Uint8Array): BundleHead | null {
   const line = new TextDecoder().decode(feed < 0 ? first : first.subarray(0, feed));
   const header: unknown = orNull(() => JSON.parse(line));
   if (!isObject(header) || typeof header.kind !== "string" || !BUNDLE_KIND.test(header.kind)) return null;
-  // The verifier does not read a header with more of them.
+  // The verifier refuses a header with more keys.
   const keys: readonly unknown[] = Array.isArray(header.keys) ? header.keys.slice(0, KEY_LIMIT) : [];
   return {
     origin: String(header.origin),

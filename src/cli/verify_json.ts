@@ -1,4 +1,4 @@
-/** What `jiss verify --json` says to programs: one object, `jis.verify/1`. Pure. */
+/** The output of `jiss verify --json` for programs: one object, `jis.verify/1`. Pure. */
 import { hex } from "../evidence/crypto.ts";
 import { sentenceOf } from "../evidence/findings.ts";
 import type { KnownCheckpoint } from "../evidence/kept.ts";

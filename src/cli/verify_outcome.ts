@@ -1,5 +1,5 @@
 /**
- * What came of a verification, and the verdict on all of it.
+ * The outcome of a verification, and the verdict on all of it.
  *
  * Pure. Source: contract, section 1; evidence design, "Read first", point 8.
  */
@@ -17,14 +17,17 @@ import {
 } from "../evidence/report.ts";
 
 export interface VerifiedBundle extends FileReport {
-  /** What the auditor kept of this origin that contradicts it; empty where nothing does. */
+  /** The kept checkpoints of this origin that contradict the bundle; empty if none does. */
   readonly contradicted: readonly KnownCheckpoint[];
 }
 
 /**
- * Where a document's entries are, as the bundles that were given have it: an intact one of its log holds them; its
- * retention has removed them; a restore has lost them, or what was signed after them, and the next chain tells of it; it
- * ends before the document's checkpoint; there is none.
+ * Where a document's entries are, according to the given bundles:
+ * - `held`: an intact bundle of its log contains them.
+ * - `removed`: the bundle begins after them, since the retention rule removed them.
+ * - `lost`: a restore lost them, or entries that were signed after them, and the next chain says so.
+ * - `beyond`: the bundle ends before the document's checkpoint.
+ * - `alone`: there is no bundle of its log, or only one with another entry in its place.
  */
 export type DocumentPlace = "held" | "removed" | "lost" | "beyond" | "alone";
 
@@ -39,31 +42,35 @@ export type Unreadable =
   | "a page";
 
 /**
- * A report that was saved as a page, in which its signed JSON is what is verified: the page is the one that this program
- * draws of it, to the letter; it is that but for line ends, which a copy made those of Windows; or it is another, whose
- * words and figures nobody vouches for.
+ * A report that was saved as a page. Only the signed JSON in it is verified. The page around it is one of:
+ * - `drawn`: exactly the page that this program draws from the JSON.
+ * - `line ends`: the same, except that a copy changed its line ends to those of Windows.
+ * - `other`: another page; nobody vouches for its words and figures.
  */
 export type DocumentPage = "drawn" | "line ends" | "other";
 
 export interface VerifiedDocument {
   readonly file: string;
-  /** null where the file is no document, as `unreadable` then says. */
+  /** null if the file is no document; then `unreadable` says why. */
   readonly report: DocumentReport | null;
   readonly unreadable: Unreadable | null;
-  /** null where it was saved as JSON. */
+  /** null if it was saved as JSON. */
   readonly page: DocumentPage | null;
   /** Whether any key was pinned. */
   readonly hasPins: boolean;
   readonly place: DocumentPlace;
-  /** Whether all that it says without proof of its own was held against the entries. */
+  /** Whether all its statements that it does not prove itself were compared with the entries. */
   readonly isCompared: boolean;
-  /** Whether keys from before those in use signed it, and no other. */
+  /** Whether only former keys signed it, and no key in use. */
   readonly isFormer: boolean;
   /** Whether a kept checkpoint of the same size has another root. */
   readonly isForked: boolean;
-  /** What was kept and could not be compared with it: of its chain, or of the same organization elsewhere. */
+  /**
+   * A kept checkpoint that could not be compared with it: of its chain, or of the same organization in
+   * another deployment; null if there is none.
+   */
   readonly uncompared: KnownCheckpoint | null;
-  /** Of the trusted key that signed its checkpoint. */
+  /** Fingerprint of the trusted key that signed its checkpoint; null if none did. */
   readonly keyFingerprint: string | null;
 }
 
@@ -72,24 +79,24 @@ export interface Outcome {
   readonly documents: readonly VerifiedDocument[];
   /** Whether scores were to be computed anew. */
   readonly replay: boolean;
-  /** Checkpoints that were passed and are of no chain that was given. */
+  /** Number of `--checkpoint` checkpoints whose chain is not among the given files. */
   readonly unusedCheckpoints: number;
-  /** The auditor's directory, where there is one. */
+  /** The auditor's directory; null if there is none. */
   readonly rememberedIn: string | null;
 }
 
-/** The verdict on a file or a bundle, and where its first fault lies. */
+/** The verdict on a document or a bundle, and the place of its first fault. */
 export interface Judgment {
   readonly verdict: Verdict;
   readonly exitCode: ExitCode;
   /** The verdict as it is printed. */
   readonly words: string;
-  /** What it means. */
+  /** The meaning of the verdict. */
   readonly sentence: string;
-  /** The first thing that is wrong; null where nothing is. */
+  /** Code of the first fault; null if there is none. */
   readonly code: string | null;
   readonly firstBadSeq: number | null;
-  /** Given where `firstBadSeq` is only its beginning. */
+  /** The range of entries that `firstBadSeq` begins; null if the fault is in that entry. */
   readonly firstBadRange: EntryRange | null;
 }
 
@@ -108,7 +115,7 @@ export function judgeBundle(bundle: BundleReport): Judgment {
   };
 }
 
-/** Faults that anybody can see without a key, or with one that is trusted. */
+/** Faults that are proven without a key, or with a trusted key. */
 const PROVEN_FAULTS: readonly EvidenceFault[] = [
   "RESULT_MISMATCH",
   "ENTRY_HASH_MISMATCH",
@@ -140,11 +147,11 @@ function verdictOn(
   if (fault !== null && PROVEN_FAULTS.includes(fault)) return { verdict: "TAMPERED", exitCode: 1 };
   if (fault !== null) return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   if (isForked) return { verdict: "DIVERGED", exitCode: 1 };
-  // Whoever has come to hold an old key can sign with it: only a bundle that holds the entry can tell.
+  // Somebody else may sign with an old key by now: only a bundle that contains the entry can tell.
   if (isFormer && place !== "held") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
-  // An older export, or one that was cut off: which, only a newer one can tell.
+  // The bundle is an older export, or was cut off: only a newer export can tell.
   if (place === "beyond") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
-  // The report inside is intact; what people read on the page is not what was verified.
+  // The report inside is intact, but the page that people read was not verified.
   if (page === "other") return { verdict: "NOT VERIFIABLE", exitCode: 2 };
   if (uncompared !== null) return { verdict: "INTACT, NOT COMPARED", exitCode: 2 };
   return { verdict: place === "held" ? "INTACT" : "INTACT, UNANCHORED", exitCode: 0 };
@@ -235,7 +242,10 @@ export function judge({ bundles, documents }: Pick<Outcome, "bundles" | "documen
   return worstOf([...documents.map(judgeDocument), ...bundles.map(judgeBundle)]);
 }
 
-/** Whether nothing was found wrong, and everything that was kept was compared, however much could be looked at. */
+/**
+ * Whether no fault was found and everything that was kept was compared, even without an anchor or with parts
+ * withheld.
+ */
 export function isIntact({ verdict }: { readonly verdict: Verdict }): boolean {
   return verdict === "INTACT" || verdict === "INTACT, UNANCHORED";
 }

@@ -1,4 +1,6 @@
-/** What `jiss verify` says to people: the verdict first, then what it means, and every finding a sentence. Pure. */
+/**
+ * The output of `jiss verify` for people: the verdict, its meaning, and one sentence for each finding. Pure.
+ */
 import { hex } from "../evidence/crypto.ts";
 import type { DocumentReport } from "../evidence/document.ts";
 import type { FileFinding } from "../evidence/files.ts";
@@ -17,10 +19,10 @@ import {
   type VerifiedDocument,
 } from "./verify_outcome.ts";
 
-/** Entries of a document that are named. */
+/** The most entries of a document that are named. */
 const NAMED_ENTRIES = 8;
 
-/** The report, without a line feed at its end. */
+/** The whole report, without a line feed at its end. */
 export function toldReport(outcome: Outcome): string {
   const { bundles, documents, replay } = outcome;
   const { told, others } = choose(bundles);
@@ -103,7 +105,7 @@ function placeAndDetail({ file, line, detail }: FileFinding): string {
   return more === "" ? "" : ` (${more})`;
 }
 
-/** Both sides of a contradiction, each signed: together they prove it to anybody. */
+/** Both sides of a contradiction. Each is signed, so together they prove it to anybody. */
 function contradictionOf({ contradicted, checkpoint }: VerifiedBundle): readonly string[] {
   if (contradicted.length === 0) return [];
   const kept = contradicted.flatMap(({ note }) => ["", "What you kept:", "", note.trimEnd()]);
@@ -142,7 +144,7 @@ function unusedOf({ unusedCheckpoints: count }: Outcome): readonly string[] {
   ];
 }
 
-/** What to keep, or where it is kept. */
+/** The checkpoints to keep for the next visit, or the directory that keeps them; empty if not intact. */
 function keepingOf(outcome: Outcome): readonly string[] {
   if (!isIntact(judge(outcome))) return [];
   if (outcome.rememberedIn !== null) return [`Kept in ${outcome.rememberedIn} for the next visit.`];

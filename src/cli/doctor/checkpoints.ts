@@ -1,4 +1,4 @@
-/** Whether what was issued is known here apart from the database, and the database is not older than it. */
+/** Checks that `lock.db` knows the issued checkpoints, and that the database is not older than they are. */
 import { isOfAnother } from "../../operations/restoring/restores.ts";
 import { loadHeads } from "../../store/chains.ts";
 import { StorageFailure } from "../../store/faults.ts";

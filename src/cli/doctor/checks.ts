@@ -1,4 +1,4 @@
-/** The checks of `jiss doctor`, in the order in which they are told. */
+/** The checks of `jiss doctor`, in the order of the output. */
 import type { Check } from "./check.ts";
 import { checkpoints } from "./checkpoints.ts";
 import { clock } from "./clock.ts";

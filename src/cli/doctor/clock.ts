@@ -1,4 +1,4 @@
-/** Whether this machine's clock goes on from when the service ran last, and from the last entry. */
+/** Checks that this machine's clock agrees with the last run of the service, and with the last entry. */
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { atStart, RECORDED_MS } from "../../operations/installation/clock_watch.ts";
 import { loadHeads } from "../../store/chains.ts";
@@ -41,7 +41,7 @@ function readClock(lockFile: string): KeptClock | null {
   try {
     return keptClock(lockFile);
   } catch (error) {
-    // The check of checkpoints tells of it.
+    // The check `checkpoints` reports this.
     if (error instanceof StorageFailure) return null;
     throw error;
   }

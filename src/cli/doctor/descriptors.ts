@@ -1,9 +1,9 @@
-/** How many file descriptors a process gets: each connection takes one, or several. */
+/** Checks how many file descriptors a process gets: each connection takes one or more. */
 import { DESCRIPTORS_ADVISED } from "../../domain/limits.ts";
 import { connectionsFor, descriptorsOf, freeDescriptors } from "../descriptors.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 
-/** So many are taken already in a process that asks how many are left. */
+/** Descriptors that the counting process itself has open already. */
 const TAKEN = 64;
 
 export function descriptors({ config }: Examined): Finding {

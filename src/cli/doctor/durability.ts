@@ -1,14 +1,14 @@
-/** Whether what is confirmed is on a disk, and stays there. */
+/** Checks that confirmed writes are on a disk, and stay there. */
 import { sql } from "kysely";
 import { dirname } from "node:path";
 import { query } from "../../store/database.ts";
 import { fileSystemOf } from "../../store/file_system.ts";
 import { type Examined, type Finding, ok, unseen } from "./check.ts";
 
-/** https://sqlite.org/pragma.html#pragma_synchronous: FULL. */
+/** FULL. Source: https://sqlite.org/pragma.html#pragma_synchronous. */
 const SYNCHRONOUS_FULL = 2;
 
-/** `f_type` of statfs(2), and what is wrong with a database there. */
+/** By `f_type` of statfs(2): the reason why a database must not be on this file system. */
 const UNFIT: ReadonlyMap<number, string> = new Map([
   [0x01021994, "in memory (tmpfs): a restart of the machine loses everything"],
   [0x858458f6, "in memory (ramfs): a restart of the machine loses everything"],
@@ -18,7 +18,7 @@ const UNFIT: ReadonlyMap<number, string> = new Map([
   [0x517b, "on a network (SMB): SQLite's locks and its shared memory do not hold there"],
 ]);
 
-/** Of a container's own layer, which goes with the container. */
+/** `f_type` of a container's own layer, which is removed with the container. */
 const OVERLAY = 0x794c7630;
 
 export async function durability({ config, database }: Examined): Promise<Finding> {

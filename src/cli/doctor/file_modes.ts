@@ -1,15 +1,15 @@
-/** Whether the files that hold secrets and data are their owner's alone. */
+/** Checks that only their owner can access the files with secrets and data. */
 import type { Config } from "../../config/config.ts";
 import { ENVIRONMENT_FILE } from "../init.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 
-/** Others may do something with it, or its group may change it. */
+/** Others may read, write or execute the file, or its group may write it. */
 const OPEN_TO_OTHERS = 0o027;
-/** Of a directory: whoever may write there can put files of his own in the place of those that lie there. */
+/** Group or others may write to the directory: they can replace its files with their own. */
 const REPLACEABLE = 0o022;
-/** Others, or its group, may see which files lie there. */
+/** Group or others may list or enter the directory. */
 const LISTED = 0o055;
-/** The group may read it, as where a platform mounts it for a group. */
+/** The group may read the file: some platforms mount files for a group. */
 const OPEN_TO_GROUP = 0o040;
 
 const FOLLOWERS = ["-wal", "-shm"];
@@ -83,14 +83,17 @@ interface Mode {
   readonly mode: number;
 }
 
-/** SQLite makes what lies beside a database with the database's mode: of both, the database is to be mended first. */
+/**
+ * Leaves out a `-wal` or `-shm` file if its database is in the list: SQLite makes them with the mode of the
+ * database, so the database must be mended first.
+ */
 function withoutFollowers(modes: readonly Mode[]): readonly Mode[] {
   return modes.filter(({ path }) =>
     !modes.some((other) => FOLLOWERS.some((end) => path === other.path + end))
   );
 }
 
-/** null where there is no such file, or the system has no modes. */
+/** null if there is no such file, or the system has no modes. */
 function modeOf(path: string): number | null {
   try {
     const { mode } = Deno.statSync(path);

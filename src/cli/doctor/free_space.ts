@@ -1,12 +1,12 @@
-/** Whether there is room for what will be written. */
+/** Checks that there is space for further writes. */
 import { dirname } from "node:path";
 import { fileSystemOf } from "../../store/file_system.ts";
 import { type Examined, type Finding, ok, unseen } from "./check.ts";
 
 const MIB = 2 ** 20;
-/** Below it the next writes may fail: the write-ahead log alone takes as much. */
+/** Bytes. With less, the next writes may fail: the write-ahead log alone takes as much. */
 const LOW = 64 * MIB;
-/** About 200,000 scores. */
+/** Bytes for about 200,000 scores. */
 const ADVISED = 1024 * MIB;
 
 export function freeSpace({ config }: Examined): Finding {

@@ -1,4 +1,4 @@
-/** Whether the secrets key in use opens what is wrapped at rest. */
+/** Checks whether the secrets key in use opens the wrapped installation key. */
 import { unwrapInstallationKey } from "../../operations/installation/installation.ts";
 import { query } from "../../store/database.ts";
 import { type Examined, type Finding, ok } from "./check.ts";

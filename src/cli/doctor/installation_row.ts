@@ -1,4 +1,4 @@
-/** Whether the installation's row is what the service wrote. */
+/** Checks that the installation's row is what the service wrote. */
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { unwrapInstallationKey } from "../../operations/installation/installation.ts";
 import { lockedSeals } from "../../operations/installation/installation_seals.ts";

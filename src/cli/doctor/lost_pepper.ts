@@ -1,4 +1,4 @@
-/** Keys under a pepper that is not configured: whoever holds one is refused. */
+/** Finds keys under a pepper that is not configured: these keys are refused. */
 import { keysByPepper } from "../../operations/organizations/peppers.ts";
 import { type Examined, type Finding, keysHang, ok, someOf } from "./check.ts";
 

@@ -1,4 +1,4 @@
-/** Previous master secrets that are still honoured: whoever holds one still gets in. */
+/** Finds previous master secrets that are still honoured: their holders still have access. */
 import { MASTER_SCOPES } from "../../keys/master_keys.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 

@@ -1,4 +1,4 @@
-/** Keys that need the previous pepper, so that it must stay configured. */
+/** Finds keys that need the previous pepper: it must stay configured for them. */
 import { keysByPepper } from "../../operations/organizations/peppers.ts";
 import { type Examined, type Finding, keysHang, ok, someOf } from "./check.ts";
 

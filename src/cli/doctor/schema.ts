@@ -1,4 +1,4 @@
-/** Whether the database has the tables, indexes and triggers of this program, and no trigger of anybody else. */
+/** Checks that the database has the tables, indexes and triggers of this program, and no other trigger. */
 import { type Examined, type Finding, ok } from "./check.ts";
 
 export function schema({ schemaTrouble }: Examined): Finding {

@@ -1,4 +1,4 @@
-/** Whether the key in JISS_SIGNING_KEY_FILE is the one in use, and whether the one before it still signs. */
+/** Checks whether the key in JISS_SIGNING_KEY_FILE is in use, and whether the previous key still signs. */
 import type { Config } from "../../config/config.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { nodeCrypto } from "../../evidence/node_crypto.ts";
@@ -35,7 +35,7 @@ export async function signingKey({ config, database }: Examined): Promise<Findin
   return overlap(config, rows.filter(({ until_size }) => until_size === null).map((row) => row.public_key));
 }
 
-/** False where there is a file that this user may not read. */
+/** False if there is a file, but this user may not read it. */
 function isReadable(path: string): boolean {
   try {
     Deno.openSync(path).close();
@@ -62,7 +62,7 @@ function notInUse(present: Uint8Array | null, previousIsInUse: boolean): Finding
   };
 }
 
-/** `active`: the keys that sign, the one in use last. */
+/** @param active - the keys that sign, the one in use last. */
 function overlap({ previousSigningKeyFile }: Config, active: readonly Uint8Array[]): Finding {
   const [before, ...rest] = active;
   if (rest.length > 0) {

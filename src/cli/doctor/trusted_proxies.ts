@@ -1,4 +1,4 @@
-/** Whether the addresses that are limited are those of clients. */
+/** Checks whether the limited addresses are those of the clients. */
 import { RATE_LIMIT_IP_DEFAULT } from "../../domain/limits.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 

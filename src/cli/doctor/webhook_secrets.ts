@@ -1,4 +1,4 @@
-/** Whether the secrets that webhooks are signed with open with the secrets key in use. */
+/** Checks whether the secrets key in use opens the signing secrets of webhooks. */
 import { webhookWrappings } from "../../operations/webhooks/webhooks.ts";
 import { type Examined, type Finding, ok, someOf } from "./check.ts";
 
