@@ -1,6 +1,6 @@
 /**
- * What administration is asked and answers: keys of an organization, and what master keys do to organizations.
- * Source: specification, Self-serve admin and Master-key admin; contract, sections 5 and 8.
+ * Requests and answers of administration: an organization's keys, and the operations of master keys on
+ * organizations. Source: specification, Self-serve admin and Master-key admin; contract, sections 5 and 8.
  */
 import * as z from "zod";
 import { isoTimestamp as instant } from "./instant.ts";
@@ -26,7 +26,7 @@ export const keyRevokedSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "KeyRevoked" });
 
-/** Nothing has to be said; what is said beside is ignored. */
+/** No field is required, and any field is ignored. */
 export const emptyBodySchema = z.object({}).meta({ id: "EmptyBody" });
 
 const idempotencyKey = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({

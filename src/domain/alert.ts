@@ -1,5 +1,5 @@
 /**
- * Alerts, and when usage is one.
+ * Alerts, and the rule by which usage raises one.
  * Source: specification, Alert and Limits (quota breach); contract, section 5.
  */
 import * as z from "zod";
@@ -8,50 +8,51 @@ import { ANOMALY_DAYS_WITH_DATA, ANOMALY_FACTOR, ANOMALY_PERCENTILE } from "./li
 export const USAGE_ANOMALY = "USAGE_ANOMALY";
 export const ALERT_SEVERITY = "HIGH";
 
-/** Alerts of a chain that is not what was signed, by what the chain holds. */
+/** Alerts for a chain that differs from what was signed, by the kind of chain. */
 export const CHAIN_TAMPERED_KINDS = {
   evidence: "CHAIN_TAMPERED",
   admin: "ADMIN_CHAIN_TAMPERED",
   system: "SYSTEM_CHAIN_TAMPERED",
 } as const;
 
-/** What such an alert says, in wire names. */
+/** The content of such an alert, in wire names. */
 export const chainTamperedSchema = z.object({
   /** The chain of epoch 1. */
   family: z.string(),
-  /** The epoch in which something was found first. */
+  /** The epoch in which the first fault was found. */
   chain: z.string(),
-  /** Of the finding; `ALTERED` where it was met as something was read. */
+  /** Code of the finding; `ALTERED` if the fault was met while data were read. */
   code: z.string(),
   seq: z.int().nullable(),
   what: z.string(),
 });
 export type ChainTampered = z.infer<typeof chainTamperedSchema>;
 
-/** From how many organizations on it is not one organization's matter. */
+/** Number of altered organizations from which the whole service is concerned. */
 const ORGANIZATIONS_OF_ALL = 2;
 
 /**
- * Whether chains that are not what was signed concern the service as a whole, so that it is not ready: the system's
- * chain, or chains of two organizations or more. `families`: `sys`, `org/<org_id>` or `org/<org_id>/admin`.
+ * True if the altered chains concern the whole service, so that it is not ready: the system's chain, or
+ * chains of two organizations or more. `families` are the altered chains: `sys`, `org/<org_id>` or
+ * `org/<org_id>/admin`.
  */
 export function mustLeaveRotation(families: readonly string[]): boolean {
   const organizations = new Set(families.map((family) => family.split("/")[1] ?? null));
   return organizations.has(null) || organizations.size >= ORGANIZATIONS_OF_ALL;
 }
 
-/** Why an alert was raised, in wire names; counts are scores. */
+/** The reason for an alert, in wire names; counts are scores. */
 export interface UsageAnomaly {
   readonly count_24h: number;
   readonly p95: number;
-  /** What `count_24h` exceeds. */
+  /** The limit that `count_24h` exceeds. */
   readonly threshold: number;
   readonly days_with_data: number;
 }
 
 /**
- * The 95th percentile by nearest rank: of n values in ascending order the one at rank ⌈0.95 n⌉, so always one of
- * them; of 30 the 29th, which is the second largest. `values` must not be empty.
+ * The 95th percentile by nearest rank: the value at rank ⌈0.95 n⌉ of n values in ascending order, so always
+ * one of them. For 30 values it is the 29th, the second largest. `values` must not be empty.
  */
 export function p95(values: readonly number[]): number {
   const rank = Math.ceil(ANOMALY_PERCENTILE * values.length / 100);
@@ -59,14 +60,15 @@ export function p95(values: readonly number[]): number {
 }
 
 /**
- * What is wrong with the last 24 hours of an organization, or null: they must exceed ten times the p95 of the daily
- * counts before them. A day without scores counts as 0; with fewer than 7 that have some, nothing is known of it yet.
+ * The usage anomaly of an organization's last 24 hours; null if there is none. Usage is anomalous if it
+ * exceeds ten times the p95 of the earlier daily counts. A day without scores counts as 0; if fewer than 7
+ * days have scores, the result is null.
  */
 export function usageAnomaly(
   { last, before }: {
     /** Scores of the last 24 hours. */
     readonly last: number;
-    /** Of each of the days before those, zeros included. */
+    /** Scores of each day before those, zeros included. */
     readonly before: readonly number[];
   },
 ): UsageAnomaly | null {

@@ -1,5 +1,5 @@
 /**
- * A run of the public demo: interactions of one visitor, scored as those of one fresh reviewer.
+ * A run of the public demo: interactions of one visitor, scored as those of one new reviewer.
  * Source: specification, Public demo; contract, section 5.
  */
 import * as z from "zod";
@@ -10,7 +10,7 @@ import { ASSESSMENT_RECORDS_MAX } from "./limits.ts";
 import { explanationSchema } from "./replay.ts";
 import { dimensionsSchema, envelopeFields, points } from "./score.ts";
 
-/** The domain whose baselines a visitor is measured by. */
+/** The domain whose baselines apply to a visitor. */
 export const ASSESSMENT_DOMAIN: Domain = "general";
 
 const assessmentIdSchema = sessionIdSchema.meta({
@@ -25,14 +25,14 @@ export const assessmentRequestSchema = z.object({
   }),
 }).meta({ id: "AssessmentRequest" });
 
-/** The request before its records are read, so that no more than the allowed number of them is looked at. */
+/** The request before its records are parsed, so that no more than the allowed number of them is parsed. */
 export const assessmentFrameSchema = assessmentRequestSchema.extend({
   records: z.array(z.unknown()).min(1).max(ASSESSMENT_RECORDS_MAX),
 });
 
 export interface AssessmentRequest {
   readonly sessionId: string;
-  /** With their defaults explicit. */
+  /** The records with their defaults explicit. */
   readonly records: readonly Interaction[];
 }
 

@@ -1,12 +1,12 @@
 /**
- * What an organization can do with its chains: append an event of its own, verify, carry away, prove.
+ * Operations of an organization on its chains: append an event of its own, verify, export, prove.
  * Source: contract, sections 4 and 5; evidence design, section 8.
  */
 import * as z from "zod";
 import { SERVICE_EVENTS } from "./audit_events.ts";
 import { envelopeFields } from "./score.ts";
 
-/** What the service's own events begin with, now and later. */
+/** Prefixes of the names of the service's own events, present and future. */
 const RESERVED_PREFIXES = [
   "AUTH_FAIL_",
   "ADMIN_",
@@ -40,7 +40,7 @@ const eventTypeSchema = z.string()
   .meta({
     description: "Any name that is not reserved for the service's own events.",
     examples: ["REVIEW_POLICY_CHANGED"],
-    // Many languages have no lookahead, so that it does not stand in the pattern.
+    // Many languages have no lookahead, so the pattern does not exclude the reserved names.
     override: { not: { pattern: RESERVED_NAME.source } },
   });
 
@@ -50,8 +50,8 @@ interface Unsound {
 }
 
 /**
- * What is wrong with a value that must be the same in every language, or null. Its path is made only once something is
- * found: a payload may have half a million members.
+ * The first fault in a value that must be the same in every language; null if there is none. A path is built
+ * only for a fault: a payload may have half a million members.
  */
 function unsoundPlace(value: unknown): Unsound | null {
   if (typeof value === "number") {
@@ -117,7 +117,7 @@ export function appendResponseSchema<Evidence extends z.ZodType, Entry extends z
   }).meta({ id: "AuditAppended" });
 }
 
-/** Which of an organization's chains. */
+/** The kinds of chains that an organization has. */
 export const CHAIN_KINDS = ["evidence", "admin"] as const;
 export type ChainKind = (typeof CHAIN_KINDS)[number];
 
@@ -127,7 +127,7 @@ export const chainParametersSchema = z.object({
   }),
 });
 
-/** A size or an index of a chain, in a query. */
+/** A size or an index of a chain, as text in a path or a query. */
 const count = (low: 0 | 1) =>
   z.string().regex(/^(0|[1-9][0-9]{0,14})$/, "must be a whole number without sign").transform(Number)
     .refine((value) => value >= low, `must be at least ${low}`)
@@ -142,7 +142,7 @@ export const verifyParametersSchema = z.object({
   }),
 });
 
-/** A tuple in fact; generators of clients cannot read one. */
+/** The range is a tuple, but client generators cannot read the schema of a tuple. */
 const range = z.array(z.int()).length(2).nullable();
 
 export const findingSchema = z.object({
@@ -182,7 +182,7 @@ export const verifyResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "ChainVerification" });
 
-/** Sizes that one export links at most. */
+/** Most sizes that one export links. */
 export const LINK_LIMIT = 64;
 
 /** Sizes of checkpoints that an auditor kept, separated by commas. */
@@ -192,12 +192,12 @@ export const linkSchema = z.string()
     `must be sizes of checkpoints, whole numbers from 1 on, separated by commas, ${LINK_LIMIT} at most`,
   );
 
-/** The sizes in a list of them. */
+/** The sizes in a `link` parameter; none if it is left out. */
 export function linkedSizes(link: string | undefined): readonly number[] {
   return link === undefined ? [] : link.split(",").map(Number);
 }
 
-/** Why a size cannot be linked: no chain of the family that an export shows is so long. */
+/** The message for a size that cannot be linked: no chain of the family that an export shows is that long. */
 export function beyondLongest(longest: number): string {
   return `must be at most ${longest}, the size of the longest chain that this export shows`;
 }

@@ -32,7 +32,7 @@ const AUDIT_EVENTS = [
   "WEBHOOK_EVENTS_DROPPED",
 ] as const;
 
-/** Events that any chain may hold: how it came about. */
+/** Events about a chain itself, which any chain may hold. */
 const CHAIN_EVENTS = [
   "CHAIN_GENESIS",
   "CHAIN_RESTORED",
@@ -42,7 +42,7 @@ const CHAIN_EVENTS = [
   "SIGNING_KEY_ROTATED",
 ] as const;
 
-/** What the audit log can be asked for. */
+/** Event types by which the audit log can be filtered. */
 export const AUDIT_LOG_EVENTS = [...AUDIT_EVENTS, ...CHAIN_EVENTS] as const;
 
 /** Every event that the service writes itself; a caller must not be able to forge one. */

@@ -1,5 +1,5 @@
 /**
- * An organization's audit log: what was done to it and its keys, and what may be asked of the log.
+ * An organization's audit log: what was done to the organization and its keys, and the queries of the log.
  * Source: specification, Audit event and Self-serve admin; contract, section 5.
  */
 import * as z from "zod";
@@ -24,7 +24,7 @@ export const auditLogParametersSchema = z.object({
 
 export const auditLogExportParametersSchema = z.object(filters);
 
-/** Which events of the log; instants are epoch milliseconds. */
+/** A selection of events from the log; instants are epoch milliseconds. */
 export interface AuditLogFilter {
   readonly eventType: string | null;
   /** Included. */
@@ -33,7 +33,7 @@ export interface AuditLogFilter {
   readonly until: number;
 }
 
-/** `actor` is who an entry says that it was. */
+/** `actor` is the schema of the actor that an entry names. */
 export function auditLogResponseSchema<Actor extends z.ZodType>(actor: Actor) {
   return z.object({
     events: z.array(auditEventSchema(actor)).meta({ description: "Newest first." }),
@@ -71,6 +71,6 @@ export interface AuditEvent {
   readonly org_id: string | null;
   readonly prefix: string | null;
   readonly actor: string;
-  /** null where it is not held any more. */
+  /** null if it is no longer stored. */
   readonly detail: Readonly<Record<string, unknown>> | null;
 }

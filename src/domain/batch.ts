@@ -32,7 +32,7 @@ export const batchRequestSchema = z.object({
   }),
 }).meta({ id: "BatchRequest" });
 
-/** The batch before its items are read, each by the form that it has. */
+/** The batch before its items are parsed; each item is then parsed by its own form. */
 export const batchFrameSchema = batchRequestSchema.extend({
   interactions: z.array(z.unknown()).min(1).max(BATCH_MAX),
 });
@@ -49,7 +49,7 @@ export interface BatchRequest {
   readonly interactions: readonly BatchItem[];
 }
 
-/** A batch takes no parameters: every item is scored in full, as it is by default. */
+/** A batch takes no parameters: every item is scored in full mode, the default. */
 export const BATCH_PARAMETERS = scoreParametersSchema.parse({});
 
 export function batchResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {

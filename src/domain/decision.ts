@@ -14,7 +14,7 @@ import {
 } from "./interaction.ts";
 import { envelopeFields, modelReferenceSchema, uncertaintySchema } from "./score.ts";
 
-/** Always flat; what else the body holds, a `session_id` too, is ignored. */
+/** Always flat. Other fields of the body are ignored, a `session_id` too. */
 export const decisionRequestSchema = interactionSchema.extend({
   decision_id: sessionIdSchema.optional().meta({
     description:

@@ -1,6 +1,6 @@
 /**
  * The closed vocabularies of the service: every value that a request may name and that the model knows.
- * Order is part of the meaning where a list is ranked (urgency, routes, bands from best to worst).
+ * Order is part of the meaning if a list is ranked (urgency, routes, bands from best to worst).
  */
 
 export const DOMAINS = [
@@ -22,8 +22,8 @@ export const DECISIONS = ["accepted", "modified", "rejected", "overridden", "def
 export type Decision = (typeof DECISIONS)[number];
 
 /**
- * Other spellings that callers may send, each with the word of ours that it stands for. Answers and evidence use ours.
- * Why each stands for the one that it does: docs/understand/decisions.md.
+ * Other spellings that callers may send, each with our word for it. Answers and evidence use our words. The
+ * reason for each pair is in docs/understand/decisions.md.
  */
 export const DOMAIN_SPELLINGS = { government: "public_sector" } as const satisfies Record<string, Domain>;
 export const DECISION_SPELLINGS = {
@@ -65,7 +65,7 @@ export type Urgency = (typeof URGENCIES)[number];
 export const ROUTES = ["auto", "review", "must_review", "escalation"] as const;
 export type Route = (typeof ROUTES)[number];
 
-/** How much hangs on a decision, as its caller says it. */
+/** How much depends on a decision, as the caller states it. */
 export const STAKES = ["low", "medium", "high", "critical"] as const;
 export type Stakes = (typeof STAKES)[number];
 
@@ -78,15 +78,15 @@ export type RoleTier = (typeof ROLE_TIERS)[number];
 export const MODE_OVERRIDES = ["normal", "incident_frozen"] as const;
 export type ModeOverride = (typeof MODE_OVERRIDES)[number];
 
-/** Every set of scoring formulas: each that was released is kept, and none is changed. */
+/** Every set of scoring formulas. A released set is kept and never changed. */
 export const FORMULAS = ["jis-1", "jis-2"] as const;
 
 export const TIERS = ["starter", "standard", "enterprise"] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** What a webhook may be told, in the order in which it is. */
+/** Events that a webhook may receive, in the order in which it receives them. */
 export const WEBHOOK_EVENTS = ["score.committed", "drs.must_review", "drs.escalation"] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** How far a delivery has come. */
+/** The states of a delivery. */
 export const DELIVERY_STATUSES = ["queued", "delivered", "dead", "cancelled"] as const;

@@ -1,19 +1,19 @@
 /**
- * What each error code means and what a caller does about it: the one table from which the OpenAPI document and the
- * error catalogue take their words. A code without an entry does not compile.
+ * The meaning of each error code and its remedy. The OpenAPI document and the error catalogue take their
+ * words from this table alone. A code without an entry does not compile.
  */
 import type { ErrorCode, ErrorDetail, GoneDetails } from "./errors.ts";
 
 /**
- * Whether the same request, unchanged, may be sent again: `no`, it gets the same answer; `wait`, after the seconds of
- * `Retry-After`; `yes`, at once.
+ * Says if the same request may be sent again unchanged. `no`: it gets the same answer. `wait`: after the
+ * seconds in `Retry-After`. `yes`: at once.
  */
 export type ErrorRetry = "no" | "wait" | "yes";
 
 export interface ErrorMeaning {
   /** One sentence. */
   readonly meaning: string;
-  /** What to do: one sentence or more. Code stands between backticks. */
+  /** The remedy: one sentence or more, with code between backticks. */
   readonly remedy: string;
   readonly retry: ErrorRetry;
   readonly example: {

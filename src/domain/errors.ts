@@ -3,7 +3,7 @@
  * Source: specification, Errors; contract, section 2.
  */
 
-/** Code → the statuses that it may carry. */
+/** The statuses that each code may carry; the first is the default. */
 export const ERROR_STATUSES = {
   INVALID_JSON: [400],
   VALIDATION_FAILED: [422, 400],
@@ -32,7 +32,7 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** Why a record is gone, and which entry of its chain tells of it. */
+/** The reason why a record is gone, and the entry of its chain that records it. */
 export interface GoneDetails {
   readonly reason: string;
   readonly entry: { readonly seq: number; readonly entry_hash: string } | null;
@@ -46,8 +46,8 @@ export interface ServiceErrorOptions {
 }
 
 /**
- * A failure with a name. Its message is shown to the caller: it says what to change, and holds no secret, path,
- * SQL or stack.
+ * A failure with a code. Its message is shown to the caller: it says what to change, and holds no secret,
+ * path, SQL or stack.
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -63,22 +63,23 @@ export class ServiceError extends Error {
   }
 }
 
-/** What a client is told to wait before it tries again a write that needs an administrator first. */
+/** `Retry-After`, in seconds, of a refusal that an administrator must resolve first. */
 export const ADMINISTRATOR_RETRY_SECONDS = 60;
 
-/** 503 with `Retry-After`, whole seconds. */
+/** A 503 with `Retry-After` in whole seconds. */
 export function unavailable(message: string, retryAfterSeconds = 1): ServiceError {
   return new ServiceError("SERVICE_UNAVAILABLE", message, { headers: retryAfter(retryAfterSeconds) });
 }
 
 /**
- * What is stored is not what was signed: it is not said again, and nothing is signed from it. 503, since a client can
- * do nothing about it, and an administrator can.
+ * Stored data differ from what was signed. They are not answered, and nothing is signed from them. The status
+ * is 503, because a client can do nothing about it and an administrator can.
  */
 export class AlteredError extends ServiceError {
   /**
-   * @param chain the chain that it belongs to, in any of its epochs.
-   * @param what a clause that says what is not as it was signed; it names no person and holds no content.
+   * @param chain the chain to which the data belong, in any of its epochs.
+   * @param what a clause that says what differs from what was signed; it names no person and holds no
+   * content.
    */
   constructor(readonly chain: string, readonly what: string) {
     super(
@@ -93,24 +94,27 @@ export function retryAfter(seconds = 1): Readonly<Record<string, string>> {
   return { "Retry-After": String(seconds) };
 }
 
-/** Whether something was refused for now, of which whoever refused it has told; of what was altered nobody has. */
+/**
+ * True for a temporary refusal, which the refusing code has reported; false for altered data, not yet
+ * reported.
+ */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "SERVICE_UNAVAILABLE" &&
     !(error instanceof AlteredError);
 }
 
-/** What an error says, and what it came from, down to where it began. */
+/** The error's message, followed by the messages of its causes down to the first. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
 }
 
-/** Whether what was asked for is not held any more. */
+/** True if the requested record is no longer stored. */
 export function isGone(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "GONE";
 }
 
-/** The one refusal of every failed authentication. */
+/** The same refusal for every failed authentication. */
 export function unauthorized(): ServiceError {
   return new ServiceError("UNAUTHORIZED", "Authentication failed: send a valid key in the X-API-Key header.");
 }

@@ -1,21 +1,25 @@
-/** Instants: as a caller may write one, and as the service writes every one. Source: contract, section 4. */
+/**
+ * The forms of an instant: those that a caller may write, and the one that the service writes. Source:
+ * contract, section 4.
+ */
 import * as z from "zod";
 
-/** The instants that an ISO 8601 date-time with four digits for the year can say. */
+/** The first and the last instant that an ISO 8601 date-time with a four-digit year can express. */
 const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
 
 const EDGE_MESSAGE = "must lie in the years 0000 to 9999 (UTC)";
 
 const DATE = z.regexes.date.source.replace(/^\^|\$$/g, "");
-/** The seconds may be left out; letters may be small. */
+/** The seconds may be left out; letters may be lower case. */
 const TIME =
   "[Tt](?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d+)?)?(?:[Zz]|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)";
 const INSTANT = new RegExp(`^${DATE}(?:${TIME})?$`);
 
 /**
- * A UTC date, or a date-time with its offset, as epoch milliseconds. What lies between two milliseconds is the later
- * one: events have whole milliseconds, so that an inclusive start and an exclusive end both stay exact.
+ * A UTC date, or a date-time with its offset, as epoch milliseconds. An instant between two milliseconds
+ * becomes the later one: events have whole milliseconds, so an inclusive start and an exclusive end both stay
+ * exact.
  */
 export const instantSchema = z.string().regex(
   INSTANT,
@@ -30,7 +34,7 @@ export const instantSchema = z.string().regex(
 
 const BETWEEN_MILLISECONDS = /\.[0-9]{3}[0-9]*[1-9]/;
 
-/** An instant as answers have it: ISO 8601 in UTC with milliseconds, so that the order of texts is that of time. */
+/** An instant in answers: ISO 8601 in UTC with milliseconds, so that the texts sort in the order of time. */
 export const isoTimestamp = z.iso.datetime({ precision: 3 }).meta({
   override: { pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" },
 });

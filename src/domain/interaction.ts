@@ -23,7 +23,7 @@ export const sessionIdSchema = z.string().regex(ID, idMessage).meta({
   examples: ["case-2026-000123"],
 });
 
-/** Takes our words and other spellings of them, and gives ours. */
+/** Accepts our words and other spellings of them; the output is always our word. */
 function spelledSchema<Ours extends string>(
   ours: readonly Ours[],
   spellings: Readonly<Record<string, Ours>>,
@@ -41,7 +41,10 @@ export const domainSchema = spelledSchema(DOMAINS, DOMAIN_SPELLINGS).meta({
     "The field in which the decision is made; `government` is another spelling of `public_sector`.",
 });
 
-/** What is said of a value of another type alone: a number that is out of its range is told its limit. */
+/**
+ * The message for a value of the wrong type only: a number out of its range gets a message that names the
+ * limit.
+ */
 export function ofType(message: string): { error(issue: { readonly code?: string }): string | undefined } {
   return { error: ({ code }) => code === "invalid_type" ? message : undefined };
 }
@@ -83,5 +86,5 @@ export const interactionSchema = z.object({
 /** An interaction with its defaults explicit, as it is scored and recorded. */
 export type Interaction = z.output<typeof interactionSchema>;
 
-/** An interaction as evidence holds it: in our words alone. */
+/** An interaction as evidence holds it: in our words only. */
 export const recordedInteractionSchema = interactionSchema.extend({ decision: z.enum(DECISIONS) });

@@ -1,6 +1,6 @@
 /** Every number of the specification's Limits table, and those that the contract adds to it. */
 
-/** 1 MB and 5 MB as the contract counts them (section 8.5); exactly the limit is accepted. */
+/** 1 MB and 5 MB as the contract counts them (section 8.5); a body of exactly the limit is accepted. */
 export const BODY_LIMIT_BYTES = 1_048_576;
 export const BATCH_BODY_LIMIT_BYTES = 5 * BODY_LIMIT_BYTES;
 
@@ -10,14 +10,17 @@ export const BATCH_MAX = 100;
 /** Records in one run of the public demo. */
 export const ASSESSMENT_RECORDS_MAX = 100;
 
-/** Interactions in a rolling window of {@link USAGE_WINDOW_DAYS}; crossing it never throttles. */
+/** Interactions in a rolling window of {@link USAGE_WINDOW_DAYS}; no call is throttled for exceeding them. */
 export const TIER_LIMITS = { starter: 10_000, standard: 100_000, enterprise: 1_000_000 } as const;
 export const USAGE_WINDOW_DAYS = 30;
 
-/** Scores of 24 hours beyond so many times the percentile of the daily counts before them raise an alert. */
+/**
+ * An alert is raised if the scores of 24 hours exceed this many times the percentile of the earlier daily
+ * counts.
+ */
 export const ANOMALY_FACTOR = 10;
 export const ANOMALY_PERCENTILE = 95;
-/** Days before those 24 hours that are looked at, and of how many of them there must be scores. */
+/** Number of days examined before those 24 hours, and how many of them must have scores. */
 export const ANOMALY_DAYS = 30;
 export const ANOMALY_DAYS_WITH_DATA = 7;
 
@@ -29,7 +32,7 @@ export const SPARKLINE_DAYS_DEFAULT = 30;
 export const LIST_SPARKLINE_DAYS = 30;
 export const OPERATORS_PAGE_MAX = 200;
 export const OPERATORS_PAGE_DEFAULT = 50;
-/** Of the lists of decisions and of reports. */
+/** Page sizes of the lists of decisions and of reports. */
 export const RECORDS_PAGE_MAX = 200;
 export const RECORDS_PAGE_DEFAULT = 50;
 
@@ -40,24 +43,27 @@ export const RATE_WINDOW_MS = 60_000;
 export const RATE_LIMIT_IP_DEFAULT = 60;
 export const RATE_LIMIT_KEY_DEFAULT = 1_000;
 export const RATE_LIMIT_MAX = 1_000_000_000;
-/** Subjects of one layer that are tracked at once, and admitted requests; beyond either new ones are refused. */
+/**
+ * Most subjects, and most admitted requests, that one layer tracks at once; new ones beyond either are
+ * refused.
+ */
 export const RATE_SUBJECTS_MAX = 1_048_576;
 export const RATE_TIMES_MAX = 2_097_152;
 /** How long an admission waits for counters that processes share. */
 export const RATE_STORE_TIMEOUT_MS = 1_000;
 
-/** No response that fails authentication leaves earlier than this after the request arrived. */
+/** A response to failed authentication is sent no earlier than this after the request arrived. */
 export const AUTH_FLOOR_MS = 80;
-/** They leave together, at instants so far apart. */
+/** Such responses are sent together, at instants this far apart. */
 export const AUTH_GRID_MS = 20;
-/** How many such responses may wait at once; beyond it the answer is 429. */
+/** Most such responses that wait at once; the answer beyond that is 429. */
 export const AUTH_FLOOR_WAITERS = 1_000;
 
-/** 2026-07-15T00:00:00.000Z: from then on a key in a body is refused like none. */
+/** 2026-07-15T00:00:00.000Z: from then on a key in a body is refused as if there were no key. */
 export const BODY_KEY_SUNSET = Date.UTC(2026, 6, 15);
 
 export const WEBHOOKS_MAX = 10;
-/** Events that a registration may name; one may be named more than once. */
+/** Most events that a registration may name; the same event may be named more than once. */
 export const WEBHOOK_EVENTS_NAMED_MAX = 100;
 export const WEBHOOK_SECRET_MIN_LENGTH = 16;
 export const WEBHOOK_SECRET_MAX_LENGTH = 1_024;
@@ -70,22 +76,22 @@ export const WEBHOOK_BACKOFF_MS_MAX = 86_400_000;
 export const WEBHOOK_TIMEOUT_MS_DEFAULT = 10_000;
 export const WEBHOOK_TIMEOUT_MS_MIN = 100;
 export const WEBHOOK_TIMEOUT_MS_MAX = 120_000;
-/** What is read of a receiver's answer at most. */
+/** Most bytes that are read of a receiver's answer. */
 export const WEBHOOK_ANSWER_BYTES = 65_536;
-/** A destination is paused when so many attempts in a row failed, over so long at least. */
+/** A destination is paused after this many failed attempts in a row, over at least this long. */
 export const WEBHOOK_PAUSE_FAILURES = 20;
 export const WEBHOOK_PAUSE_MS = 300_000;
-/** How often a paused destination is tried. */
+/** Interval at which a paused destination is tried. */
 export const WEBHOOK_PROBE_MS = 60_000;
-/** What a claim to a delivery lasts beyond a whole attempt. */
+/** Time for which a claim to a delivery outlasts a whole attempt. */
 export const WEBHOOK_LEASE_MARGIN_MS = 15_000;
-/** How long events wait for a destination, and how many of them. */
+/** How long events wait for a destination, and how many may wait. */
 export const WEBHOOK_QUEUE_DAYS = 7;
 export const WEBHOOK_QUEUE_MAX = 100_000;
-/** How long the log of deliveries holds what was delivered, and how many of those for each destination. */
+/** How long the log of deliveries keeps delivered and cancelled ones, and how many for each destination. */
 export const DELIVERED_DAYS = 7;
 export const DELIVERED_MAX = 1_000;
-/** The same of what was not. */
+/** The same limits for dead ones: not delivered, and not tried again. */
 export const DEAD_DAYS = 30;
 export const DEAD_MAX = 100_000;
 export const DELIVERIES_PAGE_MAX = 500;
@@ -102,34 +108,41 @@ export const ORGANIZATION_NAME_MAX_LENGTH = 200;
 export const ALLOWED_ORIGINS_MAX = 50;
 export const SECRET_MIN_LENGTH = 32;
 
-/** How long a new connection may be without a whole head of a request. */
+/** Longest time that a new connection may take to send a whole request head. */
 export const FIRST_REQUEST_MS = 30_000;
-/** How long a client may be waited for after that: longer than the 60 seconds for which proxies keep a connection. */
+/** Longest wait for a client after that: longer than the 60 seconds for which proxies keep a connection. */
 export const CLIENT_WAIT_MS = 75_000;
-/** Connections at once, each about 25 KB until the head of a request is there. */
+/** Most connections at once; each takes about 25 KB until a request head has arrived. */
 export const CONNECTIONS_MAX = 4_096;
-/** File descriptors that they leave to everything else. */
+/** File descriptors that the connections leave for everything else. */
 export const DESCRIPTOR_RESERVE = 128;
-/** What a host should grant the process. */
+/** File descriptors that a host should grant the process. */
 export const DESCRIPTORS_ADVISED = 65_536;
 
-/** How long an erasure is remembered outside the database, so that a restored one goes through it again. */
+/**
+ * How long an erasure is remembered outside the database, so that it can be repeated in a restored database.
+ */
 export const ERASED_MEMORY_DAYS = 400;
 
 /**
- * Bytes of request bodies, and of what parsing makes of them, that are held at once; beyond it the answer is 503. The least
- * memory of docs/operate/install.md hangs on it.
+ * Most bytes of request bodies and their parsed values that are held at once; beyond it the answer is 503.
+ * The least memory in docs/operate/install.md depends on it.
  */
 export const BODY_MEMORY_BYTES = 128 * 1024 * 1024;
 
-/** Operators that a candidate model follows in shadow, each up to about 10 KB of memory; others are missed. */
+/**
+ * Most operators that a candidate model follows in shadow, each in up to about 10 KB of memory; others are
+ * missed.
+ */
 export const SHADOW_OPERATORS_MAX = 10_000;
-/** Scores and labels that may wait for the candidate model, a few kilobytes each; beyond it they are missed. */
+/**
+ * Most scores and labels that wait for the candidate model, a few kilobytes each; more than that are missed.
+ */
 export const SHADOW_QUEUE_LIMIT = 4_096;
-/** Scores without an outcome whose weights under the candidate are kept for a late label. */
+/** Most scores without an outcome for which the candidate's weights are kept for a late label. */
 export const SHADOW_WEIGHTS_MAX = 50_000;
-/** Operators that differ most, in one answer. */
+/** Number of operators in an answer's list of those that differ most. */
 export const SHADOW_REPORTED_OPERATORS = 20;
 
-/** Requests that may wait for the writer; beyond it the answer is 503. */
+/** Most requests that wait for the writer; the answer beyond that is 503. */
 export const WRITE_QUEUE_LIMIT = 10_000;

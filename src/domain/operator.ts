@@ -1,6 +1,5 @@
 /**
- * What is shown of operators: profile, sparkline, list, maintenance recommendation, dashboard; and what an erasure
- * answers.
+ * Answers about operators: profile, sparkline, list, maintenance recommendation, dashboard and erasure.
  * Source: specification, Operator profile, Organization dashboard, Maintenance recommendation; contract, section 4.
  */
 import * as z from "zod";
@@ -155,7 +154,9 @@ export const maintenanceResponseSchema = z.object({
   ...envelopeFields,
 }).meta({ id: "MaintenanceResponse" });
 
-/** When the bytes of what was erased are gone, too. */
+/**
+ * The state of the erased data's bytes: overwritten, still held by a reader, or left to the database server.
+ */
 export const PHYSICAL_ERASURES = ["done", "pending", "server"] as const;
 
 /** The answer to an erasure; `evidence` is the evidence format's own schema. */

@@ -1,5 +1,5 @@
 /**
- * An organization, and what it takes to create one.
+ * An organization, and the request that creates one.
  * Source: specification, Organization and Master-key admin; contract, section 3.
  */
 import * as z from "zod";
@@ -12,7 +12,7 @@ export const orgIdSchema = z.string()
   .meta({ description: "The organization's id.", examples: ["acme-bank"] });
 
 const CONTROL_CHARACTERS = /\p{Cc}/u;
-/** The same rule in one: white space around what counts, and no control character anywhere. */
+/** The same rule as one pattern: white space around the trimmed name, and no control character anywhere. */
 const CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f";
 const NAME_PATTERN = `^[^\\S${CONTROLS}]*[^\\s${CONTROLS}](?:[^${CONTROLS}]{0,${
   ORGANIZATION_NAME_MAX_LENGTH - 2
@@ -35,7 +35,7 @@ const nameSchema = z.string()
 /** scheme://host[:port]: no path, query, fragment, user, escape, wildcard, control character, lone surrogate. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/\\?#@%*\s\p{Cc}\p{Cs}]+$/iu;
 
-/** An origin as browsers send it, or null where the text is not one. */
+/** An origin as browsers send it; null if the text is not an origin. */
 export function normalizeOrigin(text: string): string | null {
   if (!ORIGIN.test(text) || !URL.canParse(text)) return null;
   const { origin } = new URL(text);

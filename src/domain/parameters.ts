@@ -1,7 +1,7 @@
-/** What query parameters of several calls have in common. */
+/** Query parameters that several calls share. */
 import * as z from "zod";
 
-/** A whole number that came as text; anything else is refused, never read in part. */
+/** A whole number given as text. Any other text is refused, never read in part. */
 export function integerParameter(
   { min, max, fallback }: { readonly min: number; readonly max: number; readonly fallback: number },
 ) {

@@ -1,6 +1,7 @@
 /**
- * What an organization's record holds, newest first: its scores and decisions, and the reports over them. Each names
- * what can be looked at in full. Source: contract, section 7: what a console must show in at most three requests.
+ * Lists of an organization's records, newest first: its scores and decisions, and its reports. Each row has
+ * the id by which the whole record can be read. Source: contract, section 7 (pages that a console shows in at
+ * most three requests).
  */
 import * as z from "zod";
 import { BANDS, DECISIONS, DOMAINS, ROUTES } from "./enums.ts";

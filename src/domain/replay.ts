@@ -9,7 +9,7 @@ export const replayPathSchema = z.object({
   id: sessionIdSchema.meta({ description: "A scored session_id or a decision_id." }),
 });
 
-/** What moved each dimension. */
+/** The rules that moved each dimension. */
 export const explanationSchema = z.array(
   z.object({
     dimension: z.enum(DIMENSIONS),

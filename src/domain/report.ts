@@ -15,7 +15,7 @@ export interface Period {
   readonly end: number;
 }
 
-/** The calendar quarter (UTC) that was the last to end by `now`, epoch milliseconds. */
+/** The last calendar quarter (UTC) that has ended by `now`, epoch milliseconds. */
 export function lastFullQuarter(now: number): Period {
   const today = new Date(now);
   const year = today.getUTCFullYear();
@@ -23,7 +23,7 @@ export function lastFullQuarter(now: number): Period {
   return { start: Date.UTC(year, month - 3), end: Date.UTC(year, month) };
 }
 
-/** From worst to best; `not_applicable` stands outside the order. */
+/** Statuses from worst to best; `not_applicable` stands outside the order. */
 export const FINDING_STATUSES = [
   "non_compliant",
   "partial",
@@ -39,7 +39,7 @@ const points = z.number().min(0).max(100);
 const count = z.int().min(0);
 const isoDate = z.iso.date().nullable();
 
-/** One provision of one framework, held against the population. */
+/** One provision of one framework, judged over the population. */
 export const findingSchema = z.object({
   regulation: z.string().meta({ description: "The framework's name." }),
   provision: z.string(),
@@ -149,7 +149,7 @@ export const reportSchema = z.object({
   caveats: z.array(z.string()),
 }).meta({ id: "Report" });
 export type Report = z.infer<typeof reportSchema>;
-/** What a report says, before it has an id. */
+/** A report without its id. */
 export type ReportContent = Omit<Report, "report_id">;
 
 /** The measures of Article 14(4) on their own. */
@@ -189,7 +189,7 @@ export const article14Schema = z.object({
   model: modelReferenceSchema,
   statement: z.string(),
 }).meta({ id: "Article14" });
-/** The body's own part, without `request_id` and `timestamp`. */
+/** The body without `request_id` and `timestamp`. */
 export type Article14 = z.infer<typeof article14Schema>;
 
 export const reportFormatSchema = z.object({ format: z.enum(["json", "html"]).default("json") });

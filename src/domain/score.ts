@@ -39,7 +39,9 @@ export const flatScoreRequestSchema = interactionSchema.extend({
   domain: domainSchema,
 }).meta({ id: "FlatScoreRequest", description: "The flat variant; without a session_id one is generated." });
 
-/** Either form, as the document names them: which one a request has is looked at before it is validated. */
+/**
+ * Either form, for the OpenAPI document. The form of a request is determined before the request is validated.
+ */
 export const scoreCallSchema = z.union([nestedScoreRequestSchema, flatScoreRequestSchema]).meta({
   id: "ScoreCall",
 });
@@ -55,7 +57,7 @@ export const scoreParametersSchema = z.object({
   }),
 });
 
-/** A score request, whichever form it came in, with its defaults explicit. */
+/** A score request of either form, with its defaults explicit. */
 export interface ScoreRequest {
   readonly session_id: string;
   readonly operator_id: string;
@@ -136,7 +138,7 @@ const maintenanceSchema = z.object({
 
 const responseMode = z.enum(["standard", "lite"]).meta({ description: "`standard` is full mode." });
 
-/** The response to a score that was computed; `evidence` is the evidence format's own schema. */
+/** The response with a computed score; `evidence` is the schema of the evidence format. */
 export function scoreResponseSchema<Evidence extends z.ZodType>(evidence: Evidence) {
   return z.object({
     jis: points,

@@ -1,6 +1,6 @@
-/** What the service calls itself. */
+/** The service's name and the version of its interface. */
 
 export const SERVICE_NAME = "jiss";
 
-/** Of the interface, in the OpenAPI document and `GET /v1`; the program has a version of its own. */
+/** Version of the interface, in the OpenAPI document and `GET /v1`; the program has a version of its own. */
 export const API_VERSION = "1.10.0";

@@ -1,4 +1,4 @@
-/** What is told of a candidate model that runs in shadow. Source: contract, section 1. */
+/** The answer about a candidate model that runs in shadow. Source: contract, section 1. */
 import * as z from "zod";
 import { BANDS } from "./enums.ts";
 import { isoTimestamp } from "./instant.ts";

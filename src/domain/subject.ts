@@ -1,5 +1,5 @@
 /**
- * Subject access: everything that is kept about one reviewer, and what the law has them told beside it.
+ * Subject access: everything that is kept about one reviewer, and the notice that the law requires with it.
  * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Articles 13 to 15 and 22.
  */
 import * as z from "zod";
@@ -20,7 +20,7 @@ export const subjectParametersSchema = z.object({
 
 const sentences = z.array(z.string());
 
-/** What a person is told beside the data, in plain words. */
+/** The notice that goes with the data, in plain words. */
 export const subjectNoticeSchema = z.object({
   law: z.string(),
   purpose: z.string().meta({ description: "What the score is for." }),
@@ -52,7 +52,7 @@ export type SubjectNotice = z.infer<typeof subjectNoticeSchema>;
 const part = z.union([z.record(z.string(), z.unknown()), z.string()]).nullable();
 const points = z.number().min(0).max(100);
 
-/** One entry of a chain, with all that is kept of it. */
+/** One entry of a chain, with everything that is kept about it. */
 export const subjectRecordSchema = z.object({
   seq: z.int().min(0),
   chain: z.string(),
@@ -106,7 +106,7 @@ const head = {
   record_count: z.int().min(0),
 };
 
-/** Everything but the records. */
+/** The response without its records and its envelope. */
 export type SubjectHead = z.infer<z.ZodObject<typeof head>>;
 
 export const subjectResponseSchema = z.object({

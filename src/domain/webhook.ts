@@ -1,5 +1,5 @@
 /**
- * Webhook destinations: what is asked for one and what is told of it.
+ * Webhook destinations: the requests about them and the answers.
  * Source: specification, Webhook destination and Events; contract, section 5.
  */
 import * as z from "zod";
@@ -19,7 +19,7 @@ import { envelopeFields, scoreResponseSchema } from "./score.ts";
 
 const eventSchema = z.enum(WEBHOOK_EVENTS);
 
-/** Where a destination lies is looked at apart from this: a host may be a name. */
+/** The destination's network address is checked elsewhere, because the host may be a name. */
 const urlSchema = z.string().max(WEBHOOK_URL_MAX_LENGTH)
   .transform((text, context) => {
     const problem = problemOf(text);
@@ -43,7 +43,7 @@ function problemOf(text: string): string | null {
   return hash === "" ? null : "must hold no fragment: it is never sent";
 }
 
-/** The length is looked at before any item is: each item that is wrong is a finding of its own. */
+/** The length is checked before any item, because each wrong item is a finding of its own. */
 const eventsSchema = z.array(z.unknown()).min(1).max(WEBHOOK_EVENTS_NAMED_MAX)
   .pipe(z.array(eventSchema))
   .transform((events) => WEBHOOK_EVENTS.filter((event) => events.includes(event)))
@@ -81,7 +81,10 @@ const webhookFields = {
   created_at: isoTimestamp,
 };
 
-/** Why an attempt did not deliver; nothing more of the receiver's answer, and of where it led, is told. */
+/**
+ * Reasons why an attempt did not deliver. Nothing more about the receiver's answer or its target is
+ * disclosed.
+ */
 export const ATTEMPT_ERRORS = [
   /** The address is not one that webhooks may call, or the name does not resolve. */
   "refused_target",
@@ -91,11 +94,11 @@ export const ATTEMPT_ERRORS = [
   "connection_lost",
   "timeout",
   "invalid_answer",
-  /** 3xx: never followed. */
+  /** A 3xx status: redirects are never followed. */
   "redirect",
   /** Any other status that is not 2xx. */
   "status",
-  /** The service stopped meanwhile. */
+  /** The service stopped during the attempt. */
   "interrupted",
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
@@ -111,11 +114,11 @@ const attemptSchema = z.object({
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 
-/** What a delivery tells of: an event, or that the destination is being tested. */
+/** The name in a delivery that tests the destination; every other delivery carries an event. */
 export const PING = "ping";
 const deliveredEventSchema = z.enum([...WEBHOOK_EVENTS, PING]);
 
-/** The bodies of deliveries; `evidence` is what a response carries. */
+/** The bodies of deliveries; `evidence` is the schema of the evidence in a response. */
 export function webhookBodySchemas<Evidence extends z.ZodType>(evidence: Evidence) {
   const told = <Event extends string>(event: Event) => ({
     event: z.literal(event),

@@ -1,4 +1,4 @@
-/** The outside world, as everything else is given it: randomness, ids and time. */
+/** The outside world as it is passed to all other code: randomness, ids and time. */
 
 /** Randomness and ids. */
 export interface World {
@@ -14,8 +14,11 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never go back. */
   monotonic(): number;
-  /** Resolves after so long, or as soon as it is cut. */
+  /** Resolves after `milliseconds`, or as soon as `cut` is aborted. */
   wait(milliseconds: number, cut?: AbortSignal): Promise<void>;
-  /** Resolves at an instant of {@link monotonic}, to some microseconds where nothing else is to be done, never before. */
+  /**
+   * Resolves at an instant of {@link monotonic}, never before; within microseconds if nothing else is to be
+   * done.
+   */
   until(instant: number): Promise<void>;
 }
