@@ -27,7 +27,7 @@ const SMALLEST_NORMAL = 2.2250738585072014e-308;
  * Natural logarithm of a positive normal number, at most 1 ulp from the exact value.
  *
  * Ten terms of 2·(s + s³/3 + s⁵/5 + …), by Horner, with s = (m − 1)/(m + 1) and m the mantissa in [√½, √2].
- * @throws {RangeError} where `x` is not a positive, finite, normal number.
+ * @throws {RangeError} if `x` is not a positive, finite, normal number.
  */
 export function ln(x: number): number {
   if (!(x >= SMALLEST_NORMAL && x < Infinity)) throw new RangeError(`ln of ${x}`);
@@ -53,7 +53,7 @@ export function ln(x: number): number {
  * e^x for x ≤ 700; 0 below −700; at most 1 ulp from the exact value.
  *
  * Taylor to degree 13, by Horner, on the remainder r with x = k·ln 2 + r, then |k| exact doublings or halvings.
- * @throws {RangeError} where `x` is above 700 or not a number.
+ * @throws {RangeError} if `x` is above 700 or not a number.
  */
 export function exp(x: number): number {
   if (!(x <= EXP_MAX)) throw new RangeError(`exp of ${x}`);
@@ -85,7 +85,10 @@ export function roundTo(x: number, decimals: number): number {
   return round(x * scale) / scale;
 }
 
-/** Quantises to 1e-9, as every number that enters an operator's state is, which keeps stored states short. */
+/**
+ * Quantises to 1e-9. The computed numbers of an operator's state are quantised, which keeps stored states
+ * short.
+ */
 export function q9(x: number): number {
   return round(x * 1e9) / 1e9;
 }

@@ -1,7 +1,7 @@
 /**
- * Why a rule applied: what happened in an interaction, or what a label made known, as a clause with the figures that
- * a person needs in order to understand or contest it. How time and activity were counted is told in full by the rule
- * `process`; the others tell what that came to. Source: scoring model, sections 2.3, 4.1 to 4.7 and 15, point 6.
+ * Why a rule applied: the facts of an interaction, or of a label, as a clause with the figures that a person
+ * needs in order to understand or contest it. The rule `process` states in full how time and activity were
+ * counted; the other rules state the result. Source: scoring model, sections 2.3, 4.1 to 4.7 and 15, point 6.
  */
 import type { Decision, Dimension } from "../domain/enums.ts";
 import { exp } from "./arithmetic.ts";
@@ -12,14 +12,16 @@ import { type Advanced, type EventWeights, gapDays, type ScoringEvent, type Step
 import type { OperatorState } from "./state.ts";
 import { apart, enumeration, figure, inSeconds, nameOf, percent, quantity } from "./wording.ts";
 
-/** All that a sentence on an interaction may draw on. */
+/** Everything that a sentence about an interaction may use. */
 export interface Facts extends Advanced {
   readonly model: ModelDocument;
   readonly stored: OperatorState;
   readonly event: ScoringEvent;
 }
 
-/** What happened that made a rule apply, told of those of its steps that bear on one dimension, at least one. */
+/**
+ * The cause that made a rule apply. `steps` are the rule's steps that bear on one dimension, at least one.
+ */
 export function causeOf(facts: Facts, steps: readonly Step[]): string {
   const { rule, value } = steps[0]!;
   switch (rule) {
@@ -66,7 +68,7 @@ export function causeOf(facts: Facts, steps: readonly Step[]): string {
   }
 }
 
-/** What a late label made known that made a rule apply, told as {@link causeOf} does. */
+/** The fact in a late label that made a rule apply, in the form of {@link causeOf}. */
 export function causeOfLabel(model: ModelDocument, label: LateLabel, steps: readonly Step[]): string {
   const { decision, outcome_correct, weights } = label;
   const proved = outcome_correct ? "right" : "wrong";
@@ -86,7 +88,7 @@ export function causeOfLabel(model: ModelDocument, label: LateLabel, steps: read
     `${countsAs(share, CELLS[cell].as)}${review}`;
 }
 
-/** What a gap did to earlier evidence, of which the share `kept`, 0..1, remains. */
+/** The effect of a gap on earlier evidence, of which the share `kept`, 0..1, remains. */
 export function fading(
   { stored, now, kept }: { readonly stored: OperatorState; readonly now: number; readonly kept: number },
 ): string {
@@ -95,7 +97,10 @@ export function fading(
   return `After ${days} without a scored case, earlier evidence in the operator's favour counts ${share} % of what it did`;
 }
 
-/** Why a dimension that this interaction could have raised was left as it was; null where it has no bearing. */
+/**
+ * Why a dimension that this interaction could have raised was left as it was; null if there is no such
+ * reason.
+ */
 export function withheld(
   { evidence, weights, event: { interaction } }: Facts,
   dimension: Dimension,
@@ -134,7 +139,7 @@ function isReferral(decision: Decision): boolean {
   return decision === "deferred" || decision === "escalated";
 }
 
-/** Whether a decision is never one thing in full, but counts as it to a share. */
+/** True if a decision counts as one thing only to a share: a modification or a referral. */
 function isDivided(decision: Decision): boolean {
   return decision === "modified" || isReferral(decision);
 }
@@ -143,7 +148,7 @@ function countsAs(share: number, what: string): string {
   return `counts ${share === 1 ? "fully" : percent(share)} as ${what}`;
 }
 
-/** A decision that counts to a share as something else. */
+/** A clause for a decision that counts to a share as `what`. */
 function divided(facts: Facts, share: number, what: string): string {
   const { interaction } = facts.event;
   const { outcome_correct: outcome } = interaction;
@@ -183,7 +188,7 @@ function known(facts: Facts, cell: Cell): string {
     : `The AI was ${ai} and the operator ${verbOf(facts)} it`;
 }
 
-/** Departing from a wrong recommendation is a catch, even where the operator's own decision was wrong too. */
+/** Departing from a wrong recommendation is a catch, even if the operator's own decision was wrong too. */
 function provedWrong({ event: { interaction } }: Facts, steps: readonly Step[]): string {
   const told = isDivided(interaction.decision) || steps.every(({ value }) => value > 0);
   return told ? "" : ", but the operator's own decision proved wrong";
@@ -201,7 +206,7 @@ function departure(facts: Facts, which: "the" | "a wrong"): string {
     : `The operator ${verbOf(facts)} ${which} recommendation`;
 }
 
-/** A decision of which nobody knows whether it is right. */
+/** A decision that nobody knows to be right or wrong. */
 function unjudged(facts: Facts): string {
   const of = isReferral(facts.event.interaction.decision) ? "" : " the recommendation";
   return `The operator ${verbOf(facts)}${of}`;
@@ -234,12 +239,15 @@ function unaided(isRight: boolean): string {
 
 // ---- the review -------------------------------------------------------------------------------------------
 
-/** Accepting what is right counts in full as such; what else it counts for rests on the review. */
+/**
+ * True if a step depends on the review: accepting right advice counts in full for C, else as the review
+ * counts.
+ */
 function restsOnReview(steps: readonly Step[]): boolean {
   return steps.some(({ rule, bucket }) => rule === "correct_acceptance" && bucket !== "C");
 }
 
-/** The decision with what time and activity came to. */
+/** The decision, and how much of a full review its time and activity counted as. */
 function reviewed(facts: Facts, decision: string): string {
   const counted = countedActivity(facts);
   const doubted = counted === null ? "" : `, with only ${counted} of the reported activity believed`;
@@ -260,7 +268,7 @@ function timeAndActivity(facts: Facts): string {
   }`;
 }
 
-/** The times that were demanded instead, where that made a difference to the time taken. */
+/** The lowered times that were demanded instead, if they made a difference for the time taken. */
 function relieved({ model, event, process: { timeMs }, relief }: Facts): string {
   const { fast_ms, reference_ms } = model.domains[event.domain];
   const left = 1 - model.relief.time_shrink * relief;
@@ -275,7 +283,7 @@ function timeOf({ event: { interaction }, process }: Facts): string {
   return `${quantity(inSeconds(spent), "second")}${counted}`;
 }
 
-/** What was measured of the activity, what was not, and how much of it counts. */
+/** The measured activity, the fields that were not measured, and how much of the activity counts. */
 function activity(facts: Facts): string {
   const { hover_events: hovers, scroll_depth: scroll, alternative_views_checked: views } =
     facts.event.interaction;
@@ -305,7 +313,7 @@ function editing({ event: { interaction }, process, weights }: Facts): string {
   return counts ? ", and the change counted as activity" : "";
 }
 
-/** How much of the activity reported the time could hold; null where that was all of it. */
+/** The share of the reported activity that fits the time; null if all of it fits or none takes time. */
 function countedActivity({ process: { plausibility } }: Facts): string | null {
   if (plausibility === null || plausibility >= 1) return null;
   return `${apart(100 * plausibility, 100, 1)[0]} %`;
@@ -327,7 +335,7 @@ const ERRORS = {
   own: "a wrong decision without the AI",
 } as const;
 
-/** What happened in the window after an error; only the rules of recalibration ask for it. */
+/** A clause for an event in the window after an error; only the rules of recalibration use it. */
 function watched({ stored }: Facts, what: string): string {
   return `${what}, while watched after ${ERRORS[stored.err!.type]}`;
 }

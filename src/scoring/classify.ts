@@ -1,7 +1,7 @@
 /**
- * What one interaction is evidence of: hits, misses, correct acceptances and false alarms, where the signal
- * is "the AI is wrong" and the yes-response is departing from it (signal detection [6]).
- * Source: scoring model, section 2.3.
+ * The evidence in one interaction: hits, misses, correct acceptances and false alarms. The signal is "the AI
+ * is wrong"; the yes-response is a departure from it (signal detection [6]). Source: scoring model, section
+ * 2.3.
  */
 import type { Interaction } from "../domain/interaction.ts";
 import { DEPARTURE_EXPONENT_MAX, type ModelDocument } from "./model.ts";
@@ -26,7 +26,7 @@ export function isPresented(interaction: Interaction): boolean {
     interaction.scenario_type !== "ai_withheld";
 }
 
-/** Deferred or escalated: the decision was handed on. */
+/** True if the decision was handed on: deferred or escalated. */
 export function isReferral(interaction: Interaction): boolean {
   return interaction.decision === "deferred" || interaction.decision === "escalated";
 }
@@ -45,21 +45,22 @@ export function departureShare(model: ModelDocument, interaction: Interaction): 
 }
 
 /**
- * In proportion to what was changed (`jis-1`), or to a power of it (`jis-2`): a touch-up of what is accepted was taken
- * for a caught error by its proportion, which is what whoever wants to look busy would live on.
+ * Departure share of a modification: in proportion to its extent (`jis-1`), or to a power of that (`jis-2`).
+ * In `jis-1` a touch-up of accepted advice counts in proportion as a caught error, which rewards operators
+ * who only look busy.
  */
 function modificationShare({ classification }: ModelDocument, extent: number): number {
   const { full_departure_extent, departure_exponent } = classification;
   const share = Math.min(1, extent / full_departure_extent);
   const exponent = departure_exponent ?? 1;
-  // A file that is verified brings its own document, and the loop must end.
+  // A verified file brings its own document, which could have any exponent; the loop must end.
   if (exponent > DEPARTURE_EXPONENT_MAX) throw new RangeError(`a departure exponent of ${exponent}`);
   let power = share;
   for (let factors = exponent; factors > 1; factors -= 1) power = power * share;
   return power;
 }
 
-/** A decision with its label and its departure share: what the cells follow from. */
+/** A decision with its label and its departure share, from which the cells follow. */
 export interface LabelledDecision {
   readonly decision: Interaction["decision"];
   readonly scenario_type: Interaction["scenario_type"];
@@ -68,7 +69,10 @@ export interface LabelledDecision {
   readonly departure: number;
 }
 
-/** The evidence of a case with a recommendation on screen: an injected error overrides what the label says of the AI. */
+/**
+ * The evidence of a case with a recommendation on screen. With an injected error the AI is wrong, whatever
+ * the label.
+ */
 export function classify(model: ModelDocument, of: LabelledDecision): Evidence {
   if (of.scenario_type === "error_injected") return classifyInjected(model, of);
   if (of.outcome_correct === null) return NONE;

@@ -1,8 +1,8 @@
 /**
  * The compliance block of a score, oriented at Article 14 of the EU AI Act.
  *
- * A weighted sum is compensatory, human oversight is not: beside the minimum there is a floor under the
- * dimensions that oversight stands on. Source: scoring model, section 6.
+ * A weighted sum is compensatory, human oversight is not: besides the minimum JIS there is a floor for the
+ * dimensions on which oversight depends. Source: scoring model, section 6.
  */
 import type { Band } from "../domain/enums.ts";
 import type { Dimensions } from "./dimensions.ts";
@@ -20,13 +20,13 @@ export interface Compliance {
   readonly thresholds: { readonly min_jis: number; readonly target_jis: number };
 }
 
-/** The floor dimensions, of those computed, that are below their floor. */
+/** The computed floor dimensions that are below their floor. */
 export function belowFloor(model: ModelDocument, dimensions: Dimensions): readonly (keyof Dimensions)[] {
   const { floor_dimensions, dimension_floor } = model.thresholds;
   return floor_dimensions.filter((name) => (dimensions[name] ?? dimension_floor) < dimension_floor);
 }
 
-/** The compliance block of a JIS; `daysToNonCompliance` as the decay projection has it. */
+/** The compliance block of a JIS; `daysToNonCompliance` comes from the decay projection. */
 export function complianceOf(
   model: ModelDocument,
   { jis, band, dimensions, daysToNonCompliance }: {

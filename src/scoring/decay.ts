@@ -43,7 +43,7 @@ export function projectedJis(curve: DecayCurve, day: number): number {
 }
 
 /**
- * The first whole day on which the curve is below `minimum`: 0 where it already is, null where it never is
+ * The first whole day on which the curve is below `minimum`: 0 if it already is, null if it never is
  * within `horizonDays`. Solves rate·t + ½·acceleration·t² = ln((J₀ − F)/(minimum − F)).
  */
 export function daysToNonCompliance(
@@ -61,7 +61,9 @@ export function daysToNonCompliance(
   return days > horizonDays ? null : days;
 }
 
-/** Exercise sessions until a JIS reaches the target: 0 where it has. Section 7.2, use of `recovery_rate`. */
+/**
+ * Exercise sessions until a JIS reaches the target; 0 if it already has. Section 7.2, use of `recovery_rate`.
+ */
 export function sessionsToTarget(
   model: ModelDocument,
   { jis, domain }: { jis: number; domain: Domain },
@@ -73,7 +75,9 @@ export function sessionsToTarget(
   return Math.ceil(ln(gap) / model.domains[domain].recovery_rate);
 }
 
-/** Recent minus longer-run JIS, points, ramped in so that the prior washing out does not look like a trend. */
+/**
+ * Recent minus longer-run JIS, points; ramped in, so that the fading of the prior does not look like a trend.
+ */
 export function currentTrend(model: ModelDocument, state: OperatorState): number {
   const { trend_limit, trend_from_interactions, trend_ramp_interactions } = model.decay;
   const difference = clamp((state.ef ?? 0) - (state.es ?? 0), -trend_limit, trend_limit);

@@ -14,7 +14,7 @@ import { type BucketMeans, restraint } from "./state.ts";
 export type Dimensions = Readonly<Partial<Record<Dimension, number>>>;
 export type FullDimensions = Readonly<Record<Dimension, number>>;
 
-/** A dimension's weight in the JIS of this mode, 0..1; 0 where the mode does not compute it. */
+/** A dimension's weight in the JIS of this mode, 0..1; 0 if the mode does not compute it. */
 export function dimensionWeight(model: ModelDocument, name: Dimension, mode: Mode): number {
   const row = model.dimensions[name];
   return mode === "lite" ? row.lite_weight : row.weight;

@@ -1,6 +1,6 @@
 /**
  * The Decision Risk Score: how risky one AI-assisted decision is, given the operator's record and the process
- * behind it, and where it should be routed. Reads a state, never changes it.
+ * behind it, and where it should be routed. It reads a state and never changes it.
  * Source: scoring model, section 11.
  */
 import { type Domain, type Route, ROUTES, type ScenarioType, type Stakes } from "../domain/enums.ts";
@@ -19,14 +19,14 @@ export interface PolicyTrigger {
   readonly policy: string;
   readonly triggered: boolean;
   readonly minimum_route: Route;
-  /** One sentence, null where the policy was not triggered. */
+  /** One sentence; null if the policy was not triggered. */
   readonly evidence: string | null;
 }
 
 export interface DrsFactor {
   readonly name: "likelihood" | "severity" | "process_evidence" | "operator_jis";
   readonly value: number;
-  /** The factor's exponent in the score; null where it only feeds the likelihood. */
+  /** The factor's exponent in the score; null if it only feeds the likelihood. */
   readonly weight: number | null;
 }
 
@@ -37,7 +37,7 @@ export interface DrsResult {
   /** All seven policies, in the model's order. */
   readonly policy_triggers: readonly PolicyTrigger[];
   readonly factors: readonly DrsFactor[];
-  /** Of the operator's JIS among the factors. */
+  /** Interval of the operator's JIS among the factors. */
   readonly operator_uncertainty: Uncertainty;
 }
 
@@ -48,7 +48,7 @@ export function scoreDecision(
   { interaction, domain, stakes, now }: {
     readonly interaction: Interaction;
     readonly domain: Domain;
-    /** null where the caller does not say. */
+    /** null if the caller does not state them. */
     readonly stakes: Stakes | null;
     readonly now: number;
   },
@@ -161,7 +161,7 @@ function severityBonus(model: ModelDocument, scenario: ScenarioType): number {
   return scenario === "high_stakes" || scenario === "critical" ? bonus[scenario] : 0;
 }
 
-/** The scenario that counts for severity: the stakes speak as one of their own, and the graver of the two is taken. */
+/** The scenario that counts for severity: the graver of the given one and the one that the stakes imply. */
 function graverScenario(
   model: ModelDocument,
   { scenario, stakes }: { readonly scenario: ScenarioType; readonly stakes: Stakes | null },

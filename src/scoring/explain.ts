@@ -1,11 +1,11 @@
 /**
- * Why a score is what it is: for each dimension its value before and after, and each rule of the model that was
- * applied to it as one plain sentence, so that the person scored can be told why. Late labels likewise.
+ * The explanation of a score or a late label, for the person scored: for each dimension its value before and
+ * after, and one plain sentence for each rule of the model that was applied to it.
  *
- * Owns no formula: the reducer is run again with an observer, and every sentence is told from the steps that the
- * reducer reports, with their own figures. A rule that left its evidence where it was has its sentence too ("stayed
- * at"), since a cap or a missing measurement is what a person would contest.
- * Source: scoring model, sections 2.3, 4.1 to 4.7, 5 and 15, point 6.
+ * It owns no formula: it runs the reducer again with an observer, and makes every sentence from the steps and
+ * figures that the reducer reports. A rule that left its evidence unchanged has its sentence too ("stayed
+ * at"), because a person may contest a cap or a missing measurement. Source: scoring model, sections 2.3, 4.1
+ * to 4.7, 5 and 15, point 6.
  */
 import { type Dimension, DIMENSIONS, type Domain, type ScenarioType } from "../domain/enums.ts";
 import { causeOf, causeOfLabel, type Facts, fading, withheld } from "./causes.ts";
@@ -58,8 +58,9 @@ export function explainScore(
 }
 
 /**
- * Explains what a decision score read of the operator's record at `now`, epoch milliseconds: it does not change the
- * record, and only the fading over a gap moves what it reads. All seven dimensions, in the order of DIMENSIONS.
+ * Explains the operator's record as a decision score read it at `now`, epoch milliseconds. The score does not
+ * change the record; only the fading over a gap moves the values read. All seven dimensions, in the order of
+ * DIMENSIONS.
  */
 export function explainDecision(
   model: ModelDocument,
@@ -81,8 +82,8 @@ export function explainDecision(
 }
 
 /**
- * Explains what a late label did to the state that it was applied to: all seven dimensions, full-mode, in the order
- * of DIMENSIONS, with the domain confidence of the labelled case's domain.
+ * Explains how a late label changed the state: all seven dimensions, full-mode, in the order of DIMENSIONS,
+ * with the domain confidence of the labelled case's domain.
  * @throws {RangeError} for an injected error, which takes no late label.
  */
 export function explainLabel(
@@ -103,7 +104,7 @@ export function explainLabel(
   });
 }
 
-/** What the steps of an interaction weigh by. */
+/** The weights of an interaction's steps. */
 interface Weighing {
   readonly weights: EventWeights;
   readonly scenario_type: ScenarioType;
@@ -114,9 +115,12 @@ interface Explained {
   readonly read: OperatorState;
   readonly domain: Domain;
   readonly steps: readonly Step[];
-  /** What made a rule apply, as a clause; of the steps of one rule that bear on one dimension, at least one. */
+  /**
+   * The cause that made a rule apply, as a clause. `applied`: its steps that bear on one dimension, at least
+   * one.
+   */
   readonly cause: (applied: readonly Step[]) => string;
-  /** null where only retention applied, which has no weight. */
+  /** null if only retention applied, which has no weight. */
   readonly weighing: Weighing | null;
   /** The sentence of a dimension that no rule touched. */
   readonly nothing: (dimension: Dimension) => string;
@@ -153,9 +157,9 @@ function explain(
   });
 }
 
-// ---- what a step did --------------------------------------------------------------------------------------
+// ---- movements of a step ----------------------------------------------------------------------------------
 
-/** What the mean of a bucket says of an operator. */
+/** The conduct of an operator that the mean of each bucket measures. */
 const MEANING: Readonly<Record<Exclude<BucketName, "K">, string>> = {
   H: "catching errors",
   C: "accepting what is right",
@@ -167,7 +171,10 @@ const MEANING: Readonly<Record<Exclude<BucketName, "K">, string>> = {
   Q: "following advice not known to be right or wrong",
 };
 
-/** What a step moved; nothing where fading met no evidence, or restraint left all of the dimension. */
+/**
+ * The values that a step moved; empty if fading met no evidence, or if a step of Q left the restraint as it
+ * was.
+ */
 function movementsOf(
   model: ModelDocument,
   step: Step,
@@ -192,7 +199,7 @@ function movementsOf(
   return isEven(before, after) || isEven(left.before, left.after) ? [] : [moved, left];
 }
 
-// ---- what stands in brackets ------------------------------------------------------------------------------
+// ---- details in brackets ----------------------------------------------------------------------------------
 
 const SCENARIOS: Readonly<Record<ScenarioType, string>> = {
   standard: "a standard case",
@@ -203,10 +210,15 @@ const SCENARIOS: Readonly<Record<ScenarioType, string>> = {
   ai_withheld: "a case with the AI withheld",
 };
 
-/** Weighing, and whether a step is the first of its sentence, which tells the scenario's weight for all. */
+/**
+ * The weighing, and whether the step is the first of its sentence: the first states the scenario's weight for
+ * all.
+ */
 type Weighed = Weighing & { readonly isFirst: boolean };
 
-/** What a step counted as, where that is a degree not told yet, its weight where that is not 1, and why. */
+/**
+ * The degree to which a step counted if it is not stated yet, its weight if that is not 1, and the reason.
+ */
 function detailsOf(model: ModelDocument, step: Step, weighed: Weighed): readonly string[] {
   if (step.rule === "retention") return [];
   return [...degreeOf(model, step, weighed), ...weightOf(step, weighed), ...creditOf(step)];

@@ -1,5 +1,5 @@
 /**
- * The figures of a compliance report: where the population's scores lie, and how its dimensions spread.
+ * The figures of a compliance report: the distribution of the population's scores and of its dimensions.
  * Source: scoring model, section 10.
  */
 import { BANDS, DIMENSIONS } from "../domain/enums.ts";
@@ -10,11 +10,14 @@ import type { ModelDocument } from "./model.ts";
 import { jisAverages } from "./organization.ts";
 import { againstMinimum, type PeriodRecord } from "./period.ts";
 
-/** Width of a histogram step, JIS points, and how many there are from 0 to 100. */
+/** Width of a histogram step, JIS points, and the number of steps from 0 to 100. */
 const STEP_POINTS = 5;
 const STEPS = 20;
 
-/** Counts, averages and spreads over exactly these records; null where there is nothing to average. */
+/**
+ * Counts, averages and spreads over exactly these records; averages and spreads are null if there is no
+ * record.
+ */
 export function figuresOf(model: ModelDocument, population: readonly PeriodRecord[]): Report["figures"] {
   const sides = population.map((record) => againstMinimum(model, record));
   const sideCount = (side: (typeof sides)[number]) => sides.filter((other) => other === side).length;
@@ -35,7 +38,7 @@ export function figuresOf(model: ModelDocument, population: readonly PeriodRecor
 }
 
 function histogramOf(population: readonly PeriodRecord[]): Report["figures"]["histogram"] {
-  // In whole hundredths, so that no quotient can fall short of its step's edge.
+  // The division uses whole hundredths, so that no quotient can fall short of its step's edge.
   const steps = population.map((record) =>
     Math.min(Math.floor(round(record.jis * 100) / (STEP_POINTS * 100)), STEPS - 1)
   );
@@ -46,7 +49,7 @@ function histogramOf(population: readonly PeriodRecord[]): Report["figures"]["hi
   }));
 }
 
-/** A band never flips inside its own interval: an operator counts only where the whole interval lies in one. */
+/** An operator counts in a band only if the whole interval lies in it, and as undetermined otherwise. */
 function bandCountsOf(model: ModelDocument, population: readonly PeriodRecord[]): Report["figures"]["bands"] {
   const bands = population.map(({ low, high }) => {
     const band = bandOf(model, low);

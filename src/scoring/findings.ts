@@ -1,9 +1,9 @@
 /**
- * The findings of a compliance report: each dated rule of law held against a period's records.
+ * The findings of a compliance report: each dated rule of law, applied to a period's records.
  *
- * Knows no framework by name: which rules there are, when each is in force, what an operator must show and what
- * caps a status is the model document's, so that a fifth framework or a changed date is a change of data.
- * Source: scoring model, section 10.
+ * The code knows no framework by name: the model document holds the rules, their dates, the conditions for an
+ * operator and the caps of a status, so that a fifth framework or a changed date is a change of data. Source:
+ * scoring model, section 10.
  */
 import { DIMENSIONS, type Domain } from "../domain/enums.ts";
 import { type Finding, FINDING_STATUSES, type FindingStatus, type Period } from "../domain/report.ts";
@@ -17,17 +17,19 @@ import {
   totalOf,
 } from "./period.ts";
 
-/** In the place of a source where only somebody's account of the law was read; the citation names the law itself. */
+/** Replaces the source if only a secondary account of the law was read; the citation names the law itself. */
 const NOT_READ = "not read at the source";
 
-/** What the findings are made from. */
+/** The input of the findings. */
 export interface FindingsInput {
   readonly period: Period;
   readonly data: PeriodData;
   readonly organizationDomain: Domain;
 }
 
-/** A status as reported, and as it would be were every undetermined operator to pass, or to fail. */
+/**
+ * A status as reported, and as it would be if every undetermined operator passed (best) or failed (worst).
+ */
 export interface Verdicts<Status> {
   readonly reported: Status;
   readonly best: Status;
@@ -39,25 +41,30 @@ export interface JudgedFinding {
   readonly verdicts: Verdicts<FindingStatus>;
 }
 
-/** Whether the undetermined operators leave the status as it is, whichever way they fall. */
+/** True if the status stays the same whether the undetermined operators pass or fail. */
 export function isCertain<Status>({ reported, best, worst }: Verdicts<Status>): boolean {
   return best === reported && worst === reported;
 }
 
-/** The worst of the applicable statuses; insufficient_data where none applies. */
+/** The worst of the applicable statuses; insufficient_data if none applies. */
 export function worstOf(statuses: readonly FindingStatus[]): FindingStatus {
   const worst = FINDING_STATUSES.find((status) => status !== "not_applicable" && statuses.includes(status));
   return worst ?? "insufficient_data";
 }
 
-/** One finding for each rule that the period's last day calls for, frameworks in the order of the document. */
+/**
+ * One finding for each rule that is reported for the period's last day, frameworks in the order of the
+ * document.
+ */
 export function findingsOf(model: ModelDocument, input: FindingsInput): readonly JudgedFinding[] {
   const day = lastDayOf(input.period);
   const population = populationOf(model, input.data.records);
   return reportedRules(model.law.rules, day).map((rule) => judge(model, rule, { ...input, day, population }));
 }
 
-/** A framework's rules of that day; all of them where it has none, so that a framework is never left out. */
+/**
+ * A framework's rules of that day, or all its rules if it has none then, so that no framework is left out.
+ */
 function reportedRules(rules: readonly LawRule[], day: string): readonly LawRule[] {
   const frameworks = new Set(rules.map((rule) => rule.framework));
   return [...frameworks].flatMap((framework) => {
@@ -67,7 +74,7 @@ function reportedRules(rules: readonly LawRule[], day: string): readonly LawRule
   });
 }
 
-/** Whether the rule is the framework's on that day. ISO dates compare as text. */
+/** True if that day lies within the rule's dates. ISO dates compare as text. */
 function covers({ in_force_from: from, in_force_until: until }: LawRule, day: string): boolean {
   return (from === null || from <= day) && (until === null || day <= until);
 }
@@ -105,7 +112,7 @@ function judge(
     status: verdicts.reported,
     status_certain: isCertain(verdicts),
     metric: metricOf(rule),
-    // Four decimals, downward: what is shown as the threshold has reached it.
+    // Four decimals, rounded down, so that a share below the threshold is never shown as the threshold.
     observed: records.length === 0 ? null : Math.floor(passing * 10_000 / records.length) / 10_000,
     threshold: model.law.pass_share.compliant,
     operators: records.length,
@@ -123,8 +130,9 @@ function judge(
 }
 
 /**
- * Why the status is partial at best, null where nothing caps it. Only what the judged operators did counts, as one
- * case of somebody else shows nothing of them; an incident freeze is the organization's.
+ * The reason why the status is partial at best; null if nothing caps it. Only departures and referrals of the
+ * judged operators count, because another operator's case shows nothing about them. Incident freezes are the
+ * organization's.
  */
 function capOf(
   { cap }: LawRule,
@@ -141,14 +149,14 @@ function capOf(
   return null;
 }
 
-/** Division is correctly rounded: 9 of 10 is the very number that 0.9 is. */
+/** Division is correctly rounded: 9 / 10 is exactly the number 0.9. */
 function shareStatus(model: ModelDocument, share: number): FindingStatus {
   const { compliant, partial } = model.law.pass_share;
   if (share >= compliant) return "compliant";
   return share >= partial ? "partial" : "non_compliant";
 }
 
-/** In one fixed order, whatever the order of the document's keys. */
+/** The fixed order of the conditions, whatever the order of the document's keys. */
 const CONDITION_ORDER = [...DIMENSIONS, "jis", "mean_correct_acceptance"] as const;
 
 function conditionsOf({ conditions }: LawRule) {

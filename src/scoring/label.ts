@@ -1,10 +1,11 @@
 /**
- * The late label: what an operator's state learns once the truth of a case that was scored without it is known.
+ * The late label: the change of an operator's state once the truth of a case that was scored without it is
+ * known.
  *
- * Owns no constant: it runs the labelled lines of the reducer with the weights that the score recorded, so that a
- * label counts as much as it would have at once, and only from the next score on. The recorded score never changes.
- * Whether a label is allowed (first, not for a score that came with an outcome) is the caller's to decide.
- * Source: scoring model, section 15, point 6.
+ * It owns no constant: it runs the labelled lines of the reducer with the weights that the score recorded. So
+ * a label counts as much as it would have counted at once, but only from the next score on. The recorded
+ * score never changes. The caller decides if a label is allowed: the first one, and only for a score without
+ * outcome. Source: scoring model, section 15, point 6.
  */
 import type { Decision, ScenarioType } from "../domain/enums.ts";
 import { classify } from "./classify.ts";
@@ -20,7 +21,7 @@ import {
 } from "./reducer.ts";
 import type { OperatorState } from "./state.ts";
 
-/** A label and the case that it belongs to, as its score recorded it. */
+/** A label and its case, as the score recorded the case. */
 export interface LateLabel {
   /** The weights recorded with the score; `s` is its departure share. */
   readonly weights: EventWeights;
@@ -31,10 +32,11 @@ export interface LateLabel {
 }
 
 /**
- * The state after a late label: buckets H, C, A, U and the domain's K (unaided: U and K) and the two counters of
- * truth. Nothing fades, as a label is no interaction; what the case left in A and Q while nobody knew stays.
- * `observer` is told every step that a bucket takes, and can change nothing by it.
- * @throws {RangeError} for an injected error, whose truth was known by construction and is in the state already.
+ * The state after a late label. It changes the buckets H, C, A, U and the domain's K (unaided: U and K) and
+ * the two counters of truth. Nothing fades, because a label is no interaction. The unlabelled evidence of the
+ * case stays in A and Q. `observer` receives every step of a bucket and cannot change it.
+ * @throws {RangeError} for an injected error: its truth was known by construction and is in the state
+ * already.
  */
 export function applyLabel(
   model: ModelDocument,

@@ -47,7 +47,7 @@ interface Plan {
 
 const rank = (urgency: Urgency) => URGENCIES.indexOf(urgency);
 
-/** The conditions of section 8.1 in their order: each that applies, with its level and its reason. */
+/** The conditions of section 8.1 that apply, in their order, each with its level and its reason. */
 function* conditions(model: ModelDocument, input: MaintenanceInput): Generator<readonly [Urgency, string]> {
   const { min_jis, target_jis, critical_jis, dimension_floor } = model.thresholds;
   const { projected_days, trend } = model.maintenance;
@@ -70,7 +70,7 @@ function* conditions(model: ModelDocument, input: MaintenanceInput): Generator<r
   }
 }
 
-/** The dimension whose lack costs the score most; the lowest one where none is below the target. */
+/** The dimension whose shortfall costs the score most; the lowest one if none is below the target. */
 function weakestDimension(model: ModelDocument, { dimensions, mode }: MaintenanceInput): Dimension {
   const names = computedDimensions(model, mode);
   const cost = (name: Dimension) =>
@@ -93,7 +93,7 @@ function plan(model: ModelDocument, input: MaintenanceInput): Plan {
   const truthMissing = input.groundTruth < model.minimum_data.ground_truth;
   if (truthMissing) reasons.push("no_ground_truth_evidence");
 
-  // The only honest mend for missing ground truth is to inject known errors.
+  // Only injected known errors can supply missing ground truth.
   const needsTruth = input.mode === "full" && input.minimumDataMet && truthMissing && urgency !== "none";
   const target = needsTruth ? rules.truth_target : weakestDimension(model, input);
   if (input.dimensions[target]! < model.thresholds.target_jis) reasons.push(`weakest_dimension_${target}`);
@@ -151,7 +151,7 @@ export interface ExercisePlan {
   readonly exercises: readonly Exercise[];
 }
 
-/** What the maintenance endpoint recommends for a full-mode record: the target and its exercises. */
+/** The recommendation of the maintenance endpoint for a full-mode record: the target and its exercises. */
 export function recommendExercises(
   model: ModelDocument,
   input: MaintenanceInput & { readonly dimensions: FullDimensions; readonly domain: Domain },
@@ -170,7 +170,7 @@ export function recommendExercises(
   };
 }
 
-/** In the catalogue's parameters this stands for the operator's domain. */
+/** Placeholder for the operator's domain in the catalogue's parameters. */
 const DOMAIN_PLACEHOLDER = "$domain";
 
 function exercisesFor(

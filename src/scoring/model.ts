@@ -2,23 +2,23 @@
  * The model document: every constant of the scoring model as data, validated, with a version and one hash.
  *
  * The code holds only the shape of the formulas; `jis-1.1.0.json` holds the numbers, the exercises and the
- * dated rules of law, and `JISS_SCORING_MODEL_FILE` can replace it, never the formulas. Numbers in square
+ * dated rules of law. `JISS_SCORING_MODEL_FILE` can replace that file, never the formulas. Numbers in square
  * brackets below are the sources of scoring model section 16, spelt out in `docs/understand/scoring-model.md`.
  */
 import * as z from "zod";
 import { DIMENSIONS, DOMAINS, FORMULAS, SCENARIO_TYPES, URGENCIES } from "../domain/enums.ts";
 import defaultDocument from "./jis-1.1.0.json" with { type: "json" };
 
-/** Largest power of a modification's share that counts as a departure. */
+/** Largest exponent of a modification's share in its departure share. */
 export const DEPARTURE_EXPONENT_MAX = 16;
 
-/** Beyond these bounds the formulas leave the numbers that they are defined for: a score would be an error, not a number. */
+/** Beyond these bounds the formulas are not defined: a score would be an error, not a number. */
 const LEAST = 1e-9;
 const MOST = 1e9;
 const COUNT_MOST = 1_000_000;
-/** Every score has a line for each of these days. */
+/** Most projected days: every score has a line for each of them. */
 const PROJECTIONS_MOST = 366;
-/** Beyond these a catalogue or a law is no longer one that somebody reads. */
+/** Bounds of a catalogue and of a law: nobody reads a longer one. */
 const ROWS_MOST = 1_000;
 const TEXTS_MOST = 100;
 const TEXT_MOST = 10_000;
@@ -50,10 +50,13 @@ const bucket = z.strictObject({
   prior_mean: z.number().min(LEAST).max(1 - LEAST),
 });
 
-/** Sums are compared to within this, as 0.1 + 0.2 is not 0.3. */
+/** Tolerance in the comparison of sums, because 0.1 + 0.2 is not 0.3. */
 const SUM_TOLERANCE = 1e-9;
 
-/** Adds a check that speaks where `complaint` returns a message. It runs however wrong the rest of the document is. */
+/**
+ * Adds a check that reports the message of `complaint`, if any. It runs even if the rest of the document is
+ * wrong.
+ */
 function checked<Schema extends z.ZodType>(
   schema: Schema,
   complaint: (value: z.output<Schema>) => string | null,
@@ -74,7 +77,7 @@ const exerciseParams = z.record(z.string(), z.json());
 const text = z.string().min(1).max(TEXT_MOST);
 const texts = z.array(text).min(1).max(TEXTS_MOST);
 
-/** One worked case; `ai_recommendation` and `ai_is_right` are null where the exercise withholds the AI. */
+/** One worked case; `ai_recommendation` and `ai_is_right` are null if the exercise withholds the AI. */
 const sampleCase = z.strictObject({
   case: text,
   ai_recommendation: text.nullable(),
@@ -91,12 +94,12 @@ const exercise = checked(
     purpose: text,
     scenario_type: z.enum(SCENARIO_TYPES),
     metric: text,
-    /** Where the metric has a scale of its own; else the difficulty's threshold counts. */
+    /** Thresholds of a metric with a scale of its own; without them the difficulty's threshold counts. */
     success_thresholds: z.strictObject({ easy: share, moderate: share, hard: share }).optional(),
     params: z.strictObject({ easy: exerciseParams, moderate: exerciseParams, hard: exerciseParams }),
-    /** For whoever prepares the exercise in the organization. */
+    /** Instructions for the person who prepares the exercise in the organization. */
     setup: texts,
-    /** For the reviewer. */
+    /** Instructions for the reviewer. */
     instructions: texts,
     debrief: texts,
     cases: z.strictObject({ easy: sampleCase, moderate: sampleCase, hard: sampleCase }),
@@ -113,7 +116,7 @@ const exercise = checked(
   },
 );
 
-/** The fewest of one dimension: the endpoint recommends all of the target dimension. */
+/** Fewest exercises of one dimension: the endpoint recommends all exercises of the target dimension. */
 const EXERCISES_PER_DIMENSION = 3;
 
 const difficulty = z.strictObject({
@@ -125,9 +128,10 @@ const difficulty = z.strictObject({
 });
 
 /**
- * One dated rule of a framework (section 10): a changed date or a fifth framework is a change of data. An operator
- * passes with every condition's value at least as high. `in_force_from` null: it never came to apply, or nobody
- * knows since when; it is then the framework's rule up to its end without being in force.
+ * One dated rule of a framework (section 10): a changed date or a fifth framework is a change of data. An
+ * operator passes if every value is at least as high as its condition. If `in_force_from` is null, the rule
+ * never came to apply, or nobody knows since when: it is then the framework's rule up to its end, but not in
+ * force.
  */
 const lawRule = checked(
   z.strictObject({
@@ -138,7 +142,7 @@ const lawRule = checked(
     in_force_from: isoDate,
     in_force_until: isoDate,
     status_note: z.string(),
-    /** What was read. A finding names it only where it is `primary`, the official text itself. */
+    /** The text that was read. A finding names it only if it is `primary`, the official text itself. */
     source: z.string().min(1),
     date_confidence: z.enum(["primary", "secondary"]),
     domains: z.array(z.enum(DOMAINS)).min(1).max(DOMAINS.length).nullable(),
@@ -162,14 +166,14 @@ const shape = z.strictObject({
   version: z.string().regex(/^[a-z0-9][a-z0-9.+-]{0,63}$/),
   /** `jis-2` is `jis-1` with `classification.departure_exponent`. */
   formulas: z.enum(FORMULAS),
-  /** Section 3.1. */
+  /** Section 3.1: the buckets of evidence. */
   buckets: record([...BUCKETS, "K"] as const, bucket),
   /** Section 2.1: event weight ω. */
   scenario_weights: record(SCENARIO_TYPES, positive),
   /** Section 2.3: how a decision and its label become hits, misses, correct acceptances and false alarms [6]. */
   classification: z.strictObject({
     full_departure_extent: fraction,
-    /** How little of a departure a small modification is; of `jis-2` alone. */
+    /** Exponent that makes a small modification a smaller departure; only in `jis-2`. */
     departure_exponent: z.number().int().min(1).max(DEPARTURE_EXPONENT_MAX).optional(),
     injected_modified_wrong_share: share,
     modified_false_alarm_share: share,
@@ -254,7 +258,7 @@ const shape = z.strictObject({
     unaided: z.strictObject({ proxy_weight: nonNegative }),
     domain: z.strictObject({ right_acceptance_weight: nonNegative }),
   }),
-  /** Section 4.7: scored on what the operator does next, less on slowing [12][13][14]. */
+  /** Section 4.7: the score rests on the operator's next decisions, less on slowing [12][13][14]. */
   recalibration: z.strictObject({
     window_days: positive,
     window_events: count,
@@ -284,9 +288,9 @@ const shape = z.strictObject({
     huber_width: positive,
     variance_floor: positive,
   }),
-  /** Section 4.10. */
+  /** Section 4.10: recent shares of grave cases. */
   shares: z.strictObject({ span: count }),
-  /** Section 4.11. */
+  /** Section 4.11: moving averages and the displayed score. */
   score: z.strictObject({
     fast_span: count,
     slow_span: count,
@@ -358,7 +362,7 @@ const shape = z.strictObject({
       (row) => (row.fast_ms < row.reference_ms ? null : "fast_ms must be below reference_ms"),
     ),
   ),
-  /** Section 7.2. */
+  /** Section 7.2: the decay projection. */
   decay: z.strictObject({
     trend_limit: positive,
     trend_from_interactions: nonNegative,
@@ -402,7 +406,7 @@ const shape = z.strictObject({
       }
     }),
   }),
-  /** Section 9. */
+  /** Section 9: the organization rule. */
   organization: z.strictObject({
     active_days: positive,
     high_risk_share: share,
@@ -411,7 +415,7 @@ const shape = z.strictObject({
     critical_count: count,
     non_compliant_share: share,
   }),
-  /** Section 11. */
+  /** Section 11: the Decision Risk Score. */
   drs: z.strictObject({
     acceptance: z.strictObject({ process_weight: share, hit_weight: share }),
     departure: z.strictObject({ process_weight: share, credibility_weight: share }),
@@ -432,7 +436,7 @@ const shape = z.strictObject({
     low_credibility: z.strictObject({ departure: share, credibility: share }),
     implausible_below: nonNegative,
   }),
-  /** Section 10. */
+  /** Section 10: the dated rules of law. */
   law: z.strictObject({
     version: z.string().min(1),
     pass_share: checked(
@@ -454,7 +458,7 @@ function largestWeight({ scenario_weights, updates, recalibration }: ModelDocume
   return Math.max(1, ...weights) * Math.max(...Object.values(scenario_weights));
 }
 
-/** What holds between the sections of a document. */
+/** Checks the rules that hold between the sections of a document. */
 function requireTogether(model: ModelDocument, context: z.RefinementCtx): void {
   if ((model.formulas === "jis-2") !== (model.classification.departure_exponent !== undefined)) {
     const message = "must be there with the formulas jis-2, and only with them";
@@ -476,8 +480,9 @@ function requireTogether(model: ModelDocument, context: z.RefinementCtx): void {
 export const modelSchema = shape.superRefine(requireTogether);
 
 /**
- * Validates what a record is computed from, and nothing else: exercises, law and the figures of organizations are of no
- * number in a record, and earlier programs wrote them in other shapes. What was ever taken here must be taken for good.
+ * Validates only the parts from which a record is computed. Exercises, law and the figures of organizations
+ * affect no number in a record, and earlier programs wrote them in other shapes. A document that was ever
+ * accepted here must always be accepted.
  */
 export const recordedModelSchema = z.object({
   ...shape.omit({ law: true, organization: true, maintenance: true }).shape,
@@ -493,5 +498,5 @@ export interface Model {
   readonly sha256: string;
 }
 
-/** The document that the program carries. */
+/** The built-in document. */
 export const DEFAULT_MODEL_DOCUMENT = defaultDocument as unknown as ModelDocument;

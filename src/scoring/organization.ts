@@ -1,9 +1,9 @@
 /**
  * The organization rule: the figures of a dashboard and the compliance status, from the operators' stored rows.
  *
- * Owns no threshold: every number is the model document's. It reads each operator's last JIS, never a projected or
- * a displayed one, so that a status can be reproduced from stored state at an instant.
- * Source: scoring model, section 9.
+ * It owns no threshold: every number comes from the model document. It reads each operator's last JIS, never
+ * a projected or a displayed one, so that a status can be reproduced from stored state at an instant. Source:
+ * scoring model, section 9.
  */
 import { type Band, BANDS, type Domain } from "../domain/enums.ts";
 import { round } from "./arithmetic.ts";
@@ -13,7 +13,7 @@ import type { ModelDocument } from "./model.ts";
 import { minimumDataMet } from "./state.ts";
 import { DAY_MS } from "../domain/time.ts";
 
-/** What the rule reads of one operator's state and row; times are epoch milliseconds. */
+/** The fields of one operator's state and row that the rule reads; times are epoch milliseconds. */
 export interface OperatorRow {
   /** The last full-mode JIS, 0..100, two decimals. */
   readonly jis: number;
@@ -25,7 +25,7 @@ export interface OperatorRow {
   readonly t1: number;
   /** The last interaction's domain. */
   readonly domain: Domain;
-  /** Latest critical interaction, null where there was none. */
+  /** Latest critical interaction; null if there was none. */
   readonly tcrit: number | null;
   /** Recent share of high-stakes or critical interactions, 0..1. */
   readonly shareHs: number;
@@ -40,17 +40,17 @@ export type OrganizationStatus = "compliant" | "non_compliant";
 /** The dashboard's figures, in wire names. */
 export interface OrganizationFigures {
   readonly total_operators: number;
-  /** JIS points, two decimals; null where there is no operator. */
+  /** JIS points, two decimals; null if there is no operator. */
   readonly mean_jis: number | null;
   /**
-   * JIS points, two decimals; with an even number of operators the mean of the middle two. Null where there is no
-   * operator.
+   * JIS points, two decimals; with an even number of operators the mean of the middle two. Null if there is
+   * no operator.
    */
   readonly median_jis: number | null;
   readonly at_risk_count: number;
   readonly band_distribution: Readonly<Record<Band, number>>;
   readonly compliance_status: OrganizationStatus;
-  /** What the status follows from. */
+  /** The counts, thresholds and reasons from which the status follows. */
   readonly organization_rule: {
     readonly high_risk_operators: number;
     readonly high_risk_below_minimum: number;
@@ -61,15 +61,15 @@ export interface OrganizationFigures {
   };
 }
 
-/** Whether the operator decides where harm is grave, on a record long enough for a verdict. */
+/** True if the operator decides cases in which harm is grave, and the record is long enough for a verdict. */
 export function isHighRisk(model: ModelDocument, row: OperatorRow, now: number): boolean {
   if (!minimumDataMet(model, row, now)) return false;
   return model.domains[row.domain].high_risk || row.shareHs >= model.organization.high_risk_share;
 }
 
 /**
- * Whether the operator takes critical decisions, lately or as a habit. No minimum of data: a JIS below the critical
- * level already needs several independent failures.
+ * True if the operator takes critical decisions, lately or as a habit. It needs no minimum of data: a JIS
+ * below the critical level already needs several independent failures.
  */
 export function isCriticalDecision(model: ModelDocument, row: OperatorRow, now: number): boolean {
   const { critical_days, critical_share, critical_count } = model.organization;
@@ -82,7 +82,7 @@ export function isActive(model: ModelDocument, row: OperatorRow, now: number): b
   return row.n > 0 && now - row.t1 <= model.organization.active_days * DAY_MS;
 }
 
-/** What the rule counts of some operators, and the status that follows. */
+/** The counts of the rule over some operators, and the status that follows. */
 export interface OrganizationRule {
   readonly status: OrganizationStatus;
   readonly highRisk: number;
@@ -92,9 +92,9 @@ export interface OrganizationRule {
 }
 
 /**
- * The rule over exactly these operators, each judged at its own instant, epoch milliseconds: too large a share of
- * the high-risk ones below the minimum, or any critical-decision one below the critical level. Without high-risk
- * operators there is no share to exceed.
+ * The rule over exactly these operators, each judged at its own instant, epoch milliseconds. It is broken if
+ * too large a share of the high-risk operators is below the minimum, or if any operator with critical
+ * decisions is below the critical level. Without high-risk operators there is no share to exceed.
  */
 export function organizationRule(
   model: ModelDocument,
@@ -135,7 +135,10 @@ function ruleInWords(model: ModelDocument, rule: OrganizationRule): readonly str
   ];
 }
 
-/** The figures over the operators that are active at `now`, epoch milliseconds; the others are left out of all. */
+/**
+ * The figures over the operators that are active at `now`, epoch milliseconds; the others are left out of
+ * every figure.
+ */
 export function organizationFigures(
   model: ModelDocument,
   rows: readonly OperatorRow[],
@@ -167,8 +170,8 @@ export function organizationFigures(
 }
 
 /**
- * Mean and median JIS, two decimals, the median of an even number of operators being the mean of the middle two; points,
- * null where there is no operator. The order of the rows changes neither.
+ * Mean and median JIS in points, two decimals; null if there is no operator. With an even number of operators
+ * the median is the mean of the middle two. The order of the rows changes neither.
  */
 export function jisAverages(
   rows: readonly Pick<OperatorRow, "jis">[],
@@ -178,7 +181,7 @@ export function jisAverages(
   return { mean: meanOf(hundredths), median: medianOf(hundredths) };
 }
 
-/** Decision: nobody's mean is null, as 0 would read as the worst score there is. */
+/** Decision: the mean of no operators is null, because 0 would read as the worst possible score. */
 function meanOf(hundredths: readonly number[]): number | null {
   if (hundredths.length === 0) return null;
   return round(hundredths.reduce((sum, value) => sum + value, 0) / hundredths.length) / 100;

@@ -1,6 +1,6 @@
 /**
- * A period and its records: one for each operator, the last inside it, which alone a period's report depends on.
- * Source: scoring model, section 10.
+ * A period and its records: the last record of each operator inside it. The period's report reads no other
+ * record. Source: scoring model, section 10.
  */
 import type { Domain } from "../domain/enums.ts";
 import type { Period } from "../domain/report.ts";
@@ -29,7 +29,7 @@ export interface PeriodRecord {
   readonly t0: number;
   /** Cases whose truth was known at the record. */
   readonly groundTruth: number;
-  /** Latest critical interaction up to the record, null where there was none. */
+  /** Latest critical interaction up to the record; null if there was none. */
   readonly tcrit: number | null;
   /** Critical interactions up to the record. */
   readonly critCount: number;
@@ -39,13 +39,13 @@ export interface PeriodRecord {
   readonly shareCrit: number;
   /** Interactions of the operator scored in the period. */
   readonly interactions: number;
-  /** Of these, those that departed from the recommendation, in whole or in part (section 2.3). */
+  /** Number of these that departed from the recommendation, in whole or in part (section 2.3). */
   readonly departures: number;
-  /** Of these: deferred or escalated. */
+  /** Number of these that were deferred or escalated. */
   readonly referrals: number;
 }
 
-/** What a period's records say, all operators together. */
+/** The data of a period, all operators together. */
 export interface PeriodData {
   /** One for each operator with an interaction in the period, in any order. */
   readonly records: readonly PeriodRecord[];
@@ -53,7 +53,7 @@ export interface PeriodData {
   readonly incidentFreezes: number;
 }
 
-/** How much of something all these operators did in the period. */
+/** The sum of one count over all these operators in the period. */
 export function totalOf(
   records: readonly PeriodRecord[],
   what: "interactions" | "departures" | "referrals",
@@ -74,7 +74,7 @@ export function populationOf(
   return records.filter((record) => minimumDataMet(model, record, record.at));
 }
 
-/** Where the whole interval lies; undetermined where it straddles the minimum JIS. */
+/** The side of the minimum JIS on which the whole interval lies; undetermined if it straddles the minimum. */
 export function againstMinimum(
   model: ModelDocument,
   { low, high }: PeriodRecord,

@@ -16,15 +16,18 @@ export interface ProcessEvidence {
   readonly timeMs: number;
   /** T, 0..1, after the walk-away rule. */
   readonly time: number;
-  /** I, 0..1; null where nothing was measured. */
+  /** I, 0..1; null if nothing was measured. */
   readonly engagement: number | null;
   /** e, 0..1. */
   readonly evidence: number;
   /** wP, 0..1: how much of the telemetry was measured. */
   readonly weight: number;
-  /** Measured, and nothing happened: may lower a score, never raise it. */
+  /** True if measured activity was next to nothing: the interaction may lower a score, never raise it. */
   readonly inert: boolean;
-  /** t / need, how much of the time that the claimed activity takes was there; null where nothing is claimed. */
+  /**
+   * t / need: the time spent over the time that the claimed activity takes; null if none that takes time is
+   * claimed.
+   */
   readonly plausibility: number | null;
 }
 
@@ -44,7 +47,7 @@ interface Measured {
   readonly needMs: number;
 }
 
-/** Engagement over the measured fields; null where none was measured. */
+/** Engagement over the measured fields; null if none was measured. */
 function measure(model: ModelDocument, interaction: Interaction): Measured | null {
   const { engagement: weights, plausibility: cost } = model.process;
   const { hover_events: hovers, scroll_depth: scroll, alternative_views_checked: views } = interaction;
@@ -120,7 +123,10 @@ export function processEvidence(
   };
 }
 
-/** Scrutiny r, 0..1: process evidence as it counts for one interaction, relieved for proven operators. */
+/**
+ * Scrutiny r, 0..1: process evidence as it counts for one interaction, raised by the relief of a proven
+ * operator.
+ */
 export function scrutiny(model: ModelDocument, process: ProcessEvidence, relief: number): number {
   const { full_scrutiny, relief_share, relief_time } = model.process;
   const r = clamp(process.evidence / full_scrutiny, 0, 1);

@@ -3,7 +3,7 @@
  *
  * Pure: `advance(model, state, event)` returns a new state and leaves its arguments alone. The order of the
  * steps is part of the model; a replay recomputes the same bytes from the same arguments. Every step names its
- * rule and can be watched, which changes no number: that is what an explanation is made of.
+ * rule, and an observer can watch it without changing a number: explanations are made from these steps.
  * Source: scoring model, sections 4.1 to 4.10.
  */
 import type { Domain } from "../domain/enums.ts";
@@ -23,7 +23,10 @@ import { type ProcessEvidence, processEvidence, scrutiny, validatedSpeedRelief }
 import { breakEven, type Bucket, initialState, mean, type OperatorState, put } from "./state.ts";
 import { DAY_MS } from "../domain/time.ts";
 
-/** What a recorded score keeps of its interaction, so that a late label can be applied with the same weights. */
+/**
+ * The weights that a recorded score keeps of its interaction, so that a late label is applied with the same
+ * ones.
+ */
 export interface EventWeights {
   readonly omega: number;
   readonly s: number;
@@ -38,7 +41,7 @@ export interface EventWeights {
 export interface ScoringEvent {
   readonly interaction: Interaction;
   readonly domain: Domain;
-  /** Epoch milliseconds, as the server received the request. */
+  /** Epoch milliseconds at which the server received the request. */
   readonly now: number;
 }
 
@@ -70,26 +73,29 @@ type RecalibrationRule =
   | "recalibration_right_acceptance"
   | "recalibration_conduct";
 
-/** What one rule did to one bucket; with `K`, to that of the event's domain. */
+/** The change that one rule made to one bucket; `K` is that of the event's domain. */
 export interface Step {
   readonly rule: Rule;
   readonly bucket: BucketName;
-  /** What was put, 0..1; of retention, the share of the positive evidence that is kept. */
+  /** The value that was put, 0..1; for retention, the share of the positive evidence that is kept. */
   readonly value: number;
-  /** Scenario weight included; of retention 1. */
+  /** The weight, scenario weight included; 1 for retention. */
   readonly weight: number;
   readonly before: Bucket;
   readonly after: Bucket;
 }
 
-/** Is told every step in its order, and can change nothing by it. */
+/** Receives every step in order; it cannot change one. */
 export type Observer = (step: Step) => void;
 
 function bucketOf(state: OperatorState, name: BucketName, domain: Domain): Bucket {
   return name === "K" ? state.K[domain] : state.b[name];
 }
 
-/** Its members are replaced, and those of `b` and `K`; what lies deeper is shared with the state before, and stays. */
+/**
+ * A state whose members may be replaced, and those of `b` and `K`. Deeper values are shared with the state
+ * before, and are never changed.
+ */
 type DraftState = {
   [Member in keyof OperatorState]: Member extends "b" | "K" ? OperatorState[Member]
     : Readonly<OperatorState[Member]>;
@@ -132,14 +138,14 @@ export class Draft {
   }
 }
 
-/** Days from the operator's last interaction to `now`; 0 before the first one and where the clock went back. */
+/** Days from the operator's last interaction to `now`; 0 before the first one and if the clock went back. */
 export function gapDays(state: OperatorState, now: number): number {
   return state.t1 === null ? 0 : Math.max(0, (now - state.t1) / DAY_MS);
 }
 
 /**
  * Section 4.1: positive evidence fades over a gap; negative evidence is not forgiven by absence.
- * `watch` is told what that did to every bucket, with the `K` of its domain alone.
+ * The observer in `watch` receives the change of every bucket; of the `K` buckets, only that of its domain.
  */
 export function retain(
   model: ModelDocument,
@@ -170,7 +176,10 @@ export function retain(
   return retained;
 }
 
-/** κ, 0..1: hits over hits and false alarms, how far the operator's departures have proved right (section 4.5). */
+/**
+ * κ, 0..1: hits as a share of hits and false alarms, so how far the operator's departures proved right
+ * (section 4.5).
+ */
 export function departureCredibility(model: ModelDocument, state: OperatorState): number {
   const { prior_hits, prior_total } = model.credibility;
   const hits = state.b.H[0];
@@ -180,18 +189,18 @@ export function departureCredibility(model: ModelDocument, state: OperatorState)
 export interface Advanced {
   /** `jis`, `ef`, `es` and `disp` are still those of the state before. */
   readonly state: OperatorState;
-  /** What is recorded with the score. */
+  /** The weights that are recorded with the score. */
   readonly weights: EventWeights;
   /** Whether a wrong recommendation was let pass. */
   readonly acceptedError: boolean;
-  /** What the interaction was read as. */
+  /** The evidence in the interaction. */
   readonly evidence: Evidence;
   readonly process: ProcessEvidence;
   /** q of section 4.3, 0..1. */
   readonly relief: number;
 }
 
-/** Everything the bucket updates need to know of one interaction. */
+/** Everything that the bucket updates read of one interaction. */
 interface Context extends LabelledDecision {
   readonly evidence: Evidence;
   readonly presented: boolean;
@@ -200,7 +209,7 @@ interface Context extends LabelledDecision {
   readonly process: ProcessEvidence;
 }
 
-/** Advances a state by one interaction, all but its score; `observer` is told every step that a bucket takes. */
+/** Advances a state by one interaction, without its score. `observer` receives every step of a bucket. */
 export function advance(
   model: ModelDocument,
   state: OperatorState | null,
@@ -270,7 +279,7 @@ function updateAided(draft: Draft, context: Context): void {
   putDomainAndUnaidedProxies(draft, { evidence, weights, outcome: context.outcome_correct });
 }
 
-/** H and C of section 4.6. */
+/** Updates H and C (section 4.6). */
 export function putDiscrimination(draft: Draft, evidence: Evidence, omega: number): void {
   draft.put("hit", "H", 1, evidence.hit * omega);
   draft.put("miss", "H", 0, evidence.miss * omega);
@@ -278,7 +287,7 @@ export function putDiscrimination(draft: Draft, evidence: Evidence, omega: numbe
   draft.put("false_alarm", "C", 0, evidence.falseAlarm * omega);
 }
 
-/** X of section 4.6: acceptances that were not reflexive, departures that were meant. */
+/** Updates X (section 4.6): acceptances that were not reflexive, and departures that were meant. */
 function updateNonReflexive(
   draft: Draft,
   { evidence, weights, departure, referral, process }: Context,
@@ -300,7 +309,7 @@ function updateNonReflexive(
   }
 }
 
-/** The labelled A line of section 4.6. */
+/** Updates A by the labelled line of section 4.6. */
 export function putLabelledOwnership(draft: Draft, evidence: Evidence, weights: EventWeights): void {
   const rules = draft.model.updates.ownership;
   const { omega, r, wP, inert } = weights;
@@ -315,7 +324,7 @@ export function putLabelledOwnership(draft: Draft, evidence: Evidence, weights: 
   );
 }
 
-/** Q, then A, of a decision whose correctness nobody knows. */
+/** Updates Q, then A, for a decision that nobody knows to be right or wrong. */
 function updateUnlabelledOwnership(draft: Draft, { weights, departure, referral }: Context): void {
   const rules = draft.model.updates.ownership;
   const { omega, r, kappa, wP, inert } = weights;
@@ -337,7 +346,7 @@ function updateUnlabelledOwnership(draft: Draft, { weights, departure, referral 
   }
 }
 
-/** U, as weak proxies, and K of the domain: agreeing with a right AI is mostly the AI's credit. */
+/** Updates U by weak proxies, and K of the domain: agreeing with a right AI is mostly the AI's credit. */
 export function putDomainAndUnaidedProxies(
   draft: Draft,
   { evidence, weights, outcome }: {
@@ -372,7 +381,7 @@ export function putUnaided(draft: Draft, outcome: boolean | null, omega: number)
   draft.put(rule, "K", outcome ? 1 : 0, omega);
 }
 
-/** Section 4.7: what the operator does in the events after an error [12][13][14]. */
+/** Section 4.7: the operator's conduct in the events after an error [12][13][14]. */
 function updateRecalibration(draft: Draft, context: Context, now: number): void {
   const rules = draft.model.recalibration;
   const window = draft.state.err;
@@ -474,7 +483,7 @@ function openErrorWindow(
   if (type !== null) draft.state.err = { type, t: now, k: window_events, ...baseline };
 }
 
-/** Section 4.10. */
+/** Counters and recent shares (section 4.10). */
 function count(
   draft: Draft,
   { evidence, presented, outcome_correct, departure, referral }: Context,

@@ -1,8 +1,8 @@
 /**
  * The compliance report of a period and its Article 14 part, from each operator's last record inside it.
  *
- * Depends on the model document, the period and its records alone, whatever their order, so that a past period's
- * report can be made again. Its statuses speak of the records, never of the law.
+ * It depends only on the organization, the model document, the period and its records, in any order, so that
+ * a past period's report can be made again. Its statuses describe the records, never compliance with the law.
  * Source: scoring model, sections 9 and 10; contract, section 4.
  */
 import type { Domain } from "../domain/enums.ts";
@@ -25,7 +25,7 @@ const ARTICLE_14_FRAMEWORK = "EU AI Act Article 14";
 const STATEMENT =
   "This report is evidence for a deployer's own assessment of human oversight. It does not declare anyone compliant with any law, and it is not legal advice.";
 
-/** What a report says of a period, before it has an id. */
+/** The report of a period, without its id. */
 export function reportOf(
   model: Model,
   { organization, period, data }: {
@@ -67,8 +67,8 @@ export function reportOf(
 }
 
 /**
- * The measures of Article 14(4) alone. Its overall status is the worst of them: the organization rule is the
- * dashboard's and the report's.
+ * The measures of Article 14(4) alone. The overall status is the worst of them: the organization rule counts
+ * only in the dashboard and the report.
  */
 export function article14Of({ document: model, sha256 }: Model, input: FindingsInput): Article14 {
   const population = populationOf(model, input.data.records);
@@ -119,7 +119,9 @@ function thresholdsOf({ thresholds }: ModelDocument): Report["thresholds"] {
 
 type RuleStatus = Report["organization_rule"]["status"];
 
-/** The worst of the findings, as reported and at both extremes; the organization rule outweighs them all. */
+/**
+ * The worst of the findings, as reported and at both extremes; a broken organization rule outweighs them all.
+ */
 function overallOf(
   judged: readonly JudgedFinding[],
   rule: Verdicts<RuleStatus> | null = null,
@@ -132,8 +134,9 @@ function overallOf(
 }
 
 /**
- * The organization rule over the population, each operator at its record's instant; at the extremes each JIS is read
- * at an end of its interval, which moves those that straddle a threshold and no other.
+ * The organization rule over the population, each operator judged at its record's instant. At the extremes
+ * each JIS is replaced by an end of its interval, which changes only operators whose interval straddles a
+ * threshold.
  */
 function judgeOrganization(
   model: ModelDocument,
@@ -167,7 +170,9 @@ function withoutGroundTruth(model: ModelDocument, population: readonly PeriodRec
   return population.filter((record) => record.groundTruth < model.minimum_data.ground_truth).length;
 }
 
-/** What a reader must know before believing the figures; only what applies to this report. */
+/**
+ * The caveats that a reader must know before relying on the figures; only those that apply to this report.
+ */
 function caveatsOf(
   model: ModelDocument,
   { data, population, findings }: {

@@ -47,7 +47,7 @@ export interface Scored {
   readonly weights: EventWeights;
   /** Full-mode dimensions after the interaction, in lite mode too. */
   readonly fullDimensions: FullDimensions;
-  /** Of the full-mode JIS, in lite mode too. */
+  /** Interval of the full-mode JIS, in lite mode too. */
   readonly fullUncertainty: Uncertainty;
   /** Mean of C after the interaction, 0..1. */
   readonly meanCorrectAcceptance: number;
@@ -71,8 +71,9 @@ export function modeName(mode: Mode): "standard" | "lite" {
 /**
  * Section 4.11: the full-mode JIS, its two moving averages and the damped score for people.
  *
- * Decision: beside a fall of the JIS, an accepted error also holds the displayed score where it would rise;
- * otherwise it could still catch up with an unchanged JIS, or with that of another domain, against property P1.
+ * Decision: the displayed score does not rise after a fall of the JIS, nor after an accepted error. Without
+ * the second rule it could still catch up with an unchanged JIS, or with that of another domain, against
+ * property P1.
  */
 function recordScore(
   model: ModelDocument,

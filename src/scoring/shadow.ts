@@ -1,15 +1,15 @@
 /**
- * What a candidate model would change, in figures: the same interactions scored by the model in use and by the
- * candidate, summed up. Differences are always candidate minus model in use.
+ * The changes that a candidate model would make, in figures: the same interactions scored by the model in use
+ * and by the candidate, summed up. A difference is always candidate minus model in use.
  */
 import { type Band, BANDS } from "../domain/enums.ts";
 import { roundTo } from "./arithmetic.ts";
 import { COMPLIANCE_STATUSES, type ComplianceStatus } from "./compliance.ts";
 import type { ScoreResult } from "./score.ts";
 
-/** What an answer says that a difference is looked for in. */
+/** The figures of an answer that are compared. */
 export interface Figures {
-  /** Of the mode that was asked for, 0..100. */
+  /** JIS of the requested mode, 0..100. */
   readonly jis: number;
   readonly band: Band;
   readonly status: ComplianceStatus;
@@ -29,14 +29,17 @@ export function figuresOf(
   return { jis, band, status: compliance.status };
 }
 
-/** JIS points, -100..100, exact to two decimals as a JIS is. */
+/** The difference in JIS points, -100..100, exact to two decimals as a JIS is. */
 export function differenceOf({ inUse, candidate }: Comparison): number {
   return roundTo(candidate.jis - inUse.jis, 2);
 }
 
 export type Direction = "higher" | "lower" | "same";
 
-/** Where the candidate places an operator, seen from the model in use; both lists begin with the best. */
+/**
+ * The candidate's placing of an operator relative to the model in use. Both lists of names begin with the
+ * best.
+ */
 export function directionsOf(
   { inUse, candidate }: Comparison,
 ): { readonly band: Direction; readonly status: Direction } {
@@ -56,18 +59,18 @@ export function countDirections(directions: readonly Direction[]): Readonly<Reco
   return { higher: count("higher"), lower: count("lower"), same: count("same") };
 }
 
-/** The differences of some interactions, kept small however many there are. */
+/** The differences of some interactions; its size is bounded, however many there are. */
 export interface Tally {
   readonly count: number;
-  /** Of the differences, JIS points. */
+  /** Sum of the differences, JIS points. */
   readonly sum: number;
-  /** How many differences there are of each size, rounded to a tenth of a point; by that number of tenths. */
+  /** Number of differences of each size. The key is the size in tenths of a point, rounded. */
   readonly tenths: ReadonlyMap<number, number>;
 }
 
 export const EMPTY_TALLY: Tally = { count: 0, sum: 0, tenths: new Map() };
 
-/** A tally with one difference more. */
+/** The tally with one more difference. */
 export function tallied({ count, sum, tenths }: Tally, difference: number): Tally {
   const size = roundTo(difference * 10, 0);
   return {
@@ -77,7 +80,7 @@ export function tallied({ count, sum, tenths }: Tally, difference: number): Tall
   };
 }
 
-/** In JIS points. The mean is exact to two decimals, everything else to one. */
+/** Figures in JIS points. The mean is exact to two decimals, everything else to one. */
 export interface DifferenceFigures {
   readonly mean: number;
   readonly min: number;
@@ -90,8 +93,8 @@ export interface DifferenceFigures {
 }
 
 /**
- * Mean and quantiles over all interactions of some tallies; null where there is none. A quantile is the smallest
- * difference that at least that share of them does not exceed (Hyndman and Fan 1996, type 1).
+ * Mean and quantiles over all interactions of some tallies; null if there is none. A quantile is the smallest
+ * difference that at least that share of the differences does not exceed (Hyndman and Fan 1996, type 1).
  */
 export function differenceFigures(tallies: readonly Tally[]): DifferenceFigures | null {
   const total = tallies.reduce((sum, { count }) => sum + count, 0);

@@ -1,5 +1,5 @@
 /**
- * An operator's state: of fixed size whatever the history, a plain JSON value, never mutated.
+ * An operator's state: a plain JSON value of fixed size, whatever the history; it is never mutated.
  * Source: scoring model, section 3.
  */
 import { DAY_MS } from "../domain/time.ts";
@@ -13,7 +13,10 @@ export type Bucket = readonly [positive: number, negative: number];
 
 const bucketSchema = z.tuple([z.number(), z.number()]);
 
-/** The shape of a stored state; states are written by this program alone, and an auditor's copy is checked against it. */
+/**
+ * The shape of a stored state. Only this program writes states; an auditor's copy is checked against the
+ * shape.
+ */
 export const stateSchema = z.strictObject({
   v: z.string(),
   n: z.int(),
@@ -58,7 +61,7 @@ export const stateSchema = z.strictObject({
 
 export type OperatorState = z.infer<typeof stateSchema>;
 
-/** The state of an operator of whom nothing is known. */
+/** The state of an operator without any record. */
 export function initialState(model: ModelDocument): OperatorState {
   return {
     v: model.version,
@@ -102,13 +105,16 @@ export function breakEven(model: ModelDocument, name: BucketName, bucket: Bucket
 
 export interface BucketMeans extends Readonly<Record<BucketName, number>> {}
 
-/** The nine means that the dimensions are made of, with `K` of the given domain. */
+/** The nine means from which the dimensions are computed, with `K` of the given domain. */
 export function bucketMeans(model: ModelDocument, state: OperatorState, domain: Domain): BucketMeans {
   const means = Object.fromEntries(BUCKETS.map((name) => [name, mean(model, name, state.b[name])]));
   return { ...means, K: mean(model, "K", state.K[domain]) } as BucketMeans;
 }
 
-/** ρ_Q = clamp(mean(Q)/full_at, floor, 1): what is left of a score where unlabelled advice is hardly ever followed. */
+/**
+ * ρ_Q = clamp(mean(Q)/full_at, floor, 1): the share of a dimension that is left if unlabelled advice is
+ * hardly ever followed.
+ */
 export function restraint(model: ModelDocument, means: BucketMeans): number {
   return clamp(means.Q / model.restraint.full_at, model.restraint.floor, 1);
 }

@@ -1,10 +1,10 @@
 /**
- * The interval around a score: how far the evidence so far pins it down.
+ * The interval around a score: the precision that the evidence so far gives it.
  *
- * First-order propagation: the variance of the unrounded JIS is the sum over the buckets of its squared
- * derivative by the bucket's mean times the mean's Beta variance. The interval is normal, centred on the
- * reported JIS, scaled by a calibration factor that validation tunes, and rounded outward.
- * Source: scoring model, Read first, point 4.
+ * First-order propagation: the variance of the unrounded JIS is a sum over the buckets. Each term is the
+ * squared derivative of the JIS by the bucket's mean, times the Beta variance of that mean. The interval is
+ * normal, centred on the reported JIS, scaled by a calibration factor that validation tunes, and rounded
+ * outward. Source: scoring model, Read first, point 4.
  */
 import type { Dimension, Domain, Mode } from "../domain/enums.ts";
 import { clamp, roundTo } from "./arithmetic.ts";
@@ -22,7 +22,7 @@ export interface Uncertainty {
   readonly effective_n: number;
 }
 
-/** A dimension as the JIS is made of it. */
+/** A dimension as a term of the JIS. */
 interface Term {
   readonly row: ModelDocument["dimensions"][Dimension];
   readonly weight: number;
@@ -30,7 +30,7 @@ interface Term {
   readonly value: number;
 }
 
-/** ∂JIS/∂mean of one bucket, in JIS points; 0 for Q where ρ_Q is clamped, its kinks included. */
+/** ∂JIS/∂mean of one bucket, in JIS points; 0 for Q if ρ_Q is clamped or at one of its kinks. */
 function derivative(
   model: ModelDocument,
   name: BucketName,

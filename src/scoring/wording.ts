@@ -2,13 +2,13 @@
 import type { Domain } from "../domain/enums.ts";
 import { roundTo } from "./arithmetic.ts";
 
-/** The one way in which a number, 0 or above, is written: rounded to at most `decimals` places, never as a power. */
+/** Writes a number, 0 or above: rounded to at most `decimals` places, never as a power. */
 export function figure(value: number, decimals: number): string {
   const rounded = roundTo(value, decimals);
   return rounded > 0 && rounded < 1e-6 ? "almost 0" : String(rounded);
 }
 
-/** Two numbers with as many decimals, at least `decimals`, as it takes to tell them apart. */
+/** Two numbers with enough decimals to tell them apart: at least `decimals`, at most 9. */
 export function apart(
   first: number,
   second: number,
@@ -21,7 +21,7 @@ export function apart(
   return [figure(first, 9), figure(second, 9)];
 }
 
-/** A share, 0..1, as a percentage; nothing but 0 is written as 0. */
+/** A share, 0..1, as a percentage; only 0 itself is written as 0. */
 export function percent(share: number): string {
   return `${apart(100 * share, 0, 1)[0]} %`;
 }
@@ -49,18 +49,18 @@ export interface Movement {
   readonly of: string;
   readonly before: number;
   readonly after: number;
-  /** What stands in brackets; may be empty. */
+  /** The details in brackets; may be empty. */
   readonly details: readonly string[];
 }
 
-/** Stored evidence is rounded to 1e-9: a mean that moved by no more than this was left where it was. */
+/** Stored evidence is rounded to 1e-9: a mean that moved by no more than this counts as unchanged. */
 const STORED_PRECISION = 1e-9;
 
 export function isEven(before: number, after: number): boolean {
   return Math.abs(after - before) <= STORED_PRECISION;
 }
 
-/** Movements as one list; a direction is said again only where it changes. */
+/** Movements as one list; a direction is repeated only if it changes. */
 export function movementList(movements: readonly Movement[]): string {
   const directions = movements.map(({ before, after }) =>
     isEven(before, after) ? "stayed" : after > before ? "rose" : "fell"

@@ -6,16 +6,18 @@ import { fitPrior, FITTED_BUCKETS, type PriorFit } from "./priors.ts";
 import { fitTimes, type TimesFit } from "./times.ts";
 
 export interface Calibration {
-  /** Of the domains in which there are cases whose truth is known. */
+  /** One fit for each domain with a case whose truth is known. */
   readonly times: readonly TimesFit[];
   readonly priors: readonly PriorFit[];
-  /** Whether there was enough data for anything. */
+  /** True if there was enough data for at least one fit. */
   readonly isFitted: boolean;
-  /** The model's document with what was fitted, and still its version; null where nothing in it would change. */
+  /**
+   * The model's document with the fitted values, still under its version; null if nothing in it would change.
+   */
   readonly document: ModelDocument | null;
 }
 
-/** Fits what the cases allow; everything else stays as the model has it. */
+/** Fits the values for which there are enough cases; all others stay as they are in the model. */
 export function calibrate(model: ModelDocument, cases: LabelledCases): Calibration {
   const times = DOMAINS.map((domain) => fitTimes(model, domain, cases)).filter(({ operators }) =>
     operators > 0
@@ -45,7 +47,8 @@ const NAMED_DIGITS = 12;
 const VERSION_LENGTH = 64;
 
 /**
- * The version of a calibrated document: that of the model that it was made from, and by which numbers it differs.
+ * The version of a calibrated document: the version of its source model and the first digits of a hash of its
+ * numbers.
  * @param sha256 - the hash of the document while it still has the model's version, lower-case hex.
  */
 export function calibratedVersion(version: string, sha256: string): string {

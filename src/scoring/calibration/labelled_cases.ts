@@ -1,10 +1,10 @@
 /**
- * What calibration counts of an organization's history: for each operator in each domain the cases whose truth is known,
- * and the times of the reviews that went well.
+ * The cases of an organization's history that calibration counts: for each operator in each domain those
+ * whose truth is known, and the times of the reviews that went well.
  *
- * Only decisions that took a side as a whole count: accepted, rejected, overridden. What a modification or a referral
- * says of the AI rests on shares of the model's own (section 2.3), and a touch-up that changes nothing would pass for a
- * correction.
+ * Only decisions that wholly took one side count: accepted, rejected, overridden. The evidence in a
+ * modification or a referral depends on the model's own shares (section 2.3), and a touch-up that changes
+ * nothing would pass for a correction.
  */
 import type { Domain } from "../../domain/enums.ts";
 import type { Interaction } from "../../domain/interaction.ts";
@@ -14,25 +14,28 @@ import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../model.ts";
 
 const WHOLE_DECISIONS: readonly Interaction["decision"][] = ["accepted", "rejected", "overridden"];
 
-/** Cases that say whether an operator judges: with the AI wrong, and with the AI right. */
+/** Fewest cases that show if an operator judges well: with wrong advice, and with right advice. */
 export const ENOUGH_CASES = { wrongAdvice: 10, rightAdvice: 20 } as const;
 
-/** How an operator's cases came out. */
+/** The outcomes of an operator's cases. */
 export interface Outcomes {
-  /** The AI was wrong and was departed from, or was accepted. */
+  /** The AI was wrong: the operator departed from it (hits) or accepted it (misses). */
   hits: number;
   misses: number;
-  /** The AI was right and was accepted, or was departed from. */
+  /** The AI was right: the operator accepted it (correct acceptances) or departed from it (false alarms). */
   correctAcceptances: number;
   falseAlarms: number;
-  /** Decided without the AI. */
+  /** Cases decided without the AI. */
   unaidedRight: number;
   unaidedWrong: number;
 }
 
 /** One operator's cases in one domain. */
 export interface OwnCases extends Outcomes {
-  /** Milliseconds, within the model's bounds: of hits, and of correct acceptances that were not reflexive. */
+  /**
+   * Times of hits and of correct acceptances that were not reflexive, milliseconds, within the model's
+   * bounds.
+   */
   readonly goodReviewsMs: number[];
 }
 
@@ -52,13 +55,16 @@ const NO_CASES: Outcomes = {
   unaidedWrong: 0,
 };
 
-/** Whether there are enough cases of both kinds: of either alone whoever always accepts, or always departs, has all right. */
+/**
+ * True if there are enough cases of both kinds. With one kind alone, an operator who always accepts, or
+ * always departs, would be right in every case.
+ */
 export function hasEnoughCases({ hits, misses, correctAcceptances, falseAlarms }: Outcomes): boolean {
   return hits + misses >= ENOUGH_CASES.wrongAdvice &&
     correctAcceptances + falseAlarms >= ENOUGH_CASES.rightAdvice;
 }
 
-/** The cases of an organization, whatever the order in which they are added. */
+/** The cases of an organization; the order in which they are added does not matter. */
 export class LabelledCases {
   readonly #model: ModelDocument;
   readonly #domains = new Map<Domain, Map<string, OwnCases>>();
@@ -67,7 +73,7 @@ export class LabelledCases {
     this.#model = model;
   }
 
-  /** Counts an interaction, with its outcome as it is known by now. */
+  /** Counts an interaction, with the outcome that is known by now. */
   add(operatorId: string, domain: Domain, interaction: Interaction): void {
     const { decision, scenario_type, outcome_correct } = interaction;
     if (!isPresented(interaction)) {
@@ -83,7 +89,8 @@ export class LabelledCases {
     const cases = this.#of(operatorId, domain);
     cases[CELLS[cell]] += 1;
     const time = interaction.time_to_decision_ms;
-    // The built-in threshold and never a fitted one, or each calibration would cut off what the next one could learn from.
+    // The threshold is the built-in one: with a fitted one each calibration would cut off cases that the next
+    // one needs.
     const reflexive = time <= DEFAULT_MODEL_DOCUMENT.domains[domain].fast_ms;
     if (cell === "hit" || (cell === "correctAcceptance" && !reflexive)) {
       const { min_ms, max_ms } = this.#model.process;
@@ -91,12 +98,12 @@ export class LabelledCases {
     }
   }
 
-  /** Operators with at least one case there. */
+  /** The cases of each operator with at least one case in the domain. */
   in(domain: Domain): readonly OwnCases[] {
     return [...this.#domains.get(domain)?.values() ?? []];
   }
 
-  /** What each operator did in all domains together. */
+  /** The outcomes of each operator in all domains together. */
   ofOperators(): readonly Outcomes[] {
     const operators = new Map<string, Outcomes>();
     for (const domain of this.#domains.values()) {

@@ -2,11 +2,12 @@
  * Prior means of the buckets that count outcomes, by empirical Bayes: operators' rates as Beta-Binomial draws, by the
  * method of moments (Kleinman 1973) [7].
  *
- * H, C and U count what proved right and wrong, whatever anybody thinks of it. P, X, A, R and Q hold what the model makes
- * of conduct: fitted to conduct, common practice would be the norm, also where it is rubber-stamping. K follows from the
- * same outcomes as H and C. Those two are fitted from the same operators or not at all: C alone rises where everything is
- * accepted. Prior strengths are estimated to be read and never written: where all operators are alike
- * there is no limit to them, and the first who is not would be hidden behind the others.
+ * H, C and U count outcomes that proved right or wrong. P, X, A, R and Q hold the model's judgement of
+ * conduct: if they were fitted, common practice would be the norm, even if it is rubber-stamping. K follows
+ * from the same outcomes as H and C. H and C are fitted from the same operators or not at all: C alone rises
+ * if everything is accepted. Prior strengths are estimated for information and never written: if all
+ * operators are alike they have no limit, and the first operator who differs would be hidden behind the
+ * others.
  */
 import { clamp, roundTo } from "../arithmetic.ts";
 import { DEFAULT_MODEL_DOCUMENT, type ModelDocument } from "../model.ts";
@@ -14,9 +15,9 @@ import { hasEnoughCases, type LabelledCases, type Outcomes } from "./labelled_ca
 import type { FitResult } from "./times.ts";
 
 export const PRIOR_RULES = {
-  /** Cases decided without the AI of an operator that counts for U. */
+  /** Fewest cases decided without the AI of an operator that counts for U. */
   unaidedCases: 10,
-  /** Operators that count, for a prior to be fitted. */
+  /** Fewest operators that count, for a prior to be fitted. */
   operators: 20,
 } as const;
 
@@ -28,7 +29,7 @@ interface Rule {
   readonly wrong: (of: Outcomes) => number;
 }
 
-/** Of each bucket that is fitted: whose cases count for it, and what went right in them and what wrong. */
+/** For each fitted bucket: the test if an operator counts, and the operator's right and wrong cases. */
 const RULES = {
   H: { counts: hasEnoughCases, right: ({ hits }) => hits, wrong: ({ misses }) => misses },
   C: {
@@ -47,14 +48,17 @@ export const FITTED_BUCKETS = Object.keys(RULES) as readonly FittedBucket[];
 
 export interface PriorFit {
   readonly bucket: FittedBucket;
-  /** Operators that count, and their cases. */
+  /** Number of operators that count, and of their cases. */
   readonly operators: number;
   readonly cases: number;
   /** π, 0..1. */
   readonly before: number;
-  /** The mean of the operators' rates, 0..1; null where nothing was fitted. */
+  /** The mean of the operators' rates, 0..1; null if nothing was fitted. */
   readonly rate: number | null;
-  /** n₀ by these operators, to be read only; null also where their rates differ by no more than chance. */
+  /**
+   * n₀ of these operators, for information; null if nothing was fitted, or if rates differ by no more than
+   * chance.
+   */
   readonly strength: number | null;
   readonly result: FitResult;
   readonly after: number;
@@ -65,7 +69,7 @@ export function fitPrior(model: ModelDocument, bucket: FittedBucket, cases: Labe
   const { counts, right, wrong }: Rule = RULES[bucket];
   const counted = cases.ofOperators().filter(counts)
     .map((own) => ({ right: right(own), wrong: wrong(own) }))
-    // Sums of fractions depend on the order in which they are made.
+    // A sum of fractions depends on the order of its terms.
     .sort((one, other) => one.right - other.right || one.wrong - other.wrong);
   const before = model.buckets[bucket].prior_mean;
   const shared = {
@@ -91,9 +95,10 @@ export function fitPrior(model: ModelDocument, bucket: FittedBucket, cases: Labe
 }
 
 /**
- * Within which a prior stays, as far up as down from the built-in one. With all of them at least a point above the
- * minimum and below the target a new operator starts between them (section 3.1). It is no farther up than down because
- * the means of H and C also give relief from the time that a review takes, which is to be earned.
+ * The bounds of a prior, as far above the built-in one as below it. If all priors are at least a point above
+ * the minimum and below the target, a new operator starts between these two (section 3.1). The bound above is
+ * no farther than the bound below, because the means of H and C also give relief from the time that a review
+ * takes, which must be earned.
  */
 export function priorBounds(
   model: ModelDocument,
@@ -105,7 +110,10 @@ export function priorBounds(
   return [roundTo(prior_mean - reach, DECIMALS), roundTo(prior_mean + reach, DECIMALS)];
 }
 
-/** n₀ = 1/ρ − 1, where the variance of the rates is p(1−p)·(ρ + (1−ρ)·mean(1/n)). */
+/**
+ * n₀ = 1/ρ − 1; ρ follows from the variance of the rates, p(1−p)·(ρ + (1−ρ)·mean(1/n)). null if ρ is not
+ * above 0.
+ */
 function strengthOf(rates: readonly number[], reciprocals: readonly number[]): number | null {
   const rate = mean(rates);
   const chance = mean(reciprocals);

@@ -1,4 +1,4 @@
-/** The scores of recorded histories under another model than the one that they were recorded with. */
+/** The scores of recorded histories under a model other than the one with which they were recorded. */
 import type { Band } from "../../domain/enums.ts";
 import { roundTo } from "../arithmetic.ts";
 import { bandOf } from "../dimensions.ts";
@@ -21,13 +21,13 @@ export class Recomputation {
   readonly #states = new Map<string, OperatorState>();
   readonly #weights = new Map<string, EventWeights>();
 
-  /** `isLabelledLate` says of which sessions the weights are needed again. */
+  /** `isLabelledLate` is true for the sessions whose weights are needed again. */
   constructor(model: ModelDocument, isLabelledLate: (sessionId: string) => boolean) {
     this.#model = model;
     this.#isLabelledLate = isLabelledLate;
   }
 
-  /** Scores an interaction, after those of the same operator that came before it. */
+  /** Scores an interaction. The operator's earlier interactions must have been scored before it. */
   score(recorded: Recorded, event: ScoringEvent): void {
     const options = { mode: "full", modeOverride: "normal" } as const;
     const { state, weights } = score(this.#model, this.#stateBefore(recorded), event, options);
@@ -35,7 +35,10 @@ export class Recomputation {
     if (this.#isLabelledLate(recorded.sessionId)) this.#weights.set(recorded.sessionId, weights);
   }
 
-  /** Applies a late label, with the weights that this model gives to its case. */
+  /**
+   * Applies a late label with this model's weights of its case, or the recorded ones if it did not score the
+   * case.
+   */
   label(recorded: Recorded, label: LateLabel): void {
     const state = this.#stateBefore(recorded);
     if (state === null) return;
@@ -52,7 +55,10 @@ export class Recomputation {
     }
   }
 
-  /** What came before the first record that is left is in its state alone; without one the operator is new. */
+  /**
+   * The state before a record: that of the records scored so far, or else the recorded one. null for a new
+   * operator.
+   */
   #stateBefore({ operatorId, state }: Recorded): OperatorState | null {
     return state === null ? null : this.#states.get(operatorId) ?? state;
   }
@@ -71,13 +77,13 @@ export interface Comparison {
   readonly operators: number;
   /** Mean of after − before, points, to two decimals; null without operators. */
   readonly mean_change: number | null;
-  /** Operators whose band is another one, by direction. */
+  /** Operators whose band changes, by direction. */
   readonly bands: readonly { readonly from: Band; readonly to: Band; readonly operators: number }[];
-  /** The operators whose score changes most, by falling size of the change. */
+  /** The operators whose score changes most, the largest change first. */
   readonly largest: readonly ScoreChange[];
 }
 
-/** The scores of the same operators under two models, one after the other. */
+/** Compares the scores of the same operators under two models. */
 export function compareScores(before: Recomputation, after: Recomputation, largest: number): Comparison {
   const old = new Map([...before.scores()].map((row) => [row.operatorId, row]));
   const changes = [...after.scores()].map(({ operatorId, interactions, jis, band }): ScoreChange => {

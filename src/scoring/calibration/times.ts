@@ -1,9 +1,10 @@
 /**
- * The review times of a domain, from those of its operators whose own outcomes show that they judge.
+ * The review times of a domain, from the operators whose own outcomes show that they judge well.
  *
- * A correct acceptance alone proves nothing, as whoever accepts everything is right as often as the AI is; so an operator
- * counts only where hits and correct acceptances together are far better than chance. Each of them counts the same,
- * however many cases they had: medians of operators' medians, in log time [8].
+ * A correct acceptance alone proves nothing, because an operator who accepts everything is right as often as
+ * the AI. So an operator counts only if hits and correct acceptances together are far better than chance.
+ * Each operator counts the same, however many cases there were: medians of operators' medians, in log time
+ * [8].
  */
 import type { Domain } from "../../domain/enums.ts";
 import { clamp, exp, ln, round } from "../arithmetic.ts";
@@ -13,15 +14,15 @@ import { hasEnoughCases, type LabelledCases, type Outcomes } from "./labelled_ca
 export const TIME_RULES = {
   /** Share of hits minus share of false alarms, each of Beta(1,1): 0 is chance, 1 is perfect. */
   discrimination: 0.5,
-  /** Good reviews of an operator that counts. */
+  /** Fewest good reviews of an operator that counts. */
   reviews: 20,
-  /** Operators that count, for a domain to be fitted. */
+  /** Fewest operators that count, for a domain to be fitted. */
   operators: 5,
-  /** No good review of a typical operator is below the fast threshold more often than this. */
+  /** Largest share of a typical operator's good reviews that may lie below the fast threshold. */
   fastShare: 0.05,
-  /** Of the built-in value: the lowest that a fit can reach. */
+  /** Lowest value that a fit can reach, as a share of the built-in value. */
   lowestShare: 0.5,
-  /** Of the longest time that the model tells apart: the highest reference. */
+  /** Highest reference, as a share of the longest time that the model tells apart. */
   highestShare: 0.5,
 } as const;
 
@@ -30,20 +31,22 @@ export interface Times {
   readonly reference_ms: number;
 }
 
-/** What was done with a value: fitted, or fitted and held at a bound, or kept for want of data. */
+/** The treatment of a value: fitted, or fitted and held at a bound, or kept for want of data. */
 export type FitResult = "fitted" | "bounded" | "kept";
 
 export interface TimesFit {
   readonly domain: Domain;
-  /** Operators with a case whose truth is known; of them, with enough cases; of those, who judge; who count. */
+  /**
+   * Numbers of operators: with a case whose truth is known, with enough such cases, judging well, counted.
+   */
   readonly operators: number;
   readonly enough_cases: number;
   readonly judging: number;
   readonly counted: number;
-  /** Good reviews of those who count. */
+  /** Good reviews of the counted operators. */
   readonly reviews: number;
   readonly before: Times;
-  /** Of the operators' median times: the lower quartile, the median, the upper quartile. null where nothing was fitted. */
+  /** Lower quartile, median and upper quartile of the operators' median times; null if nothing was fitted. */
   readonly medians_ms: readonly [number, number, number] | null;
   readonly result: FitResult;
   readonly after: Times;
@@ -81,15 +84,19 @@ export function fitTimes(model: ModelDocument, domain: Domain, cases: LabelledCa
   };
 }
 
-/** Youden's J of the operator's own record: 0 for whoever accepts, departs or refers whatever the advice is worth. */
+/**
+ * Youden's J of the operator's record: about 0 for one who accepts, departs or refers whatever the advice is
+ * worth.
+ */
 function discrimination({ hits, misses, correctAcceptances, falseAlarms }: Outcomes): number {
   return (hits + 1) / (hits + misses + 2) - (falseAlarms + 1) / (correctAcceptances + falseAlarms + 2);
 }
 
 /**
- * Good reviews say where the reference lies; of the fast threshold they say only that they lie above it. It keeps the
- * built-in proportion to the reference, and is below nearly all good reviews besides. Bounds are those of the built-in
- * document, so that no row of calibrations can go farther than one.
+ * Good reviews show the reference; about the fast threshold they show only that they lie above it. So the
+ * threshold keeps the built-in proportion to the reference, and also lies below nearly all good reviews. The
+ * bounds are those of the built-in document, so that a series of calibrations can go no farther than one
+ * calibration.
  */
 function timesOf(
   model: ModelDocument,
