@@ -3,7 +3,7 @@
  *
  * An operator truly evaluates a case with probability θ and is right with skill k; otherwise they depart from the
  * AI blindly with rate b. So P(depart | AI wrong) − P(depart | AI right) = θ(1.5k − 0.5), whatever b is.
- * Where the source gives no figure (skills, spreads, telemetry, mixes of departures), the figures here were chosen
+ * If the source gives no figure (skills, spreads, telemetry, mixes of departures), the figure here was chosen
  * so that the mean scores come near its table 13.3. They describe no measured people. Half of the file is that
  * data; it stands with the two draws because neither means anything without the other.
  * Source: scoring model, sections 13.1 and 2.3.
@@ -12,19 +12,22 @@ import type { Decision, Domain, ScenarioType } from "../domain/enums.ts";
 import type { Interaction } from "../domain/interaction.ts";
 import type { Random } from "./random.ts";
 
-/** A quantity that moves in a straight line from its first value to its last over so many interactions. */
+/** A quantity that moves in a straight line from its first value to its last. */
 export interface Drift {
   readonly from: number;
   readonly to: number;
-  /** Interactions until `to` is reached; 0: constant. */
+  /** Interactions until `to` is reached; 0 if it is constant. */
   readonly over: number;
 }
 
-/** What a review page would measure of an evaluated case; a case that is not evaluated may leave less (see `skim`). */
+/**
+ * The telemetry of an evaluated case on a review page; a case that is not evaluated may leave less (see
+ * `skim`).
+ */
 interface TelemetryStyle {
   /** Mean of a Poisson count. */
   readonly hovers: number;
-  /** Shapes of a Beta share, both at least 1; null: the page never moves. */
+  /** Shapes of a Beta share, both at least 1; null if the page is never scrolled. */
   readonly scroll: readonly [a: number, b: number] | null;
   /** Mean of a Poisson count. */
   readonly views: number;
@@ -44,7 +47,9 @@ export type TelemetryStyleName = keyof typeof TELEMETRY_STYLES;
 type Range = readonly [low: number, high: number];
 
 interface Archetype {
-  /** θ, 0..1: probability that a case is evaluated on its merits; its last value, where it drifts, and how fast. */
+  /**
+   * θ, 0..1: probability that a case is evaluated on its merits; `thetaTo` is its last value if it drifts.
+   */
   readonly theta: Range;
   readonly thetaTo?: number;
   /** k, 0..1: mean probability that the operator's own view of an evaluated case is right. */
@@ -54,12 +59,12 @@ interface Archetype {
   readonly blindDeparture: Range;
   /** Median time to a decision, milliseconds. */
   readonly medianMs: Range;
-  /** Share, 0..1, of the usual time and activity that a case which is not evaluated gets. */
+  /** Share, 0..1, of the usual time and activity that an unevaluated case gets. */
   readonly skim: number;
   readonly telemetry: TelemetryStyleName;
   /** Weights of the decisions by which the operator departs. */
   readonly departures: Readonly<Partial<Record<Decision, number>>>;
-  /** Share, 0..1, of the cases followed that are given the look of work: a modification too small to be a departure. */
+  /** Share, 0..1, of the cases followed with a cosmetic modification, too small to be a departure. */
   readonly retouched?: number;
 }
 
@@ -86,7 +91,7 @@ export const ARCHETYPES = {
     telemetry: "engaged",
     departures: CONSIDERED_DEPARTURES,
   },
-  /** Right in seconds, with little to be seen of it. */
+  /** Is right in seconds, with few signs of review. */
   fast_expert: {
     theta: [0.88, 0.99],
     skill: [0.84, 0.97],
@@ -220,7 +225,7 @@ export const ARCHETYPES = {
 } as const satisfies Record<string, Archetype>;
 export type ArchetypeName = keyof typeof ARCHETYPES;
 
-/** One simulated reviewer: what is hidden from the score, and how they work. */
+/** One simulated reviewer: the qualities that are hidden from the score, and the way of working. */
 export interface Operator {
   readonly archetype: ArchetypeName;
   /** θ, 0..1. */
@@ -233,13 +238,14 @@ export interface Operator {
   readonly medianMs: number;
   readonly telemetry: TelemetryStyleName;
   /**
-   * Where measured rates stand in place of θ, k and b: how often, 0..1, the operator goes along with advice that is right
-   * and with advice that is wrong. Each case then gets the look of one that is evaluated as θ says.
+   * Measured rates that replace θ, k and b if there is advice: how often, 0..1, the operator goes along with
+   * right advice and with wrong advice. θ then decides if a case gets the time and telemetry of an evaluated
+   * one.
    */
   readonly goesAlong?: { readonly whenRight: number; readonly whenWrong: number };
 }
 
-/** What the cases are like; shares and rates are 0..1. */
+/** The properties of the cases; shares and rates are 0..1. */
 export interface Environment {
   /** ε: how often the AI is wrong by itself. */
   readonly aiErrorRate: number;
@@ -265,17 +271,19 @@ export const DEFAULT_ENVIRONMENT: Environment = {
   domain: "financial",
 };
 
-/** Standard deviation of the skill between cases (section 13.1), and the chance at most and at least left by it. */
+/**
+ * Standard deviation of the skill between cases (section 13.1), and the least and most chance of being right.
+ */
 const CASE_NOISE = 0.06;
 const SKILL_BOUNDS: Range = [0.01, 0.99];
-/** How often a right AI is departed from where the operator's own view is wrong (section 13.1). */
+/** How often the operator departs from a right AI if the operator's own view is wrong (section 13.1). */
 const DEPART_ON_OWN_ERROR = 0.5;
 /** How often a case decided without the AI and without evaluation comes out right. */
 const GUESS = 0.5;
 /** Standard deviation of the logarithm of an operator's times: about 0.6 to 1.6 times the median, two times in three. */
 const TIME_SIGMA = 0.45;
 const TIME_BOUNDS_MS: Range = [200, 3_600_000];
-/** How much a departure by modification changes: a quarter is a full departure (section 2.3). */
+/** Extent of a departure by modification: a quarter is a full departure (section 2.3). */
 const MODIFICATION_EXTENT: Range = [0.25, 0.9];
 const RETOUCH_EXTENT: Range = [0.02, 0.15];
 
@@ -304,9 +312,9 @@ export function driftAt(drift: Drift, index: number): number {
 }
 
 /**
- * Draws an operator's interaction `index` (from 0), with every default explicit, as `interactionSchema` gives it.
- * `outcome_correct`, where the outcome is known, labels the operator's final decision, not the AI: accepted is right
- * where the AI was right, a departure or referral where it was wrong.
+ * Draws an operator's interaction `index` (from 0), with every default explicit, as `interactionSchema` gives
+ * it. `outcome_correct`, if it is known, labels the operator's final decision, not the AI: an acceptance is
+ * right if the AI was right, a departure or referral if the AI was wrong.
  */
 export function drawInteraction(
   operator: Operator,
@@ -348,13 +356,13 @@ function drawScenario(environment: Environment, random: Random): ScenarioType {
   );
 }
 
-/** Whether the operator's own view of the case is right; without evaluation there is only a guess. */
+/** Draws if the operator's own view of the case is right; without evaluation it is only a guess. */
 function drawOwnView(skill: number, evaluated: boolean, random: Random): boolean {
   const chance = clamp(random.normal(skill, CASE_NOISE), SKILL_BOUNDS);
   return random.bernoulli(evaluated ? chance : GUESS);
 }
 
-/** Whether the operator departs; with the AI withheld, whether they turn down the case itself. */
+/** Draws if the operator departs; with the AI withheld, if the operator turns down the case itself. */
 function drawDeparture(
   { operator, evaluated, unaided, aiWrong, ownViewRight }: {
     readonly operator: Operator;
@@ -379,7 +387,7 @@ function drawDepartureDecision(operator: Operator, random: Random): Decision {
   return random.pick(Object.keys(departures) as Decision[], Object.values(departures));
 }
 
-/** No draw is taken from the stream of those who never retouch, so that theirs stays what it was. */
+/** Takes no draw from the stream of an archetype that never retouches, so that its stream stays the same. */
 function drawFollowing({ archetype }: Operator, random: Random): Decision {
   const { retouched = 0 }: Archetype = ARCHETYPES[archetype];
   return retouched > 0 && random.bernoulli(retouched) ? "modified" : "accepted";

@@ -2,8 +2,8 @@
  * The history with which `jiss dev` fills its demo organization: named reviewers of different archetypes, weekdays
  * and working hours only (UTC), from a seed and the instant at which it ends.
  *
- * The cast is there to be looked at: steady reviewers, learners, one who tires, one who is away, one who is new, and
- * several whose approvals mean little. Nobody in it is a real person.
+ * The reviewers are examples for the pages: steady reviewers, a learner, one who tires, one who is away, one
+ * who is new, and several whose approvals mean little. None is a real person.
  */
 import type { Domain } from "../domain/enums.ts";
 import type { Interaction } from "../domain/interaction.ts";
@@ -32,15 +32,15 @@ export interface DemoEvent {
 export interface DemoReviewer {
   readonly operatorId: string;
   readonly archetype: ArchetypeName;
-  /** One for each case, drawn alike. */
+  /** Domains of the cases; each case draws one with equal probability. */
   readonly domains: readonly Domain[];
   /** Mean interactions in a working day. */
   readonly perWorkday: number;
-  /** Days before the end of the history; absent: there from its beginning. */
+  /** Days before the end of the history; absent if present from its beginning. */
   readonly joinedDaysAgo?: number;
-  /** Days before the end of the history; absent: there until its end. */
+  /** Days before the end of the history; absent if present until its end. */
   readonly leftDaysAgo?: number;
-  /** Whether their review page measures nothing but the time. */
+  /** Present if the review page measures only the time. */
   readonly unmeasured?: true;
 }
 
@@ -82,7 +82,7 @@ export const DEMO_REVIEWERS: readonly DemoReviewer[] = [
   },
 ];
 
-/** A few cases of consequence, on top of the default environment; 0..1. */
+/** Shares of grave cases, 0..1, added to the default environment. */
 const HIGH_STAKES_SHARE = 0.06;
 const CRITICAL_SHARE = 0.02;
 
@@ -116,7 +116,9 @@ export function demoHistory(
     .sort((one, other) => one.at - other.at || (one.sessionId < other.sessionId ? -1 : 1));
 }
 
-/** Times have a stream of their own, so that the day on which a history ends does not change what people are like. */
+/**
+ * The times have a random stream of their own, so that the end of a history does not change the operators.
+ */
 function reviewerHistory(reviewer: DemoReviewer, period: Span, seed: string): DemoEvent[] {
   const { operatorId, domains, perWorkday, joinedDaysAgo, leftDaysAgo = 0 } = reviewer;
   const joined = joinedDaysAgo === undefined ? period.from : period.until - joinedDaysAgo * DAY_MS;
@@ -164,8 +166,8 @@ function workingSpans({ from, until }: Span): Span[] {
 }
 
 /**
- * Whole milliseconds spread over the working time, in order. One to each equal share of it, and never at its edges,
- * so that no case of a reviewer begins before the one before it can have ended.
+ * Times in whole milliseconds over the working time, in order. Each equal share of it has one, never at its
+ * edges, so that no case of a reviewer begins before the previous case can have ended.
  */
 function drawTimes(spans: readonly Span[], perWorkday: number, random: Random): number[] {
   const workingMs = spans.reduce((sum, span) => sum + span.until - span.from, 0);
@@ -176,7 +178,7 @@ function drawTimes(spans: readonly Span[], perWorkday: number, random: Random): 
   });
 }
 
-/** The instant at which `workedMs` of the spans have passed; it is less than all of them together. */
+/** The instant at which `workedMs` of the spans have passed; `workedMs` is less than all spans together. */
 function instantAfter(spans: readonly Span[], workedMs: number): number {
   let rest = workedMs;
   for (const span of spans) {

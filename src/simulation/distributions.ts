@@ -1,4 +1,6 @@
-/** What the figures are taken from, as far as a picture shows it: the spread of the scores, and a score for each operator. */
+/**
+ * The data behind the figures that pictures show: the spread of the scores, and a score for each operator.
+ */
 import { roundTo } from "../scoring/arithmetic.ts";
 import type { ArchetypeName } from "./archetypes.ts";
 import { discrimination } from "./histories.ts";
@@ -6,7 +8,7 @@ import { ALL_ARCHETYPES } from "./populations.ts";
 import { jisAfter, type Run, scoredOf } from "./samples.ts";
 import { quantile } from "./statistics.ts";
 
-/** Scores of one archetype after so many interactions: the 5th, 50th and 95th percentile, 0..100. */
+/** Scores of one archetype after `after` interactions: the 5th, 50th and 95th percentile, 0..100. */
 export interface Spread {
   readonly of: ArchetypeName;
   readonly after: number;
@@ -15,7 +17,7 @@ export interface Spread {
   readonly high: number;
 }
 
-/** Of one seed. */
+/** The distributions of one seed. */
 export interface Distributions {
   readonly seed: number;
   readonly spreads: readonly Spread[];

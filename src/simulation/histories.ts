@@ -6,11 +6,14 @@ import type { ModelDocument } from "../scoring/model.ts";
 import { drawInteraction, driftAt, type Environment, type Operator } from "./archetypes.ts";
 import type { Random } from "./random.ts";
 
-/** A history begins at 2026-01-05, a Monday, and has so many cases a day, evenly spread: what the days do is not simulated. */
+/**
+ * A history begins at 2026-01-05, a Monday, and has this many cases a day, evenly spread. Weekends and
+ * working hours are not simulated.
+ */
 const BEGINS_AT = Date.UTC(2026, 0, 5);
 const CASES_PER_DAY = 8;
 
-/** Where an operator stands after some interactions. */
+/** The score and state of an operator after some interactions. */
 export interface Standing {
   /** Interactions so far. */
   readonly after: number;
@@ -25,9 +28,9 @@ export interface Standing {
 export interface HistoryOptions {
   readonly model: ModelDocument;
   readonly environment: Environment;
-  /** Of the draws of the cases. */
+  /** Source of the draws for the cases. */
   readonly random: Random;
-  /** After how many interactions it is looked at, in rising order; the last ends the history. */
+  /** Numbers of interactions after which a standing is taken, in rising order; the last ends the history. */
   readonly lengths: readonly number[];
 }
 
@@ -43,7 +46,10 @@ export function runHistory(operator: Operator, options: HistoryOptions): readonl
   return standings;
 }
 
-/** Endless: where somebody stands after each interaction; `operatorAt` says what they are like at it, counted from 0. */
+/**
+ * The endless standings after each interaction; `operatorAt` gives the operator at an interaction, counted
+ * from 0.
+ */
 export function* stepsOf(
   operatorAt: (index: number) => Operator,
   { model, environment, random }: Omit<HistoryOptions, "lengths">,
@@ -62,7 +68,10 @@ export function* stepsOf(
   }
 }
 
-/** How much better than chance an operator tells wrong advice from right at an interaction, counted from 0: J*, -0.5..1. */
+/**
+ * J*, -0.5..1: how much better than chance an operator tells wrong advice from right at an interaction, from
+ * 0.
+ */
 export function discrimination({ theta, skill }: Operator, index: number): number {
   return driftAt(theta, index) * (1.5 * driftAt(skill, index) - 0.5);
 }

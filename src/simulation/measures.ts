@@ -1,4 +1,7 @@
-/** What the validation measures in the default environment: telling apart, order, intervals, and how soon a change shows. */
+/**
+ * The measures of the validation in the default environment: separation, order, intervals, and delay of a
+ * change.
+ */
 import { DEFAULT_ENVIRONMENT } from "./archetypes.ts";
 import { discrimination, runHistory, stepsOf } from "./histories.ts";
 import { ALL_ARCHETYPES, BAD, drawFrom, GAMING, HONEST } from "./populations.ts";
@@ -6,13 +9,13 @@ import { seeded } from "./random.ts";
 import { jisAfter, type Measured, type Run, scoredOf } from "./samples.ts";
 import { auc, correlation, mean, quantile, shareOf, spearman } from "./statistics.ts";
 
-/** Histories whose mean is what is expected of an operator. */
+/** Number of histories whose mean is an operator's expected JIS. */
 const FRESH_HISTORIES = 50;
-/** Interactions before behaviour changes, and after it at most. */
+/** Interactions before behaviour changes, and most interactions after the change. */
 const STEADY = 100;
 const WATCHED = 300;
 
-/** Whether honest and other archetypes are told apart, and who is called at risk. */
+/** Measures if honest and other archetypes are told apart, and who is called at risk. */
 export function separation(run: Run): readonly Measured[] {
   const { min_jis: bound } = run.model.thresholds;
   const scores = new Map(ALL_ARCHETYPES.map((name) => [name, scoredOf(run, name)]));
@@ -68,7 +71,7 @@ export function separation(run: Run): readonly Measured[] {
   ];
 }
 
-/** Of a population in which it varies: whether the order of the scores is that of the people. */
+/** Measures if the scores have the order of the hidden qualities, in a population in which these vary. */
 export function ordered(run: Run, population: "spectrum" | "mixed"): readonly Measured[] {
   const scored = scoredOf(run, population);
   return [50, 200].flatMap((after) => {
@@ -87,11 +90,13 @@ export function ordered(run: Run, population: "spectrum" | "mixed"): readonly Me
   });
 }
 
-// ---- how sure it is ---------------------------------------------------------------------------------------
+// ---- intervals and reliability ----------------------------------------------------------------------------
 
 const COVERED = [25, 50, 200] as const;
 
-/** Each operator is scored anew, again and again: the interval is held against the mean, and one score against another. */
+/**
+ * Scores each operator in many histories: compares the interval with the mean, and one score with another.
+ */
 export function intervals({ model, seed, operators }: Run): readonly Measured[] {
   const histories = Array.from({ length: operators }, (_, index) => {
     const name = `${seed}/spectrum/${index}`;
@@ -145,9 +150,11 @@ export function intervals({ model, seed, operators }: Run): readonly Measured[] 
   });
 }
 
-// ---- how soon a change shows ------------------------------------------------------------------------------
+// ---- interactions until a change shows --------------------------------------------------------------------
 
-/** An independent reviewer who from one interaction to the next approves nearly everything. */
+/**
+ * Measures an independent reviewer who from one interaction to the next begins to approve nearly everything.
+ */
 export function changes({ model, seed, operators }: Run): readonly Measured[] {
   const { min_jis: bound } = model.thresholds;
   const waits: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * Populations of simulated reviewers: each archetype by itself, and two in which the hidden quantities vary without gaps,
- * so that an order of scores can be held against an order of people.
- * Source: scoring model, section 13.1; ranges that it does not give were fixed here before any seed of the check was run.
+ * Populations of simulated reviewers: each archetype by itself, and two in which the hidden quantities vary
+ * continuously, so that the order of the scores can be compared with the order of those quantities. Source:
+ * scoring model, section 13.1. Ranges that it does not give were fixed before any check seed was run.
  */
 import {
   type ArchetypeName,
@@ -12,7 +12,7 @@ import {
 } from "./archetypes.ts";
 import type { Random } from "./random.ts";
 
-/** What honest work looks like in these archetypes: the score must not call it at risk. */
+/** Archetypes of honest work: the score must not call them at risk. */
 export const HONEST = ["independent", "fast_expert"] as const satisfies readonly ArchetypeName[];
 
 /** Ways of approving without judging, or of departing without judging. */
@@ -29,11 +29,14 @@ export const BAD = [
   "always_escalate",
 ] as const satisfies readonly ArchetypeName[];
 
-/** Those of them that are meant to deceive the score, each something that a plain rubber-stamper would not do. */
+/** Those of them that try to deceive the score, each by something that a plain rubber-stamper does not do. */
 export const GAMING = BAD.filter((name) => name !== "rubber_stamper");
 
 export const POPULATIONS = {
-  /** Everything varies: how often they judge, how well, how fast, what is seen of it; one in eight departs blindly. */
+  /**
+   * All qualities vary: how often operators judge, how well, how fast, the telemetry; 12 % often depart
+   * blindly.
+   */
   spectrum(random: Random): Operator {
     return {
       archetype: "independent",
@@ -44,7 +47,7 @@ export const POPULATIONS = {
       telemetry: random.pick(STYLES),
     };
   },
-  /** One style of work and one of skill: only how often they judge varies. */
+  /** One style of work and a narrow range of skill: mainly how often operators judge varies. */
   mixed(random: Random): Operator {
     return {
       archetype: "independent",
@@ -64,7 +67,7 @@ function steady(value: number) {
   return { from: value, to: value, over: 0 };
 }
 
-/** Draws one of a population. */
+/** Draws one operator of a population. */
 export function drawFrom(population: PopulationName, random: Random): Operator {
   if (population === "spectrum" || population === "mixed") return POPULATIONS[population](random);
   return drawOperator(population, random);

@@ -1,11 +1,11 @@
 /**
  * Published figures on how people go along with an AI's advice when it is right and when it is wrong, as simulated
- * operators: whether the score puts the groups of a study in the study's order.
+ * operators. They test if the score puts the groups of a study in the study's order.
  *
- * Assumed, for all groups alike, so that nothing but what they decide can order them: every member has the group's
- * rates, the pace and the telemetry of one archetype, and departs in its ways. Advice is wrong as often as in the study,
- * by itself and not as an injected error; it is shown with every case; outcomes become known as often as in the
- * default environment.
+ * The assumptions are the same for all groups, so that only decisions can order them: every member has the
+ * group's rates, and the pace, the telemetry and the kinds of departure of one archetype. Advice is wrong as
+ * often as in the study, by itself and not as an injected error; it is shown with every case; outcomes become
+ * known as often as in the default environment.
  */
 import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
 import { runHistory } from "./histories.ts";
@@ -21,29 +21,32 @@ export interface PublishedGroup {
 
 export interface PublishedStudy {
   readonly name: string;
-  /** Where the figures are from, to be cited. */
+  /** Citation of the source of the figures. */
   readonly source: string;
   /** How often the advice is wrong, 0..1. */
   readonly wrongShare: number;
   readonly groups: readonly PublishedGroup[];
-  /** Whether the rate for right advice is ours, because the source does not give it; then it is the same for all groups. */
+  /** True if the source gives no rate for right advice: then we assume one, the same for all groups. */
   readonly assumesWhenRight: boolean;
-  /** Names of groups that the study tells apart: who judges more independently, and who less. */
+  /** Pairs of groups that the study tells apart: the one that judges more independently, and the other. */
   readonly order: readonly (readonly [better: string, worse: string])[];
 }
 
-/** Accuracy of a group as percentages, where advice is followed or else departed from: a wrong answer under wrong advice follows it. */
+/**
+ * A group from its accuracy in percent under right and wrong advice. Advice is either followed or departed
+ * from, so a wrong answer under wrong advice follows it.
+ */
 function byAccuracy(name: string, { right, wrong }: { right: number; wrong: number }): PublishedGroup {
   return { name, goesAlong: { whenRight: right / 100, whenWrong: 1 - wrong / 100 } };
 }
 
-/** Alike for all conditions, it cannot order them. */
+/** It is the same for all conditions, so it cannot order them. */
 const UNREPORTED_WHEN_RIGHT = 0.9;
-/** Of the 12 altered cases of Bernstein et al. */
+/** The kinds of the 12 altered cases of Bernstein et al. */
 const FALSE_POSITIVES = 8;
 const FALSE_NEGATIVES = 4;
 
-/** Percentages of the altered cases in which the reader's answer was the AI's wrong one; the answer is yes or no. */
+/** A group from the percentages of altered cases in which its answer, yes or no, was the AI's wrong one. */
 function byErrors(name: string, { falsePositive, falseNegative }: {
   falsePositive: number;
   falseNegative: number;
@@ -64,7 +67,8 @@ export const PUBLISHED_STUDIES: readonly PublishedStudy[] = [
     source: "Dratsch, Chen, Rezazade Mehrizi et al. (2023), Automation Bias in Mammography: The Impact of " +
       "Artificial Intelligence BI-RADS Suggestions on Reader Performance, Radiology 307(4) e222176, " +
       "doi 10.1148/radiol.222176",
-    // 12 of the 40 mammograms of the second set. All figures are from reports that repeat those of the abstract.
+    // 12 of the 40 mammograms of the second set. All figures come from reports that repeat the figures of the
+    // abstract.
     wrongShare: 12 / 40,
     assumesWhenRight: false,
     groups: [
@@ -92,7 +96,7 @@ export const PUBLISHED_STUDIES: readonly PublishedStudy[] = [
       byErrors("not kept, no box", { falsePositive: 80.5, falseNegative: 26.7 }),
       byErrors("kept on record, box", { falsePositive: 80.5, falseNegative: 20.7 }),
     ],
-    // The study tells the first condition from each of the others, and not those from one another.
+    // The study tells the first condition from each of the others, but not the others from each other.
     order: [
       ["not kept, no box", "kept on record, no box"],
       ["kept on record, box", "kept on record, no box"],
@@ -103,7 +107,7 @@ export const PUBLISHED_STUDIES: readonly PublishedStudy[] = [
 const LENGTHS = [50, 200] as const;
 const ALWAYS = { from: 1, to: 1, over: 0 };
 
-/** A member of the group: all are alike, and their histories differ. */
+/** A member of the group. All members are alike; only their histories differ. */
 export function memberOf({ goesAlong }: PublishedGroup): Operator {
   return {
     archetype: "independent",
@@ -126,7 +130,7 @@ export function environmentOf({ wrongShare }: PublishedStudy): Environment {
   };
 }
 
-/** Whether the order of the mean scores is each study's order. */
+/** Measures if the mean scores have each study's order. */
 export function published(
   run: Run,
   studies: readonly PublishedStudy[] = PUBLISHED_STUDIES,

@@ -6,11 +6,11 @@
  * may differ between engines, so nothing that is replayed may depend on them.
  */
 
-/** A stream of draws; every call moves it on. */
+/** A stream of draws; every call advances it. */
 export interface Random {
   /** Uniform in [low, high), by default [0, 1), with 53 random bits. */
   uniform(low?: number, high?: number): number;
-  /** Whether an event of probability 0..1 happens. */
+  /** True with this probability, 0..1. */
   bernoulli(probability: number): boolean;
   /** Normal with this mean and standard deviation, by default 0 and 1. */
   normal(mean?: number, deviation?: number): number;
@@ -21,8 +21,9 @@ export interface Random {
   /** Poisson count, for means from 0 to a few hundred. */
   poisson(mean: number): number;
   /**
-   * One of the values, each as likely as its weight, or all alike where none is given.
-   * @throws {RangeError} where there is nothing to pick from.
+   * One of the values, with a probability in proportion to its weight, or all with the same one if there are
+   * no weights.
+   * @throws {RangeError} if there are no values.
    */
   pick<Value>(values: readonly Value[], weights?: readonly number[]): Value;
 }
@@ -96,7 +97,10 @@ export function seeded(seed: number | string): Random {
   return { uniform, bernoulli, normal, lognormal, beta, poisson, pick };
 }
 
-/** FNV-1a over the text's UTF-16 units, finished as in MurmurHash3, so that near seeds give far states. */
+/**
+ * FNV-1a over the text's UTF-16 units, finished as in MurmurHash3, so that similar seeds give different
+ * states.
+ */
 function hash(text: string): number {
   let h = FNV_OFFSET;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), FNV_PRIME);

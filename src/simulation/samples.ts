@@ -1,4 +1,4 @@
-/** Scored samples of simulated reviewers, and what a figure measured on them is. */
+/** Scored samples of simulated reviewers, and the figures measured on them. */
 import type { ModelDocument } from "../scoring/model.ts";
 import { DEFAULT_ENVIRONMENT, type Environment, type Operator } from "./archetypes.ts";
 import { runHistory, type Standing } from "./histories.ts";
@@ -7,7 +7,7 @@ import { seeded } from "./random.ts";
 
 const LENGTHS = [10, 25, 50, 100, 200] as const;
 
-/** What a figure has to be; without either bound it is reported, and has to be nothing. */
+/** The bounds that a figure must meet; without either bound the figure is only reported. */
 export interface Target {
   readonly least?: number;
   readonly most?: number;
@@ -16,9 +16,9 @@ export interface Target {
 /** A figure of one seed. */
 export interface Measured {
   readonly measure: string;
-  /** Of whom, or where. */
+  /** The population, group or environment that was measured. */
   readonly of: string;
-  /** Interactions before it; null where that says nothing. */
+  /** Interactions before the measurement; null if their number says nothing. */
   readonly after: number | null;
   readonly value: number;
   readonly target?: Target;
@@ -30,7 +30,7 @@ export interface Run {
   readonly operators: number;
 }
 
-/** One operator with the history that it was scored by. */
+/** One operator with the standings of its history. */
 export interface Scored {
   readonly operator: Operator;
   readonly standings: readonly Standing[];

@@ -1,4 +1,4 @@
-/** What the validation's figures hang on: the weights of the dimensions, and what the cases are like. */
+/** Sensitivity of the validation's figures to the weights of the dimensions and to the environment. */
 import { type Dimension, DIMENSIONS } from "../domain/enums.ts";
 import { dimensionsOf, jisOf } from "../scoring/dimensions.ts";
 import type { ModelDocument } from "../scoring/model.ts";
@@ -11,7 +11,10 @@ import { auc, shareOf, spearman } from "./statistics.ts";
 
 const WEIGHT_FACTORS = [0.75, 1.25] as const;
 
-/** How the order of the scores changes where one dimension weighs a quarter more or less, the others in proportion. */
+/**
+ * The change in the order of the scores if one dimension weighs a quarter more or less, the others in
+ * proportion.
+ */
 export function weights(run: Run): readonly Measured[] {
   const { model } = run;
   const scored = scoredOf(run, "spectrum", { lengths: [200] });
@@ -60,7 +63,7 @@ const ENVIRONMENTS: Readonly<Record<string, OtherEnvironment>> = {
   "general": { environment: { domain: "general" } },
 };
 
-/** The same where the cases are others; nothing of it has a target. */
+/** The main measures in other environments; none has a target. */
 export function environments(run: Run): readonly Measured[] {
   const { min_jis: bound } = run.model.thresholds;
   return Object.entries(ENVIRONMENTS).flatMap(([of, { environment, change }]) => {

@@ -4,7 +4,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The share of the values, 0..1, for which it holds. */
+/** The share of the values, 0..1, for which `holds` is true. */
 export function shareOf<Value>(values: readonly Value[], holds: (value: Value) => boolean): number {
   return values.filter(holds).length / values.length;
 }
@@ -18,7 +18,7 @@ export function quantile(values: readonly number[], at: number): number {
   return low + (high - low) * (place - below);
 }
 
-/** Ranks from 1, in the order of the values; equal values share the middle of theirs. */
+/** Ranks from 1, in the order of the values; equal values share the middle of their ranks. */
 export function midranks(values: readonly number[]): readonly number[] {
   const order = values.map((_, index) => index).sort((one, other) => values[one]! - values[other]!);
   const ranks = new Array<number>(values.length);
@@ -31,12 +31,12 @@ export function midranks(values: readonly number[]): readonly number[] {
   return ranks;
 }
 
-/** Spearman's rank correlation, ties shared: -1..1; NaN where one side is constant. */
+/** Spearman's rank correlation, ties shared: -1..1; NaN if one side is constant. */
 export function spearman(one: readonly number[], other: readonly number[]): number {
   return correlation(midranks(one), midranks(other));
 }
 
-/** Pearson's correlation, -1..1; NaN where one side is constant. */
+/** Pearson's correlation, -1..1; NaN if one side is constant. */
 export function correlation(one: readonly number[], other: readonly number[]): number {
   const [middleOne, middleOther] = [mean(one), mean(other)];
   const sum = (product: (index: number) => number) =>

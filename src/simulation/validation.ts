@@ -1,7 +1,7 @@
 /**
- * Whether the score measures what it claims, on simulated reviewers whose hidden qualities are known: what `jiss simulate`
- * prints. It shows that the score holds what it is built on, not that it holds in the field.
- * Source: scoring model, section 13.
+ * The validation of the score on simulated reviewers whose hidden qualities are known: the output of `jiss
+ * simulate`. It shows that the score follows the assumptions on which it is built, not that it holds in the
+ * field. Source: scoring model, section 13.
  */
 import type { ModelDocument } from "../scoring/model.ts";
 import { type Distributions, distributions } from "./distributions.ts";
@@ -11,14 +11,14 @@ import type { Measured, Run, Target } from "./samples.ts";
 import { environments, weights } from "./sensitivity.ts";
 import { mean } from "./statistics.ts";
 
-/** Seeds that no number of a model was tuned on. */
+/** Seeds on which no number of a model was tuned. */
 export const CHECK_SEEDS: readonly number[] = [777, 31_337, 90_210, 424_242];
 export const CHECK_OPERATORS = 200;
 
 export interface Figure extends Omit<Measured, "target"> {
-  /** Whose mean `value` is. */
+  /** The values of the single seeds; `value` is their mean. */
   readonly by_seed: readonly number[];
-  /** null: it is reported, and has to be nothing. */
+  /** null if the figure is only reported. */
   readonly target: Target | null;
 }
 
@@ -27,7 +27,7 @@ export interface Validation {
   readonly seeds: readonly number[];
   readonly operators: number;
   readonly figures: readonly Figure[];
-  /** Of the first seed, for pictures. */
+  /** Distributions of the first seed, for pictures. */
   readonly distributions: Distributions;
 }
 
@@ -56,13 +56,13 @@ export function* validate(
   return { model: model.version, seeds, operators, figures: joined(bySeed), distributions: drawn };
 }
 
-/** What misses its target, with by how much. */
+/** The figures that miss their target, each with the difference. */
 export function missesOf(
   { figures }: Validation,
 ): readonly { readonly figure: Figure; readonly by: number }[] {
   return figures.flatMap((figure) => {
     const { least = -Infinity, most = Infinity } = figure.target ?? {};
-    // NaN is a miss: it is what a correlation with a constant gives.
+    // NaN is a miss: a correlation with a constant gives it.
     if (figure.target === null || (figure.value >= least && figure.value <= most)) return [];
     return [{ figure, by: figure.value < least ? least - figure.value : figure.value - most }];
   });
@@ -78,7 +78,7 @@ function joined(bySeed: readonly (readonly Measured[])[]): readonly Figure[] {
 }
 
 interface Part {
-  /** How long it takes, beside the others. */
+  /** Duration relative to the other parts. */
   readonly cost: number;
   readonly firstSeedOnly?: true;
   readonly measure: (run: Run) => readonly Measured[];
