@@ -1,6 +1,6 @@
 /**
- * A run of the public demo as a page: the same figures as its JSON, drawn. One document, no script, nothing fetched.
- * Source: contract, section 5, Demo.
+ * A run of the public demo as a page: the same figures as its JSON, drawn. It is one document without script
+ * that fetches nothing. Source: contract, section 5, Demo.
  */
 import type { Interaction } from "../domain/interaction.ts";
 import { isPresented, isReferral } from "../scoring/classify.ts";
@@ -27,9 +27,9 @@ export interface AssessmentPage {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly records: readonly Interaction[];
-  /** After the last record. */
+  /** The standing after the last record. */
   readonly summary: Standing & { readonly dimensions: Readonly<Record<string, number>> };
-  /** After each record, with what it moved; null where that cannot be told any more. */
+  /** The standing after each record, with its explanation; null if the explanation can no longer be given. */
   readonly results: readonly (Standing & { readonly explanation: readonly DimensionMoved[] | null })[];
   readonly shareUrl: string;
   readonly thresholds: { readonly minJis: number; readonly targetJis: number };
@@ -143,7 +143,9 @@ function casesOf({ records, results }: AssessmentPage): Markup {
   });
 }
 
-/** Without advice on the screen there was nothing to accept or to override, whatever was sent. */
+/**
+ * The decision in words. Without advice on the screen nothing was accepted or overridden, whatever was sent.
+ */
 function decisionInWords(record: Interaction): string {
   if (isPresented(record)) return nameInWords(record.decision);
   return isReferral(record) ? `${nameInWords(record.decision)}, without advice` : "Decided without advice";

@@ -15,7 +15,7 @@ export interface Standing {
 
 const PLOT = { left: 36, right: 400, top: 14, bottom: 214, height: 250 };
 
-/** The score after each case; `thresholds` are drawn as dashed lines where they are known. */
+/** The score after each case; `thresholds` are drawn as dashed lines if they are known. */
 export function coursePlot(
   { results, thresholds }: {
     readonly results: readonly Standing[];
@@ -57,5 +57,5 @@ ${levelLines(levels, y, PLOT)}
   });
 }
 
-/** A longer table beside a picture is told by its ends. */
+/** Most rows of a table beside a picture; a longer one shows only its first and last row. */
 const SAMPLED_ROWS = 12;

@@ -1,5 +1,5 @@
 /**
- * What the plots of a page are drawn with: the figure around picture and table, axes, bars, dashed marks and rows.
+ * The parts of a page's plots: the figure around picture and table, axes, bars, dashed marks and rows.
  * Lengths are in the picture's own units, of which a line of text is about 14 high.
  */
 // @ts-types="@types/d3-scale"
@@ -7,13 +7,13 @@ import { scaleBand, type ScaleLinear } from "d3-scale";
 import { roundTo } from "../scoring/arithmetic.ts";
 import { type Markup, markup } from "./markup.ts";
 
-/** Of every picture. */
+/** Width of every picture. */
 export const WIDTH = 520;
-/** Where a plot of rows stands, and how a row is divided. */
+/** Edges of a plot of rows, height of a row, and height of its label. */
 export const ROWS = { left: 10, right: 500, each: 36, label: 16 };
-/** Room that a mark's label needs at the right of its line; with less it stands at the left. */
+/** Room that a mark's label needs at the right of its line; with less room it is placed at the left. */
 const MARK_LABEL = 110;
-/** From one mark's label to the next one's. */
+/** Height from one mark's label to the next. */
 const MARK_LINE = 14;
 
 export type Scale = ScaleLinear<number, number>;
@@ -23,15 +23,15 @@ export interface Figure {
   /** Unique in the page. */
   readonly id: string;
   readonly caption: string;
-  /** What the picture shows, in words. */
+  /** The content of the picture, in words. */
   readonly description: string;
   readonly height: number;
   readonly drawing: Markup;
-  /** The same numbers. */
+  /** The numbers of the picture as a table. */
   readonly table: Markup;
 }
 
-/** A dashed line across a plot, at a value that decides something. */
+/** A dashed line across a plot at a threshold. */
 export interface Mark {
   readonly at: number;
   readonly label: string;
@@ -40,17 +40,17 @@ export interface Mark {
 /** One labelled row of a plot. */
 export interface Row {
   readonly label: string;
-  /** What is drawn under the label, between `top` and `top + height`. */
+  /** Draws the part under the label, between `top` and `top + height`. */
   readonly draw: (place: { readonly top: number; readonly height: number }) => Markup;
 }
 
-/** Ticks and how their values are written. */
+/** Ticks and the format of their values. */
 export interface Axis {
   readonly ticks: readonly number[];
   readonly format: (value: number) => string;
 }
 
-/** Bars differ by outline, so that they do without colour. */
+/** Bars differ by outline, so that they need no colour. */
 const BAR_LOOKS = {
   solid: markup``,
   hollow: markup` fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"`,
@@ -75,7 +75,7 @@ ${table}
 </figure>`;
 }
 
-/** Labelled rows one under another over a common scale; without `axis` the labels alone tell the values. */
+/** Labelled rows one under another over a common scale; without `axis` only the labels give the values. */
 export function rowPlot({ rows, x, marks, axis }: {
   readonly rows: readonly Row[];
   readonly x: Scale;
@@ -119,7 +119,7 @@ export function tick(
   return upright({ x: px(at), from: top - 3, to: top + height + 3, className, look: TICK });
 }
 
-/** An upright line on a ground of its own, which is `look`'s wider one in the paper's colour. */
+/** An upright line over a wider one in the paper's colour; `look.ground` is the width of the latter. */
 function upright({ x, from, to, className, look }: {
   readonly x: number;
   readonly from: number;
@@ -162,7 +162,7 @@ ${upright({ x: place, from: labelY - 10, to: bottom, className: "mark", look: DA
   });
 }
 
-/** A length as it is written: more than two decimals are nothing that a picture shows. */
+/** A length with two decimals; a picture shows no finer ones. */
 export function px(length: number): number {
   return roundTo(length, 2);
 }

@@ -1,4 +1,7 @@
-/** The error catalogue: every code with its statuses, what it means, what to do, and which operations answer it. */
+/**
+ * The error catalogue: every code with its statuses, its meaning, its remedy, and the operations that answer
+ * it.
+ */
 import { ERROR_MEANINGS, type ErrorRetry } from "../domain/error_meanings.ts";
 import { ERROR_STATUSES, type ErrorCode } from "../domain/errors.ts";
 import { type Markup, markup } from "./markup.ts";
@@ -11,7 +14,7 @@ export interface NamedOperation {
   readonly path: string;
 }
 
-/** Code → the operations that can answer with it. */
+/** The operations that can answer with each code. */
 export type ErrorOperations = Readonly<Record<ErrorCode, readonly NamedOperation[]>>;
 
 const RETRY_WORDS: Readonly<Record<ErrorRetry, readonly [short: string, long: string]>> = {
@@ -20,10 +23,10 @@ const RETRY_WORDS: Readonly<Record<ErrorRetry, readonly [short: string, long: st
   yes: ["yes", "Yes, unchanged."],
 };
 
-/** Longer lists are folded. */
+/** Most operations in a list that is not folded. */
 const OPERATIONS_SHOWN = 8;
 
-/** What answers besides the catalogue's operations. */
+/** Other calls that answer with a code, besides the catalogue's operations. */
 const ELSEWHERE: Readonly<Partial<Record<ErrorCode, string>>> = {
   NOT_FOUND: "Every path that does not exist, and:",
   METHOD_NOT_ALLOWED: "Every path, asked with a method that it does not take.",
@@ -43,7 +46,7 @@ ${codes.map((code) => sectionOf(code, operations[code]))}
 </main>`;
 }
 
-/** In ascending order. */
+/** The statuses of a code, in ascending order. */
 function statusesOf(code: ErrorCode): string {
   return [...ERROR_STATUSES[code]].sort((one, other) => one - other).join(", ");
 }

@@ -1,4 +1,6 @@
-/** What one case moved: the dimensions that changed and the model's sentences on them, each said once. */
+/**
+ * The effect of one case: the dimensions that changed and the model's sentences on them, each sentence once.
+ */
 import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { nameInWords, pointsInWords } from "./wording.ts";
@@ -11,13 +13,16 @@ export interface DimensionMoved {
   readonly rules: readonly string[];
 }
 
-/** JIS before the first record of a run: a mean of dimensions that all begin alike; null where that is not told. */
+/**
+ * JIS before the first record of a run: the value of the dimensions, which all begin equal. null if the
+ * explanation is missing or they do not begin equal.
+ */
 export function beforeFirst(explanation: readonly DimensionMoved[] | null): number | null {
   const [first, ...others] = new Set(explanation?.map(({ before }) => before));
   return first === undefined || others.length > 0 ? null : first;
 }
 
-/** null is an explanation that cannot be told any more. */
+/** The explanation as markup; null if it can no longer be given. */
 export function movedContent(explanation: readonly DimensionMoved[] | null): Markup {
   if (explanation === null) {
     return markup`<p class="note">The model that gave this score is not in use any more, so that what moved it is no longer told.</p>`;

@@ -1,8 +1,10 @@
-/** What every page begins with. */
+/** The beginning of every page. */
 import { raw } from "hono/html";
 import { type Markup, markup } from "./markup.ts";
 
-/** From the document type to the end of the head; `style` is the text that the page's policy lets in. */
+/**
+ * The page from the document type to the end of the head; `style` is the style text that its policy allows.
+ */
 export function headOf({ title, style, more = null }: {
   readonly title: string;
   readonly style: string;
@@ -15,7 +17,7 @@ export function headOf({ title, style, more = null }: {
   });
 }
 
-/** The head with what a page loads in `more`. */
+/** The same with `more`: the elements that load the page's files. */
 export function headWith({ title, more }: { readonly title: string; readonly more: Markup }): Markup {
   return markup`<!DOCTYPE html>
 <html lang="en">

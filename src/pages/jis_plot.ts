@@ -1,4 +1,4 @@
-/** Plots whose height is a JIS, 0 to 100: their grid, the levels that decide something, the line and its dots. */
+/** Plots whose height is a JIS, 0 to 100: their grid, the threshold levels, the line and its dots. */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
 // @ts-types="@types/d3-shape"
@@ -8,7 +8,7 @@ import { type Markup, markup } from "./markup.ts";
 import { dataTable } from "./tables.ts";
 import { nameInWords, pointsInWords } from "./wording.ts";
 
-/** Where a plot stands in its picture. */
+/** The edges of a plot in its picture. */
 export interface Place {
   readonly left: number;
   readonly right: number;
@@ -16,13 +16,13 @@ export interface Place {
   readonly bottom: number;
 }
 
-/** A place in the picture. */
+/** A point in the picture. */
 export interface Dot {
   readonly x: number;
   readonly y: number;
 }
 
-/** A JIS that decides something. */
+/** A JIS that is a threshold. */
 export interface Level {
   /** 0 to 100. */
   readonly at: number;
@@ -30,14 +30,14 @@ export interface Level {
 }
 
 export const JIS_TICKS = [0, 20, 40, 60, 80, 100];
-/** Beyond this many, dots of the usual size would run into each other. */
+/** Most dots of the usual size: more of them would overlap. */
 const LARGE_DOTS_MAX = 45;
 
 export function jisScale({ top, bottom }: Place): Scale {
   return scaleLinear([0, 100], [bottom, top]);
 }
 
-/** Lines across, with their points at the left. */
+/** Horizontal lines, with their JIS at the left. */
 export function jisGrid(y: Scale, { left, right }: Place): Markup {
   return markup`<g class="grid" stroke="currentColor">${
     JIS_TICKS.map((tick) =>
@@ -49,7 +49,7 @@ export function jisGrid(y: Scale, { left, right }: Place): Markup {
   }</g>`;
 }
 
-/** Dashed lines across, named at their right. */
+/** Dashed horizontal lines, named at their right. */
 export function levelLines(levels: readonly Level[], y: Scale, { left, right }: Place): readonly Markup[] {
   return levels.map(({ at, name }) => {
     const height = px(y(at));
@@ -59,13 +59,13 @@ export function levelLines(levels: readonly Level[], y: Scale, { left, right }: 
   });
 }
 
-/** The levels for those who do not see them; empty where there are none. */
+/** The levels in words, for readers who do not see them; empty if there are none. */
 export function levelsInWords(levels: readonly Level[]): string {
   if (levels.length === 0) return "";
   return ` Dashed lines: ${levels.map(({ at, name }) => `${name} ${pointsInWords(at)}`).join(", ")}.`;
 }
 
-/** A line from dot to dot; nothing where there are not two. */
+/** A line from dot to dot; null if there are fewer than two. */
 export function strokeOf(dots: readonly Dot[]): Markup | null {
   if (dots.length < 2) return null;
   const path = line<Dot>((dot) => dot.x, (dot) => dot.y)([...dots]);

@@ -1,6 +1,6 @@
 /**
- * How one operator, and an organization's operators, stand: the pictures of the console, of the same making as those
- * of the printable pages. Every number that is written is the API's; what is only drawn is said to be.
+ * The console's plots of one operator and of an organization's operators, drawn like those of the printable
+ * pages. Every number in text is the API's; the text says so if something is only drawn.
  */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
@@ -29,7 +29,7 @@ export interface HistoryPoint {
 
 const PLOT = { left: 36, right: 405, top: 14, bottom: 172, height: 210 };
 
-/** Operators in each band; the whole of their number is `total`. */
+/** The number of operators in each band. */
 export function bandsFigure(distribution: Readonly<Record<Band, number>>): Markup {
   const largest = Math.max(1, ...BANDS.map((band) => distribution[band]));
   const x = scaleLinear([0, largest], [ROWS.left, ROWS.right]);
@@ -83,8 +83,8 @@ export function historyFigure(
 }
 
 /**
- * Where the score goes if nothing renews it, by the curve of section 7.2 with the rates that the API gives; shaded, the
- * same from both ends of the score's interval.
+ * The course of the score if nothing renews it, by the curve of section 7.2 with the rates from the API. The
+ * shaded range is the same curve from both ends of the score's interval.
  */
 export function projectionFigure({ projection, uncertainty, thresholds }: {
   readonly projection: DecayProjection;
@@ -145,10 +145,10 @@ ${
   });
 }
 
-/** Enough that the curve looks like one. */
+/** Steps of a drawn curve, enough for it to look smooth. */
 const STEPS = 73;
 
-/** When the projection falls below the minimum. */
+/** A sentence that says when the projection falls below the minimum. */
 export function crossingInWords(days: number | null, { min_jis: minimum }: Thresholds): string {
   if (days === null) return `No fall below ${minimum} is projected.`;
   return days === 0
@@ -156,7 +156,10 @@ export function crossingInWords(days: number | null, { min_jis: minimum }: Thres
     : `It falls below ${minimum} after ${countInWords(days, "day")}.`;
 }
 
-/** A row's line without axes: what it shows stands in words beside it. Empty where there is nothing to draw. */
+/**
+ * A row's line without axes; its content stands in words beside it. It has no line if there is nothing to
+ * draw.
+ */
 export function sparkPath(
   values: readonly number[],
   { label, minimum }: { readonly label: string; readonly minimum: number },

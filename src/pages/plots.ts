@@ -1,6 +1,7 @@
 /**
- * The plots of a report: each a figure whose picture says in words what it shows and beside which its numbers stand
- * as a table. Shape, dashes and words tell everything apart; colour only repeats it. What has no data is not drawn.
+ * The plots of a report. Each is a figure whose picture has a description in words and a table of its numbers
+ * beside it. Shape, dashes and words distinguish everything; colour only repeats them. A plot without data is
+ * not drawn.
  */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
@@ -18,8 +19,8 @@ const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 /**
  * The report's figures that have something to show, in the order of the page.
  *
- * `partialShare` is the share from which a finding is partial, a second mark beside each finding's own threshold; it
- * is not in a report, so that it is drawn only where the caller knows it.
+ * `partialShare` is the share from which a finding is partial, a second mark beside each finding's own
+ * threshold. It is not in a report, so it is drawn only if the caller knows it.
  */
 export function reportPlots(report: Report, partialShare?: number): readonly Markup[] {
   return [

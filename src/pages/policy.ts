@@ -1,17 +1,23 @@
-/** Content-Security-Policies: a page may have its own style, its own origin's scripts where it needs any, no more. */
+/**
+ * Content-Security-Policies: a page may have its own style, and scripts of its own origin if it needs any; no
+ * more.
+ */
 import { createHash } from "node:crypto";
 
 const FRAME = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
 
 /**
- * For a page that draws itself: exactly the `<style>` element with this text, and nothing else at all
- * (Content Security Policy 3, section 2.3.1).
+ * The policy of a page without script: it allows exactly the `<style>` element with this text and `data:`
+ * images, nothing else (Content Security Policy 3, section 2.3.1).
  */
 export function policyFor(style: string): string {
   return ["default-src 'none'", `style-src ${sourceOf(style)}`, "img-src data:", ...FRAME].join("; ");
 }
 
-/** For a page of scripts: those of its own origin, nothing inline. `framed` is the style of a page that it shows. */
+/**
+ * The policy of a page with scripts: files of its own origin, no inline script. `framed` is the style of a
+ * page that it shows.
+ */
 export function applicationPolicy(framed: string): string {
   return [
     "default-src 'none'",

@@ -1,16 +1,16 @@
 /** Sentences in which code stands between backticks. */
 import { type Markup, markup, type MarkupValue } from "./markup.ts";
 
-/** Code of so many characters stands on one line: browsers would break it after any hyphen. */
+/** Most characters of code that is kept on one line: browsers would break it after any hyphen. */
 export const UNBROKEN_CODE_LENGTH = 28;
 
-/** A run of text, or of code. */
+/** A run of text or of code. */
 export interface ProsePart {
   readonly isCode: boolean;
   readonly text: string;
 }
 
-/** The runs of a sentence in their order; a backtick without its other stands as it is. */
+/** The runs of a sentence in their order; an unpaired backtick stays as it is. */
 export function proseParts(sentence: string): readonly ProsePart[] {
   return sentence.split(/(`[^`]+`)/).filter((text) => text !== "").map((text) =>
     /^`[^`]+`$/.test(text) ? { isCode: true, text: text.slice(1, -1) } : { isCode: false, text }
@@ -24,7 +24,7 @@ export function proseMarkup(sentence: string): Markup {
   return markup`${parts}`;
 }
 
-/** The class of a code element: `whole` where it must not be broken. */
+/** The class of a code element: `whole` if it must not be broken. */
 export function codeClass(text: string): string {
   return text.length <= UNBROKEN_CODE_LENGTH ? "whole" : "";
 }

@@ -1,4 +1,4 @@
-/** What is said instead of a page that cannot be shown: in words, with the same status and message as the JSON. */
+/** The page in place of one that cannot be shown: in words, with the same status and message as the JSON. */
 import type { ErrorCode, ServiceError } from "../domain/errors.ts";
 import { headOf } from "./head.ts";
 import { type Markup, markup } from "./markup.ts";
@@ -9,7 +9,7 @@ import { countInWords } from "./wording.ts";
 
 export interface RefusalPage {
   readonly error: Pick<ServiceError, "code" | "status" | "message" | "headers">;
-  /** What was asked for. */
+  /** The path of the request. */
   readonly path: string;
   readonly requestId: string;
 }

@@ -1,8 +1,8 @@
 /**
- * A compliance report as a page to read, print and file: the same findings, figures and hashes as its JSON, which
- * stays the thing that is hashed, and which the page carries, so that a saved page can be verified. One document, no
- * script that runs, nothing fetched.
- * Source: contract, section 4, Compliance report.
+ * A compliance report as a page to read, print and file, with the same findings, figures and hashes as its
+ * JSON. The hash covers the JSON, and the page carries the JSON, so that a saved page can be verified. The
+ * page is one document that runs no script and fetches nothing. Source: contract, section 4, Compliance
+ * report.
  */
 import type { Finding, FindingStatus, Report } from "../domain/report.ts";
 import { headOf } from "./head.ts";
@@ -37,14 +37,14 @@ export const SIGNED_REPORT_ID = "signed-report";
 /** A report as it was issued, with the evidence for it. */
 export interface SignedReport {
   readonly report: Report;
-  /** Of the report's canonical JSON, lower-case hexadecimal. */
+  /** SHA-256 of the report's canonical JSON, lower-case hexadecimal. */
   readonly report_sha256: string;
   readonly evidence: { readonly entry: Omit<ReportEntry, "entry_hash">; readonly entry_hash: string };
 }
 
 export interface ReportPage {
   readonly signed: SignedReport;
-  /** Share from which a finding is partial, 0 to 1: drawn as a mark where it is known. */
+  /** Share from which a finding is partial, 0 to 1: drawn as a mark if it is known. */
   readonly partialShare?: number;
 }
 
@@ -143,7 +143,7 @@ ${report.findings.map(findingRows)}
 </section>`;
 }
 
-/** One finding is a group of two rows, that paper never cuts: what was found, and what to know about it. */
+/** One finding as a group of two rows that a page break never splits: the result, and the notes on it. */
 function findingRows(finding: Finding): Markup {
   return markup`<tbody>
 <tr>
@@ -191,7 +191,7 @@ function status(value: FindingStatus): Markup {
   return markup`<strong class="status ${value}">${STATUS_WORDS[value]}</strong>`;
 }
 
-/** Whether the operators in doubt could turn a status, in words; nothing where there is nobody to be in doubt. */
+/** A note that says if the operators in doubt could turn a status; null if no operator is in doubt. */
 function certainty(
   held: FindingStatus,
   { certain, inDoubt, doubt }: {

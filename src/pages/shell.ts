@@ -6,17 +6,17 @@ import { raw } from "hono/html";
 import { headWith } from "./head.ts";
 import { type Markup, markup } from "./markup.ts";
 
-/** A page around which the others are one click away. */
+/** A page with the site's header, from which the other pages are one click away. */
 export interface Shell {
   readonly title: string;
-  /** Which of {@link PLACES} it is, or a document that one of them leads to. */
+  /** The page's place among {@link PLACES}, or a document to which one of them links. */
   readonly place: Place | "document";
-  /** Paths of what it loads. */
+  /** Paths of the files that the page loads. */
   readonly style: string;
   readonly script?: string;
-  /** What the script is told, as `data-` attributes. */
+  /** Data for the script, as `data-` attributes. */
   readonly data?: Readonly<Record<string, string>>;
-  /** What stands there without the script, or before it runs. */
+  /** The content without the script, or before it runs. */
   readonly content: Markup;
 }
 
@@ -29,7 +29,7 @@ const PLACES = {
 } as const;
 export type Place = keyof typeof PLACES;
 
-/** Leaving the console forgets the key: from there the others open beside it. */
+/** Leaving the console forgets the key, so links there open in a new tab. */
 const ELSEWHERE = markup` target="_blank" rel="noopener"`;
 const NEW_TAB = markup`<span class="hidden"> (new tab)</span>`;
 
@@ -55,7 +55,10 @@ ${siteHeader(place === "document" ? null : place)}
   return String(document);
 }
 
-/** Above every page: how to skip it, the brand, and where else one can go; `place` is where one is, if any of them. */
+/**
+ * The header of every page: a link to skip it, the brand, the other places. `place` is null if it is none of
+ * these.
+ */
 export function siteHeader(place: Place | null): Markup {
   const links = Object.entries(PLACES).map(([name, [label, path]]) =>
     markup`<li><a href="${path}"${
@@ -66,7 +69,7 @@ export function siteHeader(place: Place | null): Markup {
 <header class="site"><a class="brand" href="/console">JISS</a><nav aria-label="Site"><ul>${links}</ul></nav></header>`;
 }
 
-/** What stands where a script will. */
+/** The content until a script draws the page. */
 export function scriptPlaceholder(title: string): Markup {
   return markup`<main id="main" tabindex="-1"><h1>${title}</h1><p>One moment…</p>
 <noscript><p class="notice bad">This page is drawn by a script, and scripts are off in this browser. The API works without it.</p></noscript></main>`;

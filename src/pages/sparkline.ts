@@ -1,7 +1,7 @@
 /**
- * One operator's JIS over a window of days, as a picture that stands alone: it says in words what it shows, and it
- * reads in light and dark. Colours are presentation attributes; the `<style>` element holds the dark ones only.
- * Source: specification, Sparkline; contract, section 4.
+ * One operator's JIS over a window of days, as a picture that stands alone: it describes itself in words, and
+ * is legible in light and dark. Colours are presentation attributes; the `<style>` element holds only the
+ * dark ones. Source: specification, Sparkline; contract, section 4.
  */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
@@ -20,16 +20,16 @@ export interface SparklinePoint {
   readonly jis: number;
 }
 
-/** What a sparkline is drawn from. */
+/** The data of a sparkline. */
 export interface Sparkline {
   readonly operatorId: string;
-  /** Length of the window, for the words alone. */
+  /** Length of the window, used only in the words. */
   readonly days: number;
   /** Oldest first. */
   readonly points: readonly SparklinePoint[];
   /** 0 to 100. */
   readonly minJis: number;
-  /** Of the present score: the interval, points, and the weight of evidence behind it. */
+  /** Uncertainty of the present score: the interval, points, and the weight of evidence behind it. */
   readonly uncertainty: {
     readonly level: number;
     readonly low: number;
@@ -45,7 +45,7 @@ const WIDTH = 520;
 const HEIGHT = 160;
 const PLOT = { left: 36, right: 420, top: 14, bottom: 132 };
 const JIS_TICKS = [0, 50, 100];
-/** Beyond this many, dots of the usual size would run into each other. */
+/** Most dots of the usual size: more of them would overlap. */
 const LARGE_DOTS_MAX = 45;
 
 const STYLE =
@@ -54,7 +54,7 @@ const STYLE =
 /** The policy to serve {@link sparklineSvg} with. */
 export const SPARKLINE_CSP: string = policyFor(STYLE);
 
-/** The picture as an SVG document; no points give a sentence instead of an empty plot. */
+/** The picture as an SVG document; without points it shows a sentence instead of an empty plot. */
 export function sparklineSvg(sparkline: Sparkline): string {
   const { operatorId, days, points } = sparkline;
   const svg =
@@ -109,7 +109,7 @@ ${places.map((place) => markup`<circle cx="${place.x}" cy="${place.y}" r="${radi
 </g>`;
 }
 
-/** What the picture shows, for those who do not see it. */
+/** The picture in words, for readers who do not see it. */
 function describe(sparkline: Sparkline): string {
   const { level, low, high, effective_n } = sparkline.uncertainty;
   const interval =

@@ -1,6 +1,6 @@
 /**
- * How a printable page looks: light and dark on a screen, black on white on paper, A4 or Letter.
- * Text stands out from its ground by at least 4.5 to 1 and lines by 3 to 1 (WCAG 2.2, 1.4.3 and 1.4.11).
+ * The style of a printable page: light and dark on a screen, black on white on paper, A4 or Letter.
+ * Text has a contrast of at least 4.5 to 1 and lines of 3 to 1 (WCAG 2.2, 1.4.3 and 1.4.11).
  */
 
 const LIGHT =
@@ -10,7 +10,7 @@ const DARK =
 const PRINT =
   "--paper:#ffffff;--ink:#000000;--muted:#000000;--rule:#555555;--soft:#ffffff;--grid:#cccccc;--bar:#808080;--mark:#000000;--good:#000000;--fair:#000000;--bad:#000000";
 
-/** What the classes of a plot look like, with the colours of the page. */
+/** The style of a plot's classes, in the colours of the page. */
 const PLOT_STYLE = `.grid{color:var(--grid)}
 .axis{color:var(--rule)}
 .bar{color:var(--bar)}
@@ -18,11 +18,11 @@ const PLOT_STYLE = `.grid{color:var(--grid)}
 .ground{color:var(--paper)}
 .label{stroke:var(--paper);stroke-width:4px;paint-order:stroke}`;
 
-/** For a picture that stands alone, in the colours of the pages. */
+/** The style of a picture that stands alone, in the colours of the pages. */
 export const PICTURE_STYLE =
   `svg{${LIGHT};color:var(--ink)}@media (prefers-color-scheme:dark){svg{${DARK}}}${PLOT_STYLE}`;
 
-/** For pages that lead somewhere. */
+/** The style of pages with links. */
 export const LINK_STYLE = `
 a{color:var(--bar);text-underline-offset:.15em}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}

@@ -1,8 +1,8 @@
 /**
- * What is kept about a reviewer, as a page for that reviewer: what was measured, what each score said and what moved
- * it, what it was used for, how long it is kept, how to contest it. One document, no script, nothing fetched; it is
- * made piece by piece, and its end says that it is whole.
- * Source: contract, section 4; Regulation (EU) 2016/679 (GDPR), Articles 12 and 15.
+ * Everything that is kept about a reviewer, as a page for that reviewer: the measurements, each score, its
+ * causes and its use, the retention, and the way to contest it. The page is one document without script that
+ * fetches nothing. It is made piece by piece, and its last line says that it is whole. Source: contract,
+ * section 4; Regulation (EU) 2016/679 (GDPR), Articles 12 and 15.
  */
 import type { SubjectHead, SubjectRecord } from "../domain/subject.ts";
 import { quantity } from "../scoring/wording.ts";
@@ -178,7 +178,7 @@ ${
 `;
 }
 
-/** What moved each dimension: first what changed, then, folded, why the rest did not. */
+/** The causes for each dimension: first those that changed, then, folded, why the rest did not. */
 function moved({ event_type, explanation }: SubjectRecord): Markup | null {
   if (explanation === null) return null;
   const changed = explanation.filter(({ before, after }) => before !== after);
@@ -220,7 +220,7 @@ ${
 </div>`;
 }
 
-/** Data as they are stored, out of the way until they are wanted. */
+/** Data as they are stored, folded until the reader opens them. */
 function folded(title: string, data: unknown): Markup {
   return markup`<details><summary>${title}</summary>
 <pre>${JSON.stringify(data, null, 1)}</pre>

@@ -1,10 +1,10 @@
-/** A record about a reviewer in the reviewer's own words: what was measured, what came of it, what it led to. */
+/** A record about a reviewer in words for the reviewer: the measurements, the result, its use. */
 import type { Decision, ScenarioType } from "../domain/enums.ts";
 import type { SubjectRecord } from "../domain/subject.ts";
 import { enumeration, figure, inSeconds, percent, quantity } from "../scoring/wording.ts";
 import { nameInWords, pointsInWords } from "./wording.ts";
 
-/** What something is called, and what it was. */
+/** The name of a fact, and its value. */
 export type Fact = readonly [name: string, value: string];
 
 const DECISIONS: Readonly<Record<Decision, string>> = {
@@ -32,7 +32,7 @@ const ROUTE_WORDS: Readonly<Record<string, string>> = {
   escalation: "somebody above had to look at it",
 };
 
-/** As the service wrote it; a record that is not what was recorded is never put into words. */
+/** The interaction as the service wrote it; an altered record is never put into words. */
 interface InteractionView {
   readonly decision: Decision;
   readonly modification_extent: number;
@@ -49,7 +49,7 @@ interface InteractionView {
 // deno-lint-ignore no-explicit-any -- the parts of an entry are read by the names under which the service wrote them
 type View = any;
 
-/** What a record is about, in a few words. */
+/** The subject of a record, in a few words. */
 export function titleOf({ event_type, session_id, decision_id, altered }: SubjectRecord): string {
   if (altered) return "A record that is not what was recorded";
   switch (event_type) {
@@ -70,7 +70,7 @@ export function titleOf({ event_type, session_id, decision_id, altered }: Subjec
   }
 }
 
-/** What a record says, one fact after another; nothing for one that was altered. */
+/** The facts of a record, one after another; empty if the record was altered. */
 export function factsOf(record: SubjectRecord): readonly Fact[] {
   if (record.altered) return [];
   const { input, result, detail }: Readonly<Record<"input" | "result" | "detail", View>> = record;

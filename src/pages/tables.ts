@@ -1,7 +1,7 @@
-/** Plain tables: heads that name rows and columns, and a line of explanation underneath where one is needed. */
+/** Plain tables: heads that name rows and columns, and a line of explanation underneath if one is needed. */
 import { type Markup, markup } from "./markup.ts";
 
-/** The first cell of a row is its head. */
+/** A row; its first cell is its head. */
 export type TableRow = readonly [head: string, ...cells: readonly (string | number)[]];
 
 export function dataTable({ columns, rows, note }: {
@@ -24,7 +24,7 @@ ${note === undefined ? null : markup`<p class="note">${note}</p>`}
 </div>`;
 }
 
-/** Names and what they stand for. */
+/** A list of names with their values. */
 export function definitionList(items: readonly (readonly [name: string, value: string | Markup])[]): Markup {
   return markup`<dl>
 ${

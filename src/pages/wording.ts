@@ -1,4 +1,4 @@
-/** Numbers, dates and wire names as a person reads them, in English and the same on every machine. */
+/** Numbers, dates and wire names in words, in English and the same on every machine. */
 import type { FindingStatus } from "../domain/report.ts";
 import { roundTo } from "../scoring/arithmetic.ts";
 import { quantity } from "../scoring/wording.ts";
@@ -19,7 +19,7 @@ export function nameInWords(wireName: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Points, 0 to 100, with at most the two decimals that a JIS has; null in words. */
+/** Points, 0 to 100, with at most the two decimals that a JIS has; null becomes words too. */
 export function pointsInWords(points: number | null): string {
   return points === null ? NO_DATA : String(roundTo(points, 2));
 }
@@ -34,20 +34,20 @@ export function shareInWords(share: number): string {
   return `${Math.floor(share * 1000 + 1e-9) / 10}%`;
 }
 
-/** A share, 0 to 1, beside the model's own sentences, which put a space before the sign. */
+/** A share, 0 to 1, in percent as the model's own sentences write it: with a space before the sign. */
 export function percentInWords(share: number): string {
   return percentsInWords([share])[0]!;
 }
 
-/** The shares of one column, all with one decimal where any needs it; rounded as {@link shareInWords} does. */
+/** The shares of one column, all with one decimal if any needs it; rounded as {@link shareInWords} does. */
 export function percentsInWords(shares: readonly number[]): readonly string[] {
-  // 1e-9: see above.
+  // 1e-9 has the same reason as in `shareInWords`.
   const percents = shares.map((share) => Math.floor(share * 1000 + 1e-9) / 10);
   const digits = percents.every(Number.isInteger) ? 0 : 1;
   return percents.map((percent) => `${percent.toFixed(digits)} %`);
 }
 
-/** Points of a column: two decimals, which a JIS has at most, so that they stand one below the other. */
+/** Points of a column, all with two decimals, the most that a JIS has, so that the digits align. */
 export function alignedPoints(points: number): string {
   return points.toFixed(2);
 }
@@ -62,7 +62,7 @@ export function dayOf(instant: string): string {
   return new Date(instant).toISOString().slice(0, 10);
 }
 
-/** An instant in UTC to the second; a midnight is its day alone. */
+/** An instant in UTC to the second; a midnight is written as its day only. */
 export function instantInWords(instant: string): string {
   const text = new Date(instant).toISOString();
   return text.endsWith("T00:00:00.000Z")
