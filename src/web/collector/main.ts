@@ -1,33 +1,35 @@
 /*! JISS collector: measures how a case is reviewed. No content, no keystroke is read; nothing is sent or stored. */
 /**
- * `/collector.js`: measures one review in a customer's own page, and hands the figures to that page's code. What each
- * counts, and why, stands in docs/integrate/send-reviews.md. Served in at most 4,096 bytes; one global, `JissCollector`.
+ * `/collector.js`: measures one review in a customer's own page, and hands the figures to that page's code.
+ * The counting rules and their reasons are in docs/integrate/send-reviews.md. It has at most 4,096 bytes and
+ * one global, `JissCollector`.
  *
- * Not measured is null and never 0: the model counts a 0 against the reviewer, and leaves a null out.
+ * A value that was not measured is null, never 0: the model counts a 0 against the reviewer, and leaves a
+ * null out.
  *
- * It never throws into the page but where `start` is given no element. Where the page has replaced something of the
- * browser by what fails, the time stands, and the rest is null.
+ * It throws into the page only if `start` is given no element. If the page has replaced a function of the
+ * browser by one that fails, the time is still measured, and the rest is null.
  */
 
-/** An activity of the reviewer is thought to last so long, unless the page says otherwise. */
+/** How long an activity of the reviewer is taken to last, unless the page sets another time. */
 const IDLE_MS = 30_000;
 const TICK_MS = 1000;
-/** Ticks further apart: the machine slept, or the page stood still. */
+/** If ticks are further apart than this, the machine slept or the page stood still. */
 const GAP_MS = 2000;
-/** Whoever passes over a part is gone by then. */
+/** Rest that counts as a visit: a pointer that only passes over a part has left it by then. */
 const REST_MS = 200;
-/** The most that a score takes. */
+/** The largest values that a score accepts. */
 const LONGEST_MS = 86_400_000;
 const MOST_HOVERS = 100_000;
 
 const PARTS = "[data-jiss-part]";
-/** Stand in where the page marks no part. */
+/** The parts if the page marks none. */
 const COMMON_PARTS = "p,li,dd,tr,pre,blockquote,figure,img";
 const VIEW = "data-jiss-view";
-/** What the case shows from the start is no alternative view of it. */
+/** A view that is open from the start is no alternative view. */
 const OPEN = "[open],[aria-selected=true],[aria-expanded=true]";
 
-/** What tells that somebody is there. */
+/** Events that show that somebody is present. */
 const SIGNS = [
   "pointermove",
   "pointerdown",
@@ -40,7 +42,7 @@ const SIGNS = [
 ];
 const PRESENCE = ["visibilitychange", "pagehide", "pageshow", "freeze", "resume"];
 
-/** As the fields of an interaction. */
+/** Named like the fields of an interaction. */
 export interface JissMeasurement {
   time_to_decision_ms: number;
   hover_events: number | null;
@@ -49,21 +51,21 @@ export interface JissMeasurement {
 }
 
 export interface JissCollection {
-  /** So far. */
+  /** The measurement so far. */
   measure(): JissMeasurement;
-  /** Ends it, and removes every listener; called again, it answers the same. */
+  /** Ends the measurement and removes every listener; a second call returns the same. */
   stop(): JissMeasurement;
 }
 
 export interface JissCollectorApi {
   /**
-   * @param options `idleMs`: where it is no finite number above 0, 30,000.
-   * @throws {TypeError} where it is given no element of this page; nothing was begun then.
+   * @param options `idleMs`: 30,000 if it is no finite number above 0.
+   * @throws {TypeError} if `element` is no element of this page; then nothing has begun.
    */
   start(element: Element, options?: { idleMs?: number } | null): JissCollection;
 }
 
-/** A property as the browser has it: what a form's field is named hides the form's own. */
+/** A property as the browser defines it: a field of a form hides the form's own property of the same name. */
 function own<Name extends keyof HTMLElement>(node: Node, name: Name): HTMLElement[Name] {
   const value: unknown = Reflect.get(HTMLElement.prototype, name, node);
   return (typeof value === "function" ? value.bind(node) : value) as HTMLElement[Name];
@@ -81,7 +83,7 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
   if (!(element instanceof Element)) throw new TypeError("JissCollector.start takes an element of this page");
   const listening = new AbortController();
   let result: JissMeasurement | undefined;
-  /** Something was missed: what counts cannot be told any more. */
+  /** True once something was missed: then the counts are no longer known. */
   let failed = false;
 
   function guarded<Of extends readonly unknown[], To>(run: (...of: Of) => To): (...of: Of) => To | undefined {
@@ -120,13 +122,13 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
     last = guarded(read)()!;
   }
   let total = 0;
-  /** Since the last sign. */
+  /** Milliseconds since the last sign of activity. */
   let quiet = 0;
   let away = isHidden();
 
   const advance = guarded(() => {
     const now = read();
-    // Without ticks a silence is no gap.
+    // Without ticks a silence does not show a gap.
     const passed = Math.min(now - last, ticks ? GAP_MS : idleMs);
     if (!away && passed > 0) {
       total += Math.max(0, Math.min(passed, idleMs - quiet));
@@ -143,7 +145,7 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
     look();
   });
 
-  /** A pointer that hovers is in use, so that a part on which it never rested was not examined. */
+  /** True if a pointer that hovers is in use: a part on which it never rested was not examined. */
   let hovering = false;
   let byKey = false;
   let moved = false;
@@ -151,7 +153,7 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
 
   listen(window, SIGNS, ({ type, pointerType, screenX, screenY }: PointerEvent) => {
     if (type === "pointermove") {
-      // Without a new place the content moved, not the pointer.
+      // If the place is the same, the content moved, not the pointer.
       moved = place !== (place = `${screenX},${screenY}`);
       if (!moved) return;
     }
@@ -181,7 +183,7 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
   let byFocus = false;
   let rest: ReturnType<typeof setTimeout> | undefined;
 
-  /** The innermost around the node that is inside the case. */
+  /** The innermost matching element around the node and inside the case; null if there is none. */
   function around(node: EventTarget | null, selector: string): Element | null {
     let found: Element | null = null;
     for (let at = node as Node | null; at; at = parentOf(at)) {
@@ -279,13 +281,13 @@ function start(element: Element, options?: { idleMs?: number } | null): JissColl
       full = own(element, "scrollHeight");
     }
     for (let at: Node | null = element; (at = parentOf(at));) {
-      // What these two clip, the window does.
+      // The window does the clipping of these two.
       const isPage = at instanceof HTMLBodyElement || at instanceof HTMLHtmlElement;
       if (isPage || !(at instanceof HTMLElement)) continue;
       if (getComputedStyle(at).overflowY !== "visible") clip(at);
     }
     if (!full) return;
-    // Lines that break anew move everything; what grows otherwise is taken to grow below.
+    // A new width rewraps the lines and moves everything; any other growth is taken to be below.
     if (width && width !== box.width) reach *= full / height;
     [width, height] = [box.width, full];
     if (to > from && to > top && from < top + full) reach = Math.max(reach, to - top);

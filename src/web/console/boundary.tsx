@@ -1,4 +1,4 @@
-/** A fault in one view leaves the others alone. */
+/** Keeps a fault in one view away from the other views. */
 import { Component, type ComponentChildren } from "preact";
 import { View } from "./parts.tsx";
 

@@ -40,7 +40,7 @@ function Console() {
   const [secrets, setSecrets] = useState<readonly ShownOnce[]>([]);
   const [obtaining, setObtaining] = useState(0);
   const [generation, setGeneration] = useState(0);
-  // What is under way when a key changes must be held against the key of that moment.
+  // A call that is under way when the key changes must be compared with the key that is then in use.
   const current = useRef<SignedIn | null>(null);
   current.current = signedIn;
   const { path } = useLocation();
@@ -48,7 +48,7 @@ function Console() {
   const isOwed = obtaining > 0 || secrets.length > 0;
   useEffect(() => {
     if (!isOwed) return;
-    // The browser asks before it leaves a page that holds the only copy, or is about to.
+    // The browser asks before it leaves a page that holds the only copy of a secret, or is about to.
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener("beforeunload", ask);
     return () => removeEventListener("beforeunload", ask);
@@ -65,7 +65,7 @@ function Console() {
     />
   );
   if (signedIn === null) {
-    // Whoever verifies has a file, and need not have a key.
+    // A visitor who verifies has a file, and need not have a key.
     const isVerifying = path === `${ROOT}/verify`;
     return (
       <>
@@ -107,7 +107,7 @@ function Console() {
   );
 }
 
-/** A file that is dropped beside the place for it would take the page away, and the key with it. */
+/** Ignores a file that is dropped outside its field: the browser would leave the page, and lose the key. */
 function keepStrayFiles(): () => void {
   const prevent = (event: DragEvent) => event.preventDefault();
   addEventListener("dragover", prevent);
@@ -118,7 +118,7 @@ function keepStrayFiles(): () => void {
   };
 }
 
-/** The router cannot read an address whose percent signs stand for nothing, and throws. */
+/** True if the router can read the address: it throws on a malformed percent escape. */
 function isReadable(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -152,7 +152,7 @@ function Views({ path, organization, onRefresh, onSignOut }: {
   readonly path: string;
   readonly organization: string;
   readonly onRefresh: () => void;
-  /** null: something is shown once, and would be lost. */
+  /** null while something is shown once: it would be lost. */
   readonly onSignOut: (() => void) | null;
 }) {
   const isOpen = (view: string) =>

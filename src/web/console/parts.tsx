@@ -1,4 +1,7 @@
-/** What views are made of: a heading that takes the focus, figures, tables, and the states in which there are none. */
+/**
+ * The parts of views: a heading that takes the focus, figures, tables, and the states in which there are
+ * none.
+ */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { FindingStatus } from "../../domain/report.ts";
@@ -6,7 +9,7 @@ import { instantInWords, nameInWords, NO_DATA, STATUS_WORDS } from "../../pages/
 import type { ApiError } from "../shared/api.ts";
 import type { Asked } from "./use_answer.ts";
 
-/** One view: its heading is where a keyboard and a screen reader begin. */
+/** One view: a keyboard and a screen reader begin at its heading. */
 export function View({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -23,12 +26,12 @@ export function View({ title, children }: { readonly title: string; readonly chi
   );
 }
 
-/** What was asked for, or how it stands with that. */
+/** The body of an answer, or the state of its request. */
 export function Answered<Body>({ asked: { loaded, again }, children }: {
   readonly asked: Asked<Body>;
   readonly children: (body: Body) => ComponentChildren;
 }) {
-  // What had the focus may be gone with the last answer.
+  // The element that had the focus may have disappeared with the last answer.
   useEffect(() => {
     if (document.activeElement === document.body) {
       document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
@@ -44,7 +47,7 @@ export function Answered<Body>({ asked: { loaded, again }, children }: {
   }
 }
 
-/** What the service refused, in its own words. */
+/** A refusal of the service, in its own words. */
 export function Failure({ error, again }: { readonly error: ApiError; readonly again?: () => void }) {
   const { title, advice } = wordsFor(error);
   return (
@@ -103,7 +106,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <div class="empty">{children}</div>;
 }
 
-/** A value of the API as it stands there; `of` is its place in the answer. */
+/** A value of the API, unchanged; `of` is its place in the answer. */
 export function Figure({ of, value }: { readonly of: string; readonly value: number | string | null }) {
   return <span data-figure={of}>{value === null ? NO_DATA : String(value)}</span>;
 }
@@ -135,7 +138,7 @@ export function Instant({ at }: { readonly at: string }) {
   return <time dateTime={at}>{instantInWords(at)}</time>;
 }
 
-/** A table that is wider than a narrow window is scrolled by itself, by keyboard too. */
+/** A table; if it is wider than the window it scrolls by itself, by keyboard too. */
 export function Rows({ label, columns, children }: {
   readonly label: string;
   /** Names of the columns; one that begins with `#` holds numbers. */
@@ -163,7 +166,7 @@ export function Rows({ label, columns, children }: {
 /** The links under a list: onwards, and back to its beginning. */
 export function Pages({ path, query, next }: {
   readonly path: string;
-  /** What stays the same from page to page. */
+  /** The parameters that stay the same from page to page. */
   readonly query: Readonly<Record<string, string>>;
   readonly next: string | null;
 }) {
@@ -177,7 +180,7 @@ export function Pages({ path, query, next }: {
   );
 }
 
-/** A path with its query; what is empty is left out. */
+/** A path with its query; empty parameters are left out. */
 export function addressOf(path: string, query: Readonly<Record<string, string>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== "");
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;

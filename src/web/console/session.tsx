@@ -1,7 +1,7 @@
 /**
- * Who is signed in: an organization's key, which lives in this page's memory and nowhere else. Leaving the page, or
- * loading it anew, forgets it. What the service shows once is kept here, too, until somebody says that it is safe: no
- * click on the way may lose it.
+ * The session: an organization's key, which lives in this page's memory and nowhere else. Leaving or
+ * reloading the page forgets it. A value that the service shows once is kept here, too, until the user says
+ * that it is safe, so that no click loses it.
  */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
@@ -12,11 +12,11 @@ export interface SignedIn {
   readonly key: string;
   readonly organization: string;
   readonly orgId: string;
-  /** JIS, 0 to 100, that the law of the service asks for. */
+  /** The minimum JIS of the model in use, 0 to 100. */
   readonly minimum: number;
 }
 
-/** Something that the service shows this once. */
+/** A value that the service shows only once. */
 export interface ShownOnce {
   readonly title: string;
   readonly label: string;
@@ -26,19 +26,19 @@ export interface ShownOnce {
 
 export interface Session {
   readonly signedIn: SignedIn;
-  /** Grows when everything is to be asked for anew. */
+  /** Grows when all data must be requested again. */
   readonly generation: number;
-  /** Goes on with the key that took the place of `old`, unless the session of that one is over. */
+  /** Goes on with the key that replaced `old`, unless the session of `old` is over. */
   readonly takeKey: (key: string, old: string) => void;
-  /** The service refused a key: where it is the one in use, the session is over. */
+  /** Reports a key that the service refused: if it is the one in use, the session is over. */
   readonly refuse: (key: string) => void;
-  /** Does what shows something once: until it is done nobody signs out, and it is shown in whatever view. */
+  /** Runs an action whose result is shown once, in any view; until it is done nobody can sign out. */
   readonly obtain: (act: () => Promise<ShownOnce>) => Promise<void>;
 }
 
 export const SessionContext = createContext<Session | null>(null);
 
-/** @throws {TypeError} outside of what is shown to whoever is signed in. */
+/** The session of a view. @throws {TypeError} outside of the views for a signed-in user. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (session === null) throw new TypeError("nobody is signed in");
@@ -50,7 +50,7 @@ export const KEY_REFUSED =
 
 type Request = Omit<ApiRequest, "key">;
 
-/** Calls with the key of the session; where that is refused, the session is over. */
+/** Calls with the key of the session; if the key is refused, the session is over. */
 export function useCaller(): {
   readonly json: <Body>(request: Request, options?: SendOptions) => Promise<Body>;
   readonly text: (request: Request, options?: SendOptions) => Promise<string>;

@@ -1,4 +1,4 @@
-/** What the service shows once, above whatever view is open, until somebody says that it is kept. */
+/** Values that the service shows once, above the open view, until the user says that they are kept. */
 import { useState } from "preact/hooks";
 import type { ShownOnce } from "./session.tsx";
 
@@ -32,7 +32,10 @@ function Secret({ title, label, value, note, onKept }: ShownOnce & { readonly on
   );
 }
 
-/** On plain HTTP a browser has no clipboard for pages: there the value is selected, to be copied by hand. */
+/**
+ * True if it copied. On plain HTTP pages have no clipboard: there the value is selected, to be copied by
+ * hand.
+ */
 async function copy(button: HTMLElement, value: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     await navigator.clipboard.writeText(value);

@@ -1,4 +1,4 @@
-/** The door: an organization's key, tried against the dashboard. */
+/** The sign-in with an organization's key, which is tried on the dashboard. */
 import { useRef, useState } from "preact/hooks";
 import { ApiError, call } from "../shared/api.ts";
 import { announceWait } from "../shared/waiting.tsx";
@@ -8,7 +8,7 @@ import type { Dashboard } from "./types.ts";
 import { useAction } from "./use_answer.ts";
 
 export function SignIn({ reason, onSignedIn }: {
-  /** Why the last session is over, where nobody asked for that. */
+  /** Why the last session is over, if the user did not end it. */
   readonly reason: string | null;
   readonly onSignedIn: (signedIn: SignedIn) => void;
 }) {

@@ -1,4 +1,4 @@
-/** What the API answers the console with, as the service's own schemas say it. */
+/** The API's answers to the console, typed by the service's own schemas. */
 import type * as z from "zod";
 import type { auditLogResponseSchema } from "../../domain/audit_log.ts";
 import type {
@@ -35,7 +35,7 @@ export type WebhookTested = z.infer<typeof webhookTestedSchema>;
 export type Deliveries = z.infer<typeof deliveriesSchema>;
 export type Redelivered = z.infer<typeof redeliveredSchema>;
 
-/** The answer to a rotation; the key is in it this once. */
+/** The answer to a rotation; only this one answer holds the key. */
 export interface Rotated {
   readonly new_api_key: string;
   readonly prefix: string;

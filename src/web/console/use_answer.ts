@@ -1,4 +1,4 @@
-/** Asking the API for what a view shows: asked again when the question changes, dropped when the view goes. */
+/** Requests for the data of a view: sent again when the question changes, dropped when the view closes. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type ApiRequest } from "../shared/api.ts";
 import { useCaller, useSession } from "./session.tsx";
@@ -9,7 +9,7 @@ export type Loaded<Body> =
   | { readonly state: "ready"; readonly body: Body };
 
 interface Answer<Body> {
-  /** The question. */
+  /** The question that it answers. */
   readonly to: string;
   readonly loaded: Loaded<Body>;
 }
@@ -46,20 +46,21 @@ export function useAnswer<Body>(
     );
     return () => leaving.abort();
   }, [question, as, attempt, generation]);
-  // What is shown is never the answer to another question, not for one frame.
+  // The answer to another question is never shown, not for one frame.
   const loaded: Loaded<Body> = answer?.to === question ? answer.loaded : { state: "loading" };
   return { loaded, again: () => setAttempt(attempt + 1) };
 }
 
 /**
- * Something to do by a click: what came of it, and whether it is under way. It is handed a signal that ends its waiting
- * when the view goes: nothing is sent for a view that nobody looks at any more. What was sent is sent.
+ * An action for a click: its result, and whether it is under way. It receives a signal that ends its waiting
+ * when the view closes, so that nothing more is sent for a closed view. A request that was sent is not taken
+ * back.
  */
 export function useAction<Result>(): {
   readonly busy: boolean;
   readonly error: ApiError | null;
   readonly result: Result | null;
-  /** null: it failed, or the view is gone. */
+  /** Runs the action; null if it failed or the view is closed. */
   readonly run: (act: (patience: AbortSignal) => Promise<Result>) => Promise<Result | null>;
 } {
   const [busy, setBusy] = useState(false);
@@ -91,7 +92,10 @@ export function useAction<Result>(): {
   };
 }
 
-/** A fault of the page itself is no answer of the service: it is not hidden. */
+/**
+ * The error of a call. A fault of the page itself is no answer of the service: it is thrown again, not
+ * hidden.
+ */
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   throw error;

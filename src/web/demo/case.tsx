@@ -1,4 +1,7 @@
-/** One case: its evidence, the AI's advice, and the decision. Measured from the moment it is shown until it is decided. */
+/**
+ * One case: its evidence, the AI's advice, and the decision. It is measured from its appearance to the
+ * decision.
+ */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Decision } from "../../domain/enums.ts";
 import { percentInWords } from "../../pages/wording.ts";
@@ -10,7 +13,7 @@ import { Stage } from "./stage.tsx";
 
 interface CaseProperties {
   readonly demoCase: DemoCase;
-  /** From 0. */
+  /** Number of the case, from 0. */
   readonly index: number;
   readonly count: number;
   readonly measure: Measure;
@@ -30,9 +33,9 @@ export function CaseView({ demoCase, index, count, measure, onJudged }: CaseProp
       <progress class="judged-so-far" max={count} value={index} aria-label="Cases judged" />
       <p class="lead">{demoCase.task}</p>
       {
-        /* Decision: in a narrow window the decision stands below the evidence, so that whoever decides has scrolled all
-           of it: `scroll_depth` is 1 there, or null, and time and visits tell haste from care. Above the evidence the
-           decision would ask to be made before the case is read. */
+        /* Decision: in a narrow window the decision stands below the evidence, so a visitor who decides has
+           scrolled all of it: `scroll_depth` is 1 there, or null, and time and visits tell haste from care.
+           Above the evidence the decision would invite visitors to decide before they read the case. */
       }
       <div class="case">
         <div class="evidence" ref={evidence}>
@@ -53,7 +56,7 @@ export function CaseView({ demoCase, index, count, measure, onJudged }: CaseProp
   );
 }
 
-/** Part of the case that the focus reaches, so that who reads by keyboard is measured as who reads by mouse. */
+/** A part of the case that takes the focus, so that reading by keyboard is measured like reading by mouse. */
 function Fact({ title, ...material }: Material) {
   return (
     <section class="fact" data-jiss-part tabIndex={0} role="group" aria-label={title}>
@@ -165,7 +168,9 @@ function DecisionForm(
   );
 }
 
-/** null: without advice there is nothing to accept, and a decision has no other name than its own. */
+/**
+ * The name of a decision; null for the visitor's own decision without advice, as there is nothing to accept.
+ */
 function nameOf({ advice }: DemoCase, { decision }: Choice): string | null {
   return advice === null && decision === "accepted" ? null : DECISION_WORDS[decision];
 }

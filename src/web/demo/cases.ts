@@ -1,13 +1,13 @@
 /**
  * The twelve cases of the demo: written for it, about nobody, each to be checked against its own facts in under a
- * minute. The advice is wrong in four of them, in a way that the facts or the material beside them give away.
+ * minute. The advice is wrong in four of them, in a way that the facts or the material beside them reveal.
  *
- * Their order is fixed. The score is made case by case, so that the same decisions give every visitor the same score,
- * "case 4" of a shared run means the same to whoever looks, and the first case is an easy one.
+ * Their order is fixed, because the score is made case by case: the same decisions give every visitor the
+ * same score, "case 4" of a shared run is the same case for every reader, and the first case is an easy one.
  */
 import type { Decision, ScenarioType } from "../../domain/enums.ts";
 
-/** A name and what it stands for. */
+/** A name and its value. */
 export type Row = readonly [name: string, value: string];
 
 /** A piece of the evidence: rows, paragraphs, or both. */
@@ -26,7 +26,7 @@ export interface View extends Material {
 export interface Advice {
   readonly text: string;
   readonly reason: string;
-  /** Percent, as the AI says it of itself: no sign of whether it is right. */
+  /** The AI's own confidence in percent: no sign of whether it is right. */
   readonly confidence: number;
   readonly isRight: boolean;
 }
@@ -35,40 +35,42 @@ export interface Choice {
   readonly decision: Decision;
   readonly label: string;
   /**
-   * Of `modified`: how much of what the advice says it replaces, 0 to 1. Of an amount it is the share by which it is
-   * changed, of sentences the share of those that are replaced, of a decision half for one of its two parts, and a
-   * quarter for a condition that is added.
+   * For `modified`: the share of the advice that it replaces, 0 to 1. For an amount it is the share by which
+   * the amount changes, for sentences the share that is replaced. For a decision it is a half for one of its
+   * two parts, and a quarter for an added condition.
    */
   readonly extent?: number;
-  /** Of `modified` and of a case without advice: whether the facts bear it out. Of the rest it follows. */
+  /**
+   * For `modified` and for a case without advice: true if the facts support it. For other choices it follows.
+   */
   readonly isRight?: boolean;
 }
 
 export interface DemoCase {
   readonly id: string;
   readonly title: string;
-  /** What is to be decided. */
+  /** The decision to be made. */
   readonly task: string;
   readonly facts: readonly Material[];
   readonly views: readonly View[];
-  /** null: withheld. */
+  /** null if the advice is withheld. */
   readonly advice: Advice | null;
   readonly scenario: ScenarioType;
   readonly choices: readonly Choice[];
-  /** What is right and how the material shows it; told at the end. */
+  /** The right decision and how the material shows it; shown at the end. */
   readonly truth: string;
 }
 
 /**
- * Whether the outcome of the decision proved correct, as the field `outcome_correct` asks.
+ * The value of the field `outcome_correct` for a choice.
  *
- * Accepting is correct where the advice is right; declining it, deciding otherwise, and handing the case on are correct
- * where it is wrong: a case whose facts settle it as advised needed no second look (scoring model, section 2.3). A
- * change is as right as what it decides, and so is a decision without advice. Who hands such a case on has not decided
- * it, and nobody knows how it ends: null.
+ * Accepting is correct if the advice is right; declining it, deciding otherwise, and handing the case on are
+ * correct if it is wrong: a case whose facts settle it as advised needed no second look (scoring model,
+ * section 2.3). A change is as right as what it decides, and so is a decision without advice. A case without
+ * advice that is handed on is not decided, and nobody knows how it ends: null.
  *
  * No choice has an exception: a departure whose outcome is false tells the model that the advice was right, and its
- * sentences would say so. A choice of which an expert would judge otherwise is worded anew.
+ * sentences would say so. If an expert would judge a choice otherwise, the choice is reworded.
  */
 export function outcomeOf({ advice }: Pick<DemoCase, "advice">, choice: Choice): boolean | null {
   const isReferral = choice.decision === "deferred" || choice.decision === "escalated";
@@ -524,7 +526,8 @@ export const CASES: readonly DemoCase[] = [
       confidence: 94,
       isRight: false,
     },
-    // Planted, as an employer would plant it: known to be wrong by whoever set the case, whatever becomes of it.
+    // A planted error, as an employer would plant it: its author knows that the advice is wrong, whatever the
+    // outcome.
     scenario: "error_injected",
     choices: [
       { decision: "accepted", label: "Set the value at 2,000.00" },

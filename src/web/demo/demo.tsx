@@ -1,4 +1,4 @@
-/** The way through the demo: what it is, the cases one by one, the sending, the score. Nothing outlives the page. */
+/** The stages of the demo: introduction, cases one by one, sending, score. Nothing outlives the page. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
@@ -27,7 +27,7 @@ type Place =
 export function Demo({ collector, keptDays }: Settings) {
   const [place, setPlace] = useState<Place>({ name: "intro" });
   const [judgments, setJudgments] = useState<readonly Judgment[]>([]);
-  // One name for one run, however often it is sent.
+  // One name for one run, even if it is sent several times.
   const sessionId = useRef("");
 
   const begin = (measure: Measure) => {
@@ -87,7 +87,7 @@ export function Demo({ collector, keptDays }: Settings) {
   }
 }
 
-/** Whether the browser asks before the page is left: decisions that were not sent are in its memory alone. */
+/** Makes the browser ask before it leaves the page if `isAsked`: unsent decisions are only in its memory. */
 function useUnloadQuestion(isAsked: boolean): void {
   useEffect(() => {
     if (!isAsked) return;
@@ -114,7 +114,7 @@ interface FailedProperties {
 
 function Failed({ error, onAgain, onRestart }: FailedProperties) {
   const requestId = error instanceof ApiError ? error.more.requestId : null;
-  // What stands under this run's name stays, so that no attempt will be taken.
+  // Other decisions are stored under this run's name and stay, so no attempt will succeed.
   const isTaken = error instanceof ApiError && error.status === 409;
   return (
     <Stage title="Your decisions could not be scored">

@@ -1,4 +1,4 @@
-/** What the demo is, what is measured and kept, and its beginning. */
+/** The introduction: the purpose of the demo, the data that it measures and keeps, and its beginning. */
 import { useState } from "preact/hooks";
 import { quantity } from "../../scoring/wording.ts";
 import { CASES } from "./cases.ts";

@@ -1,13 +1,16 @@
-/** How a case is measured: by the script that customers' pages use, or without it by the clock alone. */
+/** The measurement of a case: by the script that customers' pages use, or without it by the clock alone. */
 import type { JissCollectorApi, JissMeasurement } from "../collector/main.ts";
 
-/** Begins with a case, of which `evidence` is shown; what it returns ends it. */
+/** Begins to measure a case that shows `evidence`; the returned function ends the measurement. */
 export type Measure = (evidence: Element) => () => JissMeasurement;
 
-/** The most that a score takes. */
+/** Longest time that a score accepts. */
 const LONGEST_MS = 86_400_000;
 
-/** Loads the script at `path`, of this origin, where it is not there yet. @throws {Error} where it cannot. */
+/**
+ * Loads the script at `path`, of this origin, unless it is there already. @throws {Error} if it cannot be
+ * loaded.
+ */
 export async function loadCollector(path: string): Promise<Measure> {
   const loaded = collector() ?? await loadFrom(path);
   return (evidence) => {
@@ -38,7 +41,9 @@ function loadFrom(path: string): Promise<JissCollectorApi> {
   });
 }
 
-/** A score needs the time; all else is left as not measured, which is not the same as nothing. */
+/**
+ * Measures only the time, which a score needs; the rest is null: not measured, which is not the same as 0.
+ */
 export const timeAlone: Measure = () => {
   const begun = performance.now();
   return () => ({

@@ -1,4 +1,4 @@
-/** The score of a run as the service tells it, each case with what was right, and the link to share. */
+/** The score of a run from the service, each case with its right decision, and the link to share. */
 import { useRef, useState } from "preact/hooks";
 import { coursePlot } from "../../pages/assessment_plots.ts";
 import { dimensionsFigure } from "../../pages/jis_plot.ts";
@@ -121,7 +121,7 @@ function Share({ url, keptDays }: { readonly url: string; readonly keptDays: num
   );
 }
 
-/** Plain HTTP has no clipboard to write to; there the selected text is copied as by hand. */
+/** Copies a text. Plain HTTP has no clipboard to write to; there the selected text is copied as by hand. */
 async function copyText(text: string, field: HTMLInputElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -135,12 +135,12 @@ async function copyText(text: string, field: HTMLInputElement): Promise<boolean>
 
 interface JudgedProperties {
   readonly demoCase: DemoCase;
-  /** From 0. */
+  /** Number of the case, from 0. */
   readonly index: number;
   readonly judgment: Judgment;
   readonly record: Assessment["records"][number];
   readonly result: Assessment["results"][number];
-  /** JIS after the case before; at the first, before it, null where that cannot be told. */
+  /** JIS before this case; null if it is not known, which only the first case can have. */
   readonly before: number | null;
 }
 
@@ -186,7 +186,10 @@ const VERBS: Readonly<Record<Assessment["records"][number]["decision"], string>>
   escalated: "passed it on:",
 };
 
-/** Who puts a case off or passes it on decides nothing; what can be right is that it was not settled as advised. */
+/**
+ * The outcome in words. Deferring or escalating decides nothing; it can only be right not to settle as
+ * advised.
+ */
 function outcomeInWords({ decision, outcome_correct }: Assessment["records"][number]): string {
   if (outcome_correct === null) return "Not known";
   if (decision === "deferred" || decision === "escalated") {
@@ -199,7 +202,7 @@ function toneOf(correct: boolean | null): string {
   return correct === null ? "none" : correct ? "good" : "bad";
 }
 
-/** The record as it was scored. */
+/** The measurements of the record as it was scored, in words. */
 function measuredInWords(record: Assessment["records"][number]): string {
   const { time_to_decision_ms, hover_events, scroll_depth, alternative_views_checked } = record;
   const measured = [

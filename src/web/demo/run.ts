@@ -1,4 +1,4 @@
-/** A visitor's run: its name, its records, and how they come to the service and back as scores. */
+/** A visitor's run: its name, its records, and their way to the service and back as scores. */
 import type * as z from "zod";
 import type { assessmentSchema, assessmentSubmittedSchema } from "../../domain/assessment.ts";
 import type { Interaction } from "../../domain/interaction.ts";
@@ -8,19 +8,19 @@ import { type Choice, type DemoCase, outcomeOf } from "./cases.ts";
 
 export type Assessment = z.infer<typeof assessmentSchema>;
 
-/** What a visitor decided, and what was measured meanwhile. */
+/** A visitor's decision on a case, and the measurement of the case. */
 export interface Judgment {
   readonly choice: Choice;
   readonly measured: JissMeasurement;
 }
 
-/** A name that nobody guesses: 128 random bits. Works on plain HTTP, where `randomUUID` is not there. */
+/** A name that nobody guesses: 128 random bits. It works on plain HTTP, which has no `randomUUID`. */
 export function newSessionId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The record of a case, every field said. */
+/** The record of a case, with every field explicit. */
 export function recordOf(demoCase: DemoCase, { choice, measured }: Judgment): Interaction {
   return {
     ai_recommendation_presented: demoCase.advice !== null,
@@ -36,7 +36,7 @@ export function recordOf(demoCase: DemoCase, { choice, measured }: Judgment): In
   };
 }
 
-/** Safe to repeat: the service knows the same run by its name. @throws {ApiError} */
+/** Submits a run. A repetition is safe: the service knows the same run by its name. @throws {ApiError} */
 export async function submitRun(
   run: { readonly sessionId: string; readonly records: readonly Interaction[] },
   options: SendOptions,

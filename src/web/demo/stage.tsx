@@ -1,18 +1,19 @@
 /**
- * What every stage of the demo stands in: a title to which the focus goes, so that a screen reader tells of it. It is
- * deaf to the rest of the double click that brought it, which would press what stands under the pointer now.
+ * The frame of every stage of the demo. Its title takes the focus, so that a screen reader announces it. It
+ * ignores the rest of the double click that opened it, which would press the element that is under the
+ * pointer now.
  */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Shown {
   readonly title: string;
-  /** Whether the focus stays where the browser put it, as on a page that was just opened. */
+  /** True if the focus stays where the browser put it, as on a page that was just opened. */
   readonly isFirst?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A tap has no count of clicks everywhere: so long after it the next one may belong to it. */
+/** Time for which a tap may belong to the one before: not every browser counts the clicks of taps. */
 const DOUBLE_TAP_MS = 400;
 
 export function Stage({ title, isFirst = false, children }: Shown) {
@@ -32,7 +33,7 @@ export function Stage({ title, isFirst = false, children }: Shown) {
   );
 }
 
-/** Until a click begins here. Before all other listeners, the collector's too; what it returns ends it. */
+/** Ignores clicks until one begins here. It precedes all other listeners; the returned function ends it. */
 function ignoreRestOfClick(): () => void {
   const shown = performance.now();
   const listening = new AbortController();
@@ -43,7 +44,7 @@ function ignoreRestOfClick(): () => void {
       event.stopImmediatePropagation();
     } else if (type === "click" && detail === 1) listening.abort();
   };
-  // The press alone would move the focus.
+  // A press would move the focus even without its click.
   for (const type of ["mousedown", "click"]) {
     addEventListener(type, ignore, { capture: true, signal: listening.signal });
   }

@@ -1,4 +1,4 @@
-/** The answer of the service as it came: status, headers, body. */
+/** The answer of the service: status, headers, body. */
 import type { ApiAnswer } from "../shared/api.ts";
 import { save } from "../shared/save.ts";
 import { CopyButton } from "./copy_button.tsx";
@@ -6,12 +6,12 @@ import { ErrorLink } from "./prose.tsx";
 
 export interface Answered extends ApiAnswer {
   readonly milliseconds: number;
-  /** As it was asked. */
+  /** The request's method and path. */
   readonly method: string;
   readonly path: string;
 }
 
-/** Characters of a body that are shown. */
+/** Most characters of a body that are shown. */
 const SHOWN_CHARACTERS = 20_000;
 
 const HEADERS = [
@@ -79,7 +79,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "text/html": "html",
 };
 
-/** Under a name made of what was asked: `v1-audit-chain-export.ndjson`. */
+/** Saves the body under a name made from the path: `v1-audit-chain-export.ndjson`. */
 function saveBody({ headers, text, path }: Answered): void {
   const type = headers.get("Content-Type") ?? "text/plain";
   const stem = path.split("?", 1)[0]!.replace(/[^\w.]+/g, "-").replace(/^[-.]+|-$/g, "");

@@ -1,4 +1,4 @@
-/** Beside the reference, or above it where there is little room: the key, the filter, and where everything is. */
+/** The key, the filter and the contents, beside the reference, or above it if there is little room. */
 import type { Group, Operation } from "./document.ts";
 import { SECTIONS } from "./introduction.tsx";
 
@@ -44,7 +44,7 @@ export function Tools({ apiKey, onKey, filter, onFilter, shown, all }: ToolsProp
   );
 }
 
-/** Room for two columns. */
+/** Window width with room for two columns. */
 const WIDE = "(min-width: 64rem)";
 
 export function Contents(

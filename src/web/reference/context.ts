@@ -1,11 +1,11 @@
-/** What every part of the reference knows. */
+/** The context that every part of the reference shares. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { OpenApi } from "./document.ts";
 
 export interface Reference {
   readonly document: OpenApi;
-  /** The visitor's key: in memory alone, and in no attribute. Empty where none was entered. */
+  /** The visitor's key: only in memory, and in no attribute. Empty if none was entered. */
   readonly apiKey: string;
 }
 

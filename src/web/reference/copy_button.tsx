@@ -26,7 +26,7 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** The way from before there was a clipboard for pages. */
+/** Copies by selection, in browsers without a clipboard for pages. */
 function copySelected(text: string): boolean {
   const before = document.activeElement;
   const area = document.createElement("textarea");

@@ -1,4 +1,4 @@
-/** The OpenAPI document as the page reads it: its operations in groups, and what stands behind a reference. */
+/** The OpenAPI document as the page reads it: its operations in groups, and the targets of its references. */
 
 export interface Schema {
   readonly $ref?: string;
@@ -70,22 +70,22 @@ export interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** What can be called. */
+/** An operation that can be called. */
 export interface Operation extends Described {
-  /** In capitals. */
+  /** The method in capitals. */
   readonly method: string;
   readonly path: string;
 }
 
 export interface Group {
-  /** Of its heading. */
+  /** Id of the group's heading. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly operations: readonly Operation[];
 }
 
-/** By their tags, in the order of the document. */
+/** The operations by their tags, in the order of the document. */
 export function groupsOf({ tags, paths }: OpenApi): readonly Group[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
@@ -102,14 +102,14 @@ export function groupsOf({ tags, paths }: OpenApi): readonly Group[] {
   }));
 }
 
-/** Whether each word of a filter stands somewhere in what names or describes an operation. */
+/** True if the names and descriptions of an operation hold each word of a filter. */
 export function matches(operation: Operation, filter: string): boolean {
   const { method, path, operationId, summary, description, tags = [] } = operation;
   const text = [method, path, operationId, summary, description, ...tags].join(" ").toLowerCase();
   return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-/** The name behind a reference; null where there is none. */
+/** The name of a reference's target; null if the schema is no reference. */
 export function nameOf({ $ref }: Schema): string | null {
   return $ref?.split("/").at(-1) ?? null;
 }
@@ -122,7 +122,7 @@ export function resolved(document: OpenApi, schema: Schema): Schema {
   return description === undefined ? target : { ...target, description };
 }
 
-/** What an operation asks for: no key, an organization's, or the master key of a scope. */
+/** The key that an operation requires: none, an organization's, or the master key of a scope. */
 export type Authentication =
   | { readonly kind: "none" }
   | { readonly kind: "key" }

@@ -1,24 +1,27 @@
-/** A request that a visitor is writing: made from an example, checked, and turned into what is sent and a command. */
+/**
+ * A request that a visitor is writing: made from an example, checked, and turned into a call and a command
+ * line.
+ */
 import type { ApiRequest } from "../shared/api.ts";
 import { type Authentication, authenticationOf, type Operation, type Parameter } from "./document.ts";
 
 export interface Draft {
-  /** By {@link fieldOf}; an empty one is not sent. */
+  /** The values by {@link fieldOf}; an empty one is not sent. */
   readonly values: Readonly<Record<string, string>>;
-  /** JSON; null where the operation takes no body. */
+  /** JSON; null if the operation takes no body. */
   readonly body: string | null;
 }
 
 const IDEMPOTENCY_KEY = "Idempotency-Key";
-/** Chosen where no example is. */
+/** The choice of no example. */
 export const NO_EXAMPLE = "";
 
-/** Names a parameter among all of an operation. */
+/** The name of a parameter's field, unique in its operation. */
 export function fieldOf(parameter: Pick<Parameter, "in" | "name">): string {
   return `${parameter.in}-${parameter.name}`;
 }
 
-/** Whether a call must be named; where it may be, that is left to whoever sends it. */
+/** True if the parameter names the call and is required; an optional name is left to the visitor. */
 function isNameOfCall({ name, required }: Parameter): boolean {
   return name === IDEMPOTENCY_KEY && required === true;
 }
@@ -27,7 +30,10 @@ function bodyExamples({ requestBody }: Operation) {
   return requestBody?.content["application/json"]?.examples ?? {};
 }
 
-/** The examples of an operation by their names; {@link NO_EXAMPLE} first where a call needs nothing of one. */
+/**
+ * Names of an operation's examples; {@link NO_EXAMPLE} first if the first example is not needed or not
+ * complete.
+ */
 export function exampleNames(operation: Operation): readonly string[] {
   const { parameters = [] } = operation;
   const names = [
@@ -44,7 +50,7 @@ export function exampleNames(operation: Operation): readonly string[] {
   return isGiven ? names : [NO_EXAMPLE, ...names];
 }
 
-/** `fresh` names a new call, where the operation asks for a name. */
+/** The draft of an example; `fresh` is the name of the new call if the operation requires one. */
 export function draftOf(operation: Operation, example: string, fresh: string): Draft {
   const { parameters = [], requestBody } = operation;
   const values = parameters.map((parameter) => {
@@ -52,7 +58,7 @@ export function draftOf(operation: Operation, example: string, fresh: string): D
     return [fieldOf(parameter), value === undefined ? "" : String(value)];
   });
   const body = bodyExamples(operation)[example]?.value;
-  // Where the body repeats the header, both must name the same call.
+  // If the body repeats the header, both must name the same call.
   const named = isObject(body) && Object.hasOwn(body, "idempotency_key")
     ? { ...body, idempotency_key: fresh }
     : body;
@@ -66,7 +72,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Field → why it cannot be sent so; what the service would refuse for its meaning is left to it. */
+/** The problem of each field that cannot be sent; the service checks the meaning of the values. */
 export function problemsOf(operation: Operation, { values, body }: Draft): Readonly<Record<string, string>> {
   const problems: Record<string, string> = {};
   for (const parameter of operation.parameters ?? []) {
@@ -95,7 +101,7 @@ export function problemsOf(operation: Operation, { values, body }: Draft): Reado
   return problems;
 }
 
-/** What is wrong, and in which line: browsers tell the place as an offset, as line and column, or not at all. */
+/** The fault and its line: browsers give the place as an offset, as line and column, or not at all. */
 function jsonProblem(body: string, error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (/\bline \d/.test(message)) return message;
@@ -110,12 +116,12 @@ function jsonProblem(body: string, error: unknown): string {
   return `${message} (line ${lines.length} column ${lines.at(-1)!.length + 1})`;
 }
 
-/** What browsers take as a header's value. */
+/** True if browsers accept the text as a header's value. */
 export function isHeaderText(value: string): boolean {
   return /^[\x20-\x7e]*$/.test(value);
 }
 
-/** Everything but the key. */
+/** The request without the key. */
 export function requestOf(operation: Operation, { values, body }: Draft): ApiRequest {
   const { method, path, parameters = [] } = operation;
   const filled = (place: Parameter["in"]) =>
@@ -137,13 +143,13 @@ export function requestOf(operation: Operation, { values, body }: Draft): ApiReq
   };
 }
 
-/** The variable in which a command line has the key. */
+/** The variable that holds the key in a command line; null if no key is needed. */
 function keyVariable(authentication: Authentication): string | null {
   if (authentication.kind === "none") return null;
   return authentication.kind === "key" ? "KEY" : `MASTER_ADMIN_KEY_${authentication.scope}`;
 }
 
-/** The same request for a shell; the key is a variable's, never the one that was entered. */
+/** The same request for a shell; the key is a variable, never the key that was entered. */
 export function curlOf(operation: Operation, draft: Draft, origin: string): string {
   const { method, path, headers = {}, text } = requestOf(operation, draft);
   const variable = keyVariable(authenticationOf(operation));
@@ -161,12 +167,12 @@ function quoted(text: string): string {
 
 export type Effect = "reads" | "writes" | "grave";
 
-/** Change the key that the call itself is made with. */
+/** Operations that change the key with which they are called. */
 const KEY_ENDING: readonly string[] = ["postKeyRotation", "postKeyRevocation"];
-/** Sent as POST for its body. */
+/** Operations that only read, but are sent as POST because they have a body. */
 const READING: readonly string[] = ["postMaintenance"];
 
-/** What sending does: nothing, a record more, or something that cannot be taken back or that others feel at once. */
+/** The effect of a call: it reads, it adds a record, or it cannot be taken back or affects others at once. */
 export function effectOf(operation: Operation): Effect {
   const { method, operationId } = operation;
   if (method === "GET" || method === "HEAD" || READING.includes(operationId)) return "reads";

@@ -1,4 +1,4 @@
-/** What the service sends by itself: events to registered webhooks. */
+/** The events that the service sends to registered webhooks. */
 import type { Described } from "./document.ts";
 import { useReference } from "./context.ts";
 import { Folded } from "./folded.tsx";

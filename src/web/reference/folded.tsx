@@ -1,4 +1,7 @@
-/** What is drawn when it is unfolded for the first time: the document is long, and a visitor wants a part of it. */
+/**
+ * A folded part, drawn when it is first unfolded: the document is long, and a visitor wants only a part of
+ * it.
+ */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
@@ -7,7 +10,7 @@ export interface FoldedProps {
   readonly class?: string;
   readonly hidden?: boolean;
   readonly summary: ComponentChildren;
-  /** Unfolded from the beginning. */
+  /** True if it is unfolded from the beginning. */
   readonly open?: boolean;
   readonly children: () => ComponentChildren;
 }

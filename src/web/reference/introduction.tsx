@@ -1,8 +1,8 @@
-/** What holds for every operation. `#authentication` is what the service's deprecation header points at. */
+/** The rules for every operation. The service's deprecation header links to `#authentication`. */
 import { useReference } from "./context.ts";
 import { Code, ErrorLink, Prose } from "./prose.tsx";
 
-/** Its sections, for the table of contents. */
+/** The sections of the introduction, for the table of contents. */
 export const SECTIONS = [
   ["authentication", "Authentication"],
   ["rate-limits", "Rate limits"],

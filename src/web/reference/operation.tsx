@@ -1,4 +1,4 @@
-/** One operation: what it is for, what it takes, what it answers, and a form that sends it. */
+/** One operation: its purpose, its input, its answers, and a form that sends it. */
 import { authenticationOf, type Operation } from "./document.ts";
 import { Folded } from "./folded.tsx";
 import { Parameters } from "./parameters.tsx";

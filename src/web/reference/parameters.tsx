@@ -7,7 +7,7 @@ import { typeInWords } from "./schema_words.ts";
 export function Parameters(
   { parameters, of, title = "Parameters" }: {
     readonly parameters: readonly Parameter[];
-    /** What they are those of: names the region among those of other operations. */
+    /** The operation or delivery to which they belong: it names the region. */
     readonly of: string;
     readonly title?: string;
   },

@@ -1,4 +1,4 @@
-/** Sentences of the document; an error code in them leads to what is to be done about it. */
+/** Sentences of the document; an error code in them links to its remedy. */
 import { ERROR_STATUSES } from "../../domain/errors.ts";
 import { codeClass, proseParts } from "../../pages/prose.ts";
 

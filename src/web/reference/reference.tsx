@@ -70,7 +70,7 @@ function Reference({ document: openApi }: { readonly document: OpenApi }) {
   const isFiltered = filter.trim() !== "";
   function showAll() {
     setFilter("");
-    // The button goes.
+    // The button disappears, so the filter takes the focus.
     document.getElementById("filter")?.focus();
   }
   const isShown = (operationId: string) => shown.has(operationId);
@@ -130,11 +130,11 @@ function GroupView({ group: { id, name, description, operations }, isShown }: Gr
 }
 
 /**
- * Goes where the address or a link on the page points, now that there is something: unfolds it, scrolls to it and
- * gives it the focus. `reveal` takes away the filter that hides it.
+ * Goes to the target of the address or of a link on the page, once it is drawn: unfolds it, scrolls to it and
+ * gives it the focus. `reveal` removes the filter that hides it.
  */
 function useTarget(reveal: () => void): void {
-  // A visitor who has gone on meanwhile is not called back: a busy machine may be late to tell of a link, and to draw.
+  // A visitor who has moved on is not called back: a busy machine may report a link late, and draw late.
   const inputs = useRef(0);
   // A new object each time: a link may be followed twice.
   const [target, setTarget] = useState(() => ({ id: location.hash.slice(1), asked: 0 }));
@@ -164,7 +164,7 @@ function useTarget(reveal: () => void): void {
   useEffect(() => {
     const element = document.getElementById(target.id);
     if (target.id !== "" && (element === null || element.closest("[hidden]") !== null)) reveal();
-    // After what reveals it is drawn.
+    // It waits until the revealed target is drawn.
     const frame = requestAnimationFrame(() => {
       if (inputs.current === target.asked) goTo(target.id);
     });

@@ -105,7 +105,7 @@ interface ExampleFieldProps {
   readonly onChange: (example: string) => void;
 }
 
-/** Nothing where there is no choice. */
+/** The choice of an example; null if there is only one. */
 export function ExampleField({ names, example, onChange }: ExampleFieldProps) {
   const id = useId();
   if (names.length < 2) return null;

@@ -1,4 +1,4 @@
-/** What an operation answers: success with its schema, errors with their codes. */
+/** The answers of an operation: success with its schema, errors with their codes. */
 import type { Response } from "./document.ts";
 import { Folded } from "./folded.tsx";
 import { Prose } from "./prose.tsx";

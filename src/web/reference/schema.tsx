@@ -1,4 +1,4 @@
-/** A schema as a list of fields; what lies deeper is unfolded. */
+/** A schema as a list of fields; deeper fields are folded. */
 import { useReference } from "./context.ts";
 import { nameOf, type OpenApi, resolved, type Schema } from "./document.ts";
 import { Folded } from "./folded.tsx";
@@ -28,7 +28,7 @@ export function SchemaView({ schema }: { readonly schema: Schema }) {
   return <Facts schema={{ ...rest, ...(items === undefined ? {} : { items }) }} />;
 }
 
-/** The only one at once; of several each by its name, the first unfolded. */
+/** A single alternative is shown at once; several are folded under their names, the first one unfolded. */
 function Alternatives({ of, document }: { readonly of: readonly Schema[]; readonly document: OpenApi }) {
   const deep = of.filter((one) => isDeep(document, one));
   const [only] = deep;
@@ -79,7 +79,7 @@ function Field({ name, schema, isRequired }: FieldProps) {
   );
 }
 
-/** Limits, of a reference's target too; null where there are none. */
+/** The limits of a schema or of a reference's target; null if there are none. */
 export function Facts({ schema }: { readonly schema: Schema }) {
   const { document } = useReference();
   const own = resolved(document, schema);

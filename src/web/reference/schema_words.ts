@@ -1,12 +1,12 @@
-/** A schema in words: its type, what limits it, and whether there is more to unfold. */
+/** A schema in words: its type, its limits, and whether it has deeper fields. */
 import { nameOf, type OpenApi, resolved, type Schema } from "./document.ts";
 
-/** A literal as JSON has it. */
+/** A literal as JSON. */
 function literal(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Alternatives, without null. */
+/** The alternatives without null; null if the schema has none. */
 export function alternativesOf(schema: Schema): readonly Schema[] | null {
   const alternatives = schema.anyOf ?? schema.oneOf;
   return alternatives?.filter(({ type }) => type !== "null") ?? null;
@@ -40,7 +40,7 @@ function plainType(schema: Schema): string {
   return schema.format === undefined ? kind : `${kind}, ${schema.format}`;
 }
 
-/** What a value must hold to besides its type; a pattern stands between backticks. */
+/** The limits of a value besides its type; a pattern stands between backticks. */
 export function limitsInWords(schema: Schema): readonly string[] {
   const words = [
     span(schema.minLength, schema.maxLength, "characters"),
@@ -48,7 +48,7 @@ export function limitsInWords(schema: Schema): readonly string[] {
     span(schema.minimum, schema.maximum, ""),
     schema.exclusiveMinimum === undefined ? null : `more than ${schema.exclusiveMinimum}`,
     schema.exclusiveMaximum === undefined ? null : `less than ${schema.exclusiveMaximum}`,
-    // A format says it shorter than its pattern.
+    // A format is shorter than its pattern.
     schema.pattern === undefined || schema.format !== undefined ? null : `matches \`${schema.pattern}\``,
     schema.not?.pattern === undefined ? null : `does not match \`${schema.not.pattern}\``,
     schema.default === undefined ? null : `default \`${literal(schema.default)}\``,

@@ -1,4 +1,6 @@
-/** Sends a request that was made from an example; what writes says so before, what is grave asks once more. */
+/**
+ * Sends a request made from an example. A call that writes has a warning; a grave one asks for confirmation.
+ */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, send } from "../shared/api.ts";
 import { announceWait, Waiting } from "../shared/waiting.tsx";
@@ -25,7 +27,7 @@ type Phase =
 
 const WRITING: Phase = { kind: "writing" };
 
-/** Names a call; on plain HTTP too. */
+/** A new name for a call; it works on plain HTTP too. */
 function freshName(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0"))
     .join("");
@@ -41,7 +43,7 @@ export function Sender({ operation }: { readonly operation: Operation }) {
   const button = useRef<HTMLButtonElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const [refused, setRefused] = useState(false);
-  // Where what is wrong stands, with what is wrong about it.
+  // The first wrong field takes the focus; its description is the problem.
   useLayoutEffect(() => {
     if (!refused) return;
     form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
@@ -54,7 +56,7 @@ export function Sender({ operation }: { readonly operation: Operation }) {
   function change(next: typeof draft) {
     setDraft(next);
     setProblems({});
-    // What was confirmed is what is sent.
+    // A change cancels the confirmation: only what was confirmed is sent.
     setPhase((before) => before.kind === "asking" ? WRITING : before);
   }
 
@@ -102,7 +104,7 @@ export function Sender({ operation }: { readonly operation: Operation }) {
     }
   }
 
-  /** Back to where it was sent from: what had the focus goes. */
+  /** Goes back to the form. The button takes the focus, because the element that had it disappears. */
   function leave() {
     setPhase(WRITING);
     button.current?.focus();
@@ -153,7 +155,7 @@ export function Sender({ operation }: { readonly operation: Operation }) {
   );
 }
 
-/** For whoever does not see the answer appear. */
+/** The state in words, for visitors who do not see the answer appear. */
 function said(phase: Phase): string {
   if (phase.kind === "sending") return "Sending…";
   return phase.kind === "answered" ? `Answered: ${phase.answer.status}` : "";
@@ -196,7 +198,8 @@ interface ConfirmationProps {
 
 function Confirmation({ call, onConfirm, onCancel }: ConfirmationProps) {
   const box = useRef<HTMLDivElement>(null);
-  // Before the next key is taken: an effect after painting would draw the focus away from where Tab has brought it.
+  // It runs before the next key press: an effect after painting would take the focus from where Tab has moved
+  // it.
   useLayoutEffect(() => box.current?.focus(), []);
   return (
     <div ref={box} class="notice bad" role="group" aria-label={`Confirm ${call}`} tabIndex={-1}>

@@ -1,17 +1,17 @@
 /**
- * Calls to the service that the page came from: the only place where a page uses the network. A refusal for want of
- * patience (429) is waited out and sent again; whoever shows the page is told until when.
+ * Calls to the service from which the page came: the only place where a page uses the network. After a 429 it
+ * waits and sends the request again; `onWait` receives the end of the wait.
  */
 import type { ErrorCode } from "../../domain/errors.ts";
 
 export interface ApiRequest {
   readonly method?: "GET" | "HEAD" | "POST" | "DELETE";
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly key?: string;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
-  /** JSON that is sent as it stands, in place of `body`. */
+  /** JSON text that is sent unchanged, in place of `body`. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -24,13 +24,13 @@ export interface ApiAnswer {
 
 export interface SendOptions {
   readonly signal?: AbortSignal;
-  /** Ends the waiting before another attempt, and nothing else. */
+  /** Ends only the waiting before another attempt. */
   readonly patience?: AbortSignal;
-  /** Told until when, milliseconds of `performance.now()`, the next attempt waits; null when it goes on. */
+  /** Receives the end of the wait, milliseconds of `performance.now()`; null when the wait is over. */
   readonly onWait?: (until: number | null) => void;
 }
 
-/** What the service refused, or that it could not be reached (status 0). */
+/** A refusal by the service, or a failure to reach it (status 0). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(
@@ -39,9 +39,9 @@ export class ApiError extends Error {
     message: string,
     readonly more: {
       readonly requestId: string | null;
-      /** Of a request that was not valid. */
+      /** The faults of an invalid request. */
       readonly details: readonly { readonly path: string; readonly message: string }[];
-      /** Of a record that is gone. */
+      /** The reason why a record is gone. */
       readonly reason?: string;
     } = { requestId: null, details: [] },
   ) {
@@ -49,10 +49,13 @@ export class ApiError extends Error {
   }
 }
 
-/** Where an answer of 429 says nothing, and at most. */
+/** The wait after a 429 that names none, and the longest wait. */
 const WAIT_SECONDS = { usual: 5, most: 120 };
 
-/** The answer as it stands, whatever its status but 429. @throws {ApiError} UNREACHABLE; the signal's reason. */
+/**
+ * The answer unchanged, of any status but 429. @throws {ApiError} UNREACHABLE; the signal's reason if it is
+ * aborted.
+ */
 export async function send(
   request: ApiRequest,
   { signal, patience, onWait }: SendOptions = {},
@@ -105,7 +108,7 @@ async function attempt(
         ...headers,
       },
       ...(text === undefined ? {} : { body: text }),
-      // Neither a cookie nor a copy on disk.
+      // No cookie is sent, and no copy is kept on disk.
       credentials: "omit",
       cache: "no-store",
       ...(signal === undefined ? {} : { signal }),

@@ -1,4 +1,4 @@
-/** Hands a text over as a file that is made here: nothing is fetched for it. */
+/** Saves a text as a file that the page makes itself: nothing is fetched for it. */
 const KEPT_MS = 60_000;
 
 export function save(name: string, type: string, text: string): void {

@@ -1,11 +1,11 @@
-/** The countdown while the service lets this address wait. */
+/** The countdown while the service makes this address wait. */
 import { useEffect, useState } from "preact/hooks";
 
-/** Until when a call waits, milliseconds of `performance.now()`; null: none does. */
+/** The end of a call's wait, milliseconds of `performance.now()`; null if no call waits. */
 let until: number | null = null;
 const listeners = new Set<() => void>();
 
-/** To be handed to a call as its `onWait`. */
+/** The `onWait` of a call. */
 export function announceWait(next: number | null): void {
   until = next;
   for (const listener of listeners) listener();
@@ -30,7 +30,7 @@ export function Waiting() {
       {seconds !== null && (
         <p class="notice fair" data-waiting>
           Too many requests from this address in a minute: the page goes on by itself
-          {/* Not told anew each second. */}
+          {/* Screen readers do not announce each second. */}
           <span aria-hidden="true">{` in ${seconds} ${seconds === 1 ? "second" : "seconds"}`}</span>.
         </p>
       )}

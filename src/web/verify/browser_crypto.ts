@@ -1,6 +1,6 @@
 /**
- * The browser's {@link Crypto}: a page that came over plain HTTP, as on an intranet, has no `crypto.subtle`. Ed25519 by
- * RFC 8032's own rules, as the program's.
+ * The browser's {@link Crypto}. It does not use `crypto.subtle`, which a page over plain HTTP, as on an
+ * intranet, does not have. Ed25519 follows RFC 8032's own rules, like the program's.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";

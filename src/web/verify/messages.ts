@@ -1,12 +1,12 @@
-/** What the page and its verifier say to each other. */
+/** The messages between the page and its verifier. */
 import type { Verdict } from "../../evidence/report.ts";
 
-/** To the verifier: once. */
+/** The one message to the verifier. */
 export interface Question {
   readonly files: readonly File[];
-  /** Keys that are trusted, in any form in which one is handed on; empty: none, the file's own is shown. */
+  /** Trusted keys, in any form in which keys are handed on; if empty, the file's own key is shown. */
   readonly keys: string;
-  /** Checkpoints of earlier visits, as they were saved; empty: none. */
+  /** Checkpoints of earlier visits, as they were saved; empty if there are none. */
   readonly kept: string;
 }
 
@@ -20,11 +20,11 @@ export interface Progressed {
 export interface Verified {
   readonly kind: "verified";
   readonly bundles: readonly VerifiedBundle[];
-  /** What is to be said of those that are too many to be shown; null where all are shown. */
+  /** A sentence on the bundles that are too many to be shown; null if all are shown. */
   readonly others: string | null;
 }
 
-/** What was given cannot be used, and why. */
+/** The input that cannot be used, and the reason. */
 export interface Unusable {
   readonly kind: "unusable";
   readonly field: "keys" | "kept" | "files";
@@ -44,17 +44,17 @@ export interface VerifiedBundle {
   readonly erased: number;
   readonly withheld: number;
   readonly keyFingerprint: string | null;
-  /** The newest signed checkpoint: what an auditor keeps; null where the bundle is not intact. */
+  /** The newest signed checkpoint, for an auditor to keep; null if the bundle is not intact. */
   readonly checkpoint: string | null;
-  /** The first of each kind. */
+  /** The first finding of each kind. */
   readonly findings: readonly {
     readonly code: string;
-    /** null where none of the kind is kept. */
+    /** null if no finding of the kind is kept. */
     readonly sentence: string | null;
     readonly detail: string | null;
     readonly file: string | null;
     readonly line: number | null;
-    /** What is to be said of the others of its kind; null where there are none. */
+    /** A sentence on the other findings of its kind; null if there are none. */
     readonly others: string | null;
   }[];
 }

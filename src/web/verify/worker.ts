@@ -1,6 +1,6 @@
 /**
- * The verifier of the console, in a thread of its own so that the page stays alive: the code of `src/evidence` over files
- * that never leave the browser.
+ * The verifier of the console: the code of `src/evidence`, for files that never leave the browser. It runs in
+ * a thread of its own, so that the page stays responsive.
  */
 import { hasTooManyValues } from "../../evidence/answer_size.ts";
 import { type FileReport, FilesVerifier } from "../../evidence/files.ts";
@@ -15,7 +15,7 @@ import { parsePins } from "../../evidence/trust.ts";
 import { browserCrypto } from "./browser_crypto.ts";
 import type { Question, Told, Unusable, VerifiedBundle } from "./messages.ts";
 
-/** Bytes between two tellings of how far it is. */
+/** Bytes between two reports of progress. */
 const PROGRESS_BYTES = 1_048_576;
 
 const tell = (told: Told) => self.postMessage(told);
@@ -42,7 +42,7 @@ async function verify({ files: given, keys, kept }: Question): Promise<void> {
   const files = await inOrder(given);
   const verifier = new FilesVerifier(browserCrypto, {
     pins: keys.trim() === "" ? null : pins.items,
-    // What the field holds is one key file.
+    // The field counts as one key file.
     together: [pins.items.map(({ publicKey }) => publicKey)],
     known: known.items,
     expected: [],
@@ -67,26 +67,30 @@ async function verify({ files: given, keys, kept }: Question): Promise<void> {
   tell({ kind: "verified", bundles: reports.map(shown), others });
 }
 
-/** Characters of a header in which its chain is named: a system chain is never cut, so that little stands before. */
+/**
+ * Bytes of a file in which its chain is named: a system chain is never cut, so little stands before the name.
+ */
 const HEAD_BYTES = 4_096;
 const SYSTEM_HEADER = /^\{"base":[^\n]*"chain":"sys(?:\/e\d+)?"/;
 
-/** System chains first: what they say of the others is held against what follows. People choose files in any order. */
+/**
+ * The files with system chains first: the files after them are checked against them. People choose any order.
+ */
 async function inOrder(files: readonly File[]): Promise<readonly File[]> {
   const heads = await Promise.all(files.map((file) => file.slice(0, HEAD_BYTES).text()));
   const isSystem = heads.map((head) => SYSTEM_HEADER.test(head));
   return [...files.filter((_, at) => isSystem[at]), ...files.filter((_, at) => !isSystem[at])];
 }
 
-/** The largest that is looked into. */
+/** Largest file that is examined as a saved answer. */
 const ANSWER_LIMIT_BYTES = 4_194_304;
-/** How a bundle begins: its header's members are in order. */
+/** The beginning of a bundle: its header's members are in order. */
 const BUNDLE_START = '{"base":';
 
 const NO_BUNDLE = (name: string) =>
   `${name} is a saved answer of the service, not a bundle. Here bundles are verified; jiss verify reads saved answers too.`;
 
-/** Whether a file is one JSON object with evidence, as the service answers with. */
+/** True if a file is one JSON object with evidence, like an answer of the service. */
 async function isAnswer(file: File): Promise<boolean> {
   if (file.size > ANSWER_LIMIT_BYTES) return false;
   if (await file.slice(0, BUNDLE_START.length).text() === BUNDLE_START) return false;
@@ -99,7 +103,7 @@ async function isAnswer(file: File): Promise<boolean> {
   }
 }
 
-/** What a field of text holds; nothing where it is empty. */
+/** The items in a field of text; none if it is empty. */
 function read<Item>(
   field: Unusable["field"],
   text: string,
@@ -127,7 +131,7 @@ function shown(report: FileReport): VerifiedBundle {
     erased,
     withheld,
     keyFingerprint,
-    // What is kept of a file that was changed would be held against the true one later.
+    // A checkpoint that is kept from a changed file would contradict the true file later.
     checkpoint: isIntact ? checkpoint?.note ?? null : null,
     findings: groupFindings(report).map(({ code, first, others }) => ({
       code,

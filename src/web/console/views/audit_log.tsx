@@ -1,4 +1,7 @@
-/** What was done to the organization and its keys, by whom and when; reading it is an event of its own. */
+/**
+ * The audit log of the organization and its keys: what was done, by whom and when. Reading it is an event
+ * too.
+ */
 import { useLocation } from "preact-iso";
 import { AUDIT_LOG_EVENTS } from "../../../domain/audit_events.ts";
 import { addressOf, Answered, Empty, Failure, Instant, Rows, View } from "../parts.tsx";
@@ -18,7 +21,8 @@ export function AuditLogView() {
   });
   const choose = (change: Readonly<Record<string, string>>) =>
     route(addressOf(PATH, { event_type: type, since, until, ...change }));
-  // By a button: while a date is typed it is other dates, and each reading of the log is an entry of it.
+  // A button sends the dates: a half-typed date is another date, and each reading of the log is an entry of
+  // it.
   const narrow = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const days = new FormData(event.currentTarget);
@@ -77,8 +81,8 @@ export function AuditLogView() {
 }
 
 /**
- * Where the next page ends, which is excluded: just after this page's last event, so that none of its instant is
- * passed over; where all of this page is of one instant, at that.
+ * The excluded end of the next page: just after this page's last event, so that no event of its instant is
+ * skipped. If all events of this page have one instant, the end is that instant.
  */
 function justAfter(events: AuditLog["events"]): string {
   const last = events.at(-1)!.timestamp;

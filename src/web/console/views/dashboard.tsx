@@ -1,4 +1,4 @@
-/** How the organization stands: its figures, its status with the reason, and whom to look at first. */
+/** The organization's figures, its status with the reason, and the operators to look at first. */
 import { bandsFigure } from "../../../pages/operator_plots.ts";
 import { nameInWords } from "../../../pages/wording.ts";
 import { Drawing } from "../../shared/drawing.tsx";

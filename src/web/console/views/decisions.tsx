@@ -1,4 +1,4 @@
-/** What was scored, newest first: of everybody or of one operator. */
+/** Scores and decisions, newest first, of all operators or of one. */
 import { useLocation } from "preact-iso";
 import { DecisionRows } from "../decision_rows.tsx";
 import { addressOf, Answered, Empty, Pages, View } from "../parts.tsx";

@@ -1,4 +1,4 @@
-/** One operator: how the score stands, came about and will fade, and what to do about it. */
+/** One operator: the score, its history, its projection, and the recommended practice. */
 import { useRoute } from "preact-iso";
 import { crossingInWords, historyFigure, projectionFigure } from "../../../pages/operator_plots.ts";
 import { dimensionsFigure } from "../../../pages/jis_plot.ts";
@@ -121,7 +121,7 @@ function Standing({ profile, jis_history: history, decay_projection: projection,
   );
 }
 
-/** Of too short a record there is no advice, which is no fault. */
+/** The recommended practice. A record that is too short has none, which is no failure. */
 function Recommendation({ asked }: { readonly asked: Asked<Maintenance> }) {
   const { loaded } = asked;
   if (loaded.state === "failed" && loaded.error.code === "INSUFFICIENT_DATA") {

@@ -1,4 +1,4 @@
-/** All operators, page by page, by band and in an order of one's choice. */
+/** All operators, page by page, with a choice of the band and the order. */
 import { useLocation } from "preact-iso";
 import { BANDS } from "../../../domain/enums.ts";
 import { nameInWords } from "../../../pages/wording.ts";

@@ -1,4 +1,4 @@
-/** One score or decision, computed anew from what was recorded, with what moved it and its proof. */
+/** One score or decision, recomputed from its record, with its explanation and its proof. */
 import { useRoute } from "preact-iso";
 import { nameInWords } from "../../../pages/wording.ts";
 import { Answered, Band, Figure, Instant, Rows, Tile, View } from "../parts.tsx";

@@ -1,4 +1,4 @@
-/** One report, as the service prints it: the page is the service's own, shown in a frame that runs nothing. */
+/** One report: the service's own page, shown in a frame that runs nothing. */
 import { useRef } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { Answered, View } from "../parts.tsx";

@@ -1,4 +1,4 @@
-/** Compliance reports: those that were issued, and one for a period of one's choice. */
+/** Compliance reports: those that were issued, and a form for a new one. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { instantInWords } from "../../../pages/wording.ts";
@@ -58,7 +58,7 @@ export function ReportsView() {
   );
 }
 
-/** The same period over unchanged records is the same report: asking twice does no harm. */
+/** Issues a report. The same period over unchanged records is the same report: asking twice does no harm. */
 function Issue() {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);
   const [start, setStart] = useState(() => day(Date.now() - 90 * DAY_MS));

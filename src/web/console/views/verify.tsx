@@ -1,4 +1,4 @@
-/** Verify: exported bundles checked here, in the browser, by the code with which an auditor checks them. */
+/** Verifies exported bundles in the browser, by the code with which an auditor verifies them. */
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, callText } from "../../shared/api.ts";
 import { announceWait } from "../../shared/waiting.tsx";
@@ -17,7 +17,7 @@ import { useAction } from "../use_answer.ts";
 
 const VERIFIER = document.querySelector<HTMLElement>("#app")!.dataset.verifier!;
 
-/** Whose signature counts. */
+/** The choices of keys whose signatures count. */
 const TRUSTS = [
   [
     "service",
@@ -29,7 +29,7 @@ const TRUSTS = [
 ] as const;
 type Trust = (typeof TRUSTS)[number][0];
 
-/** What was given to be verified, and against what. */
+/** The files to be verified, and the keys and checkpoints to verify them with. */
 interface Given {
   readonly files: readonly File[];
   readonly trust: Trust;
@@ -37,24 +37,24 @@ interface Given {
   readonly kept: string;
 }
 
-/** What is shown belongs to what was given, and to nothing that was chosen since. */
+/** The outcome that is shown. It belongs to its own input, not to anything chosen since. */
 type Outcome =
   | { readonly kind: "idle" }
   | { readonly kind: "running"; readonly given: Given; readonly progress: Progressed | null }
   | { readonly kind: "done"; readonly given: Given; readonly told: Verified }
   | { readonly kind: "refused"; readonly unusable: Unusable }
-  /** The service's keys cannot be had. */
+  /** The service's keys cannot be fetched. */
   | { readonly kind: "failed"; readonly error: ApiError };
 
 export function VerifyView({ reason = null }: {
-  /** Why a session is over, where nobody asked for that. */
+  /** Why a session is over, if the user did not end it. */
   readonly reason?: string | null;
 }) {
   const [trust, setTrust] = useState<Trust>("service");
   const [keys, setKeys] = useState("");
   const [kept, setKept] = useState("");
   const [outcome, setOutcome] = useState<Outcome>({ kind: "idle" });
-  // Of the latest run: whatever an earlier one still waits for ends with it, and is told nobody.
+  // It belongs to the latest run: a new run aborts the earlier one, whose outcome is dropped.
   const latest = useRef(new AbortController());
   useEffect(() => () => latest.current.abort(), []);
   const isSignedIn = useContext(SessionContext) !== null;
@@ -75,7 +75,7 @@ export function VerifyView({ reason = null }: {
       setOutcome({ kind: "failed", error });
     }
   };
-  // A dialog that was left gives no file: what stands there stands.
+  // A cancelled dialog gives no file: the present outcome stays.
   const choose = (files: readonly File[]) =>
     files.length === 0 ? undefined : start({ files, trust, keys, kept });
   const again = ({ files }: Given) => start({ files, trust, keys, kept });
@@ -129,7 +129,7 @@ export function VerifyView({ reason = null }: {
   );
 }
 
-/** The organization's own bundle, for who is signed in. */
+/** Fetches and saves the organization's own bundle, for a signed-in user. */
 function Take() {
   const { signedIn: { orgId } } = useSession();
   const caller = useCaller();
@@ -155,13 +155,13 @@ function Take() {
   );
 }
 
-/** Keys in a form in which they are handed on; empty: none. @throws {ApiError} */
+/** Trusted keys in a form in which they are handed on; empty if there are none. @throws {ApiError} */
 async function trustedKeys({ trust, keys }: Given, signal: AbortSignal): Promise<string> {
   if (trust !== "service") return trust === "own" ? keys : "";
   return await callText({ path: "/.well-known/jwks.json" }, { onWait: announceWait, signal });
 }
 
-/** Ends with the signal. */
+/** Starts a verifier; the signal ends it. */
 function startVerifier(
   question: Question,
   { signal, tell }: { readonly signal: AbortSignal; readonly tell: (told: Told) => void },

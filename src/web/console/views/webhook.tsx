@@ -1,4 +1,4 @@
-/** What was sent to one destination, attempt by attempt, and sending a dead delivery again. */
+/** The deliveries to one destination, attempt by attempt, with a button to send a dead one again. */
 import { useLocation, useRoute } from "preact-iso";
 import { DELIVERY_STATUSES } from "../../../domain/enums.ts";
 import { countInWords, nameInWords } from "../../../pages/wording.ts";

@@ -1,4 +1,4 @@
-/** Where events go: the destinations with their last delivery, a new one, a test. */
+/** Webhook destinations: each with its last delivery and a test, and a form for a new one. */
 import { useState } from "preact/hooks";
 import { WEBHOOK_EVENTS, type WebhookEvent } from "../../../domain/enums.ts";
 import { WEBHOOK_SECRET_MAX_LENGTH, WEBHOOK_SECRET_MIN_LENGTH } from "../../../domain/limits.ts";
@@ -119,7 +119,7 @@ function Actions({ id, url, isActive, onChanged }: {
   );
 }
 
-/** The button that was pressed is gone; what stands in its place goes on from there. */
+/** Gives the focus to the button that replaces the one that was pressed. */
 function takeFocus(button: HTMLButtonElement | null): void {
   button?.focus();
 }
@@ -236,7 +236,7 @@ function Register({ onDone }: { readonly onDone: () => void }) {
   );
 }
 
-/** 256 bits, in characters that go through every form and file. */
+/** A secret of 256 random bits, in characters that every form and file accepts. */
 function drawSecret(): string {
   return [...crypto.getRandomValues(new Uint8Array(32))].map((byte) => byte.toString(16).padStart(2, "0"))
     .join("");
