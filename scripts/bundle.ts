@@ -9,7 +9,7 @@ const OUTPUT = "dist/jiss.js";
 
 /**
  * Packages in CommonJS (`prom-client`) ask for Deno's built-in modules by `require`, which `deno bundle` provides only
- * where it does not minify (2.9.6: "Dynamic require of node:util is not supported").
+ * if it does not minify (2.9.6: "Dynamic require of node:util is not supported").
  */
 const REQUIRE =
   'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);\n';
@@ -26,7 +26,7 @@ export async function bundle(output: string): Promise<void> {
   await Deno.writeTextFile(output, REQUIRE + asciiOf(await Deno.readTextFile(output)));
 }
 
-/** Writes, beside a file, what `sha256sum -c` holds it against; returns the digest in hexadecimal. */
+/** Writes a file's digest beside it, for `sha256sum -c`; returns the digest in hexadecimal. */
 export async function writeDigest(path: string): Promise<string> {
   const digest = createHash("sha256").update(await Deno.readFile(path)).digest("hex");
   await Deno.writeTextFile(`${path}.sha256`, `${digest}  ${path.slice(path.lastIndexOf("/") + 1)}\n`);

@@ -2,9 +2,9 @@
  * `task compile [target…]`: the bundle as one executable, with the release's permissions frozen into it. Without a
  * target it is dist/jiss, for the machine that it is made on; with targets, or `all`, dist/jiss-<target> for each.
  *
- * `deno compile` takes its base binary, denort, from Deno's own download host, or from the file that DENORT_BIN
- * names. That is one file, of one system: where it is set, one target is compiled at a time. The bundle is compiled
- * from a clean directory, because a node_modules beside it would be embedded whole.
+ * `deno compile` takes its base binary, denort, from Deno's own download host, or from the file that
+ * DENORT_BIN names. That is one file, of one system: if it is set, one target is compiled at a time. The
+ * bundle is compiled from a clean directory, because a node_modules beside it would be embedded whole.
  */
 import { RELEASE_PERMISSIONS, UNSTABLE_FEATURES } from "../src/cli/permissions.ts";
 import { bundle } from "./bundle.ts";
@@ -21,12 +21,12 @@ export const TARGETS: readonly string[] = [
 ];
 
 export interface Compiled {
-  /** null: the machine's own. */
+  /** null for the machine's own. */
   readonly target: string | null;
   readonly output: string;
 }
 
-/** @throws where a target is unknown, or where there are several and DENORT_BIN can serve but one. */
+/** @throws {Error} if a target is unknown, or if there are several targets and DENORT_BIN is set. */
 export function compiledOf(
   args: readonly string[],
   { directory, denort }: { readonly directory: string; readonly denort: string | undefined },
@@ -45,7 +45,7 @@ export function compiledOf(
   }
   return targets.map((target) => ({
     target,
-    // Deno adds .exe where it is missing.
+    // Deno adds .exe if it is missing.
     output: `${directory}/jiss-${target}${target.includes("windows") ? ".exe" : ""}`,
   }));
 }

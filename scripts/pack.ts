@@ -16,7 +16,7 @@ import { makeRelease } from "./sbom.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 
-/** Files of the package, each with the file of the repository that it is. */
+/** Files of the package, each with its source in the repository. */
 const FILES: Readonly<Record<string, string>> = {
   "LICENSE": "LICENSE",
   "README.md": "README.md",
@@ -25,7 +25,7 @@ const FILES: Readonly<Record<string, string>> = {
   "jiss.mjs": "scripts/npm/jiss.mjs",
   "licences.txt": "dist/licences.txt",
 };
-/** The one that npm puts on the PATH. */
+/** The file that npm puts on the PATH. */
 const LAUNCHER = "jiss.mjs";
 
 /** The time of every file, in seconds since 1970: 1985-10-26, which npm gives to every file of its own archives. */
@@ -39,11 +39,11 @@ interface ArchivedFile {
   readonly isExecutable: boolean;
 }
 
-/** What package.json says of the program. */
+/** The content of package.json. */
 function manifestOf({ version, license, denoVersion }: {
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
-  /** As SPDX has it. */
+  /** Licence as an SPDX expression. */
   readonly license: string;
   readonly denoVersion: string;
 }): Readonly<Record<string, unknown>> {
@@ -59,16 +59,16 @@ function manifestOf({ version, license, denoVersion }: {
   };
 }
 
-/** How the package's launcher starts Deno. */
+/** The settings with which the package's launcher starts Deno. */
 interface Launch {
-  /** Of `deno run`. */
+  /** Options of `deno run`. */
   readonly options: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Of `jiss serve` besides, unless the administrator sets another. */
+  /** Further variables of `jiss serve`, unless the administrator sets others. */
   readonly serveEnvironment: Readonly<Record<string, string>>;
 }
 
-/** What the package's launcher reads from launch.json. */
+/** The content of launch.json, which the package's launcher reads. */
 export function launchOf(): Launch {
   return {
     options: [...LAUNCH_OPTIONS, ...UNSTABLE_FEATURES, ...RELEASE_PERMISSIONS],
@@ -98,7 +98,7 @@ function headerOf({ path, content, isExecutable }: ArchivedFile): Uint8Array {
   header.write(octal(0, 7), 116);
   header.write(octal(content.length, 11), 124);
   header.write(octal(MTIME, 11), 136);
-  // The sum is made as if it were eight spaces itself.
+  // The checksum field counts as eight spaces in its own sum.
   header.write(" ".repeat(8), 148);
   header.write("0", 156);
   header.write("ustar\x0000", 257);
@@ -106,13 +106,13 @@ function headerOf({ path, content, isExecutable }: ArchivedFile): Uint8Array {
   return header;
 }
 
-/** The package's archive, of what lies in dist/. */
+/** The package's archive, made from the files in dist/. */
 async function archive(): Promise<{ readonly name: string; readonly bytes: Uint8Array }> {
   const { version, license } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
   const denoVersion = (await Deno.readTextFile(`${ROOT}/.deno-version`)).trim();
   const json = (value: unknown) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
   const files: Readonly<Record<string, Uint8Array>> = {
-    // First, where npm and registries look for it.
+    // It comes first, where npm and registries look for it.
     "package.json": json(manifestOf({ version, license, denoVersion })),
     "launch.json": json(launchOf()),
     ...Object.fromEntries(

@@ -1,10 +1,10 @@
 /**
- * `task sbom`: the bundle, the list of what is in it (dist/jiss.cdx.json, CycloneDX 1.6) and the licences of that
+ * `task sbom`: the bundle, the list of its packages (dist/jiss.cdx.json, CycloneDX 1.6) and their licences
  * (dist/licences.txt), from deno.lock and from the packages' own files.
  *
- * What is in it is what the bundler says: each script is bundled once more with the name of every module that was
- * kept. The same commit gives the same bytes: the time in the list is that of the commit, and no random number is in
- * either file.
+ * The bundler says which packages it holds: each script is bundled once more with the name of every module
+ * that was kept. The same commit gives the same bytes: the time in the list is that of the commit, and
+ * neither file has a random number.
  */
 import { Enums, Models, Serialize, SPDX, Spec } from "@cyclonedx/cyclonedx-library";
 import { bundle, writeDigest } from "./bundle.ts";
@@ -18,24 +18,24 @@ export const SCHEMAS = new URL("../res/schema/", import.meta.resolve("@cyclonedx
 const REGISTRY = "https://registry.npmjs.org";
 
 interface Lock {
-  /** Package → version, of what deno.json asks for. */
+  /** The version of each package that deno.json requires. */
   readonly specifiers: Readonly<Record<string, string>>;
-  /** By name and version, and the versions of peers. */
+  /** Packages by name, version and the versions of peers. */
   readonly npm: Readonly<
     Record<string, { readonly integrity: string; readonly dependencies?: readonly string[] }>
   >;
 }
 
-/** A package of npm that is in the bundle, at least a part of it. */
+/** A package of npm of which the bundle holds at least a part. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
-  /** As SPDX has it, as the package says it. */
+  /** SPDX expression that the package gives. */
   readonly licence: string;
   readonly repository: string | null;
-  /** Of its archive, hexadecimal. */
+  /** Digest of its archive, hexadecimal. */
   readonly sha512: string;
-  /** Names of packages that it asks for itself. */
+  /** Names of the packages that it requires itself. */
   readonly asksFor: readonly string[];
   readonly licenceFiles: readonly { readonly name: string; readonly text: string }[];
 }
@@ -74,7 +74,9 @@ export async function bundledPackages(): Promise<readonly BundledPackage[]> {
   return packages.sort((one, other) => one.name < other.name ? -1 : 1);
 }
 
-/** Where a browser finds a repository on GitHub, of any way in which packages name theirs; another as it is named. */
+/**
+ * The web address of a repository on GitHub, from any form of its name; another repository as it is named.
+ */
 function addressOf(repository: string | null): string | null {
   if (repository === null) return null;
   const bare = repository.replace(/^git\+/, "").replace(/\.git$/, "");
@@ -95,7 +97,7 @@ async function modulesOf(script: string, form: readonly string[]): Promise<reado
     stderr: "piped",
   }).output();
   if (!success) throw new Error(`deno bundle ${script} failed\n${new TextDecoder().decode(stderr)}`);
-  // Not minified, the bundler heads each module by its path.
+  // If it does not minify, the bundler puts each module's path above it.
   return [...new TextDecoder().decode(stdout).matchAll(/^\s*\/\/ (\S.*\/npm\/.*)$/gm)].map(([, path]) =>
     path!
   );
@@ -113,14 +115,14 @@ async function licenceFilesIn(folder: string): Promise<BundledPackage["licenceFi
 /** The list as CycloneDX 1.6 in JSON. */
 export function billOfMaterials(
   { version, licence, deno, sha256, packages, at }: {
-    /** Of the program. */
+    /** Version of the program. */
     readonly version: string;
     readonly licence: string;
-    /** What the bundle runs on. */
+    /** The Deno on which the bundle runs. */
     readonly deno: PinnedDeno;
-    /** When what is listed was made; null: that is not known. */
+    /** Time of the source; null if it is not known. */
     readonly at: Date | null;
-    /** Of the bundle. */
+    /** Digest of the bundle. */
     readonly sha256: string;
     readonly packages: readonly BundledPackage[];
   },
@@ -183,7 +185,7 @@ function componentOf({ name, version, licence, repository, sha512 }: BundledPack
   });
 }
 
-/** Where npm has an archive, and what it must be. */
+/** The address of an archive on npm, and its digest. */
 function distributionOf(
   name: string,
   { version, sha512 }: { readonly version: string; readonly sha512: string },
@@ -197,9 +199,9 @@ function distributionOf(
 }
 
 /**
- * The time of the source: `SOURCE_DATE_EPOCH` (reproducible-builds.org), else that of the commit in a clone; null where
- * nobody says, as in a folder without git.
- * @throws where `SOURCE_DATE_EPOCH` is no whole number of seconds.
+ * The time of the source: `SOURCE_DATE_EPOCH` (reproducible-builds.org), else that of the commit in a clone;
+ * null if neither is known, as in a folder without git.
+ * @throws {Error} if `SOURCE_DATE_EPOCH` is no whole number of seconds.
  */
 export async function timeOfSource(
   folder: string,
@@ -211,14 +213,14 @@ export async function timeOfSource(
     }
     return new Date(Number(sourceDateEpoch) * 1000);
   }
-  // A folder that lies in somebody else's clone is not of that clone's commit.
+  // A folder that lies in another clone does not belong to that clone's commit.
   const top = await gitSays(folder, "rev-parse", "--show-toplevel");
   if (top === null || await Deno.realPath(top) !== await Deno.realPath(folder)) return null;
   const seconds = await gitSays(folder, "log", "-1", "--format=%ct");
   return seconds === null ? null : new Date(Number(seconds) * 1000);
 }
 
-/** null where git is missing or fails. */
+/** The output of git; null if git is missing or fails. */
 async function gitSays(folder: string, ...args: readonly string[]): Promise<string | null> {
   try {
     const { success, stdout } = await new Deno.Command("git", {
@@ -236,17 +238,19 @@ async function gitSays(folder: string, ...args: readonly string[]): Promise<stri
 /** A version of Deno on npm: one package, which fetches the archive of the system that it is installed on. */
 interface PinnedDeno {
   readonly version: string;
-  /** Of the package, hexadecimal. */
+  /** Digest of the package, hexadecimal. */
   readonly packageSha512: string;
   /** The archive of one system, and its digest. */
   readonly archive: string;
   readonly sha512: string;
 }
 
-/** System that docs/operate/install.md fetches Deno for. */
+/** The system for which docs/operate/install.md fetches Deno. */
 const DENO_ARCHIVE = "linux-x64-glibc";
 
-/** Deno as docs/operate/install.md fetches it. @throws where a digest of the pinned version is missing. */
+/**
+ * Deno as docs/operate/install.md fetches it. @throws {Error} if a digest of the pinned version is missing.
+ */
 async function pinnedDeno(): Promise<PinnedDeno> {
   const version = (await Deno.readTextFile(`${ROOT}/.deno-version`)).trim();
   const lines = (await Deno.readTextFile(`${ROOT}/docs/operate/deploy/deno.sha512`)).split("\n");

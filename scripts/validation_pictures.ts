@@ -1,4 +1,4 @@
-/** The pictures of a validation: what is drawn, from the object that `jiss simulate --json` prints. */
+/** The pictures of a validation, drawn from the object that `jiss simulate --json` prints. */
 // @ts-types="@types/d3-scale"
 import { scaleLinear } from "d3-scale";
 import { raw } from "hono/html";
@@ -22,32 +22,32 @@ import { BAD } from "../src/simulation/populations.ts";
 import { mean } from "../src/simulation/statistics.ts";
 import type { Figure, Validation } from "../src/simulation/validation.ts";
 
-/** What is drawn, and where it comes from in words. */
+/** The validation that is drawn, with the digest of its model. */
 export interface Kept extends Validation {
   readonly model_sha256: string;
 }
 
 interface Picture {
   readonly title: string;
-  /** What it shows, for those who do not see it. */
+  /** The picture in words, for readers who do not see it. */
   readonly description: string;
   readonly height: number;
   readonly drawing: Markup;
-  /** Under the plot, one line each. */
+  /** The lines of text under the plot. */
   readonly legend: readonly string[];
 }
 
 const LEGEND_LINE = 15;
 const SPECTRUM = { left: 40, right: 410, top: 14, bottom: 284 } as const satisfies Place;
-/** Points of the curve through the scatter, each the mean of as many operators. */
+/** Points of the curve through the scatter, each the mean of an equal share of the operators. */
 const CURVE_POINTS = 10;
 const CURVES = { left: 150, right: 500, top: 34, bottom: 284 } as const satisfies Place;
-/** From one curve's name to the next. */
+/** Height from one curve's name to the next. */
 const NAME_LINE = 14;
 
 /**
  * The pictures by name of their file, SVG documents. The same validation gives the same bytes.
- * @throws {Error} where the validation is of another model than `document`, or lacks a figure.
+ * @throws {Error} if the validation is of another model than `document`, or lacks a figure.
  */
 export function picturesOf(kept: Kept, document: ModelDocument): Readonly<Record<string, string>> {
   if (kept.model !== document.version) {

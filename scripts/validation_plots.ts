@@ -1,6 +1,7 @@
 /**
  * `task plots`: the pictures of docs/understand/scoring-model.md and its rows of published studies, from
- * docs/understand/validation/simulation.json, which is what `jiss simulate --json` printed. The same file gives the same bytes.
+ * docs/understand/validation/simulation.json, the output of `jiss simulate --json`. The same file gives the
+ * same bytes.
  */
 import { DEFAULT_MODEL_DOCUMENT } from "../src/scoring/model.ts";
 import { picturesOf } from "./validation_pictures.ts";

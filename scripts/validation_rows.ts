@@ -1,8 +1,11 @@
-/** The rows of docs/understand/scoring-model.md that hold figures of the published studies, from what `jiss simulate --json` printed. */
+/**
+ * The rows of docs/understand/scoring-model.md that hold figures of the published studies, from the output of
+ * `jiss simulate --json`.
+ */
 import { PUBLISHED_STUDIES } from "../src/simulation/published.ts";
 import type { Validation } from "../src/simulation/validation.ts";
 
-/** First cell of a row of the page's tables → the other cells. */
+/** The rows of the page's tables: the other cells by the first cell. */
 export function studyRows({ figures }: Validation): ReadonlyMap<string, readonly string[]> {
   const value = (measure: string, of: string, after: number) => {
     const figure = figures.find((one) => one.measure === measure && one.of === of && one.after === after);
@@ -29,7 +32,7 @@ export function studyRows({ figures }: Validation): ReadonlyMap<string, readonly
   return rows;
 }
 
-/** The cells of a line of a Markdown table; none where it is none. */
+/** The cells of a line of a Markdown table; none if the line is not one. */
 export function cellsOf(line: string): readonly string[] {
   return line.startsWith("|") ? line.split("|").slice(1, -1).map((cell) => cell.trim()) : [];
 }

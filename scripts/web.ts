@@ -1,6 +1,6 @@
 /**
  * `task web`: everything that browsers are sent, and the thread that writes to the database, in dist/web/. The other
- * tasks run it first; where its sources are those of the last run, it does nothing.
+ * tasks run it first; if its sources are those of the last run, it does nothing.
  *
  * Markdown becomes HTML here, so that neither the service nor a browser needs a parser for it.
  */
@@ -11,11 +11,11 @@ import { LINK_STYLE, PAGE_STYLE, SITE_STYLE } from "../src/pages/style.ts";
 
 const ROOT = await Deno.realPath(`${import.meta.dirname}/..`);
 const OUTPUT = `${ROOT}/dist/web`;
-/** Tells which sources the output was made from. */
+/** Digest of the sources from which the output was made. */
 const STAMP = `${OUTPUT}/sources.sha256`;
 /** Pages of `/docs/`, each `docs/verify/<name>.md`. */
 const DOCUMENTS: readonly string[] = ["evidence-format", "formulas", "verify-offline"];
-/** What the output is made from: files, and folders with all that is in them. */
+/** The sources of the output: files, and folders with all files in them. */
 const SOURCES = [
   "deno.json",
   "deno.lock",
@@ -24,7 +24,7 @@ const SOURCES = [
   ...["domain", "evidence", "pages", "scoring", "store", "web"].map((name) => `src/${name}`),
 ];
 
-/** Output → the module that it is bundled from. */
+/** The module from which each output is bundled. */
 export const SCRIPTS: Readonly<Record<string, string>> = {
   "collector.js": "src/web/collector/main.ts",
   "console.js": "src/web/console/main.tsx",
@@ -34,21 +34,23 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
   "verifier.js": "src/web/verify/worker.ts",
 };
 
-/** What runs in the service's own process. */
+/** The scripts that run in the service's own process. */
 const OWN_SCRIPTS: readonly string[] = ["storage_thread.js"];
 
-/** Builds what is not there yet, or is older than its sources. */
+/** Builds the output if it is missing or was made from other sources. */
 export async function buildWeb(): Promise<void> {
   const sources = await sourcesDigest();
   if (await isBuiltFrom(sources)) return;
-  // Beside the output and then put in its place: another process may be reading it, or building it too.
+  // It is built beside the output and then put in its place: another process may be reading it, or building
+  // it too.
   await Deno.mkdir(`${ROOT}/dist`, { recursive: true });
   const place = await Deno.makeTempDir({ dir: `${ROOT}/dist`, prefix: "web-" });
   try {
     const [first, ...others] = Object.entries(SCRIPTS).map(([name, module]) => () =>
       bundleScript(module, { place, name })
     );
-    // Alone: on a new machine it fetches the bundler, and two that do so at once stumble over each other (2.9.6).
+    // The first runs alone: on a new machine it fetches the bundler, and two fetches at once break each other
+    // (2.9.6).
     await first!();
     await Promise.all(others.map((bundleNext) => bundleNext()));
     const style = await Deno.readTextFile(`${ROOT}/src/web/style.css`);
@@ -91,9 +93,10 @@ export async function filesUnder(path: string): Promise<readonly string[]> {
   return (await Promise.all(entries.map(({ name }) => filesUnder(`${path}/${name}`)))).flat();
 }
 
-/** What `deno bundle` is told of one of the scripts. */
+/** The options of `deno bundle` for one of the scripts. */
 export function formOf(name: string): readonly string[] {
-  // Customers' pages may load the collector as a classic script, where a module's names would become theirs.
+  // Customers' pages may load the collector as a classic script, in which a module's names would become
+  // theirs.
   const format = name === "collector.js" ? "iife" : "esm";
   const platform = OWN_SCRIPTS.includes(name) ? "deno" : "browser";
   return ["--platform", platform, "--format", format];
@@ -116,7 +119,7 @@ async function bundleScript(
   await Deno.writeTextFile(`${place}/${name}`, asciiOf(await Deno.readTextFile(`${place}/${name}`)));
 }
 
-/** The same script in ASCII: of a text with one character beyond Latin-1, V8 keeps every character in two bytes. */
+/** The same script in ASCII: V8 keeps every character in two bytes if one of a text is beyond Latin-1. */
 export function asciiOf(script: string): string {
   return script.replace(
     /[\u0080-\uffff]/g,
@@ -131,7 +134,7 @@ async function documentHtml(path: string): Promise<string> {
     async: false,
     renderer: {
       code(token) {
-        // Whoever has no mouse scrolls what is wider than the window by its arrow keys.
+        // A reader without a mouse scrolls code that is wider than the window by the arrow keys.
         return Renderer.prototype.code.call(this, token).replace("<pre>", '<pre tabindex="0">');
       },
       codespan(token) {
