@@ -6,7 +6,7 @@ import * as compose from "./src/service/compose.ts";
 import { commandLineOf } from "./src/cli/invocation.ts";
 import * as world from "./src/service/world.ts";
 
-/** What the program runs on. */
+/** The clock, the environment and the other parts on which the program runs. */
 export const shell: Shell = {
   version: compose.VERSION,
   schemaVersion: compose.SCHEMA_VERSION,
