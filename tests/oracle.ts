@@ -8,8 +8,7 @@
  * after the operator's entry before. What is gone must have been erased or cut off by an entry that says so; what goes
  * on after a restore must tell where it goes on from. The rules stand in `oracle/`, each a function.
  */
-import type { Database } from "../src/store/database.ts";
-import { query } from "../src/store/database.ts";
+import { type Database, query } from "../src/store/database.ts";
 import { verifyChain } from "./oracle/chain_rules.ts";
 import { type Chain, familiesOf, type Json, partOf, readChains } from "./oracle/chains.ts";
 import { verifyFamilies } from "./oracle/family_rules.ts";

@@ -1,6 +1,5 @@
 /** Seals for tests that open no installation, and those of an installation that some other process opened. */
-import { query } from "../src/store/database.ts";
-import type { Database } from "../src/store/database.ts";
+import { type Database, query } from "../src/store/database.ts";
 import { deriveSecretsKey } from "../src/keys/secrets.ts";
 import { unwrapInstallationKey } from "../src/operations/installation/installation.ts";
 import { type InstallationSeals, lockedSeals } from "../src/operations/installation/installation_seals.ts";

@@ -1,8 +1,7 @@
 /** `jiss checkpoint`: prints the newest checkpoint of every chain, to be kept on paper or by an auditor. */
-import { splitName } from "../evidence/chain_name.ts";
+import { splitName, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";
-import { SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { loadChains, loadEpochs, newestCheckpoint, type StoredChain } from "../store/chains.ts";
 import type { StorageConfig } from "../config/config.ts";
 import { type CertifiedKeys, readCertifiedKeys } from "../operations/chains/certified_keys.ts";

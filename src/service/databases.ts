@@ -1,10 +1,9 @@
 /** Opens the configured database: a file with its thread, or a libSQL server over the network. */
 import { STORAGE_THREAD } from "../http/assets.ts";
 import type { Config, StorageConfig } from "../config/config.ts";
-import type { Clock } from "../domain/world.ts";
+import type { Clock, World } from "../domain/world.ts";
 import { reasonOf } from "../domain/errors.ts";
 import type { Log } from "../observability/log.ts";
-import type { World } from "../domain/world.ts";
 import { StartError } from "../operations/shared/start_error.ts";
 import { createPrivately } from "./startup.ts";
 import { keepCopy } from "../store/backup.ts";

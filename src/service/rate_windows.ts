@@ -1,13 +1,12 @@
 /** The two layers of rate limits, in this process alone or shared through a store. */
 import type { Config } from "../config/config.ts";
 import { RATE_STORE_TIMEOUT_MS, RATE_WINDOW_MS } from "../domain/limits.ts";
-import type { Clock } from "../domain/world.ts";
+import type { Clock, World } from "../domain/world.ts";
 import type { RateWindow } from "../limits/admission.ts";
 import { SharedCounters } from "../limits/shared_counters.ts";
 import { SharedWindow } from "../limits/shared_window.ts";
 import { SlidingWindow } from "../limits/sliding_window.ts";
 import { causeFields, type Log } from "../observability/log.ts";
-import type { World } from "../domain/world.ts";
 import { StartError } from "../operations/shared/start_error.ts";
 import { createPrivately } from "./startup.ts";
 

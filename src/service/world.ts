@@ -8,10 +8,9 @@ import { monotonicFactory } from "ulid";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { RESOLUTION_TIMEOUT_MS } from "../domain/limits.ts";
-import type { Clock } from "../domain/world.ts";
+import type { Clock, World } from "../domain/world.ts";
 import { createProcessLog, type ProcessLog } from "../observability/log.ts";
 import { writePatiently } from "../observability/patient_write.ts";
-import type { World } from "../domain/world.ts";
 import { nextTurn } from "../store/turn.ts";
 
 /** Milliseconds by which a timer may fire late. */

@@ -228,6 +228,6 @@ Deno.test("Deno still takes no IPv6 range in --deny-net; when it does, fe80::/10
     stdout: "null",
     stderr: "piped",
   }).output();
-  assert.notEqual(code, 0, "add fe80::/10 to RELEASE_PERMISSIONS in scripts/compile.ts");
+  assert.notEqual(code, 0, "add fe80::/10 to RELEASE_PERMISSIONS in src/cli/permissions.ts");
   assert.match(new TextDecoder().decode(stderr), /ipv6/);
 });

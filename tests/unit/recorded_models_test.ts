@@ -1,8 +1,7 @@
 /** Model documents that a stranger's file brings: nothing is computed from what the schema does not take. */
 import assert from "node:assert/strict";
 import { readRecordedModel } from "../../src/evidence/recorded_model.ts";
-import { modelSchema } from "../../src/scoring/model.ts";
-import { DEFAULT_MODEL_DOCUMENT } from "../../src/scoring/model.ts";
+import { DEFAULT_MODEL_DOCUMENT, modelSchema } from "../../src/scoring/model.ts";
 import type { Json } from "../bundle_tampering.ts";
 import { MODEL_ROWS } from "../model_rows.ts";
 import { JIS_1_0_0 } from "../models.ts";

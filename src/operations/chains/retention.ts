@@ -5,7 +5,7 @@
  * Source: evidence design, section 9.
  */
 import { AlteredError } from "../../domain/errors.ts";
-import { organizationOf } from "../../evidence/chain_name.ts";
+import { isEvidenceChain, organizationOf } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import {
@@ -21,7 +21,6 @@ import { ownCheckpointOfCommit, readProven } from "../../store/proofs.ts";
 import { type CauseOfCut, readPrunedSeqs } from "../../store/pruning.ts";
 import { originOf, type RetentionDays, retentionOf } from "../shared/deployment.ts";
 import { eventDraft } from "../shared/drafts.ts";
-import { isEvidenceChain } from "../../evidence/chain_name.ts";
 import { causeOfCut, provenMinIndex } from "../shared/gone.ts";
 import { requireNamed } from "../shared/proven_records.ts";
 import { removalsOf } from "./pruned_records.ts";

@@ -3,7 +3,13 @@
  * key, the system chain, and the model in use.
  */
 import { areKeysAltered } from "../chains/certified_keys.ts";
-import { organizationOf, splitName } from "../../evidence/chain_name.ts";
+import {
+  adminChain,
+  evidenceChain,
+  organizationOf,
+  splitName,
+  SYSTEM_CHAIN,
+} from "../../evidence/chain_name.ts";
 import { sql } from "kysely";
 import { AlteredError, isUnavailable } from "../../domain/errors.ts";
 import { pepperId } from "../../keys/api_key.ts";
@@ -27,7 +33,6 @@ import type { Writer } from "../../store/writer.ts";
 import { draftGenesis, headOf } from "../chains/chains.ts";
 import { type Installation, originOf } from "../shared/deployment.ts";
 import { eventDraft } from "../shared/drafts.ts";
-import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import type { World } from "../../domain/world.ts";
 import { isHeld, sealUnsealed } from "../restoring/resealing.ts";
 import { followLock, strangeLock } from "../restoring/restores.ts";

@@ -8,7 +8,7 @@ import type { ModelDocument } from "../../scoring/model.ts";
 import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
-import { organizationOf } from "../../evidence/chain_name.ts";
+import { isEvidenceChain, organizationOf, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { entrySchema } from "../../evidence/entry.ts";
 import { entryHash, modelSha256 } from "../../evidence/hashes.ts";
 import { orNull } from "../../evidence/or_null.ts";
@@ -35,7 +35,6 @@ import {
 } from "../../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../../store/seals.ts";
 import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
-import { isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
 import { NO_KEY } from "../organizations/key_issue.ts";
 import { readOwnKeys } from "../chains/own_keys.ts";

@@ -7,7 +7,7 @@
 import type { Reading, Scoring } from "../shared/capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import { equalBytes, hex } from "../../evidence/crypto.ts";
-import { organizationOf, splitName } from "../../evidence/chain_name.ts";
+import { isEvidenceChain, organizationOf, splitName, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { frontierFrom, frontierNodeIndexes } from "../../evidence/consistency.ts";
 import { rootOf } from "../../evidence/merkle.ts";
 import type { Log } from "../../observability/log.ts";
@@ -23,7 +23,6 @@ import { subjectsAfter } from "../../store/subjects.ts";
 import { nextTurn } from "../../store/turn.ts";
 import { draftGenesis, type Genesis } from "../chains/chains.ts";
 import { type RetentionDays, retentionOf } from "../shared/deployment.ts";
-import { isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { type PreparedErasure, prepareErasure, submitErasure } from "../subjects/erasure.ts";
 import { tombstoneName } from "../shared/gone.ts";
 import { isHeld, mendModel, sealFamily } from "./resealing.ts";

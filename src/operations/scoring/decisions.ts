@@ -4,9 +4,8 @@
  */
 import type { Proving, Scoring, Writing } from "../shared/capabilities.ts";
 import type { DecisionRequest } from "../../domain/decision.ts";
-import type { Route } from "../../domain/enums.ts";
+import type { Route, WebhookEvent } from "../../domain/enums.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import type { WebhookEvent } from "../../domain/enums.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { computeDecision, decisionResultPart, inputHead } from "../../evidence/record.ts";

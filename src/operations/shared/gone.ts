@@ -5,7 +5,7 @@
 import type { Proving } from "./capabilities.ts";
 import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
-import { parseChain } from "../../evidence/chain_name.ts";
+import { evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { equalBytes, hex } from "../../evidence/crypto.ts";
 import { retentionPrunedSchema } from "../../evidence/structural.ts";
 import { requestDigest } from "../../keys/secrets.ts";
@@ -17,7 +17,6 @@ import { tombstones } from "../../store/records.ts";
 import type { ToldBy } from "../../store/stored_rows.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { type Installation, originOf } from "./deployment.ts";
-import { evidenceChain } from "../../evidence/chain_name.ts";
 
 /**
  * Kinds of names that stay used after their record is gone; sessions and decisions share the kind `record`.

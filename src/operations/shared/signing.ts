@@ -7,7 +7,7 @@
  * signatures.
  * Source: evidence design, section 11.
  */
-import { organizationOf } from "../../evidence/chain_name.ts";
+import { organizationOf, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { isUnavailable, unavailable } from "../../domain/errors.ts";
 import { type Crypto, equalBytes, type Signer } from "../../evidence/crypto.ts";
 import type { EntryDraft } from "../../evidence/entry.ts";
@@ -22,7 +22,6 @@ import { AlteredRows } from "../../store/seals.ts";
 import type { Signing, SigningSource, Writer } from "../../store/writer.ts";
 import { originOf } from "./deployment.ts";
 import { eventDraft } from "./drafts.ts";
-import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import type { World } from "../../domain/world.ts";
 
 /** The source of the private keys. */

@@ -12,7 +12,13 @@ import {
   mustLeaveRotation,
 } from "../../domain/alert.ts";
 import { AlteredError } from "../../domain/errors.ts";
-import { organizationOf, parseChain } from "../../evidence/chain_name.ts";
+import {
+  adminChain,
+  isEvidenceChain,
+  organizationOf,
+  parseChain,
+  SYSTEM_CHAIN,
+} from "../../evidence/chain_name.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { errorFields } from "../../observability/log.ts";
 import { DAY_MS } from "../../domain/time.ts";
@@ -24,7 +30,6 @@ import { AlteredRows } from "../../store/seals.ts";
 import type { Logging, Proving, Reading, Writing } from "./capabilities.ts";
 import { originOf } from "./deployment.ts";
 import { eventDraft } from "./drafts.ts";
-import { adminChain, isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 
 /** The first fault that was found in a chain. */
 export type Tampering = Pick<ChainTampered, "chain" | "code" | "seq" | "what">;

@@ -8,7 +8,7 @@
  */
 import { AlteredError } from "../../domain/errors.ts";
 import { BATCH_MAX } from "../../domain/limits.ts";
-import { parseChain } from "../../evidence/chain_name.ts";
+import { evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { type Crypto, equalBytes, fromHex, hex } from "../../evidence/crypto.ts";
 import { entryHash } from "../../evidence/hashes.ts";
 import type { KnownCheckpoint } from "../../evidence/kept.ts";
@@ -28,7 +28,6 @@ import { AlteredRows } from "../../store/seals.ts";
 import { nextTurn } from "../../store/turn.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { originOf } from "../shared/deployment.ts";
-import { evidenceChain } from "../../evidence/chain_name.ts";
 import { requireCutOff } from "../shared/gone.ts";
 import {
   entryOf,

@@ -10,7 +10,7 @@ import type { Reading, Scoring } from "../shared/capabilities.ts";
 import type { SubjectFormat, SubjectHead, SubjectRecord } from "../../domain/subject.ts";
 import { HISTORY_POINTS } from "../../domain/limits.ts";
 import { AlteredError } from "../../domain/errors.ts";
-import { parseChain } from "../../evidence/chain_name.ts";
+import { adminChain, evidenceChain, parseChain } from "../../evidence/chain_name.ts";
 import { query } from "../../store/database.ts";
 import { named, newestQuery, newestRowsQuery } from "../../store/interactions.ts";
 import { operatorQuery } from "../../store/operators.ts";
@@ -21,7 +21,6 @@ import { readSubjectEntries, type SubjectChain, subjectChainsQuery } from "../..
 import { nextTurn } from "../../store/turn.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
-import { adminChain, evidenceChain } from "../../evidence/chain_name.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
 import { operatorProfile } from "../reporting/operators.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";

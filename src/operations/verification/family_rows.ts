@@ -4,7 +4,7 @@
  */
 import type { Proving, Reading, Scoring, Writing } from "../shared/capabilities.ts";
 import { AlteredError, isGone } from "../../domain/errors.ts";
-import { organizationOf } from "../../evidence/chain_name.ts";
+import { isEvidenceChain, organizationOf, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { modelSha256 } from "../../evidence/hashes.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { orgCheckpointsSchema } from "../../evidence/structural.ts";
@@ -21,7 +21,6 @@ import {
   type ToldBy,
 } from "../../store/stored_rows.ts";
 import { originOf } from "../shared/deployment.ts";
-import { isEvidenceChain, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { requireTold } from "../shared/gone.ts";
 import type { OwnKeys } from "../chains/own_keys.ts";
 import { issuedReport } from "../reporting/reports.ts";

@@ -2,7 +2,7 @@
  * Checks the rows that name an operator and stand for no single entry: none was altered, none names an
  * operator who was erased, and none was put back.
  */
-import { organizationOf } from "../../evidence/chain_name.ts";
+import { adminChain, organizationOf } from "../../evidence/chain_name.ts";
 import {
   hasNamelessOperator,
   readBatches,
@@ -12,7 +12,6 @@ import {
 } from "../../store/named_rows.ts";
 import { keyedCalls, scoreBatches, subjects } from "../../store/records.ts";
 import { type Sealed, type SealedKind, shareOf } from "../../store/seals.ts";
-import { adminChain } from "../../evidence/chain_name.ts";
 import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 
 /** Findings about these rows: the first one of each kind. */

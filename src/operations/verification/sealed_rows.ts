@@ -3,13 +3,12 @@
  * and each has its entry. A read checks only the rows of its own answer; this checks the others.
  */
 import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
-import { organizationOf } from "../../evidence/chain_name.ts";
+import { isEvidenceChain, organizationOf } from "../../evidence/chain_name.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { placeOfHead } from "../../store/chains.ts";
 import { query } from "../../store/database.ts";
 import { readHeld } from "../../store/record_rows.ts";
 import { setOf, shareOf } from "../../store/seals.ts";
-import { isEvidenceChain } from "../../evidence/chain_name.ts";
 import { namedRowFindings } from "./named_rows.ts";
 import { recordFindings } from "./record_findings.ts";
 
