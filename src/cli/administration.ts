@@ -130,7 +130,7 @@ async function recordedModel(database: Database, sha256: string): Promise<ModelD
     query.selectFrom("model_document").select("document").where("sha256", "=", sha256).compile(),
   );
   // Not parsed by the schema, which may have changed since: the model is not used for scoring here.
-  const document = orNull(() => JSON.parse(row!.document) as ModelDocument);
+  const document = row === undefined ? null : orNull(() => JSON.parse(row.document) as ModelDocument);
   return document !== null && modelSha256(nodeCrypto, document) === sha256 ? document : null;
 }
 

@@ -78,6 +78,7 @@ const ALTERED_KEYS: readonly (readonly [sql: string, starts: boolean])[] = [
     false,
   ],
   ["DELETE FROM signing_key WHERE ordinal = 1", true],
+  ["UPDATE signing_key SET ordinal = 9 WHERE ordinal = 2", true],
 ];
 
 for (const [sql, starts] of ALTERED_KEYS) {
@@ -110,6 +111,17 @@ for (const [sql, starts] of ALTERED_KEYS) {
     }),
   );
 }
+
+Deno.test(
+  "a start makes a table of keys anew of which nothing is left",
+  withSite(async (site) => {
+    const before = await rowsIn(site.data, "SELECT * FROM signing_key ORDER BY ordinal");
+    await site.alter("DELETE FROM signing_key");
+    assert.deepEqual(await site.wrong(), ["signing_key"]);
+    await assertWorks(site, "beta");
+    assert.deepEqual(await rowsIn(site.data, "SELECT * FROM signing_key ORDER BY ordinal"), before);
+  }),
+);
 
 Deno.test(
   "a checkpoint that the service did not sign is not printed",
@@ -164,6 +176,7 @@ for (
       `UPDATE installation SET model_sha256 = '${NO_MODEL}'`,
     ],
     ["its document was altered", "UPDATE model_document SET document = '{'"],
+    ["its row is gone", "PRAGMA defer_foreign_keys = ON", `UPDATE model_document SET sha256 = '${NO_MODEL}'`],
   ]
 ) {
   Deno.test(

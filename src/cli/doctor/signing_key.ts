@@ -10,6 +10,15 @@ import { type Examined, type Finding, ok } from "./check.ts";
 
 export async function signingKey({ config, database }: Examined): Promise<Finding> {
   const rows = await database.read(signingKeysQuery());
+  const present = publicKeyIn(config.signingKeyFile);
+  const held = [present, publicKeyIn(config.previousSigningKeyFile)].filter((key) => key !== null);
+  if (await areKeysAltered({ database, crypto: nodeCrypto }, held)) {
+    return {
+      state: "wrong",
+      what: "rows of signing_key were altered: they are not what the keys and the system chain prove",
+      mend: "put the database back, or have the rows made anew: jiss restore --acknowledge REASON",
+    };
+  }
   const inUse = rows.at(-1)?.public_key;
   if (inUse === undefined) return ok("no key has signed yet");
   const isInUse = (publicKey: Uint8Array | null) => publicKey !== null && equalBytes(publicKey, inUse);
@@ -20,15 +29,6 @@ export async function signingKey({ config, database }: Examined): Promise<Findin
         `${config.signingKeyFile} is there and may not be read: the service cannot start, or records nothing`,
       mend:
         "run this as the user that the service runs as; where that is so, give the file to that user (chown)",
-    };
-  }
-  const present = publicKeyIn(config.signingKeyFile);
-  const held = [present, publicKeyIn(config.previousSigningKeyFile)].filter((key) => key !== null);
-  if (await areKeysAltered({ database, crypto: nodeCrypto }, held)) {
-    return {
-      state: "wrong",
-      what: "rows of signing_key were altered: they are not what the keys and the system chain prove",
-      mend: "put the database back, or have the rows made anew: jiss restore --acknowledge REASON",
     };
   }
   if (!isInUse(present)) return notInUse(present, isInUse(publicKeyIn(config.previousSigningKeyFile)));

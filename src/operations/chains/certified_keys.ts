@@ -56,7 +56,10 @@ export async function readCertifiedKeys(
   const turns = await provenTurns(source, { own, origins, notes });
   const keys = [
     { ordinal: 1, public_key: first, certificate: null },
-    ...turns.filter(({ isIn }) => isIn).map(({ rotation: { ordinal, newKey }, certificate }) => ({
+    // A service that ran on an altered table has recorded the same rotation again.
+    ...turns.filter((turn) => turn.isIn && turn === firstOf(turns, turn.rotation.ordinal)).map((
+      { rotation: { ordinal, newKey }, certificate },
+    ) => ({
       ordinal,
       public_key: newKey,
       certificate,
@@ -64,7 +67,7 @@ export async function readCertifiedKeys(
   ];
   const rows = keys.map((key) => ({
     ...key,
-    from_size: turns.find(({ isIn, rotation }) => isIn && rotation.ordinal === key.ordinal)?.after ?? 0,
+    from_size: firstOf(turns, key.ordinal)?.after ?? 0,
     until_size: turns.find(({ isIn, rotation }) => !isIn && rotation.ordinal > key.ordinal)?.position ?? null,
   }));
   return { rows, notes };
@@ -116,6 +119,11 @@ export async function raiseAlteredKeys(dependencies: Watching, now: number): Pro
 /** The table's rows, oldest first. */
 export function signingKeysQuery() {
   return query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile();
+}
+
+/** The entry with which a key came in; undefined for the key that the log began with. */
+function firstOf(turns: readonly Turn[], ordinal: number): Turn | undefined {
+  return turns.find(({ isIn, rotation }) => isIn && rotation.ordinal === ordinal);
 }
 
 const EVENT = "SIGNING_KEY_ROTATED";

@@ -2,7 +2,7 @@
  * Creates the installation once for a deployment, and opens it at each start: its identity, its installation
  * key, the system chain, and the model in use.
  */
-import { areKeysAltered } from "../chains/certified_keys.ts";
+import { areKeysAltered, mendSigningKeys } from "../chains/certified_keys.ts";
 import {
   adminChain,
   evidenceChain,
@@ -14,9 +14,8 @@ import { sql } from "kysely";
 import { AlteredError, isUnavailable } from "../../domain/errors.ts";
 import { pepperId } from "../../keys/api_key.ts";
 import { unwrapWithAny, WRAP_IV_BYTES, wrapSecret } from "../../keys/secrets.ts";
-import { type Crypto, equalBytes, type Signer } from "../../evidence/crypto.ts";
+import { type Crypto, equalBytes } from "../../evidence/crypto.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
-import { keyId, parseNote } from "../../evidence/note.ts";
 import type { Log } from "../../observability/log.ts";
 import type { Model } from "../../scoring/model.ts";
 import { newestCheckpoint } from "../../store/chains.ts";
@@ -223,10 +222,12 @@ async function createInstallation(options: InstallationOptions): Promise<Install
  * key would start a second history.
  */
 async function requireKnownSigner({ database, crypto, signing }: InstallationOptions): Promise<void> {
+  const held = signing.held.map(({ publicKey }) => publicKey);
   if (signing.known.length === 0) {
-    const checkpoint = await newestCheckpoint(database, SYSTEM_CHAIN);
-    if (checkpoint !== null && !isSignedBy(crypto, checkpoint.note, signing.held[0]!)) throw strangeSigner();
-    await database.batch([insertFirstKey(signing.held[0]!.publicKey)]);
+    if (!await mendSigningKeys({ database, crypto }, held)) {
+      if (await newestCheckpoint(database, SYSTEM_CHAIN) !== null) throw strangeSigner();
+      await database.batch([insertFirstKey(held[0]!)]);
+    }
     await signing.reload();
     return;
   }
@@ -237,14 +238,7 @@ async function requireKnownSigner({ database, crypto, signing }: InstallationOpt
   // use.
   const inUse = ordinals[0] ?? ordinals[1];
   if (inUse === signing.known.at(-1)!.ordinal) return;
-  const held = signing.held.map(({ publicKey }) => publicKey);
   throw await areKeysAltered({ database, crypto }, held) ? alteredKeys() : strangeSigner();
-}
-
-function isSignedBy(crypto: Crypto, note: string, { publicKey }: Signer): boolean {
-  return parseNote(note).signatures.some(({ name, keyId: id }) =>
-    equalBytes(keyId(crypto, { name, publicKey }), id)
-  );
 }
 
 function alteredKeys(): StartError {

@@ -13,7 +13,7 @@ import { type Crypto, equalBytes, type Signer } from "../../evidence/crypto.ts";
 import type { EntryDraft } from "../../evidence/entry.ts";
 import type { KnownCheckpoint } from "../../evidence/kept.ts";
 import { OwnNotes } from "../../evidence/own_notes.ts";
-import { formatRotationCertificate } from "../../evidence/rotation.ts";
+import { formatRotationCertificate, parseRotationCertificate } from "../../evidence/rotation.ts";
 import type { Log } from "../../observability/log.ts";
 import type { StoredHead } from "../../store/chains.ts";
 import { type Database, query, type Statement } from "../../store/database.ts";
@@ -48,6 +48,8 @@ export class SigningKeys implements SigningSource {
   #signers: readonly Signer[];
   #rows: readonly SigningKeyRow[] = [];
   #isLeftBehind = false;
+  /** The rows that were found certified, so that they are looked at once. */
+  #certified = "";
   readonly #own: OwnNotes;
 
   constructor(options: SigningKeysOptions) {
@@ -140,6 +142,23 @@ export class SigningKeys implements SigningSource {
     return this.current();
   }
 
+  /** True if each key but the first was handed on to by the one before it, as its certificate says. */
+  #areCertified(rows: readonly SigningKeyRow[]): boolean {
+    const name = rows.map((row) => `${row.ordinal} ${row.public_key.toHex()} ${row.certificate}`).join("\n");
+    if (name === this.#certified) return true;
+    const { crypto } = this.#options;
+    const areCertified = rows.every(({ ordinal, public_key, certificate }, index) => {
+      const before = rows[index - 1];
+      if (ordinal !== index + 1) return false;
+      if (before === undefined) return certificate === null;
+      const rotation = certificate === null ? null : parseRotationCertificate(crypto, certificate);
+      return rotation?.ordinal === ordinal && equalBytes(rotation.oldKey, before.public_key) &&
+        equalBytes(rotation.newKey, public_key);
+    });
+    if (areCertified) this.#certified = name;
+    return areCertified;
+  }
+
   #isKnown({ publicKey }: Signer): boolean {
     return this.#rows.some((row) => equalBytes(row.public_key, publicKey));
   }
@@ -187,7 +206,9 @@ export class SigningKeys implements SigningSource {
   #signingBy(signers: readonly Signer[], rows: readonly SigningKeyRow[]): Signing {
     const { world } = this.#options;
     // No key is retired before its successor signs.
-    if (rows.at(-1)?.until_size != null) throw new AlteredRows(SYSTEM_CHAIN, "a row of signing_key");
+    if (rows.at(-1)?.until_size != null || !this.#areCertified(rows)) {
+      throw new AlteredRows(SYSTEM_CHAIN, "a row of signing_key");
+    }
     const active = rows.filter((row) => row.until_size === null);
     // If a rotation was cut short, both files may hold the same key: it signs once.
     const known = signers.filter(({ publicKey }, index) =>
