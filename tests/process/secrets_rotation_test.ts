@@ -339,8 +339,12 @@ async function rotatedUnderLoad(services: readonly RunningService[], first: stri
       key,
     });
     assert.equal(status, 200, JSON.stringify(body));
-    ends.set(key, { askedAt, answeredAt: performance.now() });
-    [before, key] = [key, body.new_api_key];
+    const ended = key;
+    const answeredAt = performance.now();
+    ends.set(ended, { askedAt, answeredAt });
+    [before, key] = [ended, body.new_api_key];
+    // A busy machine may not have come to it by the next rotation.
+    await until(() => sent.some((call) => call.key === ended && call.sentAt > answeredAt));
   }
   await more(3 * CONNECTIONS);
   stopped = true;
