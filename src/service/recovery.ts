@@ -142,7 +142,7 @@ export async function recover(options: RecoveryOptions, { database, lock }: Stor
   };
   // Records that must precede all others are written without the check of the clock.
   const unguarded = { ...common, database, writer: writerOver(database) };
-  const installing = new Installing(options, { unguarded });
+  const installing = new Installing(options, unguarded);
   const { installation } = await installing.open({ readsOnly: clockWatch.isRefused });
   const guarded: Database = {
     ...database,
@@ -195,7 +195,7 @@ class Installing {
 
   constructor(
     private readonly options: Pick<RecoveryOptions, "config" | "clock">,
-    private readonly parts: { readonly unguarded: Unguarded },
+    private readonly unguarded: Unguarded,
   ) {}
 
   get isCurrent(): boolean {
@@ -203,7 +203,7 @@ class Installing {
   }
 
   async open({ readsOnly }: { readonly readsOnly: boolean }) {
-    const { unguarded } = this.parts;
+    const { unguarded } = this;
     const opened = await openInstallation({ ...unguarded, now: this.options.clock.now(), readsOnly });
     this.#isCurrent = opened.current;
     const { bootstrapOrganization: first } = this.options.config;
@@ -223,7 +223,7 @@ class Installing {
 
   async #resumeOnce(): Promise<void> {
     const { current } = await this.open({ readsOnly: false });
-    if (current) await takeUpSecrets(this.parts.unguarded);
+    if (current) await takeUpSecrets(this.unguarded);
   }
 }
 

@@ -67,7 +67,7 @@ export async function readCertifiedKeys(
   ];
   const rows = keys.map((key) => ({
     ...key,
-    from_size: firstOf(turns, key.ordinal)?.after ?? 0,
+    from_size: sizeAfter(firstOf(turns, key.ordinal)),
     until_size: turns.find(({ isIn, rotation }) => !isIn && rotation.ordinal > key.ordinal)?.position ?? null,
   }));
   return { rows, notes };
@@ -126,6 +126,11 @@ function firstOf(turns: readonly Turn[], ordinal: number): Turn | undefined {
   return turns.find(({ isIn, rotation }) => isIn && rotation.ordinal === ordinal);
 }
 
+/** The first size of the system chain that is signed after an entry, counted over all epochs; 0 without one. */
+function sizeAfter(turn: Turn | undefined): number {
+  return turn === undefined ? 0 : turn.position + 1;
+}
+
 const EVENT = "SIGNING_KEY_ROTATED";
 
 /** The ordinal in the certificate of the first rotation. */
@@ -166,8 +171,6 @@ function detailOf(text: string | undefined) {
 interface Turn extends Pick<ToldRotation, "rotation" | "certificate" | "position"> {
   /** True if the key was taken in; false if the keys before it were retired. */
   readonly isIn: boolean;
-  /** The first size of the system chain that is signed after the entry, counted over all epochs. */
-  readonly after: number;
 }
 
 /** The steps of these rotations that proven entries record, in their order. */
@@ -187,7 +190,7 @@ async function provenTurns(
       const proven = await readProven({ database, crypto, signing }, place);
       const detail = detailOf(proven?.stored.parts.get("detail")?.text);
       if (proven?.stored.entry.event_type !== EVENT || detail?.cert !== certificate) continue;
-      turns.push({ rotation, certificate, position, isIn: detail.overlap, after: position + 1 });
+      turns.push({ rotation, certificate, position, isIn: detail.overlap });
     } catch (error) {
       if (!(error instanceof AlteredError)) throw error;
     }

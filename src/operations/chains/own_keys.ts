@@ -32,10 +32,8 @@ export interface OwnKeys {
   readonly faults: readonly string[];
 }
 
-type KeyDependencies = Proving;
-
 /** The keys that sign or have signed, and the faults of their table. */
-export async function readOwnKeys(dependencies: KeyDependencies): Promise<OwnKeys> {
+export async function readOwnKeys(dependencies: Proving): Promise<OwnKeys> {
   const { signing } = dependencies;
   await signing.reload();
   const rows = signing.known;
@@ -75,7 +73,7 @@ export function ownPins({ signing }: Pick<Proving, "signing">, { keys }: OwnKeys
 
 /** True if a key is the first one, or if its certificate joins it to the key before it. */
 function isCertified(
-  { crypto }: KeyDependencies,
+  { crypto }: Proving,
   { ordinal, public_key, certificate }: SigningKeyRow,
   { before, prefix }: { readonly before: SigningKeyRow | undefined; readonly prefix: string },
 ): boolean {
@@ -95,7 +93,7 @@ interface Turn {
   readonly position: number;
 }
 
-async function rangesOf(dependencies: KeyDependencies, faults: string[]): Promise<readonly Turn[]> {
+async function rangesOf(dependencies: Proving, faults: string[]): Promise<readonly Turn[]> {
   const { database, crypto } = dependencies;
   const eventType = "SIGNING_KEY_ROTATED";
   const places = await placesOfEvents(database, { family: SYSTEM_CHAIN, eventType });
@@ -130,7 +128,7 @@ function rangeIn(turns: readonly Turn[], ordinal: number): Pick<OwnKey, "from" |
  * The public keys with the ranges in which they sign, newest first, as a JSON Web Key Set (RFC 7517).
  * @throws {AlteredError} if the table has a fault.
  */
-export async function publicKeys(dependencies: KeyDependencies) {
+export async function publicKeys(dependencies: Proving) {
   const { keys, faults } = await readOwnKeys(dependencies);
   if (faults.length > 0) throw new AlteredError(SYSTEM_CHAIN, faults[0]!);
   return {
