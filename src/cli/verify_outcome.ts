@@ -22,7 +22,7 @@ export interface VerifiedBundle extends FileReport {
 }
 
 /**
- * Where a document's entries are, according to the given bundles:
+ * The place of a document's entries, according to the given bundles:
  * - `held`: an intact bundle of its log contains them.
  * - `removed`: the bundle begins after them, since the retention rule removed them.
  * - `lost`: a restore lost them, or entries that were signed after them, and the next chain says so.

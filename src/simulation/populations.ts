@@ -29,7 +29,7 @@ export const BAD = [
   "always_escalate",
 ] as const satisfies readonly ArchetypeName[];
 
-/** Those of them that try to deceive the score, each by something that a plain rubber-stamper does not do. */
+/** Archetypes that try to deceive the score, each by something that a plain rubber-stamper does not do. */
 export const GAMING = BAD.filter((name) => name !== "rubber_stamper");
 
 export const POPULATIONS = {

@@ -24,7 +24,7 @@ export async function readInteraction(
   return row ?? null;
 }
 
-/** Those of the given sessions that were scored. */
+/** Query for the given sessions that were scored. */
 export function sessionsQuery(
   orgId: string,
   sessionIds: readonly string[],

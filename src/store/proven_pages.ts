@@ -27,7 +27,7 @@ export interface PageOfEntries extends NamedChain {
 }
 
 /**
- * Those of the given entries that are stored, by seq in ascending order, each proven with its parts.
+ * Returns the given entries that are stored, by seq in ascending order, each proven with its parts.
  * @throws {AlteredError} if an entry, a part, the tree or the checkpoint is not what was signed.
  */
 export async function readProvenPage(

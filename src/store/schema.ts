@@ -129,7 +129,7 @@ export interface InteractionTable {
   previous: number | null;
   /** Interactions up to this one that departed from the recommendation or were referred. */
   departed: number;
-  /** Those of `departed` that were deferred or escalated. */
+  /** How many of `departed` were deferred or escalated. */
   referred: number;
   /** The position of the entry that committed it later; null if there is none. */
   commit_position: number | null;

@@ -21,7 +21,7 @@ import type { ProofSource } from "./proofs.ts";
 const HEADS_TOGETHER = 128;
 
 /**
- * Those of the given heads that are not the end of their chain as its own commit signed it with one of the
+ * Returns the given heads that are not the end of their chain as its own commit signed it with one of the
  * deployment's own keys. Checks the tree's root, the hash of the last entry and its instant. Every commit
  * signs a checkpoint at its last size, so a later commit of another process makes no difference.
  */

@@ -21,7 +21,7 @@ export function pseudonymQuery(name: SubjectName): CompiledQuery<{ readonly pseu
   return pseudonymOf(name).compile();
 }
 
-/** Those operators of an organization who still have one of these pseudonyms. */
+/** Query for the operators of an organization who still have one of these pseudonyms. */
 export function namesOfPseudonymsQuery(
   orgId: string,
   pseudonyms: readonly string[],
@@ -124,7 +124,7 @@ export async function readSubjectEntries(
   }));
 }
 
-/** Those of the given entries that are still stored. */
+/** Query for the given entries that are still stored. */
 export function storedSeqsQuery(
   chain: string,
   seqs: readonly number[],
