@@ -5,6 +5,7 @@ import { slowConnections } from "../soak/slow_connections.ts";
 Deno.test("beside 1,500 clients that send nothing, a head or a body byte by byte, and come again whenever they are closed, each of 200 answers is right", async () => {
   const figures = await slowConnections({
     connections: 1_500,
+    requests: 200,
     seconds: 10,
     aloneSeconds: 2,
     main: "tests/hasty_program.ts",

@@ -93,7 +93,12 @@ const SOAKS: Readonly<Record<string, Soak>> = {
     about:
       "1,500 slow clients for two minutes: a good one is served right, p99 within twice that without them",
     async run() {
-      const figures = await slowConnections({ connections: 1_500, seconds: 120, aloneSeconds: 120 });
+      const figures = await slowConnections({
+        connections: 1_500,
+        requests: 1_200,
+        seconds: 120,
+        aloneSeconds: 120,
+      });
       const { wrong, closed, open_at_once, p99_ratio } = figures;
       // The idle and those with half a head three times in 120 seconds, the others once.
       const isClosed = closed.no_request >= 3_000 && closed.silent >= 500 && closed.crowded === 0;

@@ -4,12 +4,12 @@
  */
 import { scoreRequest } from "../harness.ts";
 import { createOrganization, freshDeployment, type RunningService, startService } from "../program.ts";
-
-const TRICKLE_MS = 1_000;
-const REQUESTS = 200;
+import { SlowClients } from "./slow_clients.ts";
 
 export interface SlowConnectionOptions {
   readonly connections: number;
+  /** Requests of the good client, alone and again beside them; 99 of 100 fall between their bursts if there are many. */
+  readonly requests: number;
   /** How long they stay, and how long the good client is alone before. */
   readonly seconds: number;
   readonly aloneSeconds: number;
@@ -55,43 +55,6 @@ async function ask(
   }
 }
 
-/** A client that is slow until it is told to end, and comes again whenever it is closed. */
-async function slowClient(
-  { hostname, port }: { readonly hostname: string; readonly port: number },
-  { beginning, trickle, isOver, onClosed }: {
-    readonly beginning: string;
-    /** Sent again and again, a little later each time; empty: nothing. */
-    readonly trickle: string;
-    readonly isOver: () => boolean;
-    readonly onClosed: () => void;
-  },
-): Promise<void> {
-  const encoder = new TextEncoder();
-  while (!isOver()) {
-    const connection = await Deno.connect({ hostname, port }).catch(() => null);
-    if (connection === null) {
-      await wait(TRICKLE_MS);
-      continue;
-    }
-    let isClosed = false;
-    const gone = drained(connection).then(() => isClosed = true);
-    await connection.write(encoder.encode(beginning)).catch(() => {});
-    while (!isClosed && !isOver()) {
-      await Promise.race([gone, wait(TRICKLE_MS)]);
-      if (trickle !== "") await connection.write(encoder.encode(trickle)).catch(() => {});
-    }
-    if (isClosed) onClosed();
-    connection.close();
-    await gone;
-  }
-}
-
-/** Resolves once nothing more comes. */
-async function drained(connection: Deno.Conn): Promise<void> {
-  const piece = new Uint8Array(4_096);
-  while (await connection.read(piece).catch(() => null) !== null) { /* What it is told when it is closed. */ }
-}
-
 function wait(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
@@ -103,7 +66,7 @@ async function metricsOf(service: RunningService): Promise<(name: string) => num
 }
 
 export async function slowConnections(
-  { connections, seconds, aloneSeconds, main }: SlowConnectionOptions,
+  { connections, requests, seconds, aloneSeconds, main }: SlowConnectionOptions,
 ): Promise<SlowConnectionFigures> {
   const deployment = await freshDeployment();
   const env = { ...deployment.env, JISS_METRICS_ADDR: "127.0.0.1:0" };
@@ -112,36 +75,32 @@ export async function slowConnections(
   using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
   const series = async (name: string, restMs: number) => {
     const answers: { readonly text: string; readonly milliseconds: number }[] = [];
-    for (let count = 0; count < REQUESTS; count += 1) {
+    for (let count = 0; count < requests; count += 1) {
       answers.push(await ask(service, { key, name: `${name}-${count}`, client }));
       await wait(Math.max(0, restMs - answers.at(-1)!.milliseconds));
     }
     return answers;
   };
   const right = await ask(service, { key, name: "first", client });
-  const alone = await series("alone", aloneSeconds * 1_000 / REQUESTS);
+  const alone = await series("alone", aloneSeconds * 1_000 / requests);
 
-  let isOver = false;
-  let cameAgain = 0;
   const { hostname, port } = new URL(service.url);
-  const kinds = [
-    ["", ""],
-    ["POST /v1/score HTTP/1.1\r\nHost: x\r\nX-Slow: ", "x"],
-    [
-      `POST /v1/score HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: 900\r\n\r\n{"session_id":"`,
-      "x",
+  const slow = new SlowClients();
+  slow.begin({
+    hostname,
+    port: Number(port),
+    connections,
+    kinds: [
+      { beginning: "", trickle: "" },
+      { beginning: "POST /v1/score HTTP/1.1\r\nHost: x\r\nX-Slow: ", trickle: "x" },
+      {
+        beginning:
+          `POST /v1/score HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: 900\r\n\r\n{"session_id":"`,
+        trickle: "x",
+      },
     ],
-  ] as const;
-  const slow = Array.from({ length: connections }, (_, index) => {
-    const [beginning, trickle] = kinds[index % kinds.length]!;
-    return slowClient({ hostname, port: Number(port) }, {
-      beginning,
-      trickle,
-      isOver: () => isOver,
-      onClosed: () => cameAgain += 1,
-    });
   });
-  const besides = series("beside", seconds * 1_000 / REQUESTS);
+  const besides = series("beside", seconds * 1_000 / requests);
   let openAtOnce = 0;
   let isAnswered = false;
   besides.finally(() => isAnswered = true);
@@ -150,8 +109,7 @@ export async function slowConnections(
     await Promise.race([besides, wait(1_000)]);
   }
   const beside = await besides;
-  isOver = true;
-  await Promise.all(slow);
+  const { cameAgain } = await slow.end();
 
   const count = await metricsOf(service);
   const closed = (cause: string) => count(`jiss_connections_closed_total{cause="${cause}"}`);
