@@ -7,7 +7,9 @@
  */
 import { parseChain, splitName } from "../evidence/chain_name.ts";
 import { KeptElsewhere, placeOf } from "../evidence/elsewhere.ts";
+import type { FileReport } from "../evidence/files.ts";
 import type { KeptCheckpoint, KnownCheckpoint } from "../evidence/kept.ts";
+import type { KeyHolders } from "../evidence/key_holders.ts";
 import { seedOf } from "../evidence/keyed_hash.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import type { BundleReport } from "../evidence/report.ts";
@@ -99,10 +101,8 @@ async function verifyFiles(
     seed: seedOf(realWorld().random(8)),
   });
 
-  const trusted = [
-    ...known.filter((one) => trust.vouchesFor(one)),
-    ...proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!),
-  ];
+  const current = proven.filter(({ isCurrent }) => isCurrent).map(({ report }) => report.checkpoint!);
+  const trusted = [...known.filter((one) => trust.vouchesFor(one)), ...current];
   const elsewhere = KeptElsewhere.of(nodeCrypto, { kept: known, holders });
   const documents = alone.map((document) =>
     heldAgainst(document, { reports, known: trusted, kept: known, elsewhere, trust })
@@ -117,21 +117,54 @@ async function verifyFiles(
     unusedCheckpoints: unusedOf(kept, [...reports, ...proven.map(({ report }) => report)]).length,
     rememberedIn: memory === null ? null : memory.directory,
   };
-  if (memory !== null && isIntact(judge(outcome))) {
-    const found = reports.flatMap((report) => report.checkpoint === null ? [] : [report.checkpoint]);
-    // Only keys in use are kept: an old key may be in anybody's hands by now, and must not be pinned later.
-    const signers = found.map((one) => ({ ...one, keys: trust.currentSignersOf(one) }));
-    const keys = [
-      ...given.filter(({ until }) => until === null).map(({ publicKey }) => publicKey),
-      ...signers.flatMap((one) => one.keys),
-    ];
-    const superseded = signers.flatMap((one) => trust.supersededBy(one.origin, one.keys));
-    const checkpoints = [...trusted, ...found].map((one) => ({ ...one, isSettled: isSettled(one, reports) }));
-    const own = [...given.map(({ publicKey }) => publicKey), ...memory.keys, ...memory.holders.flat()];
-    const together = holders.severalOf(own);
-    memory.remember({ keys, superseded, together, checkpoints });
+  if (memory !== null) {
+    remember(memory, { outcome, given, known, trusted, reports, proven: current, holders, trust });
   }
   return outcome;
+}
+
+/** The keys, checkpoints and certificates of a visit, for the next one. */
+function remember(
+  memory: AuditorMemory,
+  { outcome, given, known, trusted, reports, proven, holders, trust }: {
+    readonly outcome: Outcome;
+    /** The keys of `--key`. */
+    readonly given: readonly PinnedKey[];
+    readonly known: readonly KeptCheckpoint[];
+    /** Checkpoints that trusted keys signed: known ones, and those of saved documents. */
+    readonly trusted: readonly KnownCheckpoint[];
+    readonly reports: readonly FileReport[];
+    /** Checkpoints of saved documents that a key in use signed. */
+    readonly proven: readonly KnownCheckpoint[];
+    readonly holders: KeyHolders;
+    readonly trust: AuditorTrust;
+  },
+): void {
+  const own = [...given.map(({ publicKey }) => publicKey), ...memory.keys, ...memory.holders.flat()];
+  const together = holders.severalOf(own);
+  if (!isIntact(judge(outcome))) {
+    // Both keys signed the certificate that joins them, whatever it came with: it must not be forgotten.
+    const isOpen = judge(outcome).verdict === "INTACT, NOT COMPARED";
+    if (isOpen && memory.keys.length > 0) memory.remember({ keys: [], together, checkpoints: [] });
+    return;
+  }
+  const found = reports.flatMap(({ checkpoint }) => checkpoint === null ? [] : [checkpoint]);
+  // Only keys in use are kept: an old key may be in anybody's hands by now, and must not be pinned later.
+  const signers = found.map((one) => ({ ...one, keys: trust.currentSignersOf(one) }));
+  const keys = [
+    ...given.filter(({ until }) => until === null).map(({ publicKey }) => publicKey),
+    ...signers.flatMap((one) => one.keys),
+  ];
+  const superseded = signers.flatMap((one) => trust.supersededBy(one.origin, one.keys));
+  const checkpoints = [...trusted, ...found].map((one) => ({ ...one, isSettled: isSettled(one, reports) }));
+  const all = KeptElsewhere.of(nodeCrypto, { kept: [...known, ...proven, ...found], holders });
+  const beside = [...proven, ...found].flatMap((one) => {
+    const place = placeOf(one.origin);
+    if (place === null) return [];
+    const others = all.prefixesBeside({ place, keys: trust.signersOf(one) });
+    return [...others].map((other) => [place.prefix, other] as const);
+  });
+  memory.remember({ keys, superseded, together, beside, checkpoints });
 }
 
 /**

@@ -151,10 +151,9 @@ function uncomparedOf(
   const own = placeOf(checkpoint.origin);
   if (place !== "alone" || own === null) return null;
   const family = kept.filter((one) => placeOf(one.origin)?.family === own.family);
-  if (family.length === 0) {
-    return elsewhere.find({ place: own, keys: trust.signersOf(checkpoint) }) ??
-      elsewhere.systemOf(own.prefix);
-  }
+  const other = elsewhere.find({ place: own, keys: trust.signersOf(checkpoint) });
+  if (other !== null) return other;
+  if (family.length === 0) return elsewhere.systemOf(own.prefix);
   const isSame = family.some((one) => identityOf(one) === identityOf(checkpoint));
   return isSame ? null : family.at(-1)!;
 }

@@ -87,7 +87,7 @@ export class Coverage {
       const isOfKeptSystem = system === null && pinned.some(({ identity }) => agreed.has(identity));
       let isOpen = false;
       for (const bundle of line) {
-        const more = own.length > 0 ? [] : [
+        const more = [
           ...because("deployment", this.#elsewhere.find({ place, keys: bundle.signers })),
           ...because("system", system),
         ];

@@ -5,7 +5,7 @@
  */
 import { organizationOf, parseChain, splitName } from "./chain_name.ts";
 import { type Crypto, fromHex, hex } from "./crypto.ts";
-import type { KnownCheckpoint } from "./kept.ts";
+import type { KeptCheckpoint, KnownCheckpoint } from "./kept.ts";
 import type { Holder, KeyHolders } from "./key_holders.ts";
 import { KEY_LIMIT } from "./limits.ts";
 import { keyId, type Note, parseNote, verifyNote } from "./note.ts";
@@ -23,7 +23,13 @@ export interface Place {
 
 /** A kept checkpoint, with the place of its chain. */
 export interface Concerned extends Pick<Place, "prefix" | "organization"> {
-  readonly checkpoint: KnownCheckpoint;
+  readonly checkpoint: KeptCheckpoint;
+}
+
+/** A chain, and the raw public keys with a good signature under it. */
+interface SignedChain {
+  readonly place: Pick<Place, "prefix" | "organization">;
+  readonly keys: readonly Uint8Array[];
 }
 
 /** The place of an origin's chain; null if the origin names no chain of such a log. */
@@ -42,7 +48,7 @@ export function placeOf(origin: string): Place | null {
 /**
  * The kept checkpoints, each with its place. Those whose origin names no chain of such a log are left out.
  */
-function placed(kept: readonly KnownCheckpoint[]): readonly (Place & Concerned)[] {
+function placed(kept: readonly KeptCheckpoint[]): readonly (Place & Concerned)[] {
   return kept.flatMap((checkpoint) => {
     const place = placeOf(checkpoint.origin);
     return place === null ? [] : [{ ...place, checkpoint }];
@@ -89,7 +95,7 @@ export class KeptElsewhere {
    */
   static of(
     crypto: Crypto,
-    { kept, holders }: { readonly kept: readonly KnownCheckpoint[]; readonly holders: KeyHolders },
+    { kept, holders }: { readonly kept: readonly KeptCheckpoint[]; readonly holders: KeyHolders },
   ): KeptElsewhere {
     return new KeptElsewhere(crypto, placed(kept), holders);
   }
@@ -110,26 +116,37 @@ export class KeptElsewhere {
 
   /**
    * The last kept checkpoint of another deployment for the same organization that one of these keys, or
-   * another key of the same holder, signed. null if there is none, or if a checkpoint of this deployment was
-   * kept for the organization too. The system's chain counts for every organization.
+   * another key of the same holder, signed. null if there is none, if a checkpoint of this deployment was
+   * passed for the organization too, or if earlier visits accepted the two deployments beside each other. The
+   * system's chain counts for every organization.
    */
-  find(
-    { place: { prefix, organization }, keys }: {
-      readonly place: Pick<Place, "prefix" | "organization">;
-      readonly keys: readonly Uint8Array[];
-    },
-  ): KnownCheckpoint | null {
-    const concerned = this.#kept.filter((one) =>
-      organization === null || one.organization === null || one.organization === organization
+  find(chain: SignedChain): KnownCheckpoint | null {
+    const { prefix, organization } = chain.place;
+    const own = this.#kept.filter((one) => one.prefix === prefix && one.organization === organization);
+    if (own.some(({ checkpoint: { beside } }) => beside === undefined)) return null;
+    const accepted = new Set(own.flatMap(({ checkpoint: { beside } }) => [...beside!]));
+    return this.#others(chain, accepted).next().value?.checkpoint ?? null;
+  }
+
+  /** Prefixes of the other deployments for the same organization of which one holder signed kept checkpoints. */
+  prefixesBeside(chain: SignedChain): ReadonlySet<string> {
+    return new Set(this.#others(chain, new Set()).map(({ prefix }) => prefix));
+  }
+
+  /** The kept checkpoints of other deployments, but of the accepted ones, that the holder signed; last first. */
+  *#others(
+    { place: { prefix, organization }, keys }: SignedChain,
+    accepted: ReadonlySet<string>,
+  ): IteratorObject<Concerned, undefined> {
+    const others = this.#kept.filter((one) =>
+      one.prefix !== prefix && !accepted.has(one.prefix) &&
+      (organization === null || one.organization === null || one.organization === organization)
     );
-    if (concerned.some((one) => one.prefix === prefix && one.organization === organization)) return null;
-    const others = concerned.filter((one) => one.prefix !== prefix);
-    if (others.length === 0) return null;
+    if (others.length === 0) return;
     const signed = this.#holders.of(keys).map((holder) => ({ holder, by: this.#signedBy(holder) }));
-    const found = others.findLast((one) =>
-      signed.some(({ holder, by }) => this.#isSigned(one, { holder, by }))
-    );
-    return found?.checkpoint ?? null;
+    for (const one of others.reverse()) {
+      if (signed.some(({ holder, by }) => this.#isSigned(one, { holder, by }))) yield one;
+    }
   }
 
   #signedBy(holder: Holder): Signed {

@@ -6,6 +6,7 @@
  * that uses a checkpoint does.
  */
 import * as z from "zod";
+import { splitName } from "./chain_name.ts";
 import { fromHex, hex } from "./crypto.ts";
 import { KeyHolders } from "./key_holders.ts";
 import { isSoundPublicKey, parseCheckpoint, parseNote } from "./note.ts";
@@ -27,6 +28,11 @@ export interface KeptCheckpoint extends KnownCheckpoint {
    * settled one that agrees with a bundle stands for it too. Default: false.
    */
   readonly isSettled?: boolean;
+  /**
+   * Prefixes of other deployments under the same holder's keys that earlier visits accepted beside its own.
+   * Default: all, since the auditor passed it for this visit.
+   */
+  readonly beside?: ReadonlySet<string>;
 }
 
 /** The checkpoint in a note; null if the note is not a signed checkpoint of at least one entry. */
@@ -121,6 +127,11 @@ export const memorySchema = z.strictObject({
   keys: z.array(z.string().refine(isSoundKeyText)),
   /** Sets of two or more such keys, each of one holder; no key is in two sets. Absent if no set is known. */
   holders: z.array(z.array(z.string().refine(isSoundKeyText)).min(2)).optional(),
+  /**
+   * Pairs of prefixes: deployments under one holder's keys that ended well beside each other. Absent if there
+   * are none.
+   */
+  beside: z.array(z.tuple([z.string(), z.string()])).optional(),
   /** By origin, smallest first. `alone` is set if the checkpoint is not settled ({@link KeptCheckpoint}). */
   checkpoints: z.record(
     z.string(),
@@ -139,17 +150,21 @@ export function emptyMemory(): Memory {
  * @throws {SyntaxError} if a note is not a checkpoint of the origin and size under which it is stored.
  */
 export function recalled(memory: Memory): readonly KeptCheckpoint[] {
-  return Object.entries(memory.checkpoints).flatMap(([origin, kept]) =>
-    kept.map(({ size, note, alone = false }) => {
+  const pairs = (memory.beside ?? []).flatMap(([one, other]) => [{ one, other }, { one: other, other: one }]);
+  const byPrefix = Map.groupBy(pairs, ({ one }) => one);
+  return Object.entries(memory.checkpoints).flatMap(([origin, kept]) => {
+    const prefix = splitName(origin)?.prefix ?? "";
+    const beside = new Set((byPrefix.get(prefix) ?? []).map(({ other }) => other));
+    return kept.map(({ size, note, alone = false }) => {
       const checkpoint = knownCheckpointOrNull(note);
       if (checkpoint?.origin === origin && checkpoint.size === size) {
-        return { ...checkpoint, isSettled: !alone };
+        return { ...checkpoint, isSettled: !alone, beside };
       }
       throw new SyntaxError(
         `The kept checkpoint of ${origin} at ${size} entries is damaged: put a copy of the memory in its place.`,
       );
-    })
-  );
+    });
+  });
 }
 
 /**
@@ -160,12 +175,14 @@ export function recalled(memory: Memory): readonly KeptCheckpoint[] {
  */
 export function remember(
   memory: Memory,
-  { keys, superseded = [], together = [], checkpoints }: {
+  { keys, superseded = [], together = [], beside = [], checkpoints }: {
     readonly keys: readonly Uint8Array[];
     /** Keys that one of these replaced: its certificate makes them trusted, so they are no longer pinned. */
     readonly superseded?: readonly Uint8Array[];
     /** Sets of keys, each of one holder. */
     readonly together?: readonly (readonly Uint8Array[])[];
+    /** Pairs of prefixes: deployments under one holder's keys that were accepted beside each other. */
+    readonly beside?: readonly (readonly [string, string])[];
     readonly checkpoints: readonly KeptCheckpoint[];
   },
 ): Memory {
@@ -182,10 +199,17 @@ export function remember(
   );
   const byOrigin = Map.groupBy(inOrder, ({ origin }) => origin);
   const holders = holdersOf([...(memory.holders ?? []).map((holder) => holder.map(fromHex)), ...together]);
+  const accepted = new Map(
+    [...memory.beside ?? [], ...beside].map(([one, other]): [string, [string, string]] => {
+      const pair: [string, string] = one < other ? [one, other] : [other, one];
+      return [pair.join("\n"), pair];
+    }),
+  );
   return {
     v: memory.v,
     keys: [...new Set([...memory.keys, ...keys.map(hex)])].filter((key) => !gone.has(key)),
     ...(holders.length === 0 ? {} : { holders }),
+    ...(accepted.size === 0 ? {} : { beside: [...accepted.values()].sort() }),
     checkpoints: Object.fromEntries(
       [...byOrigin].map(([origin, kept]) => [
         origin,

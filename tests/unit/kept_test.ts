@@ -21,8 +21,12 @@ const ROOT_8 = fromHex("4258ab72ef8a31d2d0acbc235e6a055c7a4f15b98d932b1a375422fe
 const AT_8: KnownCheckpoint = { origin: ORIGIN, size: 8, root: ROOT_8, note: checkpoints.checkpoint };
 const AT_7 = checkpointsIn(JSON.stringify(envelope.response_body))[0]!;
 /** Held against what was kept before it. */
-const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: true });
-const alone = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...checkpoint, isSettled: false });
+const settled = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({
+  ...checkpoint,
+  isSettled: true,
+  beside: new Set(),
+});
+const alone = (checkpoint: KnownCheckpoint): KeptCheckpoint => ({ ...settled(checkpoint), isSettled: false });
 
 /** A checkpoint whose signature nobody made: reading does not look at it. */
 function checkpointOf(origin: string, size: number, fill = size): KnownCheckpoint {
@@ -249,4 +253,18 @@ Deno.test("a memory keeps together what was of one holder, through later visits 
   const three = remembered(two, [third, NEXT_KEY]);
   assert.deepEqual(three.holders, [[KEY, NEXT_KEY, third].map(hex).sort()]);
   assert.deepEqual(remembered(remembered(emptyMemory(), [third, NEXT_KEY]), [KEY, NEXT_KEY]), three);
+});
+
+Deno.test("a memory keeps which deployments were accepted beside each other, each pair once", () => {
+  const [here, there] = ["jis.example.internal/dep-7f3a/", "jis.example.internal/dep-other/"];
+  const remembered = (memory: Memory, ...beside: readonly (readonly [string, string])[]) =>
+    memorySchema.parse(remember(memory, { keys: [], beside, checkpoints: [AT_8] }));
+  const none = remembered(emptyMemory());
+  assert.equal(none.beside, undefined);
+  assert.deepEqual(recalled(none)[0]!.beside, new Set());
+  const pair = remembered(none, [there, here]);
+  assert.deepEqual(pair.beside, [[here, there]]);
+  assert.deepEqual(recalled(pair)[0]!.beside, new Set([there]));
+  assert.deepEqual(remembered(pair, [here, there]), pair);
+  assert.deepEqual(remembered(pair), pair);
 });
