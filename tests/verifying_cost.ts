@@ -2,6 +2,11 @@
 import { programLine } from "./program.ts";
 
 const WATCH_MS = 5;
+/**
+ * The engine lets the space for new objects grow by tens of MiB as it likes, on one machine and not on another. A small
+ * one shows the memory that the program itself keeps.
+ */
+const SMALL_NEW_SPACE = { DENO_V8_FLAGS: "--max-semi-space-size=1" };
 
 export interface Cost {
   readonly code: number;
@@ -18,6 +23,7 @@ export async function verifyingCost(args: readonly string[]): Promise<Cost> {
   const [command, ...rest] = programLine(["verify", ...args]);
   const child = new Deno.Command(command, {
     args: rest,
+    env: SMALL_NEW_SPACE,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
