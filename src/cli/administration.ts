@@ -4,9 +4,8 @@
  * A start would record settings that have changed. Here they are taken from the database instead: the command
  * may not have the whole environment of the service, and must not change the service because of that.
  */
-import { orNull } from "../evidence/or_null.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
-import { modelSha256 } from "../evidence/hashes.ts";
+import { modelIn } from "../operations/shared/stored_models.ts";
 import type { Service } from "../service/compose.ts";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../domain/errors.ts";
@@ -14,6 +13,7 @@ import { parseChain, splitName, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { pepperId } from "../keys/api_key.ts";
 import type { Log, LogFields } from "../observability/log.ts";
 import { CLOCK_RULES, type ClockRule } from "../operations/installation/clock_watch.ts";
+import { MISSING_ROW } from "../operations/installation/installation.ts";
 import { StartError } from "../operations/shared/start_error.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";
@@ -109,8 +109,9 @@ async function recordedSettings(
   const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
   const system = (await loadEpochs(database, SYSTEM_CHAIN)).at(-1);
   if (row === undefined || system === undefined) {
+    const isMissing = row === undefined && system !== undefined;
     throw new CommandFailure(
-      "the database holds no installation yet: start the service once",
+      isMissing ? MISSING_ROW : "the database holds no installation yet: start the service once",
       EXIT.configuration,
     );
   }
@@ -127,11 +128,9 @@ async function recordedSettings(
 /** The model with this hash; null if it is missing, or was altered. */
 async function recordedModel(database: Database, sha256: string): Promise<ModelDocument | null> {
   const [row] = await database.read(
-    query.selectFrom("model_document").select("document").where("sha256", "=", sha256).compile(),
+    query.selectFrom("model_document").selectAll().where("sha256", "=", sha256).compile(),
   );
-  // Not parsed by the schema, which may have changed since: the model is not used for scoring here.
-  const document = row === undefined ? null : orNull(() => JSON.parse(row.document) as ModelDocument);
-  return document !== null && modelSha256(nodeCrypto, document) === sha256 ? document : null;
+  return row === undefined ? null : modelIn(nodeCrypto, row);
 }
 
 /** The configured model. @throws {CommandFailure} 1 if this is not a restore. */

@@ -1,11 +1,14 @@
 /** `jiss checkpoint`: prints the newest checkpoint of every chain, to be kept on paper or by an auditor. */
-import { splitName, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
+import { adminChain, evidenceChain, splitName, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import { loadChains, loadEpochs, newestCheckpoint, type StoredChain } from "../store/chains.ts";
 import type { StorageConfig } from "../config/config.ts";
 import { type CertifiedKeys, readCertifiedKeys } from "../operations/chains/certified_keys.ts";
 import type { Database } from "../store/database.ts";
+import { issuedPlaces } from "../store/lock.ts";
+import { allOrganizationsQuery } from "../store/organizations.ts";
+import { exists } from "./init.ts";
 import { publicKeyIn } from "./key_files.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";
@@ -18,7 +21,7 @@ export async function checkpoint(shell: Shell): Promise<number> {
     }
     const keys = await readCertifiedKeys({ database, crypto: nodeCrypto }, heldKeys(storage));
     if (keys.rows.length === 0) throw strangeKey();
-    const notes = await newestNotes(database, keys);
+    const notes = await newestNotes(database, { keys, issued: issuedFamilies(storage) });
     const [origin] = notes[0]!.split("\n");
     const at = new Date(shell.clock.now()).toISOString();
     const text = [heading({ origin: origin!, at, fingerprints: fingerprints(keys) }), ...notes].join("\n");
@@ -62,25 +65,43 @@ function strangeKey(): CommandFailure {
   );
 }
 
+/** Families of which `lock.db` keeps an issued checkpoint; none if it is not at hand. */
+function issuedFamilies({ lockFile }: StorageConfig): readonly string[] {
+  return exists(lockFile) ? [...issuedPlaces(lockFile).keys()] : [];
+}
+
 /**
- * The newest checkpoint note of each family's newest chain, the system chain first.
- * @throws {CommandFailure} 1 if the service did not sign one.
+ * The newest checkpoint note of each family's newest chain, the system chain first, with the deployment's own
+ * signatures.
+ * @throws {CommandFailure} 1 if the service did not sign one, or if a chain is missing.
  */
-async function newestNotes(database: Database, { notes: own }: CertifiedKeys): Promise<readonly string[]> {
+async function newestNotes(
+  database: Database,
+  { keys: { notes: own }, issued }: { readonly keys: CertifiedKeys; readonly issued: readonly string[] },
+): Promise<readonly string[]> {
+  // The chains are read last: a running service may begin new ones.
+  const organizations = await database.read(allOrganizationsQuery());
   // Chains come in the order of their epochs, so the map keeps the newest of each family.
   const chains = new Map((await loadChains(database)).map((chain) => [chain.family, chain]));
+  const named = organizations.flatMap(({ org_id }) => [evidenceChain(org_id), adminChain(org_id)]);
+  const missing = [...issued, ...named].find((family) => !chains.has(family));
+  if (missing !== undefined) throw altered(`${missing} is not in the database`);
   const isSystem = ({ family }: StoredChain) => family === SYSTEM_CHAIN;
   const inOrder = [...chains.values()].sort((a, b) => Number(isSystem(b)) - Number(isSystem(a)));
   return await Promise.all(inOrder.map(async ({ chain, origin, frontier: { size } }) => {
     // A running service may have signed more since the head was read.
     const found = await newestCheckpoint(database, chain);
     const checkpoint = found === null ? null : own.open(found.note, origin);
-    if (checkpoint !== null && checkpoint.size >= size) return found!.note;
-    throw new CommandFailure(
-      `the newest checkpoint of ${chain} is not what the service signed: the database was altered. Nothing was printed; see docs/operate/troubleshooting.md`,
-      EXIT.failure,
-    );
+    if (checkpoint !== null && checkpoint.size >= size) return own.ownPart(found!.note, origin)!;
+    throw altered(`the newest checkpoint of ${chain} is not what the service signed`);
   }));
+}
+
+function altered(what: string): CommandFailure {
+  return new CommandFailure(
+    `${what}: the database was altered. Nothing was printed; see docs/operate/troubleshooting.md`,
+    EXIT.failure,
+  );
 }
 
 /** The fingerprints of the keys that sign now, the newest first. */

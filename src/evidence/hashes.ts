@@ -38,5 +38,10 @@ export function partCommitment(
 
 /** The one hash of a model document, lower-case hex: SHA-256(`jis.params/1\n` ‖ JCS(document)). */
 export function modelSha256(crypto: Crypto, document: unknown): string {
-  return hex(crypto.sha256(utf8("jis.params/1\n"), utf8(canonicalJson(document))));
+  return modelTextSha256(crypto, canonicalJson(document));
+}
+
+/** {@link modelSha256} of a document that is given as its canonical JSON text. */
+export function modelTextSha256(crypto: Crypto, text: string): string {
+  return hex(crypto.sha256(utf8("jis.params/1\n"), utf8(text)));
 }

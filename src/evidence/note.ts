@@ -136,10 +136,19 @@ export function signNote(
   signers: readonly Signer[],
 ): string {
   const message = utf8(text);
-  const lines = signers.map((signer) => {
-    const id = keyId(crypto, { name, publicKey: signer.publicKey });
-    return `— ${name} ${base64(concat(id, signer.sign(message)))}\n`;
-  });
+  const signatures = signers.map((signer) => ({
+    name,
+    keyId: keyId(crypto, { name, publicKey: signer.publicKey }),
+    signature: signer.sign(message),
+  }));
+  return formatNote({ text, signatures });
+}
+
+/** The note with its signature lines in their order. */
+export function formatNote({ text, signatures }: Note): string {
+  const lines = signatures.map(({ name, keyId, signature }) =>
+    `— ${name} ${base64(concat(keyId, signature))}\n`
+  );
   return `${text}\n${lines.join("")}`;
 }
 

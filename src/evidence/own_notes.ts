@@ -6,7 +6,7 @@
 import { splitName } from "./chain_name.ts";
 import { type Crypto, hex } from "./crypto.ts";
 import { type KnownCheckpoint, knownCheckpointOrNull } from "./kept.ts";
-import { parseNote, verifyNote } from "./note.ts";
+import { formatNote, parseNote, verifyNote } from "./note.ts";
 import { TrustedKeys } from "./trust.ts";
 
 /** The most good notes that are remembered. Each takes some hundred bytes, and saves a check of 0.1 ms. */
@@ -61,6 +61,18 @@ export class OwnNotes {
     if (this.#good.size >= REMEMBERED_NOTES) this.#good.clear();
     this.#good.add(name);
     return checkpoint;
+  }
+
+  /** The note without signature lines of other keys; null as in {@link open}. */
+  ownPart(note: string, origin: string): string | null {
+    const prefix = splitName(origin)?.prefix;
+    if (prefix === undefined || this.open(note, origin) === null) return null;
+    const keys = this.#trustIn(prefix).verifierKeys(origin);
+    const { text, signatures } = parseNote(note);
+    const own = signatures.filter((signature) =>
+      verifyNote(this.#crypto, { text, signatures: [signature] }, keys) === "verified"
+    );
+    return formatNote({ text, signatures: own });
   }
 
   #trustIn(prefix: string): TrustedKeys {

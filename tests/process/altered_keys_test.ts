@@ -125,18 +125,98 @@ Deno.test(
   }),
 );
 
+/** Alters rows of a table whose triggers forbid it. */
+async function alterKept(site: Site, { table, sql }: { readonly table: string; readonly sql: string }) {
+  const triggers = await rowsIn<{ name: string; sql: string }>(
+    site.data,
+    `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = '${table}'`,
+  );
+  await site.alter(
+    ...triggers.map(({ name }) => `DROP TRIGGER ${name}`),
+    sql,
+    ...triggers.map(({ sql }) => sql),
+  );
+}
+
+Deno.test(
+  "a signature line of a strange key is not printed with a checkpoint",
+  withSite(async (site) => {
+    const notesOf = (stdout: string) => stdout.split("\n").slice(1);
+    const honest = await site.run("checkpoint");
+    await alterKept(site, {
+      table: "audit_checkpoint",
+      sql: `UPDATE audit_checkpoint SET note = note || '— strange.test/key ${
+        btoa("x".repeat(68))
+      }' || char(10)`,
+    });
+    const { code, stdout } = await site.run("checkpoint");
+    assert.equal(code, 0);
+    assert.deepEqual(notesOf(stdout), notesOf(honest.stdout));
+  }),
+);
+
+/** Deletes rows that others refer to, which only somebody with the embedded database's file can do. */
+function deleteRows(data: string, ...texts: readonly string[]): void {
+  const connection = new DatabaseSync(`${data}/jiss.db`);
+  connection.exec("PRAGMA foreign_keys = OFF");
+  for (const text of texts) connection.exec(text);
+  connection.close();
+}
+
+async function assertNoCheckpoint(site: Site): Promise<void> {
+  const { code, stdout, stderr } = await site.run("checkpoint");
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /\/acme is not in the database: the database was altered/);
+}
+
+Deno.test({
+  name:
+    "no checkpoint is printed if a chain's row is gone, with lock.db or without it [needs the embedded database's file]",
+  ignore: IS_SERVER,
+  fn: withSite(async (site) => {
+    deleteRows(site.data, "DELETE FROM audit_chain WHERE chain = 'org/acme'");
+    await assertNoCheckpoint(site);
+    for (const { name } of [...Deno.readDirSync(site.data)]) {
+      if (name.startsWith("lock.db")) Deno.removeSync(`${site.data}/${name}`);
+    }
+    await assertNoCheckpoint(site);
+  }),
+});
+
+Deno.test({
+  name:
+    "no checkpoint is printed if lock.db knows an organization of which the database knows nothing [needs the embedded database's file]",
+  ignore: IS_SERVER,
+  fn: withSite(async (site) => {
+    deleteRows(
+      site.data,
+      "DELETE FROM audit_chain WHERE family LIKE '%/acme'",
+      "DELETE FROM organization WHERE org_id = 'acme'",
+    );
+    await assertNoCheckpoint(site);
+  }),
+});
+
+Deno.test(
+  "the doctor finds an installation whose row is gone, and a start says so",
+  withSite(async (site) => {
+    await site.alter("DELETE FROM installation");
+    assert.ok((await site.wrong()).includes("installation_row"));
+    for (const args of [["serve"], ["org", "suspend", "acme"], ["restore", "--acknowledge", "row gone"]]) {
+      const { code, stderr } = await site.run(...args);
+      assert.equal(code, 78, stderr);
+      assert.match(stderr, /the row of installation is missing/);
+    }
+  }),
+);
+
 Deno.test(
   "a checkpoint that the service did not sign is not printed",
   withSite(async (site) => {
-    const triggers = await rowsIn<{ name: string; sql: string }>(
-      site.data,
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit_checkpoint'",
-    );
-    await site.alter(
-      ...triggers.map(({ name }) => `DROP TRIGGER ${name}`),
-      "UPDATE audit_checkpoint SET note = replace(note, '— ', '— x') WHERE chain = 'org/acme'",
-      ...triggers.map(({ sql }) => sql),
-    );
+    await alterKept(site, {
+      table: "audit_checkpoint",
+      sql: "UPDATE audit_checkpoint SET note = replace(note, '— ', '— x') WHERE chain = 'org/acme'",
+    });
     const { code, stdout, stderr } = await site.run("checkpoint");
     assert.equal(code, 1);
     assert.equal(stdout, "");
@@ -184,6 +264,7 @@ for (
     `a model that cannot be told is said to be that, and a restore goes on with the one in use: ${what}`,
     withSite(async (site) => {
       await site.alter(...texts);
+      assert.ok((await site.wrong()).includes("models"));
       const listed = await site.run("org", "show", "acme");
       assert.ok([0, 1].includes(listed.code), listed.stderr);
       assert.doesNotMatch(listed.stderr, /\n {4}at /);
@@ -200,10 +281,8 @@ Deno.test({
     "a model whose row is gone is said to be that, and a restore goes on [needs the embedded database's file]",
   ignore: IS_SERVER,
   fn: withSite(async (site) => {
-    const connection = new DatabaseSync(`${site.data}/jiss.db`);
-    connection.exec("PRAGMA foreign_keys = OFF");
-    connection.exec("DELETE FROM model_document");
-    connection.close();
+    deleteRows(site.data, "DELETE FROM model_document");
+    assert.deepEqual(await site.wrong(), ["models"]);
     const refused = await site.run("rotate-signing-key", "--drop-old");
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /the scoring model that it names is not there, or is another/);

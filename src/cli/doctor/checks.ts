@@ -10,6 +10,7 @@ import { installationKey } from "./installation_key.ts";
 import { installationRow } from "./installation_row.ts";
 import { lostPepper } from "./lost_pepper.ts";
 import { masterSecrets } from "./master_secrets.ts";
+import { models } from "./models.ts";
 import { previousPepper } from "./previous_pepper.ts";
 import { schema } from "./schema.ts";
 import { signingKey } from "./signing_key.ts";
@@ -26,6 +27,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   webhook_secrets: webhookSecrets,
   master_secrets: masterSecrets,
   signing_key: signingKey,
+  models,
   checkpoints,
   clock,
   durability,

@@ -3,12 +3,20 @@ import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { unwrapInstallationKey } from "../../operations/installation/installation.ts";
 import { lockedSeals } from "../../operations/installation/installation_seals.ts";
 import { isHeld } from "../../operations/restoring/resealing.ts";
+import { loadEpochs } from "../../store/chains.ts";
 import { query } from "../../store/database.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
 
 export async function installationRow({ config, database }: Examined): Promise<Finding> {
   const [row] = await database.read(query.selectFrom("installation").select("wrapped_key").compile());
-  if (row === undefined) return ok("there is no installation yet: the first start makes one");
+  if (row === undefined) {
+    const isNew = (await loadEpochs(database, SYSTEM_CHAIN)).length === 0;
+    return isNew ? ok("there is no installation yet: the first start makes one") : {
+      state: "wrong",
+      what: "the installation's row is missing: the service cannot start",
+      mend: "put the database back",
+    };
+  }
   const opened = unwrapInstallationKey(row.wrapped_key, config.secretsKeys);
   if (opened === null) {
     return {

@@ -99,9 +99,14 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
 
 async function openOnce(options: InstallationOptions): Promise<OpenedInstallation> {
   const { database, signing } = options;
+  // Read first: another host that creates the installation writes its row and its first chain at once.
+  const hasChains = await holdsChains(database);
   const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
   await signing.reload();
-  if (row === undefined) return { installation: await createInstallation(options), current: true };
+  if (row === undefined) {
+    if (hasChains) throw new StartError(MISSING_ROW);
+    return { installation: await createInstallation(options), current: true };
+  }
 
   await requireKnownSigner(options);
   const { plain: key, isSealed } = openInstallationKey(options, row.wrapped_key);
@@ -131,6 +136,10 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   }
   return { installation: { ...installation, isSealed: true }, current: true };
 }
+
+/** The error message if there are chains, but no row of installation. */
+export const MISSING_ROW =
+  "the database was altered: the row of installation is missing, and without it no chain goes on: put the database, or a backup of it, back";
 
 /** Name of the row in the system chain's set, as the subject of a sentence. */
 const INSTALLATION_ROW = "the row of installation";

@@ -4,13 +4,13 @@
  * altered column is believed. What follows from no record is taken as it is: an organization, its webhooks,
  * request digests of an earlier program, and an operator of whom retention has left only the state.
  */
-import type { ModelDocument } from "../../scoring/model.ts";
+import { modelIn } from "../shared/stored_models.ts";
 import type { Logging, Proving, Reading, Scoring } from "../shared/capabilities.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { isEvidenceChain, organizationOf, SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
 import { entrySchema } from "../../evidence/entry.ts";
-import { entryHash, modelSha256 } from "../../evidence/hashes.ts";
+import { entryHash } from "../../evidence/hashes.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "../../evidence/record.ts";
 import { requestDigest } from "../../keys/secrets.ts";
@@ -134,8 +134,7 @@ export async function mendModel(dependencies: SealingDependencies, now: number):
 
 async function isModelIntact({ database, crypto }: SealingDependencies, sha256: string): Promise<boolean> {
   const [row] = await database.read(modelDocuments.load(JSON.stringify([[sha256]])));
-  const document = row && orNull(() => JSON.parse(row.document) as ModelDocument);
-  return document != null && modelSha256(crypto, document) === sha256;
+  return row !== undefined && modelIn(crypto, row) !== null;
 }
 
 async function sealRegistered(

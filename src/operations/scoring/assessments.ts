@@ -22,6 +22,7 @@ import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../../s
 import { query } from "../../store/database.ts";
 import { type AssessmentRow, assessments } from "../../store/records.ts";
 import type { Call } from "../shared/call.ts";
+import { modelIn } from "../shared/stored_models.ts";
 
 /** The dependencies of these operations. */
 type Needs =
@@ -136,8 +137,8 @@ type KeptResult = Pick<ScoreResult, "jis" | "band"> & {
 
 /** @throws {ServiceError} NOT_FOUND. */
 export async function readAssessment(
-  { assessmentRetentionDays, database, model }:
-    & Pick<Reading, "database">
+  { assessmentRetentionDays, database, crypto, model }:
+    & Pick<Proving, "database" | "crypto">
     & Scoring
     & Pick<Retaining, "assessmentRetentionDays">,
   { sessionId, now }: { readonly sessionId: string; readonly now: number },
@@ -149,7 +150,7 @@ export async function readAssessment(
       `There is no run ${sessionId}: it was never submitted, or is past its time.`,
     );
   }
-  const explanations = await explainRun({ database, model }, row);
+  const explanations = await explainRun({ database, crypto, model }, row);
   const results: readonly Omit<KeptResult, "explanation">[] = JSON.parse(row.results);
   return {
     sessionId,
@@ -168,19 +169,19 @@ export async function readAssessment(
  * those scores.
  */
 async function explainRun(
-  { database, model }: Pick<Reading, "database"> & Scoring,
+  { database, crypto, model }: Pick<Proving, "database" | "crypto"> & Scoring,
   row: AssessmentRow,
 ): Promise<readonly (readonly DimensionExplanation[])[] | null> {
   const inUse = explainedBy(model.document, row);
   if (inUse !== null) return inUse;
   const former = await database.read(
-    query.selectFrom("model_document").select("document").where("first_used_at", "<=", row.created_at)
+    query.selectFrom("model_document").selectAll().where("first_used_at", "<=", row.created_at)
       .orderBy("first_used_at", "desc").compile(),
   );
-  for (const { document } of former) {
-    const before: ModelDocument = JSON.parse(document);
-    // These functions cannot read a model of other formulas.
-    const explained = FORMULAS.includes(before.formulas) ? explainedBy(before, row) : null;
+  for (const stored of former) {
+    const before = modelIn(crypto, stored);
+    // An altered model explains nothing, and these functions cannot read a model of other formulas.
+    const explained = before !== null && FORMULAS.includes(before.formulas) ? explainedBy(before, row) : null;
     if (explained !== null) return explained;
   }
   return null;

@@ -8,7 +8,7 @@ import { AlteredError, ServiceError } from "../../domain/errors.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { isCommitted } from "../../evidence/entry.ts";
 import { type Evidence, evidenceOf, type InclusionProof } from "../../evidence/envelope.ts";
-import { modelSha256, partCommitment } from "../../evidence/hashes.ts";
+import { partCommitment } from "../../evidence/hashes.ts";
 import {
   computeDecision,
   computeScore,
@@ -31,6 +31,7 @@ import {
   explainScore,
 } from "../../scoring/explain.ts";
 import type { ModelDocument } from "../../scoring/model.ts";
+import { modelIn } from "../shared/stored_models.ts";
 import { type Place, readEntry, requireEntry, type StoredEntry } from "../../store/chains.ts";
 import { type Database, query } from "../../store/database.ts";
 import { readInteraction } from "../../store/interactions.ts";
@@ -334,16 +335,14 @@ export async function modelDocument(
 ): Promise<ModelDocument> {
   if (sha256 === model.sha256) return model.document;
   const [row] = await database.read(
-    query.selectFrom("model_document").select("document").where("sha256", "=", sha256).compile(),
+    query.selectFrom("model_document").selectAll().where("sha256", "=", sha256).compile(),
   );
   if (row === undefined) {
     throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not in the database`);
   }
-  // It was validated by the schema of its time, when it came into use; today's schema may require more. Its
-  // hash proves that it is the same document, and the name of its formulas says that these functions can read
-  // it.
-  const document: ModelDocument = JSON.parse(row.document);
-  if (modelSha256(crypto, document) !== sha256) {
+  // The name of its formulas says that these functions can read it.
+  const document = modelIn(crypto, row);
+  if (document === null) {
     throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not the one that was used`);
   }
   return document;

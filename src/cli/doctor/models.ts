@@ -1,0 +1,30 @@
+/** Checks that the stored model documents are what was stored, and that the one in use is among them. */
+import { nodeCrypto } from "../../evidence/node_crypto.ts";
+import { modelIn } from "../../operations/shared/stored_models.ts";
+import { readModels } from "../../store/bundles.ts";
+import { query } from "../../store/database.ts";
+import { type Examined, type Finding, ok, someOf } from "./check.ts";
+
+export async function models({ database }: Examined): Promise<Finding> {
+  const rows = await readModels(database);
+  const [installation] = await database.read(
+    query.selectFrom("installation").select("model_sha256").compile(),
+  );
+  const altered = rows.filter((row) => modelIn(nodeCrypto, row) === null).map(({ sha256 }) => sha256);
+  const inUse = installation?.model_sha256;
+  if (inUse !== undefined && (altered.includes(inUse) || !rows.some(({ sha256 }) => sha256 === inUse))) {
+    return {
+      state: "wrong",
+      what: `the document of the model in use, ${inUse}, was altered or is not in the database`,
+      mend: "put the database back, or have the row made anew: jiss restore --acknowledge REASON",
+    };
+  }
+  if (altered.length > 0) {
+    return {
+      state: "note",
+      what: `the document of an earlier model was altered: ${someOf(altered)}`,
+      mend: "put the row back from a backup: without it no score of its time can be replayed",
+    };
+  }
+  return ok(rows.length === 0 ? "no model was used yet" : "the model documents are what was stored");
+}
