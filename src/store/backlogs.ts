@@ -4,7 +4,8 @@
  */
 import { type CompiledQuery, sql } from "kysely";
 import { type Database, query, type Statement } from "./database.ts";
-import { listed, TAKEN } from "./outbox.ts";
+import { listed } from "./listed.ts";
+import { TAKEN } from "./outbox.ts";
 import type { RecordKind, WebhookRow } from "./records.ts";
 
 /**

@@ -2,7 +2,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Period } from "../domain/report.ts";
 import { type Database, query } from "./database.ts";
-import { listed } from "./outbox.ts";
+import { listed } from "./listed.ts";
 import {
   type FrozenOperatorRow,
   type InteractionRow,

@@ -6,7 +6,7 @@ import { type CompiledQuery, sql } from "kysely";
 import { type Database, query } from "./database.ts";
 import { readPages } from "./paging.ts";
 import type { KeyedCallRow, ScoreBatchRow, SubjectRow } from "./records.ts";
-import { listed } from "./outbox.ts";
+import { listed } from "./listed.ts";
 
 export function readSubjects(database: Database, orgId: string): AsyncGenerator<readonly SubjectRow[]> {
   const rows = query.selectFrom("subject").selectAll().where("org_id", "=", orgId).orderBy("operator_id");

@@ -9,6 +9,7 @@ import { PING } from "../domain/webhook.ts";
 import { heldOf } from "./chains.ts";
 import { compileOnce } from "./compile_once.ts";
 import { type Database, query, type Statement } from "./database.ts";
+import { listed } from "./listed.ts";
 import type { WebhookRow } from "./records.ts";
 import type { WebhookDeliveryTable, WebhookEventTable } from "./schema.ts";
 
@@ -346,9 +347,4 @@ export function buryDeliveries(
     // A literal: sqld 0.24.32 crashes if the condition of a partial index has a bound parameter.
     .where("webhook_id", "=", webhookId).where("status", "=", sql.lit("queued"));
   return (only === undefined ? change : change.where("delivery_id", "in", listed<string>(only))).compile();
-}
-
-/** `x IN (…)` with one SQL text, however many values there are. */
-export function listed<Value extends string | number>(values: readonly Value[]) {
-  return sql<Value>`(select value from json_each(${JSON.stringify(values)}))`;
 }

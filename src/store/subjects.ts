@@ -2,7 +2,7 @@
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
-import { listed } from "./outbox.ts";
+import { listed } from "./listed.ts";
 import type { SubjectRow } from "./records.ts";
 import type { AuditPartTable } from "./schema.ts";
 

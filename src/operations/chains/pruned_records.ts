@@ -9,7 +9,7 @@ import type { StoredChain } from "../../store/chains.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
 import { batchesQuery, type CauseOfCut } from "../../store/pruning.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
-import { listed } from "../../store/outbox.ts";
+import { listed } from "../../store/listed.ts";
 import { originOf } from "../shared/deployment.ts";
 import { tombstoneName } from "../shared/gone.ts";
 import type { ProvingDependencies } from "../shared/proven_records.ts";
