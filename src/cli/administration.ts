@@ -17,9 +17,11 @@ import { MISSING_ROW } from "../operations/installation/installation.ts";
 import { StartError } from "../operations/shared/start_error.ts";
 import type { ModelDocument } from "../scoring/model.ts";
 import { loadEpochs } from "../store/chains.ts";
-import { type Database, DatabaseBusy, DatabaseUnavailable, query } from "../store/database.ts";
+import { type Database, DatabaseBusy, DatabaseUnavailable } from "../store/database.ts";
 import type { StorageFailure } from "../store/faults.ts";
+import { readInstallation } from "../store/installation.ts";
 import { SchemaRefused } from "../store/migrate.ts";
+import { readModelDocument } from "../store/model_documents.ts";
 import { loadConfig } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { withStored } from "./stored.ts";
@@ -106,10 +108,10 @@ async function recordedSettings(
   database: Database,
   { config, isRestore }: { readonly config: Config; readonly isRestore: boolean },
 ): Promise<Recorded> {
-  const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
+  const row = await readInstallation(database);
   const system = (await loadEpochs(database, SYSTEM_CHAIN)).at(-1);
-  if (row === undefined || system === undefined) {
-    const isMissing = row === undefined && system !== undefined;
+  if (row === null || system === undefined) {
+    const isMissing = row === null && system !== undefined;
     throw new CommandFailure(
       isMissing ? MISSING_ROW : "the database holds no installation yet: start the service once",
       EXIT.configuration,
@@ -127,10 +129,8 @@ async function recordedSettings(
 
 /** The model with this hash; null if it is missing, or was altered. */
 async function recordedModel(database: Database, sha256: string): Promise<ModelDocument | null> {
-  const [row] = await database.read(
-    query.selectFrom("model_document").selectAll().where("sha256", "=", sha256).compile(),
-  );
-  return row === undefined ? null : modelIn(nodeCrypto, row);
+  const document = await readModelDocument(database, sha256);
+  return document === null ? null : modelIn(nodeCrypto, { sha256, document });
 }
 
 /** The configured model. @throws {CommandFailure} 1 if this is not a restore. */

@@ -18,7 +18,8 @@ import { PRIOR_RULES } from "../scoring/calibration/priors.ts";
 import { compareScores, type Comparison, Recomputation } from "../scoring/calibration/recomputation.ts";
 import { TIME_RULES } from "../scoring/calibration/times.ts";
 import { DEFAULT_MODEL_DOCUMENT, type Model } from "../scoring/model.ts";
-import { type Database, query } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
+import { readInstallation } from "../store/installation.ts";
 import { organizationDetailsQuery } from "../store/organizations.ts";
 import { type Report, textOf } from "./calibrate_report.ts";
 import { unknownOrganization } from "./organizations.ts";
@@ -194,7 +195,7 @@ async function requireOrganization(database: Database, org: string): Promise<voi
 
 /** The model that the last start recorded: the command may not have the service's environment. */
 async function modelInUse(shell: Shell, database: Database): Promise<Model> {
-  const [row] = await database.read(query.selectFrom("installation").select("model_sha256").compile());
+  const { model_sha256: sha256 } = (await readInstallation(database))!;
   const source = { database, crypto: nodeCrypto, model: shell.modelOf(DEFAULT_MODEL_DOCUMENT) };
-  return { document: await modelDocument(source, row!.model_sha256), sha256: row!.model_sha256 };
+  return { document: await modelDocument(source, sha256), sha256 };
 }

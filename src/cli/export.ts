@@ -8,7 +8,8 @@ import { nodeCrypto } from "../evidence/node_crypto.ts";
 import { adminChain, evidenceChain, SYSTEM_CHAIN } from "../evidence/chain_name.ts";
 import { type BundleParts, exportFile, longestOf, softwareName } from "../operations/chains/export.ts";
 import { loadEpochs } from "../store/chains.ts";
-import { type Database, query } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
+import { readInstallation } from "../store/installation.ts";
 import { writeToNewFile, writeToStandardOutput } from "./output.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
 import { storageOf, withStored } from "./stored.ts";
@@ -95,9 +96,7 @@ function unknownChain(org: string | undefined): CommandFailure {
 /** The retention in days that the service recorded; null if entries are kept for ever. */
 async function retentionDaysOf(database: Database, chain: ExportedChain): Promise<number | null> {
   if (chain === "system") return null;
-  const [row] = await database.read(
-    query.selectFrom("installation").select(["audit_retention_days", "evidence_retention_days"]).compile(),
-  );
+  const row = await readInstallation(database);
   return (chain === "evidence" ? row?.evidence_retention_days : row?.audit_retention_days) ?? null;
 }
 

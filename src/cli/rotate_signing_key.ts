@@ -3,7 +3,6 @@
  * overlap. The files are changed first, then the record. A running service uses the new keys from its next
  * write on.
  */
-import { sql } from "kysely";
 import type { Service } from "../service/compose.ts";
 import type { Config } from "../config/config.ts";
 import { equalBytes } from "../evidence/crypto.ts";
@@ -12,6 +11,7 @@ import { fingerprint } from "../evidence/trust.ts";
 import { followLock } from "../operations/restoring/restores.ts";
 import { retireKey, takeInKey } from "../operations/shared/signing.ts";
 import { query } from "../store/database.ts";
+import { rewriteInstallation } from "../store/installation.ts";
 import { administer } from "./administration.ts";
 import { holdsKeyAside, placeNewKey, readPreviousKey, setPreviousKeyAside } from "./key_files.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -58,8 +58,7 @@ async function requireWritable({ dependencies }: Service): Promise<void> {
       EXIT.failure,
     );
   }
-  const same = query.updateTable("installation").set({ id: sql`id` }).compile();
-  await dependencies.writer.execute(same);
+  await dependencies.writer.execute(rewriteInstallation());
 }
 
 // ---- a new key --------------------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ import { followTampering, raiseSuspicion } from "../operations/shared/tampering.
 import { alertsQuery } from "../store/alerts.ts";
 import { backlogs } from "../store/backlogs.ts";
 import { countChains, loadHeads } from "../store/chains.ts";
-import { DatabaseUnavailable, query } from "../store/database.ts";
+import { DatabaseUnavailable } from "../store/database.ts";
 import { fileSystemOf } from "../store/file_system.ts";
+import { reachDatabase } from "../store/installation.ts";
 import type { OwnListener } from "../webhooks/target.ts";
 import { type Background, runInBackground } from "./background.ts";
 import { openStored, type OpenStoredOptions } from "./databases.ts";
@@ -210,7 +211,7 @@ function observationOf(
     isDraining,
     isClockRefused: () => clockWatch.isRefused,
     isAltered: () => tampered?.mustLeaveRotation ?? false,
-    reach: () => database.read(query.selectFrom("installation").select("id").compile()),
+    reach: () => reachDatabase(database),
   });
 }
 

@@ -84,10 +84,3 @@ export async function readLadder(database: Database, chain: string): Promise<rea
   );
   return rows.map(({ size }) => size);
 }
-
-/** Every model document that was ever used, ordered by its hash. */
-export async function readModels(database: Database) {
-  return await database.read(
-    query.selectFrom("model_document").select(["sha256", "document"]).orderBy("sha256").compile(),
-  );
-}

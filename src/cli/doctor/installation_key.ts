@@ -1,11 +1,11 @@
 /** Checks whether the secrets key in use opens the wrapped installation key. */
 import { unwrapInstallationKey } from "../../operations/installation/installation.ts";
-import { query } from "../../store/database.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
+import { readInstallation } from "../../store/installation.ts";
 
 export async function installationKey({ config, database }: Examined): Promise<Finding> {
-  const [row] = await database.read(query.selectFrom("installation").select("wrapped_key").compile());
-  if (row === undefined) return ok("there is no installation yet: the first start makes one");
+  const row = await readInstallation(database);
+  if (row === null) return ok("there is no installation yet: the first start makes one");
   const opened = unwrapInstallationKey(row.wrapped_key, config.secretsKeys);
   if (opened === null) {
     return {

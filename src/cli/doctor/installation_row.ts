@@ -4,12 +4,12 @@ import { unwrapInstallationKey } from "../../operations/installation/installatio
 import { lockedSeals } from "../../operations/installation/installation_seals.ts";
 import { isHeld } from "../../operations/restoring/resealing.ts";
 import { loadEpochs } from "../../store/chains.ts";
-import { query } from "../../store/database.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
+import { readInstallation } from "../../store/installation.ts";
 
 export async function installationRow({ config, database }: Examined): Promise<Finding> {
-  const [row] = await database.read(query.selectFrom("installation").select("wrapped_key").compile());
-  if (row === undefined) {
+  const row = await readInstallation(database);
+  if (row === null) {
     const isNew = (await loadEpochs(database, SYSTEM_CHAIN)).length === 0;
     return isNew ? ok("there is no installation yet: the first start makes one") : {
       state: "wrong",

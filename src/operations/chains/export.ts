@@ -31,7 +31,6 @@ import {
   endOfEntries,
   readBundleEntries,
   readLadder,
-  readModels,
 } from "../../store/bundles.ts";
 import {
   loadEpochs,
@@ -41,6 +40,7 @@ import {
   type StoredCheckpoint,
 } from "../../store/chains.ts";
 import { type Database, query } from "../../store/database.ts";
+import { readModelDocuments } from "../../store/model_documents.ts";
 import { isEvidenceChain } from "../../evidence/chain_name.ts";
 
 /** Entries that are read at once: about half a millisecond's work, during which nobody else is served. */
@@ -162,7 +162,7 @@ async function* contentLines(
   const base = await readable(`the tree of ${chain}`, () => baseOf(source, options));
   yield await readable("a signing key", async () => headerLine(await headerOf(source, options, base)));
   if (parts === "all" && isEvidenceChain(options.chain.family)) {
-    for (const { sha256, document } of await readModels(database)) {
+    for (const { sha256, document } of await readModelDocuments(database)) {
       const line = () => modelLine({ sha256, document: JSON.parse(document) });
       yield await readable(`the model document ${sha256}`, line);
     }

@@ -20,6 +20,7 @@ import type { Log } from "../../observability/log.ts";
 import type { Model } from "../../scoring/model.ts";
 import { newestCheckpoint } from "../../store/chains.ts";
 import { type Database, query, type Statement } from "../../store/database.ts";
+import { readInstallation, replaceInstallationKey, setPepper } from "../../store/installation.ts";
 import type { CheckpointLock } from "../../store/lock.ts";
 import {
   INSTALLATION_KEY,
@@ -101,9 +102,9 @@ async function openOnce(options: InstallationOptions): Promise<OpenedInstallatio
   const { database, signing } = options;
   // Read first: another host that creates the installation writes its row and its first chain at once.
   const hasChains = await holdsChains(database);
-  const [row] = await database.read(query.selectFrom("installation").selectAll().compile());
+  const row = await readInstallation(database);
   await signing.reload();
-  if (row === undefined) {
+  if (row === null) {
     if (hasChains) throw new StartError(MISSING_ROW);
     return { installation: await createInstallation(options), current: true };
   }
@@ -302,8 +303,7 @@ function rewrapped(
     purpose: PURPOSE,
     iv: world.random(WRAP_IV_BYTES),
   });
-  return query.updateTable("installation").set({ wrapped_key: anew }).where("wrapped_key", "=", wrapped)
-    .compile();
+  return replaceInstallationKey({ before: wrapped, after: anew });
 }
 
 /**
@@ -317,19 +317,14 @@ export async function takeUpSecrets(
     "database" | "world" | "secretsKeys" | "peppers"
   >,
 ): Promise<void> {
-  const [row] = await database.read(
-    query.selectFrom("installation").select(["wrapped_key", "pepper_id"]).compile(),
-  );
-  const { wrapped_key: wrapped, pepper_id: recorded } = row!;
+  const { wrapped_key: wrapped, pepper_id: recorded } = (await readInstallation(database))!;
   const opened = unwrapInstallationKey(wrapped, secretsKeys);
   if (opened !== null && opened.index > 0 && opened.isSealed) {
     await database.batch([rewrapped({ world, secretsKeys }, { wrapped, plain: opened.plain })]);
   }
   await rewrapWebhookSecrets({ database, world, secretsKeys });
   const pepper = pepperId(peppers[0]!);
-  if (recorded !== pepper) {
-    await database.batch([query.updateTable("installation").set({ pepper_id: pepper }).compile()]);
-  }
+  if (recorded !== pepper) await database.batch([setPepper(pepper)]);
 }
 
 function documentRow({ sha256, document }: Model, now: number): ModelDocumentRow {

@@ -17,16 +17,16 @@ import { requestDigest } from "../../keys/secrets.ts";
 import type { OperatorState } from "../../scoring/state.ts";
 import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } from "../../store/chains.ts";
 import { type Database, query, type Statement } from "../../store/database.ts";
+import { readInstallation } from "../../store/installation.ts";
+import { readModelDocument, replaceModelDocument } from "../../store/model_documents.ts";
 import { readHeld } from "../../store/record_rows.ts";
 import { readInputs, type RecordedInput } from "../../store/recorded_inputs.ts";
 import {
   type DecisionRow,
   decisions,
-  INSTALLATION_KEY,
   installations,
   type InteractionRow,
   interactions,
-  modelDocuments,
   organizations,
   type RecordKind,
   type SkippedInteractionRow,
@@ -111,30 +111,25 @@ export async function sealFamily(
 
 async function sealInstallation(dependencies: SealingDependencies): Promise<void> {
   const { database, seals, model } = dependencies;
-  const [row] = await database.read(installations.load(JSON.stringify([INSTALLATION_KEY])));
-  const { model_sha256 } = row!;
+  const row = (await readInstallation(database))!;
   // A model that cannot be read is replaced by the configured one.
-  const known = await isModelIntact(dependencies, model_sha256) ? model_sha256 : model.sha256;
-  await database.batch([
-    installations.save!(sealed(seals, installations, { ...row!, model_sha256: known }).row),
-  ]);
+  const model_sha256 = await isModelIntact(dependencies, row.model_sha256) ? row.model_sha256 : model.sha256;
+  await database.batch([installations.save!(sealed(seals, installations, { ...row, model_sha256 }).row)]);
 }
 
 /** Puts the model in use into the database again if somebody altered it there. @returns whether somebody did. */
 export async function mendModel(dependencies: SealingDependencies, now: number): Promise<boolean> {
   const { database, model: { sha256, document } } = dependencies;
   if (await isModelIntact(dependencies, sha256)) return false;
-  const text = canonicalJson(document);
   await database.batch([
-    query.insertInto("model_document").values({ sha256, document: text, first_used_at: now })
-      .onConflict((conflict) => conflict.column("sha256").doUpdateSet({ document: text })).compile(),
+    replaceModelDocument({ sha256, document: canonicalJson(document), first_used_at: now }),
   ]);
   return true;
 }
 
 async function isModelIntact({ database, crypto }: SealingDependencies, sha256: string): Promise<boolean> {
-  const [row] = await database.read(modelDocuments.load(JSON.stringify([[sha256]])));
-  return row !== undefined && modelIn(crypto, row) !== null;
+  const document = await readModelDocument(database, sha256);
+  return document !== null && modelIn(crypto, { sha256, document }) !== null;
 }
 
 async function sealRegistered(

@@ -19,7 +19,7 @@ import { score, type Scored, type ScoreResult } from "../../scoring/score.ts";
 import { type OperatorState } from "../../scoring/state.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { assessmentQuery, deleteAssessments, oldAssessmentsQuery } from "../../store/assessments.ts";
-import { query } from "../../store/database.ts";
+import { readModelDocumentsUpTo } from "../../store/model_documents.ts";
 import { type AssessmentRow, assessments } from "../../store/records.ts";
 import type { Call } from "../shared/call.ts";
 import { modelIn } from "../shared/stored_models.ts";
@@ -174,11 +174,7 @@ async function explainRun(
 ): Promise<readonly (readonly DimensionExplanation[])[] | null> {
   const inUse = explainedBy(model.document, row);
   if (inUse !== null) return inUse;
-  const former = await database.read(
-    query.selectFrom("model_document").selectAll().where("first_used_at", "<=", row.created_at)
-      .orderBy("first_used_at", "desc").compile(),
-  );
-  for (const stored of former) {
+  for (const stored of await readModelDocumentsUpTo(database, row.created_at)) {
     const before = modelIn(crypto, stored);
     // An altered model explains nothing, and these functions cannot read a model of other formulas.
     const explained = before !== null && FORMULAS.includes(before.formulas) ? explainedBy(before, row) : null;

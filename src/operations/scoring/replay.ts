@@ -35,6 +35,7 @@ import { modelIn } from "../shared/stored_models.ts";
 import { type Place, readEntry, requireEntry, type StoredEntry } from "../../store/chains.ts";
 import { type Database, query } from "../../store/database.ts";
 import { readInteraction } from "../../store/interactions.ts";
+import { readModelDocument } from "../../store/model_documents.ts";
 import { newestOwnCheckpoint, proveHashes, requirePlace } from "../../store/proofs.ts";
 import {
   type FollowingEntries,
@@ -334,14 +335,12 @@ export async function modelDocument(
   sha256: string,
 ): Promise<ModelDocument> {
   if (sha256 === model.sha256) return model.document;
-  const [row] = await database.read(
-    query.selectFrom("model_document").selectAll().where("sha256", "=", sha256).compile(),
-  );
-  if (row === undefined) {
+  const text = await readModelDocument(database, sha256);
+  if (text === null) {
     throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not in the database`);
   }
   // The name of its formulas says that these functions can read it.
-  const document = modelIn(crypto, row);
+  const document = modelIn(crypto, { sha256, document: text });
   if (document === null) {
     throw new AlteredError(SYSTEM_CHAIN, `the model document ${sha256} is not the one that was used`);
   }

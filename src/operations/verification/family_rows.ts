@@ -8,8 +8,8 @@ import { isEvidenceChain, organizationOf, SYSTEM_CHAIN } from "../../evidence/ch
 import { modelSha256 } from "../../evidence/hashes.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { orgCheckpointsSchema } from "../../evidence/structural.ts";
-import { readModels } from "../../store/bundles.ts";
 import { loadChains, placesOfEvents, readEntry, type StoredChain } from "../../store/chains.ts";
+import { readModelDocuments } from "../../store/model_documents.ts";
 import {
   type ErasureEntry,
   readCauses,
@@ -176,7 +176,7 @@ async function checkSystemRows(
 
 /** A missing model is no finding here: a replay of its scores finds it. */
 async function checkModels({ database, crypto }: Needs, found: FoundRows): Promise<void> {
-  for (const { sha256, document } of await readModels(database)) {
+  for (const { sha256, document } of await readModelDocuments(database)) {
     const computed = orNull(() => modelSha256(crypto, JSON.parse(document)));
     if (computed === sha256) continue;
     found.add("MODEL_MISMATCH", { chain: SYSTEM_CHAIN, seq: null, detail: sha256 });
