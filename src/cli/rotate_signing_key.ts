@@ -10,8 +10,8 @@ import { nodeCrypto, signerFromPem } from "../evidence/node_crypto.ts";
 import { fingerprint } from "../evidence/trust.ts";
 import { followLock } from "../operations/restoring/restores.ts";
 import { retireKey, takeInKey } from "../operations/shared/signing.ts";
-import { query } from "../store/database.ts";
 import { rewriteInstallation } from "../store/installation.ts";
+import { readSigningKeys } from "../store/signing_keys.ts";
 import { administer } from "./administration.ts";
 import { holdsKeyAside, placeNewKey, readPreviousKey, setPreviousKeyAside } from "./key_files.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -37,12 +37,8 @@ export async function rotateSigningKey(
 
 /** The newest key's ordinal. Read before the service is opened: opening completes an interrupted rotation. */
 async function newestOrdinal(shell: Shell): Promise<number> {
-  return await withStored(shell, storageOf(shell), async (database) => {
-    const [row] = await database.read(
-      query.selectFrom("signing_key").select("ordinal").orderBy("ordinal", "desc").limit(1).compile(),
-    );
-    return row?.ordinal ?? 1;
-  });
+  const known = await withStored(shell, storageOf(shell), readSigningKeys);
+  return known.at(-1)?.ordinal ?? 1;
 }
 
 /**

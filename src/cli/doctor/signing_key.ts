@@ -3,13 +3,14 @@ import type { Config } from "../../config/config.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { nodeCrypto } from "../../evidence/node_crypto.ts";
 import { fingerprint } from "../../evidence/trust.ts";
-import { areKeysAltered, signingKeysQuery } from "../../operations/chains/certified_keys.ts";
+import { areKeysAltered } from "../../operations/chains/certified_keys.ts";
 import { exists } from "../init.ts";
 import { publicKeyIn } from "../key_files.ts";
 import { type Examined, type Finding, ok } from "./check.ts";
+import { readSigningKeys } from "../../store/signing_keys.ts";
 
 export async function signingKey({ config, database }: Examined): Promise<Finding> {
-  const rows = await database.read(signingKeysQuery());
+  const rows = await readSigningKeys(database);
   const present = publicKeyIn(config.signingKeyFile);
   const held = [present, publicKeyIn(config.previousSigningKeyFile)].filter((key) => key !== null);
   if (await areKeysAltered({ database, crypto: nodeCrypto }, held)) {

@@ -14,9 +14,10 @@ import { OwnNotes } from "../../evidence/own_notes.ts";
 import { parseRotationCertificate, type Rotation } from "../../evidence/rotation.ts";
 import { signingKeyRotatedSchema } from "../../evidence/structural.ts";
 import { loadEpochs, newestCheckpoint, placesOfEvents, readEntry } from "../../store/chains.ts";
-import { type Database, query } from "../../store/database.ts";
+import type { Database } from "../../store/database.ts";
 import { readProven } from "../../store/proofs.ts";
 import type { SigningKeyRow } from "../../store/records.ts";
+import { readSigningKeys, replaceSigningKeys } from "../../store/signing_keys.ts";
 
 export interface CertifiedKeys {
   /** The rows that the table must have, oldest first; none if no key at hand signed the system chain. */
@@ -82,7 +83,7 @@ export async function areKeysAltered(source: KeySource, held: readonly Uint8Arra
 
 async function differ(source: KeySource, held: readonly Uint8Array[]): Promise<boolean> {
   const { rows } = await readCertifiedKeys(source, held);
-  return rows.length > 0 && !areRows(await source.database.read(signingKeysQuery()), rows);
+  return rows.length > 0 && !areRows(await readSigningKeys(source.database), rows);
 }
 
 function areRows(rows: readonly SigningKeyRow[], expected: readonly SigningKeyRow[]): boolean {
@@ -102,10 +103,7 @@ export async function mendSigningKeys(source: KeySource, held: readonly Uint8Arr
   const { database } = source;
   if (!await areKeysAltered(source, held)) return false;
   const { rows } = await readCertifiedKeys(source, held);
-  await database.batch([
-    query.deleteFrom("signing_key").compile(),
-    ...rows.map((row) => query.insertInto("signing_key").values(row).compile()),
-  ]);
+  await database.batch(replaceSigningKeys(rows));
   return true;
 }
 
@@ -114,11 +112,6 @@ export async function raiseAlteredKeys(dependencies: Watching, now: number): Pro
   const held = dependencies.signing.held.map(({ publicKey }) => publicKey);
   if (!await areKeysAltered(dependencies, held)) return;
   await raiseTampering(dependencies, tamperingOf(new AlteredRows(SYSTEM_CHAIN, "a row of signing_key")), now);
-}
-
-/** The table's rows, oldest first. */
-export function signingKeysQuery() {
-  return query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile();
 }
 
 /** The entry with which a key came in; undefined for the key that the log began with. */

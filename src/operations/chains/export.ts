@@ -39,8 +39,9 @@ import {
   type StoredChain,
   type StoredCheckpoint,
 } from "../../store/chains.ts";
-import { type Database, query } from "../../store/database.ts";
+import type { Database } from "../../store/database.ts";
 import { readModelDocuments } from "../../store/model_documents.ts";
+import { readSigningKeys } from "../../store/signing_keys.ts";
 import { isEvidenceChain } from "../../evidence/chain_name.ts";
 
 /** Entries that are read at once: about half a millisecond's work, during which nobody else is served. */
@@ -263,9 +264,7 @@ async function headerOf(
   { chain: { chain, origin }, retentionDays, now, software }: BundleOptions,
   base: Base,
 ) {
-  const keys = await database.read(
-    query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile(),
-  );
+  const keys = await readSigningKeys(database);
   return {
     origin,
     chain,

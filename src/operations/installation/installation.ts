@@ -29,6 +29,7 @@ import {
   type ModelDocumentRow,
   modelDocuments,
 } from "../../store/records.ts";
+import { insertFirstKey } from "../../store/signing_keys.ts";
 import type { Writer } from "../../store/writer.ts";
 import { draftGenesis, headOf } from "../chains/chains.ts";
 import { type Installation, originOf } from "../shared/deployment.ts";
@@ -37,7 +38,7 @@ import type { World } from "../../domain/world.ts";
 import { isHeld, sealUnsealed } from "../restoring/resealing.ts";
 import { followLock, strangeLock } from "../restoring/restores.ts";
 import type { InstallationSeals } from "./installation_seals.ts";
-import { finishRotation, insertFirstKey, type SigningKeys } from "../shared/signing.ts";
+import { finishRotation, type SigningKeys } from "../shared/signing.ts";
 import { rewrapWebhookSecrets } from "../webhooks/webhooks.ts";
 import { StartError } from "../shared/start_error.ts";
 

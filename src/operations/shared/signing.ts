@@ -16,9 +16,15 @@ import { OwnNotes } from "../../evidence/own_notes.ts";
 import { formatRotationCertificate, parseRotationCertificate } from "../../evidence/rotation.ts";
 import type { Log } from "../../observability/log.ts";
 import type { StoredHead } from "../../store/chains.ts";
-import { type Database, query, type Statement } from "../../store/database.ts";
+import type { Database } from "../../store/database.ts";
 import type { SigningKeyRow } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
+import {
+  insertSigningKey,
+  readSigningKeys,
+  retireKeysBefore,
+  SIGNING_KEYS_QUERY,
+} from "../../store/signing_keys.ts";
 import type { Signing, SigningSource, Writer } from "../../store/writer.ts";
 import { originOf } from "./deployment.ts";
 import { eventDraft } from "./drafts.ts";
@@ -42,7 +48,7 @@ export interface SigningKeysOptions {
 
 /** The keys that this process signs with, kept in step with the files and the database. */
 export class SigningKeys implements SigningSource {
-  readonly rows = query.selectFrom("signing_key").selectAll().orderBy("ordinal").compile();
+  readonly rows = SIGNING_KEYS_QUERY;
   readonly #options: SigningKeysOptions;
   #stamp: string;
   #signers: readonly Signer[];
@@ -200,7 +206,7 @@ export class SigningKeys implements SigningSource {
   }
 
   #load(): Promise<readonly SigningKeyRow[]> {
-    return this.#options.database.read(this.rows);
+    return readSigningKeys(this.#options.database);
   }
 
   #signingBy(signers: readonly Signer[], rows: readonly SigningKeyRow[]): Signing {
@@ -250,13 +256,6 @@ function rotationDraft(
   });
 }
 
-/** The statement that stores the first key, at the installation. */
-export function insertFirstKey(publicKey: Uint8Array): Statement {
-  return query.insertInto("signing_key")
-    .values({ ordinal: 1, public_key: publicKey, certificate: null, from_size: 0, until_size: null })
-    .compile();
-}
-
 export interface RotationContext {
   readonly writer: Writer;
   readonly crypto: Crypto;
@@ -299,13 +298,13 @@ export async function takeInKey(
       const { position } = unit.append(SYSTEM_CHAIN, draft);
       unit.signedBy(SYSTEM_CHAIN, ordinal);
       unit.execute(
-        query.insertInto("signing_key").values({
+        insertSigningKey({
           ordinal,
           public_key: next.publicKey,
           certificate,
           from_size: position + 1,
           until_size: null,
-        }).compile(),
+        }),
       );
       return () => undefined;
     },
@@ -347,10 +346,7 @@ export async function retireKey(
     signing: { ...current, signers: current.signers.slice(0, 1) },
     plan(unit) {
       const { position } = unit.append(SYSTEM_CHAIN, draft);
-      unit.execute(
-        query.updateTable("signing_key").set({ until_size: position }).where("ordinal", "<", current.ordinal)
-          .where("until_size", "is", null).compile(),
-      );
+      unit.execute(retireKeysBefore(current.ordinal, position));
       return () => undefined;
     },
   });

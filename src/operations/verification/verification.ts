@@ -23,9 +23,9 @@ import type { PinnedKey } from "../../evidence/trust.ts";
 import { BundleVerifier } from "../../evidence/verifier.ts";
 import { checkpointUpTo } from "../../store/bundles.ts";
 import { loadChains, loadEpochs, newestCheckpoint, readNodes, type StoredChain } from "../../store/chains.ts";
-import { query } from "../../store/database.ts";
 import { newestOwnCheckpoint, signaturesBy } from "../../store/proofs.ts";
 import { findUnsignedHeads, isSignedHead } from "../../store/signed_head.ts";
+import { readSigningKeys } from "../../store/signing_keys.ts";
 import { shownCheckpoint } from "../organizations/audit.ts";
 import { originOf, type RetentionDays, retentionOf } from "../shared/deployment.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
@@ -384,7 +384,7 @@ function requireWithin(name: string, size: number, { frontier }: StoredChain): v
 
 /** The keys that a database names, each with the sizes that it signs. Only the database vouches for them. */
 async function namedKeys({ database }: Pick<BundleSource, "database">): Promise<readonly PinnedKey[]> {
-  const rows = await database.read(query.selectFrom("signing_key").selectAll().compile());
+  const rows = await readSigningKeys(database);
   return rows.map(({ public_key, from_size, until_size }) => ({
     publicKey: public_key,
     prefix: null,
