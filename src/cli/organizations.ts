@@ -8,7 +8,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { type CreateOrganization, createOrganizationSchema, orgIdSchema } from "../domain/organization.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
 import type { Call } from "../operations/shared/call.ts";
-import { createOrganization, organizationExists } from "../operations/organizations/organizations.ts";
+import { createOrganization } from "../operations/organizations/organizations.ts";
 import { directCall, inactivityOf } from "../operations/organizations/organization_change.ts";
 import {
   reactivateFully,
@@ -20,6 +20,7 @@ import {
   allOrganizationsQuery,
   type OrganizationDetails,
   organizationDetailsQuery,
+  organizationExists,
 } from "../store/organizations.ts";
 import { administer } from "./administration.ts";
 import { printableLine } from "./printable.ts";
@@ -46,7 +47,7 @@ export async function createByHand(shell: Shell, orgId: string, options: CreateO
   const { keyFile } = options;
   const body = await administer(shell, async ({ dependencies }) => {
     // Checked before a key is written to a file: that key would belong to no organization.
-    if (await organizationExists(dependencies, orgId)) {
+    if (await organizationExists(dependencies.database, orgId)) {
       throw new ServiceError("CONFLICT", `org_id ${orgId} exists: choose another one.`);
     }
     if (keyFile === undefined) sayFirst(`Creating the organization ${orgId}.`);
@@ -225,7 +226,7 @@ function wordsOfReasons(row: OrganizationDetails): string {
 
 export async function rotateKey(shell: Shell, orgId: string): Promise<number> {
   const { body, row } = await change(shell, orgId, async (dependencies, caller, call) => {
-    if (await organizationExists(dependencies, orgId)) sayFirst(`Minting a new key for ${orgId}.`);
+    if (await organizationExists(dependencies.database, orgId)) sayFirst(`Minting a new key for ${orgId}.`);
     return await rotateByHand(dependencies, caller, call);
   });
   const inactive = row.active === 1

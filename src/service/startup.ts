@@ -10,11 +10,12 @@ import { authenticateKey } from "../operations/organizations/authentication.ts";
 import { holdsChains } from "../operations/installation/installation.ts";
 import { mendOfFile, StartError } from "../operations/shared/start_error.ts";
 import type { SignerSource } from "../operations/shared/signing.ts";
-import { createOrganization, organizationExists } from "../operations/organizations/organizations.ts";
+import { createOrganization } from "../operations/organizations/organizations.ts";
 import type { Database } from "../store/database.ts";
 import { isRestoreUnfinished } from "../store/unfinished_restore.ts";
 import { writeDurably } from "../store/durable_file.ts";
 import { FAULT_TEXTS, faultOfFile } from "../store/faults.ts";
+import { organizationExists } from "../store/organizations.ts";
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
@@ -194,7 +195,7 @@ export async function bootstrapOrganization(
   now: number,
 ): Promise<void> {
   const name = "JISS_BOOTSTRAP_ORG_FILE: api_key_file";
-  if (await organizationExists(dependencies, organization.org_id)) {
+  if (await organizationExists(dependencies.database, organization.org_id)) {
     await tellWhereKeyIsAnother(dependencies, { orgId: organization.org_id, path: api_key_file });
     return;
   }

@@ -1,6 +1,8 @@
-/** Reads over organizations. */
-import { type CompiledQuery, type Selectable } from "kysely";
-import { query } from "./database.ts";
+/** Reads over organizations, and the origins that they registered. */
+import type { CompiledQuery, Selectable } from "kysely";
+import { heldOf } from "./chains.ts";
+import { compileOnce } from "./compile_once.ts";
+import { type Database, query, type Statement } from "./database.ts";
 import type { OrganizationTable } from "./schema.ts";
 
 export type StoredOrganization = Selectable<OrganizationTable>;
@@ -9,6 +11,28 @@ export type StoredOrganization = Selectable<OrganizationTable>;
 export function organizationQuery(orgId: string): CompiledQuery<StoredOrganization> {
   return query.selectFrom("organization").selectAll().where("org_id", "=", orgId).compile();
 }
+
+/** Whether there is an organization of this id, active or not. */
+export async function organizationExists(database: Database, orgId: string): Promise<boolean> {
+  const rows = await database.read(
+    query.selectFrom("organization").select("org_id").where("org_id", "=", orgId).compile(),
+  );
+  return rows.length > 0;
+}
+
+/** An organization, with the set that the head of its audit log holds. */
+export type KeyHolder = StoredOrganization & { readonly held: Uint8Array | null };
+
+/** The organization whose API key has a prefix; null if there is none. */
+export async function readKeyHolder(database: Database, prefix: string): Promise<KeyHolder | null> {
+  const [row] = await database.read(keyHolderQuery({ prefix }));
+  return row ?? null;
+}
+
+const keyHolderQuery = compileOnce(({ prefix }: { readonly prefix: string }) =>
+  query.selectFrom("organization").selectAll().select(heldOf("organization"))
+    .where("prefix", "=", prefix).compile()
+);
 
 /** Everything about an organization that an administrator may see; never its key's hash. */
 export type OrganizationDetails = Omit<Selectable<OrganizationTable>, "key_hash" | "pepper_id" | "seal">;
@@ -44,4 +68,28 @@ export type KeyPepper = Pick<Selectable<OrganizationTable>, "org_id" | "active" 
 export function keyPeppersQuery(): CompiledQuery<KeyPepper> {
   return query.selectFrom("organization").select(["org_id", "active", "pepper_id"])
     .where("key_hash", "is not", null).orderBy("org_id").compile();
+}
+
+/** The active organizations that registered an origin. */
+export async function readOrganizationsOfOrigin(
+  database: Database,
+  origin: string,
+): Promise<readonly string[]> {
+  const rows = await database.read(
+    query.selectFrom("organization_origin as oo")
+      .innerJoin("organization as o", "o.org_id", "oo.org_id")
+      .select("oo.org_id").where("oo.origin", "=", origin).where("o.active", "=", 1).compile(),
+  );
+  return rows.map((row) => row.org_id);
+}
+
+/** The query for the origins that an organization registered, sorted. */
+export function originsQuery(orgId: string): CompiledQuery<{ readonly origin: string }> {
+  return query.selectFrom("organization_origin").select("origin").where("org_id", "=", orgId)
+    .orderBy("origin").compile();
+}
+
+/** Registers an origin of an organization. */
+export function insertOrigin(orgId: string, origin: string): Statement {
+  return query.insertInto("organization_origin").values({ origin, org_id: orgId }).compile();
 }

@@ -3,7 +3,7 @@
  * one for each delivery, created when it is a destination's turn. A row holds no body: an event points at the
  * chain entry from which its body is made, so that personal data is not stored twice.
  */
-import { type CompiledQuery, type Insertable, type Selectable, sql } from "kysely";
+import { type Insertable, type Selectable, sql } from "kysely";
 import type { WebhookEvent } from "../domain/enums.ts";
 import { PING } from "../domain/webhook.ts";
 import { heldOf } from "./chains.ts";
@@ -30,12 +30,6 @@ const OF_ACTIVE_ORGANIZATION = sql<
 
 /** A destination, with the set that the head of its organization's audit log holds. */
 export type DestinationRow = WebhookRow & { readonly held: Uint8Array | null };
-
-/** An organization's destinations, the oldest first. */
-export function webhooksQuery(orgId: string): CompiledQuery<WebhookRow> {
-  return query.selectFrom("webhook").selectAll().where("org_id", "=", orgId)
-    .orderBy("created_at").orderBy("webhook_id").compile();
-}
 
 /** Sets the cursor of a new destination to the newest event: it receives later events only. */
 export function startAtNewestEvent(webhookId: string): Statement {

@@ -7,10 +7,8 @@ import { apiKeyPrefix, comparableKey, matchingPepper, mayBeHeld } from "../../ke
 import { type MasterScope, type MasterSecrets, verifyMasterKey } from "../../keys/master_keys.ts";
 import { isUnavailable } from "../../domain/errors.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
-import { heldOf } from "../../store/chains.ts";
-import { compileOnce } from "../../store/compile_once.ts";
-import { query } from "../../store/database.ts";
 import { errorFields } from "../../observability/log.ts";
+import { readKeyHolder, readOrganizationsOfOrigin } from "../../store/organizations.ts";
 import { organizations } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
 import type { WriteJob } from "../../store/writer.ts";
@@ -67,16 +65,11 @@ async function holderOf(
 ) {
   const key = comparableKey(presented);
   const prefix = apiKeyPrefix(key);
-  const [row] = await database.read(holderOfPrefix({ prefix }));
+  const row = await readKeyHolder(database, prefix);
   const pepper = matchingPepper(key, row?.key_hash ?? null, peppers);
   // A missing key is compared as a fixed key, which opens nothing even if an earlier program issued it.
-  return pepper === null || row === undefined || !mayBeHeld(key) ? null : { key, prefix, pepper, row };
+  return pepper === null || row === null || !mayBeHeld(key) ? null : { key, prefix, pepper, row };
 }
-
-const holderOfPrefix = compileOnce(({ prefix }: { readonly prefix: string }) =>
-  query.selectFrom("organization").selectAll().select(heldOf("organization"))
-    .where("prefix", "=", prefix).compile()
-);
 
 /**
  * Stores a key's hash under the pepper in use, and that pepper's id, in a later commit. No request waits for
@@ -128,10 +121,5 @@ export async function organizationsOfOrigin(
   { database }: Pick<Reading, "database">,
   origin: string,
 ): Promise<readonly string[]> {
-  const rows = await database.read(
-    query.selectFrom("organization_origin as oo")
-      .innerJoin("organization as o", "o.org_id", "oo.org_id")
-      .select("oo.org_id").where("oo.origin", "=", origin).where("o.active", "=", 1).compile(),
-  );
-  return rows.map((row) => row.org_id);
+  return await readOrganizationsOfOrigin(database, origin);
 }

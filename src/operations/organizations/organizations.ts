@@ -4,10 +4,10 @@
  * Source: specification, Master-key admin; contract, sections 3, 5 and 8.
  */
 import type { RetentionDays } from "../shared/deployment.ts";
-import type { Proving, Reading, Secrets, Writing } from "../shared/capabilities.ts";
+import type { Proving, Secrets, Writing } from "../shared/capabilities.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { CreateOrganization } from "../../domain/organization.ts";
-import { query } from "../../store/database.ts";
+import { insertOrigin } from "../../store/organizations.ts";
 import { organizations } from "../../store/records.ts";
 import { draftGenesis } from "../chains/chains.ts";
 import { eventDraft } from "../shared/drafts.ts";
@@ -98,7 +98,7 @@ export async function createOrganization(
         created_at: now,
       });
       for (const origin of organization.allowed_origins) {
-        unit.execute(query.insertInto("organization_origin").values({ origin, org_id }).compile());
+        unit.execute(insertOrigin(org_id, origin));
       }
       for (const genesis of geneses) genesis.open(unit);
       unit.append(adminChain(org_id), { ...created, prefix });
@@ -113,14 +113,4 @@ export async function createOrganization(
       return () => ({ status: 201, body, replayed: false });
     },
   });
-}
-
-export async function organizationExists(
-  { database }: Pick<Reading, "database">,
-  orgId: string,
-): Promise<boolean> {
-  const rows = await database.read(
-    query.selectFrom("organization").select("org_id").where("org_id", "=", orgId).compile(),
-  );
-  return rows.length > 0;
 }

@@ -5,9 +5,9 @@
 import { equalBytes } from "../../evidence/crypto.ts";
 import type { StoredHead } from "../../store/chains.ts";
 import { organizationQuery, type StoredOrganization } from "../../store/organizations.ts";
-import { webhooksQuery } from "../../store/outbox.ts";
 import { organizations, type WebhookRow, webhooks } from "../../store/records.ts";
 import type { Sealed } from "../../store/seals.ts";
+import { webhooksQuery } from "../../store/webhooks.ts";
 import type { Reading } from "../shared/capabilities.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
 import { requireSealed, requireWholeSet, snapshotWithHead } from "../shared/sealed_reads.ts";

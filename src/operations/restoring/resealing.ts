@@ -19,6 +19,7 @@ import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } fro
 import { type Database, query, type Statement } from "../../store/database.ts";
 import { readInstallation } from "../../store/installation.ts";
 import { readModelDocument, replaceModelDocument } from "../../store/model_documents.ts";
+import { organizationQuery } from "../../store/organizations.ts";
 import { readHeld } from "../../store/record_rows.ts";
 import { readInputs, type RecordedInput } from "../../store/recorded_inputs.ts";
 import {
@@ -34,6 +35,7 @@ import {
   webhooks,
 } from "../../store/records.ts";
 import { sealed, type Seals, setOf, shareOf } from "../../store/seals.ts";
+import { setWebhookSeal, webhooksQuery } from "../../store/webhooks.ts";
 import { AcceptedChain, destroyErased, removeStrayRows } from "./accepted_records.ts";
 import { frozenLink, lastFrozen } from "../scoring/frozen_calls.ts";
 import { NO_KEY } from "../organizations/key_issue.ts";
@@ -138,14 +140,13 @@ async function sealRegistered(
   { isUpgrade }: { readonly isUpgrade: boolean },
 ): Promise<void> {
   const [[organization], destinations] = await database.snapshot([
-    query.selectFrom("organization").selectAll().where("org_id", "=", orgId).compile(),
-    query.selectFrom("webhook").selectAll().where("org_id", "=", orgId).compile(),
+    organizationQuery(orgId),
+    webhooksQuery(orgId),
   ]);
   const statements: Statement[] = destinations.map((row) => {
     const isKept = isUpgrade || shareOf(seals, webhooks, row) !== null;
     const { row: { active, seal } } = sealed(seals, webhooks, isKept ? row : { ...row, active: 0 });
-    return query.updateTable("webhook").set({ active, seal }).where("webhook_id", "=", row.webhook_id)
-      .compile();
+    return setWebhookSeal({ webhook_id: row.webhook_id, active, seal });
   });
   if (organization !== undefined) {
     const { active: _, ...row } = organization;

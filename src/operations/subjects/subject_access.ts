@@ -11,7 +11,6 @@ import type { SubjectFormat, SubjectHead, SubjectRecord } from "../../domain/sub
 import { HISTORY_POINTS } from "../../domain/limits.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { adminChain, evidenceChain, parseChain } from "../../evidence/chain_name.ts";
-import { query } from "../../store/database.ts";
 import { named, newestQuery, newestRowsQuery } from "../../store/interactions.ts";
 import { operatorQuery } from "../../store/operators.ts";
 import { organizationQuery } from "../../store/organizations.ts";
@@ -19,6 +18,7 @@ import { interactions, operators, organizations, subjects, webhooks } from "../.
 import { shareOf } from "../../store/seals.ts";
 import { readSubjectEntries, type SubjectChain, subjectChainsQuery } from "../../store/subjects.ts";
 import { nextTurn } from "../../store/turn.ts";
+import { webhooksQuery } from "../../store/webhooks.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { requireCurrentOperators } from "../scoring/current_operator.ts";
@@ -71,7 +71,7 @@ export async function openSubjectAccess(
         operatorQuery(orgId, operatorId),
         newestQuery(orgId, named(operatorId)),
         subjectChainsQuery(name, families),
-        query.selectFrom("webhook").selectAll().where("org_id", "=", orgId).orderBy("created_at").compile(),
+        webhooksQuery(orgId),
         newestRowsQuery(orgId, { operatorId, limit: HISTORY_POINTS }),
       ] as const,
     );

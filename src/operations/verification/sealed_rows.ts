@@ -6,7 +6,7 @@ import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 import { isEvidenceChain, organizationOf } from "../../evidence/chain_name.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { placeOfHead } from "../../store/chains.ts";
-import { query } from "../../store/database.ts";
+import { organizationQuery, originsQuery } from "../../store/organizations.ts";
 import { readHeld } from "../../store/record_rows.ts";
 import { setOf, shareOf } from "../../store/seals.ts";
 import { namedRowFindings } from "./named_rows.ts";
@@ -52,9 +52,8 @@ async function* originFindings({ database }: RowReading, family: string): AsyncG
   const orgId = organizationOf(family);
   if (orgId === null || isEvidenceChain(family)) return;
   const [origins, [organization]] = await database.snapshot([
-    query.selectFrom("organization_origin").select("origin").where("org_id", "=", orgId).orderBy("origin")
-      .compile(),
-    query.selectFrom("organization").select("allowed_origins").where("org_id", "=", orgId).compile(),
+    originsQuery(orgId),
+    organizationQuery(orgId),
   ]);
   const listed = organization?.allowed_origins.split(" ").filter((origin) => origin !== "").sort() ?? [];
   if (origins.map(({ origin }) => origin).join(" ") === listed.join(" ")) return;

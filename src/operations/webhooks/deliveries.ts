@@ -9,7 +9,7 @@ import { PING } from "../../domain/webhook.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_PROBE_MS } from "../../domain/limits.ts";
 import { unwrapSigningSecret } from "../../keys/webhook_secret.ts";
 import { errorFields } from "../../observability/log.ts";
-import { query, type Statement } from "../../store/database.ts";
+import type { Statement } from "../../store/database.ts";
 import { backlogOf } from "../../store/backlogs.ts";
 import {
   buryDeliveries,
@@ -31,6 +31,7 @@ import {
 } from "../../store/outbox.ts";
 import { type WebhookRow, webhooks } from "../../store/records.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import { setProbe } from "../../store/webhooks.ts";
 import type { Dispatched } from "../../webhooks/dispatcher.ts";
 import {
   afterAttempt,
@@ -192,21 +193,13 @@ function planClaim(
   if (row === null || row.active === 0 || row.paused_at !== destination.paused_at) return;
   if (row.paused_at !== null) {
     if (row.probe_at === null || row.probe_at > now) return;
-    unit.execute(setProbe(row, now));
+    unit.execute(setProbe(row, now + WEBHOOK_PROBE_MS));
   }
   if (due.length > 0) unit.execute(claimDeliveries(due, { lease, now }));
   // If the cursor moved, another process has these events.
   if (events.length === 0 || row.cursor !== destination.cursor) return;
   unit.execute(insertDeliveries(events, { webhookId, now, lease }));
   unit.execute(moveCursor(row, events.at(-1)!.sequence));
-}
-
-function setProbe({ webhook_id, probe_at }: WebhookRow, now: number): Statement {
-  return {
-    ...query.updateTable("webhook").set({ probe_at: now + WEBHOOK_PROBE_MS })
-      .where("webhook_id", "=", webhook_id).where("probe_at", "is", probe_at).compile(),
-    mustChange: 1,
-  };
 }
 
 // ---- one attempt ------------------------------------------------------------------------------------------

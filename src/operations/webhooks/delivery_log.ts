@@ -8,10 +8,11 @@ import type { Remembering } from "../organizations/registered.ts";
 import type { Reading, Secrets, Sending } from "../shared/capabilities.ts";
 import { ServiceError, unavailable } from "../../domain/errors.ts";
 import { type DeliveriesParameters, type DeliveryAttempt, PING } from "../../domain/webhook.ts";
-import { query } from "../../store/database.ts";
 import { backlogOf } from "../../store/backlogs.ts";
+import { newestDeliveriesQuery, readDelivery, readEventOfDelivery } from "../../store/deliveries.ts";
 import { type DeliveryRow, insertDeliveries, insertPing } from "../../store/outbox.ts";
 import { webhookDeliveries, type WebhookRow, webhooks } from "../../store/records.ts";
+import { webhookQuery } from "../../store/webhooks.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
 import { adminChain } from "../../evidence/chain_name.ts";
@@ -56,12 +57,10 @@ export async function listDeliveries(
       return () => undefined;
     },
   });
-  const newest = query.selectFrom("webhook_delivery").selectAll().where("webhook_id", "=", id)
-    .orderBy("created_at", "desc").orderBy("delivery_id").limit(limit);
   const [[webhook], [waiting], rows] = await database.snapshot([
-    query.selectFrom("webhook").selectAll().where("webhook_id", "=", id).compile(),
+    webhookQuery(id),
     backlogOf(id),
-    (status === undefined ? newest : newest.where("status", "=", status)).compile(),
+    newestDeliveriesQuery(id, { status, limit }),
   ]);
   return {
     webhook: {
@@ -187,11 +186,8 @@ async function testedBefore(
   { database }: Needs,
   { id, known }: { readonly id: string; readonly known: KnownCall },
 ): Promise<RepeatableAnswer> {
-  const [row] = await database.read(
-    query.selectFrom("webhook_delivery").selectAll().where("delivery_id", "=", known.reference!)
-      .where("webhook_id", "=", id).compile(),
-  );
-  if (row === undefined) throw pastRetention();
+  const row = await readDelivery(database, { webhookId: id, deliveryId: known.reference! });
+  if (row === null) throw pastRetention();
   const [attempt] = JSON.parse(row.attempts) as DeliveryAttempt[];
   if (attempt === undefined) {
     throw new ServiceError(
@@ -268,12 +264,8 @@ async function holdsBody(
   dependencies: Needs,
   { orgId, deliveryId }: { readonly orgId: string; readonly deliveryId: string },
 ): Promise<boolean> {
-  const [told] = await dependencies.database.read(
-    query.selectFrom("webhook_delivery as delivery")
-      .innerJoin("webhook_event as event", "event.sequence", "delivery.sequence").selectAll("event")
-      .where("delivery_id", "=", deliveryId).where("org_id", "=", orgId).compile(),
-  );
-  return told !== undefined && await bodyOfEvent(dependencies, { ...told, delivery_id: deliveryId }) !== null;
+  const told = await readEventOfDelivery(dependencies.database, { orgId, deliveryId });
+  return told !== null && await bodyOfEvent(dependencies, { ...told, delivery_id: deliveryId }) !== null;
 }
 
 /** The sequence of a finished delivery's event. @throws {ServiceError} NOT_FOUND; CONFLICT; GONE. */

@@ -15,10 +15,10 @@ import {
   unwrapSigningSecret,
   wrapSigningSecret,
 } from "../../keys/webhook_secret.ts";
-import { query } from "../../store/database.ts";
 import { startAtNewestEvent } from "../../store/outbox.ts";
 import { webhookCounts, type WebhookRow, webhooks } from "../../store/records.ts";
 import type { UnitOfWork } from "../../store/unit_of_work.ts";
+import { readWebhooks, replaceWebhookSecret } from "../../store/webhooks.ts";
 import { allowedAddresses, TargetRefused } from "../../webhooks/target.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
@@ -212,7 +212,7 @@ export async function webhookWrappings(
 ): Promise<
   readonly { readonly row: WebhookRow; readonly opened: { plain: Uint8Array; index: number } | null }[]
 > {
-  const rows = await database.read(query.selectFrom("webhook").selectAll().compile());
+  const rows = await readWebhooks(database);
   return rows.map((row) => ({
     row,
     opened: unwrapSigningSecret(row.wrapped_secret, { keys: secretsKeys, webhookId: row.webhook_id }),
@@ -228,9 +228,8 @@ export async function rewrapWebhookSecrets(
   );
   if (old.length === 0) return;
   await database.batch(
-    old.map(({ row: { webhook_id: webhookId, wrapped_secret: before }, opened }) =>
-      query.updateTable("webhook").set({ wrapped_secret: wrap(opened!.plain, { webhookId, ...wrapping }) })
-        .where("webhook_id", "=", webhookId).where("wrapped_secret", "=", before).compile()
+    old.map(({ row, opened }) =>
+      replaceWebhookSecret(row, wrap(opened!.plain, { webhookId: row.webhook_id, ...wrapping }))
     ),
   );
 }
