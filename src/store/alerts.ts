@@ -1,7 +1,15 @@
 /** Reads over alerts. */
 import { type CompiledQuery, sql } from "kysely";
-import { query } from "./database.ts";
+import { type Database, query } from "./database.ts";
 import type { AlertRow } from "./records.ts";
+
+/** The alert of an id; null if there is none. */
+export async function readAlert(database: Database, alertId: string): Promise<AlertRow | null> {
+  const [row] = await database.read(
+    query.selectFrom("alert").selectAll().where("alert_id", "=", alertId).compile(),
+  );
+  return row ?? null;
+}
 
 /** Alerts, oldest first; acknowledged alerts are included only if `all` is set. */
 export function alertsQuery({ all }: { readonly all: boolean }): CompiledQuery<AlertRow> {

@@ -67,18 +67,3 @@ export async function readPrunedSeqs(
   );
   return rows.map(({ seq }) => seq);
 }
-
-/** The first position and the operator of a batch of scores, from its row. */
-export interface BatchPlace {
-  readonly first_position: number;
-  readonly operator_id: string;
-}
-
-/** The batches of an organization whose first position is in a range, both ends included. */
-export function batchesQuery(
-  orgId: string,
-  [first, last]: readonly [first: number, last: number],
-): CompiledQuery<BatchPlace> {
-  return query.selectFrom("score_batch").select(["first_position", "operator_id"]).where("org_id", "=", orgId)
-    .where("first_position", ">=", first).where("first_position", "<=", last).compile();
-}

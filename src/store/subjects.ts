@@ -1,8 +1,12 @@
-/** Reads all records of a pseudonym, page by page: no read is held open while a copy of them is made. */
+/**
+ * Rows of subjects, which join operators to their pseudonyms, and the records of a pseudonym. They are read page
+ * by page: no read is held open while a copy of them is made.
+ */
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PartName } from "../evidence/hashes.ts";
 import { type Database, query } from "./database.ts";
 import { listed } from "./listed.ts";
+import { readPages } from "./paging.ts";
 import type { SubjectRow } from "./records.ts";
 import type { AuditPartTable } from "./schema.ts";
 
@@ -21,15 +25,6 @@ export function pseudonymQuery(name: SubjectName): CompiledQuery<{ readonly pseu
   return pseudonymOf(name).compile();
 }
 
-/** Query for the operators of an organization who still have one of these pseudonyms. */
-export function namesOfPseudonymsQuery(
-  orgId: string,
-  pseudonyms: readonly string[],
-): CompiledQuery<Pick<SubjectRow, "operator_id" | "pseudonym">> {
-  return query.selectFrom("subject").select(["operator_id", "pseudonym"]).where("org_id", "=", orgId)
-    .where("pseudonym", "in", listed<string>(pseudonyms)).compile();
-}
-
 /** The next operators that have a pseudonym, over all organizations. */
 export function subjectsAfter(after: SubjectRow | null, limit: number): CompiledQuery<SubjectRow> {
   const ordered = query.selectFrom("subject").selectAll().orderBy("org_id").orderBy("operator_id").limit(
@@ -38,6 +33,50 @@ export function subjectsAfter(after: SubjectRow | null, limit: number): Compiled
   return after === null
     ? ordered.compile()
     : ordered.where(sql<boolean>`(org_id, operator_id) > (${after.org_id}, ${after.operator_id})`).compile();
+}
+
+/** The subjects of an organization, in the order of their operators, page by page. */
+export function readSubjects(database: Database, orgId: string): AsyncGenerator<readonly SubjectRow[]> {
+  const rows = query.selectFrom("subject").selectAll().where("org_id", "=", orgId).orderBy("operator_id");
+  return readPages<SubjectRow>(
+    database,
+    (after, limit) =>
+      (after === null ? rows : rows.where("operator_id", ">", after.operator_id)).limit(limit).compile(),
+  );
+}
+
+/** The query for the subjects of an organization that still have one of these pseudonyms. */
+export function subjectsOfPseudonymsQuery(
+  orgId: string,
+  pseudonyms: readonly string[],
+): CompiledQuery<SubjectRow> {
+  return query.selectFrom("subject").selectAll().where("org_id", "=", orgId)
+    .where("pseudonym", "in", listed<string>(pseudonyms)).compile();
+}
+
+/** The pseudonyms that entries of the given families report as erased. */
+export async function readErased(
+  database: Database,
+  families: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await database.read(
+    query.selectFrom("audit_chain as c").innerJoin("audit_entry as e", "e.chain", "c.chain").select(
+      "e.subject",
+    )
+      .where("c.family", "in", families).where("e.event_type", "in", ["SUBJECT_ERASED", "OPERATOR_ERASED"])
+      .compile(),
+  );
+  return new Set(rows.flatMap(({ subject }) => (subject === null ? [] : [subject])));
+}
+
+/** Whether an organization has an operator's row without a row for the operator's pseudonym. */
+export async function hasNamelessOperator(database: Database, orgId: string): Promise<boolean> {
+  const rows = await database.read(
+    sql<{ one: number }>`select 1 as one from operator as o where org_id = ${orgId} and not exists (
+        select 1 from subject as s where s.org_id = o.org_id and s.operator_id = o.operator_id
+      ) limit 1`.compile(query),
+  );
+  return rows.length > 0;
 }
 
 /** A chain that holds entries of a pseudonym. */

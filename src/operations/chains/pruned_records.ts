@@ -7,9 +7,10 @@ import { AlteredError } from "../../domain/errors.ts";
 import { query, type Statement } from "../../store/database.ts";
 import type { StoredChain } from "../../store/chains.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
-import { batchesQuery, type CauseOfCut } from "../../store/pruning.ts";
+import type { CauseOfCut } from "../../store/pruning.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
 import { listed } from "../../store/listed.ts";
+import { batchesQuery, deleteBatches } from "../../store/score_batches.ts";
 import { originOf } from "../shared/deployment.ts";
 import { tombstoneName } from "../shared/gone.ts";
 import type { ProvingDependencies } from "../shared/proven_records.ts";
@@ -58,8 +59,7 @@ export async function removalsOf(
   const own = { orgId, cause };
   return [
     ...records.flatMap((record) => removalsOfRecord(installation, record, own)),
-    query.deleteFrom("score_batch").where("org_id", "=", orgId)
-      .where("first_position", ">=", first).where("first_position", "<=", last).compile(),
+    deleteBatches(orgId, [first, last]),
   ];
 }
 

@@ -7,7 +7,7 @@ import { ALERT_SEVERITY, USAGE_ANOMALY, type UsageAnomaly, usageAnomaly } from "
 import { ServiceError } from "../../domain/errors.ts";
 import { ANOMALY_DAYS } from "../../domain/limits.ts";
 import { DAY_MS } from "../../domain/time.ts";
-import { query } from "../../store/database.ts";
+import { readAlert } from "../../store/alerts.ts";
 import { alertDays, type AlertRow, alerts } from "../../store/records.ts";
 import { nextTurn } from "../../store/turn.ts";
 import { busyOrganizationsQuery, dailyUsage } from "../../store/usage.ts";
@@ -31,14 +31,12 @@ export async function acknowledgeAlert(
 ): Promise<MasterAnswer> {
   const { database, installation, writer, world } = dependencies;
   const record = new IdempotencyRecord(installation, { call: idempotency, request: {}, now });
-  const [known] = await database.read(
-    query.selectFrom("alert").select("org_id").where("alert_id", "=", alertId).compile(),
-  );
+  const known = await readAlert(database, alertId);
   // An alert about the system chain belongs to no organization: it is recorded in that chain alone.
-  const system = known === undefined
+  const system = known === null
     ? (await systemAlerts(dependencies)).find((alert) => alert.alert_id === alertId)
     : undefined;
-  if (known === undefined && system === undefined) {
+  if (known === null && system === undefined) {
     throw new ServiceError(
       "NOT_FOUND",
       `There is no alert ${alertId}: \`jiss alerts list\` shows those that there are.`,

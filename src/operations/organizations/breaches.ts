@@ -10,7 +10,7 @@ import { isUnavailable } from "../../domain/errors.ts";
 import { RATE_WINDOW_MS } from "../../domain/limits.ts";
 import type { MasterScope } from "../../keys/master_keys.ts";
 import { errorFields } from "../../observability/log.ts";
-import { query } from "../../store/database.ts";
+import { deleteBreachWindowsUpTo } from "../../store/breach_windows.ts";
 import { breachWindows } from "../../store/records.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import type { Caller } from "../shared/call.ts";
@@ -150,8 +150,7 @@ export async function forgetBreachWindows(
   { writer }: Pick<Writing, "writer">,
   now: number,
 ): Promise<void> {
-  const oldest = now - RATE_WINDOW_MS;
-  await writer.execute(query.deleteFrom("breach_window").where("told_at", "<=", oldest).compile());
+  await writer.execute(deleteBreachWindowsUpTo(now - RATE_WINDOW_MS));
 }
 
 /** Clocks of hosts differ, so an instant may lie a little ahead. */

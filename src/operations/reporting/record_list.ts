@@ -14,7 +14,7 @@ import { type ProvenRecord, readProvenPage } from "../../store/proven_pages.ts";
 import { reportsQuery, scoredEntriesQuery, type StoredReport } from "../../store/record_list.ts";
 import { operatorQuery } from "../../store/operators.ts";
 import { subjects } from "../../store/records.ts";
-import { namesOfPseudonymsQuery } from "../../store/subjects.ts";
+import { subjectsOfPseudonymsQuery } from "../../store/subjects.ts";
 import { originOf } from "../shared/deployment.ts";
 import type { OrganizationCaller } from "../shared/call.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
@@ -101,7 +101,7 @@ async function requireErased(
   const without = records.filter(({ parts }) => parts.size === 0);
   const pseudonyms = new Set(without.flatMap(({ entry: { subject } }) => subject ?? []));
   if (pseudonyms.size === 0) return;
-  const [known] = await database.read(namesOfPseudonymsQuery(orgId, [...pseudonyms]));
+  const [known] = await database.read(subjectsOfPseudonymsQuery(orgId, [...pseudonyms]));
   const lost = without.find(({ entry }) => entry.subject === known?.pseudonym);
   if (lost !== undefined) throw partsMissing(lost);
 }

@@ -8,7 +8,7 @@ import { organizationOf } from "../../evidence/chain_name.ts";
 import { entrySchema } from "../../evidence/entry.ts";
 import { loadEpochs } from "../../store/chains.ts";
 import { type Database, query, type Statement } from "../../store/database.ts";
-import { readBatches, readKeyedCalls } from "../../store/named_rows.ts";
+import { deleteKeyedCall, readKeyedCalls } from "../../store/keyed_calls.ts";
 import { readParts, type RecordedPart } from "../../store/recorded_inputs.ts";
 import {
   followedInteractions,
@@ -21,6 +21,7 @@ import {
   type ScoreCommitRow,
   scoreCommits,
 } from "../../store/records.ts";
+import { readBatches, setBatchSeal } from "../../store/score_batches.ts";
 import { sealed, shareOf } from "../../store/seals.ts";
 import { type AcceptanceDependencies, AcceptedChain } from "./accepted_records.ts";
 
@@ -159,8 +160,7 @@ async function sealBatches({ database, seals }: Sealing, orgId: string): Promise
         return query.deleteFrom("score_batch").where("org_id", "=", org_id)
           .where("request_digest", "=", request_digest).compile();
       }
-      return query.updateTable("score_batch").set({ seal: sealed(seals, scoreBatches, row).row.seal })
-        .where("org_id", "=", org_id).where("request_digest", "=", request_digest).compile();
+      return setBatchSeal(row, sealed(seals, scoreBatches, row).row.seal);
     });
   }
 }
@@ -171,10 +171,7 @@ async function forgetAltered({ database, seals }: Sealing, orgId: string): Promi
     await changeUnsealed(
       database,
       page,
-      (row) =>
-        shareOf(seals, keyedCalls, row) !== null
-          ? null
-          : query.deleteFrom("keyed_call").where("name", "=", row.name).compile(),
+      (row) => shareOf(seals, keyedCalls, row) !== null ? null : deleteKeyedCall(row.name),
     );
   }
 }

@@ -32,7 +32,7 @@ import {
   type Tally,
 } from "../../scoring/shadow.ts";
 import type { OperatorState } from "../../scoring/state.ts";
-import { namesOfPseudonymsQuery } from "../../store/subjects.ts";
+import { subjectsOfPseudonymsQuery } from "../../store/subjects.ts";
 import { nextTurn } from "../../store/turn.ts";
 import type { PlacedEntry } from "../../store/unit_of_work.ts";
 import type { Reading, Scoring } from "../shared/capabilities.ts";
@@ -355,7 +355,7 @@ export async function shadowReport(
   if (shadow === null) return { shadow: null };
   const subjects = [...shadow.operatorsOf(orgId).keys()];
   const names = new Map(
-    (await database.read(namesOfPseudonymsQuery(orgId, subjects))).map((
+    (await database.read(subjectsOfPseudonymsQuery(orgId, subjects))).map((
       row,
     ) => [row.pseudonym, row.operator_id]),
   );

@@ -10,7 +10,7 @@ import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes, hex } from "../../evidence/crypto.ts";
 import { requestDigest } from "../../keys/secrets.ts";
 import { DAY_MS } from "../../domain/time.ts";
-import { query } from "../../store/database.ts";
+import { deleteAnswersUpTo } from "../../store/idempotency.ts";
 import { idempotencyRecords } from "../../store/records.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import type { Installation } from "./deployment.ts";
@@ -98,5 +98,5 @@ function oldest(now: number): number {
 
 /** Deletes the answers whose retention has ended. */
 export async function forgetAnswers({ writer }: Pick<Writing, "writer">, now: number): Promise<void> {
-  await writer.execute(query.deleteFrom("idempotency").where("created_at", "<=", oldest(now)).compile());
+  await writer.execute(deleteAnswersUpTo(oldest(now)));
 }

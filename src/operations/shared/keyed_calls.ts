@@ -11,7 +11,12 @@ import { canonicalJson } from "../../evidence/canonical.ts";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { requestDigest } from "../../keys/secrets.ts";
 import { DAY_MS } from "../../domain/time.ts";
-import { query } from "../../store/database.ts";
+import {
+  deleteKeyedCallsOf,
+  deleteKeyedCallsUpTo,
+  hasKeyedCallsUpTo,
+  readKeyedCall,
+} from "../../store/keyed_calls.ts";
 import {
   endedKeyedCalls,
   type KeyedCallRow,
@@ -110,11 +115,9 @@ export class KeyedCall {
   /** Like {@link known}, but reads the database before there is a plan. @throws as {@link known}. */
   async lookUp(dependencies: Pick<Reading, "database" | "seals">): Promise<KnownCall | null> {
     if (this.#row === null) return null;
-    const rows = await dependencies.database.read(
-      query.selectFrom("keyed_call").selectAll().where("name", "=", this.#row.name).compile(),
-    );
-    requireSealed(dependencies, keyedCalls, rows);
-    return this.#read(rows[0] ?? null);
+    const row = await readKeyedCall(dependencies.database, this.#row.name);
+    if (row !== null) requireSealed(dependencies, keyedCalls, [row]);
+    return this.#read(row);
   }
 
   #read(row: KeyedCallRow | null): KnownCall | null {
@@ -210,11 +213,7 @@ export function endKeyedCalls(
     });
   }
   // A call that repeats a record appends no entry, so another process may have remembered one meanwhile.
-  const [orgId, operatorId] = operator;
-  unit.execute(
-    query.deleteFrom("keyed_call").where("org_id", "=", orgId).where("operator_id", "=", operatorId)
-      .compile(),
-  );
+  unit.execute(deleteKeyedCallsOf(operator));
 }
 
 function callsOf([orgId, operatorId]: OperatorKey, { calls }: OperatorCalls): readonly KeyedCallRow[] {
@@ -247,9 +246,7 @@ export async function forgetKeyedCalls(
   { database, writer }: Pick<Reading, "database"> & Pick<Writing, "writer">,
   now: number,
 ): Promise<void> {
-  const due = query.selectFrom("keyed_call").select("name").where("at", "<=", oldest(now)).orderBy("at")
-    .limit(CALLS_IN_WRITE);
-  while ((await database.read(due.limit(1).compile())).length > 0) {
-    await writer.execute(query.deleteFrom("keyed_call").where("name", "in", due).compile());
+  while (await hasKeyedCallsUpTo(database, oldest(now))) {
+    await writer.execute(deleteKeyedCallsUpTo(oldest(now), CALLS_IN_WRITE));
   }
 }

@@ -3,15 +3,11 @@
  * operator who was erased, and none was put back.
  */
 import { adminChain, organizationOf } from "../../evidence/chain_name.ts";
-import {
-  hasNamelessOperator,
-  readBatches,
-  readErased,
-  readKeyedCalls,
-  readSubjects,
-} from "../../store/named_rows.ts";
+import { readKeyedCalls } from "../../store/keyed_calls.ts";
 import { keyedCalls, scoreBatches, subjects } from "../../store/records.ts";
+import { readBatches } from "../../store/score_batches.ts";
 import { type Sealed, type SealedKind, shareOf } from "../../store/seals.ts";
+import { hasNamelessOperator, readErased, readSubjects } from "../../store/subjects.ts";
 import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 
 /** Findings about these rows: the first one of each kind. */

@@ -5,7 +5,6 @@
  */
 import { organizationOf } from "../../evidence/chain_name.ts";
 import { loadEpochs, type StoredChain } from "../../store/chains.ts";
-import { subjectsOfPseudonyms } from "../../store/named_rows.ts";
 import {
   type AnyKind,
   countRecordRows,
@@ -25,6 +24,7 @@ import {
   subjects,
 } from "../../store/records.ts";
 import { shareOf } from "../../store/seals.ts";
+import { subjectsOfPseudonymsQuery } from "../../store/subjects.ts";
 import { FrozenCheck } from "./frozen_check.ts";
 import type { RowReading, SealedRowFinding } from "./sealed_row_finding.ts";
 
@@ -203,7 +203,7 @@ class RecordCheck {
       operator_id === null && !this.#known.has(subject)
     ).map(({ subject }) => subject);
     if (strange.length > 0) {
-      const others = await database.read(subjectsOfPseudonyms(this.#orgId, [...new Set(strange)]));
+      const others = await database.read(subjectsOfPseudonymsQuery(this.#orgId, [...new Set(strange)]));
       for (const row of others) if (shareOf(seals, subjects, row) !== null) this.#know(row);
     }
     return new Set(altered.map(({ operator_id }) => operator_id));
