@@ -43,21 +43,3 @@ export function scoredEntriesQuery({ chain, eventTypes, pseudonym, below, limit 
   return sql<EntryPlace>`select seq from (${sql.join(pages, sql` union all `)})
     order by seq desc limit ${limit}`.compile(query);
 }
-
-/** A report as it is stored. */
-export interface StoredReport {
-  readonly report_id: string;
-  readonly position: number;
-  /** Canonical JSON, unless somebody altered it. */
-  readonly report: string;
-}
-
-/** An organization's reports before a position of its chain, newest first. */
-export function reportsQuery(
-  orgId: string,
-  { below, limit }: { readonly below: number | null; readonly limit: number },
-): CompiledQuery<StoredReport> {
-  const reports = query.selectFrom("compliance_report").select(["report_id", "position", "report"])
-    .where("org_id", "=", orgId).orderBy("position", "desc").limit(limit);
-  return (below === null ? reports : reports.where("position", "<", below)).compile();
-}

@@ -1,8 +1,6 @@
 /** Reads the rows beside the entries of a chain, page by page, to check them against what was signed. */
 import { type Selectable, sql } from "kysely";
-import { placesOfEventsQuery, type PositionedPlace } from "./chains.ts";
 import { type Database, query } from "./database.ts";
-import type { ComplianceReportRow, TombstoneRow } from "./records.ts";
 import type { AuditCheckpointTable, AuditEntryTable, AuditLadderTable, AuditNodeTable } from "./schema.ts";
 
 export type EntryRow = Omit<Selectable<AuditEntryTable>, "chain" | "subject">;
@@ -94,66 +92,6 @@ export async function readRowBounds(database: Database, chain: string): Promise<
       from audit_chain where chain = ${chain}`.compile(query),
   );
   return row!;
-}
-
-/** The entry that a tombstone names: it records an erasure or a cut. */
-export type ToldBy = Pick<TombstoneRow, "reason" | "chain" | "seq" | "entry_hash">;
-
-/** The entries in these chains that tombstones name, without duplicates. */
-export function readCauses(database: Database, chains: readonly string[]): Promise<readonly ToldBy[]> {
-  return database.read(
-    query.selectFrom("tombstone").select(["reason", "chain", "seq", "entry_hash"]).distinct()
-      .where("chain", "in", chains).compile(),
-  );
-}
-
-/** Chains that tombstones name but that do not exist. */
-export async function readLostCauses(database: Database): Promise<readonly string[]> {
-  const rows = await database.read(
-    query.selectFrom("tombstone").select("chain").distinct()
-      .where("chain", "not in", query.selectFrom("audit_chain").select("chain")).compile(),
-  );
-  return rows.map(({ chain }) => chain);
-}
-
-/** The reports of an organization, one by one. */
-export async function* readReports(database: Database, orgId: string): AsyncGenerator<ComplianceReportRow> {
-  for (let last = "";;) {
-    const [row] = await database.read(
-      query.selectFrom("compliance_report").selectAll().where("org_id", "=", orgId)
-        .where("report_id", ">", last).orderBy("report_id").limit(1).compile(),
-    );
-    if (row === undefined) return;
-    yield row;
-    last = row.report_id;
-  }
-}
-
-/** Entries of a family that record a report of the organization, if the report has no row. */
-export async function readLostReports(
-  database: Database,
-  { orgId, family }: { readonly orgId: string; readonly family: string },
-): Promise<readonly PositionedPlace[]> {
-  const [issued, rows] = await database.snapshot([
-    placesOfEventsQuery({ family, eventType: "REPORT_ISSUED" }),
-    query.selectFrom("compliance_report").select("position").where("org_id", "=", orgId).compile(),
-  ]);
-  const positions = new Set(rows.map(({ position }) => position));
-  return issued.filter(({ position }) => !positions.has(position));
-}
-
-/** Whether an entry of a family records a report, according to its stored part. */
-export async function tellsOfReport(
-  database: Database,
-  { family, reportId }: { readonly family: string; readonly reportId: string },
-): Promise<boolean> {
-  const rows = await database.read(
-    sql<{ one: number }>`select 1 as one from audit_chain as c
-      join audit_entry as e on e.chain = c.chain and e.event_type = 'REPORT_ISSUED'
-      join audit_part as p on p.chain = e.chain and p.seq = e.seq and p.name = 'detail'
-      where c.family = ${family} and instr(p.data, ${JSON.stringify(reportId)}) > 0 limit 1`.compile(query),
-  );
-  return rows.length > 0;
 }
 
 /** An entry that records an erasure. */

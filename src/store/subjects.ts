@@ -25,14 +25,17 @@ export function pseudonymQuery(name: SubjectName): CompiledQuery<{ readonly pseu
   return pseudonymOf(name).compile();
 }
 
-/** The next operators that have a pseudonym, over all organizations. */
-export function subjectsAfter(after: SubjectRow | null, limit: number): CompiledQuery<SubjectRow> {
-  const ordered = query.selectFrom("subject").selectAll().orderBy("org_id").orderBy("operator_id").limit(
-    limit,
+/** The subjects of all organizations, page by page. */
+export function readAllSubjects(database: Database): AsyncGenerator<readonly SubjectRow[]> {
+  const rows = query.selectFrom("subject").selectAll().orderBy("org_id").orderBy("operator_id");
+  return readPages<SubjectRow>(
+    database,
+    (after, limit) =>
+      (after === null
+        ? rows
+        : rows.where(sql<boolean>`(org_id, operator_id) > (${after.org_id}, ${after.operator_id})`))
+        .limit(limit).compile(),
   );
-  return after === null
-    ? ordered.compile()
-    : ordered.where(sql<boolean>`(org_id, operator_id) > (${after.org_id}, ${after.operator_id})`).compile();
 }
 
 /** The subjects of an organization, in the order of their operators, page by page. */

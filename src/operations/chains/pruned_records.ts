@@ -9,8 +9,9 @@ import type { StoredChain } from "../../store/chains.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
 import type { CauseOfCut } from "../../store/pruning.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
-import { listed } from "../../store/listed.ts";
+import { reportPositionsQuery } from "../../store/reports.ts";
 import { batchesQuery, deleteBatches } from "../../store/score_batches.ts";
+import { insertTombstone } from "../../store/tombstones.ts";
 import { originOf } from "../shared/deployment.ts";
 import { tombstoneName } from "../shared/gone.ts";
 import type { ProvingDependencies } from "../shared/proven_records.ts";
@@ -105,8 +106,7 @@ async function requireOwnRows(
     interactions.load(keys("interaction")),
     skippedInteractions.load(keys("skipped_interaction")),
     decisions.load(keys("decision")),
-    query.selectFrom("compliance_report").select(["report_id", "position"]).where("org_id", "=", orgId)
-      .where("report_id", "in", listed<string>(of("compliance_report").map(({ id }) => id))).compile(),
+    reportPositionsQuery(orgId, of("compliance_report").map(({ id }) => id)),
     batchesQuery(orgId, range),
   ]);
   const rows = [
@@ -137,7 +137,7 @@ function removalsOfRecord(
     .where(column as "session_id", "=", id).where("position", "=", position).compile();
   // A frozen call used no name up, so it leaves no tombstone.
   if (table === "skipped_interaction") return [row];
-  const used = query.insertInto("tombstone").values({
+  const used = insertTombstone({
     name: tombstoneName(installation, {
       kind: table === "compliance_report" ? "report" : "record",
       orgId,
@@ -145,7 +145,7 @@ function removalsOfRecord(
     }),
     reason: "pruned",
     ...cause,
-  }).onConflict((conflict) => conflict.column("name").doNothing()).compile();
+  });
   if (table !== "interaction") return [row, used];
   const score = query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
     .where("session_id", "=", id).where("position", "=", position);

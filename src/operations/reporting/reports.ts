@@ -13,11 +13,10 @@ import { type Evidence, evidenceOfAppended } from "../../evidence/envelope.ts";
 import { article14Of, reportOf } from "../../scoring/report.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { prunedUntil } from "../../store/chains.ts";
-import { query } from "../../store/database.ts";
 import { readEvidence } from "../../store/proofs.ts";
 import { type ComplianceReportRow, complianceReports } from "../../store/records.ts";
 import { AlteredRows } from "../../store/seals.ts";
-import { tellsOfReport } from "../../store/stored_rows.ts";
+import { readReport, tellsOfReport } from "../../store/reports.ts";
 import { originOf } from "../shared/deployment.ts";
 import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { Call, OrganizationCaller } from "../shared/call.ts";
@@ -122,11 +121,8 @@ export async function storedReport(
   { orgId }: OrganizationCaller,
   reportId: string,
 ): Promise<IssuedReport> {
-  const [row] = await dependencies.database.read(
-    query.selectFrom("compliance_report").selectAll().where("report_id", "=", reportId)
-      .where("org_id", "=", orgId).compile(),
-  );
-  if (row === undefined) {
+  const row = await readReport(dependencies.database, { orgId, reportId });
+  if (row === null) {
     await requireNotGone(dependencies, { kind: "report", orgId, name: reportId });
     const family = evidenceChain(orgId);
     if (await tellsOfReport(dependencies.database, { family, reportId })) {

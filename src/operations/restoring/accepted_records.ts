@@ -20,6 +20,7 @@ import { requireUnder } from "../../store/proven_pages.ts";
 import type { AnyKind, RecordRow } from "../../store/record_rows.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
 import { shareOf } from "../../store/seals.ts";
+import { insertTombstone } from "../../store/tombstones.ts";
 import { tombstoneName } from "../shared/gone.ts";
 import { ownOrigin, signedEnd } from "../chains/signed_ends.ts";
 
@@ -188,10 +189,7 @@ function namesLeft(
       names.set(hex(left), left);
     }
   }
-  return [...names.values()].map((name) =>
-    query.insertInto("tombstone").values({ name, reason: "erased", ...cause })
-      .onConflict((conflict) => conflict.column("name").doNothing()).compile()
-  );
+  return [...names.values()].map((name) => insertTombstone({ name, reason: "erased", ...cause }));
 }
 
 /** Removes an organization's rows without a valid seal, or whose position holds no input that names them. */

@@ -12,14 +12,15 @@ import { frontierFrom, frontierNodeIndexes } from "../../evidence/consistency.ts
 import { rootOf } from "../../evidence/merkle.ts";
 import type { Log } from "../../observability/log.ts";
 import { newestHeads, notesOfHeads, readNodes, type StoredHead } from "../../store/chains.ts";
-import { type Database, query } from "../../store/database.ts";
+import type { Database } from "../../store/database.ts";
 import { type CheckpointLock, isBehind } from "../../store/lock.ts";
 import type { IssuedCheckpoint, SuspectFamily } from "../../store/issued.ts";
-import { piecesOf, readPages } from "../../store/paging.ts";
+import { piecesOf } from "../../store/paging.ts";
 import type { ProofSource } from "../../store/proofs.ts";
 import type { SubjectRow } from "../../store/records.ts";
 import { findUnsignedHeads } from "../../store/signed_head.ts";
-import { subjectsAfter } from "../../store/subjects.ts";
+import { readAllSubjects } from "../../store/subjects.ts";
+import { goneSince } from "../../store/tombstones.ts";
 import { nextTurn } from "../../store/turn.ts";
 import { draftGenesis, type Genesis } from "../chains/chains.ts";
 import { type RetentionDays, retentionOf } from "../shared/deployment.ts";
@@ -371,7 +372,7 @@ async function forgottenErasures(
   const erased = new Map(lock.erased().map(({ name, at }) => [hex(name), at]));
   if (erased.size === 0) return [];
   const forgotten: SubjectRow[] = [];
-  for await (const rows of readPages(database, subjectsAfter)) {
+  for await (const rows of readAllSubjects(database)) {
     for (const row of rows) {
       const name = tombstoneName(installation, {
         kind: "operator",
@@ -387,20 +388,7 @@ async function forgottenErasures(
 
 /** Whether the database holds an erasure of this name no older than `at`: the operator came back later. */
 async function knowsErasure(database: Database, name: Uint8Array, at: number): Promise<boolean> {
-  const [row] = await database.read(
-    query.selectFrom("tombstone as t")
-      .innerJoin("audit_chain as c", "c.chain", "t.chain")
-      .leftJoin(
-        "audit_entry as e",
-        (join) => join.onRef("e.chain", "=", "t.chain").onRef("e.seq", "=", "t.seq"),
-      )
-      // If the entry was cut off, the database knows everything up to the cut, and so this erasure.
-      .leftJoin(
-        "audit_ladder as cut",
-        (join) => join.onRef("cut.chain", "=", "c.chain").onRef("cut.size", "=", "c.min_index"),
-      )
-      .select(["e.ts", "cut.ts as cut_ts"]).where("t.name", "=", name).compile(),
-  );
-  const known = row?.ts ?? row?.cut_ts;
-  return known != null && Date.parse(known) >= at;
+  const known = await goneSince(database, name);
+  // If the entry was cut off, the database knows everything up to the cut, and so this erasure.
+  return known !== null && Date.parse(known) >= at;
 }

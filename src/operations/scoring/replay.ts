@@ -33,7 +33,8 @@ import {
 import type { ModelDocument } from "../../scoring/model.ts";
 import { modelIn } from "../shared/stored_models.ts";
 import { type Place, readEntry, requireEntry, type StoredEntry } from "../../store/chains.ts";
-import { type Database, query } from "../../store/database.ts";
+import type { Database } from "../../store/database.ts";
+import { positionOfDecision } from "../../store/decisions.ts";
 import { readInteraction } from "../../store/interactions.ts";
 import { readModelDocument } from "../../store/model_documents.ts";
 import { newestOwnCheckpoint, proveHashes, requirePlace } from "../../store/proofs.ts";
@@ -220,11 +221,8 @@ async function find(
 ): Promise<{ readonly kind: Replay["kind"]; readonly position: number } | null> {
   const score = await readInteraction(database, orgId, id);
   if (score !== null) return { kind: "score", position: score.position };
-  const [decision] = await database.read(
-    query.selectFrom("decision").select("position").where("org_id", "=", orgId).where("decision_id", "=", id)
-      .compile(),
-  );
-  return decision === undefined ? null : { kind: "decision", position: decision.position };
+  const position = await positionOfDecision(database, { orgId, decisionId: id });
+  return position === null ? null : { kind: "decision", position };
 }
 
 type Recomputed = Pick<Replay, "replayed" | "explanation" | "model">;

@@ -10,11 +10,10 @@ import { equalBytes, hex } from "../../evidence/crypto.ts";
 import { retentionPrunedSchema } from "../../evidence/structural.ts";
 import { requestDigest } from "../../keys/secrets.ts";
 import { type Place, placeOf, readEntry, requireIntact } from "../../store/chains.ts";
-import { query } from "../../store/database.ts";
 import { newestOwnCheckpoint, proveHashes, readProven } from "../../store/proofs.ts";
 import { type CauseOfCut, readCause, readCut } from "../../store/pruning.ts";
 import { tombstones } from "../../store/records.ts";
-import type { ToldBy } from "../../store/stored_rows.ts";
+import { readTombstone, type ToldBy } from "../../store/tombstones.ts";
 import type { Need, UnitOfWork } from "../../store/unit_of_work.ts";
 import { type Installation, originOf } from "./deployment.ts";
 
@@ -63,10 +62,8 @@ export function refuseGone(unit: UnitOfWork, { key }: Need): void {
 /** @throws {ServiceError} GONE if the record of this name was erased or pruned; {AlteredError}. */
 export async function requireNotGone(dependencies: GoneDependencies, name: Name): Promise<void> {
   const { database, installation } = dependencies;
-  const [row] = await database.read(
-    query.selectFrom("tombstone").selectAll().where("name", "=", tombstoneName(installation, name)).compile(),
-  );
-  if (row === undefined) return;
+  const row = await readTombstone(database, tombstoneName(installation, name));
+  if (row === null) return;
   await provingGone(dependencies, name.orgId, () => {
     throw new GoneError(row);
   });

@@ -10,16 +10,9 @@ import { orNull } from "../../evidence/or_null.ts";
 import { orgCheckpointsSchema } from "../../evidence/structural.ts";
 import { loadChains, placesOfEvents, readEntry, type StoredChain } from "../../store/chains.ts";
 import { readModelDocuments } from "../../store/model_documents.ts";
-import {
-  type ErasureEntry,
-  readCauses,
-  readErasuresOfNames,
-  readLadderRows,
-  readLostCauses,
-  readLostReports,
-  readReports,
-  type ToldBy,
-} from "../../store/stored_rows.ts";
+import { type ErasureEntry, readErasuresOfNames, readLadderRows } from "../../store/stored_rows.ts";
+import { readCauses, readLostCauses, type ToldBy } from "../../store/tombstones.ts";
+import { readLostReports, readReports } from "../../store/reports.ts";
 import { originOf } from "../shared/deployment.ts";
 import { requireTold } from "../shared/gone.ts";
 import type { OwnKeys } from "../chains/own_keys.ts";
