@@ -7,10 +7,10 @@ import { API_KEY_RANDOM_BYTES, mayBeHeld, mintApiKey } from "../keys/api_key.ts"
 import type { Dependencies } from "../operations/dependencies.ts";
 import type { World } from "../domain/world.ts";
 import { authenticateKey } from "../operations/organizations/authentication.ts";
-import { holdsChains } from "../operations/installation/installation.ts";
 import { mendOfFile, StartError } from "../operations/shared/start_error.ts";
 import type { SignerSource } from "../operations/shared/signing.ts";
 import { createOrganization } from "../operations/organizations/organizations.ts";
+import { holdsChains } from "../store/chain_rows.ts";
 import type { Database } from "../store/database.ts";
 import { isRestoreUnfinished } from "../store/unfinished_restore.ts";
 import { writeDurably } from "../store/durable_file.ts";

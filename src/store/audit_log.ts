@@ -1,7 +1,8 @@
 /**
- * Selects the entries on a page of a chain's log, newest first. Their content is read from them once they are
- * proven.
+ * Reads over logs. The entries on a page are selected here, newest first. Their content is read from them once
+ * they are proven.
  */
+import { sql } from "kysely";
 import { type Database, query } from "./database.ts";
 
 export interface LogPage {
@@ -57,4 +58,19 @@ export async function firstSeqAt(
     else high = middle;
   }
   return low;
+}
+
+/** The retention in days in the first entry of the newest audit log; null if there is none. */
+export async function retentionOfNewestLog(database: Database): Promise<number | null> {
+  const [row] = await database.read(
+    query.selectFrom("audit_entry as e")
+      .innerJoin(
+        "audit_part as p",
+        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
+      )
+      .select(sql<number | null>`p.data ->> '$.retention_days'`.as("days"))
+      .where("e.seq", "=", 0).where("e.chain", "like", "org/%/admin").where("p.name", "=", "detail")
+      .orderBy("e.ts", "desc").limit(1).compile(),
+  );
+  return row?.days ?? null;
 }

@@ -4,8 +4,8 @@
  */
 import { hex } from "../../evidence/crypto.ts";
 import { rootOf } from "../../evidence/merkle.ts";
+import { raiseAnchoredSize } from "../../store/chain_rows.ts";
 import { readGrownChains } from "../../store/chains.ts";
-import { query } from "../../store/database.ts";
 import { findUnsignedHeads, notSigned } from "../../store/signed_head.ts";
 import { eventDraft } from "../shared/drafts.ts";
 import { SYSTEM_CHAIN } from "../../evidence/chain_name.ts";
@@ -45,10 +45,7 @@ export async function anchorChains(dependencies: Watching, now: number): Promise
       plan(unit) {
         unit.append(SYSTEM_CHAIN, draft);
         for (const { chain, frontier: { size } } of grown) {
-          unit.execute(
-            query.updateTable("audit_chain").set({ anchored_size: size }).where("chain", "=", chain)
-              .where("anchored_size", "<", size).compile(),
-          );
+          unit.execute(raiseAnchoredSize(chain, size));
         }
         return () => undefined;
       },

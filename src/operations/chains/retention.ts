@@ -8,6 +8,7 @@ import { AlteredError } from "../../domain/errors.ts";
 import { isEvidenceChain, organizationOf } from "../../evidence/chain_name.ts";
 import { hex } from "../../evidence/crypto.ts";
 import { DAY_MS } from "../../domain/time.ts";
+import { moveCut } from "../../store/chain_rows.ts";
 import {
   type CutPoint,
   deleteEntriesBelow,
@@ -16,7 +17,6 @@ import {
   newestCut,
   type StoredChain,
 } from "../../store/chains.ts";
-import { query } from "../../store/database.ts";
 import { ownCheckpointOfCommit, readProven } from "../../store/proofs.ts";
 import { type CauseOfCut, readPrunedSeqs } from "../../store/pruning.ts";
 import { originOf, type RetentionDays, retentionOf } from "../shared/deployment.ts";
@@ -89,10 +89,8 @@ async function cutChain(
     alone: true,
     plan(unit) {
       unit.append(chain.family, draft);
-      const moved = query.updateTable("audit_chain").set({ min_index: cut.size })
-        .where("chain", "=", chain.chain).where("min_index", "=", from).compile();
       // Another process may have cut the chain meanwhile: it is not cut twice.
-      unit.execute({ ...moved, mustChange: 1 });
+      unit.execute(moveCut(chain.chain, { from, to: cut.size }));
       // The next entry of an open chain marks the end of the day; a chain that has ended gets no next entry.
       unit.execute(insertCut(chain.chain, cut));
       return () => undefined;

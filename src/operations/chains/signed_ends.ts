@@ -14,22 +14,14 @@ import { orNull } from "../../evidence/or_null.ts";
 import { chainRestoredSchema, restoredGenesisSchema } from "../../evidence/structural.ts";
 import { AlteredError } from "../../domain/errors.ts";
 import { endOfEntries } from "../../store/bundles.ts";
+import { setFirstPosition } from "../../store/chain_rows.ts";
 import { loadEpochs, readNodes, type StoredChain, type StoredHead } from "../../store/chains.ts";
-import { type Database, query } from "../../store/database.ts";
+import { endWithCheckpoint, readEndRows, readNewestCheckpoints } from "../../store/checkpoints.ts";
 import type { IssuedCheckpoint } from "../../store/issued.ts";
-import { readPages } from "../../store/paging.ts";
 import { newestOwnCheckpoint, readProven } from "../../store/proofs.ts";
 import { originOf } from "../shared/deployment.ts";
 
 export type EndDependencies = Proving;
-
-/** Notes that are read together; the newest own note among them counts. */
-const NOTES_IN_PAGE = 64;
-
-interface NoteRow {
-  readonly size: number;
-  readonly note: string;
-}
 
 /**
  * The newest signed checkpoint of a chain, from the database's notes; or the issued checkpoint, if it is
@@ -45,14 +37,8 @@ export async function signedEnd(
   const { database, signing } = dependencies;
   const own = ownOrigin(dependencies, { chain, origin });
   let newest: KnownCheckpoint | null = null;
-  const notes = query.selectFrom("audit_checkpoint").select(["size", "note"]).where("chain", "=", chain)
-    .orderBy("size", "desc");
-  const pages = readPages<NoteRow>(
-    database,
-    (after, limit) => (after === null ? notes : notes.where("size", "<", after.size)).limit(limit).compile(),
-    NOTES_IN_PAGE,
-  );
-  for await (const page of pages) {
+  // The newest own note of a page counts.
+  for await (const page of readNewestCheckpoints(database, chain)) {
     for (const { size, note } of page) {
       const known = await signing.openOwn(note, own);
       if (known !== null && known.size > (newest?.size ?? 0)) newest = known;
@@ -122,7 +108,7 @@ export async function mendFirstPositions(dependencies: EndDependencies, family: 
     const isRight = epoch.firstPosition === first || epoch.firstPosition === counted;
     if (!isRight) {
       isWrong = true;
-      await setFirstPosition(database, epoch.chain, first);
+      await database.batch([setFirstPosition(epoch.chain, first)]);
     }
     before = { ...epoch, isMended: isRight ? epoch.firstPosition : first };
   }
@@ -144,32 +130,16 @@ export async function mendCheckpoints(
   const signed = await signedEnd(dependencies, head, issued);
   if (signed === null) return false;
   const { size, note } = signed;
-  const [[beyond], [own], [last]] = await database.snapshot([
-    query.selectFrom("audit_checkpoint").select(({ fn }) => fn.countAll<number>().as("count"))
-      .where("chain", "=", chain).where("size", ">", size).compile(),
-    query.selectFrom("audit_checkpoint").select("note").where("chain", "=", chain).where("size", "=", size)
-      .compile(),
-    query.selectFrom("audit_entry").select("body").where("chain", "=", chain).where("seq", "=", size - 1)
-      .compile(),
-  ]);
-  if (beyond!.count === 0 && own?.note === note) return false;
-  const entry = entrySchema.safeParse(orNull(() => JSON.parse(last?.body ?? "null"))).data;
-  await database.batch([
-    query.deleteFrom("audit_checkpoint").where("chain", "=", chain).where("size", ">=", size).compile(),
-    query.insertInto("audit_checkpoint")
-      .values({ chain, size, ts: entry?.timestamp ?? head.lastTimestamp, note }).compile(),
-  ]);
+  const { beyond, note: stored, body } = await readEndRows(database, { chain, size });
+  if (beyond === 0 && stored === note) return false;
+  const entry = entrySchema.safeParse(orNull(() => JSON.parse(body ?? "null"))).data;
+  const ts = entry?.timestamp ?? head.lastTimestamp;
+  await database.batch(endWithCheckpoint({ chain, size, ts, note }));
   log.error("checkpoints that this service did not sign were removed", {
     audit: true,
     chain,
-    rows: beyond!.count,
+    rows: beyond,
     size,
   });
   return true;
-}
-
-function setFirstPosition(database: Database, chain: string, position: number): Promise<void> {
-  return database.batch([
-    query.updateTable("audit_chain").set({ first_position: position }).where("chain", "=", chain).compile(),
-  ]);
 }

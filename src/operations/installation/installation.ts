@@ -10,7 +10,6 @@ import {
   splitName,
   SYSTEM_CHAIN,
 } from "../../evidence/chain_name.ts";
-import { sql } from "kysely";
 import { AlteredError, isUnavailable } from "../../domain/errors.ts";
 import { pepperId } from "../../keys/api_key.ts";
 import { unwrapWithAny, WRAP_IV_BYTES, wrapSecret } from "../../keys/secrets.ts";
@@ -18,8 +17,9 @@ import { type Crypto, equalBytes } from "../../evidence/crypto.ts";
 import { canonicalJson } from "../../evidence/canonical.ts";
 import type { Log } from "../../observability/log.ts";
 import type { Model } from "../../scoring/model.ts";
-import { newestCheckpoint } from "../../store/chains.ts";
-import { type Database, query, type Statement } from "../../store/database.ts";
+import { retentionOfNewestLog } from "../../store/audit_log.ts";
+import { newestCheckpoint, readFamilies } from "../../store/chains.ts";
+import type { Database, Statement } from "../../store/database.ts";
 import { readInstallation, replaceInstallationKey, setPepper } from "../../store/installation.ts";
 import type { CheckpointLock } from "../../store/lock.ts";
 import {
@@ -75,12 +75,6 @@ export interface OpenedInstallation {
   readonly installation: Installation;
   /** False if it was left as it is, for example because the database is older than what was issued. */
   readonly current: boolean;
-}
-
-/** Whether the database holds a chain, so that a missing signing key must not be made anew. */
-export async function holdsChains(database: Database): Promise<boolean> {
-  const rows = await database.read(query.selectFrom("audit_chain").select("chain").limit(1).compile());
-  return rows.length > 0;
 }
 
 /**
@@ -350,7 +344,8 @@ type RetentionPolicy = "audit_log" | "evidence";
 /** @param recorded null if no start has recorded the retention yet. */
 async function recordAuditRetention(options: InstallationOptions, recorded: number | null): Promise<void> {
   const { database, writer, auditRetentionDays: days } = options;
-  const previous = recorded ?? await retentionOfGenesis(database);
+  // An earlier program recorded it in the first entry of each log only.
+  const previous = recorded ?? await retentionOfNewestLog(database);
   if (previous !== days) {
     await recordRetentionChange(options, { policy: "audit_log", recorded, from: previous, to: days });
   } else if (recorded === null) {
@@ -366,21 +361,6 @@ async function recordAuditRetention(options: InstallationOptions, recorded: numb
   }
 }
 
-/** The retention in the newest audit log's genesis, for an earlier program's database; null if none. */
-async function retentionOfGenesis(database: Database): Promise<number | null> {
-  const [row] = await database.read(
-    query.selectFrom("audit_entry as e")
-      .innerJoin(
-        "audit_part as p",
-        (join) => join.onRef("p.chain", "=", "e.chain").onRef("p.seq", "=", "e.seq"),
-      )
-      .select(sql<number | null>`p.data ->> '$.retention_days'`.as("days"))
-      .where("e.seq", "=", 0).where("e.chain", "like", "org/%/admin").where("p.name", "=", "detail")
-      .orderBy("e.ts", "desc").limit(1).compile(),
-  );
-  return row?.days ?? null;
-}
-
 /** Records a change of retention in the system chain and each chain under it (evidence design, section 8). */
 async function recordRetentionChange(
   options: InstallationOptions,
@@ -391,19 +371,16 @@ async function recordRetentionChange(
     readonly to: number | null;
   },
 ): Promise<void> {
-  const rows = await options.database.read(
-    query.selectFrom("audit_chain").select("family").distinct().orderBy("family").compile(),
-  );
   const chainOf = policy === "evidence" ? evidenceChain : adminChain;
   // This includes the chains of an organization of which a restore left nothing else.
-  const ruled = rows.filter(({ family }) =>
+  const families = (await readFamilies(options.database)).filter((family) =>
     family !== SYSTEM_CHAIN && family === chainOf(organizationOf(family)!)
   );
   const column = policy === "evidence" ? "evidence_retention_days" : "audit_retention_days";
   await recordChange(options, {
     type: "RETENTION_POLICY",
     detail: { policy, from_days: from, to_days: to },
-    families: ruled.map(({ family }) => family),
+    families,
     stands: (row) => (row[column] ?? null) === recorded,
     set: { [column]: to },
   });
