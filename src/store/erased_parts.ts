@@ -1,8 +1,15 @@
-/** Finds parts of erased operators that are stored although they were erased: somebody put them back. */
+/** Destroys parts of erased operators, and finds those that somebody put back. */
 import { sql } from "kysely";
-import { type Database, query } from "./database.ts";
+import { type Database, query, type Statement } from "./database.ts";
+import { listed } from "./listed.ts";
 import type { EntryPlace } from "./operator_records.ts";
 import { piecesOf, readPages } from "./paging.ts";
+
+/** Destroys the parts of some entries of a chain, with their salts. The entries stay. */
+export function destroyParts(chain: string, seqs: readonly number[]): Statement {
+  return query.updateTable("audit_part").set({ salt: null, data: null }).where("chain", "=", chain)
+    .where("seq", "in", listed<number>(seqs)).compile();
+}
 
 /** Number of pseudonyms that are looked up together, and of entries in a page. */
 const PSEUDONYMS_TOGETHER = 50;

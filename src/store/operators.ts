@@ -1,10 +1,11 @@
 /**
- * Reads over operators: one with its state, a page of them, and the figures of all for the organization rule.
+ * Rows of operators: one with its state, a page of them, and the figures of all for the organization rule.
  */
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { OperatorSort } from "../domain/operator.ts";
-import { query } from "./database.ts";
+import { query, type Statement } from "./database.ts";
 import type { OperatorNames } from "./interactions.ts";
+import { listed } from "./listed.ts";
 import type { OperatorFigures } from "./records.ts";
 import type { OperatorTable } from "./schema.ts";
 
@@ -13,6 +14,17 @@ export type StoredOperator = Selectable<OperatorTable>;
 export function operatorQuery(orgId: string, operatorId: string): CompiledQuery<StoredOperator> {
   return query.selectFrom("operator").selectAll().where("org_id", "=", orgId)
     .where("operator_id", "=", operatorId).compile();
+}
+
+/** The query for all operators of an organization, with their states. */
+export function operatorsQuery(orgId: string): CompiledQuery<StoredOperator> {
+  return query.selectFrom("operator").selectAll().where("org_id", "=", orgId).compile();
+}
+
+/** Deletes some operators of an organization. */
+export function deleteOperators(orgId: string, operatorIds: readonly string[]): Statement {
+  return query.deleteFrom("operator").where("org_id", "=", orgId)
+    .where("operator_id", "in", listed<string>(operatorIds)).compile();
 }
 
 /** Columns that one index holds completely, so that a pass over an organization does not read the table. */

@@ -342,3 +342,23 @@ export function buryDeliveries(
     .where("webhook_id", "=", webhookId).where("status", "=", sql.lit("queued"));
   return (only === undefined ? change : change.where("delivery_id", "in", listed<string>(only))).compile();
 }
+
+/**
+ * Deletes the events about an operator, and cancels their deliveries that wait. The log of deliveries keeps that
+ * something was sent, but no longer what.
+ */
+export function deleteEventsOf(
+  [orgId, operatorId]: readonly [orgId: string, operatorId: string],
+): readonly Statement[] {
+  const events = query.selectFrom("webhook_event").select("sequence").where("org_id", "=", orgId)
+    .where("operator_id", "=", operatorId);
+  return [
+    query.updateTable("webhook_delivery")
+      .set((row) => ({
+        sequence: null,
+        status: row.case().when("status", "=", "queued").then("cancelled").else(row.ref("status")).end(),
+      })).where("sequence", "in", events).compile(),
+    query.deleteFrom("webhook_event").where("org_id", "=", orgId).where("operator_id", "=", operatorId)
+      .compile(),
+  ];
+}

@@ -1,14 +1,17 @@
-/** The rows beside the entries of an organization's evidence, each with the entry that it stands for. */
+/** The rows beside the entries of an organization's evidence, each of which stands for an entry. */
 import { sql } from "kysely";
 import { organizationOf } from "../evidence/chain_name.ts";
 import type { PartName } from "../evidence/hashes.ts";
 import { headOf, type HeadRow, headsQuery, type StoredHead } from "./chains.ts";
-import { type Database, query } from "./database.ts";
+import { type Database, query, type Statement } from "./database.ts";
+import { listed } from "./listed.ts";
+import type { RecordTable } from "./operator_records.ts";
 import { readPages } from "./paging.ts";
 import {
   decisions,
   frozenOperators,
   installations,
+  type InteractionRow,
   interactions,
   operators,
   organizations,
@@ -145,4 +148,106 @@ export async function readHeld(database: Database, family: string): Promise<Held
     kinds: own,
     rows: own.flatMap((kind, index) => found[index]!.map((row) => [kind, row] as const)),
   };
+}
+
+// ---- changes ----------------------------------------------------------------------------------------------
+
+/** Tables whose rows have an id within their organization. */
+type TableWithId = RecordTable | "compliance_report";
+
+/** The column with a row's id, by table. A table comes after those whose rows refer to it. */
+const ID_COLUMNS: Readonly<Record<TableWithId, string>> = {
+  outcome_label: "session_id",
+  score_commit: "session_id",
+  interaction: "session_id",
+  skipped_interaction: "session_id",
+  decision: "decision_id",
+  score_batch: "request_digest",
+  compliance_report: "report_id",
+};
+
+/** Kysely is told the name of one table, since a union of tables has no columns in common. */
+function idColumn(table: TableWithId) {
+  return ID_COLUMNS[table] as "session_id";
+}
+
+/** Rows in a page of {@link readRecordRows}. */
+const ROWS_IN_PAGE = 200;
+
+/** The rows of a kind that an organization has, in the order of their ids, page by page. */
+export function readRecordRows(
+  database: Database,
+  kind: AnyKind,
+  orgId: string,
+): AsyncGenerator<readonly RecordRow[]> {
+  const id = idColumn(kind.name as RecordTable);
+  const rows = query.selectFrom(kind.name as "interaction").selectAll()
+    .where("org_id", "=", orgId).orderBy(id);
+  return readPages<RecordRow>(
+    database,
+    (after, limit) =>
+      (after === null ? rows : rows.where(id, ">", kind.keyOf(after)[1]!)).limit(limit).compile() as never,
+    ROWS_IN_PAGE,
+  );
+}
+
+/** Sets columns of the row of a record. */
+export function updateRecordRow<Row>(kind: RecordKind<Row>, row: Row, columns: Partial<Row>): Statement {
+  const [orgId, id] = kind.keyOf(row);
+  return query.updateTable(kind.name as "interaction").set(columns as Partial<InteractionRow>)
+    .where("org_id", "=", orgId!).where(idColumn(kind.name as RecordTable), "=", id!).compile();
+}
+
+/** Deletes rows of an organization by their ids. */
+export function deleteRecordRows(
+  table: TableWithId,
+  { orgId, ids }: { readonly orgId: string; readonly ids: readonly string[] },
+): Statement {
+  return query.deleteFrom(table as "interaction").where("org_id", "=", orgId)
+    .where(idColumn(table), "in", listed<string>(ids)).compile();
+}
+
+/** Deletes rows of several tables by their ids, in an order in which no row refers to one that is gone. */
+export function deleteRowsOfTables(
+  orgId: string,
+  idsOf: ReadonlyMap<TableWithId, readonly string[]>,
+): readonly Statement[] {
+  return (Object.keys(ID_COLUMNS) as TableWithId[]).flatMap((table) => {
+    const ids = idsOf.get(table);
+    return ids === undefined ? [] : [deleteRecordRows(table, { orgId, ids })];
+  });
+}
+
+/**
+ * Deletes the row of a record if it has the position of the record's entry. The rows of a score's commit and late
+ * label go with it.
+ */
+export function deleteRowAt(
+  table: Exclude<TableWithId, "score_batch">,
+  { orgId, id, position }: { readonly orgId: string; readonly id: string; readonly position: number },
+): readonly Statement[] {
+  const row = query.deleteFrom(table as "interaction").where("org_id", "=", orgId)
+    .where(idColumn(table), "=", id).where("position", "=", position).compile();
+  if (table !== "interaction") return [row];
+  const score = query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
+    .where("session_id", "=", id).where("position", "=", position);
+  return [
+    ...(["outcome_label", "score_commit"] as const).map((beside) =>
+      query.deleteFrom(beside).where("org_id", "=", orgId).where("session_id", "in", score).compile()
+    ),
+    row,
+  ];
+}
+
+/** Deletes the rows of commits and late labels that no score's row of the organization names. */
+export function deleteUnfollowedRows(orgId: string): readonly Statement[] {
+  const followed = (column: "commit_position" | "label_position") =>
+    query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
+      .where(column, "is not", null);
+  return [
+    query.deleteFrom("score_commit").where("org_id", "=", orgId)
+      .where("session_id", "not in", followed("commit_position")).compile(),
+    query.deleteFrom("outcome_label").where("org_id", "=", orgId)
+      .where("session_id", "not in", followed("label_position")).compile(),
+  ];
 }

@@ -1,14 +1,14 @@
 /**
- * Rows of subjects, which join operators to their pseudonyms, and the records of a pseudonym. They are read page
+ * Rows of subjects, which join operators to their pseudonyms, and the records of a pseudonym. These are read page
  * by page: no read is held open while a copy of them is made.
  */
 import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PartName } from "../evidence/hashes.ts";
-import { type Database, query } from "./database.ts";
+import { type Database, query, type Statement } from "./database.ts";
 import { listed } from "./listed.ts";
 import { readPages } from "./paging.ts";
 import type { SubjectRow } from "./records.ts";
-import type { AuditPartTable } from "./schema.ts";
+import type { AuditPartTable, SubjectTable } from "./schema.ts";
 
 /** The operator whose records are read. */
 export interface SubjectName {
@@ -36,6 +36,25 @@ export function readAllSubjects(database: Database): AsyncGenerator<readonly Sub
         : rows.where(sql<boolean>`(org_id, operator_id) > (${after.org_id}, ${after.operator_id})`))
         .limit(limit).compile(),
   );
+}
+
+/** The query for all subjects of an organization. */
+export function subjectsQuery(orgId: string): CompiledQuery<Selectable<SubjectTable>> {
+  return query.selectFrom("subject").selectAll().where("org_id", "=", orgId).compile();
+}
+
+/** Inserts a subject, or replaces its pseudonym and its seal. */
+export function replaceSubject(row: SubjectRow & { readonly seal: Uint8Array }): Statement {
+  const { pseudonym, seal } = row;
+  return query.insertInto("subject").values(row)
+    .onConflict((conflict) => conflict.columns(["org_id", "operator_id"]).doUpdateSet({ pseudonym, seal }))
+    .compile();
+}
+
+/** Deletes the subjects of some operators of an organization. */
+export function deleteSubjects(orgId: string, operatorIds: readonly string[]): Statement {
+  return query.deleteFrom("subject").where("org_id", "=", orgId)
+    .where("operator_id", "in", listed<string>(operatorIds)).compile();
 }
 
 /** The subjects of an organization, in the order of their operators, page by page. */

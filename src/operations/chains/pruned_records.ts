@@ -4,10 +4,11 @@
  */
 import type { Proving, Reading } from "../shared/capabilities.ts";
 import { AlteredError } from "../../domain/errors.ts";
-import { query, type Statement } from "../../store/database.ts";
+import type { Statement } from "../../store/database.ts";
 import type { StoredChain } from "../../store/chains.ts";
 import { readProvenPage } from "../../store/proven_pages.ts";
 import type { CauseOfCut } from "../../store/pruning.ts";
+import { deleteRowAt } from "../../store/record_rows.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
 import { reportPositionsQuery } from "../../store/reports.ts";
 import { batchesQuery, deleteBatches } from "../../store/score_batches.ts";
@@ -130,30 +131,13 @@ async function requireOwnRows(
 
 function removalsOfRecord(
   installation: Proving["installation"],
-  { kind: { table, id: column }, id, position }: PrunedRecord,
+  { kind: { table }, id, position }: PrunedRecord,
   { orgId, cause }: { readonly orgId: string; readonly cause: CauseOfCut },
 ): readonly Statement[] {
-  const row = query.deleteFrom(table as "interaction").where("org_id", "=", orgId)
-    .where(column as "session_id", "=", id).where("position", "=", position).compile();
+  const removed = deleteRowAt(table, { orgId, id, position });
   // A frozen call used no name up, so it leaves no tombstone.
-  if (table === "skipped_interaction") return [row];
-  const used = insertTombstone({
-    name: tombstoneName(installation, {
-      kind: table === "compliance_report" ? "report" : "record",
-      orgId,
-      name: id,
-    }),
-    reason: "pruned",
-    ...cause,
-  });
-  if (table !== "interaction") return [row, used];
-  const score = query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
-    .where("session_id", "=", id).where("position", "=", position);
-  return [
-    ...(["outcome_label", "score_commit"] as const).map((beside) =>
-      query.deleteFrom(beside).where("org_id", "=", orgId).where("session_id", "in", score).compile()
-    ),
-    row,
-    used,
-  ];
+  if (table === "skipped_interaction") return removed;
+  const kind = table === "compliance_report" ? "report" : "record";
+  const name = tombstoneName(installation, { kind, orgId, name: id });
+  return [...removed, insertTombstone({ name, reason: "pruned", ...cause })];
 }

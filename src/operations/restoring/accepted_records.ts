@@ -12,12 +12,12 @@ import { entryHash, type PartName } from "../../evidence/hashes.ts";
 import type { KnownCheckpoint } from "../../evidence/kept.ts";
 import { orNull } from "../../evidence/or_null.ts";
 import { loadEpochs, placesOfEvents, type StoredChain } from "../../store/chains.ts";
-import { query, type Statement } from "../../store/database.ts";
-import { readHeldEntries } from "../../store/erased_parts.ts";
-import { readEntriesAt } from "../../store/operator_records.ts";
-import { piecesOf, readPages } from "../../store/paging.ts";
+import type { Statement } from "../../store/database.ts";
+import { destroyParts, readHeldEntries } from "../../store/erased_parts.ts";
+import { readEntriesAt, type RecordTable } from "../../store/operator_records.ts";
+import { piecesOf } from "../../store/paging.ts";
 import { requireUnder } from "../../store/proven_pages.ts";
-import type { AnyKind, RecordRow } from "../../store/record_rows.ts";
+import { type AnyKind, deleteRowsOfTables, readRecordRows, type RecordRow } from "../../store/record_rows.ts";
 import { decisions, interactions, skippedInteractions } from "../../store/records.ts";
 import { shareOf } from "../../store/seals.ts";
 import { insertTombstone } from "../../store/tombstones.ts";
@@ -90,8 +90,8 @@ export class AcceptedChain {
   }
 }
 
-/** Parts or rows that one write destroys or removes. */
-const ROWS_IN_WRITE = 200;
+/** Erasures that are read and proven together. */
+const ERASURES_TOGETHER = 200;
 
 /**
  * Destroys again the parts that an erasure had destroyed: they are held although a proven entry records the
@@ -115,17 +115,18 @@ export async function destroyErased(
     for (const [chain, places] of Map.groupBy(page, ([chain]) => chain)) {
       const stored = await readEntriesAt(database, { chain, seqs: places.map(([, seq]) => seq) });
       const proven = await chains.get(chain)!.entries(stored, ({ subject }) => erasures.has(subject ?? ""));
-      const statements = stored.filter(({ seq }) => proven.has(seq)).flatMap((entry) => [
-        query.updateTable("audit_part").set({ salt: null, data: null }).where("chain", "=", chain)
-          .where("seq", "=", entry.seq).compile(),
-        ...namesLeft(dependencies, orgId, {
-          texts: entry.parts.map(({ text }) => text),
-          cause: erasures.get(proven.get(entry.seq)!.subject!)!,
-        }),
+      const held = stored.filter(({ seq }) => proven.has(seq));
+      if (held.length === 0) continue;
+      destroyed += held.length;
+      await database.batch([
+        destroyParts(chain, held.map(({ seq }) => seq)),
+        ...held.flatMap((entry) =>
+          namesLeft(dependencies, orgId, {
+            texts: entry.parts.map(({ text }) => text),
+            cause: erasures.get(proven.get(entry.seq)!.subject!)!,
+          })
+        ),
       ]);
-      if (statements.length === 0) continue;
-      destroyed += proven.size;
-      await database.batch(statements);
     }
   }
   if (destroyed > 0) {
@@ -154,7 +155,7 @@ async function provenErasures(
   const places = await placesOfEvents(database, { family, eventType: "SUBJECT_ERASED" });
   const erasures = new Map<string, Cause>();
   for (const [chain, own] of Map.groupBy(places, ({ chain }) => chain)) {
-    for (const piece of piecesOf(own, ROWS_IN_WRITE)) {
+    for (const piece of piecesOf(own, ERASURES_TOGETHER)) {
       const stored = await readEntriesAt(database, { chain, seqs: piece.map(({ seq }) => seq) });
       const proven = await chains.get(chain)?.entries(
         stored,
@@ -192,15 +193,17 @@ function namesLeft(
   return [...names.values()].map((name) => insertTombstone({ name, reason: "erased", ...cause }));
 }
 
+/** Tables whose rows refer to a score's row. */
+const FOLLOWING_A_SCORE = ["outcome_label", "score_commit"] as const;
+
 /** Removes an organization's rows without a valid seal, or whose position holds no input that names them. */
 export async function removeStrayRows(dependencies: AcceptanceDependencies, family: string): Promise<void> {
   const { database, seals, log } = dependencies;
   const orgId = organizationOf(family)!;
   const epochs = await loadEpochs(database, family);
   for (const kind of [interactions, skippedInteractions, decisions] as readonly AnyKind[]) {
-    const id = kind.name === "decision" ? "decision_id" : "session_id";
     let removed = 0;
-    for await (const page of rowPages(dependencies, kind, { orgId, id })) {
+    for await (const page of readRecordRows(database, kind, orgId)) {
       const held = await heldNames(dependencies, epochs, page);
       const stray = page.filter((row) => {
         const name = held.get(row.position);
@@ -209,13 +212,9 @@ export async function removeStrayRows(dependencies: AcceptanceDependencies, fami
       }).map((row) => kind.keyOf(row)[1]!);
       if (stray.length === 0) continue;
       removed += stray.length;
-      const tables = kind.name === "interaction" ? ["outcome_label", "score_commit", kind.name] : [kind.name];
-      await database.batch(
-        tables.map((table) =>
-          query.deleteFrom(table as "interaction").where("org_id", "=", orgId)
-            .where(id as "session_id", "in", stray).compile()
-        ),
-      );
+      const tables = kind === interactions ? [...FOLLOWING_A_SCORE, kind.name] : [kind.name];
+      const idsOf = new Map(tables.map((table) => [table as RecordTable, stray]));
+      await database.batch(deleteRowsOfTables(orgId, idsOf));
     }
     if (removed === 0) continue;
     log.error("rows that no record tells of were removed", {
@@ -225,22 +224,6 @@ export async function removeStrayRows(dependencies: AcceptanceDependencies, fami
       rows: removed,
     });
   }
-}
-
-function rowPages(
-  { database }: AcceptanceDependencies,
-  kind: AnyKind,
-  { orgId, id }: { readonly orgId: string; readonly id: string },
-): AsyncGenerator<readonly RecordRow[]> {
-  const rows = query.selectFrom(kind.name as "interaction").selectAll().where("org_id", "=", orgId)
-    .orderBy(id as "session_id");
-  return readPages<RecordRow>(
-    database,
-    (after, limit) =>
-      (after === null ? rows : rows.where(id as "session_id", ">", kind.keyOf(after)[1]!)).limit(limit)
-        .compile() as never,
-    ROWS_IN_WRITE,
-  );
 }
 
 /** By position, the record and the operator that the input there names. */

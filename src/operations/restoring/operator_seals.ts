@@ -3,17 +3,13 @@
  * The rows of an operator without records stay only if this installation wrote them.
  */
 import type { Logging, Reading } from "../shared/capabilities.ts";
-import { type Database, query, type Statement } from "../../store/database.ts";
+import type { Database, Statement } from "../../store/database.ts";
 import { frozenOperatorsQuery } from "../../store/interactions.ts";
+import { deleteOperators, operatorsQuery } from "../../store/operators.ts";
 import { piecesOf } from "../../store/paging.ts";
-import {
-  frozenOperators,
-  type OperatorRow,
-  operators,
-  type SubjectRow,
-  subjects,
-} from "../../store/records.ts";
-import { sealed, type Seals, shareOf } from "../../store/seals.ts";
+import { frozenOperators, type OperatorRow, operators, subjects } from "../../store/records.ts";
+import { sealed, shareOf } from "../../store/seals.ts";
+import { deleteSubjects, replaceSubject, subjectsQuery } from "../../store/subjects.ts";
 import { evidenceChain } from "../../evidence/chain_name.ts";
 import type { LastFrozen } from "../scoring/frozen_calls.ts";
 import { movedTo } from "../scoring/score.ts";
@@ -57,8 +53,8 @@ export async function sealOperators(
   },
 ): Promise<void> {
   const [names, rows] = await database.snapshot([
-    query.selectFrom("subject").selectAll().where("org_id", "=", orgId).compile(),
-    query.selectFrom("operator").selectAll().where("org_id", "=", orgId).compile(),
+    subjectsQuery(orgId),
+    operatorsQuery(orgId),
   ]);
   const isOwn = (row: (typeof names)[number]) =>
     isUpgrade || (shareOf(seals, subjects, row) !== null && !erased.has(row.pseudonym));
@@ -74,8 +70,16 @@ export async function sealOperators(
     isUpgrade || (pseudonyms.has(row.operator_id) &&
       (known.get(row.operator_id)?.moved != null || shareOf(seals, operators, row) !== null));
   const stray = [
-    ["operator", rows.filter((row) => !isKept(row)).map(({ operator_id }) => operator_id)],
-    ["subject", names.map(({ operator_id }) => operator_id).filter((id) => !pseudonyms.has(id))],
+    [
+      operators.name,
+      rows.filter((row) => !isKept(row)).map(({ operator_id }) => operator_id),
+      deleteOperators,
+    ],
+    [
+      subjects.name,
+      names.map(({ operator_id }) => operator_id).filter((id) => !pseudonyms.has(id)),
+      deleteSubjects,
+    ],
   ] as const;
   for (const [table, ids] of stray) {
     if (ids.length === 0) continue;
@@ -92,13 +96,11 @@ export async function sealOperators(
     };
   });
   const statements = [
-    ...stray.flatMap(([table, ids]) =>
-      piecesOf(ids, OPERATORS_IN_WRITE).map((piece) =>
-        query.deleteFrom(table).where("org_id", "=", orgId).where("operator_id", "in", piece).compile()
-      )
+    ...stray.flatMap(([, ids, remove]) =>
+      piecesOf(ids, OPERATORS_IN_WRITE).map((piece) => remove(orgId, piece))
     ),
     ...[...pseudonyms].map(([operator_id, pseudonym]) =>
-      subjectStatement(seals, { org_id: orgId, operator_id, pseudonym })
+      replaceSubject(sealed(seals, subjects, { org_id: orgId, operator_id, pseudonym }).row)
     ),
     ...[...held, ...isUpgrade ? [] : missingOperators(orgId, { known, held })].map((row) =>
       operators.save!(sealed(seals, operators, row).row)
@@ -129,14 +131,6 @@ export async function sealFrozenOperators(
 
 async function writeInPieces(database: Database, statements: readonly Statement[]): Promise<void> {
   for (const piece of piecesOf(statements, OPERATORS_IN_WRITE)) await database.batch(piece);
-}
-
-function subjectStatement(seals: Seals, row: SubjectRow): Statement {
-  const { pseudonym } = row;
-  const { seal } = sealed(seals, subjects, row).row;
-  return query.insertInto("subject").values({ ...row, seal })
-    .onConflict((conflict) => conflict.columns(["org_id", "operator_id"]).doUpdateSet({ pseudonym, seal }))
-    .compile();
 }
 
 /** New rows for the operators who have none and whose records give their state. */

@@ -16,11 +16,11 @@ import { computeLabel, computeScore, labelInputSchema, scoreInputSchema } from "
 import { requestDigest } from "../../keys/secrets.ts";
 import type { OperatorState } from "../../scoring/state.ts";
 import { loadEpochs, newestHeads, placeOfHead, type StoredHead, updateHeld } from "../../store/chains.ts";
-import { type Database, query, type Statement } from "../../store/database.ts";
+import type { Database, Statement } from "../../store/database.ts";
 import { readInstallation } from "../../store/installation.ts";
 import { readModelDocument, replaceModelDocument } from "../../store/model_documents.ts";
 import { organizationQuery } from "../../store/organizations.ts";
-import { readHeld } from "../../store/record_rows.ts";
+import { readHeld, updateRecordRow } from "../../store/record_rows.ts";
 import { readInputs, type RecordedInput } from "../../store/recorded_inputs.ts";
 import {
   type DecisionRow,
@@ -363,10 +363,7 @@ function sealingOf<Row extends object>(
 ): Statement | null {
   if (row === undefined) return fresh === null ? null : kind.save!(sealed(seals, kind, fresh).row);
   const { seal } = sealed(seals, kind, { ...row, ...columns }).row;
-  const [orgId, id] = kind.keyOf(row);
-  return query.updateTable(kind.name as "interaction").set({ ...columns as Partial<InteractionRow>, seal })
-    .where("org_id", "=", orgId!)
-    .where((kind.name === "decision" ? "decision_id" : "session_id") as "session_id", "=", id!).compile();
+  return updateRecordRow(kind, row, { ...columns, seal });
 }
 
 function documentOf(

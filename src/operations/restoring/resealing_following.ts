@@ -7,8 +7,9 @@ import type { Reading } from "../shared/capabilities.ts";
 import { organizationOf } from "../../evidence/chain_name.ts";
 import { entrySchema } from "../../evidence/entry.ts";
 import { loadEpochs } from "../../store/chains.ts";
-import { type Database, query, type Statement } from "../../store/database.ts";
+import type { Database, Statement } from "../../store/database.ts";
 import { deleteKeyedCall, readKeyedCalls } from "../../store/keyed_calls.ts";
+import { deleteRecordRows, deleteUnfollowedRows } from "../../store/record_rows.ts";
 import { readParts, type RecordedPart } from "../../store/recorded_inputs.ts";
 import {
   followedInteractions,
@@ -60,7 +61,7 @@ export async function sealFollowing(
       }
     }
   }
-  await removeUnfollowed(dependencies, orgId);
+  await database.batch(deleteUnfollowedRows(orgId));
   await sealBatches(dependencies, orgId);
   await forgetAltered(dependencies, orgId);
 }
@@ -128,7 +129,7 @@ async function write({ database, seals }: Sealing, followed: readonly Followed[]
     const { org_id, session_id } = score;
     const table = commit === undefined ? "outcome_label" : "score_commit";
     return [
-      query.deleteFrom(table).where("org_id", "=", org_id).where("session_id", "=", session_id).compile(),
+      deleteRecordRows(table, { orgId: org_id, ids: [session_id] }),
       commit === undefined
         ? outcomeLabels.save!(sealed(seals, outcomeLabels, label!).row)
         : scoreCommits.save!(sealed(seals, scoreCommits, commit).row),
@@ -138,27 +139,12 @@ async function write({ database, seals }: Sealing, followed: readonly Followed[]
   if (statements.length > 0) await database.batch(statements);
 }
 
-/** Removes the rows of commits and labels that no score names. */
-async function removeUnfollowed({ database }: Pick<Sealing, "database">, orgId: string): Promise<void> {
-  const followed = (column: "commit_position" | "label_position") =>
-    query.selectFrom("interaction").select("session_id").where("org_id", "=", orgId)
-      .where(column, "is not", null);
-  await database.batch([
-    query.deleteFrom("score_commit").where("org_id", "=", orgId)
-      .where("session_id", "not in", followed("commit_position")).compile(),
-    query.deleteFrom("outcome_label").where("org_id", "=", orgId)
-      .where("session_id", "not in", followed("label_position")).compile(),
-  ]);
-}
-
 async function sealBatches({ database, seals }: Sealing, orgId: string): Promise<void> {
   for await (const page of readBatches(database, orgId)) {
     await changeUnsealed(database, page, (row) => {
       if (shareOf(seals, scoreBatches, row) !== null && row.scored === row.operator_id) return null;
-      const { org_id, request_digest } = row;
       if (row.scored !== row.operator_id) {
-        return query.deleteFrom("score_batch").where("org_id", "=", org_id)
-          .where("request_digest", "=", request_digest).compile();
+        return deleteRecordRows("score_batch", { orgId, ids: [row.request_digest] });
       }
       return setBatchSeal(row, sealed(seals, scoreBatches, row).row.seal);
     });

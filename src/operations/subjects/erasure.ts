@@ -4,13 +4,16 @@
  * Source: evidence design, "Read first", point 3; contract, section 4.
  */
 import type { Logging, Proving, Reading, Writing } from "../shared/capabilities.ts";
-import { sql } from "kysely";
 import { unavailable } from "../../domain/errors.ts";
 import { type Evidence, evidenceOfAppended } from "../../evidence/envelope.ts";
 import { errorFields } from "../../observability/log.ts";
-import { type Expunged, query, type Statement } from "../../store/database.ts";
-import { operatorRecords, type RecordTable } from "../../store/operator_records.ts";
+import type { Expunged, Statement } from "../../store/database.ts";
+import { destroyParts } from "../../store/erased_parts.ts";
+import { operatorRecords } from "../../store/operator_records.ts";
+import { deleteEventsOf } from "../../store/outbox.ts";
+import { deleteRowsOfTables } from "../../store/record_rows.ts";
 import { frozenOperators, operators, subjects, tombstones } from "../../store/records.ts";
+import { deleteSubjects } from "../../store/subjects.ts";
 import type { Need, PlacedEntry, UnitOfWork } from "../../store/unit_of_work.ts";
 import { drawSalt, makePart } from "../shared/drafts.ts";
 import type { Call, Caller, OrganizationCaller } from "../shared/call.ts";
@@ -203,43 +206,14 @@ export async function prepareErasure(
 
 /** Statements of an erasure. They use only the ids and places that were proven, not the rows' values. */
 function deletions(
-  [orgId, operatorId]: readonly [orgId: string, operatorId: string],
+  operator: readonly [orgId: string, operatorId: string],
   { destroyed, rows }: OperatorRecords,
 ): readonly Statement[] {
-  const events = query.selectFrom("webhook_event").select("sequence").where("org_id", "=", orgId)
-    .where("operator_id", "=", operatorId);
-  const isAmong = (column: string, values: readonly (string | number)[]) =>
-    sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`;
+  const [orgId, operatorId] = operator;
   return [
-    // The log of deliveries keeps that something was sent, but no longer what.
-    query.updateTable("webhook_delivery")
-      .set((row) => ({
-        sequence: null,
-        status: row.case().when("status", "=", "queued").then("cancelled").else(row.ref("status")).end(),
-      })).where("sequence", "in", events).compile(),
-    query.deleteFrom("webhook_event").where("org_id", "=", orgId).where("operator_id", "=", operatorId)
-      .compile(),
-    ...[...destroyed].map(([chain, seqs]) =>
-      query.updateTable("audit_part").set({ salt: null, data: null }).where("chain", "=", chain)
-        .where(isAmong("seq", seqs)).compile()
-    ),
-    ...ID_OF_TABLE.flatMap(([table, id]) => {
-      const ids = rows.get(table);
-      return ids === undefined ? [] : [
-        query.deleteFrom(table as "interaction").where("org_id", "=", orgId).where(isAmong(id, ids))
-          .compile(),
-      ];
-    }),
-    query.deleteFrom("subject").where("org_id", "=", orgId).where("operator_id", "=", operatorId).compile(),
+    ...deleteEventsOf(operator),
+    ...[...destroyed].map(([chain, seqs]) => destroyParts(chain, seqs)),
+    ...deleteRowsOfTables(orgId, rows),
+    deleteSubjects(orgId, [operatorId]),
   ];
 }
-
-/** The id column of each table. A table comes after those whose rows refer to it. */
-const ID_OF_TABLE: readonly (readonly [RecordTable, string])[] = [
-  ["outcome_label", "session_id"],
-  ["score_commit", "session_id"],
-  ["interaction", "session_id"],
-  ["skipped_interaction", "session_id"],
-  ["decision", "decision_id"],
-  ["score_batch", "request_digest"],
-];
