@@ -2,11 +2,11 @@
  * Opens the database for commands that only read it, also while the service runs: no secret is needed,
  * nothing is migrated, and no database is made if there is none.
  */
-import { sql } from "kysely";
 import { readStorage, type StorageConfig } from "../config/config.ts";
 import { reasonOf, ServiceError } from "../domain/errors.ts";
-import { type Database, DatabaseBusy, query } from "../store/database.ts";
+import { type Database, DatabaseBusy } from "../store/database.ts";
 import { FAULT_TEXTS, StorageFailure } from "../store/faults.ts";
+import { schemaVersionOf } from "../store/migrate.ts";
 import { exists } from "./init.ts";
 import { reportProblems } from "./run_service.ts";
 import { CommandFailure, EXIT, type Shell } from "./shell.ts";
@@ -105,7 +105,7 @@ async function requireOwnSchema(
   const version = await schemaVersionOf(database);
   if (version === known) return;
   throw new CommandFailure(
-    version === null
+    version === 0
       ? `${where} is not a database of this program`
       : version < known
       ? `the database has schema version ${version}, this program works with ${known}: start the service once with this program, which brings it up to date`
@@ -122,17 +122,4 @@ async function requireUnaltered(shell: Shell, database: Database, error: unknown
   if (error instanceof CommandFailure) return;
   const trouble = await shell.schemaTroubleOf(database).catch(() => null);
   if (trouble !== null) throw new CommandFailure(`${trouble.what}: ${trouble.mend}`, EXIT.configuration);
-}
-
-/** null if the program has never written to it. */
-async function schemaVersionOf(database: Database): Promise<number | null> {
-  const tables = await database.read(
-    sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'`
-      .compile(query),
-  );
-  if (tables.length === 0) return null;
-  const [row] = await database.read(
-    query.selectFrom("schema_migration").select(sql<number | null>`max(version)`.as("version")).compile(),
-  );
-  return row?.version ?? null;
 }

@@ -1,19 +1,16 @@
 /** `jiss version`: the versions of everything that an answer can depend on. */
-import { DatabaseSync } from "node:sqlite";
 import { readModel } from "../config/config.ts";
+import { sqliteVersion } from "../store/embedded.ts";
 import { EXIT, type Shell } from "./shell.ts";
 import { reportProblems } from "./run_service.ts";
 
 export function version(shell: Shell): number {
   const document = reportProblems(() => readModel(shell.readEnvironment(), Deno.readTextFileSync));
   const model = shell.modelOf(document);
-  const memory = new DatabaseSync(":memory:");
-  const sqlite = memory.prepare("SELECT sqlite_version() AS version").get() as { version: string };
-  memory.close();
   console.log(`jiss ${shell.version}
 deno ${Deno.version.deno}
 v8 ${Deno.version.v8}
-sqlite ${sqlite.version}
+sqlite ${sqliteVersion()}
 model ${model.document.version}
 model sha256 ${model.sha256}`);
   return EXIT.ok;

@@ -28,6 +28,9 @@ export const query: Kysely<Schema> = /* @__PURE__ */ new Kysely<Schema>({
   },
 });
 
+/** A query that is built and ready to run. Only this folder builds one or looks into it. */
+export type { CompiledQuery };
+
 /** One statement of a batch. */
 export interface Statement {
   readonly sql: string;

@@ -257,3 +257,11 @@ export function openEmbedded({ path, onFatal, onPassing }: EmbeddedOptions): Dat
     },
   };
 }
+
+/** The version of SQLite that runs the embedded database, such as `3.50.4`. */
+export function sqliteVersion(): string {
+  const memory = connectTo(":memory:", {}, []);
+  const row = memory.prepare("SELECT sqlite_version() AS version").get() as { readonly version: string };
+  memory.close();
+  return row.version;
+}

@@ -36,7 +36,10 @@ const LOST_ANSWER_MS = 5_000;
 const RETRY_MS = 100;
 /** A session with no write for so long belonged to a process that ended. */
 const SESSION_SECONDS = 7 * 86_400;
-/** `PRAGMA synchronous` in a namespace of durability `strong`: a commit is synced before it is answered. */
+/**
+ * FULL: `PRAGMA synchronous` in a namespace of durability `strong`, in which a commit is synced before it is
+ * answered. Source: https://sqlite.org/pragma.html#pragma_synchronous.
+ */
 export const SYNCHRONOUS_FULL = 2;
 
 /** One row for each process that writes: the last of its batches that committed. */

@@ -4,9 +4,10 @@
  * Source: contract, section 6; platform facts, libSQL server.
  */
 import { openHttp, parseLibsqlUrl, ResponseError, type Stream } from "@libsql/hrana-client";
+import { sql } from "kysely";
 import * as z from "zod";
 import { reasonOf } from "../domain/errors.ts";
-import { DatabaseUnavailable } from "./database.ts";
+import { type Database, DatabaseUnavailable, query } from "./database.ts";
 import { isFinal, isRefused, type LibsqlOptions, SYNCHRONOUS_FULL, WRITE_SESSION_TABLE } from "./libsql.ts";
 
 /** The server cannot be used as it is; the message says why. */
@@ -84,6 +85,12 @@ async function durabilityOf(
   const { value: synchronous } = await stream.queryValue("PRAGMA synchronous");
   const { value: namespace } = await stream.queryValue("SELECT libsql_server_database_name()");
   return { isStrong: Number(synchronous) >= SYNCHRONOUS_FULL, namespace: String(namespace) };
+}
+
+/** Whether a server syncs what it confirms, asked over a database of it. */
+export async function syncsCommits(database: Database): Promise<boolean> {
+  const [row] = await database.read(sql<{ synchronous: number }>`PRAGMA synchronous`.compile(query));
+  return Number(row!.synchronous) >= SYNCHRONOUS_FULL;
 }
 
 /**

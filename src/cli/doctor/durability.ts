@@ -1,12 +1,8 @@
 /** Checks that confirmed writes are on a disk, and stay there. */
-import { sql } from "kysely";
 import { dirname } from "node:path";
-import { query } from "../../store/database.ts";
 import { fileSystemOf } from "../../store/file_system.ts";
+import { syncsCommits } from "../../store/libsql_server.ts";
 import { type Examined, type Finding, ok, unseen } from "./check.ts";
-
-/** FULL. Source: https://sqlite.org/pragma.html#pragma_synchronous. */
-const SYNCHRONOUS_FULL = 2;
 
 /** By `f_type` of statfs(2): the reason why a database must not be on this file system. */
 const UNFIT: ReadonlyMap<number, string> = new Map([
@@ -24,8 +20,7 @@ const OVERLAY = 0x794c7630;
 export async function durability({ config, database }: Examined): Promise<Finding> {
   const { database: location } = config;
   if (location.kind === "server") {
-    const [row] = await database.read(sql<{ synchronous: number }>`PRAGMA synchronous`.compile(query));
-    if (Number(row!.synchronous) >= SYNCHRONOUS_FULL) return ok("the database server syncs what it confirms");
+    if (await syncsCommits(database)) return ok("the database server syncs what it confirms");
     return {
       state: "wrong",
       what: "the database server does not sync what it confirms: nothing is written to it like that",

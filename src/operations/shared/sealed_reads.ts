@@ -2,9 +2,9 @@
  * Reads the rows from which answers are made. Each row must carry its seal. If an answer covers all rows of a
  * kind, the rows must be the whole set that the newest issued head of their chain holds.
  */
-import type { CompiledQuery } from "kysely";
 import { equalBytes } from "../../evidence/crypto.ts";
 import { headOf, type HeadRow, headsQuery, placeOfHead } from "../../store/chains.ts";
+import type { CompiledQuery } from "../../store/database.ts";
 import { AlteredRows, type Sealed, type SealedKind, setOf, shareOf } from "../../store/seals.ts";
 import type { Reading } from "./capabilities.ts";
 
