@@ -1,6 +1,7 @@
 /**
  * The direction table of docs/understand/architecture.md: a folder imports only what the table lets it, however the import is written;
- * no file stands in a circle; and time, entropy, the environment and the network are reached only where they may be.
+ * no file stands in a circle; time, entropy, the environment and the network are reached only where they may be;
+ * and SQL stands in the store alone.
  * Source files are parsed (`source_tree.ts`), so that no other spelling walks around a rule.
  */
 import assert from "node:assert/strict";
@@ -217,6 +218,30 @@ const MODULES: Readonly<
   },
 };
 
+/**
+ * SQL stands in the store alone. Others pass on what the store has built, such as a compiled query or a
+ * statement, and do not look into it.
+ */
+const SQL = {
+  folder: "store",
+  /** Packages that build SQL or run it, types included. */
+  packages: /^(?:kysely|node:sqlite|@libsql\/.+)$/,
+  /** Builds queries. */
+  builder: { file: "src/store/database.ts", name: "query" },
+  /** Members of that builder and of its queries, and the member of a statement that holds its text. */
+  members: [
+    "deleteFrom",
+    "insertInto",
+    "mergeInto",
+    "replaceInto",
+    "selectFrom",
+    "selectNoFrom",
+    "sql",
+    "updateTable",
+    "withRecursive",
+  ],
+};
+
 /** `src/http/app.ts` → `http` */
 function folderOf(path: string): string {
   return path.split("/")[1]!;
@@ -237,6 +262,7 @@ function offencesIn(sources: Sources): readonly string[] {
       ...pureOffences(path, file),
       ...constructorOffences(path, sources.get(path)!),
       ...effectOffences(path, file),
+      ...sqlOffences(path, file),
     ]),
     ...cyclesOf(parsed).map((files) => `a circle of imports: ${files.join(", ")}`),
   ];
@@ -295,6 +321,21 @@ function effectOffences(path: string, { imports, globals }: Parsed): readonly st
     return isAnybodys ? [] : [`${path} → ${specifier} (${names.join(", ")})`];
   });
   return [...used, ...imported];
+}
+
+/** SQL outside of the store. */
+function sqlOffences(path: string, { imports, members }: Parsed): readonly string[] {
+  if (folderOf(path) === SQL.folder) return [];
+  const { file, name: builder } = SQL.builder;
+  return [
+    ...imports.filter(({ specifier }) => specifier !== null && SQL.packages.test(specifier))
+      .map(({ specifier }) => `${path} → ${specifier}`),
+    ...imports.filter(({ target, names }) =>
+      target === file && names.some((name) => name === builder || name === "*")
+    ).map(() => `${path} → ${file} (${builder})`),
+    ...members.filter(({ name }) => SQL.members.includes(name))
+      .map(({ name, line }) => `${path}:${line}: SQL, ${name}`),
+  ];
 }
 
 function nameOf({ name, member }: GlobalUse): string {
@@ -387,6 +428,48 @@ const MUTATIONS: readonly (readonly [name: string, path: string, line: string, o
     "src/store/database.ts",
     'import type { Writer } from "./writer.ts";\nexport type { Writer };',
     /^a circle of imports: .*src\/store\/database\.ts.*src\/store\/writer\.ts/,
+  ],
+  [
+    "an operation that imports kysely",
+    "src/operations/shared/gone.ts",
+    'import { sql } from "kysely";\nexport const one = sql`select 1`;',
+    /^src\/operations\/shared\/gone\.ts → kysely$/,
+  ],
+  [
+    "an operation that imports a type of kysely",
+    "src/operations/shared/gone.ts",
+    'export type { CompiledQuery } from "kysely";',
+    /^src\/operations\/shared\/gone\.ts → kysely$/,
+  ],
+  [
+    "an operation that calls .selectFrom",
+    "src/operations/shared/gone.ts",
+    'export const all = (db: { selectFrom(table: string): unknown }) => db.selectFrom("tombstone");',
+    /^src\/operations\/shared\/gone\.ts:\d+: SQL, selectFrom$/,
+  ],
+  [
+    "an operation that takes a method of a query out of it",
+    "src/operations/shared/gone.ts",
+    'export const all = ({ deleteFrom }: { deleteFrom(table: string): unknown }) => deleteFrom("tombstone");',
+    /^src\/operations\/shared\/gone\.ts:\d+: SQL, deleteFrom$/,
+  ],
+  [
+    "a service that imports the query builder under another name",
+    "src/service/compose.ts",
+    'import { query as build } from "../store/database.ts";\nexport { build };',
+    /^src\/service\/compose\.ts → src\/store\/database\.ts \(query\)$/,
+  ],
+  [
+    "a command that writes a statement as text",
+    "src/cli/export.ts",
+    'export const nothing = { sql: "select 1", parameters: [] };',
+    /^src\/cli\/export\.ts:\d+: SQL, sql$/,
+  ],
+  [
+    "a command that opens SQLite",
+    "src/cli/version.ts",
+    'export { DatabaseSync } from "node:sqlite";',
+    /^src\/cli\/version\.ts → node:sqlite$/,
   ],
   [
     "a room that imports one above it",

@@ -32,9 +32,17 @@ export interface GlobalUse {
   readonly line: number;
 }
 
+/** A member that is named: in `a.name`, in `a["name"]`, in `{ name: … }`, or taken out by `const { name } = a`. */
+export interface MemberUse {
+  readonly name: string;
+  /** From 1. */
+  readonly line: number;
+}
+
 export interface Parsed {
   readonly imports: readonly Import[];
   readonly globals: readonly GlobalUse[];
+  readonly members: readonly MemberUse[];
 }
 
 export async function readSources(folder = "src"): Promise<Sources> {
@@ -77,17 +85,20 @@ export function parseSources(sources: Sources): ReadonlyMap<string, Parsed> {
 function parseFile(file: ts.SourceFile, checker: ts.TypeChecker): Parsed {
   const imports: Import[] = [];
   const globals: GlobalUse[] = [];
+  const members: MemberUse[] = [];
   const visit = (node: ts.Node) => {
     const found = importIn(node, file.fileName);
     if (found !== null) imports.push(found);
     if (ts.isIdentifier(node) && isReference(node) && isGlobal(node, checker)) {
       globals.push(useOf(node, file));
     }
+    const member = memberIn(node);
+    if (member !== null) members.push({ name: member, line: lineOf(node, file) });
     // Types refer to nothing at run time, but to files.
     ts.forEachChild(node, visit);
   };
   visit(file);
-  return { imports, globals };
+  return { imports, globals, members };
 }
 
 function importIn(node: ts.Node, path: string): Import | null {
@@ -173,11 +184,32 @@ function isGlobal(node: ts.Identifier, checker: ts.TypeChecker): boolean {
 
 function useOf(node: ts.Identifier, file: ts.SourceFile): GlobalUse {
   const { parent, text: name } = node;
-  const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
   const member = ts.isPropertyAccessExpression(parent) ? parent.name.text : null;
   const isMade = ts.isNewExpression(parent) && parent.expression === node &&
     (parent.arguments?.length ?? 0) > 0;
-  return { name, member, isMade, line };
+  return { name, member, isMade, line: lineOf(node, file) };
+}
+
+function memberIn(node: ts.Node): string | null {
+  if (ts.isPropertyAccessExpression(node)) return node.name.text;
+  if (ts.isElementAccessExpression(node)) {
+    const { argumentExpression: name } = node;
+    return ts.isStringLiteralLike(name) ? name.text : null;
+  }
+  if (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) return textOf(node.name);
+  if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent)) {
+    return textOf(node.propertyName ?? node.name);
+  }
+  return null;
+}
+
+/** The text of a name; null if it is computed. */
+function textOf(name: ts.Node): string | null {
+  return ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : null;
+}
+
+function lineOf(node: ts.Node, file: ts.SourceFile): number {
+  return file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
 }
 
 /** Groups of files that import each other in a circle, types included; each group in the order of its names. */
