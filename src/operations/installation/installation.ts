@@ -18,6 +18,7 @@ import { canonicalJson } from "../../evidence/canonical.ts";
 import type { Log } from "../../observability/log.ts";
 import type { Model } from "../../scoring/model.ts";
 import { retentionOfNewestLog } from "../../store/audit_log.ts";
+import { holdsChains } from "../../store/chain_rows.ts";
 import { newestCheckpoint, readFamilies } from "../../store/chains.ts";
 import type { Database, Statement } from "../../store/database.ts";
 import { readInstallation, replaceInstallationKey, setPepper } from "../../store/installation.ts";
