@@ -3,6 +3,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/limits.ts";
 import type { IdempotentCall } from "../operations/shared/idempotency.ts";
 import type { AppContext } from "./exchange.ts";
+import { validationFailed } from "./parse.ts";
 
 /**
  * The header's text; empty if there is none. Deno gives each octet of the header as one character, so the
@@ -35,4 +36,13 @@ export function checkIdempotencyKey(request: Request): void {
     `Send an Idempotency-Key header of 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters; ${problem}.`,
     { status: 400 },
   );
+}
+
+/** @throws {ServiceError} VALIDATION_FAILED if the key in the body is not that of the header. */
+export function requireSameKey({ req }: AppContext, idempotencyKey: string): void {
+  if (idempotencyKey === idempotencyKeyOf(req.raw)) return;
+  throw validationFailed([{
+    path: "idempotency_key",
+    message: "must be the same as the Idempotency-Key header",
+  }]);
 }

@@ -1,4 +1,6 @@
 /** The fields that routes of one kind share; each route sets those that differ. */
+import type { OrganizationCaller } from "../../operations/shared/call.ts";
+import type { Exchange } from "../exchange.ts";
 
 /** A route that needs no key. */
 export const OPEN = {
@@ -44,3 +46,19 @@ export const KEYED_POST = {
   parameters: null,
   errors: [],
 } as const;
+
+/** A change with a master key. */
+export const MASTER_POST = {
+  method: "POST",
+  layer1: true,
+  parameters: null,
+  idempotent: true,
+} as const;
+
+/** The idempotency key of the examples. */
+export const EXAMPLE_IDEMPOTENCY_KEY = "d6b1f0a2-5a37-4b0e-9f4e-2f1f5f6d7c11";
+
+/** The caller, with the actor that the audit log names on the routes of an organization's own key. */
+export function selfServe({ caller }: Exchange): OrganizationCaller {
+  return { ...caller!, actor: "self_serve" };
+}

@@ -1,0 +1,242 @@
+/** Organizations, by master keys: create one, read its usage, change its state and its key. */
+import * as z from "zod";
+import {
+  alreadyProvisionedSchema,
+  billingSuspendedSchema,
+  confirmedBodySchema,
+  emptyBodySchema,
+  keyRevokedSchema,
+  organizationReactivatedSchema,
+  organizationRotatedSchema,
+  organizationSuspendedSchema,
+} from "../../domain/administration.ts";
+import { isoTimestamp } from "../../domain/instant.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { createOrganizationSchema, organizationPathSchema, orgIdSchema } from "../../domain/organization.ts";
+import { envelopeFields } from "../../domain/score.ts";
+import { usageResponseSchema } from "../../domain/usage.ts";
+import type { MasterScope } from "../../keys/master_keys.ts";
+import {
+  forceRevoke,
+  forceRotate,
+  reactivateOrganization,
+  rotateBilling,
+  type StateOperation,
+  suspendBilling,
+  suspendOrganization,
+} from "../../operations/organizations/organization_states.ts";
+import { createOrganization } from "../../operations/organizations/organizations.ts";
+import { organizationUsage } from "../../operations/organizations/usage.ts";
+import type { Route } from "../exchange.ts";
+import { idempotentCall, requireSameKey } from "../idempotency_key.ts";
+import { parseWith, validationFailed } from "../parse.ts";
+import { EXAMPLE_IDEMPOTENCY_KEY, MASTER_POST } from "./shared.ts";
+
+const organizationCreatedSchema = z.object({
+  org_id: orgIdSchema,
+  api_key: z.string().meta({ description: "Shown once, never again." }),
+  prefix: z.string().length(8),
+  created_at: isoTimestamp,
+  warning: z.string(),
+  ...envelopeFields,
+}).meta({ id: "OrganizationCreated" });
+
+const postOrganization: Route = {
+  ...MASTER_POST,
+  path: "/v1/admin/org/create",
+  operationId: "postOrganization",
+  summary: "Create an organization",
+  description:
+    "Creates the organization, its key and its chains. The key is shown once; a repeated call answers with `prefix` and `already_provisioned` only.",
+  auth: { kind: "master", scope: "ORG_CREATE" },
+  pathParameters: null,
+  body: { schema: createOrganizationSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: {
+    status: 201,
+    description: "Created, or already provisioned by an earlier call with this Idempotency-Key.",
+    schema: z.union([organizationCreatedSchema, alreadyProvisionedSchema]),
+  },
+  errors: ["CONFLICT", "IDEMPOTENCY_KEY_REUSED"],
+  examples: [{
+    summary: "A bank",
+    body: {
+      org_id: "acme-bank",
+      name: "Acme Bank",
+      domain: "financial",
+      tier: "standard",
+      allowed_origins: "https://review.acme.example",
+    },
+  }],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const organization = parseWith(createOrganizationSchema, json);
+    return await createOrganization(dependencies, { actor: "payment-worker", orgId: null, prefix: null }, {
+      organization,
+      call: exchange.call,
+      scope: "ORG_CREATE",
+      idempotency: idempotentCall(context),
+      apiKey: null,
+    });
+  },
+};
+
+const getUsage: Route = {
+  method: "GET",
+  path: "/v1/admin/org/{org_id}/usage",
+  operationId: "getUsage",
+  summary: "Usage of an organization",
+  description:
+    "Scores of the last 30 days, counted exactly at each call. Crossing the limit never throttles.",
+  auth: { kind: "master", scope: "ORG_USAGE_READ" },
+  layer1: true,
+  pathParameters: organizationPathSchema,
+  body: null,
+  parameters: null,
+  idempotent: false,
+  success: { status: 200, description: "The usage record.", schema: usageResponseSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "A bank", path: { org_id: "caller" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { org_id } = parseWith(organizationPathSchema, context.req.param());
+    const body = await organizationUsage(dependencies, { orgId: org_id, now: exchange.call.now });
+    return { status: 200, body };
+  },
+};
+
+/** Fields of a route of the payment component: the body has no fields and may be left out. */
+function billing(scope: MasterScope, operation: StateOperation) {
+  return {
+    ...MASTER_POST,
+    auth: { kind: "master", scope },
+    pathParameters: organizationPathSchema,
+    body: { schema: emptyBodySchema, limitBytes: BODY_LIMIT_BYTES, optional: true },
+    examples: [{ summary: "A bank", path: { org_id: "caller" } }],
+    async handler({ dependencies }, { context, exchange, json }) {
+      const { org_id } = parseWith(organizationPathSchema, context.req.param());
+      parseWith(emptyBodySchema, json === undefined ? {} : json);
+      return await operation(dependencies, { actor: "payment-worker" }, {
+        orgId: org_id,
+        call: exchange.call,
+        scope,
+        idempotency: idempotentCall(context),
+        request: {},
+      });
+    },
+  } satisfies Partial<Route>;
+}
+
+const postBillingSuspension: Route = {
+  ...billing("BILLING_SUSPEND", suspendBilling),
+  path: "/v1/admin/billing/org/{org_id}/suspend",
+  operationId: "postBillingSuspension",
+  summary: "Suspend for want of payment",
+  description: "The organization's key is destroyed. A repeat changes nothing.",
+  success: { status: 200, description: "Suspended.", schema: billingSuspendedSchema },
+  errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED"],
+};
+
+const postBillingRotation: Route = {
+  ...billing("BILLING_ROTATE", rotateBilling),
+  path: "/v1/admin/billing/org/{org_id}/rotate",
+  operationId: "postBillingRotation",
+  summary: "Mint a new key after a payment",
+  description:
+    "Lifts a suspension for want of payment, and a revocation by the organization itself. What an administrator decided stands: 409.",
+  success: {
+    status: 200,
+    description: "The new key; to a repeated call, that there is one.",
+    schema: z.union([organizationRotatedSchema, alreadyProvisionedSchema]),
+  },
+  errors: ["NOT_FOUND", "CONFLICT", "IDEMPOTENCY_KEY_REUSED"],
+};
+
+/** Fields of a route of the admin dashboard: the body repeats the org_id and the idempotency key. */
+function confirmed(scope: MasterScope, operation: StateOperation) {
+  return {
+    ...MASTER_POST,
+    auth: { kind: "master", scope },
+    pathParameters: organizationPathSchema,
+    body: { schema: confirmedBodySchema, limitBytes: BODY_LIMIT_BYTES },
+    examples: [{
+      summary: "A bank",
+      path: { org_id: "caller" },
+      body: { confirm_org_id: "caller", idempotency_key: EXAMPLE_IDEMPOTENCY_KEY },
+    }],
+    dashboard: true,
+    async handler({ dependencies }, { context, exchange, json }) {
+      const { org_id } = parseWith(organizationPathSchema, context.req.param());
+      const { confirm_org_id, idempotency_key } = parseWith(confirmedBodySchema, json);
+      if (confirm_org_id !== org_id) {
+        throw validationFailed([{ path: "confirm_org_id", message: "must be the org_id of the path" }]);
+      }
+      requireSameKey(context, idempotency_key);
+      return await operation(dependencies, { actor: "admin-worker" }, {
+        orgId: org_id,
+        call: exchange.call,
+        scope,
+        idempotency: idempotentCall(context),
+        request: { confirm_org_id },
+      });
+    },
+  } satisfies Partial<Route>;
+}
+
+const postSuspension: Route = {
+  ...confirmed("ORG_SUSPEND", suspendOrganization),
+  path: "/v1/admin/org/{org_id}/suspend",
+  operationId: "postSuspension",
+  summary: "Suspend an organization",
+  description: "Its key stops working until it is reactivated. A repeat changes nothing.",
+  success: { status: 200, description: "Suspended.", schema: organizationSuspendedSchema },
+  errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
+};
+
+const postReactivation: Route = {
+  ...confirmed("ORG_REACTIVATE", reactivateOrganization),
+  path: "/v1/admin/org/{org_id}/reactivate",
+  operationId: "postReactivation",
+  summary: "Lift an administrator's suspension",
+  description: "The key from before it works again, unless there are other reasons, which are named.",
+  success: { status: 200, description: "Reactivated.", schema: organizationReactivatedSchema },
+  errors: ["NOT_FOUND", "CONFLICT", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
+};
+
+const postForcedRotation: Route = {
+  ...confirmed("ORG_FORCE_ROTATE", forceRotate),
+  path: "/v1/admin/org/{org_id}/force-rotate",
+  operationId: "postForcedRotation",
+  summary: "Replace an organization's key",
+  description: "Mints a new key, shown once; the one before it is revoked for good.",
+  success: {
+    status: 200,
+    description: "The new key; to a repeated call, that there is one.",
+    schema: z.union([organizationRotatedSchema, alreadyProvisionedSchema]),
+  },
+  errors: [
+    "NOT_FOUND",
+    "CONFLICT",
+    "IDEMPOTENCY_KEY_REUSED",
+    "NOT_IMPLEMENTED",
+    "upstream_protocol_violation",
+  ],
+};
+
+const postForcedRevocation: Route = {
+  ...confirmed("ORG_FORCE_REVOKE", forceRevoke),
+  path: "/v1/admin/org/{org_id}/force-revoke",
+  operationId: "postForcedRevocation",
+  summary: "Revoke an organization's key",
+  description: "The key is destroyed and the organization inactive. A repeat changes nothing.",
+  success: { status: 200, description: "Revoked.", schema: keyRevokedSchema },
+  errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
+};
+
+export const ADMIN_ORGANIZATION_ROUTES: readonly Route[] = [
+  postOrganization,
+  getUsage,
+  postBillingSuspension,
+  postBillingRotation,
+  postSuspension,
+  postReactivation,
+  postForcedRotation,
+  postForcedRevocation,
+];

@@ -1,0 +1,51 @@
+/** Alerts of the installation, by a master key. */
+import {
+  acknowledgementBodySchema,
+  alertAcknowledgedSchema,
+  alertPathSchema,
+} from "../../domain/administration.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { acknowledgeAlert } from "../../operations/organizations/alerts.ts";
+import type { Route } from "../exchange.ts";
+import { idempotentCall, requireSameKey } from "../idempotency_key.ts";
+import { parseWith } from "../parse.ts";
+import { EXAMPLE_IDEMPOTENCY_KEY, MASTER_POST } from "./shared.ts";
+
+const postAcknowledgement: Route = {
+  ...MASTER_POST,
+  dashboard: true,
+  path: "/v1/admin/alerts/{alert_id}/ack",
+  operationId: "postAcknowledgement",
+  summary: "Acknowledge an alert",
+  description: "A repeat changes nothing. `jiss alerts list` shows the alerts that are open.",
+  auth: { kind: "master", scope: "ALERT_ACK" },
+  pathParameters: alertPathSchema,
+  body: { schema: acknowledgementBodySchema, limitBytes: BODY_LIMIT_BYTES },
+  examples: [{
+    summary: "A rate that is out of the ordinary",
+    path: { alert_id: "alert-of-the-example" },
+    body: { idempotency_key: EXAMPLE_IDEMPOTENCY_KEY },
+  }],
+  success: { status: 200, description: "Acknowledged.", schema: alertAcknowledgedSchema },
+  errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "NOT_IMPLEMENTED"],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const path = alertPathSchema.safeParse(context.req.param());
+    if (!path.success) {
+      throw new ServiceError(
+        "VALIDATION_FAILED",
+        "Change alert_id: it must be 1 to 128 letters, digits, hyphens or underscores.",
+        { status: 400 },
+      );
+    }
+    const { idempotency_key } = parseWith(acknowledgementBodySchema, json);
+    requireSameKey(context, idempotency_key);
+    return await acknowledgeAlert(dependencies, { actor: "admin-worker" }, {
+      alertId: path.data.alert_id,
+      call: exchange.call,
+      idempotency: idempotentCall(context)!,
+    });
+  },
+};
+
+export const ALERT_ROUTES: readonly Route[] = [postAcknowledgement];

@@ -1,0 +1,112 @@
+/** Runs of the public demo: no key, limited by address alone. */
+import {
+  assessmentFrameSchema,
+  assessmentPathSchema,
+  assessmentRequestSchema,
+  assessmentSchema,
+  assessmentSubmittedSchema,
+} from "../../domain/assessment.ts";
+import { interactionSchema } from "../../domain/interaction.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { readAssessment, submitAssessment } from "../../operations/scoring/assessments.ts";
+import { ASSESSMENT_PAGE_CSP, assessmentPage } from "../../pages/assessment.ts";
+import type { Route, Services } from "../exchange.ts";
+import { parseEach, parseWith } from "../parse.ts";
+import { OPEN } from "./shared.ts";
+
+const postAssessment: Route = {
+  ...OPEN,
+  method: "POST",
+  path: "/assessments",
+  operationId: "postAssessment",
+  summary: "Submit a run of the public demo",
+  description:
+    "Scores 1 to 100 interactions of a visitor as those of one fresh reviewer, in the domain `general`. The first submission under a `sessionId` stands: the same again gets its answer, with `Idempotency-Replayed: true`; a different one is 409. It belongs to no organization, counts nowhere, and is deleted after some time.",
+  layer1: true,
+  body: { schema: assessmentRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: {
+    status: 200,
+    description: "The run is kept, and can be looked at.",
+    schema: assessmentSubmittedSchema,
+  },
+  errors: ["CONFLICT", "SERVICE_UNAVAILABLE"],
+  examples: [{
+    summary: "Two cases",
+    body: {
+      sessionId: "demo-2026-000001",
+      records: [
+        {
+          time_to_decision_ms: 14200,
+          decision: "modified",
+          modification_extent: 0.4,
+          outcome_correct: true,
+          hover_events: 5,
+          scroll_depth: 0.8,
+          alternative_views_checked: 1,
+        },
+        { time_to_decision_ms: 900, decision: "accepted", outcome_correct: false },
+      ],
+    },
+  }],
+  async handler({ dependencies, description }, { exchange, json }) {
+    const frame = parseWith(assessmentFrameSchema, json);
+    const records = parseEach(frame.records, { path: "records", schemaOf: () => interactionSchema });
+    const { sessionId } = frame;
+    const submission = await submitAssessment(dependencies, {
+      request: { sessionId, records },
+      call: exchange.call,
+    });
+    return {
+      status: 200,
+      body: { ok: true, sessionId, shareUrl: shareUrl(description, sessionId) },
+      ...submission,
+    };
+  },
+};
+
+const getAssessment: Route = {
+  ...OPEN,
+  method: "GET",
+  path: "/assessments/{sessionId}",
+  operationId: "getAssessment",
+  summary: "A run of the public demo",
+  description:
+    "The records as they were scored, the score after each of them with what moved it, and the summary after the last. With `Accept: text/html`, as browsers send it, the same figures as a page; failures are pages then, too.",
+  layer1: true,
+  pathParameters: assessmentPathSchema,
+  success: {
+    status: 200,
+    description: "The run.",
+    schema: assessmentSchema,
+    otherTypes: ["text/html; charset=utf-8"],
+  },
+  negotiated: true,
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "A visitor's run", path: { sessionId: "demo-2026-000001" } }],
+  async handler({ dependencies, description }, { context, exchange }) {
+    const { sessionId } = parseWith(assessmentPathSchema, context.req.param());
+    const run = await readAssessment(dependencies, { sessionId, now: exchange.call.now });
+    const address = shareUrl(description, sessionId);
+    const { min_jis, target_jis } = dependencies.model.document.thresholds;
+    if (!exchange.prefersPage) {
+      return {
+        status: 200,
+        body: { ok: true, ...run, thresholds: { min_jis, target_jis }, shareUrl: address },
+      };
+    }
+    const text = assessmentPage({
+      ...run,
+      createdAt: run.created_at,
+      shareUrl: address,
+      thresholds: { minJis: min_jis, targetJis: target_jis },
+      retentionDays: dependencies.assessmentRetentionDays,
+    });
+    return { status: 200, text, contentType: "text/html; charset=utf-8", policy: ASSESSMENT_PAGE_CSP };
+  },
+};
+
+function shareUrl({ baseUrl }: Services["description"], sessionId: string): string {
+  return `${baseUrl()}/assessments/${sessionId}`;
+}
+
+export const ASSESSMENT_ROUTES: readonly Route[] = [postAssessment, getAssessment];

@@ -1,0 +1,103 @@
+/** An organization's audit log: a page of it, and all of it. */
+import {
+  auditLogExportParametersSchema,
+  auditLogParametersSchema,
+  auditLogResponseSchema,
+} from "../../domain/audit_log.ts";
+import { entrySchema } from "../../evidence/entry.ts";
+import { exportAuditLog, readAuditLog } from "../../operations/organizations/audit_log.ts";
+import type { Route } from "../exchange.ts";
+import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
+import { KEYED_READ, selfServe } from "./shared.ts";
+
+const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
+
+const AUDIT_LOG_FILTERS: readonly ParameterSource[] = [
+  { name: "event_type" },
+  { name: "since" },
+  { name: "until" },
+];
+
+const AUDIT_LOG_PARAMETERS: readonly ParameterSource[] = [...AUDIT_LOG_FILTERS, { name: "limit" }];
+
+const getAuditLog: Route = {
+  ...KEYED_READ,
+  path: "/v1/admin/audit-log",
+  operationId: "getAuditLog",
+  summary: "Read your audit log",
+  description:
+    "What was done to the organization and its keys, newest first. That it was read is itself in the log.",
+  parameters: { schema: auditLogParametersSchema, sources: AUDIT_LOG_PARAMETERS },
+  success: {
+    status: 200,
+    description: "The newest events.",
+    schema: auditLogResponseSchema(entrySchema.shape.actor),
+  },
+  examples: [{ summary: "The newest" }, { summary: "Rotations of the key", query: ROTATIONS }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { event_type, since, until, limit } = parseWith(
+      auditLogParametersSchema,
+      readParameters(context.req.raw, AUDIT_LOG_PARAMETERS),
+    );
+    const { call } = exchange;
+    const asked = { eventType: event_type ?? null, since: since ?? null, until: until ?? call.now };
+    const events = await readAuditLog(dependencies, selfServe(exchange), { ...asked, limit, call });
+    return {
+      status: 200,
+      body: {
+        events,
+        count: events.length,
+        filters: {
+          event_type: asked.eventType,
+          since: asked.since === null ? null : new Date(asked.since).toISOString(),
+          until: new Date(asked.until).toISOString(),
+          limit,
+        },
+      },
+    };
+  },
+};
+
+const getAuditLogExport: Route = {
+  ...KEYED_READ,
+  path: "/v1/admin/audit-log/export",
+  operationId: "getAuditLogExport",
+  summary: "Carry your audit log away",
+  description:
+    "Exactly the events of the audit log, all of them, one JSON object a line, newest first. The provable form is `jiss export --chain admin`.",
+  parameters: { schema: auditLogExportParametersSchema, sources: AUDIT_LOG_FILTERS },
+  success: {
+    status: 200,
+    description: "The events.",
+    schema: null,
+    otherTypes: ["application/x-ndjson"],
+    onlyOtherTypes: true,
+  },
+  examples: [{ summary: "Everything" }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { event_type, since, until } = parseWith(
+      auditLogExportParametersSchema,
+      readParameters(context.req.raw, AUDIT_LOG_FILTERS),
+    );
+    const { call } = exchange;
+    const caller = selfServe(exchange);
+    const events = await exportAuditLog(dependencies, caller, {
+      eventType: event_type ?? null,
+      since: since ?? null,
+      until: until ?? call.now,
+      call,
+    });
+    return {
+      status: 200,
+      pieces: lines(events),
+      contentType: "application/x-ndjson",
+      headers: { "Content-Disposition": `attachment; filename="${caller.orgId}-audit-log.ndjson"` },
+    };
+  },
+};
+
+async function* lines(values: AsyncGenerator<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield `${JSON.stringify(value)}\n`;
+}
+
+export const AUDIT_LOG_ROUTES: readonly Route[] = [getAuditLog, getAuditLogExport];

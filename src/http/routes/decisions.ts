@@ -1,0 +1,85 @@
+/** Decisions: the risk of one decision, and the replay of a score or of a decision. */
+import { decisionRequestSchema, decisionResponseSchema } from "../../domain/decision.ts";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { replayPathSchema, replayResponseSchema } from "../../domain/replay.ts";
+import { evidenceSchema } from "../../evidence/envelope.ts";
+import { scoreDecisionRisk } from "../../operations/scoring/decisions.ts";
+import { replay } from "../../operations/scoring/replay.ts";
+import type { Route } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
+import { parseWith } from "../parse.ts";
+import { KEYED_POST, KEYED_READ } from "./shared.ts";
+
+const postDecision: Route = {
+  ...KEYED_POST,
+  path: "/v1/decision/score",
+  operationId: "postDecision",
+  summary: "Score the risk of one decision",
+  description:
+    "The Decision Risk Score of one AI-assisted decision and where it should be routed, given the operator's record and the process behind it. Reads the record and changes nothing in it. Safe to repeat under its `decision_id`, which shares its name space with `session_id`.",
+  body: { schema: decisionRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: {
+    status: 200,
+    description: "The risk, the route, every policy with its evidence, and the factors.",
+    schema: decisionResponseSchema(evidenceSchema),
+  },
+  errors: ["CONFLICT", "GONE"],
+  examples: [{
+    summary: "A quick acceptance where much is at stake",
+    body: {
+      decision_id: "decision-2026-000301",
+      operator_id: "reviewer-ada",
+      domain: "financial",
+      time_to_decision_ms: 1400,
+      decision: "accepted",
+      stakes: "high",
+      ai_confidence: 0.97,
+    },
+  }],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const { call } = exchange;
+    const { interaction: _absent, decision_id, operator_id, domain, ai_confidence, stakes, ...interaction } =
+      parseWith(decisionRequestSchema, json);
+    const request = {
+      decision_id: decision_id ?? null,
+      operator_id,
+      domain,
+      interaction,
+      ai_confidence,
+      stakes,
+    };
+    const answer = await scoreDecisionRisk(dependencies, exchange.caller!, {
+      request,
+      call,
+      idempotency: idempotentCall(context),
+    });
+    return { status: 200, ...answer };
+  },
+};
+
+const getReplay: Route = {
+  ...KEYED_READ,
+  path: "/v1/decision/replay/{id}",
+  operationId: "getReplay",
+  summary: "Replay a score or a decision",
+  description:
+    "Recomputes a score (by `session_id`) or a decision (by `decision_id`) from its recorded input and the model document of its time, and explains for each dimension what moved it.",
+  pathParameters: replayPathSchema,
+  success: {
+    status: 200,
+    description: "The recorded and the recomputed result, whether they match, and why it is what it is.",
+    schema: replayResponseSchema(evidenceSchema),
+  },
+  errors: ["NOT_FOUND", "GONE"],
+  examples: [
+    { summary: "A score", path: { id: "case-2026-000123" } },
+    { summary: "A decision", path: { id: "decision-2026-000301" } },
+  ],
+  async handler({ dependencies }, { context, exchange }) {
+    const { id } = parseWith(replayPathSchema, context.req.param());
+    const { now } = exchange.call;
+    return { status: 200, body: { ...await replay(dependencies, exchange.caller!, { id, now }) } };
+  },
+};
+
+export const DECISION_ROUTES: readonly Route[] = [postDecision, getReplay];

@@ -1,0 +1,43 @@
+/** Exercises that are recommended to an operator. */
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import { maintenanceRequestSchema, maintenanceResponseSchema } from "../../domain/operator.ts";
+import { recommendMaintenance } from "../../operations/reporting/operators.ts";
+import type { Route } from "../exchange.ts";
+import { parseWith } from "../parse.ts";
+import { KEYED_POST } from "./shared.ts";
+
+const postMaintenance: Route = {
+  ...KEYED_POST,
+  // It changes nothing.
+  honoursIdempotencyKey: false,
+  path: "/v1/maintenance/recommend",
+  operationId: "postMaintenance",
+  summary: "Recommend exercises",
+  description:
+    "What an operator should practise: the dimension whose lack costs most, and the exercises of the model's catalogue for it. Needs 50 interactions or 10 days of monitoring.",
+  body: { schema: maintenanceRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: {
+    status: 200,
+    description: "The recommendation with its exercises.",
+    schema: maintenanceResponseSchema,
+  },
+  errors: ["NOT_FOUND", "INSUFFICIENT_DATA"],
+  examples: [{ summary: "A reviewer", body: { operator_id: "reviewer-ada" } }],
+  async handler({ dependencies }, { exchange, json }) {
+    const { operator_id } = parseWith(maintenanceRequestSchema, json);
+    const plan = await recommendMaintenance(dependencies, exchange.caller!, {
+      operatorId: operator_id,
+      now: exchange.call.now,
+    });
+    const { intervention_type, target_dimension, difficulty, frequency_ratio, exercises } = plan;
+    return {
+      status: 200,
+      body: {
+        recommendation: { intervention_type, target_dimension, difficulty, frequency_ratio },
+        exercises,
+      },
+    };
+  },
+};
+
+export const MAINTENANCE_ROUTES: readonly Route[] = [postMaintenance];

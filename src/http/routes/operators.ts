@@ -1,0 +1,189 @@
+/** One operator: profile, sparkline, subject access, erasure. */
+import {
+  erasureResponseSchema,
+  operatorPathSchema,
+  profileParametersSchema,
+  profileResponseSchema,
+  sparklineParametersSchema,
+  sparklineResponseSchema,
+} from "../../domain/operator.ts";
+import { subjectParametersSchema, subjectResponseSchema } from "../../domain/subject.ts";
+import { evidenceSchema } from "../../evidence/envelope.ts";
+import { operatorProfile, operatorSparkline } from "../../operations/reporting/operators.ts";
+import type { Call } from "../../operations/shared/call.ts";
+import { eraseOperator } from "../../operations/subjects/erasure.ts";
+import { openSubjectAccess, type SubjectAccess } from "../../operations/subjects/subject_access.ts";
+import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
+import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
+import type { Route } from "../exchange.ts";
+import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
+import { KEYED_DELETE, KEYED_READ } from "./shared.ts";
+
+const PROFILE_PARAMETERS: readonly ParameterSource[] = [{ name: "include" }];
+
+const getProfile: Route = {
+  ...KEYED_READ,
+  path: "/v1/operator/{operator_id}/profile",
+  operationId: "getProfile",
+  summary: "An operator's profile",
+  description:
+    "The operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection also what follows from them, as in the answer to a score: the decay projection and the compliance block.",
+  pathParameters: operatorPathSchema,
+  parameters: { schema: profileParametersSchema, sources: PROFILE_PARAMETERS },
+  success: { status: 200, description: "The profile.", schema: profileResponseSchema },
+  errors: ["NOT_FOUND"],
+  examples: [
+    { summary: "A reviewer", path: { operator_id: "reviewer-ada" } },
+    {
+      summary: "With the projection",
+      path: { operator_id: "reviewer-ada" },
+      query: { include: "projection" },
+    },
+  ],
+  async handler({ dependencies }, { context, exchange }) {
+    const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+    const { include } = parseWith(
+      profileParametersSchema,
+      readParameters(context.req.raw, PROFILE_PARAMETERS),
+    );
+    const body = await operatorProfile(dependencies, exchange.caller!, {
+      operatorId: operator_id,
+      projection: include === "projection",
+      now: exchange.call.now,
+    });
+    return { status: 200, body };
+  },
+};
+
+const SPARKLINE_PARAMETERS: readonly ParameterSource[] = [{ name: "days" }, { name: "format" }];
+
+const getSparkline: Route = {
+  ...KEYED_READ,
+  path: "/v1/operator/{operator_id}/sparkline",
+  operationId: "getSparkline",
+  summary: "An operator's days",
+  description: "One point for each UTC day that has a score, as JSON or as an accessible picture.",
+  pathParameters: operatorPathSchema,
+  parameters: { schema: sparklineParametersSchema, sources: SPARKLINE_PARAMETERS },
+  success: {
+    status: 200,
+    description: "The points, or with format=svg a picture of them.",
+    schema: sparklineResponseSchema,
+    otherTypes: ["image/svg+xml"],
+  },
+  errors: ["NOT_FOUND"],
+  examples: [
+    { summary: "The last 90 days", path: { operator_id: "reviewer-ada" }, query: { days: "90" } },
+    { summary: "As a picture", path: { operator_id: "reviewer-ada" }, query: { format: "svg" } },
+  ],
+  async handler({ dependencies }, { context, exchange }) {
+    const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+    const { days, format } = parseWith(
+      sparklineParametersSchema,
+      readParameters(context.req.raw, SPARKLINE_PARAMETERS),
+    );
+    const { window, body } = await operatorSparkline(dependencies, exchange.caller!, {
+      operatorId: operator_id,
+      days,
+      now: exchange.call.now,
+    });
+    if (format === "json") return { status: 200, body };
+    const text = sparklineSvg({
+      operatorId: operator_id,
+      days,
+      points: body.points,
+      uncertainty: body.uncertainty,
+      minJis: dependencies.model.document.thresholds.min_jis,
+      ...window,
+    });
+    return { status: 200, text, contentType: "image/svg+xml", policy: SPARKLINE_CSP };
+  },
+};
+
+const SUBJECT_PARAMETERS: readonly ParameterSource[] = [{ name: "format" }];
+
+const getSubjectAccess: Route = {
+  ...KEYED_READ,
+  path: "/v1/operator/{operator_id}/export",
+  operationId: "getSubjectAccess",
+  summary: "Everything about a reviewer, for the reviewer",
+  description:
+    "Subject access: all that is stored about one reviewer, each score with what moved it, and what the law has the reviewer told: what for, how, how long, to whom, and how to contest. Also for one who was never scored, of whom there are frozen calls or decisions alone. It is sent as it is made; a body that ends early is no copy. Not in it are keyed digests, by which a repeated request is known and from which nothing can be read. That a copy was asked for is an entry of the audit log, which names the pseudonym.",
+  pathParameters: operatorPathSchema,
+  parameters: { schema: subjectParametersSchema, sources: SUBJECT_PARAMETERS },
+  success: {
+    status: 200,
+    description: "The copy, or with format=html a page in plain words.",
+    schema: subjectResponseSchema,
+    otherTypes: ["text/html; charset=utf-8"],
+  },
+  errors: ["NOT_FOUND"],
+  examples: [
+    { summary: "As data", path: { operator_id: "reviewer-ada" } },
+    { summary: "As a page", path: { operator_id: "reviewer-ada" }, query: { format: "html" } },
+  ],
+  async handler({ dependencies }, { context, exchange }) {
+    const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+    const { format } = parseWith(
+      subjectParametersSchema,
+      readParameters(context.req.raw, SUBJECT_PARAMETERS),
+    );
+    const { call } = exchange;
+    const access = await openSubjectAccess(dependencies, exchange.caller!, {
+      operatorId: operator_id,
+      format,
+      call,
+    });
+    if (format === "json") {
+      return { status: 200, pieces: subjectJson(access, call), contentType: "application/json" };
+    }
+    return {
+      status: 200,
+      pieces: subjectPage({ ...access, madeAt: new Date(call.now).toISOString() }),
+      contentType: "text/html; charset=utf-8",
+      policy: SUBJECT_PAGE_CSP,
+    };
+  },
+};
+
+/** One JSON object with the envelope of every body; its records are written as they are read. */
+async function* subjectJson(
+  { head, records }: SubjectAccess,
+  { now, requestId }: Call,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"records":[`;
+  let separator = "";
+  for await (const record of records) {
+    yield separator + JSON.stringify(record);
+    separator = ",";
+  }
+  const envelope = { request_id: requestId, timestamp: new Date(now).toISOString() };
+  yield `],${JSON.stringify(envelope).slice(1)}`;
+}
+
+const deleteOperator: Route = {
+  ...KEYED_DELETE,
+  path: "/v1/operator/{operator_id}",
+  operationId: "deleteOperator",
+  summary: "Erase a reviewer",
+  description:
+    "Everything personal goes: what was sent and what came of it, the profile, and the tie between the operator_id and the entries. The entries stay, and the chain verifies. Session and decision ids stay used: 410. Usage figures and issued reports stay. The same operator_id may come back, as somebody new. It cannot be undone.",
+  pathParameters: operatorPathSchema,
+  success: {
+    status: 200,
+    description: "What the SUBJECT_ERASED entry says, and its evidence.",
+    schema: erasureResponseSchema(evidenceSchema),
+  },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "Another reviewer", path: { operator_id: "reviewer-bruno" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { operator_id } = parseWith(operatorPathSchema, context.req.param());
+    const erasure = await eraseOperator(dependencies, exchange.caller!, {
+      operatorId: operator_id,
+      call: exchange.call,
+    });
+    return { status: 200, body: { ...erasure } };
+  },
+};
+
+export const OPERATOR_ROUTES: readonly Route[] = [getProfile, getSparkline, getSubjectAccess, deleteOperator];

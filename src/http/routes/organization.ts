@@ -1,0 +1,169 @@
+/** The caller's organization: its operators, its decisions, its dashboard, and a candidate model in shadow. */
+import * as z from "zod";
+import {
+  dashboardResponseSchema,
+  OPERATOR_SORTS,
+  operatorsParametersSchema,
+  operatorsResponseSchema,
+} from "../../domain/operator.ts";
+import { decisionsParametersSchema, decisionsResponseSchema } from "../../domain/record_list.ts";
+import { shadowResponseSchema } from "../../domain/shadow.ts";
+import { organizationDashboard } from "../../operations/reporting/dashboard.ts";
+import { listOperators } from "../../operations/reporting/operators.ts";
+import { listDecisions } from "../../operations/reporting/record_list.ts";
+import { shadowReport } from "../../operations/scoring/shadow.ts";
+import type { Route } from "../exchange.ts";
+import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+import { KEYED_READ } from "./shared.ts";
+
+const OPERATORS_PARAMETERS: readonly ParameterSource[] = [
+  { name: "band" },
+  { name: "sort" },
+  { name: "limit" },
+  { name: "cursor" },
+  { name: "include" },
+];
+
+const getOperators: Route = {
+  ...KEYED_READ,
+  path: "/v1/organization/operators",
+  operationId: "getOperators",
+  summary: "The organization's operators",
+  description:
+    "A page of all operators, whenever they were last active. `next_cursor` starts the next page; it is null on the last.",
+  parameters: { schema: operatorsParametersSchema, sources: OPERATORS_PARAMETERS },
+  success: { status: 200, description: "A page of operators.", schema: operatorsResponseSchema },
+  examples: [
+    { summary: "The first page" },
+    {
+      summary: "The weakest at-risk operators with their days",
+      query: { band: "at_risk", sort: "jis", limit: "20", include: "sparkline" },
+    },
+  ],
+  async handler({ dependencies }, { context, exchange }) {
+    const { band, sort, limit, cursor, include } = parseWith(
+      operatorsParametersSchema,
+      readParameters(context.req.raw, OPERATORS_PARAMETERS),
+    );
+    const { operators, next } = await listOperators(dependencies, exchange.caller!, {
+      band: band ?? null,
+      sort,
+      limit,
+      after: cursor === undefined ? null : readCursor(cursor, sort),
+      sparkline: include === "sparkline",
+      now: exchange.call.now,
+    });
+    return {
+      status: 200,
+      body: {
+        operators,
+        count: operators.length,
+        next_cursor: next === null ? null : writeCursor({ sort, ...next }),
+      },
+    };
+  },
+};
+
+const cursorSchema = z.strictObject({
+  sort: z.enum(OPERATOR_SORTS),
+  value: z.union([z.number(), z.string()]),
+  operatorId: z.string(),
+});
+type Cursor = z.infer<typeof cursorSchema>;
+
+function writeCursor(cursor: Cursor): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(cursor));
+  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+function readCursor(text: string, sort: Cursor["sort"]): Cursor {
+  const cursor = decodeCursor(text);
+  const type = sort === "operator_id" ? "string" : "number";
+  if (cursor !== null && cursor.sort === sort && typeof cursor.value === type) return cursor;
+  throw validationFailed([{
+    path: "cursor",
+    message: `must be the next_cursor of a page with sort=${sort}, unchanged`,
+  }]);
+}
+
+function decodeCursor(text: string): Cursor | null {
+  try {
+    const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
+    return cursorSchema.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+const DECISIONS_PARAMETERS: readonly ParameterSource[] = [
+  { name: "kind" },
+  { name: "operator_id" },
+  { name: "limit" },
+  { name: "cursor" },
+];
+
+const getDecisions: Route = {
+  ...KEYED_READ,
+  path: "/v1/organization/decisions",
+  operationId: "getDecisions",
+  summary: "What was scored",
+  description:
+    "A page of the organization's scores and decisions, newest first, of all operators or of one: `GET /v1/decision/replay/{id}` has each in full.",
+  parameters: { schema: decisionsParametersSchema, sources: DECISIONS_PARAMETERS },
+  success: { status: 200, description: "A page of scores and decisions.", schema: decisionsResponseSchema },
+  examples: [
+    { summary: "The newest" },
+    {
+      summary: "The last five scores of a reviewer",
+      query: { operator_id: "reviewer-ada", kind: "score", limit: "5" },
+    },
+  ],
+  async handler({ dependencies }, { context, exchange }) {
+    const { kind = null, operator_id = null, limit, cursor = null } = parseWith(
+      decisionsParametersSchema,
+      readParameters(context.req.raw, DECISIONS_PARAMETERS),
+    );
+    const { decisions, next } = await listDecisions(dependencies, exchange.caller!, {
+      kind,
+      operatorId: operator_id,
+      limit,
+      below: cursor,
+    });
+    return {
+      status: 200,
+      body: { decisions, count: decisions.length, next_cursor: next === null ? null : String(next) },
+    };
+  },
+};
+
+const getDashboard: Route = {
+  ...KEYED_READ,
+  path: "/v1/organization/dashboard",
+  operationId: "getDashboard",
+  summary: "The organization's dashboard",
+  description:
+    "Figures over the operators with an interaction in the last 90 days, at the instant asked. `compliance_status` is `non_compliant` when more than 10 percent of high-risk operators have a JIS below 60, or any critical-decision operator has one below 40.",
+  success: { status: 200, description: "The dashboard.", schema: dashboardResponseSchema },
+  examples: [{ summary: "Ask" }],
+  async handler({ dependencies }, { exchange }) {
+    const body = await organizationDashboard(dependencies, exchange.caller!, exchange.call.now);
+    return { status: 200, body };
+  },
+};
+
+const getShadow: Route = {
+  ...KEYED_READ,
+  path: "/v1/organization/shadow",
+  operationId: "getShadow",
+  summary: "What a candidate model would change",
+  description:
+    "Where the administrator lets a candidate model run in shadow: what it would have answered to the organization's interactions since the start of this process, beside what the model in use has answered. It changes no score, and is no evidence.",
+  success: { status: 200, description: "The comparison, or null.", schema: shadowResponseSchema },
+  examples: [{ summary: "Ask" }],
+  async handler({ dependencies }, { exchange }) {
+    return { status: 200, body: await shadowReport(dependencies, exchange.caller!) };
+  },
+};
+
+export const ORGANIZATION_ROUTES: readonly Route[] = [getOperators, getDecisions, getDashboard, getShadow];

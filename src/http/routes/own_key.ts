@@ -1,0 +1,51 @@
+/** An organization's own key: the organization replaces it or revokes it. */
+import * as z from "zod";
+import { alreadyProvisionedSchema, keyRevokedSchema, keyRotatedSchema } from "../../domain/administration.ts";
+import { revokeOwnKey, rotateOwnKey } from "../../operations/organizations/organization_states.ts";
+import type { Route } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
+import { KEYED_POST, selfServe } from "./shared.ts";
+
+const postKeyRotation: Route = {
+  ...KEYED_POST,
+  headerKeyOnly: true,
+  path: "/v1/admin/key/rotate",
+  operationId: "postKeyRotation",
+  summary: "Replace your key",
+  description: "Mints a new key, shown once. The key that this call was made with stops working at once.",
+  body: null,
+  success: {
+    status: 200,
+    description: "The new key; to a repeated call, that there is one.",
+    schema: z.union([keyRotatedSchema, alreadyProvisionedSchema]),
+  },
+  examples: [{ summary: "Replace it" }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { call } = exchange;
+    return await rotateOwnKey(dependencies, selfServe(exchange), {
+      call,
+      idempotency: idempotentCall(context),
+    });
+  },
+};
+
+const postKeyRevocation: Route = {
+  ...KEYED_POST,
+  headerKeyOnly: true,
+  path: "/v1/admin/key/revoke",
+  operationId: "postKeyRevocation",
+  summary: "Revoke your key",
+  description: "Ends the organization's access. Only support, or a new payment, brings it back.",
+  body: null,
+  success: { status: 200, description: "The key is destroyed.", schema: keyRevokedSchema },
+  examples: [{ summary: "End it" }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { call } = exchange;
+    return await revokeOwnKey(dependencies, selfServe(exchange), {
+      call,
+      idempotency: idempotentCall(context),
+    });
+  },
+};
+
+export const OWN_KEY_ROUTES: readonly Route[] = [postKeyRotation, postKeyRevocation];

@@ -1,0 +1,162 @@
+/** Compliance: the report of a period, a report by its id, the list of reports, the measures of Article 14. */
+import { reportsParametersSchema, reportsResponseSchema } from "../../domain/record_list.ts";
+import {
+  article14ResponseSchema,
+  lastFullQuarter,
+  type Period,
+  reportFormatSchema,
+  reportParametersSchema,
+  reportPathSchema,
+  reportResponseSchema,
+} from "../../domain/report.ts";
+import { evidenceSchema } from "../../evidence/envelope.ts";
+import { listReports } from "../../operations/reporting/record_list.ts";
+import {
+  article14,
+  complianceReport,
+  type IssuedReport,
+  storedReport,
+} from "../../operations/reporting/reports.ts";
+import { REPORT_PAGE_CSP, reportPage } from "../../pages/report.ts";
+import type { Reply, Route, Services } from "../exchange.ts";
+import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+import { KEYED_READ } from "./shared.ts";
+
+const REPORT_FORMAT: readonly ParameterSource[] = [{ name: "format" }];
+
+const REPORT_PARAMETERS: readonly ParameterSource[] = [
+  { name: "period_start" },
+  { name: "period_end" },
+  ...REPORT_FORMAT,
+];
+
+const reportSuccess = {
+  status: 200,
+  description: "The report, its SHA-256 and its evidence, or with format=html a page for printing.",
+  schema: reportResponseSchema(evidenceSchema),
+  otherTypes: ["text/html; charset=utf-8"],
+} as const;
+
+const getReport: Route = {
+  ...KEYED_READ,
+  path: "/v1/compliance/report",
+  operationId: "getReport",
+  summary: "The report of a period",
+  description:
+    "What the records of a period say of human oversight, provision by provision: evidence for a deployer's own assessment, no declaration of compliance. Without a period it is that of the last full calendar quarter (UTC); one bound alone is 422. Kept and citable; the same period over unchanged records is the same report, byte for byte in its `report` member.",
+  parameters: { schema: reportParametersSchema, sources: REPORT_PARAMETERS },
+  success: reportSuccess,
+  examples: [
+    { summary: "The last full quarter" },
+    { summary: "A quarter", query: { period_start: "2026-10-01", period_end: "2027-01-01" } },
+    {
+      summary: "As a page",
+      query: { period_start: "2026-10-01", period_end: "2027-01-01", format: "html" },
+    },
+  ],
+  async handler({ dependencies }, { context, exchange }) {
+    const { format, ...bounds } = parseWith(
+      reportParametersSchema,
+      readParameters(context.req.raw, REPORT_PARAMETERS),
+    );
+    const { call } = exchange;
+    const period = periodOf(bounds, call.now);
+    const issued = await complianceReport(dependencies, exchange.caller!, { period, call });
+    return shown(dependencies, issued, format);
+  },
+};
+
+/**
+ * The period between the bounds; the last full calendar quarter if none is given.
+ * @throws {ServiceError} VALIDATION_FAILED if only one bound is given, or if the end is not after the start.
+ */
+function periodOf(
+  { period_start: start, period_end: end }: { readonly period_start?: number; readonly period_end?: number },
+  now: number,
+): Period {
+  if (start === undefined && end === undefined) return lastFullQuarter(now);
+  if (start === undefined || end === undefined) {
+    const [missing, given] = start === undefined
+      ? ["period_start", "period_end"]
+      : ["period_end", "period_start"];
+    const message =
+      `must be given with ${given}: give both, or leave both out for the last full calendar quarter`;
+    throw validationFailed([{ path: missing!, message }]);
+  }
+  if (end <= start) throw validationFailed([{ path: "period_end", message: "must be after period_start" }]);
+  return { start, end };
+}
+
+const getStoredReport: Route = {
+  ...KEYED_READ,
+  path: "/v1/compliance/report/{report_id}",
+  operationId: "getStoredReport",
+  summary: "A report by its id",
+  description: "The report as it was issued.",
+  pathParameters: reportPathSchema,
+  parameters: { schema: reportFormatSchema, sources: REPORT_FORMAT },
+  success: reportSuccess,
+  errors: ["NOT_FOUND", "GONE"],
+  examples: [{ summary: "A report", path: { report_id: "report-of-the-example" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { report_id } = parseWith(reportPathSchema, context.req.param());
+    const { format } = parseWith(reportFormatSchema, readParameters(context.req.raw, REPORT_FORMAT));
+    return shown(dependencies, await storedReport(dependencies, exchange.caller!, report_id), format);
+  },
+};
+
+function shown(
+  { model }: Services["dependencies"],
+  issued: IssuedReport,
+  format: "json" | "html",
+): Reply {
+  if (format === "json") return { status: 200, body: { ...issued } };
+  const { report } = issued;
+  const text = reportPage({
+    signed: issued,
+    // An older report may have been made by another model, with other shares than the model in use.
+    ...(report.model.sha256 === model.sha256 ? { partialShare: model.document.law.pass_share.partial } : {}),
+  });
+  return { status: 200, text, contentType: "text/html; charset=utf-8", policy: REPORT_PAGE_CSP };
+}
+
+const REPORTS_PARAMETERS: readonly ParameterSource[] = [{ name: "limit" }, { name: "cursor" }];
+
+const getReports: Route = {
+  ...KEYED_READ,
+  path: "/v1/compliance/reports",
+  operationId: "getReports",
+  summary: "The reports that were issued",
+  description: "A page of the organization's reports, newest first: what each is about and what it said.",
+  parameters: { schema: reportsParametersSchema, sources: REPORTS_PARAMETERS },
+  success: { status: 200, description: "A page of reports.", schema: reportsResponseSchema },
+  examples: [{ summary: "The newest" }, { summary: "The newest five", query: { limit: "5" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { limit, cursor = null } = parseWith(
+      reportsParametersSchema,
+      readParameters(context.req.raw, REPORTS_PARAMETERS),
+    );
+    const { reports, next } = await listReports(dependencies, exchange.caller!, { limit, below: cursor });
+    return {
+      status: 200,
+      body: { reports, count: reports.length, next_cursor: next === null ? null : String(next) },
+    };
+  },
+};
+
+const getArticle14: Route = {
+  ...KEYED_READ,
+  path: "/v1/compliance/article14",
+  operationId: "getArticle14",
+  summary: "The measures of Article 14",
+  description:
+    "What the records of the last 90 days say of each measure of Article 14(4) of the EU AI Act, at the instant asked.",
+  success: { status: 200, description: "The measures.", schema: article14ResponseSchema },
+  examples: [{ summary: "Ask" }],
+  async handler({ dependencies }, { exchange }) {
+    const body = await article14(dependencies, exchange.caller!, exchange.call.now);
+    return { status: 200, body: { ...body } };
+  },
+};
+
+export const REPORT_ROUTES: readonly Route[] = [getReport, getStoredReport, getReports, getArticle14];

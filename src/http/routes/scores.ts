@@ -1,0 +1,226 @@
+/** Scores: one interaction, a batch, and the commit of a score. */
+import * as z from "zod";
+import {
+  batchFrameSchema,
+  type BatchItem,
+  type BatchRequest,
+  batchRequestSchema,
+  batchResponseSchema,
+  flatBatchItemSchema,
+  nestedBatchItemSchema,
+} from "../../domain/batch.ts";
+import { commitPathSchema, commitRequestSchema } from "../../domain/commit.ts";
+import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import {
+  flatScoreRequestSchema,
+  nestedScoreRequestSchema,
+  scoreCallSchema,
+  scoreParametersSchema,
+  scoreResponseSchema,
+  skippedResponseSchema,
+} from "../../domain/score.ts";
+import { batchEvidenceSchema, evidenceSchema } from "../../evidence/envelope.ts";
+import { scoreBatch } from "../../operations/scoring/batch.ts";
+import { commitScore } from "../../operations/scoring/commit.ts";
+import { scoreInteraction, type SentScore } from "../../operations/scoring/score.ts";
+import type { Route } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
+import {
+  isNested,
+  type ParameterSource,
+  parseEach,
+  parseWith,
+  readParameters,
+  validationFailed,
+} from "../parse.ts";
+import { KEYED_POST } from "./shared.ts";
+
+const interactionExample = {
+  time_to_decision_ms: 14200,
+  decision: "modified",
+  modification_extent: 0.4,
+  outcome_correct: true,
+  hover_events: 5,
+  scroll_depth: 0.8,
+  alternative_views_checked: 1,
+} as const;
+
+const scoreResponse = scoreResponseSchema(evidenceSchema);
+
+/** The query wins over the header. */
+const SCORE_PARAMETERS: readonly ParameterSource[] = [
+  { name: "mode", header: "X-Service-Mode" },
+  { name: "role_tier", header: "X-Service-Role-Tier" },
+  { name: "mode_override", header: "X-Service-Mode-Override" },
+];
+
+const postScore: Route = {
+  ...KEYED_POST,
+  path: "/v1/score",
+  operationId: "postScore",
+  summary: "Score one interaction",
+  description:
+    "Moves the operator's state, answers with the score and leaves signed, chained evidence. Safe to repeat: the same request under its `session_id` gets the stored answer, with `Idempotency-Replayed: true`; a different one is 409.",
+  body: { schema: scoreCallSchema, limitBytes: BODY_LIMIT_BYTES },
+  parameters: { schema: scoreParametersSchema, sources: SCORE_PARAMETERS },
+  success: {
+    status: 200,
+    description: "The score, or with `incident_frozen` a skipped envelope.",
+    schema: z.union([scoreResponse, skippedResponseSchema(evidenceSchema)]),
+  },
+  errors: ["CONFLICT", "GONE"],
+  examples: [
+    {
+      summary: "A modified recommendation",
+      body: {
+        session_id: "case-2026-000123",
+        operator_id: "reviewer-ada",
+        domain: "financial",
+        interaction: {
+          ai_recommendation_presented: true,
+          ai_available: true,
+          scenario_type: "standard",
+          ...interactionExample,
+          // The commit gives it.
+          outcome_correct: null,
+        },
+      },
+    },
+    {
+      summary: "The flat variant, in lite mode",
+      query: { mode: "lite", role_tier: "tier_2" },
+      body: { operator_id: "reviewer-bruno", domain: "healthcare", ...interactionExample },
+    },
+    {
+      summary: "Frozen during an incident",
+      query: { mode_override: "incident_frozen" },
+      body: {
+        session_id: "case-2026-000124",
+        operator_id: "reviewer-ada",
+        domain: "financial",
+        interaction: { time_to_decision_ms: 900, decision: "accepted" },
+      },
+    },
+  ],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const parameters = parseWith(scoreParametersSchema, readParameters(context.req.raw, SCORE_PARAMETERS));
+    const { call } = exchange;
+    const answer = await scoreInteraction(dependencies, exchange.caller!, {
+      request: { ...parseScoreBody(json), ...parameters },
+      call,
+      idempotency: idempotentCall(context),
+    });
+    return { status: 200, ...answer };
+  },
+};
+
+function parseScoreBody(
+  json: unknown,
+): Pick<SentScore, "session_id" | "operator_id" | "domain" | "interaction"> {
+  if (isNested(json)) return parseWith(nestedScoreRequestSchema, json);
+  const { session_id, operator_id, domain, ...interaction } = parseWith(flatScoreRequestSchema, json);
+  return { session_id: session_id ?? null, operator_id, domain, interaction };
+}
+
+const postBatch: Route = {
+  ...KEYED_POST,
+  path: "/v1/score/batch",
+  operationId: "postBatch",
+  summary: "Score a batch",
+  description:
+    "Scores 1 to 100 interactions of one operator in the order of the array, all or none. The same batch again gets the stored answer, with `Idempotency-Replayed: true`; a `session_id` that was used in any other way is 409, and nothing is written. It takes no parameters: every item is scored in full mode, whatever query or headers say.",
+  body: { schema: batchRequestSchema, limitBytes: BATCH_BODY_LIMIT_BYTES },
+  success: {
+    status: 200,
+    description:
+      "The scores, and compact evidence for each entry; an item's full result comes from its replay.",
+    schema: batchResponseSchema(batchEvidenceSchema),
+  },
+  errors: ["CONFLICT", "GONE"],
+  examples: [{
+    summary: "Two interactions",
+    body: {
+      operator_id: "reviewer-ada",
+      domain: "financial",
+      interactions: [
+        { session_id: "case-2026-000125", ...interactionExample },
+        { session_id: "case-2026-000126", time_to_decision_ms: 8200, decision: "accepted" },
+      ],
+    },
+  }],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const request = parseBatch(json);
+    const { call } = exchange;
+    const answer = await scoreBatch(dependencies, exchange.caller!, {
+      request,
+      call,
+      idempotency: idempotentCall(context),
+    });
+    return { status: 200, ...answer };
+  },
+};
+
+function parseBatch(json: unknown): BatchRequest {
+  const { interactions, ...frame } = parseWith(batchFrameSchema, json);
+  const items = parseEach<BatchItem>(interactions, {
+    path: "interactions",
+    schemaOf: (value) => isNested(value) ? nestedBatchItemSchema : flatItemSchema,
+  });
+  refuseRepeated(items);
+  return { ...frame, interactions: items };
+}
+
+const flatItemSchema = flatBatchItemSchema.transform(({ session_id, ...interaction }): BatchItem => ({
+  session_id,
+  interaction,
+}));
+
+function refuseRepeated(items: readonly BatchItem[]): void {
+  const seen = new Set<string>();
+  const details = items.flatMap(({ session_id }, index) => {
+    if (!seen.has(session_id)) {
+      seen.add(session_id);
+      return [];
+    }
+    return [{ path: `interactions.${index}.session_id`, message: "must stand once in the batch" }];
+  });
+  if (details.length > 0) throw validationFailed(details);
+}
+
+const postCommit: Route = {
+  ...KEYED_POST,
+  path: "/v1/score/{session_id}/commit",
+  operationId: "postCommit",
+  summary: "Commit a score",
+  description:
+    "Finalizes a provisional score; again is the same answer. With `outcome_correct` the score gets its late label, once: the recorded numbers never change, the operator's record learns, and the next score shows it. A label that contradicts what is known is 409.",
+  pathParameters: commitPathSchema,
+  body: { schema: commitRequestSchema, limitBytes: BODY_LIMIT_BYTES, optional: true },
+  success: {
+    status: 200,
+    description: "The recorded score, committed, with the evidence of its commit.",
+    schema: scoreResponse,
+  },
+  errors: ["NOT_FOUND", "CONFLICT", "GONE"],
+  examples: [
+    { summary: "Without a label", path: { session_id: "case-2026-000126" } },
+    {
+      summary: "The decision proved right",
+      path: { session_id: "case-2026-000123" },
+      body: { outcome_correct: true },
+    },
+  ],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const { session_id } = parseWith(commitPathSchema, context.req.param());
+    const { outcome_correct } = parseWith(commitRequestSchema, json === undefined ? {} : json);
+    const { call } = exchange;
+    const answer = await commitScore(dependencies, exchange.caller!, {
+      request: { sessionId: session_id, outcomeCorrect: outcome_correct },
+      call,
+      idempotency: idempotentCall(context),
+    });
+    return { status: 200, ...answer };
+  },
+};
+
+export const SCORE_ROUTES: readonly Route[] = [postScore, postBatch, postCommit];

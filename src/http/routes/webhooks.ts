@@ -1,0 +1,186 @@
+/** An organization's webhook destinations, and their deliveries. */
+import * as z from "zod";
+import { BODY_LIMIT_BYTES } from "../../domain/limits.ts";
+import {
+  deliveriesParametersSchema,
+  deliveriesSchema,
+  deliveryPathSchema,
+  redeliveredSchema,
+  webhookAlreadyRegisteredSchema,
+  webhookListSchema,
+  webhookPathSchema,
+  webhookRegisteredSchema,
+  webhookRemovedSchema,
+  webhookRequestSchema,
+  webhookTestedSchema,
+} from "../../domain/webhook.ts";
+import { listDeliveries, redeliver, testWebhook } from "../../operations/webhooks/delivery_log.ts";
+import { listWebhooks, registerWebhook, removeWebhook } from "../../operations/webhooks/webhooks.ts";
+import type { Route } from "../exchange.ts";
+import { idempotentCall } from "../idempotency_key.ts";
+import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
+import { KEYED_DELETE, KEYED_POST, KEYED_READ, selfServe } from "./shared.ts";
+
+const postWebhook: Route = {
+  ...KEYED_POST,
+  headerKeyOnly: true,
+  path: "/v1/admin/webhook/register",
+  operationId: "postWebhook",
+  summary: "Register a webhook",
+  description:
+    "A destination for events, over https. The secret that deliveries are signed with is derived from the one that is sent, and shown once. At most 10. A host that does not resolve, as those of the examples, is 422: name one of yours.",
+  body: { schema: webhookRequestSchema, limitBytes: BODY_LIMIT_BYTES },
+  success: {
+    status: 201,
+    description: "The destination and its secret; to a repeated call, the destination.",
+    schema: z.union([webhookRegisteredSchema, webhookAlreadyRegisteredSchema]),
+  },
+  errors: ["CONFLICT"],
+  examples: [{
+    summary: "All events",
+    body: { url: "https://review.acme.example/jiss", secret: "a-secret-of-the-receiver-2026" },
+  }, {
+    summary: "Decisions that need somebody",
+    body: {
+      url: "https://review.acme.example/risk",
+      secret: "a-secret-of-the-receiver-2026",
+      events: ["drs.must_review", "drs.escalation"],
+    },
+  }],
+  async handler({ dependencies }, { context, exchange, json }) {
+    const request = parseWith(webhookRequestSchema, json);
+    const { call } = exchange;
+    const idempotency = idempotentCall(context);
+    return {
+      status: 201,
+      ...await registerWebhook(dependencies, selfServe(exchange), { request, call, idempotency }),
+    };
+  },
+};
+
+const getWebhooks: Route = {
+  ...KEYED_READ,
+  path: "/v1/admin/webhook/list",
+  operationId: "getWebhooks",
+  summary: "Your webhooks",
+  description: "The oldest first, never with a secret.",
+  success: { status: 200, description: "The destinations.", schema: webhookListSchema },
+  examples: [{ summary: "All" }],
+  async handler({ dependencies }, { exchange }) {
+    return { status: 200, body: await listWebhooks(dependencies, selfServe(exchange), exchange.call) };
+  },
+};
+
+const deleteWebhook: Route = {
+  ...KEYED_DELETE,
+  path: "/v1/admin/webhook/{id}",
+  operationId: "deleteWebhook",
+  summary: "Remove a webhook",
+  description: "Nothing more is sent there.",
+  pathParameters: webhookPathSchema,
+  success: { status: 200, description: "It is gone.", schema: webhookRemovedSchema },
+  errors: ["NOT_FOUND"],
+  examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { id } = parseWith(webhookPathSchema, context.req.param());
+    const { call } = exchange;
+    return { status: 200, body: await removeWebhook(dependencies, selfServe(exchange), { id, call }) };
+  },
+};
+
+const postWebhookTest: Route = {
+  ...KEYED_POST,
+  headerKeyOnly: true,
+  path: "/v1/admin/webhook/{id}/test",
+  operationId: "postWebhookTest",
+  summary: "Test a webhook",
+  description:
+    "Sends a signed `ping`, once, and answers how that went. A paused destination that takes it is paused no more.",
+  body: null,
+  pathParameters: webhookPathSchema,
+  success: { status: 200, description: "How it went.", schema: webhookTestedSchema },
+  errors: ["NOT_FOUND", "CONFLICT", "GONE"],
+  examples: [{ summary: "One", path: { id: "webhook-of-the-example" } }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { id } = parseWith(webhookPathSchema, context.req.param());
+    const { call } = exchange;
+    const idempotency = idempotentCall(context);
+    return {
+      status: 200,
+      ...await testWebhook(dependencies, selfServe(exchange), { id, call, idempotency }),
+    };
+  },
+};
+
+const DELIVERIES_PARAMETERS: readonly ParameterSource[] = [{ name: "status" }, { name: "limit" }];
+
+const getDeliveries: Route = {
+  ...KEYED_READ,
+  path: "/v1/admin/webhook/{id}/deliveries",
+  operationId: "getDeliveries",
+  summary: "A webhook's deliveries",
+  description:
+    "The newest first, each with its attempts: when, with which status or class of error. Delivered ones are kept 7 days (1,000 at most), dead ones 30 days (100,000 at most).",
+  pathParameters: webhookPathSchema,
+  parameters: { schema: deliveriesParametersSchema, sources: DELIVERIES_PARAMETERS },
+  success: { status: 200, description: "The deliveries.", schema: deliveriesSchema },
+  errors: ["NOT_FOUND"],
+  examples: [
+    { summary: "The newest", path: { id: "webhook-of-the-example" } },
+    {
+      summary: "Dead ones",
+      path: { id: "webhook-of-the-example" },
+      query: { status: "dead", limit: "10" },
+    },
+  ],
+  async handler({ dependencies }, { context, exchange }) {
+    const { id } = parseWith(webhookPathSchema, context.req.param());
+    const parameters = parseWith(
+      deliveriesParametersSchema,
+      readParameters(context.req.raw, DELIVERIES_PARAMETERS),
+    );
+    const { call } = exchange;
+    const asked = { id, parameters, call };
+    return { status: 200, body: await listDeliveries(dependencies, selfServe(exchange), asked) };
+  },
+};
+
+const postRedelivery: Route = {
+  ...KEYED_POST,
+  headerKeyOnly: true,
+  path: "/v1/admin/webhook/{id}/deliveries/{delivery_id}/redeliver",
+  operationId: "postRedelivery",
+  summary: "Send a delivery again",
+  description:
+    "Queues what a delivered or dead delivery told for a new one, with an id and an idempotency key of its own.",
+  body: null,
+  pathParameters: deliveryPathSchema,
+  success: { status: 200, description: "It is queued.", schema: redeliveredSchema },
+  errors: ["NOT_FOUND", "CONFLICT", "GONE"],
+  examples: [{
+    summary: "One",
+    path: { id: "webhook-of-the-example", delivery_id: "delivery-of-the-example" },
+  }],
+  async handler({ dependencies }, { context, exchange }) {
+    const { id, delivery_id: deliveryId } = parseWith(deliveryPathSchema, context.req.param());
+    const { call } = exchange;
+    return {
+      status: 200,
+      ...await redeliver(dependencies, selfServe(exchange), {
+        id,
+        deliveryId,
+        call,
+        idempotency: idempotentCall(context),
+      }),
+    };
+  },
+};
+
+export const WEBHOOK_ROUTES: readonly Route[] = [
+  postWebhook,
+  getWebhooks,
+  deleteWebhook,
+  postWebhookTest,
+  getDeliveries,
+  postRedelivery,
+];
