@@ -99,7 +99,7 @@ function badRequests(route: Route) {
     [`"${"x".repeat(route.body.limitBytes)}"`, 413],
   ];
   const names = Object.keys(route.pathParameters?.shape ?? {});
-  const parameters = (route.parameters?.sources ?? []).map(({ name }) => name);
+  const parameters = Object.keys(route.parameters?.shape ?? {});
   const query = (name: string, value: string) =>
     new URLSearchParams({ ...example.query, [name]: value }).toString();
   return [

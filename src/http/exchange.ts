@@ -12,7 +12,6 @@ import type { BreachLog } from "../operations/organizations/breaches.ts";
 import type { Dependencies } from "../operations/dependencies.ts";
 import type { Call, OrganizationCaller } from "../operations/shared/call.ts";
 import type { BodyLease, BodyMemory } from "./body_memory.ts";
-import type { ParameterSource } from "./parse.ts";
 
 /** The facts about the program that `GET /v1` and the health check return. */
 export interface ServiceDescription {
@@ -174,10 +173,10 @@ export interface Route {
     /** Whether the body may be left out. */
     readonly optional?: boolean;
   } | null;
-  readonly parameters: {
-    readonly schema: z.ZodObject;
-    readonly sources: readonly ParameterSource[];
-  } | null;
+  /** Parameters of the query. */
+  readonly parameters: z.ZodObject | null;
+  /** Header of a parameter, read if the query does not have the parameter. */
+  readonly parameterHeaders?: Readonly<Record<string, string>>;
   /** Whether the call must carry an Idempotency-Key. */
   readonly idempotent: boolean;
   /** Whether the call may carry an Idempotency-Key, which makes it safe to repeat. */

@@ -82,19 +82,17 @@ function withExamples<Schema extends z.ZodType>(
 }
 
 function parametersOf(route: Route) {
-  const shape = route.parameters?.schema.shape ?? {};
+  const shape = route.parameters?.shape ?? {};
   const query = Object.entries(shape).map(([name, schema]) => [
     name,
     withExamples(schema as z.ZodType, (example) => example.query?.[name], route),
   ]);
-  const headers = (route.parameters?.sources ?? []).flatMap(({ name, header }) =>
-    header === undefined ? [] : [[
-      header,
-      (shape[name] as z.ZodType).meta({
-        description: `Read where the query has no \`${name}\`; the query wins.`,
-      }),
-    ]]
-  );
+  const headers = Object.entries(route.parameterHeaders ?? {}).map(([name, header]) => [
+    header,
+    (shape[name] as z.ZodType).meta({
+      description: `Read where the query has no \`${name}\`; the query wins.`,
+    }),
+  ]);
   const idempotency = z.string().min(1).max(IDEMPOTENCY_KEY_MAX_LENGTH).meta({
     description: "Names the call: repeated within 30 days, it is answered without being done again.",
   });

@@ -118,25 +118,21 @@ export function isNested(json: unknown): boolean {
   return typeof json === "object" && json !== null && Object.hasOwn(json, "interaction");
 }
 
-/** A parameter that may come in the query or, if the query has none, in a header. */
-export interface ParameterSource {
-  readonly name: string;
-  readonly header?: string;
-}
-
 /**
- * Reads parameters: the query wins over the header.
- * @throws {ServiceError} VALIDATION_FAILED if one is empty or is more than once in the query.
+ * Reads and parses parameters. `headers` names the header of a parameter that may come in one; the query wins.
+ * @throws {ServiceError} VALIDATION_FAILED if one is invalid, empty, or more than once in the query.
  */
-export function readParameters(
+export function parseParameters<Schema extends z.ZodObject>(
   request: Request,
-  sources: readonly ParameterSource[],
-): Record<string, string> {
+  schema: Schema,
+  headers: Readonly<Record<string, string>> = {},
+): z.output<Schema> {
   const query = new URL(request.url).searchParams;
   const values: Record<string, string> = {};
-  for (const { name, header } of sources) {
+  for (const name of Object.keys(schema.shape)) {
     const given = query.getAll(name);
     if (given.length > 1) throw validationFailed([{ path: name, message: "must be given once" }]);
+    const header = headers[name];
     const value = given[0] ?? (header === undefined ? undefined : request.headers.get(header) ?? undefined);
     if (value === undefined) continue;
     if (value === "") {
@@ -144,5 +140,5 @@ export function readParameters(
     }
     values[name] = value;
   }
-  return values;
+  return parseWith(schema, values);
 }

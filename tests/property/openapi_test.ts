@@ -90,7 +90,7 @@ for (const route of ROUTES.filter(({ body }) => body !== null)) {
 /** The route's own parameters with the schema that validates each, as they come: as text. */
 function parametersOf({ parameters, pathParameters, operationId }: (typeof ROUTES)[number]) {
   const operation = operationOf(operationId);
-  const shapes = { ...parameters?.schema.shape, ...pathParameters?.shape };
+  const shapes = { ...parameters?.shape, ...pathParameters?.shape };
   return Object.entries(shapes).map(([name, schema]) => ({
     name,
     schema: schema as z.ZodType,

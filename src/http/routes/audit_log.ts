@@ -7,18 +7,10 @@ import {
 import { entrySchema } from "../../evidence/entry.ts";
 import { exportAuditLog, readAuditLog } from "../../operations/organizations/audit_log.ts";
 import type { Route } from "../exchange.ts";
-import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
+import { parseParameters, parseWith } from "../parse.ts";
 import { KEYED_READ, selfServe } from "./shared.ts";
 
 const ROTATIONS = { since: "2026-11-01", event_type: "KEY_ROTATED" };
-
-const AUDIT_LOG_FILTERS: readonly ParameterSource[] = [
-  { name: "event_type" },
-  { name: "since" },
-  { name: "until" },
-];
-
-const AUDIT_LOG_PARAMETERS: readonly ParameterSource[] = [...AUDIT_LOG_FILTERS, { name: "limit" }];
 
 const getAuditLog: Route = {
   ...KEYED_READ,
@@ -27,7 +19,7 @@ const getAuditLog: Route = {
   summary: "Read your audit log",
   description:
     "What was done to the organization and its keys, newest first. That it was read is itself in the log.",
-  parameters: { schema: auditLogParametersSchema, sources: AUDIT_LOG_PARAMETERS },
+  parameters: auditLogParametersSchema,
   success: {
     status: 200,
     description: "The newest events.",
@@ -35,10 +27,7 @@ const getAuditLog: Route = {
   },
   examples: [{ summary: "The newest" }, { summary: "Rotations of the key", query: ROTATIONS }],
   async handler({ dependencies }, { context, exchange }) {
-    const { event_type, since, until, limit } = parseWith(
-      auditLogParametersSchema,
-      readParameters(context.req.raw, AUDIT_LOG_PARAMETERS),
-    );
+    const { event_type, since, until, limit } = parseParameters(context.req.raw, auditLogParametersSchema);
     const { call } = exchange;
     const asked = { eventType: event_type ?? null, since: since ?? null, until: until ?? call.now };
     const events = await readAuditLog(dependencies, selfServe(exchange), { ...asked, limit, call });
@@ -65,7 +54,7 @@ const getAuditLogExport: Route = {
   summary: "Carry your audit log away",
   description:
     "Exactly the events of the audit log, all of them, one JSON object a line, newest first. The provable form is `jiss export --chain admin`.",
-  parameters: { schema: auditLogExportParametersSchema, sources: AUDIT_LOG_FILTERS },
+  parameters: auditLogExportParametersSchema,
   success: {
     status: 200,
     description: "The events.",
@@ -75,10 +64,7 @@ const getAuditLogExport: Route = {
   },
   examples: [{ summary: "Everything" }],
   async handler({ dependencies }, { context, exchange }) {
-    const { event_type, since, until } = parseWith(
-      auditLogExportParametersSchema,
-      readParameters(context.req.raw, AUDIT_LOG_FILTERS),
-    );
+    const { event_type, since, until } = parseParameters(context.req.raw, auditLogExportParametersSchema);
     const { call } = exchange;
     const caller = selfServe(exchange);
     const events = await exportAuditLog(dependencies, caller, {

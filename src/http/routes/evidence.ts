@@ -31,7 +31,7 @@ import { retentionOf } from "../../operations/shared/deployment.ts";
 import { verifyChain } from "../../operations/verification/verification.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
-import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { KEYED_POST, KEYED_READ, OPEN } from "./shared.ts";
 
 const postAuditAppend: Route = {
@@ -71,13 +71,11 @@ const postAuditAppend: Route = {
   },
 };
 
-const VERIFY_PARAMETERS: readonly ParameterSource[] = [{ name: "from" }, { name: "since_size" }];
-
 /** Fields of a route that verifies one of the organization's chains. */
 function verificationOf(kind: "evidence" | "admin") {
   return {
     ...KEYED_READ,
-    parameters: { schema: verifyParametersSchema, sources: VERIFY_PARAMETERS },
+    parameters: verifyParametersSchema,
     success: {
       status: 200,
       description: "What was found; `valid` is false where something is wrong.",
@@ -88,10 +86,7 @@ function verificationOf(kind: "evidence" | "admin") {
       { summary: "With the proof that it continues an earlier one", query: { since_size: "1" } },
     ],
     async handler({ dependencies }, { context, exchange }) {
-      const { from, since_size } = parseWith(
-        verifyParametersSchema,
-        readParameters(context.req.raw, VERIFY_PARAMETERS),
-      );
+      const { from, since_size } = parseParameters(context.req.raw, verifyParametersSchema);
       const body = await verifyChain(dependencies, {
         family: familyOf(exchange.caller!, kind),
         from: from ?? 0,
@@ -120,12 +115,6 @@ const getAdminChainVerification: Route = {
   description: "As the evidence chain's, for what was done to the organization and its keys.",
 };
 
-const EXPORT_PARAMETERS: readonly ParameterSource[] = [
-  { name: "chain" },
-  { name: "parts" },
-  { name: "link" },
-];
-
 const getChainExport: Route = {
   ...KEYED_READ,
   path: "/v1/audit/chain/export",
@@ -133,7 +122,7 @@ const getChainExport: Route = {
   summary: "Carry a chain away",
   description:
     "A bundle for `jiss verify`, of the organization's scores and decisions or of its audit log: one canonical JSON object a line. It ends with a trailer; a file without one was cut short.",
-  parameters: { schema: exportParametersSchema, sources: EXPORT_PARAMETERS },
+  parameters: exportParametersSchema,
   success: {
     status: 200,
     description: "The bundle.",
@@ -150,10 +139,7 @@ const getChainExport: Route = {
     },
   ],
   async handler({ dependencies, description }, { context, exchange }) {
-    const { chain, parts, link } = parseWith(
-      exportParametersSchema,
-      readParameters(context.req.raw, EXPORT_PARAMETERS),
-    );
+    const { chain, parts, link } = parseParameters(context.req.raw, exportParametersSchema);
     const caller = exchange.caller!;
     const family = familyOf(caller, chain);
     const links = linkedSizes(link);
@@ -180,10 +166,6 @@ const getChainExport: Route = {
   },
 };
 
-const CHAIN_PARAMETERS: readonly ParameterSource[] = [{ name: "chain" }];
-
-const ofChain = { schema: chainParametersSchema, sources: CHAIN_PARAMETERS } as const;
-
 const getChainProof: Route = {
   ...KEYED_READ,
   path: "/v1/audit/chain/proof/{seq}",
@@ -191,13 +173,13 @@ const getChainProof: Route = {
   summary: "Prove one entry",
   description: "Proof that an entry stands under the newest checkpoint.",
   pathParameters: proofPathSchema,
-  parameters: ofChain,
+  parameters: chainParametersSchema,
   success: { status: 200, description: "The proof.", schema: proofResponseSchema },
   errors: ["NOT_FOUND"],
   examples: [{ summary: "The first entry", path: { seq: "0" } }],
   async handler({ dependencies }, { context, exchange }) {
     const { seq } = parseWith(proofPathSchema, context.req.param());
-    const { chain } = parseWith(chainParametersSchema, readParameters(context.req.raw, CHAIN_PARAMETERS));
+    const { chain } = parseParameters(context.req.raw, chainParametersSchema);
     return { status: 200, body: await proofOfEntry(dependencies, exchange.caller!, { kind: chain, seq }) };
   },
 };
@@ -209,11 +191,11 @@ const getCheckpoint: Route = {
   summary: "The newest checkpoint",
   description:
     "Size and root of a chain, signed. Whoever keeps it can prove a later change of anything before it.",
-  parameters: ofChain,
+  parameters: chainParametersSchema,
   success: { status: 200, description: "The checkpoint.", schema: checkpointResponseSchema },
   examples: [{ summary: "Of the audit log", query: { chain: "admin" } }],
   async handler({ dependencies }, { context, exchange }) {
-    const { chain } = parseWith(chainParametersSchema, readParameters(context.req.raw, CHAIN_PARAMETERS));
+    const { chain } = parseParameters(context.req.raw, chainParametersSchema);
     return { status: 200, body: await currentCheckpoint(dependencies, exchange.caller!, chain) };
   },
 };

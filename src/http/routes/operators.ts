@@ -16,10 +16,8 @@ import { openSubjectAccess, type SubjectAccess } from "../../operations/subjects
 import { SPARKLINE_CSP, sparklineSvg } from "../../pages/sparkline.ts";
 import { SUBJECT_PAGE_CSP, subjectPage } from "../../pages/subject.ts";
 import type { Route } from "../exchange.ts";
-import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
+import { parseParameters, parseWith } from "../parse.ts";
 import { KEYED_DELETE, KEYED_READ } from "./shared.ts";
-
-const PROFILE_PARAMETERS: readonly ParameterSource[] = [{ name: "include" }];
 
 const getProfile: Route = {
   ...KEYED_READ,
@@ -29,7 +27,7 @@ const getProfile: Route = {
   description:
     "The operator's score with its interval, the seven dimensions, and the newest 100 points of the history. With include=projection also what follows from them, as in the answer to a score: the decay projection and the compliance block.",
   pathParameters: operatorPathSchema,
-  parameters: { schema: profileParametersSchema, sources: PROFILE_PARAMETERS },
+  parameters: profileParametersSchema,
   success: { status: 200, description: "The profile.", schema: profileResponseSchema },
   errors: ["NOT_FOUND"],
   examples: [
@@ -42,10 +40,7 @@ const getProfile: Route = {
   ],
   async handler({ dependencies }, { context, exchange }) {
     const { operator_id } = parseWith(operatorPathSchema, context.req.param());
-    const { include } = parseWith(
-      profileParametersSchema,
-      readParameters(context.req.raw, PROFILE_PARAMETERS),
-    );
+    const { include } = parseParameters(context.req.raw, profileParametersSchema);
     const body = await operatorProfile(dependencies, exchange.caller!, {
       operatorId: operator_id,
       projection: include === "projection",
@@ -55,8 +50,6 @@ const getProfile: Route = {
   },
 };
 
-const SPARKLINE_PARAMETERS: readonly ParameterSource[] = [{ name: "days" }, { name: "format" }];
-
 const getSparkline: Route = {
   ...KEYED_READ,
   path: "/v1/operator/{operator_id}/sparkline",
@@ -64,7 +57,7 @@ const getSparkline: Route = {
   summary: "An operator's days",
   description: "One point for each UTC day that has a score, as JSON or as an accessible picture.",
   pathParameters: operatorPathSchema,
-  parameters: { schema: sparklineParametersSchema, sources: SPARKLINE_PARAMETERS },
+  parameters: sparklineParametersSchema,
   success: {
     status: 200,
     description: "The points, or with format=svg a picture of them.",
@@ -78,10 +71,7 @@ const getSparkline: Route = {
   ],
   async handler({ dependencies }, { context, exchange }) {
     const { operator_id } = parseWith(operatorPathSchema, context.req.param());
-    const { days, format } = parseWith(
-      sparklineParametersSchema,
-      readParameters(context.req.raw, SPARKLINE_PARAMETERS),
-    );
+    const { days, format } = parseParameters(context.req.raw, sparklineParametersSchema);
     const { window, body } = await operatorSparkline(dependencies, exchange.caller!, {
       operatorId: operator_id,
       days,
@@ -100,8 +90,6 @@ const getSparkline: Route = {
   },
 };
 
-const SUBJECT_PARAMETERS: readonly ParameterSource[] = [{ name: "format" }];
-
 const getSubjectAccess: Route = {
   ...KEYED_READ,
   path: "/v1/operator/{operator_id}/export",
@@ -110,7 +98,7 @@ const getSubjectAccess: Route = {
   description:
     "Subject access: all that is stored about one reviewer, each score with what moved it, and what the law has the reviewer told: what for, how, how long, to whom, and how to contest. Also for one who was never scored, of whom there are frozen calls or decisions alone. It is sent as it is made; a body that ends early is no copy. Not in it are keyed digests, by which a repeated request is known and from which nothing can be read. That a copy was asked for is an entry of the audit log, which names the pseudonym.",
   pathParameters: operatorPathSchema,
-  parameters: { schema: subjectParametersSchema, sources: SUBJECT_PARAMETERS },
+  parameters: subjectParametersSchema,
   success: {
     status: 200,
     description: "The copy, or with format=html a page in plain words.",
@@ -124,10 +112,7 @@ const getSubjectAccess: Route = {
   ],
   async handler({ dependencies }, { context, exchange }) {
     const { operator_id } = parseWith(operatorPathSchema, context.req.param());
-    const { format } = parseWith(
-      subjectParametersSchema,
-      readParameters(context.req.raw, SUBJECT_PARAMETERS),
-    );
+    const { format } = parseParameters(context.req.raw, subjectParametersSchema);
     const { call } = exchange;
     const access = await openSubjectAccess(dependencies, exchange.caller!, {
       operatorId: operator_id,

@@ -13,16 +13,8 @@ import { listOperators } from "../../operations/reporting/operators.ts";
 import { listDecisions } from "../../operations/reporting/record_list.ts";
 import { shadowReport } from "../../operations/scoring/shadow.ts";
 import type { Route } from "../exchange.ts";
-import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { KEYED_READ } from "./shared.ts";
-
-const OPERATORS_PARAMETERS: readonly ParameterSource[] = [
-  { name: "band" },
-  { name: "sort" },
-  { name: "limit" },
-  { name: "cursor" },
-  { name: "include" },
-];
 
 const getOperators: Route = {
   ...KEYED_READ,
@@ -31,7 +23,7 @@ const getOperators: Route = {
   summary: "The organization's operators",
   description:
     "A page of all operators, whenever they were last active. `next_cursor` starts the next page; it is null on the last.",
-  parameters: { schema: operatorsParametersSchema, sources: OPERATORS_PARAMETERS },
+  parameters: operatorsParametersSchema,
   success: { status: 200, description: "A page of operators.", schema: operatorsResponseSchema },
   examples: [
     { summary: "The first page" },
@@ -41,9 +33,9 @@ const getOperators: Route = {
     },
   ],
   async handler({ dependencies }, { context, exchange }) {
-    const { band, sort, limit, cursor, include } = parseWith(
+    const { band, sort, limit, cursor, include } = parseParameters(
+      context.req.raw,
       operatorsParametersSchema,
-      readParameters(context.req.raw, OPERATORS_PARAMETERS),
     );
     const { operators, next } = await listOperators(dependencies, exchange.caller!, {
       band: band ?? null,
@@ -96,13 +88,6 @@ function decodeCursor(text: string): Cursor | null {
   }
 }
 
-const DECISIONS_PARAMETERS: readonly ParameterSource[] = [
-  { name: "kind" },
-  { name: "operator_id" },
-  { name: "limit" },
-  { name: "cursor" },
-];
-
 const getDecisions: Route = {
   ...KEYED_READ,
   path: "/v1/organization/decisions",
@@ -110,7 +95,7 @@ const getDecisions: Route = {
   summary: "What was scored",
   description:
     "A page of the organization's scores and decisions, newest first, of all operators or of one: `GET /v1/decision/replay/{id}` has each in full.",
-  parameters: { schema: decisionsParametersSchema, sources: DECISIONS_PARAMETERS },
+  parameters: decisionsParametersSchema,
   success: { status: 200, description: "A page of scores and decisions.", schema: decisionsResponseSchema },
   examples: [
     { summary: "The newest" },
@@ -120,9 +105,9 @@ const getDecisions: Route = {
     },
   ],
   async handler({ dependencies }, { context, exchange }) {
-    const { kind = null, operator_id = null, limit, cursor = null } = parseWith(
+    const { kind = null, operator_id = null, limit, cursor = null } = parseParameters(
+      context.req.raw,
       decisionsParametersSchema,
-      readParameters(context.req.raw, DECISIONS_PARAMETERS),
     );
     const { decisions, next } = await listDecisions(dependencies, exchange.caller!, {
       kind,

@@ -19,16 +19,8 @@ import {
 } from "../../operations/reporting/reports.ts";
 import { REPORT_PAGE_CSP, reportPage } from "../../pages/report.ts";
 import type { Reply, Route, Services } from "../exchange.ts";
-import { type ParameterSource, parseWith, readParameters, validationFailed } from "../parse.ts";
+import { parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { KEYED_READ } from "./shared.ts";
-
-const REPORT_FORMAT: readonly ParameterSource[] = [{ name: "format" }];
-
-const REPORT_PARAMETERS: readonly ParameterSource[] = [
-  { name: "period_start" },
-  { name: "period_end" },
-  ...REPORT_FORMAT,
-];
 
 const reportSuccess = {
   status: 200,
@@ -44,7 +36,7 @@ const getReport: Route = {
   summary: "The report of a period",
   description:
     "What the records of a period say of human oversight, provision by provision: evidence for a deployer's own assessment, no declaration of compliance. Without a period it is that of the last full calendar quarter (UTC); one bound alone is 422. Kept and citable; the same period over unchanged records is the same report, byte for byte in its `report` member.",
-  parameters: { schema: reportParametersSchema, sources: REPORT_PARAMETERS },
+  parameters: reportParametersSchema,
   success: reportSuccess,
   examples: [
     { summary: "The last full quarter" },
@@ -55,10 +47,7 @@ const getReport: Route = {
     },
   ],
   async handler({ dependencies }, { context, exchange }) {
-    const { format, ...bounds } = parseWith(
-      reportParametersSchema,
-      readParameters(context.req.raw, REPORT_PARAMETERS),
-    );
+    const { format, ...bounds } = parseParameters(context.req.raw, reportParametersSchema);
     const { call } = exchange;
     const period = periodOf(bounds, call.now);
     const issued = await complianceReport(dependencies, exchange.caller!, { period, call });
@@ -94,13 +83,13 @@ const getStoredReport: Route = {
   summary: "A report by its id",
   description: "The report as it was issued.",
   pathParameters: reportPathSchema,
-  parameters: { schema: reportFormatSchema, sources: REPORT_FORMAT },
+  parameters: reportFormatSchema,
   success: reportSuccess,
   errors: ["NOT_FOUND", "GONE"],
   examples: [{ summary: "A report", path: { report_id: "report-of-the-example" } }],
   async handler({ dependencies }, { context, exchange }) {
     const { report_id } = parseWith(reportPathSchema, context.req.param());
-    const { format } = parseWith(reportFormatSchema, readParameters(context.req.raw, REPORT_FORMAT));
+    const { format } = parseParameters(context.req.raw, reportFormatSchema);
     return shown(dependencies, await storedReport(dependencies, exchange.caller!, report_id), format);
   },
 };
@@ -120,22 +109,17 @@ function shown(
   return { status: 200, text, contentType: "text/html; charset=utf-8", policy: REPORT_PAGE_CSP };
 }
 
-const REPORTS_PARAMETERS: readonly ParameterSource[] = [{ name: "limit" }, { name: "cursor" }];
-
 const getReports: Route = {
   ...KEYED_READ,
   path: "/v1/compliance/reports",
   operationId: "getReports",
   summary: "The reports that were issued",
   description: "A page of the organization's reports, newest first: what each is about and what it said.",
-  parameters: { schema: reportsParametersSchema, sources: REPORTS_PARAMETERS },
+  parameters: reportsParametersSchema,
   success: { status: 200, description: "A page of reports.", schema: reportsResponseSchema },
   examples: [{ summary: "The newest" }, { summary: "The newest five", query: { limit: "5" } }],
   async handler({ dependencies }, { context, exchange }) {
-    const { limit, cursor = null } = parseWith(
-      reportsParametersSchema,
-      readParameters(context.req.raw, REPORTS_PARAMETERS),
-    );
+    const { limit, cursor = null } = parseParameters(context.req.raw, reportsParametersSchema);
     const { reports, next } = await listReports(dependencies, exchange.caller!, { limit, below: cursor });
     return {
       status: 200,

@@ -25,14 +25,7 @@ import { commitScore } from "../../operations/scoring/commit.ts";
 import { scoreInteraction, type SentScore } from "../../operations/scoring/score.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
-import {
-  isNested,
-  type ParameterSource,
-  parseEach,
-  parseWith,
-  readParameters,
-  validationFailed,
-} from "../parse.ts";
+import { isNested, parseEach, parseParameters, parseWith, validationFailed } from "../parse.ts";
 import { KEYED_POST } from "./shared.ts";
 
 const interactionExample = {
@@ -47,12 +40,11 @@ const interactionExample = {
 
 const scoreResponse = scoreResponseSchema(evidenceSchema);
 
-/** The query wins over the header. */
-const SCORE_PARAMETERS: readonly ParameterSource[] = [
-  { name: "mode", header: "X-Service-Mode" },
-  { name: "role_tier", header: "X-Service-Role-Tier" },
-  { name: "mode_override", header: "X-Service-Mode-Override" },
-];
+const SCORE_HEADERS = {
+  mode: "X-Service-Mode",
+  role_tier: "X-Service-Role-Tier",
+  mode_override: "X-Service-Mode-Override",
+} as const;
 
 const postScore: Route = {
   ...KEYED_POST,
@@ -62,7 +54,8 @@ const postScore: Route = {
   description:
     "Moves the operator's state, answers with the score and leaves signed, chained evidence. Safe to repeat: the same request under its `session_id` gets the stored answer, with `Idempotency-Replayed: true`; a different one is 409.",
   body: { schema: scoreCallSchema, limitBytes: BODY_LIMIT_BYTES },
-  parameters: { schema: scoreParametersSchema, sources: SCORE_PARAMETERS },
+  parameters: scoreParametersSchema,
+  parameterHeaders: SCORE_HEADERS,
   success: {
     status: 200,
     description: "The score, or with `incident_frozen` a skipped envelope.",
@@ -103,7 +96,7 @@ const postScore: Route = {
     },
   ],
   async handler({ dependencies }, { context, exchange, json }) {
-    const parameters = parseWith(scoreParametersSchema, readParameters(context.req.raw, SCORE_PARAMETERS));
+    const parameters = parseParameters(context.req.raw, scoreParametersSchema, SCORE_HEADERS);
     const { call } = exchange;
     const answer = await scoreInteraction(dependencies, exchange.caller!, {
       request: { ...parseScoreBody(json), ...parameters },

@@ -18,7 +18,7 @@ import { listDeliveries, redeliver, testWebhook } from "../../operations/webhook
 import { listWebhooks, registerWebhook, removeWebhook } from "../../operations/webhooks/webhooks.ts";
 import type { Route } from "../exchange.ts";
 import { idempotentCall } from "../idempotency_key.ts";
-import { type ParameterSource, parseWith, readParameters } from "../parse.ts";
+import { parseParameters, parseWith } from "../parse.ts";
 import { KEYED_DELETE, KEYED_POST, KEYED_READ, selfServe } from "./shared.ts";
 
 const postWebhook: Route = {
@@ -112,8 +112,6 @@ const postWebhookTest: Route = {
   },
 };
 
-const DELIVERIES_PARAMETERS: readonly ParameterSource[] = [{ name: "status" }, { name: "limit" }];
-
 const getDeliveries: Route = {
   ...KEYED_READ,
   path: "/v1/admin/webhook/{id}/deliveries",
@@ -122,7 +120,7 @@ const getDeliveries: Route = {
   description:
     "The newest first, each with its attempts: when, with which status or class of error. Delivered ones are kept 7 days (1,000 at most), dead ones 30 days (100,000 at most).",
   pathParameters: webhookPathSchema,
-  parameters: { schema: deliveriesParametersSchema, sources: DELIVERIES_PARAMETERS },
+  parameters: deliveriesParametersSchema,
   success: { status: 200, description: "The deliveries.", schema: deliveriesSchema },
   errors: ["NOT_FOUND"],
   examples: [
@@ -135,10 +133,7 @@ const getDeliveries: Route = {
   ],
   async handler({ dependencies }, { context, exchange }) {
     const { id } = parseWith(webhookPathSchema, context.req.param());
-    const parameters = parseWith(
-      deliveriesParametersSchema,
-      readParameters(context.req.raw, DELIVERIES_PARAMETERS),
-    );
+    const parameters = parseParameters(context.req.raw, deliveriesParametersSchema);
     const { call } = exchange;
     const asked = { id, parameters, call };
     return { status: 200, body: await listDeliveries(dependencies, selfServe(exchange), asked) };
